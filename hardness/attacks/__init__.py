@@ -1,0 +1,1 @@
+"""What statistical queries cannot do: attacks that look at single examples, and what they cost."""

@@ -1,0 +1,34 @@
+"""What a user can get wrong, said in one line."""
+
+from collections.abc import Iterable
+
+
+class InputError(ValueError):
+    """Bad input: one line that says what, where, what was expected and what to do.
+
+    The command line prints it as ``error: …`` and exits with code 2; the library raises it.
+
+    >>> raise InputError("heads must be at least 2, got 1")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: heads must be at least 2, got 1
+    """
+
+
+def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
+    """The error for a misspelt name, with the nearest known one as a suggestion.
+
+    >>> str(unknown("family", "paritty", ["parity", "rounding"]))
+    "unknown family 'paritty'; did you mean 'parity'? (known: parity, rounding)"
+    """
+    from difflib import get_close_matches
+
+    names = sorted(known)
+    near = get_close_matches(name, names, n=1, cutoff=0.5)
+    hint = f"; did you mean '{near[0]}'?" if near else ";"
+    return InputError(f"unknown {kind} '{name}'{hint} (known: {', '.join(names)})")
+
+
+def missing_extra(package: str, extra: str, purpose: str) -> InputError:
+    """The error for an optional dependency that is not installed."""
+    return InputError(f"{purpose} needs {package}: pip install 'attention-hardness[{extra}]'")

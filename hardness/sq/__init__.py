@@ -1,0 +1,1 @@
+"""Statistical queries: oracles, adversaries, strategies, games and the bounds they are held against."""

@@ -1,0 +1,1 @@
+"""Learners of a multi-head attention layer: the provable one and those it is compared with."""
