@@ -1,0 +1,161 @@
+"""From raw examples (X, Y) to equations: what level of ⟨w, a⟩ mod q each informative example shows."""
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks import Public
+from hardness.errors import InputError
+
+
+@dataclass(frozen=True)
+class Equations:
+    """Rows a (N, n) int8 with levels (N,) int64: level = ⌊p·(⟨w, a⟩ mod q)/q⌋ up to noise (theory.md 1.1, 1.4).
+
+    Parity is the case q = p = 2. `a` is the public vector of an example with z₀ ≠ 0: u in {0,1}ⁿ for diag,
+    z₀·z in {-1,0,1}ⁿ for dot. `sparsity` is the public number of non-zero secret coordinates, if any. `flip`
+    is the probability that a parity label is wrong, `noise` the standard deviation of the rounding family's
+    label noise.
+    """
+
+    a: NDArray[np.int8]
+    level: NDArray[np.int64]
+    q: int
+    p: int
+    parity: bool = False
+    sparsity: int | None = None
+    flip: float = 0.0
+    noise: float = 0.0
+
+    def __len__(self) -> int:
+        return self.level.shape[0]
+
+    @property
+    def n(self) -> int:
+        return self.a.shape[1]
+
+    def rows(self, index: NDArray[np.int64] | slice) -> "Equations":
+        return replace(self, a=self.a[index], level=self.level[index])
+
+    def predicted(self, w: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The noiseless levels (N,) under the secret w (n,)."""
+        t = self.a.astype(np.int64) @ np.asarray(w, dtype=np.int64)
+        return np.asarray(t % self.q * self.p // self.q, dtype=np.int64)
+
+    def agreement(self, w: NDArray[np.int64]) -> float:
+        """The fraction of rows whose level w reproduces."""
+        return float(np.mean(self.predicted(w) == self.level)) if len(self) else 0.0
+
+
+def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equations:
+    """The equations in examples X (N, 2, d), Y (N, 2, d) of a structured family.
+
+    Raises `InputError` where `public` names a family without equations, or the labels do not fit its offset
+    A.
+
+    Only the first of these two has z₀ ≠ 0; its label -1 says that u₁ is in the parity:
+
+    >>> X = np.array([[[1, -1, 1], [-1, 1, 1]], [[1, 1, 1], [1, -1, 1]]], dtype=np.int8)
+    >>> Y = np.array([[[-1.0, 0, 0], [1.0, 0, 0]], [[0.5, 0, 0], [0.5, 0, 0]]])
+    >>> equations = extract(X, Y, {"family": "parity", "gadget": "diag", "A": 0.0, "heads": 1, "flip": 0.0})
+    >>> equations.a.tolist(), equations.level.tolist()
+    ([[1, 0]], [1])
+    """
+    family = public.get("family")
+    if family not in ("parity", "rounding"):
+        raise InputError(
+            f"family '{family}' has no hidden linear equations; attacks need parity or rounding examples"
+        )
+    if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or X.shape[2] != public.get("dim", X.shape[2]):
+        raise InputError(
+            f"X and Y must both have shape (N, 2, {public.get('dim')}), got {X.shape} and {Y.shape}"
+        )
+    informative = X[:, 0, 0] != X[:, 1, 0]
+    x, y = X[informative], Y[informative, 0, 0]
+    z = (x[:, 0] - x[:, 1]) // 2
+    a = z[:, :1] * z[:, 1:] if public["gadget"] == "dot" else np.abs(z[:, 1:])
+    value = x[:, 0, 0] * y - float(public["A"])
+    level = np.rint(value).astype(np.int64)
+    q, p = (2, 2) if family == "parity" else (int(public["modulus"]), int(public["levels"]))
+    allowed = np.isin(level, (-1, 1)) if family == "parity" else (level >= 0) & (level < p)
+    if not (np.abs(value - level) < 1e-6).all() or not allowed.all():
+        raise InputError(f"labels do not fit the offset A = {public['A']} in `public`: were X and Y changed?")
+    if family == "parity":
+        level = (1 - level) // 2  # χ_S = (-1)^t, so t mod 2 is the level
+    return Equations(
+        a=np.ascontiguousarray(a, dtype=np.int8),
+        level=level,
+        q=q,
+        p=p,
+        parity=family == "parity",
+        sparsity=sparsity(public),
+        flip=float(public.get("flip") or 0.0),
+        noise=float(public.get("noise") or 0.0),
+    )
+
+
+def sparsity(public: Public) -> int | None:
+    """How many secret coordinates are non-zero, if public: s of the parity family, the weight of rounding."""
+    if public["family"] == "parity":
+        return int(public["heads"]) // (2 if public["gadget"] == "dot" else 1)
+    weight = public.get("weight")
+    return None if weight is None else int(weight)
+
+
+def preimages(q: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Centre (p,) and width (p,) of the residues r of each level ⌊pr/q⌋.
+
+    >>> preimages(7, 3)  # levels 0 0 0 1 1 2 2
+    (array([1. , 3.5, 5.5]), array([3, 2, 2]))
+    """
+    first = -(-np.arange(p + 1, dtype=np.int64) * q // p)
+    return (first[:-1] + first[1:] - 1) / 2, np.diff(first)
+
+
+def accepts(fresh: Equations, w: NDArray[np.int64]) -> bool:
+    """Does w (n,) pass on rows that had no part in finding it?
+
+    Either every label is reproduced; or, as labels may be noisy or head-limited (theory.md 1.4), the
+    agreement lies above halfway between the right secret's and a guess's, and no change of one coordinate by
+    ±1 agrees better: a near-miss of a rounding secret reproduces most labels, so the bar alone would let it
+    pass.
+    """
+    if len(fresh) == 0:
+        return False
+    agreement = fresh.agreement(w)
+    if agreement == 1:
+        return True
+    if agreement < (expected_agreement(fresh) + 1 / fresh.p) / 2:
+        return False
+    steps = np.concatenate((np.eye(fresh.n, dtype=np.int64), -np.eye(fresh.n, dtype=np.int64)))
+    return fresh.q == 2 or all(fresh.agreement(w + step) < agreement for step in steps)
+
+
+def expected_agreement(equations: Equations) -> float:
+    """P(level shown = level of the right secret) under the public noise, over uniform residues."""
+    if equations.parity:
+        return 1.0 - equations.flip
+    if equations.noise == 0:
+        return 1.0
+    from scipy.stats import norm
+
+    q, p = equations.q, equations.p
+    reach = int(6 * equations.noise) + q
+    e = np.arange(-reach, reach + 1)
+    weight = norm.cdf((e + 0.5) / equations.noise) - norm.cdf((e - 0.5) / equations.noise)
+    r = np.arange(q)
+    same = (r[:, None] * p // q) == ((r[:, None] + e) % q * p // q)
+    return float((same * weight).sum() / q)
+
+
+def secret(equations: Equations, w: NDArray[np.int64]) -> dict[str, list[int]]:
+    """w (n,) as `generate` writes secrets: a support in coordinates 1..n, or w centred in (-q/2, q/2].
+
+    >>> secret(Equations(np.zeros((0, 3), np.int8), np.zeros(0, np.int64), 7, 7), np.array([0, 4, 3]))
+    {'w': [0, -3, 3]}
+    """
+    w = np.asarray(w, dtype=np.int64) % equations.q
+    if equations.parity:
+        return {"support": [int(j) + 1 for j in np.flatnonzero(w)]}
+    return {"w": np.where(2 * w > equations.q, w - equations.q, w).tolist()}

@@ -1,0 +1,174 @@
+"""Gaussian elimination: parity over GF(2), rounding where labels show residues, pooled for label noise."""
+
+from time import perf_counter
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks import Outcome, Progress, Public
+from hardness.attacks.equations import Equations, accepts, extract, preimages, secret
+
+CHECK_ROWS = 200
+TRIES = 1_000_000
+RETRIES = 20
+FULL_RANK = 0.5775761901732048  # prod_{i>=2} (1 - 2^-i): n + 1 random rows have rank n (theory.md 4.1)
+
+
+def row_reduce(A: NDArray[np.integer]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
+    """Reduced row echelon form over GF(2) of a 0/1 matrix (N, n) and its pivot columns (rank,).
+
+    >>> reduced, pivots = row_reduce(np.array([[1, 1, 0], [1, 1, 1]]))
+    >>> reduced.tolist(), pivots.tolist()
+    ([[1, 1, 0], [0, 0, 1]], [0, 2])
+    """
+    from hardness.attacks.kernels_gf import pack_rows, rref2, unpack_rows
+
+    words = pack_rows(A)
+    pivots = rref2(words, A.shape[1])
+    return unpack_rows(words, A.shape[1]), pivots
+
+
+def solve2(A: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64] | None:
+    """The unique solution w (n,) of A w = b over GF(2), or None if there is none or more than one.
+
+    >>> solve2(np.array([[1, 1], [0, 1], [1, 0]]), np.array([1, 1, 0])).tolist()
+    [0, 1]
+    """
+    from hardness.attacks.kernels_gf import pack_rows, rref2, unpack_rows
+
+    n = A.shape[1]
+    words = pack_rows(np.column_stack((A, b)) & 1)
+    pivots = rref2(words, n + 1)
+    if len(pivots) != n or (n and pivots[-1] != n - 1):
+        return None
+    return unpack_rows(words[:n], n + 1)[:, n].astype(np.int64)
+
+
+def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray[np.int64] | None:
+    """The unique solution w (n,) of A w = b over Z/q for any q >= 2, or None: prime powers, joined by CRT.
+
+    >>> solve_mod(np.array([[1, 1], [1, -1], [0, 1]]), np.array([5, 1, 2]), 12).tolist()
+    [3, 2]
+    """
+    from sympy import factorint
+
+    from hardness.attacks.kernels_gf import rref_local
+
+    n = A.shape[1]
+    w, done = np.zeros(n, dtype=np.int64), 1
+    for prime, power in factorint(q).items():
+        modulus = prime**power
+        if modulus == 2:
+            part = solve2(A, b)
+        else:
+            system = np.column_stack((A, b)).astype(np.int64) % modulus
+            pivots = rref_local(system, prime, modulus, n)
+            consistent = len(pivots) == n and not system[n:, n].any()
+            part = system[:n, n] if consistent else None
+        if part is None:
+            return None
+        w = w + done * ((part - w) * pow(done, -1, modulus) % modulus)
+        done *= modulus
+    return w
+
+
+def gaussian(
+    X: NDArray[np.int8],
+    Y: NDArray[np.float64],
+    public: Public,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Solve the linear equations that examples X and Y (N, 2, d) hold; `budget` bounds the tries.
+
+    Parity without flips: one elimination. Parity with flips: n + 1 random rows at a time (pooled Gauss for
+    LPN), tries geometric with probability .5776 (1-η)ⁿ. Rounding: elimination over Z/q on the rows whose
+    level has a single residue; `refused` if there are none. The answer is checked on rows that no elimination
+    saw.
+    """
+    start = perf_counter()
+    equations = extract(X, Y, public)
+    if equations.parity and equations.flip > 0:
+        return _pooled(equations, TRIES if budget is None else budget, seed, start)
+    if equations.noise > 0:
+        return _refused("label noise: elimination has no error correction over Z/q, try lattice", start)
+    if not equations.parity:
+        equations = _residues(equations)
+        if len(equations) == 0:
+            return _refused(
+                "every level holds several residues, so no label is a linear equation; try lattice", start
+            )
+    need = equations.n + 10
+    held_out = min(CHECK_ROWS, (len(equations) - need) // 2)
+    if held_out < 10:
+        return _refused(
+            f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed", start
+        )
+    used, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
+    rng = np.random.default_rng(seed)
+    tries = RETRIES if budget is None else budget
+    for attempt in range(tries):
+        # More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
+        rows = used.rows(rng.permutation(len(used))[:need] if attempt else slice(0, need))
+        w = solve2(rows.a, rows.level) if rows.q == 2 else solve_mod(rows.a, _residue_of(rows), rows.q)
+        if w is not None:
+            break
+    detail = {"tries": attempt + 1, "equations": need, "checked": held_out}
+    if w is None:
+        return Outcome("budget", None, len(equations), perf_counter() - start, detail)
+    right = accepts(fresh, w)
+    spent = (need if attempt == 0 else len(used)) + held_out
+    answer = secret(equations, w) if right else None
+    return Outcome("solved" if right else "wrong", answer, spent, perf_counter() - start, detail)
+
+
+def _refused(reason: str, start: float) -> Outcome:
+    return Outcome("refused", None, 0, perf_counter() - start, {"reason": reason})
+
+
+def _residues(equations: Equations) -> Equations:
+    width = preimages(equations.q, equations.p)[1]
+    return equations.rows(np.flatnonzero(width[equations.level] == 1))
+
+
+def _residue_of(equations: Equations) -> NDArray[np.int64]:
+    return preimages(equations.q, equations.p)[0][equations.level].astype(np.int64)
+
+
+def check_plan(flip: float, candidates: float) -> tuple[int, float]:
+    """Rows to hold out for LPN, and the largest fraction of them that may contradict a candidate.
+
+    By Hoeffding the right secret is turned away with probability below e^-20, and so is, over all
+    `candidates` wrong ones together, accepted a wrong one: the bar is where the two exponents are equal.
+    Never below the 200 rows of theory.md 4.1.
+
+    >>> check_plan(0.05, 1e6)[0], check_plan(0.4, 1e6)[0]
+    (262, 5292)
+    """
+    gap = 0.5 - flip
+    near, far = np.sqrt(20.0), np.sqrt(20.0 + np.log(candidates))
+    rows = max(CHECK_ROWS, int(np.ceil((near + far) ** 2 / (2 * gap**2))))
+    return rows, flip + gap * float(near / (near + far))
+
+
+def _pooled(equations: Equations, tries: int, seed: int, start: float) -> Outcome:
+    from hardness.attacks.kernels_gf import pack_rows, pooled_gauss
+
+    n = equations.n
+    held_out, bar = check_plan(equations.flip, max(tries, 2))
+    need = held_out + 2 * (n + 1)
+    if len(equations) < need:
+        reason = f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check"
+        return _refused(reason, start)
+    rows = pack_rows(np.column_stack((equations.a & 1, equations.level)))
+    pool, check = rows[:-held_out], rows[-held_out:]
+    state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)
+    taken, solved, solution = pooled_gauss(pool, check, n, int(bar * held_out), tries, state)
+    expected = 1 / (FULL_RANK * (1 - equations.flip) ** n)
+    detail = {"tries": taken, "expected_tries": expected, "pool": len(pool), "checked": held_out}
+    if not solved:
+        return Outcome("budget", None, len(rows), perf_counter() - start, detail)
+    w = (solution[np.arange(n) // 64] >> (np.arange(n) % 64).astype(np.uint64)) & np.uint64(1)
+    return Outcome("solved", secret(equations, w.astype(np.int64)), len(rows), perf_counter() - start, detail)

@@ -1,0 +1,224 @@
+"""Compiled elimination over GF(2) (bit-packed, method of four Russians) and over Z/ℓᵏ, and pooled Gauss."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+BLOCK = 8  # columns eliminated per pass: tables of 256 rows stay in the second-level cache
+
+
+def pack_rows(A: NDArray[np.integer]) -> Words:
+    """Bits of a 0/1 matrix (N, n) as words (N, ceil(n/64)): bit j of word j//64 is column j.
+
+    >>> pack_rows(np.array([[1, 0, 1]])).tolist()
+    [[5]]
+    """
+    N, n = A.shape
+    padded = np.zeros((N, -(-n // 64) * 64), dtype=np.uint8)
+    padded[:, :n] = A
+    return np.packbits(padded, axis=1, bitorder="little").view("<u8")
+
+
+def unpack_rows(words: Words, n: int) -> NDArray[np.uint8]:
+    """Inverse of `pack_rows`, (N, n) uint8."""
+    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :n]
+
+
+@njit(cache=True)
+def rref2(words: Words, columns: int) -> NDArray[np.int64]:
+    """Reduced row echelon form over GF(2), in place, of bit-packed rows; returns the pivot columns (rank,).
+
+    Method of four Russians: pivots are found `BLOCK` columns at a time, and every other row is then cleared
+    by one lookup in the table of their 2^BLOCK sums.
+    """
+    N, W = words.shape
+    one = np.uint64(1)
+    pivots = np.empty(min(N, columns), dtype=np.int64)
+    table = np.zeros((1 << BLOCK, W), dtype=np.uint64)
+    rank, column = 0, 0
+    while column < columns and rank < N:
+        end = min(column + BLOCK, columns)
+        found = 0
+        for c in range(column, end):
+            word, bit = c >> 6, np.uint64(c & 63)
+            for i in range(rank + found, N):
+                # Rows below are cleared lazily: only a row that is looked at pays for the pivots of this
+                # block.
+                for k in range(found):
+                    pc = pivots[rank + k]
+                    if (words[i, pc >> 6] >> np.uint64(pc & 63)) & one:
+                        for v in range(column >> 6, W):
+                            words[i, v] ^= words[rank + k, v]
+                if (words[i, word] >> bit) & one:
+                    if i != rank + found:
+                        for v in range(column >> 6, W):
+                            words[i, v], words[rank + found, v] = words[rank + found, v], words[i, v]
+                    for k in range(found):
+                        if (words[rank + k, word] >> bit) & one:
+                            for v in range(column >> 6, W):
+                                words[rank + k, v] ^= words[rank + found, v]
+                    pivots[rank + found] = c
+                    found += 1
+                    break
+            if rank + found == N:
+                break
+        if found:
+            start = column >> 6
+            for k in range(found):
+                half = 1 << k
+                for index in range(half):
+                    for v in range(start, W):
+                        table[half + index, v] = table[index, v] ^ words[rank + k, v]
+            first = pivots[rank]
+            adjacent = (
+                pivots[rank + found - 1] - first == found - 1 and first >> 6 == (first + found - 1) >> 6
+            )
+            mask = np.uint64((1 << found) - 1)
+            for i in range(N):
+                if rank <= i < rank + found:
+                    continue
+                index = np.uint64(0)
+                if adjacent:
+                    index = (words[i, first >> 6] >> np.uint64(first & 63)) & mask
+                else:
+                    for k in range(found):
+                        pc = pivots[rank + k]
+                        index |= ((words[i, pc >> 6] >> np.uint64(pc & 63)) & one) << np.uint64(k)
+                if index:
+                    for v in range(start, W):
+                        words[i, v] ^= table[index, v]
+            rank += found
+        column = end
+    return pivots[:rank]
+
+
+@njit(cache=True)
+def rref_local(A: NDArray[np.int64], prime: int, modulus: int, columns: int) -> NDArray[np.int64]:
+    """Reduced row echelon form over Z/modulus, a power of `prime`, in place; returns the pivots.
+
+    Pivots are units. In the local ring Z/ℓᵏ a unit pivot exists in a column whenever the rows left have full
+    rank there mod ℓ, so a system with one solution is solved as over a field.
+    """
+    N, width = A.shape
+    pivots = np.empty(min(N, columns), dtype=np.int64)
+    rank = 0
+    for c in range(columns):
+        pivot = -1
+        for i in range(rank, N):
+            if A[i, c] % prime:
+                pivot = i
+                break
+        if pivot < 0:
+            continue
+        inverse = _inverse(A[pivot, c], modulus)
+        for v in range(c, width):
+            value = A[pivot, v]
+            A[pivot, v] = A[rank, v]
+            A[rank, v] = value * inverse % modulus
+        for i in range(N):
+            factor = A[i, c]
+            if i != rank and factor:
+                for v in range(c, width):
+                    A[i, v] = (A[i, v] - factor * A[rank, v]) % modulus
+        pivots[rank] = c
+        rank += 1
+        if rank == N:
+            break
+    return pivots[:rank]
+
+
+@njit(cache=True)
+def _inverse(a: int, modulus: int) -> int:
+    r, s, x, y = modulus, a % modulus, 0, 1
+    while s:
+        quotient = r // s
+        r, s = s, r - quotient * s
+        x, y = y, x - quotient * y
+    return x % modulus
+
+
+@njit(cache=True)
+def splitmix(state: Words) -> Any:
+    """The next value of the generator with state `state` (1,): kernels never draw from a global one."""
+    state[0] += np.uint64(0x9E3779B97F4A7C15)
+    z = state[0]
+    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return z ^ (z >> np.uint64(31))
+
+
+@njit(cache=True)
+def parity_of(word: np.uint64) -> np.uint64:
+    """Parity of the bits of a word."""
+    for shift in (32, 16, 8, 4, 2, 1):
+        word ^= word >> np.uint64(shift)
+    return word & np.uint64(1)
+
+
+@njit(cache=True)
+def disagreements(rows: Words, n: int, candidate: Words, limit: int) -> int:
+    """How many packed rows [a | b] (b is bit n) contradict ⟨candidate, a⟩ = b; stops counting above `limit`.
+
+    `candidate` (W,) must have bit n set, so that a row is contradicted iff the parity of the overlap is odd.
+    """
+    wrong = 0
+    for i in range(rows.shape[0]):
+        overlap = np.uint64(0)
+        for v in range(rows.shape[1]):
+            overlap ^= rows[i, v] & candidate[v]
+        wrong += int(parity_of(overlap))
+        if wrong > limit:
+            break
+    return wrong
+
+
+@njit(cache=True)
+def pooled_gauss(
+    pool: Words, check: Words, n: int, limit: int, tries: int, state: Words
+) -> tuple[int, bool, Words]:
+    """Draw n + 1 rows, eliminate, test the solution on `check`, until at most `limit` rows contradict it.
+
+    Rows are packed [a | b] with b in bit n. Returns the number of tries, whether the last one passed, and its
+    solution (W,) with bit n set. A try whose rows have rank below n counts and fails (theory.md 4.1).
+    """
+    M, W = pool.shape
+    one = np.uint64(1)
+    order = np.arange(M)
+    work = np.empty((n + 1, W), dtype=np.uint64)
+    solution = np.zeros(W, dtype=np.uint64)
+    for attempt in range(tries):
+        for i in range(n + 1):
+            j = i + np.int64(splitmix(state) % np.uint64(M - i))
+            order[i], order[j] = order[j], order[i]
+            for v in range(W):
+                work[i, v] = pool[order[i], v]
+        rank = 0
+        for c in range(n):
+            word, bit = c >> 6, np.uint64(c & 63)
+            pivot = -1
+            for i in range(rank, n + 1):
+                if (work[i, word] >> bit) & one:
+                    pivot = i
+                    break
+            if pivot < 0:
+                break
+            for v in range(W):
+                work[pivot, v], work[rank, v] = work[rank, v], work[pivot, v]
+            for i in range(n + 1):
+                if i != rank and (work[i, word] >> bit) & one:
+                    for v in range(word, W):
+                        work[i, v] ^= work[rank, v]
+            rank += 1
+        if rank < n:
+            continue
+        solution[:] = 0
+        for c in range(n):
+            b = (work[c, n >> 6] >> np.uint64(n & 63)) & one
+            solution[c >> 6] |= b << np.uint64(c & 63)
+        solution[n >> 6] |= one << np.uint64(n & 63)
+        if disagreements(check, n, solution, limit) <= limit:
+            return attempt + 1, True, solution
+    return tries, False, solution

@@ -1,0 +1,203 @@
+"""Elimination against galois and against its own law under label noise (theory.md 4.1)."""
+
+from math import gcd
+
+import flint
+import galois
+import numpy as np
+import pytest
+from attack_examples import centred, examples, support, support_secret
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.stats import chisquare
+
+from hardness.attacks.equations import Equations, accepts, expected_agreement, extract, preimages
+from hardness.attacks.gaussian import FULL_RANK, check_plan, gaussian, row_reduce, solve2, solve_mod
+from hardness.attacks.kernels_gf import pack_rows, pooled_gauss, unpack_rows
+from hardness.errors import InputError
+
+GF2 = galois.GF(2)
+
+
+@settings(max_examples=60, deadline=None)
+@given(st.integers(1, 90), st.integers(1, 150), st.integers(0, 60), st.integers(0, 2**32))
+def test_row_reduce_is_galois_row_reduce(rows, columns, rank, seed):
+    # A product through a small inner dimension, so that the rank is deficient and pivots have gaps.
+    rng = np.random.default_rng(seed)
+    A = rng.integers(0, 2, (rows, rank)) @ rng.integers(0, 2, (rank, columns)) % 2
+    reduced, pivots = row_reduce(A)
+    expected = np.asarray(GF2(A.astype(np.uint8)).row_reduce())
+    assert (reduced == expected).all()
+    lead = [int(np.flatnonzero(row)[0]) for row in expected if row.any()]
+    assert pivots.tolist() == lead
+
+
+@given(st.integers(1, 20), st.integers(1, 200), st.integers(0, 2**32))
+@settings(max_examples=20, deadline=None)
+def test_packing_round_trip(rows, columns, seed):
+    A = np.random.default_rng(seed).integers(0, 2, (rows, columns))
+    assert (unpack_rows(pack_rows(A), columns) == A).all()
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.sampled_from([2, 3, 4, 6, 8, 9, 12, 97, 257, 3329]), st.integers(1, 12), st.integers(0, 2**32))
+def test_solve_mod_finds_the_only_solution(q, n, seed):
+    rng = np.random.default_rng(seed)
+    A, w = rng.integers(-1, 2, (n + 8, n)), rng.integers(0, q, n)
+    found = solve_mod(A, A @ w % q, q)
+    # None is right exactly where a prime of q divides the last elementary divisor: then several secrets fit.
+    form = flint.fmpz_mat(A.tolist()).snf()
+    unique = gcd(int(form[n - 1, n - 1]), q) == 1
+    assert (found is not None and (found == w).all()) if unique else found is None
+
+
+def test_contradictions_have_no_solution():
+    A = np.array([[1, 0], [0, 1], [1, 1]])
+    assert solve2(A, np.array([1, 1, 1])) is None
+    assert solve_mod(A, np.array([1, 1, 1]), 97) is None
+    assert solve2(A[:1], np.array([1])) is None
+
+
+@pytest.mark.parametrize("gadget", ["diag", "dot"])
+@pytest.mark.parametrize(("n", "s"), [(5, 2), (31, 4), (63, 6), (64, 7), (130, 20)])
+def test_exact_parity_falls(n, s, gadget):
+    w = support_secret(n, s, np.random.default_rng(n))
+    outcome = gaussian(*examples(w, 2, 2, count=4 * n + 200, seed=s, gadget=gadget))
+    assert (outcome.status, outcome.secret) == ("solved", support(w))
+
+
+def test_success_with_n_plus_10_rows():
+    # P(rank n of n + 10 random rows) = 1 - .00098; fewer than 196 of 200 happens once in 10^6 suites.
+    solved = 0
+    for seed in range(200):
+        rng = np.random.default_rng([64, seed])
+        w = support_secret(63, 6, rng)
+        A = rng.integers(0, 2, (73, 63))
+        found = solve2(A, A @ w % 2)
+        solved += found is not None and (found == w).all()
+    assert solved >= 196
+
+
+@pytest.mark.parametrize(("q", "p"), [(97, 97), (12, 12), (2, 2), (97, 90), (8, 8)])
+def test_rounding_that_shows_residues_falls(q, p):
+    rng = np.random.default_rng(q + p)
+    w = rng.integers(0, q, 24)
+    outcome = gaussian(*examples(w, q, p, count=500, seed=1, parity=False))
+    assert (outcome.status, outcome.secret) == ("solved", centred(w, q))
+
+
+def test_refusals_say_why():
+    w = np.random.default_rng(0).integers(0, 97, 16)
+    coarse = gaussian(*examples(w, 97, 4, count=400, seed=0))
+    assert coarse.status == "refused"
+    assert "several residues" in coarse.detail["reason"]
+    noisy = gaussian(*examples(w, 97, 97, count=400, seed=0, noise=1.0))
+    assert noisy.status == "refused"
+    few = gaussian(*examples(support_secret(63, 4, np.random.default_rng(0)), 2, 2, count=60, seed=0))
+    assert few.status == "refused"
+    assert few.secret is None
+
+
+def test_a_lie_in_the_public_data_is_wrong_or_out_of_budget_never_solved():
+    X, Y, public = examples(
+        support_secret(31, 4, np.random.default_rng(0)), 2, 2, count=400, seed=0, flip=0.3
+    )
+    outcome = gaussian(X, Y, public | {"flip": 0.0})
+    assert outcome.status in ("wrong", "budget")
+    assert outcome.secret is None
+
+
+def test_lpn_is_solved_within_budget_and_reports_budget_otherwise():
+    w = support_secret(31, 5, np.random.default_rng(3))
+    data = examples(w, 2, 2, count=6000, seed=3, flip=0.1)
+    outcome = gaussian(*data, seed=1)
+    assert (outcome.status, outcome.secret) == ("solved", support(w))
+    assert gaussian(*data, seed=1).detail == outcome.detail
+    assert gaussian(*data, budget=0).status == "budget"
+
+
+def _tries(n, flip, trials, rng, M=1 << 16):
+    """Tries of pooled Gauss on one large pool of which exactly the fraction `flip` is wrong.
+
+    On small random pools the tries are a mixture of geometric laws: the pool's own share of wrong labels
+    varies.
+    """
+    w = rng.integers(0, 2, n)
+    rows, bar = check_plan(flip, 1e6)
+    A = rng.integers(0, 2, (M + rows, n))
+    wrong = np.zeros(M + rows, dtype=np.int64)
+    wrong[rng.permutation(M)[: round(flip * M)]] = 1
+    wrong[M:] = rng.random(rows) < flip
+    packed = pack_rows(np.column_stack((A, (A @ w + wrong) % 2)))
+    out = []
+    for _ in range(trials):
+        state = rng.integers(2**64, size=1, dtype=np.uint64)
+        taken, solved, solution = pooled_gauss(packed[:M], packed[M:], n, int(bar * rows), 10**6, state)
+        assert solved
+        assert (unpack_rows(solution[None], n)[0] == w).all()
+        out.append(taken)
+    return np.array(out)
+
+
+def geometric_p_value(tries, p):
+    """Chi-square test that `tries` are geometric with success probability p, in cells of 40 or so."""
+    cells = max(2, min(20, len(tries) // 40))
+    edges = np.unique(np.ceil(np.log1p(-np.arange(1, cells) / cells) / np.log1p(-p)))
+    law = np.diff(np.concatenate(([0.0], 1 - (1 - p) ** edges, [1.0])))
+    observed = np.bincount(np.searchsorted(edges, tries), minlength=len(law))
+    return float(chisquare(observed, law * len(tries)).pvalue)
+
+
+def test_lpn_tries_are_geometric():
+    # False alarms: once in 10^4 runs of another seed, for each of the two settings.
+    rng = np.random.default_rng(5)
+    for n, flip in ((15, 0.1), (31, 0.05)):
+        tries = _tries(n, flip, 600, rng)
+        assert geometric_p_value(tries, FULL_RANK * (1 - flip) ** n) > 1e-4
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("n", "flip"), [(15, 0.2), (31, 0.1), (31, 0.15), (63, 0.05)])
+def test_lpn_tries_are_geometric_over_4000_trials(n, flip):
+    tries = _tries(n, flip, 4000, np.random.default_rng([n, 7]))
+    assert geometric_p_value(tries, FULL_RANK * (1 - flip) ** n) > 1e-4
+
+
+def test_equations_reproduce_their_secret():
+    rng = np.random.default_rng(0)
+    for q, p, gadget in ((97, 4, "diag"), (17, 2, "dot"), (2, 2, "dot"), (9, 4, "dot")):
+        w = rng.integers(0, q, 12) if q > 2 else support_secret(12, 3, rng)
+        equations = extract(*examples(w, q, p, count=300, seed=4, gadget=gadget))
+        assert 100 < len(equations) < 200
+        assert accepts(equations, w)
+        near = (w + np.eye(12, dtype=np.int64)[3]) % q
+        assert not accepts(equations, near)
+
+
+def test_changed_labels_and_foreign_families_are_refused():
+    X, Y, public = examples(np.ones(4, dtype=np.int64), 97, 4, count=50, seed=0)
+    with pytest.raises(InputError, match="offset A"):
+        extract(X, Y + 0.1, public)
+    with pytest.raises(InputError, match="no hidden linear equations"):
+        extract(X, Y, public | {"family": "nondegenerate"})
+    with pytest.raises(InputError, match="shape"):
+        extract(X[:, :, :3], Y, public)
+
+
+@given(st.integers(2, 300), st.integers(2, 300))
+def test_preimages_are_the_levels(q, p):
+    if p > q:
+        q, p = p, q
+    centre, width = preimages(q, p)
+    levels = np.arange(q) * p // q
+    assert (np.bincount(levels, minlength=p) == width).all()
+    assert np.allclose(np.bincount(levels, np.arange(q), minlength=p) / width, centre)
+
+
+def test_expected_agreement_under_noise():
+    rng = np.random.default_rng(0)
+    w = rng.integers(0, 97, 20)
+    equations = extract(*examples(w, 97, 8, count=40000, seed=1, noise=3.0))
+    # Binomial sd .0034 at 20000 rows; 5 sd.
+    assert abs(equations.agreement(w) - expected_agreement(equations)) < 0.017
+    assert expected_agreement(Equations(equations.a, equations.level, 97, 8)) == 1
