@@ -1,0 +1,151 @@
+"""Strategy against oracle: how many queries until one concept is left?"""
+
+from collections.abc import Callable, Generator as Steps
+from dataclasses import dataclass
+from time import perf_counter
+
+import numpy as np
+from numpy.random import Generator, SeedSequence
+from numpy.typing import NDArray
+
+from hardness.concepts import ParityConcepts
+from hardness.errors import InputError, unknown
+from hardness.sq import dimension, scale, strategies
+from hardness.sq.oracle import ADVERSARIES, MODES, Oracle, OutOfQueries, check_tolerance, samples_for, within
+
+CONFIRM = 16
+
+
+@dataclass(frozen=True)
+class GameResult:
+    """One ended game. `status` is solved, wrong or budget (more than one concept left when queries ran out).
+
+    `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None: none
+    is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries asked only to confirm.
+    """
+
+    status: str
+    queries: int
+    smallest_tolerance: float
+    concepts: int
+    remaining: int
+    bound: float | None
+    ratio: float | None
+    seconds: float
+    confirmations: int = 0
+
+    @property
+    def solved(self) -> bool:
+        return self.status == "solved"
+
+
+def play(
+    concepts: ParityConcepts,
+    strategy: str,
+    oracle: str,
+    tolerance: float,
+    *,
+    seed: int | SeedSequence = 0,
+    max_queries: int | None = None,
+    samples: int | None = None,
+) -> GameResult:
+    """Play `strategy` against `oracle` at STAT(tolerance) until one concept is left or the queries run out.
+
+    `samples` makes the sampled oracle use that many fresh samples a query and promise no tolerance.
+    `InputError` for unknown names, a tolerance outside (0, 1], or a game no rule is known for.
+
+    >>> result = play(ParityConcepts(16, 4), "sign-batch", "window", 0.1)
+    >>> result.status, result.concepts, result.remaining, result.ratio < 1.95
+    ('solved', 1820, 1, True)
+    """
+    check_tolerance(tolerance)
+    if strategy not in strategies.STRATEGIES:
+        raise unknown("strategy", strategy, strategies.STRATEGIES)
+    if oracle not in MODES:
+        raise unknown("oracle", oracle, MODES)
+    if samples is not None and (oracle != "sampled" or samples < 1):
+        raise InputError("samples is for the sampled oracle and must be at least 1")
+    if max_queries is not None and max_queries < 0:
+        raise InputError(f"max-queries must be at least 0, got {max_queries}")
+    root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+    started = perf_counter()
+    budget = scale.NO_LIMIT if max_queries is None else max_queries
+    tally = _at_scale(concepts, strategy, oracle, tolerance, root, budget, samples)
+    if tally is None:
+        tally = referee(concepts, strategy, oracle, tolerance, root, budget, samples)
+    bound = {"window": dimension.window_bound, "null": dimension.null_bound}.get(oracle)
+    least = bound(concepts.size, tolerance) if bound else None
+    status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
+    return GameResult(
+        status=status,
+        queries=tally.queries,
+        smallest_tolerance=tolerance,
+        concepts=concepts.size,
+        remaining=tally.remaining,
+        bound=least,
+        ratio=tally.queries / least if least and status == "solved" else None,
+        seconds=perf_counter() - started,
+        confirmations=tally.confirmations,
+    )
+
+
+def _at_scale(
+    concepts: ParityConcepts,
+    strategy: str,
+    oracle: str,
+    tolerance: float,
+    root: SeedSequence,
+    budget: int,
+    samples: int | None,
+) -> scale.Tally | None:
+    """The games with a closed form per query; None for all others."""
+    state = root.generate_state(1, np.uint64)
+    if strategy == "sign-batch" and oracle in ADVERSARIES:
+        return scale.sign_batch_adversary(concepts, tolerance, oracle == "null", budget, state)
+    if strategy not in ("characters", "random"):
+        return None
+    if oracle in ADVERSARIES:
+        # The order does not matter: every query takes the concept it names, whichever it is.
+        halved = tolerance if oracle == "window" else tolerance / 2
+        return scale.characters_adversary(concepts, halved, budget)
+    if samples is None and tolerance >= 0.25:
+        return None
+    # From a random start, and in random order alike, the secret's turn is uniform; which other set is asked
+    # when does not change the law of any answer.
+    position = int(np.random.default_rng(root).integers(concepts.size))
+    if oracle == "sampled":
+        confirm = 0 if samples is None else CONFIRM
+        count = samples_for(tolerance) if samples is None else samples
+        return scale.characters_sampled(position, concepts.size, budget, count, confirm, state)
+    asked = min(position + 1, concepts.size - 1)
+    if asked > budget:
+        return scale.Tally(budget, concepts.size - budget)
+    return scale.Tally(asked, 1, True)
+
+
+def referee(
+    concepts: ParityConcepts,
+    strategy: str,
+    oracle: str,
+    tolerance: float,
+    root: SeedSequence,
+    budget: int,
+    samples: int | None = None,
+) -> scale.Tally:
+    """The plain game, query by query, over an explicit version space: the definition `scale` must agree with."""
+    if samples is not None:
+        raise InputError(f"{strategy} needs an oracle that keeps its tolerance; leave out --samples")
+    for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))
+    live = concepts.masks()
+    door = Oracle(oracle, live, for_oracle, budget=budget)
+    steps = strategies.STRATEGIES[strategy](concepts, live, tolerance, for_learner)
+    try:
+        query = next(steps)
+        while len(live) > 1:
+            reply = door.answer(query, tolerance)
+            live = live[within(query.means(live), reply, tolerance)]
+            query = steps.send(live)
+    except (StopIteration, OutOfQueries):
+        pass
+    right = None if oracle in ADVERSARIES or len(live) > 1 else len(live) == 1 and door.is_right(live[0])
+    return scale.Tally(door.ledger.queries, len(live), right)

@@ -1,0 +1,86 @@
+"""Statistical-query algorithms: which query to ask next, given the concepts still possible."""
+
+from collections.abc import Callable, Generator
+from fractions import Fraction
+
+import numpy as np
+from numpy.random import Generator as Random
+from numpy.typing import NDArray
+
+from hardness.concepts import ParityConcepts
+from hardness.sq.oracle import Query, SignBatch, character
+
+# A strategy yields queries and is sent the sets still possible (uint64 masks) after each answer; it ends when it
+# has nothing more to ask. It never sees the secret.
+Masks = NDArray[np.uint64]
+Strategy = Callable[[ParityConcepts, Masks, float, Random], Generator[Query, Masks, None]]
+PATIENCE = 8
+
+
+def batch_size(tolerance: float) -> int:
+    """Largest odd K whose sign batch moves each member: C(K-1, (K-1)/2) 2^-K > tau (theory 2.5e); at least 1.
+
+    >>> [batch_size(t) for t in (0.25, 0.2, 0.1, 0.05, 0.03)]
+    [1, 3, 15, 61, 175]
+    """
+    size, a = 1, 0.5
+    while a * size / (size + 1) > tolerance:
+        a *= size / (size + 1)
+        size += 2
+    return size
+
+
+def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
+    """What the window adversary does to a sign batch of K <= rank independent sets: array (rank+1,) over K.
+
+    For sets independent over GF(2) their characters are K independent fair bits, so sign(sum eps_i chi_i) is a
+    majority. Its mean on member i is eps_i a with a = C(K-1,(K-1)/2) 2^-K; on the xor of j members it is 0 (j even),
+    at most a/(K-2) in size (odd j in 3..K-2, a ratio of binomials), +-a (j = K); on every other set 0. Hence:
+
+    1. a > tau and a + a/(K-2) <= 2 tau: no window holds both signs of a, and [a - 2 tau, a] holds everything
+       except -a; so the best window loses exactly the smaller sign class, (K-1)/2 members.
+    2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: [-tau, tau] holds everything but the members, and a window with a
+       member holds none of the rest; the largest of the three classes survives.
+    0. Otherwise the small means would have to be known; such K are not used.
+    (No small means exist for K <= 3. The caller keeps the xor of all K out of the class.)
+
+    >>> batch_modes(0.1, 17).tolist()
+    [0, 2, 0, 2, 0, 0, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 0]
+    """
+    modes = np.zeros(rank + 1, np.int64)
+    tau, a = Fraction(tolerance), Fraction(1, 2)
+    for size in range(1, rank + 1, 2):
+        small = a / (size - 2) if size >= 5 else Fraction(0)
+        if tau < a and a + small <= 2 * tau:
+            modes[size] = 1
+        elif a - small > 2 * tau and small <= tau:
+            modes[size] = 2
+        a *= Fraction(size, size + 1)
+    return modes
+
+
+def characters(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Generator[Query, Masks, None]:
+    """Every single character in colex order, from a random start."""
+    for mask in np.roll(live, -int(rng.integers(len(live)))):
+        yield character(int(mask))
+
+
+def random_order(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Generator[Query, Masks, None]:
+    """Every single character in random order."""
+    for mask in rng.permutation(live):
+        yield character(int(mask))
+
+
+def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Generator[Query, Masks, None]:
+    """Batches of `batch_size` live sets, half of the signs -, of at most half the live sets in the end game."""
+    idle = 0
+    while idle < PATIENCE:
+        size = min(batch_size(tolerance), max(1, len(live) // 2))
+        size -= 1 - size % 2
+        batch = rng.choice(live, size, replace=False)
+        before = len(live)
+        live = yield SignBatch(batch, np.where(np.arange(size) < size // 2, -1, 1))
+        idle = idle + 1 if len(live) == before else 0
+
+
+STRATEGIES: dict[str, Strategy] = {"characters": characters, "random": random_order, "sign-batch": sign_batch}
