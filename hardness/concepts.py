@@ -1,4 +1,4 @@
-"""Concept classes: what statistical-query theory needs to know of a family (size, enumeration, correlations)."""
+"""Concept classes: what statistical-query theory needs of a family: size, enumeration, correlations."""
 
 from dataclasses import dataclass
 from functools import cached_property
@@ -7,7 +7,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
+from hardness.errors import InputError, unknown
 
 
 @dataclass(frozen=True)
@@ -29,6 +29,24 @@ class ParityConcepts:
     def __post_init__(self) -> None:
         if not 1 <= self.s <= self.n:
             raise InputError(f"a parity of {self.s} out of {self.n} bits does not exist; need 1 <= s <= n")
+
+    @classmethod
+    def of_layer(cls, dim: int, heads: int, gadget: str = "diag") -> "ParityConcepts":
+        """The class of the parity family: n = dim - 1 and s = heads (diag) or heads/2 (dot), theory 1.1.
+
+        >>> ParityConcepts.of_layer(17, 4).size, ParityConcepts.of_layer(17, 4, "dot").size
+        (1820, 120)
+        """
+        if gadget not in ("diag", "dot"):
+            raise unknown("gadget", gadget, ("diag", "dot"))
+        if heads < 2:
+            raise InputError(f"heads must be at least 2, got {heads}")
+        if gadget == "dot" and heads % 2:
+            raise InputError(f"the dot gadget needs an even number of heads (two a coordinate), got {heads}")
+        s = heads if gadget == "diag" else heads // 2
+        if s > dim - 1:
+            raise InputError(f"{heads} heads hide {s} coordinates but dim {dim} has {dim - 1}; lower --heads")
+        return cls(dim - 1, s)
 
     @cached_property
     def size(self) -> int:

@@ -1,12 +1,10 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
-from collections.abc import Callable, Generator as Steps
 from dataclasses import dataclass
 from time import perf_counter
 
 import numpy as np
-from numpy.random import Generator, SeedSequence
-from numpy.typing import NDArray
+from numpy.random import SeedSequence
 
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError, unknown
@@ -20,8 +18,9 @@ CONFIRM = 16
 class GameResult:
     """One ended game. `status` is solved, wrong or budget (more than one concept left when queries ran out).
 
-    `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None: none
-    is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries asked only to confirm.
+    `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None:
+    none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries asked only to
+    confirm.
     """
 
     status: str
@@ -99,7 +98,7 @@ def _at_scale(
     samples: int | None,
 ) -> scale.Tally | None:
     """The games with a closed form per query; None for all others."""
-    state = root.generate_state(1, np.uint64)
+    state = root.generate_state(1, np.uint64).astype(np.uint64)
     if strategy == "sign-batch" and oracle in ADVERSARIES:
         return scale.sign_batch_adversary(concepts, tolerance, oracle == "null", budget, state)
     if strategy not in ("characters", "random"):
@@ -132,7 +131,7 @@ def referee(
     budget: int,
     samples: int | None = None,
 ) -> scale.Tally:
-    """The plain game, query by query, over an explicit version space: the definition `scale` must agree with."""
+    """The plain game, query by query, over an explicit version space: what `scale` must agree with."""
     if samples is not None:
         raise InputError(f"{strategy} needs an oracle that keeps its tolerance; leave out --samples")
     for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))

@@ -1,15 +1,15 @@
-"""Games at scale: the same play as `game.referee`, in closed form per query, for up to billions of concepts."""
+"""Games at scale: the same play as `game.referee`, in closed form per query, up to billions of concepts."""
 
 from dataclasses import dataclass
 from math import ceil, comb
 
 import numpy as np
-from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness import kernels
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.kernels import shuffle
+from hardness.sq import kernels
 from hardness.sq.strategies import batch_modes, batch_size
 
 NO_LIMIT = 2**62
@@ -18,7 +18,7 @@ BLOCK = 1 << 24
 
 @dataclass(frozen=True)
 class Tally:
-    """What a game came to: queries, live concepts, whether the learner's answer was right (None: none given)."""
+    """What a game came to: queries, live concepts, whether the learner was right (None: no answer judged)."""
 
     queries: int
     remaining: int
@@ -29,8 +29,8 @@ class Tally:
 def characters_adversary(concepts: ParityConcepts, tolerance: float, budget: int) -> Tally:
     """Single characters in colex order against the window or the null adversary, on a bitmap of N bits.
 
-    Each query takes one concept iff tau < 1/4 for the window (2 tau < 1/2) and iff tau < 1/2 for the null one; the
-    caller passes half the tolerance for the latter.
+    Each query takes one concept iff tau < 1/4 for the window (2 tau < 1/2) and iff tau < 1/2 for the null
+    one; the caller passes half the tolerance for the latter.
     """
     size = concepts.size
     if size > 8 * 10**10:
@@ -44,7 +44,9 @@ def characters_adversary(concepts: ParityConcepts, tolerance: float, budget: int
     return Tally(size - live, live)
 
 
-def characters_sampled(position: int, concepts: int, budget: int, samples: int, confirm: int, state: NDArray[np.uint64]) -> Tally:
+def characters_sampled(
+    position: int, concepts: int, budget: int, samples: int, confirm: int, state: NDArray[np.uint64]
+) -> Tally:
     """Characters, one after the other, on the honest sampling oracle; the secret comes at `position`.
 
     A sum of products has mean samples/2 on the secret and 0 elsewhere: a quarter accepts, and `confirm` fresh
@@ -53,23 +55,32 @@ def characters_sampled(position: int, concepts: int, budget: int, samples: int, 
     words = -(-samples // 64)
     tail = np.uint64(2**64 - 1 >> (64 * words - samples))
     accepted, queries, confirmations = kernels.scan_samples(
-        state, position, min(concepts, budget), words, tail, ceil(samples / 4), confirm, ceil(confirm * samples / 4)
+        state,
+        position,
+        min(concepts, budget),
+        words,
+        tail,
+        ceil(samples / 4),
+        confirm,
+        ceil(confirm * samples / 4),
     )
     if accepted < 0:
         return Tally(queries, max(1, concepts - queries), None, confirmations)
     return Tally(queries, 1, accepted == position, confirmations)
 
 
-def sign_batch_adversary(concepts: ParityConcepts, tolerance: float, null: bool, budget: int, state: NDArray[np.uint64]) -> Tally:
+def sign_batch_adversary(
+    concepts: ParityConcepts, tolerance: float, null: bool, budget: int, state: NDArray[np.uint64]
+) -> Tally:
     """Sign batches (theory 2.5e) against the window (or null) adversary.
 
-    Two exact ways to know the means (`kernels.window_batches`, `kernels.independent_batches`): batches of sets that
-    agree outside a small window of coordinates, by a transform on the window, while groups of such sets are large;
-    then, or at once if the class has rank enough for a full batch, linearly independent sets.
+    Two exact ways to know the means (`kernels.window_batches`, `kernels.independent_batches`): batches of
+    sets that agree outside a small window of coordinates, by a transform on the window, while groups of such
+    sets are large; then, or at once if the class has rank enough for a full batch, linearly independent sets.
     """
     n, size = concepts.n, batch_size(tolerance)
     pool = concepts.masks()
-    kernels.shuffle(pool, state)
+    shuffle(pool, state)
     rank = n if concepts.s % 2 else n - 1
     modes = batch_modes(tolerance, min(rank, size))
     full = n > 14 and modes.size // 2 >= 0.95 * (size // 2)
@@ -82,7 +93,7 @@ def sign_batch_adversary(concepts: ParityConcepts, tolerance: float, null: bool,
         if bits == n or queries >= budget:
             return Tally(queries, pool.size)
         barren = barren + 1 if before[0] - pool.size < before[0] // 16 else 0
-        kernels.shuffle(pool, state)
+        shuffle(pool, state)
     if pool.size > 1:
         live, asked = kernels.independent_batches(pool, concepts.s, modes, null, budget - queries)
         return Tally(queries + asked, live)
@@ -98,7 +109,14 @@ def _window_bits(n: int, queries: int) -> int:
 
 
 def _window_round(
-    pool: NDArray[np.uint64], n: int, shift: int, bits: int, size: int, tolerance: float, null: bool, budget: int
+    pool: NDArray[np.uint64],
+    n: int,
+    shift: int,
+    bits: int,
+    size: int,
+    tolerance: float,
+    null: bool,
+    budget: int,
 ) -> tuple[NDArray[np.uint64], int]:
     """Play every large group of the window {shift, ..., shift+bits-1} mod n; return live sets and queries."""
     one = np.uint64(1)

@@ -8,12 +8,13 @@ from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
 from hardness.concepts import ParityConcepts
-from hardness.sq.oracle import Query, SignBatch, character
+from hardness.sq.queries import Query, SignBatch, character
 
-# A strategy yields queries and is sent the sets still possible (uint64 masks) after each answer; it ends when it
-# has nothing more to ask. It never sees the secret.
+# A strategy yields queries and is sent the sets still possible (uint64 masks) after each answer; it ends when
+# it has nothing more to ask. It never sees the secret.
 Masks = NDArray[np.uint64]
-Strategy = Callable[[ParityConcepts, Masks, float, Random], Generator[Query, Masks, None]]
+Steps = Generator[Query, Masks, None]
+Strategy = Callable[[ParityConcepts, Masks, float, Random], Steps]
 PATIENCE = 8
 
 
@@ -21,7 +22,7 @@ def batch_size(tolerance: float) -> int:
     """Largest odd K whose sign batch moves each member: C(K-1, (K-1)/2) 2^-K > tau (theory 2.5e); at least 1.
 
     >>> [batch_size(t) for t in (0.25, 0.2, 0.1, 0.05, 0.03)]
-    [1, 3, 15, 61, 175]
+    [1, 3, 15, 63, 177]
     """
     size, a = 1, 0.5
     while a * size / (size + 1) > tolerance:
@@ -33,13 +34,15 @@ def batch_size(tolerance: float) -> int:
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
     """What the window adversary does to a sign batch of K <= rank independent sets: array (rank+1,) over K.
 
-    For sets independent over GF(2) their characters are K independent fair bits, so sign(sum eps_i chi_i) is a
-    majority. Its mean on member i is eps_i a with a = C(K-1,(K-1)/2) 2^-K; on the xor of j members it is 0 (j even),
-    at most a/(K-2) in size (odd j in 3..K-2, a ratio of binomials), +-a (j = K); on every other set 0. Hence:
+    For sets independent over GF(2) their characters are K independent fair bits, so sign(sum eps_i chi_i) is
+    a majority. Its mean on member i is eps_i a with a = C(K-1,(K-1)/2) 2^-K; on the xor of j members it is 0
+    (j even), at most a/(K-2) in size (odd j in 3..K-2, a ratio of binomials), +-a (j = K); on every other set
+    0. Hence:
 
     1. a > tau and a + a/(K-2) <= 2 tau: no window holds both signs of a, and [a - 2 tau, a] holds everything
        except -a; so the best window loses exactly the smaller sign class, (K-1)/2 members.
-    2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: [-tau, tau] holds everything but the members, and a window with a
+    2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: [-tau, tau] holds everything but the members, and a window with
+    a
        member holds none of the rest; the largest of the three classes survives.
     0. Otherwise the small means would have to be known; such K are not used.
     (No small means exist for K <= 3. The caller keeps the xor of all K out of the class.)
@@ -59,20 +62,20 @@ def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
     return modes
 
 
-def characters(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Generator[Query, Masks, None]:
+def characters(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Every single character in colex order, from a random start."""
     for mask in np.roll(live, -int(rng.integers(len(live)))):
         yield character(int(mask))
 
 
-def random_order(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Generator[Query, Masks, None]:
+def random_order(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Every single character in random order."""
     for mask in rng.permutation(live):
         yield character(int(mask))
 
 
-def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Generator[Query, Masks, None]:
-    """Batches of `batch_size` live sets, half of the signs -, of at most half the live sets in the end game."""
+def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Batches of `batch_size` live sets (at most half of them in the end game), half of the signs -."""
     idle = 0
     while idle < PATIENCE:
         size = min(batch_size(tolerance), max(1, len(live) // 2))

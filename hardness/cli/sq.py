@@ -1,0 +1,109 @@
+"""Commands on statistical queries: sq bounds, sq play, strategies."""
+
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardness.cli.common import Json, Seed, emit
+
+if TYPE_CHECKING:
+    from hardness.sq.game import GameResult
+
+Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
+Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")]
+Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
+Gadget = Annotated[str, typer.Option(help="diag or dot.")]
+Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`.")]
+OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, sampled, noisy or exact.")]
+MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
+Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")]
+
+sq_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Statistical queries: bounds and games.")
+bounds_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Lower bounds on the queries any strategy needs.",
+    epilog="Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05",
+)
+play_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Play a strategy against an oracle and count its queries.",
+    epilog="Example: hardness sq play parity --dim 17 --heads 4 --tolerance 0.1 --strategy sign-batch",
+)
+
+
+def register(app: typer.Typer) -> None:
+    sq_app.add_typer(bounds_app, name="bounds")
+    sq_app.add_typer(play_app, name="play")
+    app.add_typer(sq_app, name="sq")
+    app.command()(strategies)
+
+
+def strategies(as_json: Json = False) -> None:
+    """List the strategies of `sq play`: name and what it asks.
+
+    Example: hardness strategies
+    """
+    from hardness.sq.strategies import STRATEGIES
+
+    rows = [{"name": name, "summary": _first_line(rule.__doc__)} for name, rule in STRATEGIES.items()]
+    emit(as_json, {"strategies": rows}, [f"{row['name']:12} {row['summary']}" for row in rows])
+
+
+def _first_line(text: str | None) -> str:
+    return (text or "").strip().split("\n")[0]
+
+
+@bounds_app.command("parity")
+def bounds_parity(dim: Dim, heads: Heads, tolerance: Tolerance, gadget: Gadget = "diag", as_json: Json = False) -> None:
+    """Lower bounds for the hidden parity.
+
+    Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05
+    """
+    from hardness.concepts import ParityConcepts
+    from hardness.sq.dimension import parity_bounds
+
+    concepts = ParityConcepts.of_layer(dim, heads, gadget)
+    _emit_bounds(as_json, concepts.size, parity_bounds(concepts, tolerance))
+
+
+@play_app.command("parity")
+def play_parity(
+    dim: Dim,
+    heads: Heads,
+    tolerance: Tolerance,
+    strategy: Strategy,
+    oracle: OracleMode = "window",
+    gadget: Gadget = "diag",
+    seed: Seed = None,
+    max_queries: MaxQueries = None,
+    samples: Samples = None,
+    as_json: Json = False,
+) -> None:
+    """Play for the hidden parity.
+
+    Example: hardness sq play parity --dim 17 --heads 4 --tolerance 0.1 --strategy sign-batch --oracle window
+    """
+    from hardness.concepts import ParityConcepts
+    from hardness.sq.game import play
+
+    concepts = ParityConcepts.of_layer(dim, heads, gadget)
+    result = play(concepts, strategy, oracle, tolerance, seed=_drawn(seed), max_queries=max_queries, samples=samples)
+    _emit_result(as_json, result)
+
+
+def _drawn(seed: int | None) -> int:
+    from secrets import randbits
+
+    return randbits(128) if seed is None else seed
+
+
+def _emit_bounds(as_json: bool, concepts: int, bounds: dict[str, float]) -> None:
+    lines = [f"concepts {concepts:,}", *(f"{name:9} {value:,.6g}" for name, value in bounds.items())]
+    emit(as_json, {"concepts": concepts, **bounds}, lines)
+
+
+def _emit_result(as_json: bool, result: "GameResult") -> None:
+    fields = {name: value for name, value in vars(result).items() if value is not None}
+    emit(as_json, fields, [f"{name:18} {value}" for name, value in fields.items()])

@@ -1,0 +1,259 @@
+"""Compiled games: the adversaries' answers to characters and sign batches, and the honest sampling scan."""
+
+from typing import Any
+
+import numpy as np
+
+from hardness.kernels import ONE, ZERO, U, compiled, next_mask, popcount, random_word, walsh_hadamard
+
+
+@compiled
+def best_window(values: Any, length: Any, zeros: Any) -> Any:
+    """Closed window of `length` that holds most of `values` (sorted) and of `zeros` further values 0.
+
+    Returns (low end, number inside). An optimal window can be slid up until its low end is a value, so the
+    maximum over the values (and 0) as low ends is the maximum over all windows. The first optimum is taken.
+    """
+    best, low, j = -1, values[0] if values.size else 0 * length, 0
+    before = 0  # values[i:j] lie in [start, start + length]
+    zero_tried = zeros == 0
+    i = 0
+    while i < values.size or not zero_tried:
+        if not zero_tried and (i == values.size or values[i] > 0):
+            start, zero_tried = 0 * length, True
+            before = i
+        else:
+            start, before = values[i], i
+            i += 1
+        while j < values.size and values[j] <= start + length:
+            j += 1
+        inside = j - before
+        if start <= 0 and start + length >= 0:
+            inside += zeros
+        if inside > best:
+            best, low = inside, start
+    return low, best
+
+
+@compiled
+def eliminate_in_order(first: Any, start: Any, count: Any, bitmap: Any, live: Any) -> Any:
+    """`count` single-character queries in colex order from rank `start`, played on a bitmap (bit = dead).
+
+    The queried concept has mean 1/2 and all other live ones 0, so for tolerance < 1/4 both adversaries answer
+    from the fuller side: the zeros, as long as two concepts live. Returns the number still live.
+    """
+    mask = first
+    for rank in range(start, start + count):
+        if live < 2:
+            return live
+        word, bit = rank >> 6, ONE << U(rank & 63)
+        if mask and not bitmap[word] & bit:
+            bitmap[word] |= bit
+            live -= 1
+        mask = next_mask(mask)
+    return live
+
+
+@compiled
+def sampled_sum(state: Any, words: Any, tail: Any, match: Any) -> Any:
+    """Sum over samples of chi_S(v) y 1{z_0 != 0}, for one fresh sample set (theory 3.4).
+
+    chi_S chi_S* of fresh uniform v is a uniform bit unless S = S* (`match`), where it is 1: drawing that bit
+    instead of v gives exactly the law of the sum. One word draws 64 gates z_0 != 0, one 64 products.
+    """
+    total = np.int64(0)
+    for w in range(words):
+        gate = random_word(state)
+        if w == words - 1:
+            gate &= tail
+        total += np.int64(popcount(gate))
+        if not match:
+            total -= 2 * np.int64(popcount(gate & random_word(state)))
+    return total
+
+
+@compiled
+def scan_samples(
+    state: Any,
+    target: Any,
+    count: Any,
+    words: Any,
+    tail: Any,
+    threshold: Any,
+    confirm: Any,
+    confirm_threshold: Any,
+) -> Any:
+    """Query `count` characters, the `target`-th of them (if any) the secret, until one is accepted.
+
+    A query whose sum reaches `threshold` is asked `confirm` times more and accepted if those sums together
+    reach `confirm_threshold`. Returns (accepted position or -1, queries, confirmations).
+    """
+    confirmations = 0
+    for i in range(count):
+        if sampled_sum(state, words, tail, i == target) >= threshold:
+            total = 0
+            for _ in range(confirm):
+                total += sampled_sum(state, words, tail, i == target)
+            confirmations += confirm
+            if confirm == 0 or total >= confirm_threshold:
+                return i, i + 1, confirmations
+    return -1, count, confirmations
+
+
+@compiled
+def best_batch(mode: Any, cap: Any, live: Any, null: Any) -> Any:
+    """Odd K <= cap with the largest certain elimination: (K, loss); `mode` as in `independent_batches`."""
+    size, loss = 0, 0
+    for k in range(1, min(cap, live) + 1, 2):
+        if mode[k] == 0:
+            continue
+        if null:
+            lost = k if k < live else 0
+        elif mode[k] == 1:
+            lost = k // 2
+        else:
+            lost = live - max(live - k, (k + 1) // 2)
+        if lost > loss:
+            size, loss = k, lost
+    return size, loss
+
+
+@compiled
+def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) -> Any:
+    """Sign-batch game with batches linearly independent over GF(2): (live, queries), exactly as the
+    adversary.
+
+    `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` says what a batch of odd K costs:
+    1 the minority signs, 2 whichever of the plus sets, minus sets and the rest are not the largest part,
+    0 not decided here. Why that is exact is argued in `strategies.batch_modes`; it needs the xor of all K
+    sets to be no live set, ensured by giving that xor another size than s. The queue keeps its live sets at
+    head..tail.
+    """
+    capacity = pool.size
+    head, waiting = 0, capacity
+    batch, reduced, pivot = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
+    held, queries, cap = 0, 0, mode.size - 1
+    while waiting + held > 1 and queries < budget:
+        live = waiting + held
+        size, loss = best_batch(mode, cap, live, null)
+        if loss == 0:
+            break
+        # Survivors of the last batch stay independent; only the basis is rebuilt around them.
+        total, rank, tries = ZERO, 0, waiting
+        kept = min(held, size)
+        for i in range(held):
+            _insert(batch[i], reduced, pivot, i)
+        rank = held
+        for i in range(kept):
+            total ^= batch[i]
+        while rank < size and tries > 0:
+            candidate = pool[head]
+            head = head + 1 if head + 1 < capacity else 0
+            tries -= 1
+            last = rank == size - 1 and size >= 3 and popcount(total ^ candidate) == U(s)
+            if not last and _insert(candidate, reduced, pivot, rank):
+                batch[rank] = candidate
+                total ^= candidate
+                rank += 1
+                waiting -= 1
+            else:
+                tail = head + waiting - 1
+                pool[tail if tail < capacity else tail - capacity] = candidate
+        held = rank
+        if held < size:
+            cap = held if held % 2 else held - 1
+            continue
+        if size >= 3 and popcount(total) == U(s):
+            cap = size - 2
+            continue
+        queries += 1
+        if not null and mode[size] == 1:
+            gone = size // 2
+        elif null or live - size >= (size + 1) // 2:
+            gone = size
+        else:
+            gone, held, waiting = size // 2, size, 0
+        held -= gone
+        for i in range(held):
+            batch[i] = batch[i + gone]
+    return waiting + held, queries
+
+
+@compiled
+def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
+    """Extend an xor basis by x unless x depends on it."""
+    for i in range(rank):
+        if x & pivot[i]:
+            x ^= reduced[i]
+    if x == ZERO:
+        return False
+    reduced[rank], pivot[rank] = x, x & (~x + ONE)
+    return True
+
+
+@compiled
+def window_batches(
+    parts: Any,
+    starts: Any,
+    live: Any,
+    size: Any,
+    bits: Any,
+    length: Any,
+    radius: Any,
+    null: Any,
+    budget: Any,
+    alive: Any,
+) -> Any:
+    """Sign-batch game inside groups of sets that agree outside a window of `bits` coordinates.
+
+    `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled; `live` counts the
+    live sets of the whole class. A batch from one group has the spectrum of a function on the window, zero
+    for every other set (the common part is a character that cancels from all products), so one transform of
+    2^bits integers gives every live mean exactly: a_S = c / 2^(bits+1). Window `length` and null `radius` are
+    in units of c. Marks the dead in `alive` uint8; returns (live, queries).
+    """
+    table = np.empty(1 << bits, np.int32)
+    queries = 0
+    for g in range(starts.size - 1):
+        index = np.arange(starts[g], starts[g + 1])
+        while index.size > 1 and queries < budget:
+            others = live - index.size
+            k = size
+            if others == 0:
+                k = min(k, max(1, index.size // 2))
+                k -= 1 - k % 2
+            if k > index.size or (k > 1 and others and index.size < size):
+                break
+            table[:] = 0
+            for i in range(k):
+                table[parts[index[i]]] = -1 if i < k // 2 else 1
+            walsh_hadamard(table)
+            for v in range(table.size):
+                table[v] = 1 if table[v] > 0 else -1
+            walsh_hadamard(table)
+            values = np.empty(index.size, np.int64)
+            for i in range(index.size):
+                values[i] = table[parts[index[i]]]
+            low, span, inside = -radius, 2 * radius, 0
+            if null:
+                inside = others
+                for c in values:
+                    inside += -radius <= c <= radius
+            if inside == 0:
+                span = length
+                low, inside = best_window(np.sort(values), span, others)
+            queries += 1
+            if inside == live:
+                break
+            if others and not low <= 0 <= low + span:
+                alive[: starts[g]] = 0
+                alive[starts[g + 1] :] = 0
+            kept = (values >= low) & (values <= low + span)
+            for i in range(index.size):
+                if not kept[i]:
+                    alive[index[i]] = 0
+            index = index[kept]
+            live = inside
+            if live == index.size and others:
+                return live, queries
+    return live, queries

@@ -1,0 +1,161 @@
+"""Queries: functions phi(X, F(X)) with values in [-1, 1], and their means under every concept.
+
+For the parity family phi = y h(v) 1{z_0 != 0} with y = chi_S(v): S-independent parts of a query carry nothing
+(theory 2.5a), and half of the inputs, z_0 = 0, carry no information on S.
+"""
+
+from dataclasses import dataclass
+from math import comb
+from typing import Protocol
+
+import numpy as np
+from numpy.random import Generator
+from numpy.typing import NDArray
+
+from hardness import kernels
+from hardness.errors import InputError
+
+
+class Query(Protocol):
+    """What an oracle asks of a query: its range, its mean under every concept, and a fresh sample mean."""
+
+    @property
+    def peak(self) -> float:
+        """Largest |phi|."""
+
+    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """E_S phi for the sets S given as masks (count,), exact to rounding."""
+
+    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
+        """Mean of phi over fresh samples (X, F(X)) of the layer that hides `secret`."""
+
+
+def bit_products(words: NDArray[np.uint64], mask: np.uint64) -> NDArray[np.int8]:
+    """chi_mask of every word: +-1 int8.
+
+    >>> bit_products(np.array([0, 1, 3], np.uint64), np.uint64(1)).tolist()
+    [1, -1, -1]
+    """
+    odd: NDArray[np.int8] = (np.bitwise_count(words & mask) & 1).astype(np.int8)
+    return 1 - 2 * odd
+
+
+@dataclass(frozen=True)
+class SignBatch:
+    """phi = y sign(sum_i eps_i chi_{S_i}(v)) 1{z_0 != 0}; one set is a single character. K must be odd (no
+    ties).
+
+    >>> SignBatch(np.array([3], np.uint64), np.array([1])).means(np.array([3, 5], np.uint64)).tolist()
+    [0.5, 0.0]
+    """
+
+    sets: NDArray[np.uint64]
+    signs: NDArray[np.int_]
+
+    def __post_init__(self) -> None:
+        if len(self.sets) % 2 == 0 or len(self.sets) != len(self.signs):
+            raise InputError(f"a sign batch needs an odd number of sets and as many signs, got {len(self.sets)}")
+
+    @property
+    def peak(self) -> float:
+        return 1.0
+
+    def signs_at(self, words: NDArray[np.uint64]) -> NDArray[np.int8]:
+        total = np.zeros(len(words), np.int32)
+        for mask, sign in zip(self.sets, self.signs, strict=True):
+            total += int(sign) * bit_products(words, mask)
+        return np.sign(total).astype(np.int8)
+
+    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """Exact: h depends only on the span of its sets, so a transform over the span (rank <= 24) gives all.
+
+        A batch of more independent sets has the majority's coefficients instead.
+        """
+        basis, inside, coordinates = _span_coordinates(self.sets, elements)
+        rank, out = len(basis), np.zeros(len(elements))
+        if rank == len(self.sets):
+            out[inside] = self._majority(coordinates[inside])
+        elif rank > 24:
+            raise InputError(f"a sign batch of rank {rank} > 24 with dependent sets has no exact means here")
+        else:
+            table = np.zeros(1 << rank, np.int32)
+            own = _span_coordinates(self.sets, self.sets)[2]
+            np.add.at(table, own, self.signs.astype(np.int32))
+            kernels.walsh_hadamard(table)
+            table = np.sign(table).astype(np.int32)
+            kernels.walsh_hadamard(table)
+            out[inside] = table[coordinates[inside]] / 2 ** (rank + 1)
+        return out
+
+    def _majority(self, combination: NDArray[np.int64]) -> NDArray[np.float64]:
+        """Coefficients of a majority of K bits on the given subsets of its bits (bit i: set i), halved."""
+        size = len(self.sets)
+        half = (size - 1) // 2
+        top = comb(size - 1, half) / 2.0**size
+        by_degree = [0.0] * (size + 1)
+        for j in range(1, size + 1, 2):
+            sign = -1 if j % 4 == 3 else 1
+            by_degree[j] = sign * top * (comb(half, (j - 1) // 2) / comb(size - 1, j - 1))
+        flips = sum((1 << i for i, sign in enumerate(self.signs) if sign < 0), 0)
+        sign = 1 - 2.0 * (np.bitwise_count(combination & flips) & 1)
+        out: NDArray[np.float64] = np.asarray(by_degree)[np.bitwise_count(combination)] * sign
+        return out
+
+    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
+        words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)
+        informative = rng.integers(0, 2, samples, np.int8)
+        return float(np.sum(bit_products(words, secret) * self.signs_at(words) * informative, dtype=int)) / samples
+
+
+def character(mask: int) -> SignBatch:
+    """The single character chi_mask y: mean 1/2 on its own set, 0 elsewhere."""
+    return SignBatch(np.array([mask], np.uint64), np.array([1]))
+
+
+def _span_coordinates(
+    sets: NDArray[np.uint64], elements: NDArray[np.uint64]
+) -> tuple[list[int], NDArray[np.bool_], NDArray[np.int64]]:
+    """A basis out of `sets` (indices), which elements it spans, and their coordinates in it (bit i: i-th)."""
+    basis: list[int] = []
+    reduced: list[tuple[int, int, int]] = []
+    for index, mask in enumerate(int(m) for m in sets):
+        code = 1 << len(basis)
+        for vector, pivot, its_code in reduced:
+            if mask & pivot:
+                mask ^= vector
+                code ^= its_code
+        if mask:
+            reduced.append((mask, mask & -mask, code))
+            basis.append(index)
+    rest = elements.copy()
+    coordinates = np.zeros(len(elements), np.uint64)
+    for vector, pivot, code in reduced:
+        hit = (rest & np.uint64(pivot)) != 0
+        rest[hit] ^= np.uint64(vector)
+        coordinates[hit] ^= np.uint64(code)
+    return basis, rest == 0, coordinates.astype(np.int64)
+
+
+@dataclass(frozen=True)
+class Table:
+    """phi = y b(v) 1{z_0 != 0} for any table b, float (2^n,), n <= 24; the general correlational query.
+
+    >>> Table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
+    [0.5, 0.0]
+    """
+
+    values: NDArray[np.float64]
+
+    @property
+    def peak(self) -> float:
+        return float(np.max(np.abs(self.values)))
+
+    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        spectrum = self.values.astype(np.float64)
+        kernels.walsh_hadamard(spectrum)
+        return np.asarray(spectrum[elements.astype(np.int64)] / (2 * len(spectrum)))
+
+    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
+        words = rng.integers(0, len(self.values), samples, np.uint64)
+        informative = rng.integers(0, 2, samples, np.int8)
+        return float(np.mean(bit_products(words, secret) * self.values[words.astype(np.int64)] * informative))

@@ -1,0 +1,52 @@
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+from scipy.linalg import hadamard
+
+from hardness import kernels
+from hardness.sq import kernels as game_kernels
+
+
+def test_walsh_hadamard_is_the_matrix() -> None:
+    rng = np.random.default_rng(1)
+    for bits in range(9):
+        f = rng.integers(-9, 10, 1 << bits)
+        out = f.copy()
+        kernels.walsh_hadamard(out)
+        assert np.array_equal(out, hadamard(1 << bits) @ f)
+
+
+@given(st.integers(0, 2**64 - 1))
+def test_popcount(word: int) -> None:
+    assert kernels.popcount(np.uint64(word)) == word.bit_count()
+
+
+def test_random_words_are_splitmix64() -> None:
+    """The published first outputs of splitmix64 from state 0."""
+    state = np.zeros(1, np.uint64)
+    assert [int(kernels.random_word(state)) for _ in range(2)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4]
+
+
+@given(st.lists(st.integers(-20, 20), max_size=30), st.integers(1, 25), st.integers(0, 10))
+def test_best_window_is_the_maximum_over_all_windows(values: list[int], length: int, zeros: int) -> None:
+    ordered = np.array(sorted(values), np.int64)
+    everything = values + [0] * zeros
+    # Half-integer steps reach every combination of what a window can hold.
+    best = max((sum(low / 2 <= v <= low / 2 + length for v in everything) for low in range(-100, 50)), default=0)
+    low, inside = game_kernels.best_window(ordered, np.int64(length), zeros)
+    if everything:
+        assert inside == best == sum(low <= v <= low + length for v in everything)
+
+
+def test_sampled_sums_follow_the_sample_mean_of_real_characters() -> None:
+    """Lazily drawn columns have the moments of chi_S(v) y 1{z_0 != 0} (false alarm below 1e-6: 5 sd)."""
+    state, games, samples = np.array([7], np.uint64), 20_000, 100
+    tail = np.uint64((1 << 36) - 1)
+    draws = {
+        match: np.array([game_kernels.sampled_sum(state, 2, tail, match) for _ in range(games)])
+        for match in (True, False)
+    }
+    for match, mean, variance in ((True, 50, 25), (False, 0, 50)):
+        assert abs(draws[match].mean() - mean) < 5 * (variance / games) ** 0.5
+        assert abs(draws[match].var() / variance - 1) < 5 * (2 / games) ** 0.5
+    assert samples == 64 + 36
