@@ -40,11 +40,11 @@ class MultiHeadAttention:
 
     @property
     def heads(self) -> int:
-        return self.theta.shape[0]
+        return int(self.theta.shape[0])
 
     @property
     def dim(self) -> int:
-        return self.theta.shape[1]
+        return int(self.theta.shape[1])
 
     def patterns(self, X: ArrayLike) -> Array:
         """Attention patterns softmax(X Θᵢ Xᵀ) of tokens (n, k, d), as (n, m, k, k): each row sums to 1."""

@@ -1,11 +1,14 @@
 """What every command shares: where data and talk go, and the options that mean the same everywhere."""
 
 import json
+import os
 import sys
 from collections.abc import Iterable, Mapping
 from typing import Annotated, Any
 
 import typer
+
+from hardness.errors import InputError
 
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Any integer >= 0; drawn with 128 bits and recorded if absent.")]
@@ -16,9 +19,22 @@ def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> Non
 
     >>> emit(True, {"queries": 148}, ["148 queries"])
     {"queries": 148}
+
+    Raises `InputError` if stdout cannot hold it (a full disk); a closed pipe is nobody's error.
     """
-    print(json.dumps(payload) if as_json else "\n".join(lines))
-    sys.stdout.flush()
+    try:
+        print(json.dumps(payload) if as_json else "\n".join(lines))
+        sys.stdout.flush()
+    except BrokenPipeError:
+        abandon_stdout()
+    except OSError as error:
+        abandon_stdout()
+        raise InputError(f"cannot write to stdout: {error.strerror}; free some space or redirect it") from error
+
+
+def abandon_stdout() -> None:
+    """Drop what stdout still buffers: it cannot be written, and the interpreter would try again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def talk(line: str) -> None:

@@ -1,0 +1,37 @@
+# `make study` answers the lab's question and shows the page; `make test` passes the tests. Both install what they need.
+PYTHON ?= python3
+BIN := .venv/bin
+
+.PHONY: study test test-all lint bench clean
+
+study: .venv/.installed
+	$(BIN)/hardness study run exponential-in-m
+
+test: .venv/.installed-dev
+	$(BIN)/python -m pytest -n 2 -m "not slow"
+
+test-all: .venv/.installed-dev
+	$(BIN)/python -m pytest -n 2
+
+lint: .venv/.installed-dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: .venv/.installed-dev
+	$(BIN)/python -m pytest benchmarks --benchmark-only
+
+.venv/bin/python:
+	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=")'
+	$(PYTHON) -m venv .venv
+
+.venv/.installed: pyproject.toml .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	touch $@
+
+.venv/.installed-dev: pyproject.toml .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	touch $@ .venv/.installed
+
+clean:
+	rm -rf .venv build dist *.egg-info

@@ -1,0 +1,43 @@
+"""The command line: a thin skin over the library."""
+
+import sys
+
+import typer
+from typer.exceptions import TyperException
+
+from hardness.cli import instances, sq
+from hardness.errors import InputError
+
+app = typer.Typer(
+    name="hardness",
+    help="The lab for the question: how hard is it to learn a multi-head attention layer?",
+    epilog="Example: hardness generate parity --dim 64 --heads 12 --seed 0 --out hard.safetensors",
+    no_args_is_help=True,
+    add_completion=False,
+    rich_markup_mode=None,
+    pretty_exceptions_enable=False,
+)
+for room in (instances, sq):
+    room.register(app)
+
+
+def main() -> None:
+    """Run the command line: 0 done, 1 said no, 2 bad usage or input (one line on stderr), 130 interrupted."""
+    sys.exit(run(sys.argv[1:]))
+
+
+def run(arguments: list[str]) -> int:
+    """The exit code of one command."""
+    try:
+        return int(app(arguments, prog_name="hardness", standalone_mode=False) or 0)
+    except TyperException as error:
+        return _refuse(error.format_message())
+    except InputError as error:
+        return _refuse(str(error))
+    except (KeyboardInterrupt, typer.Abort):
+        return 130
+
+
+def _refuse(message: str) -> int:
+    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    return 2

@@ -1,0 +1,225 @@
+"""Commands on instances: families, generate, inspect, verify, export, sample."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardness.cli.common import Json, Seed, emit
+
+if TYPE_CHECKING:
+    from hardness.families import Family
+
+Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
+File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
+Dim = Annotated[int, typer.Option("--dim", help="Features of a token, d; coordinate 0 is the gate.")]
+GadgetKind = Annotated[str, typer.Option("--gadget", help="diag (default) or dot.")]
+
+generate_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Generate an instance of a family.",
+    epilog="Example: hardness generate rounding --dim 65 --modulus 97 --levels 2 --out lwr.safetensors",
+)
+
+
+def register(app: typer.Typer) -> None:
+    app.add_typer(generate_app, name="generate")
+    for command in (families, inspect, verify, export, sample):
+        app.command()(command)
+
+
+def families(as_json: Json = False) -> None:
+    """List the families: name, hypothesis, what m means.
+
+    Example: hardness families
+    """
+    from hardness import families as room
+
+    known = [room.get(name) for name in room.names()]
+    rows = [{"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning} for f in known]
+    lines = [f"{f.name:14} {f.summary}; m: {f.heads_meaning}. Hypothesis: {f.hypothesis}" for f in known]
+    emit(as_json, {"families": rows}, lines)
+
+
+@generate_app.command()
+def parity(
+    dim: Dim,
+    heads: Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")],
+    out: Out,
+    gadget: GadgetKind = "diag",
+    sharpness: Annotated[int, typer.Option(help="r >= 2; beta = 2 ln r.")] = 8,
+    flip: Annotated[float, typer.Option(help="Probability of a flipped label.")] = 0.0,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """A hidden parity: hard for statistical queries, exactly realized.
+
+    Example: hardness generate parity --dim 64 --heads 12 --seed 0 --out hard.safetensors
+    """
+    from hardness.families.parity import Parity
+
+    _generate(Parity(dim, heads, gadget, sharpness, flip), seed, out, as_json)  # type: ignore[arg-type]  # validated
+
+
+@generate_app.command()
+def rounding(
+    dim: Dim,
+    modulus: Annotated[int, typer.Option(help="q, 2 or more.")],
+    levels: Annotated[int, typer.Option(help="p, from 2 to q.")],
+    out: Out,
+    weight: Annotated[int | None, typer.Option(help="Non-zeros of a sparse secret; dense if absent.")] = None,
+    gadget: GadgetKind = "diag",
+    heads: Annotated[int | None, typer.Option(help="m; the fewest without error if absent.")] = None,
+    noise: Annotated[float, typer.Option(help="Standard deviation of the rounded noise on the level.")] = 0.0,
+    exact: Annotated[bool, typer.Option("--exact", help="Exact over Q: one head a level, small ranges.")] = False,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """A rounded modular inner product (LWE/LWR-based).
+
+    Example: hardness generate rounding --dim 513 --modulus 257 --levels 2 --heads 90 --out lwr.safetensors
+    """
+    from hardness.families.rounding import Rounding
+
+    family = Rounding(dim, modulus, levels, weight, gadget, heads, noise, exact)  # type: ignore[arg-type]  # validated
+    _generate(family, seed, out, as_json)
+
+
+@generate_app.command()
+def nondegenerate(
+    dim: Dim,
+    tokens: Annotated[int, typer.Option(help="k, from 2 to d.")],
+    heads: Annotated[int, typer.Option(help="m.")],
+    out: Out,
+    scale: Annotated[float, typer.Option(help="tau: standard deviation of a score difference.")] = 2.0,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """A random layer inside the learner's promise.
+
+    Example: hardness generate nondegenerate --dim 8 --tokens 2 --heads 2 --out nice.safetensors
+    """
+    from hardness.families.nondegenerate import Nondegenerate
+
+    _generate(Nondegenerate(dim, tokens, heads, scale), seed, out, as_json)
+
+
+def _generate(family: "Family", seed: int | None, out: Path, as_json: bool) -> None:
+    from hardness.files import replacing
+    from hardness.instance import Instance
+
+    instance = Instance.generate(family, seed)
+    payload: dict[str, Any] = {
+        **instance.public(0),
+        "seed": instance.seed,
+        "command": instance.command(),
+        "secret": {name: value.tolist() for name, value in instance.secret.items()},
+        "out": str(out),
+        **instance.certificate,
+    }
+    del payload["sampling_seed"]
+    with replacing(out) as temporary:
+        temporary.write_bytes(instance.to_bytes())
+        emit(as_json, payload, [*_describe(instance), f"wrote {out}"])
+
+
+def _describe(instance: Any) -> list[str]:
+    settings = ", ".join(f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
+    return [
+        f"{instance.family.name}: {settings}",
+        f"heads {instance.heads} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
+        *(f"{name.replace('_', ' ')}: {value}" for name, value in instance.certificate.items()),
+    ]
+
+
+def inspect(
+    file: File,
+    reveal: Annotated[bool, typer.Option("--reveal", help="Show the secret, the seed and the command too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Show parameters, hypothesis, certificate and non-degeneracy conditions; the secret only with --reveal.
+
+    Example: hardness inspect hard.safetensors
+    """
+    from hardness.conditions import table
+    from hardness.instance import Instance
+
+    instance = Instance.load(file)
+    payload = instance.header()
+    secret = {name: value.tolist() for name, value in instance.secret.items()}
+    hidden = {name: payload.pop(name) for name in ("seed", "command")} | {"secret": secret}
+    if reveal:
+        payload |= hidden
+    payload["conditions"] = rows = table(instance.layer())
+    lines = [*_describe(instance), f"hypothesis: {instance.family.hypothesis}", "non-degeneracy conditions:"]
+    lines += [f"  {row}" for row in rows]
+    if reveal:
+        lines += [f"{name}: {value}" for name, value in hidden.items()]
+    emit(as_json, payload, lines)
+
+
+def verify(file: File, as_json: Json = False) -> None:
+    """Regenerate from the seed and re-check the certificate; exit code 1 if anything fails.
+
+    Example: hardness verify hard.safetensors
+    """
+    from hardness.instance import Instance
+
+    checks = Instance.load(file).verify()
+    ok = all(check.ok for check in checks)
+    lines = [f"{'ok ' if check.ok else 'NO '} {check.name}: {check.detail}" for check in checks]
+    emit(
+        as_json,
+        {"ok": ok, "checks": [check._asdict() for check in checks]},
+        [*lines, "ok" if ok else "NOT ok"],
+    )
+    if not ok:
+        raise typer.Exit(1)
+
+
+def export(
+    file: File,
+    out: Annotated[Path, typer.Option("--out", help="File for the dense layer.")],
+    as_json: Json = False,
+) -> None:
+    """Write the dense layer as safetensors: theta (m, d, d) and w (m, d, d).
+
+    Example: hardness export hard.safetensors --out layer.safetensors
+    """
+    from safetensors.numpy import save
+
+    from hardness.files import replacing
+    from hardness.instance import Instance
+
+    layer = Instance.load(file).layer()
+    with replacing(out) as temporary:
+        temporary.write_bytes(save({"theta": layer.theta, "w": layer.w}))
+        emit(as_json, {"heads": layer.heads, "dim": layer.dim, "out": str(out)}, [f"wrote {out}"])
+
+
+def sample(
+    file: File,
+    count: Annotated[int, typer.Option(min=1, help="Number of examples.")],
+    out: Annotated[Path, typer.Option("--out", help="Examples file, .npz or .parquet.")],
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """Write labelled examples: X (n, k, d) int8, Y (n, k, d) float64, and the public parameters.
+
+    Example: hardness sample hard.safetensors --count 100000 --seed 1 --out examples.npz
+    """
+    import secrets
+
+    from hardness.examples import write
+    from hardness.instance import Instance
+
+    instance = Instance.load(file)
+    sampling_seed = secrets.randbits(128) if seed is None else seed
+    shape = (count, instance.family.tokens, instance.family.dim)
+    write(out, shape, lambda: instance.chunks(count, sampling_seed), instance.public(sampling_seed))
+    emit(
+        as_json,
+        {"count": count, "sampling_seed": sampling_seed, "out": str(out)},
+        [f"wrote {count} examples, shape {shape}, sampling seed {sampling_seed}, to {out}"],
+    )

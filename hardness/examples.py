@@ -1,0 +1,187 @@
+"""Uniform tokens on {±1}^{k×d}, addressed by index: the same bytes whatever the chunk or the worker."""
+
+import json
+import zipfile
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import IO, Any
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hardness.errors import InputError, missing_extra
+from hardness.files import replacing
+
+Words = NDArray[np.uint64]
+Signs = NDArray[np.int8]
+
+CHUNK = 1 << 16  # examples a chunk: a few tens of MB at d = 64
+
+
+def words_per_token(dim: int) -> int:
+    """64-bit words that hold one token of `dim` signs."""
+    return -(-dim // 64)
+
+
+@dataclass(frozen=True)
+class TokenStream:
+    """An endless stream of uniform examples: example i is a function of (seed, i) alone.
+
+    Philox is counter-based, so any stretch of the stream is made without making what precedes it.
+
+    >>> stream = TokenStream(seed=0, tokens=2, dim=5)
+    >>> whole = stream.packed(0, 100)
+    >>> bool((stream.packed(40, 9) == whole[40:49]).all())
+    True
+    """
+
+    seed: int
+    tokens: int
+    dim: int
+
+    def packed(self, start: int, count: int) -> Words:
+        """Tokens of `count` examples from `start`, packed: (count, tokens, words), bit j set iff x_j = -1."""
+        words = words_per_token(self.dim)
+        raw = self._raw(0, start * self.tokens * words, count * self.tokens * words)
+        packed = raw.reshape(count, self.tokens, words)
+        if self.dim % 64:
+            packed[..., -1] &= np.uint64((1 << self.dim % 64) - 1)
+        return packed
+
+    def noise(self, start: int, count: int) -> NDArray[np.float64]:
+        """One uniform in (0, 1) an example, independent of its tokens: the randomness of label noise."""
+        return ((self._raw(1, start, count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+    def _raw(self, role: int, start: int, count: int) -> Words:
+        philox = np.random.Philox(np.random.SeedSequence(self.seed).spawn(2)[role])
+        philox.advance(start // 4)  # a step of the counter yields four words
+        skip = start % 4
+        generator = np.random.Generator(philox)
+        return generator.integers(0, 2**64, size=skip + count, dtype=np.uint64)[skip:]
+
+
+def unpack(words: Words, dim: int) -> Signs:
+    """Packed tokens (…, words) as signs (…, dim), int8 ±1.
+
+    >>> unpack(np.array([[0b10]], dtype=np.uint64), 3)
+    array([[ 1, -1,  1]], dtype=int8)
+    """
+    data = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
+    bits = np.unpackbits(data, axis=-1, count=dim, bitorder="little").view(np.int8)
+    np.multiply(bits, -2, out=bits)
+    bits += 1
+    return bits
+
+
+def pack(X: ArrayLike) -> Words:
+    """The inverse of `unpack`. Raises `InputError` unless every entry is ±1."""
+    x = np.asarray(X)
+    if x.ndim < 1 or not (np.abs(x) == 1).all():
+        raise InputError("tokens must be +1 or -1 in every coordinate")
+    dim = x.shape[-1]
+    padded = np.zeros((*x.shape[:-1], 64 * words_per_token(dim)), dtype=bool)
+    padded[..., :dim] = x < 0
+    return np.packbits(padded, axis=-1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+@dataclass(frozen=True)
+class Examples:
+    """Labelled examples: X (n, k, d) int8 of ±1 and Y (n, k, d) float64."""
+
+    X: Signs
+    Y: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if self.X.ndim != 3 or self.X.shape != self.Y.shape:
+            raise InputError(
+                f"X and Y must share one shape (examples, tokens, dim), got {self.X.shape}, {self.Y.shape}"
+            )
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+    def __getitem__(self, index: slice) -> "Examples":
+        return Examples(self.X[index], self.Y[index])
+
+
+def write(
+    path: Path,
+    shape: tuple[int, int, int],
+    chunks: Callable[[], Iterator[Examples]],
+    public: Mapping[str, Any],
+) -> None:
+    """Write examples to `path`, `.npz` (uncompressed) or `.parquet` by suffix, in the memory of one chunk.
+
+    `chunks()` starts the stream anew at each call: an `.npz` holds X and Y one after the other. `public` is the
+    JSON that stands beside the arrays. Raises `InputError` for another suffix or an unwritable path.
+    """
+    note = json.dumps(public, sort_keys=True)
+    if path.suffix not in (".npz", ".parquet"):
+        raise InputError(f"cannot write {path}: examples are .npz or .parquet; change the suffix")
+    with replacing(path) as temporary:
+        if path.suffix == ".npz":
+            _write_npz(temporary, shape, chunks, note)
+        else:
+            _write_parquet(temporary, shape, chunks, note)
+
+
+def _write_npz(path: Path, shape: tuple[int, int, int], chunks: Callable[[], Iterator[Examples]], note: str) -> None:
+    def header(file: IO[bytes], dtype: str, extent: tuple[int, ...]) -> None:
+        np.lib.format.write_array_header_2_0(file, {"descr": dtype, "fortran_order": False, "shape": extent})
+
+    # The fixed date keeps the same seed the same bytes.
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_STORED) as archive:
+        for name, dtype in (("X", "|i1"), ("Y", "<f8")):
+            with archive.open(zipfile.ZipInfo(f"{name}.npy"), "w", force_zip64=True) as file:
+                header(file, dtype, shape)
+                for chunk in chunks():
+                    file.write(np.ascontiguousarray(getattr(chunk, name), dtype=dtype).data)
+        with archive.open(zipfile.ZipInfo("public.npy"), "w") as file:
+            header(file, f"<U{len(note)}", ())
+            file.write(np.array(note, dtype=f"<U{len(note)}").tobytes())
+
+
+def _write_parquet(
+    path: Path, shape: tuple[int, int, int], chunks: Callable[[], Iterator[Examples]], note: str
+) -> None:
+    try:
+        import pyarrow as pa
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
+    size = shape[1] * shape[2]
+    schema = pa.schema(
+        [("X", pa.list_(pa.int8(), size)), ("Y", pa.list_(pa.float64(), size))],
+        metadata={"public": note, "shape": json.dumps(shape[1:])},
+    )
+    with pq.ParquetWriter(path, schema) as writer:
+        for chunk in chunks():
+            columns = [pa.FixedSizeListArray.from_arrays(pa.array(flat.ravel()), size) for flat in (chunk.X, chunk.Y)]
+            writer.write_table(pa.table(columns, schema=schema))
+
+
+def read(path: Path) -> tuple[Examples, dict[str, Any]]:
+    """Examples and their `public` parameters from a file of `write`. Raises `InputError` on any other file."""
+    try:
+        if path.suffix == ".parquet":
+            return _read_parquet(path)
+        with np.load(path, allow_pickle=False) as archive:
+            return Examples(archive["X"], archive["Y"]), json.loads(str(archive["public"]))
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or 'not an examples file'}") from error
+    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        raise InputError(f"{path} is not an examples file of `hardness sample`: make it anew") from error
+
+
+def _read_parquet(path: Path) -> tuple[Examples, dict[str, Any]]:
+    try:
+        import pyarrow.parquet as pq
+    except ImportError as error:
+        raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
+    table = pq.read_table(path)
+    tokens, dim = json.loads(table.schema.metadata[b"shape"])
+    X, Y = (np.asarray(table[name].combine_chunks().flatten()).reshape(len(table), tokens, dim) for name in ("X", "Y"))
+    return Examples(X, Y), json.loads(table.schema.metadata[b"public"])

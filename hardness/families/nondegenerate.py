@@ -1,0 +1,75 @@
+"""Random layers inside the learner's promise: what the provable learner is meant for (learner.md)."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.examples import Words, unpack
+from hardness.families import Secret
+from hardness.layer import MultiHeadAttention
+
+
+@dataclass(frozen=True)
+class Nondegenerate:
+    """A layer with Θ_i entries N(0, τ²/(2 d²)) and W_i entries N(0, 1/d).
+
+    `dim` d, `tokens` k from 2 to d, `heads` m >= 1; `scale` τ > 0 is the standard deviation of a score difference
+    x_a Θ (x_b - x_c), so that the softmax is neither flat nor saturated at any size. Raises `InputError` otherwise.
+
+    >>> Nondegenerate(dim=8, tokens=2, heads=2).draw(np.random.default_rng(0))["theta"].shape
+    (2, 8, 8)
+    """
+
+    dim: int
+    tokens: int
+    heads: int
+    scale: float = 2.0
+
+    name: ClassVar[str] = "nondegenerate"
+    summary: ClassVar[str] = "random layer inside the learner's promise"
+    hypothesis: ClassVar[str] = (
+        "None: these layers are meant to be learnable. A (dk)^O(m^3)-time learner exists for layers that meet the "
+        "non-degeneracy conditions (Chen & Li, STOC 2025, abstract); on random layers local search also works."
+    )
+    heads_meaning: ClassVar[str] = "number of independent random heads"
+
+    def __post_init__(self) -> None:
+        if self.dim < 2:
+            raise InputError(f"dim must be at least 2, got {self.dim}")
+        if not 2 <= self.tokens <= self.dim:
+            raise InputError(f"tokens must be from 2 to dim = {self.dim}, got {self.tokens}")
+        if self.heads < 1:
+            raise InputError(f"heads must be at least 1, got {self.heads}")
+        if not 0 < self.scale < float("inf"):
+            raise InputError(f"scale must be a positive number, got {self.scale}")
+
+    def cost(self) -> dict[str, float]:
+        """Predicted seconds and bytes of `realize`."""
+        entries = 2 * self.heads * self.dim**2
+        return {"seconds": 2e-8 * entries, "bytes": 8.0 * entries}
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """The layer itself: {"theta": (m, d, d), "w": (m, d, d)}."""
+        shape = (self.heads, self.dim, self.dim)
+        return {
+            "theta": rng.normal(0, self.scale / (2**0.5 * self.dim), shape),
+            "w": rng.normal(0, self.dim**-0.5, shape),
+        }
+
+    def realize(self, secret: Secret) -> MultiHeadAttention:
+        return MultiHeadAttention(secret["theta"], secret["w"])
+
+    def labels(self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """F(X) by the dense layer, (n, k, d): there is no closed form and nothing to leak."""
+        return teacher(unpack(words, self.dim))
+
+    def certificate(self, teacher: MultiHeadAttention) -> dict[str, Any]:
+        """Nothing is proved of a random layer; `hardness inspect` measures the non-degeneracy conditions."""
+        return {"method": "none: the layer is the secret"}
+
+    def verify(self, teacher: MultiHeadAttention, secret: Secret) -> list[tuple[str, bool, str]]:
+        same = np.array_equal(teacher.theta, secret["theta"]) and np.array_equal(teacher.w, secret["w"])
+        return [("secret", same, f"{self.heads} heads of dimension {self.dim}")]

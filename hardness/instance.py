@@ -1,0 +1,226 @@
+"""An instance: family, parameters, seed, secret, teacher and certificate, in one file. An instance IS the answer."""
+
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import asdict, dataclass, fields
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness import families
+from hardness.errors import InputError
+from hardness.examples import CHUNK, Examples, TokenStream, unpack
+from hardness.families import Family, Secret, Teacher
+from hardness.files import replacing
+from hardness.gadget import Gadget
+from hardness.layer import MultiHeadAttention
+
+FORMAT = "attention-hardness instance"
+FORMAT_VERSION = 1
+EXHAUSTIVE_BITS = 16
+GADGET_SCALARS = ("kind", "beta", "offset", "gate")
+
+
+class Check(NamedTuple):
+    """One line of `Instance.verify`."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A teacher of a family with everything that made it; learners are handed `examples`, never an Instance.
+
+    `seed` regenerates the secret and is as secret as it is; `seed_drawn` says that it has 128 fresh bits.
+
+    >>> from hardness.families.parity import Parity
+    >>> instance = Instance.generate(Parity(dim=6, heads=2), seed=0)
+    >>> instance.secret["support"].tolist(), all(check.ok for check in instance.verify())
+    ([3, 5], True)
+    """
+
+    family: Family
+    seed: int
+    seed_drawn: bool
+    secret: Secret
+    teacher: Teacher
+    certificate: dict[str, Any]
+
+    @classmethod
+    def generate(cls, family: Family, seed: int | None = None) -> "Instance":
+        """Draw the secret from `seed` (0 is a seed; None draws one of 128 bits) and realize it."""
+        drawn = seed is None
+        seed = secrets.randbits(128) if seed is None else seed
+        if seed < 0:
+            raise InputError(f"seed must be an integer >= 0, got {seed}")
+        secret = family.draw(np.random.default_rng(np.random.SeedSequence(seed)))
+        teacher = family.realize(secret)
+        return cls(family, seed, drawn, secret, teacher, family.certificate(teacher))
+
+    @property
+    def heads(self) -> int:
+        return self.teacher.heads
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters of the family, defaults included."""
+        return asdict(cast(Any, self.family))  # families are dataclasses
+
+    def layer(self) -> MultiHeadAttention:
+        """The dense layer, made on request."""
+        return self.teacher.layer() if isinstance(self.teacher, Gadget) else self.teacher
+
+    def examples(self, count: int, seed: int, start: int = 0) -> Examples:
+        """Examples start..start + count - 1 of the stream of `seed`: the same ones whatever the chunking."""
+        stream = TokenStream(seed, self.family.tokens, self.family.dim)
+        words = stream.packed(start, count)
+        labels = self.family.labels(self.teacher, words, stream.noise(start, count))
+        return Examples(unpack(words, self.family.dim), labels)
+
+    def chunks(self, count: int, seed: int) -> Iterator[Examples]:
+        """The same examples in chunks of bounded memory."""
+        for start in range(0, count, CHUNK):
+            yield self.examples(min(CHUNK, count - start), seed, start)
+
+    def public(self, sampling_seed: int) -> dict[str, Any]:
+        """What may stand beside examples: parameters, label offsets and the sampling seed; no secret, no seed of it."""
+        known = {
+            "family": self.family.name,
+            **self.parameters,
+            "tokens": self.family.tokens,
+            "heads": self.heads,
+            "sampling_seed": sampling_seed,
+            "format_version": FORMAT_VERSION,
+            "package_version": version("attention-hardness"),
+        }
+        if isinstance(self.teacher, Gadget):
+            known |= {"A": self.teacher.offset, "C": self.teacher.gate}
+        return known
+
+    def command(self) -> str:
+        """The command that makes this instance again, without --out."""
+        flags = [
+            f"--{name}" if value is True else f"--{name} {value}"
+            for name, value in self.parameters.items()
+            if value is not None and value is not False
+        ]
+        return " ".join(["hardness generate", self.family.name, *flags, f"--seed {self.seed}"])
+
+    def header(self) -> dict[str, Any]:
+        """Everything the file restates beside its arrays."""
+        teacher = self.teacher
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "package_version": version("attention-hardness"),
+            "family": self.family.name,
+            "parameters": self.parameters,
+            "tokens": self.family.tokens,
+            "heads": self.heads,
+            "heads_meaning": self.family.heads_meaning,
+            "hypothesis": self.family.hypothesis,
+            "seed": self.seed,
+            "seed_drawn": self.seed_drawn,
+            "command": self.command(),
+            "certificate": self.certificate,
+            "gadget": {k: getattr(teacher, k) for k in GADGET_SCALARS} if isinstance(teacher, Gadget) else None,
+        }
+
+    def to_bytes(self) -> bytes:
+        """The file: safetensors with one JSON header; structured families store no d×d matrix."""
+        from safetensors.numpy import save
+
+        arrays = {f"secret.{name}": value for name, value in self.secret.items()}
+        if isinstance(self.teacher, Gadget):
+            arrays |= {f"gadget.{name}": getattr(self.teacher, name) for name in _gadget_arrays()}
+        # One key only: the order of several would differ from run to run.
+        header = {"instance": json.dumps(self.header(), sort_keys=True)}
+        return save({k: np.ascontiguousarray(v) for k, v in arrays.items()}, header)
+
+    def save(self, path: Path) -> None:
+        """Write the instance to `path`, whole or not at all."""
+        with replacing(path) as temporary:
+            temporary.write_bytes(self.to_bytes())
+
+    @classmethod
+    def load(cls, path: Path) -> "Instance":
+        """Read an instance. Raises `InputError` on a missing, truncated or foreign file."""
+        from safetensors import SafetensorError, safe_open
+
+        try:
+            path.open("rb").close()  # the system's own words on a missing or unreadable file
+            with safe_open(path, framework="numpy") as file:
+                header = json.loads((file.metadata() or {}).get("instance", "{}"))
+                names = file.keys()
+                arrays: dict[str, NDArray[Any]] = {name: file.get_tensor(name) for name in names}
+        except OSError as error:
+            raise InputError(f"cannot read {path}: {error.strerror}") from error
+        except (SafetensorError, ValueError) as error:
+            raise InputError(f"{path} is not a whole instance file ({error}); generate it anew") from error
+        if header.get("format") != FORMAT or header.get("format_version") != FORMAT_VERSION:
+            raise InputError(
+                f"{path} is not an instance file of format {FORMAT_VERSION}; generate it with `hardness generate`"
+            )
+        family = families.get(header["family"])(**header["parameters"])
+        secret = {name[7:]: value for name, value in arrays.items() if name.startswith("secret.")}
+        teacher: Teacher
+        if header["gadget"] is None:
+            teacher = family.realize(secret)
+        else:
+            stored: dict[str, Any] = {name: arrays[f"gadget.{name}"] for name in _gadget_arrays()}
+            teacher = Gadget(**stored, **header["gadget"])
+        return cls(family, header["seed"], header["seed_drawn"], secret, teacher, header["certificate"])
+
+    def verify(self) -> list[Check]:
+        """Regenerate from the seed and re-check everything that is claimed of the instance."""
+        again = Instance.generate(self.family, self.seed)
+        checks = [
+            Check("seed", _same(again.secret, self.secret), "the secret regenerates from the seed"),
+            Check(
+                "teacher",
+                _same(_arrays(again.teacher), _arrays(self.teacher)),
+                "the teacher follows from the secret",
+            ),
+            Check(
+                "stored certificate",
+                again.certificate == self.certificate,
+                "the certificate follows from both",
+            ),
+            *(Check(*check) for check in self.family.verify(self.teacher, self.secret)),
+        ]
+        bits = self.family.tokens * self.family.dim
+        if isinstance(self.teacher, Gadget) and bits <= EXHAUSTIVE_BITS:
+            words = every_pair(self.family.dim)
+            error = np.abs(self.layer()(unpack(words, self.family.dim)) - self.teacher.labels(words)).max()
+            checks.append(
+                Check(
+                    "softmax layer",
+                    bool(error < 1e-9),
+                    f"closed form within {error:.1e} on all 2^{bits} inputs",
+                )
+            )
+        return checks
+
+
+def every_pair(dim: int) -> NDArray[np.uint64]:
+    """All 2^(2 dim) packed token pairs, (2^(2 dim), 2, 1)."""
+    index = np.arange(1 << 2 * dim, dtype=np.uint64)
+    return np.stack([index & np.uint64((1 << dim) - 1), index >> np.uint64(dim)], axis=1)[:, :, None]
+
+
+def _gadget_arrays() -> list[str]:
+    return [f.name for f in fields(Gadget) if f.name not in GADGET_SCALARS]
+
+
+def _arrays(teacher: Teacher) -> dict[str, Any]:
+    return {f.name: getattr(teacher, f.name) for f in fields(teacher)}
+
+
+def _same(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)

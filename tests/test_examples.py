@@ -1,0 +1,89 @@
+"""Example streams: uniform, addressed by index, and the same bytes whatever the chunk."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness import examples
+from hardness.errors import InputError
+from hardness.examples import Examples, TokenStream, pack, read, unpack, write
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+
+
+@given(st.integers(0, 2**128), st.integers(1, 4), st.integers(1, 130), st.integers(0, 50), st.integers(0, 20))
+def test_any_stretch_equals_the_same_stretch_of_the_whole(seed, tokens, dim, start, count):
+    stream = TokenStream(seed, tokens, dim)
+    whole = stream.packed(0, start + count)
+    assert np.array_equal(stream.packed(start, count), whole[start:])
+    assert np.array_equal(stream.noise(start, count), stream.noise(0, start + count)[start:])
+
+
+@given(st.integers(0, 2**32), st.integers(1, 130))
+def test_pack_inverts_unpack(seed, dim):
+    words = TokenStream(seed, 2, dim).packed(0, 9)
+    X = unpack(words, dim)
+    assert X.shape == (9, 2, dim)
+    assert set(np.unique(X)) <= {-1, 1}
+    assert np.array_equal(pack(X), words)
+
+
+def test_tokens_are_uniform_and_independent_of_noise():
+    # 70 * 2 means and 64 correlations of n = 40000 signs: 5 sd each, false alarm below 1.3e-4 in all.
+    X = unpack(TokenStream(0, 2, 70).packed(0, 40000), 70).astype(float)
+    assert np.abs(X.mean(axis=0)).max() < 5 / 200
+    assert np.abs((X[:, 0] * X[:, 1]).mean(axis=0)).max() < 5 / 200
+    noise = TokenStream(0, 2, 70).noise(0, 40000)
+    assert noise.min() > 0
+    assert noise.max() < 1
+    assert np.abs(((noise - 0.5)[:, None] * X[:, 0]).mean(axis=0)).max() < 5 / 200 * 12**-0.5
+    assert abs(noise.mean() - 0.5) < 5 / 200 * 12**-0.5
+
+
+def test_different_seeds_differ_and_zero_is_a_seed():
+    first, second = (TokenStream(seed, 2, 64).packed(0, 100) for seed in (0, 1))
+    assert not np.array_equal(first, second)
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_file_round_trip_in_chunks(tmp_path, monkeypatch, suffix):
+    pytest.importorskip("pyarrow") if suffix == ".parquet" else None
+    instance = Instance.generate(Parity(9, 3), seed=4)
+    whole = instance.examples(1000, seed=7)
+    contents = []
+    for chunk in (64, 1000):
+        monkeypatch.setattr("hardness.instance.CHUNK", chunk)
+        path = tmp_path / f"{chunk}{suffix}"
+        write(path, whole.X.shape, lambda: instance.chunks(1000, seed=7), instance.public(7))
+        contents.append(path.read_bytes())
+        found, public = read(path)
+        assert np.array_equal(found.X, whole.X)
+        assert found.X.dtype == np.int8
+        assert np.array_equal(found.Y, whole.Y)
+        assert public == json.loads(json.dumps(instance.public(7)))
+    if suffix == ".npz":
+        assert contents[0] == contents[1]
+        arrays = np.load(tmp_path / "64.npz")
+        assert set(arrays.files) == {"X", "Y", "public"}
+        assert json.loads(str(arrays["public"]))["sampling_seed"] == 7
+
+
+def test_bad_files_are_one_clear_error(tmp_path):
+    (tmp_path / "text.npz").write_text("not an archive")
+    np.savez(tmp_path / "foreign.npz", a=np.zeros(3))
+    for name in ("missing.npz", "text.npz", "foreign.npz"):
+        with pytest.raises(InputError, match=name):
+            read(tmp_path / name)
+    with pytest.raises(InputError, match="suffix"):
+        write(tmp_path / "out.csv", (1, 1, 1), lambda: iter(()), {})
+
+
+def test_shapes_and_signs_are_checked():
+    with pytest.raises(InputError, match="share one shape"):
+        Examples(np.ones((2, 2, 3), dtype=np.int8), np.ones((2, 2, 4)))
+    with pytest.raises(InputError, match=r"\+1 or -1"):
+        pack(np.zeros((1, 3)))
+    assert examples.words_per_token(65) == 2

@@ -1,0 +1,141 @@
+"""Families: what they refuse, how they draw, and what label noise does."""
+
+import time
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness import families
+from hardness.errors import InputError
+from hardness.families import modular
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+
+
+@pytest.mark.parametrize(
+    ("family", "parameters", "words"),
+    [
+        (Parity, {"dim": 8, "heads": 8}, "dim - 1 = 7"),
+        (Parity, {"dim": 8, "heads": 1}, "at least 2"),
+        (Parity, {"dim": 8, "heads": -3}, "at least 2"),
+        (Parity, {"dim": 8, "heads": 3, "gadget": "dot"}, "even"),
+        (Parity, {"dim": 8, "heads": 16, "gadget": "dot"}, "room"),
+        (Parity, {"dim": 8, "heads": 2, "gadget": "sum"}, "diag or dot"),
+        (Parity, {"dim": 8, "heads": 2, "sharpness": 1}, "sharpness"),
+        (Parity, {"dim": 8, "heads": 2, "flip": 0.5}, "flip"),
+        (Parity, {"dim": 8, "heads": 2, "flip": float("nan")}, "flip"),
+        (Rounding, {"dim": 8, "modulus": 1, "levels": 2}, "modulus"),
+        (Rounding, {"dim": 8, "modulus": 5, "levels": 6}, "levels"),
+        (Rounding, {"dim": 8, "modulus": 5, "levels": 1}, "levels"),
+        (Rounding, {"dim": 1, "modulus": 5, "levels": 2}, "dim"),
+        (Rounding, {"dim": 8, "modulus": 5, "levels": 2, "weight": 8}, "weight"),
+        (Rounding, {"dim": 8, "modulus": 5, "levels": 2, "heads": 1}, "heads"),
+        (Rounding, {"dim": 8, "modulus": 5, "levels": 2, "heads": 3, "exact": True}, "exact"),
+        (Rounding, {"dim": 8, "modulus": 5, "levels": 2, "noise": float("nan")}, "noise"),
+        (Rounding, {"dim": 99999, "modulus": 2**20, "levels": 2}, "GiB"),
+        (Nondegenerate, {"dim": 4, "tokens": 5, "heads": 2}, "tokens"),
+        (Nondegenerate, {"dim": 4, "tokens": 2, "heads": 0}, "heads"),
+        (Nondegenerate, {"dim": 4, "tokens": 2, "heads": 2, "scale": 0.0}, "scale"),
+    ],
+)
+def test_bad_parameters_are_refused_at_once(family, parameters, words):
+    start = time.perf_counter()
+    with pytest.raises(InputError, match=words):
+        family(**parameters)
+    assert time.perf_counter() - start < 1
+
+
+def test_every_family_states_itself():
+    assert set(families.names()) >= {"parity", "rounding", "nondegenerate"}
+    for name in families.names():
+        family = families.get(name)
+        assert family.name == name
+        assert all(len(text) > 10 for text in (family.summary, family.hypothesis, family.heads_meaning))
+    with pytest.raises(InputError, match="did you mean 'parity'"):
+        families.get("parrity")
+
+
+def test_exact_mode_refuses_a_range_it_cannot_hold():
+    family = Rounding(33, 97, 2, exact=True)
+    with pytest.raises(InputError, match="one head a level"):
+        family.realize(family.draw(np.random.default_rng(0)))
+
+
+@pytest.mark.parametrize("q", [2, 4, 5, 9, 97])
+def test_secrets_are_uniform_and_centred(q):
+    w = modular.centred(modular.draw(q, 20000, np.random.default_rng(1)), q)
+    assert w.min() == -((q - 1) // 2)
+    assert w.max() == q // 2
+    counts = np.bincount(w % q, minlength=q)
+    # Chi-square with q - 1 degrees of freedom: mean q - 1, sd sqrt(2(q-1)); 6 sd is a false alarm below 1e-4.
+    chi2 = ((counts - 20000 / q) ** 2).sum() * q / 20000
+    assert chi2 < q - 1 + 6 * (2 * (q - 1)) ** 0.5 + 6
+
+
+def test_sparse_secrets_have_exactly_their_weight():
+    for q in (2, 5, 12):
+        for seed in range(50):
+            w = Rounding(17, q, 2, weight=5).draw(np.random.default_rng(seed))["w"]
+            assert (w != 0).sum() == 5
+
+
+def test_hidden_sets_are_uniform():
+    family = Parity(6, 2)
+    counts: dict[tuple[int, ...], int] = {}
+    for seed in range(4000):
+        support = tuple(family.draw(np.random.default_rng(seed))["support"].tolist())
+        counts[support] = counts.get(support, 0) + 1
+    assert len(counts) == 10
+    # Ten cells of mean 400 and sd 19: 5 sd, false alarm below 6e-6.
+    assert all(abs(n - 400) < 95 for n in counts.values())
+
+
+@settings(deadline=None)
+@given(st.integers(2, 300), st.data())
+def test_modular_arithmetic_equals_python_integers(q, data):
+    n = data.draw(st.integers(1, 6))
+    u = data.draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))
+    w = data.draw(st.lists(st.integers(-(10**6), 10**6), min_size=n, max_size=n))
+    p = data.draw(st.integers(2, q))
+    t = sum(a * b for a, b in zip(u, w, strict=True))
+    assert modular.inner(np.array([u]), np.array(w), q)[0] == t % q
+    assert modular.level(np.array(t), q, p) == p * (t % q) // q
+
+
+@pytest.mark.parametrize("q", [2**20, 1048573])
+def test_modular_arithmetic_at_the_edge_of_its_dtype(q):
+    # The largest modulus with the largest residues: 256 terms of (q-1)^2, against Python integers.
+    u = np.full((1, 256), q - 1)
+    assert modular.inner(u, u[0], q)[0] == 256 * (q - 1) ** 2 % q
+    assert modular.level(q - 1, q, q) == q - 1
+
+
+def test_flips_flip_at_their_rate_and_leave_no_trace():
+    clean, noisy = (Instance.generate(Parity(12, 4, flip=eta), 0) for eta in (0.0, 0.2))
+    first, second = (instance.examples(20000, seed=3) for instance in (clean, noisy))
+    assert np.array_equal(first.X, second.X)
+    changed = (first.Y != second.Y).any(axis=(1, 2))
+    informative = first.X[:, 0, 0] != first.X[:, 1, 0]
+    assert not changed[~informative].any()
+    # 10000 flips of probability .2: sd .004, 5 sd.
+    assert abs(changed[informative].mean() - 0.2) < 0.02
+    values = np.unique((second.Y[:, 0, 0] * second.X[:, 0, 0])[informative])
+    assert np.array_equal(values, np.unique((first.Y[:, 0, 0] * first.X[:, 0, 0])[informative]))
+    assert len(values) == 2
+
+
+def test_rounding_noise_moves_the_level_by_a_rounded_gaussian():
+    clean, noisy = (Instance.generate(Rounding(9, 97, 97, noise=sd), 0) for sd in (0.0, 2.0))
+    first, second = (instance.examples(20000, seed=3) for instance in (clean, noisy))
+    informative = first.X[:, 0, 0] != first.X[:, 1, 0]
+    shift = ((second.Y - first.Y)[:, 0, 0] * first.X[:, 0, 0])[informative]
+    inside = np.abs(shift) < 48  # a level that wraps around moves by 97
+    assert np.array_equal(shift[inside], np.rint(shift[inside]))
+    # Variance of round(N(0, 4)) is 4 + 1/12 up to 1e-30; its estimate from 10^4 has sd .06: 5 sd.
+    assert inside.mean() > 0.9
+    assert abs(shift[inside].var() - 4 - 1 / 12) < 0.3
+    assert np.array_equal(clean.secret["w"], noisy.secret["w"])

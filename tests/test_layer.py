@@ -1,0 +1,65 @@
+"""The dense layer against a literal transcription of its formula."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness.errors import InputError
+from hardness.layer import MultiHeadAttention
+
+
+def literal(theta, w, x):
+    out = np.zeros_like(x)
+    for t, v in zip(theta, w, strict=True):
+        scores = np.exp(x @ t @ x.T)
+        out += scores / scores.sum(axis=1, keepdims=True) @ x @ v
+    return out
+
+
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 5), st.integers(1, 6))
+def test_equals_the_formula_example_by_example(seed, heads, tokens, dim):
+    rng = np.random.default_rng(seed)
+    theta, w = rng.normal(size=(2, heads, dim, dim))
+    X = rng.choice([-1.0, 1.0], size=(3, tokens, dim))
+    layer = MultiHeadAttention(theta, w)
+    assert np.allclose(layer(X), [literal(theta, w, x) for x in X], rtol=1e-12, atol=1e-12)
+    patterns = layer.patterns(X)
+    assert patterns.shape == (3, heads, tokens, tokens)
+    assert np.allclose(patterns.sum(axis=-1), 1)
+    assert np.allclose(np.einsum("nmab,nbd,mde->nae", patterns, X, w), layer(X))
+
+
+def test_large_scores_do_not_overflow():
+    layer = MultiHeadAttention(np.full((1, 4, 4), 1e4), np.eye(4)[None])
+    assert np.isfinite(layer(np.ones((2, 3, 4)))).all()
+
+
+def test_odd():
+    rng = np.random.default_rng(0)
+    layer = MultiHeadAttention(*rng.normal(size=(2, 3, 5, 5)))
+    X = rng.choice([-1.0, 1.0], size=(7, 4, 5))
+    assert np.array_equal(layer(-X), -layer(X))
+
+
+@pytest.mark.parametrize(
+    ("theta", "w", "words"),
+    [
+        (np.zeros((2, 3, 4)), np.zeros((2, 3, 4)), "shape"),
+        (np.zeros((2, 3, 3)), np.zeros((1, 3, 3)), "same shape"),
+        (np.zeros((3, 3)), np.zeros((3, 3)), "shape"),
+        (np.full((1, 2, 2), np.nan), np.zeros((1, 2, 2)), "finite"),
+        (np.zeros((1, 2, 2)), np.full((1, 2, 2), np.inf), "finite"),
+    ],
+)
+def test_bad_parameters_are_refused(theta, w, words):
+    with pytest.raises(InputError, match=words):
+        MultiHeadAttention(theta, w)
+
+
+def test_bad_tokens_are_refused_and_parameters_are_frozen():
+    layer = MultiHeadAttention(np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))
+    with pytest.raises(InputError, match="X must have shape"):
+        layer(np.ones((3, 2, 5)))
+    with pytest.raises(ValueError, match="read-only"):
+        layer.theta[0, 0, 0] = 1
