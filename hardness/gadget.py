@@ -202,7 +202,7 @@ def saturated(kind: Kind, weights: Sequence[int], thresholds: NDArray[np.float64
     """
     c = np.diff(steps) / 2
     C = float(c.sum())
-    A = -C - float(steps[0])
+    A = 0.0 - C - float(steps[0])  # never -0.0: two spellings of one offset
     return Gadget(
         kind=kind,
         weights=np.array(weights, dtype=np.int64),

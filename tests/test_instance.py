@@ -17,7 +17,7 @@ from hardness.instance import Instance
 TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2)]
 GOLDEN = {
     "parity": "7fe269e98f692e689e2ae2e26f310e42fd961ec9a2a5fe3587529a0a5a77b525",
-    "rounding": "04e05c5950bc52dd015d59054e4a46f1d079db4101dd324bd4878a48dace4e67",
+    "rounding": "8133f60e044076d47addaa80d5cffa190818d0dd265ca1e55b7ea1c8de638101",
     "nondegenerate": "54b98929e702c2699ff608339b428bc4976104ae253ae5d583740abeceef6e1e",
 }
 

@@ -12,6 +12,7 @@ MAX_MODULUS = 2**20
 
 
 def is_prime(q: int) -> bool:
+    """Whether Z_q is a field."""
     from sympy import isprime
 
     return bool(isprime(q))

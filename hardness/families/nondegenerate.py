@@ -60,6 +60,7 @@ class Nondegenerate:
         }
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
+        """The layer of the secret's own theta and w."""
         return MultiHeadAttention(secret["theta"], secret["w"])
 
     def labels(self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -71,5 +72,6 @@ class Nondegenerate:
         return {"method": "none: the layer is the secret"}
 
     def verify(self, teacher: MultiHeadAttention, secret: Secret) -> list[tuple[str, bool, str]]:
+        """Nothing to re-check but that the layer is the secret."""
         same = np.array_equal(teacher.theta, secret["theta"]) and np.array_equal(teacher.w, secret["w"])
         return [("secret", same, f"{self.heads} heads of dimension {self.dim}")]

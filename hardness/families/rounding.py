@@ -149,7 +149,7 @@ class Rounding:
         return teacher.place(words, teacher.value(t))
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
-        """What is proved of the teacher: its label error, and the exact mass of inputs whose label is not the ideal one."""
+        """What is proved of the teacher: its label error, and the exact mass of inputs with a wrong label."""
         low, high = gadget.level_range(self.gadget, teacher.weights.tolist())
         ideal = teacher.offset + self._ideal(np.arange(low, high + 1)).astype(np.float64)
         mass = 0 if self.exact else gadget.error_mass(teacher, ideal)
