@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.examples import Words, pack
+from hardness.examples import Words, pack, words_per_token
 from hardness.layer import MultiHeadAttention
 
 Kind = Literal["diag", "dot"]
@@ -37,8 +37,8 @@ class Gadget:
     shape that carry no information on w.
 
     >>> gadget = exact("diag", [0, 1, 1], levels=[0, 1, 2], targets=[1, -1, 1], sharpness=8)
-    >>> gadget.heads, [round(c, 3) for c in gadget.coefficients]
-    (2, [-1.504, 1.504])
+    >>> gadget.heads, gadget.coefficients.round(3).tolist(), gadget.values.round(3).tolist()
+    (2, [-1.496, 1.496], [-0.327, -2.327, -0.327])
     """
 
     kind: Kind
@@ -104,14 +104,25 @@ class Gadget:
         return MultiHeadAttention(theta, w)
 
 
+def digit_planes(weights: NDArray[np.int64]) -> tuple[Words, NDArray[np.int64]]:
+    """Binary digits of the weights as packed planes (p, words) and their values ±2^digit (p,):
+    Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p).
+    """
+    digits = [
+        (pack(1 - 2 * (part >> digit & 1)), sign << digit)
+        for sign in (1, -1)
+        for part in [np.maximum(sign * weights, 0)]
+        for digit in range(int(part.max()).bit_length())
+    ]
+    planes = np.array([plane for plane, _ in digits], np.uint64).reshape(len(digits), words_per_token(len(weights)))
+    return planes, np.array([value for _, value in digits], np.int64)
+
+
 def _weigh(bits: Words, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Σ_j weights_j bits_j of packed bits (n, words), by popcounts on the binary digits of the weights."""
+    """Σ_j weights_j bits_j of packed bits (n, words)."""
     total = np.zeros(len(bits), dtype=np.int64)
-    for sign in (1, -1):
-        part = np.maximum(sign * weights, 0)
-        for digit in range(int(part.max()).bit_length()):
-            plane = pack(1 - 2 * (part >> digit & 1))
-            total += sign * np.bitwise_count(bits & plane).sum(axis=1, dtype=np.int64) << digit
+    for plane, value in zip(*digit_planes(weights), strict=True):
+        total += value * np.bitwise_count(bits & plane).sum(axis=1, dtype=np.int64)
     return total
 
 
