@@ -42,7 +42,7 @@ class Instance:
     >>> from hardness.families.parity import Parity
     >>> instance = Instance.generate(Parity(dim=6, heads=2), seed=0)
     >>> instance.secret["support"].tolist(), all(check.ok for check in instance.verify())
-    ([3, 5], True)
+    ([4, 5], True)
     """
 
     family: Family

@@ -64,6 +64,8 @@ class MultiHeadAttention:
         x = np.asarray(X, dtype=np.float64)
         if x.ndim != 3 or x.shape[2] != self.dim:
             raise InputError(f"X must have shape (examples, tokens, {self.dim}), got {x.shape}")
+        if not np.isfinite(x).all():
+            raise InputError("X must be finite, got NaN or infinity")
         return x
 
 
