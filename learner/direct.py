@@ -1,0 +1,264 @@
+"""The learners a user would pick: variable projection, joint L-BFGS, and Adam, all on (Θ, W).
+
+None has a theorem. They are the honest control beside the provable learner: on random layers they need a
+hundredth of its examples.
+"""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.layer import MultiHeadAttention
+from learner import varpro
+from learner.base import Learner, Outcome, Phase
+
+Array = NDArray[np.float64]
+EXACT = 1e-9  # relative training residual of an interpolating layer
+
+
+def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
+    """Random start Θ (heads, dim, dim): attention scores that differ by about 1."""
+    theta: Array = rng.normal(0, 0.5**0.5 / dim, (heads, dim, dim))
+    return theta
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One start: heads it began and ended with, its residual after the descent and after the last step."""
+
+    theta: Array
+    w: Array
+    started: int
+    descent: float
+    residual: float
+    evaluations: int
+    exhausted: bool
+
+
+def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, tolerance: float = 1e-13) -> Attempt:
+    """Descend with the anchor, prune spare heads back towards `heads`, settle signs, finish without the anchor."""
+    started = len(theta)
+    theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
+    descent = residual
+    while len(theta) > heads and residual < 2e-3:
+        shorter, shorter_residual, more = varpro.descend(X, Y, drop_head(X, Y, theta), iterations=iterations)
+        evaluations += more
+        if shorter_residual >= 2e-3:
+            break  # this head is needed
+        theta, residual = shorter, shorter_residual
+    if X.shape[1] == 2:
+        theta = varpro.settle_signs(X, Y, theta)
+    # Far from a solution a Levenberg–Marquardt step is dear and leads into the same local minimum.
+    steps = iterations if residual < 0.02 else 0
+    end = varpro.fit(X, Y, theta, iterations=steps, tolerance=tolerance)
+    exhausted = evaluations >= iterations or (steps > 0 and len(end.history) > steps)
+    return Attempt(end.theta, end.w, started, descent, end.residual, evaluations + len(end.history), exhausted)
+
+
+def drop_head(X: Array, Y: Array, theta: Array) -> Array:
+    """Θ without the head that the others and the anchor can best do without (W refitted by least squares)."""
+    m, d = len(theta), X.shape[2]
+    target = Y.reshape(-1, d)
+    features = varpro.anchored(X, varpro.attend(X, theta)[1])
+    columns = np.arange(features.shape[1])
+    costs = [np.linalg.norm(varpro.project(features[:, columns // d != i], target)[1]) for i in range(m)]
+    return np.delete(theta, int(np.argmin(costs)), axis=0)
+
+
+class Direct(Learner):
+    """Variable projection from random starts: anchored L-BFGS, then Levenberg–Marquardt (`learner.varpro`).
+
+    The first start uses the heads it was told, later ones `spare` more, pruned back as far as the labels allow;
+    `report_.heads` says how many were needed. A start sees `oversampling`·heads·dim examples, twice as many after an
+    interpolation that does not generalise.
+
+    >>> rng = np.random.default_rng(0)
+    >>> layer = MultiHeadAttention(rng.normal(size=(2, 8, 8)) / 6, rng.normal(size=(2, 8, 8)))
+    >>> X = rng.choice([-1.0, 1.0], size=(400, 2, 8))
+    >>> Direct(heads=2, random_state=0).fit(X, layer(X)).report_.status
+    'solved'
+    """
+
+    def __init__(
+        self,
+        heads: int = 2,
+        spare: int = 2,
+        starts: int = 12,
+        iterations: int = 400,
+        oversampling: float = 8.0,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(heads, random_state)
+        self.spare = spare
+        self.starts = starts
+        self.iterations = iterations
+        self.oversampling = oversampling
+
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+        n, _, d = X.shape
+        rows = int(np.ceil(self.oversampling * self.heads * d))
+        tries: list[Attempt] = []
+        best, best_error = None, np.inf
+        for start in range(self.starts):
+            heads = self.heads + (self.spare if start else 0)
+            used = slice(0, min(n, rows))
+            found = attempt(X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations)
+            tries.append(found)
+            # On every example it has: an interpolation of a few is no solution yet.
+            error = _residual(X[:4000], Y[:4000], found.theta, found.w)
+            if error < best_error:
+                best, best_error = found, error
+            if error < 1e-8 or self._hopeless(tries):
+                break
+            if found.residual < EXACT or start % 4 == 3:
+                rows *= 2
+        assert best is not None
+        phases = tuple(
+            Phase(
+                f"start {i}",
+                "ok" if t.residual < EXACT else "failed",
+                diagnostics={
+                    "heads_from": t.started,
+                    "heads_to": len(t.theta),
+                    "descent_residual": t.descent,
+                    "residual": t.residual,
+                    "evaluations": t.evaluations,
+                },
+            )
+            for i, t in enumerate(tries)
+        )
+        return Outcome(
+            MultiHeadAttention(best.theta, best.w),
+            phases,
+            exhausted=all(t.exhausted for t in tries),
+            heads=len(best.theta) if best_error < 1e-8 else None,
+        )
+
+    @staticmethod
+    def _hopeless(tries: list[Attempt]) -> bool:
+        """Four starts, spare heads included, and none explains even half of the labels' power: there is no layer."""
+        return len(tries) >= 4 and min(t.descent for t in tries) > 0.7
+
+
+def _residual(X: Array, Y: Array, theta: Array, w: Array) -> float:
+    Z = varpro.attend(X, theta)[1]
+    error = np.linalg.norm(Y.reshape(len(Z), -1) - Z @ w.reshape(Z.shape[1], -1))
+    return float(error / (np.linalg.norm(Y) or 1.0))
+
+
+class JointLBFGS(Learner):
+    """L-BFGS on Θ and W together (scipy), from up to `starts` random starts: what most people would try first.
+
+    >>> rng = np.random.default_rng(0)
+    >>> layer = MultiHeadAttention(rng.normal(size=(1, 4, 4)) / 3, rng.normal(size=(1, 4, 4)))
+    >>> X = rng.choice([-1.0, 1.0], size=(200, 2, 4))
+    >>> JointLBFGS(heads=1, random_state=0).fit(X, layer(X)).report_.status
+    'solved'
+    """
+
+    def __init__(
+        self,
+        heads: int = 2,
+        starts: int = 8,
+        iterations: int = 5000,
+        tolerance: float = 1e-10,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(heads, random_state)
+        self.starts = starts
+        self.iterations = iterations
+        self.tolerance = tolerance
+
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+        from scipy.optimize import minimize
+
+        d = X.shape[2]
+        shape = (2, self.heads, d, d)
+        target = Y.reshape(-1, d)
+        power = float(np.vdot(target, target)) or 1.0
+
+        def loss(v: Array) -> tuple[float, Array]:
+            theta, w = v.reshape(shape)
+            P, Z = varpro.attend(X, theta)
+            R = target - Z @ w.reshape(-1, d)
+            gradient = np.concatenate([varpro.pull_back(X, P, w, R).ravel(), (Z.T @ R).ravel()])
+            return 0.5 * float(np.vdot(R, R)) / power, -gradient / power
+
+        def near(intermediate_result: Any) -> None:  # scipy looks at this parameter's name
+            if intermediate_result.fun < 0.5 * self.tolerance**2:
+                raise StopIteration
+
+        options: Any = {
+            "maxiter": self.iterations,
+            "maxfun": 2 * self.iterations,
+            "ftol": 0,
+            "gtol": 1e-14,
+            "maxcor": 30,
+        }
+        best: Any = None
+        phases = []
+        for start in range(self.starts):
+            v = np.stack([random_theta(rng, self.heads, d), rng.normal(size=shape[1:]) / np.sqrt(d)]).ravel()
+            found: Any = minimize(loss, v, jac=True, method="L-BFGS-B", callback=near, options=options)
+            residual = float(np.sqrt(2 * found.fun))
+            verdict = "ok" if residual < 1e-8 else "failed"
+            phases.append(Phase(f"start {start}", verdict, "", {"residual": residual, "evaluations": int(found.nfev)}))
+            if best is None or found.fun < best.fun:
+                best = found
+            if residual < 1e-8:
+                break
+        exhausted = bool(best.nit >= self.iterations)
+        return Outcome(MultiHeadAttention(*best.x.reshape(shape)), tuple(phases), exhausted=exhausted)
+
+
+class Adam(Learner):
+    """Full-batch Adam on Θ and W with a cosine schedule; needs the extra `torch`, else raises `InputError`."""
+
+    def __init__(
+        self,
+        heads: int = 2,
+        starts: int = 1,
+        iterations: int = 3000,
+        rate: float = 0.03,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(heads, random_state)
+        self.starts = starts
+        self.iterations = iterations
+        self.rate = rate
+
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+        try:
+            import torch
+        except ImportError:
+            from hardness.errors import missing_extra
+
+            raise missing_extra("torch", "torch", "the learner 'adam'") from None
+
+        d = X.shape[2]
+        x, y = torch.from_numpy(X), torch.from_numpy(Y)
+        power = float((y * y).sum()) or 1.0
+        best, best_residual, phases = None, np.inf, []
+        for start in range(self.starts):
+            v = np.stack([random_theta(rng, self.heads, d), rng.normal(size=(self.heads, d, d)) / np.sqrt(d)])
+            variables = torch.from_numpy(v).requires_grad_()
+            optimiser = torch.optim.Adam([variables], lr=self.rate)
+            schedule = torch.optim.lr_scheduler.CosineAnnealingLR(optimiser, self.iterations)
+            residual = np.inf
+            for _ in range(self.iterations):
+                optimiser.zero_grad()
+                theta, w = variables
+                scores = torch.einsum("naj,mjl,nbl->mnab", x, theta, x)
+                output = torch.einsum("mnab,nbj,mjc->nac", scores.softmax(-1), x, w)
+                loss = ((output - y) ** 2).sum() / power
+                loss.backward()
+                optimiser.step()
+                schedule.step()
+                residual = float(loss) ** 0.5
+            phases.append(Phase(f"start {start}", "ok" if residual < 1e-6 else "failed", "", {"residual": residual}))
+            if residual < best_residual:
+                best, best_residual = variables.detach().numpy(), residual
+        assert best is not None
+        return Outcome(MultiHeadAttention(*best), tuple(phases), exhausted=best_residual > 1e-6)

@@ -1,0 +1,288 @@
+"""Variable projection: given Θ the best W is linear least squares, so only Θ is searched, by Levenberg–Marquardt.
+
+Used by `learner.direct` as the whole learner and by the provable one as phase 7. The normal matrix of the
+projected problem (Kaufman's form) is assembled from products of small feature tables, so that every floating-point
+operation that counts is a matrix product; the Jacobian, n·k·d rows tall, is never formed.
+"""
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Fit:
+    """Θ and W (m, d, d) that a search ended on; `history` is the relative training residual before each step."""
+
+    theta: Array
+    w: Array
+    history: tuple[float, ...]
+    converged: bool
+
+    @property
+    def residual(self) -> float:
+        return self.history[-1]
+
+
+def attend(X: Array, theta: Array) -> tuple[Array, Array]:
+    """Patterns P (n, m, k, k) and attended tokens Z = [P₁X … PₘX] as (n·k, m·d), of X (n, k, d) and Θ (m, d, d)."""
+    n, k, d = X.shape
+    m = len(theta)
+    # One product for all heads and rows; the tiny ones that remain are per example.
+    left = (X.reshape(n * k, d) @ theta.transpose(1, 0, 2).reshape(d, m * d)).reshape(n, k, m, d)
+    P = left.transpose(0, 2, 1, 3) @ X.transpose(0, 2, 1)[:, None]
+    P -= P.max(axis=-1, keepdims=True)
+    np.exp(P, out=P)
+    P /= P.sum(axis=-1, keepdims=True)
+    Z = (P.reshape(n, m * k, k) @ X).reshape(n, m, k, d).transpose(0, 2, 1, 3).reshape(n * k, m * d)
+    return P, Z
+
+
+def pull_back(X: Array, P: Array, w: Array, R: Array) -> Array:
+    """Σ over rows of (∂F/∂Θ)ᵀ R, shape (m, d, d), for R (n·k, d): the gradient of ½|F|² along R."""
+    n, k, d = X.shape
+    m = len(w)
+    dZ = (R @ w.transpose(2, 0, 1).reshape(d, m * d)).reshape(n, k, m, d).transpose(0, 2, 1, 3)
+    dP = dZ @ X.transpose(0, 2, 1)[:, None]
+    dS = P * (dP - (P * dP).sum(axis=-1, keepdims=True))
+    right = (dS.reshape(n, m * k, k) @ X).reshape(n, m, k, d).transpose(0, 2, 1, 3).reshape(n * k, m * d)
+    gradient: Array = X.reshape(n * k, d).T @ right
+    return gradient.reshape(d, m, d).transpose(1, 0, 2)
+
+
+def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
+    """Least squares Y ≈ Z W: W (m·d, d), the residual Y − Z W, and the lower Cholesky factor of ZᵀZ."""
+    from scipy.linalg import cho_solve
+
+    gram = Z.T @ Z
+    ridge = 1e-15 * gram.trace() / len(gram)  # 1e-10 would floor the final error at 1e-10
+    while True:
+        try:
+            L = np.linalg.cholesky(gram + ridge * np.eye(len(gram)))
+            break
+        except np.linalg.LinAlgError:  # two heads coincide: any split of their W is as good
+            ridge *= 100
+    W = cho_solve((L, True), Z.T @ Y, check_finite=False)
+    R = Y - Z @ W
+    step = cho_solve((L, True), Z.T @ R, check_finite=False)  # one refinement: the normal equations squared cond(Z)
+    return W + step, R - Z @ step, L
+
+
+def anchored(X: Array, Z: Array) -> Array:
+    """Z with the mean token beside it: the features of a spare head whose Θ stays at 0.
+
+    On two tokens a head (Θ, W) equals (−Θ, −W) plus a uniform head 2W. Without the spare head every choice of m
+    signs is its own basin, and all but one are local minima; with it they are all solutions (`settle_signs`).
+    """
+    beside: Array = np.hstack([Z, np.repeat(X.mean(axis=1), X.shape[1], axis=0)])
+    return beside
+
+
+def descend(
+    X: Array, Y: Array, theta: Array, *, until: float = 1e-3, iterations: int = 400
+) -> tuple[Array, float, int]:
+    """L-BFGS on the projected, anchored objective: (Θ, relative training residual, evaluations).
+
+    Far from a solution this costs a fiftieth of a Levenberg–Marquardt step; it stops at `until`, where `fit`
+    converges in two or three factorisations.
+    """
+    from scipy.optimize import minimize
+
+    m, d = len(theta), X.shape[2]
+    target = Y.reshape(-1, d)
+    power = float(np.vdot(target, target)) or 1.0
+
+    def loss(v: Array) -> tuple[float, Array]:
+        P, Z = attend(X, v.reshape(theta.shape))
+        W, R, _ = project(anchored(X, Z), target)
+        gradient = pull_back(X, P, W[: m * d].reshape(theta.shape), R)
+        return 0.5 * float(np.vdot(R, R)) / power, -gradient.ravel() / power
+
+    def near(intermediate_result: Any) -> None:  # scipy looks at this parameter's name
+        if intermediate_result.fun < 0.5 * until**2:
+            raise StopIteration
+
+    options: Any = {"maxiter": iterations, "maxfun": 2 * iterations, "ftol": 1e-9, "gtol": 0, "maxcor": 20}
+    found: Any = minimize(loss, theta.ravel(), jac=True, method="L-BFGS-B", callback=near, options=options)
+    return found.x.reshape(theta.shape), float(np.sqrt(2 * found.fun)), int(found.nfev)
+
+
+def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
+    """Two tokens: turn an anchored solution into one without the anchor, by flipping the heads it stands in for.
+
+    The anchor's W is −2 times the sum of the W of the heads with the wrong sign (see `anchored`).
+    """
+    m, d = len(theta), X.shape[2]
+    W = project(anchored(X, attend(X, theta)[1]), Y.reshape(-1, d))[0].reshape(m + 1, d * d)
+    share = np.linalg.lstsq(W[:m].T, W[m], rcond=None)[0]
+    return np.where(share < -1, -1.0, 1.0)[:, None, None] * theta
+
+
+def fit(
+    X: Array,
+    Y: Array,
+    theta: Array,
+    *,
+    iterations: int = 100,
+    tolerance: float = 1e-13,
+    give_up: float = 1e-9,
+    damping: float = 1e-2,
+) -> Fit:
+    """Levenberg–Marquardt on all m·d² entries of Θ from `theta`; X and Y are (n, k, d).
+
+    Stops at a relative training residual below `tolerance` (converged), when a step gains less than the fraction
+    `give_up` (a local minimum, or rounding), or after `iterations` steps.
+
+    >>> rng = np.random.default_rng(0)
+    >>> theta, w = rng.normal(size=(2, 1, 4, 4)) / 2
+    >>> X = rng.choice([-1.0, 1.0], size=(60, 3, 4))
+    >>> Y = (attend(X, theta)[1] @ w[0]).reshape(X.shape)
+    >>> fit(X, Y, np.zeros((1, 4, 4))).residual < 1e-12
+    True
+    """
+    from scipy.linalg import cho_solve
+
+    target = Y.reshape(-1, X.shape[2])
+    here = _evaluate(X, target, theta)
+    history = [here.residual]
+    lam, factor, fresh, failures = damping, None, False, 0
+    while len(history) <= iterations and history[-1] >= tolerance:
+        if factor is None:
+            A = _normal_matrix(X, here.P, here.Z, here.w, here.L)
+            diagonal = A.diagonal().copy()
+            factor, lam = _damped(A, diagonal, lam)
+            fresh, failures = True, 0
+        step = cho_solve(factor, pull_back(X, here.P, here.w, here.R).ravel(), check_finite=False)
+        ahead = _evaluate(X, target, here.theta + step.reshape(theta.shape))
+        gain = 1 - ahead.residual / here.residual
+        if gain > 0:
+            here = ahead
+            history.append(here.residual)
+        if gain > 0.7:  # the factor is still good, and using it again costs an evaluation, not an assembly
+            lam = max(lam / 5, 1e-14) if fresh else lam
+            fresh = False
+        elif not fresh:
+            factor = None
+        elif gain > give_up:
+            lam, factor = max(lam / 5, 1e-14), None
+        elif gain > 0 or failures == 10:
+            break
+        else:
+            failures += 1
+            factor, lam = _damped(A, diagonal, 4 * lam)
+    return Fit(here.theta, here.w, tuple(history), history[-1] < max(tolerance, 1e-9))
+
+
+@dataclass(frozen=True)
+class _Point:
+    """The projected problem at one Θ: patterns, attended tokens, W, residual R and the Cholesky factor of ZᵀZ."""
+
+    theta: Array
+    P: Array
+    Z: Array
+    w: Array
+    R: Array
+    L: Array
+    residual: float
+
+
+def _evaluate(X: Array, target: Array, theta: Array) -> _Point:
+    P, Z = attend(X, theta)
+    W, R, L = project(Z, target)
+    relative = float(np.linalg.norm(R)) / (float(np.linalg.norm(target)) or 1.0)
+    return _Point(theta, P, Z, W.reshape(theta.shape), R, L, relative)
+
+
+def _damped(A: Array, diagonal: Array, lam: float) -> tuple[tuple[Array, bool], float]:
+    """Cholesky factor of A + λ diag A, with λ raised until it exists."""
+    from scipy.linalg import cho_factor
+
+    floor = 1e-12 * diagonal.max()
+    while True:
+        np.fill_diagonal(A, diagonal + lam * (diagonal + floor) + floor)
+        try:
+            return cho_factor(A, lower=True, check_finite=False), lam
+        except np.linalg.LinAlgError:
+            lam *= 4
+
+
+@lru_cache(maxsize=8)
+def _pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]]:
+    """Upper-triangle indices of a d × d matrix, and the map (d, d) -> position among them."""
+    j, h = np.triu_indices(d)
+    position = np.empty((d, d), dtype=np.intp)
+    position[j, h] = position[h, j] = np.arange(len(j))
+    return j, h, position
+
+
+def _normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
+    """Kaufman's JᵀJ − CᵀG⁻¹C over (head, row of Θ, column of Θ), from the derivative x_a[j]·(Cov_{i,a} W_i)[l, ·].
+
+    Cov_{i,a} is the covariance of the tokens under pattern row (i, a), and G = ZᵀZ = L Lᵀ.
+    """
+    from scipy.linalg import solve_triangular
+    from scipy.linalg.blas import dsyrk
+
+    n, k, d = X.shape
+    m = len(w)
+    j, h, position = _pairs(d)
+    A = np.zeros((m, d, d, m, d, d))
+    D = np.zeros((m * len(j), d * m * d))  # Σ Cov[l, l'] · x[j] z[q]
+    chunk = max(64, 2_000_000 // (k * d * m * max(d, len(j))))
+    for start in range(0, n, chunk):
+        x, p = X[start : start + chunk], P[start : start + chunk]
+        rows = len(x) * k
+        z = Z[start * k : start * k + rows]
+        tokens = x.reshape(rows, d)
+        xx = tokens[:, j] * tokens[:, h]
+        per_head = z.reshape(rows, m, d)
+        second = (p.reshape(len(x), m * k, k) @ xx.reshape(len(x), k, -1)).reshape(len(x), m, k, -1)
+        cov = second.transpose(0, 2, 1, 3).reshape(rows, m, -1) - per_head[:, :, j] * per_head[:, :, h]
+        outer = (tokens[:, :, None] * z[:, None, :]).reshape(rows, -1)
+        D += cov.reshape(rows, -1).T @ outer
+        if k == 2:
+            _add_two_tokens(A, x, p, w, xx)
+        else:
+            _add_many_tokens(A, cov, w, xx)
+    for i in range(m):
+        for g in range(i):
+            A[i, :, :, g] = A[g, :, :, i].transpose(2, 3, 0, 1)
+    # C[(i, j, l), q, c] = Σ_l' D[i, (l, l'), j, q] W_i[l', c]
+    full = D.reshape(m, len(j), d, m * d)[:, position]  # (m, l, l', j, q)
+    C = np.einsum("iabjq,ibc->qcija", full, w, optimize=True).reshape(m * d, -1)
+    V = solve_triangular(L, C, lower=True, check_finite=False).reshape(m * d * d, -1)
+    schur = dsyrk(-1.0, V.T, beta=1.0, c=A.reshape(m * d * d, -1).T, lower=0)
+    return np.asarray(schur).T  # its lower triangle, which is all that a Cholesky reads
+
+
+def _add_two_tokens(A: Array, x: Array, p: Array, w: Array, xx: Array) -> None:
+    """Two tokens: Cov is rank one, p₁p₂ δδᵀ with δ = x₁ − x₂, so each block is symmetric in l, l' as well."""
+    m, d = len(w), x.shape[2]
+    j, h, position = _pairs(d)
+    delta = x[:, 0] - x[:, 1]
+    moved = (delta @ w.transpose(1, 0, 2).reshape(d, m * d)).reshape(len(x), m, d)
+    overlap = (moved @ moved.transpose(0, 2, 1))[:, None]  # <δW_i, δW_g>
+    weight = (p[..., 0] * p[..., 1]).transpose(0, 2, 1)  # (n, k, m)
+    s = (weight[..., :, None] * weight[..., None, :] * overlap).reshape(-1, m, m)
+    dd = np.repeat(delta[:, j] * delta[:, h], 2, axis=0)
+    for i in range(m):
+        for g in range(i, m):
+            block = xx.T @ (s[:, i, g, None] * dd)
+            A[i, :, :, g] += block[position[:, None, :, None], position[None, :, None, :]]
+
+
+def _add_many_tokens(A: Array, cov: Array, w: Array, xx: Array) -> None:
+    rows, m, _ = cov.shape
+    d = w.shape[1]
+    position = _pairs(d)[2]
+    M = np.stack([(cov[:, i][:, position].reshape(rows * d, d) @ w[i]).reshape(rows, d, d) for i in range(m)], 1)
+    for i in range(m):
+        for g in range(i, m):
+            MM = M[:, i] @ M[:, g].transpose(0, 2, 1)
+            block = (xx.T @ MM.reshape(rows, d * d)).reshape(-1, d, d)[position]  # (j, j', l, l')
+            A[i, :, :, g] += block.transpose(0, 2, 1, 3)
