@@ -1,0 +1,197 @@
+"""Commands on studies: list, run, status, merge, export, report."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+import typer
+
+from hardness.cli.common import Json, emit, talk
+from hardness.errors import InputError
+
+if TYPE_CHECKING:
+    from hardness.study.catalog import Study
+    from hardness.study.store import Store
+    from hardness.study.tasks import Task
+
+Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
+STORE = "rows.db"
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Grids of trials that resume, and the pages they make.",
+    epilog="Example: hardness study run exponential-in-m --quick",
+)
+
+
+def register(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="study")
+
+
+@app.command("list")
+def list_(as_json: Json = False) -> None:
+    """List the studies.
+
+    Example: hardness study list
+    """
+    from hardness.study.catalog import STUDIES
+
+    rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in STUDIES.values()]
+    lines = [f"{row['name']}  {row['trials']} trials  {row['question']}" for row in rows]
+    emit(as_json, {"studies": rows}, lines)
+
+
+@app.command()
+def run(
+    name: Annotated[str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME")],
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Root seed of every trial.")] = 0,
+    out: Annotated[Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.")] = None,
+    workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
+    shard: Annotated[str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.")] = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Run a study, or what is left of it, and write its page.
+
+    Example: hardness study run exponential-in-m --quick --out /tmp/quick
+    """
+    import os
+
+    from hardness.study import catalog
+
+    study = catalog.get(name)
+    tasks = study.tasks(quick)
+    chosen = _part(tasks, shard)
+    folder = out or Path("reports") / name
+    if dry_run:
+        count = max(1, (os.cpu_count() or 1) if workers is None else workers)
+        seconds = sum(map(study.seconds, chosen)) / count
+        total = f"{len(chosen)} trials, about {seconds:.0f} s on {count} processes; nothing was run"
+        lines = [*_grid(study, chosen), total]
+        emit(as_json, {"study": name, "trials": len(chosen), "seconds": seconds, "processes": count}, lines)
+        return
+
+    from hardness.study.progress import Progress
+    from hardness.study.report import PAGE, write
+    from hardness.study.run import Interrupted
+    from hardness.study.run import run as run_tasks
+    from hardness.study.store import Store
+
+    with Store(folder / STORE, {"study": name, "seed": seed, "quick": quick}) as store:
+        store.plan(tasks)
+        _warn_of_edits(store)
+        try:
+            ran = run_tasks(
+                chosen, store, root=seed, guard=study.guard, workers=workers, scheduler=scheduler,
+                seconds=study.seconds, progress=Progress(),
+            )  # fmt: skip
+        except Interrupted as stop:
+            talk(f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on")
+            raise typer.Exit(stop.code) from stop
+        if not ran:
+            talk("nothing to do: every trial is stored")
+        verdict, counts = write(store, folder), store.counts()
+    page = folder / PAGE
+    payload = {"study": name, "verdict": verdict, "page": str(page), "planned": len(tasks), "ran": ran}
+    emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {page}"])
+    if counts.get("error") or counts.get("killed"):
+        raise typer.Exit(1)
+
+
+@app.command()
+def status(folder: Folder, as_json: Json = False) -> None:
+    """Trials planned and ended, by status.
+
+    Example: hardness study status reports/exponential-in-m
+    """
+    with _open(folder) as store:
+        planned, counts, about = store.planned(), store.counts(), store.about
+    done = sum(counts.values())
+    by_status = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
+    lines = [f"{about['study']}: {done} of {planned} trials ended ({by_status}); {planned - done} to run"]
+    emit(as_json, {**about, "planned": planned, "done": done, "statuses": counts}, lines)
+
+
+@app.command()
+def merge(
+    stores: Annotated[list[Path], typer.Argument(help="Two stores or more.", metavar="A.db B.db")],
+    out: Annotated[Path, typer.Option(help="The store to write.")],
+    as_json: Json = False,
+) -> None:
+    """Join the rows of shards or machines into one store.
+
+    Example: hardness study merge part1/rows.db part2/rows.db --out whole/rows.db
+    """
+    from hardness.study.store import merge as merge_stores
+
+    counts = merge_stores(stores, out)
+    emit(as_json, {"out": str(out), "statuses": counts}, [f"{sum(counts.values())} trials in {out}"])
+
+
+@app.command()
+def export(
+    folder: Folder,
+    out: Annotated[Path, typer.Option(help="A .csv or .parquet file.")],
+    no_timing: Annotated[bool, typer.Option("--no-timing", help="Only what the seed determines.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write the rows as a table.
+
+    Example: hardness study export reports/exponential-in-m --out rows.csv --no-timing
+    """
+    from hardness.study.store import export as write_table
+
+    with _open(folder) as store:
+        count = write_table(store, out, timing=not no_timing)
+    emit(as_json, {"out": str(out), "rows": count}, [f"{count} rows in {out}"])
+
+
+@app.command()
+def report(folder: Folder, as_json: Json = False) -> None:
+    """Write the page of the rows there are, at any time.
+
+    Example: hardness study report reports/exponential-in-m
+    """
+    from hardness.study.report import PAGE, write
+
+    with _open(folder) as store:
+        verdict = write(store, folder if folder.is_dir() else folder.parent)
+    page = (folder if folder.is_dir() else folder.parent) / PAGE
+    emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
+
+
+def _open(folder: Path) -> "Store":
+    """The store of a study's folder; the store itself may be named as well."""
+    from hardness.study.store import Store
+
+    return Store(folder / STORE if folder.is_dir() else folder)
+
+
+def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":
+    if shard is None:
+        return tasks
+    index, _, parts = shard.partition("/")
+    if not (index.isdecimal() and parts.isdecimal() and 1 <= int(index) <= int(parts)):
+        raise InputError(f"shard must be I/K with 1 <= I <= K, got '{shard}'; for example 2/4")
+    return tasks[int(index) - 1 :: int(parts)]
+
+
+def _grid(study: "Study", tasks: "list[Task]") -> list[str]:
+    from hardness.study.exponential import series_of
+
+    seconds: dict[str, list[float]] = {}
+    for task in tasks:
+        seconds.setdefault(series_of(task), []).append(study.seconds(task))
+    return [f"{name}: {len(each)} trials, about {sum(each):.1f} s of one process" for name, each in seconds.items()]
+
+
+def _warn_of_edits(store: "Store") -> None:
+    from hardness.study.clean import source
+
+    for learner, digests in store.sources().items():
+        now = source(learner)
+        if now and digests - {now}:
+            talk(f"warning: rows of learner {learner} were made by another version of its source; "
+                 f"move {store.path} away to run them again")  # fmt: skip

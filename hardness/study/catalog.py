@@ -1,0 +1,82 @@
+"""The studies that ship, by name: each a question and a grid of tasks."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb
+
+from hardness.errors import unknown
+from hardness.study.tasks import Task
+from hardness.study.trial import hidden_size
+
+WINDOW_TOLERANCE = 0.1
+HONEST_TOLERANCE, HONEST_SAMPLES = 0.05, 448  # a mean of 448 samples has standard deviation 0.047
+STRATEGIES = ("sign-batch",)  # those that scale; the cheapest of them at each (d, s) is the main curve
+REFERENCE = "characters"  # costs N - 1 by construction: drawn, never judged
+LARGEST = 8_000_000  # concepts
+SGD_BUDGET = 800_000  # examples
+
+
+@dataclass(frozen=True)
+class Study:
+    """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds."""
+
+    name: str
+    question: str
+    tasks: Callable[[bool], list[Task]]
+    seconds: Callable[[Task], float]
+    guard: float = 120.0
+
+
+def get(name: str) -> Study:
+    """The study called `name`. Raises `InputError` with a suggestion if there is none.
+
+    >>> len(get("exponential-in-m").tasks(True))
+    695
+    """
+    if name not in STUDIES:
+        raise unknown("study", name, STUDIES)
+    return STUDIES[name]
+
+
+def cells(quick: bool) -> list[tuple[int, int]]:
+    """The grid of theory 3.6: (d, s) with C(d-1, s) <= 8e6 and s <= d/2."""
+    dims, sizes = ((16, 24, 32, 48), range(1, 6)) if quick else ((16, 24, 32, 48, 64), range(1, 7))
+    return [(d, s) for s in sizes for d in dims if comb(d - 1, s) <= LARGEST and s <= d / 2]
+
+
+def _exponential_in_m(quick: bool) -> list[Task]:
+    tasks = []
+    for d, s in cells(quick):
+        params, limit = {"dim": d, "heads": s, "gadget": "diag"}, {"queries": 4 * comb(d - 1, s)}
+        window = {"kind": "game", "oracle": "window", "tolerance": WINDOW_TOLERANCE}
+        honest = {"kind": "game", "oracle": "sampled", "tolerance": HONEST_TOLERANCE, "samples": HONEST_SAMPLES}
+        runs = 10 if quick else 20
+        for strategy in STRATEGIES:
+            tasks += [Task("parity", params, window | {"strategy": strategy}, limit, r) for r in range(runs)]
+        tasks.append(Task("parity", params, window | {"strategy": REFERENCE}, limit, 0))
+        tasks += [Task("parity", params, honest | {"strategy": REFERENCE}, limit, r) for r in range(20)]
+        # A layer has two heads at least; beyond these cells hardly a run learns within the budget.
+        if 2 <= s <= 4 or (s == 5 and (d <= 32 or not quick)) or (s == 6 and d <= 24):
+            sgd = {"kind": "learner", "learner": "sgd", "params": {}}
+            runs = 5 if quick else 20 if s <= 4 else 10
+            tasks += [Task("parity", params, sgd, {"samples": SGD_BUDGET}, r) for r in range(runs)]
+    return tasks
+
+
+def _seconds(task: Task) -> float:
+    d, s = int(task.params["dim"]), hidden_size(task.params)
+    if task.solver["kind"] == "learner":
+        # Samples to success grow about threefold with s and with d^0.8(s-1) (theory 3.5).
+        return 0.05 + min(float(task.budget["samples"]), 350 * 2.1**s * float((d / 16) ** (0.9 * s - 1.1))) / 3e5
+    return 0.002 + comb(d - 1, s) / (7e6 if task.solver["strategy"] != REFERENCE else 2e7)
+
+
+STUDIES = {
+    "exponential-in-m": Study(
+        name="exponential-in-m",
+        question="Does the number of statistical queries needed to learn an m-head attention layer grow "
+        "exponentially in m?",
+        tasks=_exponential_in_m,
+        seconds=_seconds,
+    )
+}

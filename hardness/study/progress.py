@@ -1,0 +1,81 @@
+"""How far a run is: a bar with the time left on a terminal, a plain line now and then elsewhere."""
+
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TextIO
+
+EVERY = 10.0  # seconds between plain lines
+
+
+class Progress:
+    """Reports to `stream` (stderr); time left is work left over work done, in predicted seconds.
+
+    >>> progress = Progress(stream=sys.stdout)
+    >>> with progress.of(work=2.0, trials=2):
+    ...     progress.advance(1.0, "solved")
+    ...     progress.advance(1.0, "budget")
+    2 trials to run
+    2 of 2 trials: 1 solved, 1 budget
+    """
+
+    def __init__(self, quiet: bool = False, stream: TextIO | None = None) -> None:
+        self.stream = stream or sys.stderr
+        self.quiet = quiet
+        self.statuses: Counter[str] = Counter()
+
+    @contextmanager
+    def of(self, work: float, trials: int) -> Iterator[None]:
+        """Report on `trials` trials of `work` predicted seconds for the length of this context."""
+        self.work, self.trials, self.done = work, trials, 0.0
+        self.began = self.said = time.monotonic()
+        if self.quiet:
+            yield
+        elif self.stream.isatty():
+            with self._bar():
+                yield
+        else:
+            print(f"{trials} trials to run", file=self.stream, flush=True)
+            try:
+                yield
+            finally:
+                print(self.line(), file=self.stream, flush=True)
+
+    def advance(self, work: float, status: str) -> None:
+        """One trial of `work` predicted seconds ended."""
+        self.done += work
+        self.statuses[status] += 1
+        if self.quiet:
+            return
+        if self.stream.isatty():
+            self._show()
+        elif time.monotonic() - self.said > EVERY and self.done < self.work:
+            self.said = time.monotonic()
+            print(f"{self.line()}; about {self.left():.0f} s left", file=self.stream, flush=True)
+
+    def line(self) -> str:
+        """Trials ended, by status."""
+        by_status = ", ".join(f"{count} {status}" for status, count in self.statuses.most_common())
+        return f"{self.statuses.total()} of {self.trials} trials: {by_status or 'none ended'}"
+
+    def left(self) -> float:
+        """Seconds left, if the rest goes like what is done."""
+        return (time.monotonic() - self.began) * (self.work - self.done) / max(self.done, 1e-9)
+
+    @contextmanager
+    def _bar(self) -> Iterator[None]:
+        from rich.console import Console
+        from rich.progress import BarColumn, TextColumn
+        from rich.progress import Progress as Bars
+
+        columns = (BarColumn(), TextColumn("{task.percentage:>3.0f}%  {task.description}"))
+        with Bars(*columns, console=Console(file=self.stream), transient=True) as self._bars:
+            self._task = self._bars.add_task(f"0 of {self.trials} trials", total=self.work)
+            yield
+        print(self.line(), file=self.stream, flush=True)
+
+    def _show(self) -> None:
+        text = f"{self.line()}; about {self.left():.0f} s left"
+        self._bars.update(self._task, completed=self.done, description=text)

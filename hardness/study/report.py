@@ -1,0 +1,140 @@
+"""Rows to page: one HTML file that needs no network, its rows as CSV and its figures as SVG and PDF beside it."""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from importlib.resources import files
+from math import comb
+from pathlib import Path
+from typing import Any
+
+from hardness.files import replacing, write_text
+from hardness.sq.dimension import window_bound
+from hardness.study import catalog, figures
+from hardness.study.exponential import Answer, Series, answer, shortfall
+from hardness.study.store import Row, Store, export
+from hardness.study.trial import STATUSES
+
+PAGE, ROWS = "index.html", "rows.csv"
+
+
+def write(store: Store, folder: Path) -> str:
+    """Write the page of a store into `folder`; returns its verdict line. A pure function of the rows.
+
+    `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the same seed.
+    """
+    rows = list(store.rows())
+    result = answer(rows)
+    drawings = figures.draw(result)
+    for drawing in drawings:
+        for kind in ("svg", "pdf"):
+            with replacing(folder / f"{drawing.name}.{kind}") as temporary:
+                temporary.write_bytes(drawing.save(kind))
+    export(store, folder / ROWS, timing=False)
+    write_text(folder / PAGE, page(store.about, rows, result, {d.name: d.inline() for d in drawings}))
+    return result.verdict
+
+
+def page(about: Mapping[str, Any], rows: list[Row], result: Answer, drawn: Mapping[str, str]) -> str:
+    """The page as HTML."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    environment.filters |= {"thousands": thousands, "decimals": decimals}
+    template = environment.from_string(files("hardness.study").joinpath("page.html").read_text(encoding="utf-8"))
+    every = (result.adversary, result.honest, *result.learners)
+    study = catalog.STUDIES.get(about.get("study", ""))
+    return template.render(
+        question=study.question if study else about.get("study", "unnamed study"),
+        about=about,
+        command=command(about),
+        result=result,
+        head=result.verdict.partition(":")[0],
+        reason=result.verdict.partition(":")[2].strip(),
+        series=every,
+        shortfall=shortfall,
+        statuses=STATUSES,
+        trials=_trials(result),
+        total=sum(map(Counter.total, result.statuses.values())),
+        done=sum(1 for row in rows if row.outcome),
+        mixed={name: sorted(found) for name, found in result.sources.items() if len(found) > 1},
+        cells=_cells(result),
+        drawn=drawn,
+        origins=_origins(rows),
+        crashes=_crashes(rows),
+    )
+
+
+def command(about: Mapping[str, Any]) -> str:
+    """The command that makes the rows again."""
+    quick = " --quick" if about.get("quick") else ""
+    return f"hardness study run {about.get('study', 'NAME')}{quick} --seed {about.get('seed', 0)}"
+
+
+def thousands(value: float | None) -> str:
+    """A count for people; an empty text for none.
+
+    >>> thousands(1234567.0), thousands(2.5), thousands(None)
+    ('1,234,567', '2.5', '')
+    """
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def decimals(value: float | None, digits: int = 2) -> str:
+    """A number with a true minus sign; a dash for none.
+
+    >>> decimals(-1.239), decimals(None)
+    ('−1.24', '–')
+    """
+    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def _trials(result: Answer) -> list[tuple[str, int, dict[str, int]]]:
+    return [(name, found.total(), dict(found)) for name, found in sorted(result.statuses.items())]
+
+
+def _cells(result: Answer) -> list[dict[str, Any]]:
+    """One row a cell: concepts, bound, and the cost of every series there."""
+    tau, found = result.adversary.tolerance, []
+    for dim, size in sorted({key for s in (result.adversary, result.honest, *result.learners) for key in s.cells}):
+        concepts = comb(dim - 1, size)
+        bound = window_bound(concepts, tau) if tau else None
+        adversary = _cost(result.adversary, dim, size)
+        ratio = adversary[1] / bound if bound and adversary and adversary[0] == "" else None
+        found.append(
+            {
+                "dim": dim,
+                "size": size,
+                "concepts": concepts,
+                "bound": bound,
+                "strategy": result.strategies.get((dim, size), ""),
+                "ratio": ratio,
+                "costs": [_cost(s, dim, size) for s in (result.adversary, result.honest, *result.learners)],
+            }
+        )
+    return found
+
+
+def _cost(series: Series, dim: int, size: int) -> tuple[str, float, str] | None:
+    """(">" if censored, cost, runs solved) of a series at a cell."""
+    cell = series.cells.get((dim, size))
+    if cell is None:
+        return None
+    return (">" if cell.censored else "", 2**cell.log2_cost, f"{int(cell.solved.sum())}/{len(cell.solved)}")
+
+
+def _origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
+    """What made the rows: every provenance field with the values found, most frequent first."""
+    found: dict[str, Counter[str]] = {}
+    for row in rows:
+        for key, value in (row.provenance or {}).items():
+            found.setdefault(key, Counter())[str(value)] += 1
+    return [(key, sorted(values, key=lambda value: (-values[value], value))) for key, values in found.items()]
+
+
+def _crashes(rows: Iterable[Row]) -> list[tuple[str, str, int]]:
+    """Status and reason of the trials that did not end by themselves, counted."""
+    outcomes = (row.outcome for row in rows if row.outcome and row.outcome.status not in ("solved", "wrong", "budget"))
+    counted = Counter((o.status, str(o.detail.get("reason", ""))) for o in outcomes)
+    return [(status, reason, count) for (status, reason), count in sorted(counted.items())]

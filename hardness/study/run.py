@@ -1,0 +1,276 @@
+"""Runs tasks on an engine: in this process, in a pool of processes, or on a Dask cluster. The rows are the same."""
+
+import os
+import platform
+import signal
+import subprocess
+import threading
+from collections import deque
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import PackageNotFoundError, version
+from itertools import islice
+from pathlib import Path
+from queue import SimpleQueue
+from types import FrameType
+from typing import Any
+
+from hardness.errors import InputError, missing_extra
+from hardness.study.clean import THREADS, die_with_parent
+from hardness.study.progress import Progress
+from hardness.study.store import Store
+from hardness.study.tasks import Task
+from hardness.study.trial import Outcome, run_trial
+
+Trial = Callable[[Task, int, float], Outcome]
+Ended = tuple[Task, Outcome, Mapping[str, Any]]
+GRACE = 10.0  # seconds beyond the guard before a trial that does not end by itself is ended with its worker
+AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
+RESTARTS = 5  # of a pool whose workers die before they take a task
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGINT or SIGTERM ended a run; the store resumes. `code` is the exit status, 130 or 143."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__(signum)
+        self.code = 128 + signum
+
+
+def run(
+    tasks: Sequence[Task],
+    store: Store,
+    *,
+    root: int = 0,
+    guard: float = 120.0,
+    workers: int | None = None,
+    scheduler: str | None = None,
+    seconds: Callable[[Task], float] = lambda task: 1.0,
+    progress: Progress | None = None,
+    trial: Trial = run_trial,
+) -> int:
+    """Run what the store lacks of `tasks`; returns how many trials that was.
+
+    `workers` processes (None: one a CPU; 0: this process), or the Dask cluster at `scheduler`. `guard` is the
+    wall-clock limit of a trial in seconds; `seconds` predicts what a task takes, so that long ones start first.
+    Raises `Interrupted` on SIGINT or SIGTERM (from the main thread): then every finished trial is stored.
+    """
+    store.plan(tasks)
+    done = store.done()
+    missing = sorted((task for task in tasks if task.identity not in done), key=seconds, reverse=True)
+    progress = progress or Progress(quiet=True)
+    if not missing:
+        return 0
+    with _signals(), _single_threaded(), progress.of(sum(map(seconds, missing)), len(missing)):
+        for task, outcome, provenance in _engine(missing, trial, root, guard, workers, scheduler):
+            store.add(task, outcome, provenance)
+            progress.advance(seconds(task), outcome.status)
+    return len(missing)
+
+
+def _engine(
+    tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int | None, scheduler: str | None
+) -> Iterator[Ended]:
+    if scheduler is not None:
+        return _cluster(tasks, trial, root, guard, scheduler)
+    workers = os.cpu_count() or 1 if workers is None else workers
+    if workers < 0:
+        raise InputError(f"workers must be at least 0, got {workers}")
+    return _pool(tasks, trial, root, guard, min(workers, len(tasks))) if workers else _here(tasks, trial, root, guard)
+
+
+def _here(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ended]:
+    for task in tasks:
+        with _alarm(guard + GRACE):
+            try:
+                outcome = trial(task, root, guard)
+            except Exception as error:
+                outcome = _failure(error, guard)
+        yield task, outcome, provenance(root)
+
+
+def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Ended]:
+    import multiprocessing
+    from concurrent.futures.process import BrokenProcessPool
+
+    from pebble import ProcessPool
+
+    waiting = deque(tasks)
+    for _ in range(RESTARTS):
+        pool: Any = ProcessPool(workers, initializer=die_with_parent, context=multiprocessing.get_context("spawn"))
+        ended: SimpleQueue[Any] = SimpleQueue()
+        running: dict[Any, Task] = {}
+        broken = False
+        try:
+            while running or (waiting and not broken):
+                while waiting and not broken and len(running) < AHEAD * workers:
+                    task = waiting.popleft()
+                    future = pool.schedule(_job, (trial, task.text, root, guard), timeout=guard + GRACE)
+                    running[future] = task
+                    future.add_done_callback(ended.put)
+                future = ended.get()
+                task = running.pop(future)
+                error = future.exception()
+                if isinstance(error, BrokenProcessPool):
+                    broken = True  # a worker died with no trial of its own: start afresh and run these again
+                    waiting.appendleft(task)
+                elif error is not None:
+                    yield task, _failure(error, guard), provenance(root)
+                else:
+                    yield (task, *future.result())
+        finally:
+            pool.stop()
+            pool.join()
+        if not broken:
+            return
+    raise InputError("the worker processes die at once; try --workers 0 to see why")
+
+
+def _cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ended]:
+    try:
+        import distributed
+    except ImportError as error:
+        raise missing_extra("dask[distributed]", "cluster", "--scheduler") from error
+    dask: Any = distributed
+    try:
+        client = dask.Client(address, timeout="10s")
+    except (OSError, ValueError) as error:
+        raise InputError(f"no Dask scheduler at {address}: {error}") from error
+    with client:
+        waiting, running = iter(tasks), {}
+
+        def submit(task: Task) -> Any:
+            future = client.submit(_job, trial, task.text, root, guard, pure=False, retries=0)
+            running[future] = task
+            return future
+
+        ahead = AHEAD * max(1, sum(client.nthreads().values()))
+        ended = dask.as_completed([submit(task) for task in islice(waiting, ahead)])
+        for future in ended:
+            task, failure = running.pop(future), future.exception()
+            for following in islice(waiting, 1):
+                ended.add(submit(following))
+            if failure is None:
+                yield (task, *future.result())
+            else:
+                yield task, _failure(failure, guard), provenance(root)
+
+
+def _job(trial: Trial, text: str, root: int, guard: float) -> tuple[Outcome, Mapping[str, Any]]:
+    return trial(Task.parse(text), root, guard), provenance(root)
+
+
+def _failure(error: BaseException, guard: float) -> Outcome:
+    """The outcome of a trial whose engine saw an exception instead of one."""
+    if isinstance(error, TimeoutError):
+        return Outcome("timeout", detail={"reason": f"over {guard:g} s"})
+    # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
+    if isinstance(error, MemoryError) or type(error).__name__ in ("ProcessExpired", "KilledWorker"):
+        reason = "out of memory" if isinstance(error, MemoryError) else "its worker died"
+        return Outcome("killed", detail={"reason": reason})
+    return Outcome("error", detail={"reason": f"{type(error).__name__}: {error}".splitlines()[0]})
+
+
+@cache
+def provenance(root: int) -> Mapping[str, Any]:
+    """Where rows come from: package, commit, libraries, machine, root seed."""
+    import numpy as np
+
+    build: Any = np.show_config("dicts")
+    blas = build["Build Dependencies"]["blas"]
+    return {
+        "package": _package_version(),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
+        "cpu": _cpu(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "seed": str(root),  # text: it may have 128 bits
+    }
+
+
+def _package_version() -> str:
+    try:
+        return version("attention-hardness")
+    except PackageNotFoundError:
+        return "unknown"
+
+
+def _commit() -> str | None:
+    """The commit of the source tree this package runs from, with + if it was changed; None outside of one."""
+    tree = Path(__file__).parents[2]
+    if not (tree / ".git").exists():
+        return None
+    try:
+        git = ["git", "-C", str(tree)]
+        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
+        changed = subprocess.run([*git, "status", "--porcelain", "hardness", "learner"], capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return commit.stdout.strip() + ("+" if changed.stdout else "")
+
+
+def _cpu() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or "unknown")
+
+
+@contextmanager
+def _signals() -> Iterator[None]:
+    """SIGINT and SIGTERM raise `Interrupted`, once: the clean-up that follows is not interrupted again."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    caught = (signal.SIGINT, signal.SIGTERM)
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        for each in caught:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(signum)
+
+    before = {each: signal.signal(each, stop) for each in caught}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+
+
+@contextmanager
+def _single_threaded() -> Iterator[None]:
+    """Workers inherit an environment in which BLAS and numba use one thread: the processes are the parallelism."""
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _alarm(seconds: float) -> Iterator[None]:
+    """Raise `TimeoutError` in the main thread after `seconds`; a compiled kernel is interrupted when it returns."""
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(signum: int, frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    signal.setitimer(signal.ITIMER_REAL, seconds)
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,88 @@
+"""A trial as plain data: what is run, its identity, and the seeds that follow from it."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hardness.errors import InputError
+
+SCHEMA = 1  # part of every identity: raise it when the same task would mean another experiment
+
+
+@dataclass(frozen=True)
+class Task:
+    """One trial: a solver on one random instance of a family, within a budget.
+
+    `solver` names how the instance is attacked: ``{"kind": "game", "strategy": …, "oracle": …, "tolerance": …}`` or
+    ``{"kind": "learner", "learner": …, "params": {…}}``. `budget` holds queries or samples, never seconds.
+
+    >>> task = Task("parity", {"dim": 16, "heads": 3}, {"kind": "game"}, {"queries": 100}, repetition=0)
+    >>> task.identity == Task("parity", {"heads": 3.0, "dim": 16}, {"kind": "game"}, {"queries": 100}, 0).identity
+    True
+    """
+
+    family: str
+    params: Mapping[str, Any]
+    solver: Mapping[str, Any]
+    budget: Mapping[str, Any]
+    repetition: int
+
+    @cached_property
+    def text(self) -> str:
+        """The task as canonical JSON: sorted keys, no spaces, 1.0 written as 1, tuples as lists."""
+        return canonical(asdict(self) | {"schema": SCHEMA})
+
+    @cached_property
+    def identity(self) -> str:
+        """SHA-256 of `text`, in hex."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @staticmethod
+    def parse(text: str) -> "Task":
+        """The task whose `text` this is."""
+        fields = json.loads(text)
+        if fields.pop("schema", None) != SCHEMA:
+            raise InputError(f"task of another schema than {SCHEMA}: run the study with the version that made it")
+        return Task(**fields)
+
+    def seed(self, root: int, role: str) -> int:
+        """A 128-bit seed for one role (instance, examples, solver, …) of this task under the root seed.
+
+        >>> task = Task("parity", {}, {}, {}, 0)
+        >>> task.seed(0, "instance") == task.seed(0, "instance") != task.seed(0, "solver")
+        True
+        """
+        words = np.frombuffer(bytes.fromhex(self.identity), dtype=">u4")
+        name = int.from_bytes(hashlib.sha256(role.encode()).digest()[:4], "big")
+        sequence = np.random.SeedSequence([root, *map(int, words)], spawn_key=(name,))
+        return int.from_bytes(sequence.generate_state(4, np.uint32).tobytes(), "big")
+
+
+def canonical(value: Any) -> str:
+    """JSON that does not depend on key order, on 1 or 1.0, on tuple or list. Raises `InputError` on other data.
+
+    >>> canonical({"b": (1.0, -0.0), "a": 0.05})
+    '{"a":0.05,"b":[1,0]}'
+    """
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case bool() | None | str() | int():
+            return value
+        case float() if math.isfinite(value):
+            return int(value) if value.is_integer() and abs(value) < 2**53 else value
+        case np.generic():
+            return _plain(value.item())
+        case Mapping() if all(isinstance(key, str) for key in value):
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+    raise InputError(f"a task holds finite numbers, text, lists and mappings with text keys, got {value!r:.60}")

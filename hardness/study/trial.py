@@ -1,0 +1,132 @@
+"""One trial, from task to outcome. What happens to the solver is a status here, never an exception."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.examples import Examples
+from hardness.instance import Instance
+from hardness.study.clean import Apart, Died, Malformed, Raised
+from hardness.study.tasks import Task
+
+STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
+CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
+HELD_OUT = {"screen": 256, "confirm": 4096}  # informative examples for every look, and for when those say yes
+ACCURACY = 0.9
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended. `cost`: queries or samples spent, solved or not (None: unknown); `detail` is JSON-able."""
+
+    status: str
+    cost: float | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    source: str | None = None  # digest of the learner's source file
+
+
+def run_trial(task: Task, root: int, guard: float) -> Outcome:
+    """Run one trial; `guard` seconds of wall-clock end it as `timeout`.
+
+    >>> task = Task("parity", {"dim": 10, "heads": 2}, {"kind": "nonsense"}, {}, repetition=0)
+    >>> run_trial(task, root=0, guard=10).status
+    'error'
+    """
+    begin = time.perf_counter()
+    try:
+        outcome = _KINDS[task.solver["kind"]](task, root, guard)
+    except TimeoutError:
+        outcome = Outcome("timeout", detail={"reason": f"over {guard:g} s"})
+    except MemoryError:
+        outcome = Outcome("killed", detail={"reason": "out of memory"})
+    except Exception as error:
+        outcome = Outcome("error", detail={"reason": f"{type(error).__name__}: {error}".splitlines()[0]})
+    seconds = time.perf_counter() - begin
+    return Outcome(outcome.status, outcome.cost, outcome.detail, seconds, outcome.source)
+
+
+def hidden_size(params: Mapping[str, Any]) -> int:
+    """s = |S| of the parity family: m heads hide s = m (diag) or m/2 (dot) coordinates."""
+    heads = int(params["heads"])
+    return heads // 2 if params.get("gadget") == "dot" else heads
+
+
+def _game(task: Task, root: int, guard: float) -> Outcome:
+    from hardness.concepts import ParityConcepts
+    from hardness.sq.game import play
+
+    if task.family != "parity":
+        raise InputError(f"games are played on parity, got family '{task.family}'")
+    solver = task.solver
+    result = play(
+        ParityConcepts(task.params["dim"] - 1, hidden_size(task.params)),
+        solver["strategy"],
+        solver["oracle"],
+        solver["tolerance"],
+        seed=task.seed(root, "solver"),
+        max_queries=task.budget.get("queries"),
+        samples=solver.get("samples"),
+    )
+    detail = {"concepts": result.concepts, "remaining": result.remaining, "confirmations": result.confirmations}
+    return Outcome(result.status, result.queries, detail)
+
+
+def _learner(task: Task, root: int, guard: float) -> Outcome:
+    from hardness import families
+
+    deadline = time.monotonic() + guard
+    instance = Instance.generate(families.get(task.family)(**task.params), task.seed(root, "instance"))
+    screen, confirm = (_informative(instance, task.seed(root, role), n) for role, n in HELD_OUT.items())
+    stream, budget, spent, source = task.seed(root, "examples"), int(task.budget["samples"]), 0, None
+    try:
+        with Apart(task.solver["learner"], task.solver["params"], task.seed(root, "solver"), deadline) as learner:
+            source = learner.source
+            while spent < budget:
+                look = min(budget, max(spent + CHECK, int(SPACING * spent)))
+                chunk = instance.examples(look - spent, stream, start=spent)
+                learner.partial_fit(chunk.X, chunk.Y)
+                spent = look
+                accuracy = sign_accuracy(learner.predict(screen.X), screen)
+                if accuracy >= ACCURACY:
+                    accuracy = sign_accuracy(learner.predict(confirm.X), confirm)
+                    if accuracy >= ACCURACY:
+                        return Outcome("solved", spent, {"accuracy": round(accuracy, 6)}, source=source)
+                if np.isnan(accuracy):
+                    return Outcome("wrong", spent, {"reason": "predictions are not finite"}, source=source)
+    except Raised as error:
+        return Outcome("error", spent, {"reason": str(error)}, source=source)
+    except Died as error:
+        return Outcome("killed", spent, {"reason": str(error)}, source=source)
+    except Malformed as error:
+        return Outcome("refused", spent, {"reason": str(error)}, source=source)
+    except TimeoutError:
+        return Outcome("timeout", spent, {"reason": f"over {guard:g} s"}, source=source)
+    return Outcome("budget", spent, {"accuracy": round(accuracy, 6)}, source=source)
+
+
+def sign_accuracy(predicted: NDArray[np.float64], held_out: Examples) -> float:
+    """Share of examples (z_0 != 0) on which the prediction falls on the right side of the two label values.
+
+    nan if a prediction is not finite. Column 0 of row a is x_a[0] times the label value (theory 1.1).
+    """
+    gate = held_out.X[:, :, 0]
+    truth, guess = held_out.Y[:, :, 0] * gate, predicted[:, :, 0] * gate
+    if not np.isfinite(predicted).all():
+        return float("nan")
+    middle = (truth.min() + truth.max()) / 2
+    return float(np.mean((truth > middle) == (guess > middle)))
+
+
+def _informative(instance: Instance, seed: int, count: int) -> Examples:
+    drawn = instance.examples(3 * count, seed)
+    keep = np.flatnonzero(drawn.X[:, 0, 0] != drawn.X[:, 1, 0])[:count]
+    return Examples(drawn.X[keep], drawn.Y[keep])
+
+
+_KINDS: dict[str, Callable[[Task, int, float], Outcome]] = {"game": _game, "learner": _learner}
