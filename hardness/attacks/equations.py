@@ -11,7 +11,7 @@ from hardness.errors import InputError
 
 @dataclass(frozen=True)
 class Equations:
-    """Rows a (N, n) int8 with levels (N,) int64: level = ⌊p·(⟨w, a⟩ mod q)/q⌋ up to noise (theory.md 1.1, 1.4).
+    """Rows a (N, n) int8 with levels (N,) int64: level = ⌊p·(⟨w, a⟩ mod q)/q⌋ up to noise (theory.md 1.4).
 
     Parity is the case q = p = 2. `a` is the public vector of an example with z₀ ≠ 0: u in {0,1}ⁿ for diag,
     z₀·z in {-1,0,1}ⁿ for dot. `sparsity` is the public number of non-zero secret coordinates, if any. `flip`
@@ -29,11 +29,11 @@ class Equations:
     noise: float = 0.0
 
     def __len__(self) -> int:
-        return self.level.shape[0]
+        return int(self.level.shape[0])
 
     @property
     def n(self) -> int:
-        return self.a.shape[1]
+        return int(self.a.shape[1])
 
     def rows(self, index: NDArray[np.int64] | slice) -> "Equations":
         return replace(self, a=self.a[index], level=self.level[index])

@@ -69,9 +69,9 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
             start = column >> 6
             for k in range(found):
                 half = 1 << k
-                for index in range(half):
+                for entry in range(half):
                     for v in range(start, W):
-                        table[half + index, v] = table[index, v] ^ words[rank + k, v]
+                        table[half + entry, v] = table[entry, v] ^ words[rank + k, v]
             first = pivots[rank]
             adjacent = (
                 pivots[rank + found - 1] - first == found - 1 and first >> 6 == (first + found - 1) >> 6
@@ -80,7 +80,7 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
             for i in range(N):
                 if rank <= i < rank + found:
                     continue
-                index = np.uint64(0)
+                index: Any = np.uint64(0)
                 if adjacent:
                     index = (words[i, first >> 6] >> np.uint64(first & 63)) & mask
                 else:

@@ -1,0 +1,248 @@
+"""The lattice attack on rounding: select, reduce, decode, unwrap and regress (theory.md 4.2, reduction.py)."""
+
+from dataclasses import dataclass, replace
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks import Outcome, Progress, Public
+from hardness.attacks.costs import delta
+from hardness.attacks.equations import Equations, accepts, extract, preimages, secret
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+TRIALS = 40
+MOST_NODES = 27.6  # log2, some ten seconds of enumeration
+LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory.md 4.2, last line)
+BEAM = 400_000
+ENOUGH = 50_000  # rows in a regression: beyond, precision is not what is missing
+
+
+@dataclass(frozen=True)
+class Rows:
+    """Public vectors a (N, n) with centres y (N,) of the residues each label leaves: a·w = y + error mod q."""
+
+    a: NDArray[np.int8]
+    y: Floats
+    q: int
+    sd: float
+
+    def where(self, keep: Any) -> "Rows":
+        return replace(self, a=self.a[keep], y=self.y[keep])
+
+    def columns(self, keep: Any) -> "Rows":
+        return replace(self, a=self.a[:, keep])
+
+
+def lattice(
+    X: NDArray[np.int8],
+    Y: NDArray[np.float64],
+    public: Public,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Recover the secret of a rounding instance from examples X (N, 2, d), Y (N, 2, d); `budget` bounds the trials.
+
+    A trial draws fresh rows, reduces their orthogonal lattice and searches for the error with pruning. Spare rows buy
+    dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b, whose answer then
+    grows back one coordinate at a time. For n <= 11 the answer comes from look-up of the few inputs there are.
+    """
+    start = perf_counter()
+    equations = extract(X, Y, public)
+    n = equations.n
+    held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
+    if equations.parity:
+        return _ended("refused", start, reason="parity has no rounding error to decode; try gaussian")
+    if len(equations) - held_out < n + 20:
+        return _ended("refused", start, reason=f"{len(equations)} informative rows; more than {n + 20} are needed")
+    known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
+    if n <= LOOKUP_DIM and equations.noise == 0:
+        found = lookup(known)
+        if len(found) and fresh.agreement(found[0]) == 1:
+            detail = {"method": "look-up", "consistent_secrets": len(found)}
+            return Outcome("solved", secret(equations, found[0]), len(equations), perf_counter() - start, detail)
+    centre, width = preimages(equations.q, equations.p)
+    sd = float(np.sqrt(((width[known.level] ** 2 - 1) / 12).mean() + equations.noise**2))
+    rows = Rows(known.a, centre[known.level], equations.q, max(sd, 0.2))
+    kept, order = select(rows)
+    core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
+    rng = np.random.default_rng(seed)
+    detail = {"method": "orthogonal lattice", "selected_away": len(order), "rows": len(core.a)}
+    for trial in range(TRIALS if budget is None else budget):
+        detail["trials"] = trial + 1
+        w = decode(core, rng, detail)
+        if progress is not None:
+            progress(f"trial {trial + 1}: {detail}")
+        if w is None:
+            continue
+        full = grow(rows, kept, order, w)
+        for sharpen in (False, True):
+            estimate = centre_of_box(rows, (width[known.level] - 1) / 2, full) if sharpen else full
+            guess = polish(known, np.rint(estimate).astype(np.int64) % equations.q)
+            if accepts(fresh, guess) and accepts(known, guess):
+                detail["agreement"] = known.agreement(guess)
+                return Outcome("solved", secret(equations, guess), len(equations), perf_counter() - start, detail)
+    return Outcome("budget", None, len(equations), perf_counter() - start, detail)
+
+
+def _ended(status: str, start: float, **detail: Any) -> Outcome:
+    return Outcome(status, None, 0, perf_counter() - start, detail)
+
+
+def rank_for(n: int, dot: bool) -> int:
+    """Rank M of the orthogonal lattice at which BKZ of the ladder decodes best: minimises M ln δ + n L/M.
+
+    The volume is about e^{nL}, L = ln(√N/2) for binary and ln(√(N/2)) for ternary rows; below 100 there is nothing
+    to save, and coarse levels need the redundancy to have one answer.
+    """
+    M = 100
+    for _ in range(5):
+        L = np.log(np.sqrt(n + M) / (np.sqrt(2) if dot else 2))
+        M = max(100, round(np.sqrt(n * L / np.log(delta(45)))))
+    return M
+
+
+def select(rows: Rows) -> tuple[Integers, Integers]:
+    """Coordinates to keep, and those to do without, in the order of giving them up.
+
+    Greedily: the coordinate that vanishes on most of the rows left, as long as the rows that vanish on all given up
+    so far are half as many again as one trial draws.
+    """
+    n = rows.a.shape[1]
+    dot = bool((rows.a < 0).any())
+    zero = rows.a == 0
+    left = np.arange(n)
+    given_up: list[int] = []
+    alive = np.ones(len(zero), dtype=bool)
+    while len(left) > 4:
+        counts = zero[np.ix_(alive, left)].sum(axis=0)
+        smaller = len(left) - 1
+        if counts.max() < 1.5 * (smaller + rank_for(smaller, dot)):
+            break
+        j = int(left[np.argmax(counts)])
+        given_up.append(j)
+        alive &= zero[:, j]
+        left = left[left != j]
+    return left, np.array(given_up, dtype=np.int64)
+
+
+def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
+    """One trial: w mod q (n,), a real estimate, from freshly drawn rows, or None."""
+    from hardness.attacks.kernels_lattice import nearest
+    from hardness.attacks.reduction import ladder, orthogonal_basis, pruning, triangular
+
+    n = core.a.shape[1]
+    draw = n + rank_for(n, bool((core.a < 0).any()))
+    sample = core.where(rng.permutation(len(core.a))[:draw])
+    clock = perf_counter()
+    try:
+        B, rest = orthogonal_basis(sample.a)
+    except ValueError:
+        return None
+    price = np.inf
+    for beta, basis in ladder(B):
+        B, L = basis, triangular(basis)
+        spent = perf_counter() - clock
+        bound, chance, nodes = pruning(L, core.sd / core.q, spent)
+        before, price = price, (spent + 2.0 ** min(nodes, 200) / 2.5e7) / max(chance, 1e-4)
+        # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
+        if price > 0.875 * before and nodes < MOST_NODES:
+            break
+    detail |= {"block_size": beta, "dimension": len(sample.a), "rank": len(B)}
+    detail |= {"log2_nodes": round(nodes, 1), "chance": round(chance, 3)}
+    if nodes > MOST_NODES + 1:
+        return None
+    m, norm, visited = nearest(L, B @ sample.y / core.q, bound, int(2**MOST_NODES))
+    if not np.isfinite(norm):
+        return None
+    k = np.rint(np.linalg.solve(np.vstack((B, rest)).astype(np.float64), np.append(-m, np.zeros(n))))
+    w = np.linalg.lstsq(sample.a.astype(np.float64), sample.y + core.q * k, rcond=None)[0]
+    return np.asarray(regress(core, w % core.q))
+
+
+def regress(rows: Rows, w: Floats, rounds: int = 4) -> Floats:
+    """Unwrap a·w = y + q k with k from the last estimate, solve by least squares, and again."""
+    a, y = rows.a[:ENOUGH].astype(np.float64), rows.y[:ENOUGH]
+    gram = a.T @ a
+    for _ in range(rounds):
+        k = np.rint((a @ w - y) / rows.q)
+        w = np.linalg.lstsq(gram, a.T @ (y + rows.q * k), rcond=None)[0]
+    return w
+
+
+def centre_of_box(rows: Rows, half: Floats, w: Floats) -> Floats:
+    """The estimate with most slack in |a·w - y - qk| <= half, k from `w`: sharper than regression when rows are few.
+
+    A linear programme on as many rows as it solves in seconds; `w` itself if no estimate is within all bounds.
+    """
+    from scipy.optimize import linprog
+
+    use = slice(0, 400_000 // len(w))
+    a, y, half = rows.a[use].astype(np.float64), rows.y[use], half[use]
+    y = y + rows.q * np.rint((a @ w - y) / rows.q)
+    slack = np.ones((len(y), 1))
+    bound = np.concatenate((half + y, half - y))
+    matrix = np.block([[a, slack], [-a, slack]])
+    result = linprog(np.append(np.zeros(len(w)), -1.0), matrix, bound, bounds=(None, None))
+    return np.asarray(result.x[:-1]) if result.status == 0 and result.x[-1] > -0.5 else w
+
+
+def grow(rows: Rows, kept: Integers, order: Integers, w: Floats) -> Floats:
+    """Extend the estimate on `kept` to all coordinates, in reverse of the order in which they were given up.
+
+    On rows that vanish on the coordinates still missing, a new one is the circular mean of what the known ones leave;
+    each step doubles the rows of the regression.
+    """
+    active, estimate = kept, w
+    for position in range(len(order) - 1, -1, -1):
+        j = order[position]
+        class_rows = rows.where(~rows.a[:, order[:position]].any(axis=1))
+        hit = class_rows.where(class_rows.a[:, j] != 0)
+        left = (hit.y - hit.a[:, active] @ estimate) * hit.a[:, j]
+        angle = np.angle(np.exp(2j * np.pi * left / rows.q).sum())
+        active, estimate = np.append(active, j), np.append(estimate, angle / (2 * np.pi) * rows.q)
+        estimate = regress(class_rows.columns(active), estimate)
+    full = np.empty(len(active))
+    full[active] = estimate
+    return full
+
+
+def polish(equations: Equations, w: Integers) -> Integers:
+    """Change one coordinate of w by ±1 while that reproduces more labels: mends what regression rounded wrong."""
+    q, p, a = equations.q, equations.p, equations.a.astype(np.int64)
+    t = a @ w
+    best = int((t % q * p // q == equations.level).sum())
+    improved = best < len(t)
+    while improved:
+        improved = False
+        for j in range(len(w)):
+            for step in (1, -1):
+                moved = t + step * a[:, j]
+                agree = int((moved % q * p // q == equations.level).sum())
+                if agree > best:
+                    w, t, best, improved = w + step * (np.arange(len(w)) == j), moved, agree, True
+    return w % q
+
+
+def lookup(equations: Equations) -> Integers:
+    """Secrets (C, n) that reproduce every label, built up a coordinate at a time; none if over `BEAM` fit a prefix.
+
+    Rows supported on the first j coordinates filter the first j residues: with few coordinates all such rows occur.
+    """
+    q, p = equations.q, equations.p
+    table, index = np.unique(equations.a, axis=0, return_index=True)
+    level = equations.level[index]
+    last = np.where(table.any(axis=1), table.shape[1] - np.argmax(table[:, ::-1] != 0, axis=1), 0)
+    found = np.zeros((1, 0), dtype=np.int64)
+    for j in range(1, equations.n + 1):
+        found = np.column_stack((np.repeat(found, q, axis=0), np.tile(np.arange(q), len(found))))
+        for row in np.flatnonzero(last == j):
+            found = found[(found @ table[row, :j].astype(np.int64)) % q * p // q == level[row]]
+        if len(found) > BEAM:
+            return found[:0]
+    return found

@@ -1,0 +1,148 @@
+"""Lattice reduction for the attack: the orthogonal lattice of short public vectors, and a ladder of block sizes.
+
+Rows U (N, n) are binary or ternary, so the q-ary lattice of theory.md 4.2 contains vectors, the columns of U, that
+are shorter than the rounding error. Decoding in their directions is hopeless and needless: projecting them away
+leaves π(Zᴺ), the dual of the orthogonal lattice Λ⊥ = {c ∈ Zᴺ : cU = 0} of rank M = N - n and volume
+det(UᵀU)^{1/2}, in which no q appears. Λ⊥ has short integer bases, and each of its vectors b says, for labels
+y = Uw - qk + e, that ⟨b, y⟩/q is ⟨b, e⟩/q away from an integer.
+"""
+
+from collections.abc import Iterator
+from functools import cache
+from importlib.util import find_spec
+from math import exp, lgamma, log, pi
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks.costs import delta
+from hardness.errors import missing_extra
+
+Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
+
+LADDER = (20, 30, 35, 40)
+LOOPS = 4
+PRUNED_FROM = 30
+
+
+def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
+    """An LLL-reduced basis B (M, N) of Λ⊥ = {c : c U = 0}, and rows (n, N) that complete it to a unimodular matrix.
+
+    Raises `InputError` if neither fpylll nor python-flint is installed, and `ValueError` if U has not full rank.
+
+    >>> B, rest = orthogonal_basis(np.array([[1], [1], [1]]))
+    >>> (B @ np.ones(3)).tolist(), abs(round(np.linalg.det(np.vstack((B, rest)))))
+    ([0.0, 0.0], 1)
+    """
+    N, n = U.shape
+    # The weight keeps every vector outside Λ⊥ longer than all of a reduced basis of Λ⊥.
+    weighted = np.hstack((4 * N * U.astype(np.int64), np.eye(N, dtype=np.int64)))
+    reduced = _lll(weighted)
+    if reduced[: N - n, :n].any():
+        raise ValueError("the public vectors do not have full rank")
+    return reduced[: N - n, n:], reduced[N - n :, n:]
+
+
+def _lll(basis: Integers) -> Integers:
+    if _installed("fpylll"):
+        from fpylll import LLL, IntegerMatrix
+
+        A = IntegerMatrix.from_matrix(basis.tolist())
+        LLL.reduction(A)
+        return _array(A)
+    if find_spec("flint") is None:
+        raise missing_extra("fpylll or python-flint", "lattice", "the lattice attack")
+    from flint import fmpz_mat
+
+    return np.array([[int(x) for x in row] for row in fmpz_mat(basis.tolist()).lll().tolist()], dtype=np.int64)
+
+
+def _installed(package: str) -> bool:
+    # Without cysignals the wheel of fpylll is there but its import fails.
+    return find_spec(package) is not None and find_spec("cysignals") is not None
+
+
+def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]:
+    """Block sizes and ever better reduced bases of the lattice of B; with python-flint alone, LLL (block size 2) only."""
+    yield 2, B
+    if not _installed("fpylll"):
+        return
+    from fpylll import BKZ, IntegerMatrix
+
+    A = IntegerMatrix.from_matrix(B.tolist())
+    for beta in range(10, 20, 5):  # cheap, and what a larger block size would do first anyway
+        BKZ.reduction(A, BKZ.Param(beta, flags=BKZ.AUTO_ABORT | BKZ.MAX_LOOPS, max_loops=LOOPS))
+    for beta in LADDER:
+        if beta <= min(top, len(B)):
+            flags = BKZ.AUTO_ABORT | BKZ.MAX_LOOPS | BKZ.GH_BND
+            BKZ.reduction(A, BKZ.Param(beta, strategies=_strategies(), flags=flags, max_loops=LOOPS))
+            yield beta, _array(A)
+
+
+@cache
+def _strategies() -> list[Any]:
+    """Pruning for every block size of the ladder, made here: the wheel of fpylll ships none.
+
+    Radius 5% above the Gaussian heuristic on the geometric-series profile, half of the solutions kept per tour.
+    """
+    from fpylll import Pruning
+    from fpylll.fplll.bkz_param import Strategy
+
+    out = [Strategy(beta) for beta in range(PRUNED_FROM)]
+    for beta in range(PRUNED_FROM, LADDER[-1] + 1):
+        slope = log(delta(max(beta, 41)))
+        profile = [exp(2 * (beta - 1 - 2 * i) * slope) for i in range(beta)]
+        heuristic = exp(2 / beta * (lgamma(beta / 2 + 1) - beta / 2 * log(pi)))
+        bounds = Pruning.run(1.05 * heuristic, 2.0 ** (8 + beta / 10), [profile], 0.5, flags=Pruning.GRADIENT)
+        out.append(Strategy(beta, [beta - 20] if beta >= 40 else [], [bounds]))
+    return out
+
+
+def _array(A: Any) -> Integers:
+    out = np.zeros((A.nrows, A.ncols), dtype=np.int64)
+    A.to_matrix(out)
+    return out
+
+
+def triangular(B: Integers) -> Floats:
+    """L (M, M), lower triangular with positive diagonal, with B = L Q for orthonormal rows Q: Gram-Schmidt."""
+    R = np.linalg.qr(B.T.astype(np.float64), mode="r")
+    return np.asarray(R.T * np.sign(np.diag(R)))
+
+
+QUANTILES = (0.98, 0.9, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02)
+NODES_PER_SECOND = 2.5e7
+
+
+@cache
+def _bounds(M: int) -> tuple[tuple[Floats, float], ...]:
+    """For each quantile α: χ² quantiles (M,) of the squared norms, and the chance that all M of them hold."""
+    from scipy.stats import chi2
+
+    i = np.arange(1, M + 1)
+    # A fixed stream: these chances are a numerical integral, not a sample of anything.
+    norms = np.cumsum(np.random.default_rng(0).standard_normal((4000, M)) ** 2, axis=1)
+    levels = [chi2.ppf(np.maximum(alpha, np.where(i == M, 0.999, 0)), i) for alpha in QUANTILES]
+    return tuple((level, float((norms <= level).all(axis=1).mean())) for level in levels)
+
+
+def pruning(L: Floats, sd: float, spent: float) -> tuple[Floats, float, float]:
+    """Bounds (M,) on squared norms, their chance of success and log2 of the nodes, best for a search of errors N(0, sd²).
+
+    Best means fewest seconds a success when a reduction of `spent` seconds precedes every search. The node count is
+    the Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
+    """
+    M = len(L)
+    i = np.arange(1, M + 1)
+    gamma = np.array([lgamma(k / 2 + 1) for k in i])
+    density = np.cumsum(np.log(np.diag(L))) - gamma
+    best: tuple[float, Floats, float, float] | None = None
+    for level, chance in _bounds(M):
+        nodes = float(np.logaddexp.reduce(i / 2 * np.log(pi * sd**2 * level) + density) / log(2))
+        price = (spent + 2.0 ** min(nodes, 200) / NODES_PER_SECOND) / max(chance, 1e-4)
+        if best is None or price < best[0]:
+            best = (price, sd**2 * level, chance, nodes)
+    assert best is not None
+    return best[1:]
