@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -100,3 +101,78 @@ class ParityConcepts:
         out = np.zeros(self.size)
         out[rank] = 0.5
         return out
+
+
+@dataclass(frozen=True)
+class RoundingConcepts:
+    """All q^n labels floor(p (<w, u> mod q)/q) of public vectors u (theory 2.6): w in Z_q^n, in mixed-radix
+    order.
+
+    diag: u uniform in {0,1}^n. dot: u = z_0 z with entries -1, 0, 1 of probability 1/4, 1/2, 1/4. Elements
+    are rows w of residues, int16. With `heads` the labels are those of so many heads (theory 1.4), ideal near
+    the mean only. Raises `InputError` unless n >= 1, q >= 2, 2 <= p <= q and heads >= 2.
+
+    >>> concepts = RoundingConcepts(2, 3, 2)
+    >>> concepts.size, concepts.elements()[:4].tolist(), concepts.labels(concepts.elements()[[5]]).tolist()
+    (9, [[0, 0], [1, 0], [2, 0], [0, 1]], [[0, 1, 0, 0]])
+    """
+
+    n: int
+    q: int
+    p: int
+    gadget: str = "diag"
+    heads: int | None = None
+
+    def __post_init__(self) -> None:
+        from hardness.families.rounding import Rounding
+
+        # The family's own checks, so that both refuse alike.
+        kind: Any = self.gadget
+        Rounding(dim=self.n + 1, modulus=self.q, levels=self.p, gadget=kind, heads=self.heads)
+
+    @property
+    def size(self) -> int:
+        """N = q^n."""
+        return int(self.q**self.n)
+
+    def elements(self) -> NDArray[np.int16]:
+        """All secrets, int16 (q^n, n); refused where a game's table of labels would pass 1 GiB."""
+        inputs = (2 if self.gadget == "diag" else 3) ** self.n
+        if self.size * inputs > 2**30 or self.q > 2**15:
+            raise InputError(f"a game on {self.size:.1e} secrets and {inputs} inputs does not fit; lower --dim")
+        return (np.arange(self.size)[:, None] // self.powers % self.q).astype(np.int16)
+
+    @property
+    def powers(self) -> NDArray[np.int64]:
+        """Place values: element @ powers is its rank."""
+        return np.asarray(self.q ** np.arange(self.n))
+
+    def public(self) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+        """The public vectors, int8 (U, n), and their probabilities (U,)."""
+        base, low = (2, 0) if self.gadget == "diag" else (3, -1)
+        vectors = (np.arange(base**self.n)[:, None] // base ** np.arange(self.n) % base + low).astype(np.int8)
+        odds = np.where(vectors == 0, 0.5, 0.5 if base == 2 else 0.25)
+        return vectors, np.asarray(odds.prod(axis=1))
+
+    def labels(self, elements: NDArray[np.int16]) -> NDArray[np.uint8]:
+        """Levels 0..p-1 of every public vector under every secret, uint8 (count, U)."""
+        centred = elements.astype(np.int64) - self.q * (2 * elements.astype(np.int64) > self.q)
+        # Inner products stay far below 2^24, so the fast product in float32 is exact.
+        t = (centred.astype(np.float32) @ self.public()[0].T.astype(np.float32)).astype(np.int64)
+        cells = t * self.p // self.q
+        if self.heads is not None:
+            from hardness.families.rounding import Rounding
+
+            kind: Any = self.gadget
+            family = Rounding(self.n + 1, self.q, self.p, gadget=kind, heads=self.heads)
+            means = centred.sum(axis=1) / 2 if self.gadget == "diag" else np.zeros(len(centred))
+            distinct, which = np.unique(means, return_inverse=True)
+            first = np.array([family._centred_window(mean, self.heads) for mean in distinct.tolist()])[which, None]
+            cells = np.clip(cells - first + 1, 0, self.heads)
+        return (cells % self.p).astype(np.uint8)
+
+    @cached_property
+    def label_table(self) -> NDArray[np.uint8]:
+        """Labels of all secrets in order of rank, uint8 (q^n, U)."""
+        elements = self.elements()
+        return np.concatenate([self.labels(elements[i : i + 4096]) for i in range(0, len(elements), 4096)])

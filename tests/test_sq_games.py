@@ -10,7 +10,7 @@ from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.sq import dimension, scale
 from hardness.sq.game import play, referee
-from hardness.sq.oracle import Oracle, best_window, within
+from hardness.sq.oracle import Oracle, best_answer, within
 from hardness.sq.queries import SignBatch, Table, character
 from hardness.sq.strategies import batch_modes, batch_size
 
@@ -36,7 +36,7 @@ def test_parseval_and_the_window_theorem(kind: str) -> None:
         for s in (1, 2, 4):
             means = query.means(ParityConcepts(n, s).masks())
             for tau in (0.01, 0.03, 0.1, 0.2):
-                lost = np.sum(~within(means, best_window(means, tau), tau))
+                lost = np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau))
                 assert lost <= 1 / (8 * tau**2)
                 assert np.sum(~within(means, 0.0, tau)) <= 1 / (4 * tau**2)
 
@@ -102,7 +102,7 @@ def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau:
             if oracle == "null":
                 assert np.sum(np.abs(means) > tau) == size
                 continue
-            lost = np.sum(~within(means, best_window(means, tau), tau))
+            lost = np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau))
             expected = size // 2 if modes[size] == 1 else len(some) - max(len(some) - size, (size + 1) // 2)
             assert lost == expected
 

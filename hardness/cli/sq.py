@@ -13,8 +13,11 @@ Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is t
 Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")]
 Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
 Gadget = Annotated[str, typer.Option(help="diag or dot.")]
+Modulus = Annotated[int, typer.Option(help="q, from 2.")]
+Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
+SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads; ideal labels if absent.")]
 Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`.")]
-OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, sampled, noisy or exact.")]
+OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, sampled, noisy, grid or exact.")]
 MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
 Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")]
 
@@ -45,10 +48,17 @@ def strategies(as_json: Json = False) -> None:
 
     Example: hardness strategies
     """
+    from hardness.sq import rounding
     from hardness.sq.strategies import STRATEGIES
 
-    rows = [{"name": name, "summary": _first_line(rule.__doc__)} for name, rule in STRATEGIES.items()]
-    emit(as_json, {"strategies": rows}, [f"{row['name']:12} {row['summary']}" for row in rows])
+    families = {"parity": STRATEGIES, "rounding": rounding.STRATEGIES}
+    rows = [
+        (name, [family for family, known in families.items() if name in known], _first_line(rule.__doc__))
+        for name, rule in (rounding.STRATEGIES | STRATEGIES).items()
+    ]
+    payload = [{"name": name, "families": has, "summary": summary} for name, has, summary in rows]
+    lines = [f"{name:12} {', '.join(has):17} {summary}" for name, has, summary in rows]
+    emit(as_json, {"strategies": payload}, lines)
 
 
 def _first_line(text: str | None) -> str:
@@ -66,6 +76,53 @@ def bounds_parity(dim: Dim, heads: Heads, tolerance: Tolerance, gadget: Gadget =
 
     concepts = ParityConcepts.of_layer(dim, heads, gadget)
     _emit_bounds(as_json, concepts.size, parity_bounds(concepts, tolerance))
+
+
+@bounds_app.command("rounding")
+def bounds_rounding(
+    dim: Dim,
+    modulus: Modulus,
+    levels: Levels,
+    tolerance: Tolerance,
+    gadget: Gadget = "diag",
+    heads: SomeHeads = None,
+    as_json: Json = False,
+) -> None:
+    """Lower bounds for the rounded inner product, any dense secret.
+
+    Example: hardness sq bounds rounding --dim 65 --modulus 97 --levels 2 --tolerance 0.05
+    """
+    from hardness.concepts import RoundingConcepts
+    from hardness.sq.rounding_bounds import rounding_bounds
+
+    concepts = RoundingConcepts(dim - 1, modulus, levels, gadget, heads)
+    _emit_bounds(as_json, concepts.size, rounding_bounds(concepts, tolerance))
+
+
+@play_app.command("rounding")
+def play_rounding(
+    dim: Dim,
+    modulus: Modulus,
+    levels: Levels,
+    tolerance: Tolerance,
+    strategy: Strategy,
+    oracle: OracleMode = "window",
+    gadget: Gadget = "diag",
+    heads: SomeHeads = None,
+    seed: Seed = None,
+    max_queries: MaxQueries = None,
+    as_json: Json = False,
+) -> None:
+    """Play for the rounded inner product: ideal labels, unless --heads.
+
+    Example: hardness sq play rounding --dim 7 --modulus 5 --levels 2 --tolerance 0.05 --strategy adaptive
+    """
+    from hardness.concepts import RoundingConcepts
+    from hardness.sq.game import play
+
+    concepts = RoundingConcepts(dim - 1, modulus, levels, gadget, heads)
+    seed = _drawn(seed)
+    _emit_result(as_json, play(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries), seed)
 
 
 @play_app.command("parity")
@@ -89,8 +146,9 @@ def play_parity(
     from hardness.sq.game import play
 
     concepts = ParityConcepts.of_layer(dim, heads, gadget)
-    result = play(concepts, strategy, oracle, tolerance, seed=_drawn(seed), max_queries=max_queries, samples=samples)
-    _emit_result(as_json, result)
+    seed = _drawn(seed)
+    result = play(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries, samples=samples)
+    _emit_result(as_json, result, seed)
 
 
 def _drawn(seed: int | None) -> int:
@@ -104,6 +162,6 @@ def _emit_bounds(as_json: bool, concepts: int, bounds: dict[str, float]) -> None
     emit(as_json, {"concepts": concepts, **bounds}, lines)
 
 
-def _emit_result(as_json: bool, result: "GameResult") -> None:
-    fields = {name: value for name, value in vars(result).items() if value is not None}
+def _emit_result(as_json: bool, result: "GameResult", seed: int) -> None:
+    fields = {name: value for name, value in (vars(result) | {"seed": seed}).items() if value is not None}
     emit(as_json, fields, [f"{name:18} {value}" for name, value in fields.items()])

@@ -1,5 +1,8 @@
 """Lower bounds on statistical queries. Each docstring names the statement and its source."""
 
+from fractions import Fraction
+from math import floor, sqrt
+
 from hardness.concepts import ParityConcepts
 from hardness.sq.oracle import check_tolerance
 
@@ -34,14 +37,79 @@ def null_bound(concepts: int, tolerance: float, success: float = 1.0) -> float:
     return 4 * tolerance**2 * (success * concepts - 1)
 
 
+def szorenyi_bound(concepts: int, tolerance: float) -> float | None:
+    """(N t^2 - 1)/2 correlational queries at t = 2 tau, the tolerance on the half of the inputs that tells.
+
+    Szorenyi, ALT 2009, Theorem 2, for N concepts with pairwise |correlation| <= 1/N; needs N t^2 > 1 and t <=
+    1, and counts the final hypothesis as a query. None where it does not apply.
+
+    >>> szorenyi_bound(1001, 0.1), szorenyi_bound(20, 0.1)
+    (19.520000000000003, None)
+    """
+    t = 2 * tolerance
+    return (concepts * t**2 - 1) / 2 if t <= 1 and concepts * t**2 > 1 else None
+
+
+def bfjkmr_bound(concepts: int, tolerance: float) -> float | None:
+    """N^(1/3)/2 queries to learn to error below 1/2 - 1/N^3.
+
+    Blum, Furst, Jackson, Kearns, Mansour, Rudich, STOC 1994, Definition 2 (pairwise |correlation| <= 1/N^3:
+    parities have 0) and Theorem 12: needs N >= 16 and tolerance >= N^(-1/3); tau is the smallest of the
+    scales in use, so the condition holds on all of them. None where it does not apply.
+
+    >>> bfjkmr_bound(1000, 0.1), bfjkmr_bound(1000, 0.05)
+    (5.0, None)
+    """
+    root = round(concepts ** (1 / 3), 12)
+    return root / 2 if concepts >= 16 and tolerance * root >= 1 else None
+
+
+def parity_sda(concepts: int, average: float) -> int:
+    """SDA(g) of the parity family: ceil((N-1)/floor(1/(2g))) - 1 for g < 1/2 (theory 2.4; 0: no bound).
+
+    Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017. Reference: a uniform label on
+    z_0 != 0; then correlations are delta/2, a subfamily of k averages 1/(2k), so it is below g iff k >
+    1/(2g).
+
+    >>> [parity_sda(1001, g) for g in (0.1, 0.03, 0.01, 0.001)]
+    [199, 62, 19, 1]
+    """
+    if average >= 0.5:
+        return 0
+    return max(0, -(-(concepts - 1) // floor(Fraction(1, 2) / Fraction(str(average)))) - 1)
+
+
+def sda_tolerance(tolerance: float) -> float | None:
+    """g whose VSTAT(1/(3g)) is at least as strong as STAT(tau): tau^2/3, valid for 1/(3g) >= 4 (theory 2.4)."""
+    return tolerance**2 / 3 if tolerance <= 0.5 else None
+
+
 def parity_bounds(concepts: ParityConcepts, tolerance: float) -> dict[str, float]:
     """Every bound that applies to the parity family at STAT(tolerance), by name; the others are absent.
 
-    >>> sorted(parity_bounds(ParityConcepts(14, 4), 0.1))
-    ['null', 'window']
+    >>> sorted(parity_bounds(ParityConcepts(14, 4), 0.11))
+    ['bfjkmr', 'null', 'sda', 'szorenyi', 'window']
     """
     check_tolerance(tolerance)
-    return {
-        "window": window_bound(concepts.size, tolerance),
-        "null": null_bound(concepts.size, tolerance),
-    }
+    size, average = concepts.size, sda_tolerance(tolerance)
+    return _positive(
+        window=window_bound(size, tolerance),
+        null=null_bound(size, tolerance),
+        szorenyi=szorenyi_bound(size, tolerance),
+        bfjkmr=bfjkmr_bound(size, tolerance),
+        sda=average and parity_sda(size, average),
+    )
+
+
+def _positive(**bounds: float | None) -> dict[str, float]:
+    return {name: value for name, value in bounds.items() if value is not None and value > 0}
+
+
+def least_tolerance(concepts: float, queries: float) -> float:
+    """What `window_bound` implies for the tolerance at a query budget: tau <= sqrt(q/(8 (N - 1))), theory
+    2.5(d).
+
+    >>> round(least_tolerance(1001, 80.0), 3)
+    0.1
+    """
+    return sqrt(queries / (8 * (concepts - 1)))

@@ -1,17 +1,30 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
 
-from hardness.concepts import ParityConcepts
+from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
-from hardness.sq import dimension, scale, strategies
-from hardness.sq.oracle import ADVERSARIES, MODES, Oracle, OutOfQueries, check_tolerance, samples_for, within
+from hardness.sq import dimension, rounding, rounding_bounds, scale, strategies
+from hardness.sq.oracle import (
+    ADVERSARIES,
+    MODES,
+    Oracle,
+    OutOfQueries,
+    Tolerance,
+    Vstat,
+    check_tolerance,
+    samples_for,
+    within,
+)
 
 CONFIRM = 16
+Concepts = ParityConcepts | RoundingConcepts
 
 
 @dataclass(frozen=True)
@@ -39,7 +52,7 @@ class GameResult:
 
 
 def play(
-    concepts: ParityConcepts,
+    concepts: Concepts,
     strategy: str,
     oracle: str,
     tolerance: float,
@@ -58,22 +71,26 @@ def play(
     ('solved', 1820, 1, True)
     """
     check_tolerance(tolerance)
-    if strategy not in strategies.STRATEGIES:
-        raise unknown("strategy", strategy, strategies.STRATEGIES)
+    known = strategies_of(concepts)
+    if strategy not in known:
+        raise unknown("strategy", strategy, known)
     if oracle not in MODES:
         raise unknown("oracle", oracle, MODES)
     if samples is not None and (oracle != "sampled" or samples < 1):
         raise InputError("samples is for the sampled oracle and must be at least 1")
     if max_queries is not None and max_queries < 0:
         raise InputError(f"max-queries must be at least 0, got {max_queries}")
+    if samples is not None and (isinstance(concepts, RoundingConcepts) or strategy not in ("characters", "random")):
+        raise InputError("samples is for characters (or random) on parities; leave it out: STAT(tau) is then promised")
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
     started = perf_counter()
     budget = scale.NO_LIMIT if max_queries is None else max_queries
-    tally = _at_scale(concepts, strategy, oracle, tolerance, root, budget, samples)
+    tally = None
+    if isinstance(concepts, ParityConcepts):
+        tally = _at_scale(concepts, strategy, oracle, tolerance, root, budget, samples)
     if tally is None:
-        tally = referee(concepts, strategy, oracle, tolerance, root, budget, samples)
-    bound = {"window": dimension.window_bound, "null": dimension.null_bound}.get(oracle)
-    least = bound(concepts.size, tolerance) if bound else None
+        tally = referee(concepts, strategy, oracle, tolerance, root, budget)
+    least = _bounds(concepts, tolerance).get(oracle)
     status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
     return GameResult(
         status=status,
@@ -122,27 +139,40 @@ def _at_scale(
     return scale.Tally(asked, 1, True)
 
 
+def strategies_of(concepts: Concepts) -> Mapping[str, Any]:
+    """The strategies that know how to ask about a class, by name."""
+    return strategies.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES
+
+
+def _bounds(concepts: Concepts, tolerance: float) -> dict[str, float]:
+    if isinstance(concepts, RoundingConcepts):
+        return rounding_bounds.adversary_bounds(concepts, tolerance)
+    size = concepts.size
+    return {"window": dimension.window_bound(size, tolerance), "null": dimension.null_bound(size, tolerance)}
+
+
 def referee(
-    concepts: ParityConcepts,
+    concepts: Concepts,
     strategy: str,
     oracle: str,
-    tolerance: float,
+    tolerance: Tolerance,
     root: SeedSequence,
     budget: int,
-    samples: int | None = None,
 ) -> scale.Tally:
     """The plain game, query by query, over an explicit version space: what `scale` must agree with."""
-    if samples is not None:
-        raise InputError(f"{strategy} needs an oracle that keeps its tolerance; leave out --samples")
     for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))
-    live = concepts.masks()
+    live: Any = concepts.masks() if isinstance(concepts, ParityConcepts) else concepts.elements()
     door = Oracle(oracle, live, for_oracle, budget=budget)
-    steps = strategies.STRATEGIES[strategy](concepts, live, tolerance, for_learner)
+    smallest = 2 / tolerance.t if isinstance(tolerance, Vstat) else tolerance
+    steps = strategies_of(concepts)[strategy](concepts, live, smallest, for_learner)
     try:
         query = next(steps)
         while len(live) > 1:
             reply = door.answer(query, tolerance)
-            live = live[within(query.means(live), reply, tolerance)]
+            if oracle in ADVERSARIES:
+                live = door.live  # what the answers so far allow is public
+            else:
+                live = live[within(query.means(live), reply, tolerance, query.half_width)]
             query = steps.send(live)
     except (StopIteration, OutOfQueries):
         pass

@@ -257,3 +257,21 @@ def window_batches(
             if live == index.size and others:
                 return live, queries
     return live, queries
+
+
+@compiled
+def table_means(labels: Any, rows: Any, table: Any, out: Any) -> Any:
+    """out[i] = sum_u table[u, labels[rows[i], u]]; labels uint8 (N, U), table float64 (U, p)."""
+    flat, p, width = table.ravel(), table.shape[1], labels.shape[1]
+    for i in range(rows.size):
+        row = labels[rows[i]]
+        # Four sums run side by side: one alone would wait for each addition.
+        a, b, c, d = 0.0, 0.0, 0.0, 0.0
+        for u in range(0, width - 3, 4):
+            a += flat[u * p + row[u]]
+            b += flat[(u + 1) * p + row[u + 1]]
+            c += flat[(u + 2) * p + row[u + 2]]
+            d += flat[(u + 3) * p + row[u + 3]]
+        for u in range(width - width % 4, width):
+            a += flat[u * p + row[u]]
+        out[i] = a + b + c + d

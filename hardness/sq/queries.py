@@ -6,7 +6,7 @@ For the parity family phi = y h(v) 1{z_0 != 0} with y = chi_S(v): S-independent 
 
 from dataclasses import dataclass
 from math import comb
-from typing import Protocol
+from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.random import Generator
@@ -16,6 +16,14 @@ from hardness import kernels
 from hardness.errors import InputError
 
 
+class OutOfRange(InputError):
+    """A query takes a value outside [-1, 1]."""
+
+    def __init__(self, peak: float) -> None:
+        super().__init__(f"a query reaches {peak:g}; queries must stay within [-1, 1]")
+        self.peak = peak
+
+
 class Query(Protocol):
     """What an oracle asks of a query: its range, its mean under every concept, and a fresh sample mean."""
 
@@ -23,10 +31,14 @@ class Query(Protocol):
     def peak(self) -> float:
         """Largest |phi|."""
 
-    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        """E_S phi for the sets S given as masks (count,), exact to rounding."""
+    def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
+        """E_S phi for every concept given (masks (count,), or secrets (count, n)), less what all share."""
 
-    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
+    @property
+    def half_width(self) -> float:
+        """Certified half-width of the interval around each mean; 0 where means are exact."""
+
+    def sample_mean(self, secret: Any, samples: int, rng: Generator) -> float:
         """Mean of phi over fresh samples (X, F(X)) of the layer that hides `secret`."""
 
 
@@ -45,12 +57,17 @@ class SignBatch:
     """phi = y sign(sum_i eps_i chi_{S_i}(v)) 1{z_0 != 0}; one set is a single character. K must be odd (no
     ties).
 
+    `flip` is the probability that the sign of y is flipped (theory 1.2b): every mean shrinks by 1 - 2 flip.
+
     >>> SignBatch(np.array([3], np.uint64), np.array([1])).means(np.array([3, 5], np.uint64)).tolist()
     [0.5, 0.0]
     """
 
     sets: NDArray[np.uint64]
     signs: NDArray[np.int_]
+    flip: float = 0.0
+
+    half_width: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if len(self.sets) % 2 == 0 or len(self.sets) != len(self.signs):
@@ -85,7 +102,7 @@ class SignBatch:
             table = np.sign(table).astype(np.int32)
             kernels.walsh_hadamard(table)
             out[inside] = table[coordinates[inside]] / 2 ** (rank + 1)
-        return out
+        return out * (1 - 2 * self.flip)
 
     def _majority(self, combination: NDArray[np.int64]) -> NDArray[np.float64]:
         """Coefficients of a majority of K bits on the given subsets of its bits (bit i: set i), halved."""
@@ -104,12 +121,55 @@ class SignBatch:
     def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
         words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)
         informative = rng.integers(0, 2, samples, np.int8)
-        return float(np.sum(bit_products(words, secret) * self.signs_at(words) * informative, dtype=int)) / samples
+        label = bit_products(words, secret) * _kept(self.flip, samples, rng)
+        return float(np.mean(label * self.signs_at(words) * informative))
 
 
 def character(mask: int) -> SignBatch:
     """The single character chi_mask y: mean 1/2 on its own set, 0 elsewhere."""
     return SignBatch(np.array([mask], np.uint64), np.array([1]))
+
+
+@dataclass(frozen=True)
+class SpanFunction:
+    """phi = y chi_base(v) f(t(v)) 1{z_0 != 0}: any f, float (2^r,), of r parities t_j(v) = 1{chi_{g_j}(v) =
+    -1}.
+
+    For independent generators g_j its mean on the set base + sum_j c_j g_j is half the coefficient of f at c,
+    and 0 on every other set.
+
+    >>> query = SpanFunction(1, np.array([3, 6], np.uint64), np.array([1.0, 1.0, 1.0, -1.0]))
+    >>> query.means(np.array([1, 2, 7, 4, 8], np.uint64)).tolist()
+    [0.25, 0.25, 0.25, -0.25, 0.0]
+    """
+
+    base: int
+    generators: NDArray[np.uint64]
+    values: NDArray[np.float64]
+    flip: float = 0.0
+
+    half_width: ClassVar[float] = 0.0
+
+    def __post_init__(self) -> None:
+        if len(_span_coordinates(self.generators, self.generators)[0]) != len(self.generators):
+            raise InputError("the generators of a span query must be independent over GF(2)")
+
+    @property
+    def peak(self) -> float:
+        return float(np.max(np.abs(self.values)))
+
+    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        _, inside, coordinates = _span_coordinates(self.generators, elements ^ np.uint64(self.base))
+        spectrum = self.values.astype(np.float64)
+        kernels.walsh_hadamard(spectrum)
+        scale = (1 - 2 * self.flip) / (2 * len(spectrum))
+        return np.where(inside, spectrum[np.where(inside, coordinates, 0)] * scale, 0.0)
+
+    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
+        words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)
+        cell = sum((bit_products(words, g) < 0).astype(np.int64) << j for j, g in enumerate(self.generators))
+        label = bit_products(words, secret ^ np.uint64(self.base)) * _kept(self.flip, samples, rng)
+        return float(np.mean(label * self.values[cell] * rng.integers(0, 2, samples, np.int8)))
 
 
 def _span_coordinates(
@@ -145,6 +205,9 @@ class Table:
     """
 
     values: NDArray[np.float64]
+    flip: float = 0.0
+
+    half_width: ClassVar[float] = 0.0
 
     @property
     def peak(self) -> float:
@@ -153,9 +216,15 @@ class Table:
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
         spectrum = self.values.astype(np.float64)
         kernels.walsh_hadamard(spectrum)
-        return np.asarray(spectrum[elements.astype(np.int64)] / (2 * len(spectrum)))
+        return np.asarray(spectrum[elements.astype(np.int64)] * ((1 - 2 * self.flip) / (2 * len(spectrum))))
 
     def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
         words = rng.integers(0, len(self.values), samples, np.uint64)
         informative = rng.integers(0, 2, samples, np.int8)
-        return float(np.mean(bit_products(words, secret) * self.values[words.astype(np.int64)] * informative))
+        label = bit_products(words, secret) * _kept(self.flip, samples, rng)
+        return float(np.mean(label * self.values[words.astype(np.int64)] * informative))
+
+
+def _kept(flip: float, samples: int, rng: Generator) -> NDArray[np.int8]:
+    """-1 where a label is flipped, else 1."""
+    return np.where(rng.random(samples) < flip, np.int8(-1), np.int8(1)) if flip else np.ones(samples, np.int8)

@@ -2,13 +2,15 @@
 
 from collections.abc import Callable, Generator
 from fractions import Fraction
+from itertools import combinations
 
 import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
 from hardness.concepts import ParityConcepts
-from hardness.sq.queries import Query, SignBatch, character
+from hardness.errors import InputError
+from hardness.sq.queries import Query, SignBatch, SpanFunction, Table, character
 
 # A strategy yields queries and is sent the sets still possible (uint64 masks) after each answer; it ends when
 # it has nothing more to ask. It never sees the secret.
@@ -74,8 +76,15 @@ def random_order(concepts: ParityConcepts, live: Masks, tolerance: float, rng: R
         yield character(int(mask))
 
 
+def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Every monomial of degree 1 to max(1, s-1): exactly zero information below degree s."""
+    for degree in range(1, max(1, concepts.s - 1) + 1):
+        for chosen in combinations(range(concepts.n), degree):
+            yield character(sum(1 << j for j in chosen))
+
+
 def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Batches of `batch_size` live sets (at most half of them in the end game), half of the signs -."""
+    """Signed majority of `batch_size` live sets (at most half of them in the end game), half of the signs -."""
     idle = 0
     while idle < PATIENCE:
         size = min(batch_size(tolerance), max(1, len(live) // 2))
@@ -86,4 +95,67 @@ def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
         idle = idle + 1 if len(live) == before else 0
 
 
-STRATEGIES: dict[str, Strategy] = {"characters": characters, "random": random_order, "sign-batch": sign_batch}
+def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Bent functions on blocks of 4^r sets (one out of each of 2r pairs {2i, 2i+1}), each moved by 2^-r/2 > 2
+    tau.
+
+    Means above 2 tau in size leave no window that holds a member and the rest: the whole block falls (theory
+    2.5e).
+    """
+    rank = 0
+    while 2.0 ** -(rank + 1) > 4 * tolerance:
+        rank += 1
+    low = np.uint64(sum(1 << j for j in range(0, concepts.n - 1, 2)))
+    one = np.uint64(1)
+    either = (live & low) ^ (live >> one & low)
+    order = np.lexsort((live, either))
+    blocks: dict[int, None] = {}
+    for mask, split in zip(live[order].tolist(), either[order].tolist(), strict=True):
+        pairs = [j for j in range(concepts.n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
+        lower = mask
+        for j in pairs:
+            lower = lower & ~(3 << j) | 1 << j
+        if lower in blocks:
+            continue
+        blocks[lower] = None
+        values = np.ones(1)
+        for _ in range(len(pairs) // 2):
+            values = np.kron(np.array([1.0, 1.0, 1.0, -1.0]), values)
+        live = yield SpanFunction(lower, np.array([3 << j for j in pairs], np.uint64), values)
+    # The fuller side of the last block survives.
+    for mask in live:
+        yield character(int(mask))
+
+
+def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Gradient coordinates of random students on y, each a query: an MLP neuron and an attention head in
+    turn.
+
+    The neuron max(0, <a, v> + b) has d/da_j = v_j 1{<a, v> + b > 0}; the head sigma(<w, u> - b) has
+    d/dw_j = u_j sigma'(<w, u> - b), scaled to reach 1. Both need the whole cube, n <= 20.
+    """
+    if concepts.n > 20:
+        raise InputError(f"gradient queries are tables of 2^n values; n={concepts.n} > 20: lower --dim")
+    v = 1.0 - 2 * (np.arange(1 << concepts.n)[:, None] >> np.arange(concepts.n) & 1)
+    u = (1 - v) / 2
+    idle = 0
+    while idle < 100:
+        before = len(live)
+        a, b = rng.standard_normal(concepts.n), rng.standard_normal()
+        active = (v @ a + b > 0).astype(float)
+        w = 4 * rng.standard_normal(concepts.n)
+        slope = 1 / np.cosh((u @ w - w.sum() / 2 + b) / 2) ** 2
+        for j in range(concepts.n):
+            live = yield Table(v[:, j] * active)
+            live = yield Table(u[:, j] * slope)
+        idle = idle + 1 if len(live) == before else 0
+
+
+STRATEGIES: dict[str, Strategy] = {
+    "characters": characters,
+    "random": random_order,
+    "low-degree": low_degree,
+    "sign-batch": sign_batch,
+    "bent": bent,
+    "gradient": gradient,
+}
