@@ -1,6 +1,7 @@
 """Cost models of lattice reduction: what block size β costs, and what it buys (references.md B2)."""
 
 from collections.abc import Callable
+from itertools import pairwise
 from math import e, inf, log, log2, pi
 
 # log2 of a δ below the asymptotic formula's range, from experiments with BKZ (interpolated between these).
@@ -16,7 +17,7 @@ def delta(beta: float) -> float:
     """
     if beta > 40:
         return float((beta / (2 * pi * e) * (pi * beta) ** (1 / beta)) ** (1 / (2 * (beta - 1))))
-    for (low, at_low), (high, at_high) in zip(SMALL, SMALL[1:], strict=False):
+    for (low, at_low), (high, at_high) in pairwise(SMALL):
         if beta <= high:
             return at_low + (at_high - at_low) * (max(beta, low) - low) / (high - low)
     raise ValueError(f"block size {beta} below 2")
@@ -34,8 +35,8 @@ def adps16(beta: float, d: int) -> float:
 def matzov(beta: float, d: int) -> float:
     """log2 gates of BKZ-β in dimension d with the re-fitted list-decoding sieve (MATZOV): LLL + C²(d-β) 2^{aβ'+b}.
 
-    β' = β - β ln(4/3)/ln(β/(2πe)) is the dimension after dimensions for free, C = 1/(1-2^-a) the price of progressive
-    sieving. Below β = 20 LLL alone is counted.
+    β' = β - β ln(4/3)/ln(β/(2πe)) is the dimension after dimensions for free, C = 1/(1-2^-a) the price of
+    progressive sieving. Below β = 20 LLL alone is counted.
 
     >>> round(matzov(406, 998), 2)
     143.77

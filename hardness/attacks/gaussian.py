@@ -97,15 +97,11 @@ def gaussian(
     if not equations.parity:
         equations = _residues(equations)
         if len(equations) == 0:
-            return _refused(
-                "every level holds several residues, so no label is a linear equation; try lattice", start
-            )
+            return _refused("every level holds several residues, so no label is a linear equation; try lattice", start)
     need = equations.n + 10
     held_out = min(CHECK_ROWS, (len(equations) - need) // 2)
     if held_out < 10:
-        return _refused(
-            f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed", start
-        )
+        return _refused(f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed", start)
     used, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
     rng = np.random.default_rng(seed)
     tries = RETRIES if budget is None else budget

@@ -73,9 +73,7 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
                     for v in range(start, W):
                         table[half + entry, v] = table[entry, v] ^ words[rank + k, v]
             first = pivots[rank]
-            adjacent = (
-                pivots[rank + found - 1] - first == found - 1 and first >> 6 == (first + found - 1) >> 6
-            )
+            adjacent = pivots[rank + found - 1] - first == found - 1 and first >> 6 == (first + found - 1) >> 6
             mask = np.uint64((1 << found) - 1)
             for i in range(N):
                 if rank <= i < rank + found:
@@ -176,9 +174,7 @@ def disagreements(rows: Words, n: int, candidate: Words, limit: int) -> int:
 
 
 @njit(cache=True)
-def pooled_gauss(
-    pool: Words, check: Words, n: int, limit: int, tries: int, state: Words
-) -> tuple[int, bool, Words]:
+def pooled_gauss(pool: Words, check: Words, n: int, limit: int, tries: int, state: Words) -> tuple[int, bool, Words]:
     """Draw n + 1 rows, eliminate, test the solution on `check`, until at most `limit` rows contradict it.
 
     Rows are packed [a | b] with b in bit n. Returns the number of tries, whether the last one passed, and its

@@ -11,9 +11,9 @@ def nearest(
 ) -> tuple[NDArray[np.float64], float, int]:
     """The integer m (M,) with L g = h - m for the shortest g of all whose first i entries have norm² <= bound[i-1].
 
-    `L` (M, M) is lower triangular with positive diagonal. Depth first, candidates of a level nearest first; every
-    solution lowers the bounds. Returns m, its norm² (infinite if none was found) and the nodes visited, which end the
-    search at `nodes`.
+    `L` (M, M) is lower triangular with positive diagonal. Depth first, candidates of a level nearest first;
+    every solution lowers the bounds. Returns m, its norm² (infinite if none was found) and the nodes visited,
+    which end the search at `nodes`.
     """
     M = len(h)
     bound = bound.copy()

@@ -48,9 +48,10 @@ def lattice(
 ) -> Outcome:
     """Recover the secret of a rounding instance from examples X (N, 2, d), Y (N, 2, d); `budget` bounds the trials.
 
-    A trial draws fresh rows, reduces their orthogonal lattice and searches for the error with pruning. Spare rows buy
-    dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b, whose answer then
-    grows back one coordinate at a time. For n <= 11 the answer comes from look-up of the few inputs there are.
+    A trial draws fresh rows, reduces their orthogonal lattice and searches for the error with pruning. Spare
+    rows buy dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b,
+    whose answer then grows back one coordinate at a time. For n <= 11 the answer comes from look-up of the
+    few inputs there are.
     """
     start = perf_counter()
     equations = extract(X, Y, public)
@@ -97,8 +98,8 @@ def _ended(status: str, start: float, **detail: Any) -> Outcome:
 def rank_for(n: int, dot: bool) -> int:
     """Rank M of the orthogonal lattice at which BKZ of the ladder decodes best: minimises M ln δ + n L/M.
 
-    The volume is about e^{nL}, L = ln(√N/2) for binary and ln(√(N/2)) for ternary rows; below 100 there is nothing
-    to save, and coarse levels need the redundancy to have one answer.
+    The volume is about e^{nL}, L = ln(√N/2) for binary and ln(√(N/2)) for ternary rows; below 100 there is
+    nothing to save, and coarse levels need the redundancy to have one answer.
     """
     M = 100
     for _ in range(5):
@@ -110,8 +111,8 @@ def rank_for(n: int, dot: bool) -> int:
 def select(rows: Rows) -> tuple[Integers, Integers]:
     """Coordinates to keep, and those to do without, in the order of giving them up.
 
-    Greedily: the coordinate that vanishes on most of the rows left, as long as the rows that vanish on all given up
-    so far are half as many again as one trial draws.
+    Greedily: the coordinate that vanishes on most of the rows left, as long as the rows that vanish on all
+    given up so far are half as many again as one trial draws.
     """
     n = rows.a.shape[1]
     dot = bool((rows.a < 0).any())
@@ -147,17 +148,18 @@ def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floa
     price = np.inf
     for beta, basis in ladder(B):
         B, L = basis, triangular(basis)
+        detail["block_size"] = beta
         spent = perf_counter() - clock
         bound, chance, nodes = pruning(L, core.sd / core.q, spent)
         before, price = price, (spent + 2.0 ** min(nodes, 200) / 2.5e7) / max(chance, 1e-4)
         # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
         if price > 0.875 * before and nodes < MOST_NODES:
             break
-    detail |= {"block_size": beta, "dimension": len(sample.a), "rank": len(B)}
+    detail |= {"dimension": len(sample.a), "rank": len(B)}
     detail |= {"log2_nodes": round(nodes, 1), "chance": round(chance, 3)}
     if nodes > MOST_NODES + 1:
         return None
-    m, norm, visited = nearest(L, B @ sample.y / core.q, bound, int(2**MOST_NODES))
+    m, norm, _ = nearest(L, B @ sample.y / core.q, bound, int(2**MOST_NODES))
     if not np.isfinite(norm):
         return None
     k = np.rint(np.linalg.solve(np.vstack((B, rest)).astype(np.float64), np.append(-m, np.zeros(n))))
@@ -178,7 +180,8 @@ def regress(rows: Rows, w: Floats, rounds: int = 4) -> Floats:
 def centre_of_box(rows: Rows, half: Floats, w: Floats) -> Floats:
     """The estimate with most slack in |a·w - y - qk| <= half, k from `w`: sharper than regression when rows are few.
 
-    A linear programme on as many rows as it solves in seconds; `w` itself if no estimate is within all bounds.
+    A linear programme on as many rows as it solves in seconds; `w` itself if no estimate is within all
+    bounds.
     """
     from scipy.optimize import linprog
 
@@ -189,14 +192,15 @@ def centre_of_box(rows: Rows, half: Floats, w: Floats) -> Floats:
     bound = np.concatenate((half + y, half - y))
     matrix = np.block([[a, slack], [-a, slack]])
     result = linprog(np.append(np.zeros(len(w)), -1.0), matrix, bound, bounds=(None, None))
-    return np.asarray(result.x[:-1]) if result.status == 0 and result.x[-1] > -0.5 else w
+    inside = result.x is not None and result.x[-1] > -0.5
+    return np.asarray(result.x)[:-1] if inside else w
 
 
 def grow(rows: Rows, kept: Integers, order: Integers, w: Floats) -> Floats:
     """Extend the estimate on `kept` to all coordinates, in reverse of the order in which they were given up.
 
-    On rows that vanish on the coordinates still missing, a new one is the circular mean of what the known ones leave;
-    each step doubles the rows of the regression.
+    On rows that vanish on the coordinates still missing, a new one is the circular mean of what the known
+    ones leave; each step doubles the rows of the regression.
     """
     active, estimate = kept, w
     for position in range(len(order) - 1, -1, -1):
@@ -232,7 +236,8 @@ def polish(equations: Equations, w: Integers) -> Integers:
 def lookup(equations: Equations) -> Integers:
     """Secrets (C, n) that reproduce every label, built up a coordinate at a time; none if over `BEAM` fit a prefix.
 
-    Rows supported on the first j coordinates filter the first j residues: with few coordinates all such rows occur.
+    Rows supported on the first j coordinates filter the first j residues: with few coordinates all such rows
+    occur.
     """
     q, p = equations.q, equations.p
     table, index = np.unique(equations.a, axis=0, return_index=True)

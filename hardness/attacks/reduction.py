@@ -1,8 +1,8 @@
 """Lattice reduction for the attack: the orthogonal lattice of short public vectors, and a ladder of block sizes.
 
-Rows U (N, n) are binary or ternary, so the q-ary lattice of theory.md 4.2 contains vectors, the columns of U, that
-are shorter than the rounding error. Decoding in their directions is hopeless and needless: projecting them away
-leaves π(Zᴺ), the dual of the orthogonal lattice Λ⊥ = {c ∈ Zᴺ : cU = 0} of rank M = N - n and volume
+Rows U (N, n) are binary or ternary, so the q-ary lattice of theory.md 4.2 contains vectors, the columns of U,
+that are shorter than the rounding error. Decoding in their directions is hopeless and needless: projecting
+them away leaves π(Zᴺ), the dual of the orthogonal lattice Λ⊥ = {c ∈ Zᴺ : cU = 0} of rank M = N - n and volume
 det(UᵀU)^{1/2}, in which no q appears. Λ⊥ has short integer bases, and each of its vectors b says, for labels
 y = Uw - qk + e, that ⟨b, y⟩/q is ⟨b, e⟩/q away from an integer.
 """
@@ -30,7 +30,8 @@ PRUNED_FROM = 30
 def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
     """An LLL-reduced basis B (M, N) of Λ⊥ = {c : c U = 0}, and rows (n, N) that complete it to a unimodular matrix.
 
-    Raises `InputError` if neither fpylll nor python-flint is installed, and `ValueError` if U has not full rank.
+    Raises `InputError` if neither fpylll nor python-flint is installed, and `ValueError` if U has not full
+    rank.
 
     >>> B, rest = orthogonal_basis(np.array([[1], [1], [1]]))
     >>> (B @ np.ones(3)).tolist(), abs(round(np.linalg.det(np.vstack((B, rest)))))
@@ -65,7 +66,7 @@ def _installed(package: str) -> bool:
 
 
 def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]:
-    """Block sizes and ever better reduced bases of the lattice of B; with python-flint alone, LLL (block size 2) only."""
+    """Block sizes and ever better reduced bases of the lattice of B; with python-flint alone, LLL only."""
     yield 2, B
     if not _installed("fpylll"):
         return
@@ -85,7 +86,8 @@ def ladder(B: Integers, top: int = LADDER[-1]) -> Iterator[tuple[int, Integers]]
 def _strategies() -> list[Any]:
     """Pruning for every block size of the ladder, made here: the wheel of fpylll ships none.
 
-    Radius 5% above the Gaussian heuristic on the geometric-series profile, half of the solutions kept per tour.
+    Radius 5% above the Gaussian heuristic on the geometric-series profile, half of the solutions kept per
+    tour.
     """
     from fpylll import Pruning
     from fpylll.fplll.bkz_param import Strategy
@@ -108,7 +110,7 @@ def _array(A: Any) -> Integers:
 
 def triangular(B: Integers) -> Floats:
     """L (M, M), lower triangular with positive diagonal, with B = L Q for orthonormal rows Q: Gram-Schmidt."""
-    R = np.linalg.qr(B.T.astype(np.float64), mode="r")
+    R: Any = np.linalg.qr(B.T.astype(np.float64), mode="r")
     return np.asarray(R.T * np.sign(np.diag(R)))
 
 
@@ -124,15 +126,15 @@ def _bounds(M: int) -> tuple[tuple[Floats, float], ...]:
     i = np.arange(1, M + 1)
     # A fixed stream: these chances are a numerical integral, not a sample of anything.
     norms = np.cumsum(np.random.default_rng(0).standard_normal((4000, M)) ** 2, axis=1)
-    levels = [chi2.ppf(np.maximum(alpha, np.where(i == M, 0.999, 0)), i) for alpha in QUANTILES]
+    levels = [np.asarray(chi2.ppf(np.maximum(alpha, np.where(i == M, 0.999, 0)), i)) for alpha in QUANTILES]
     return tuple((level, float((norms <= level).all(axis=1).mean())) for level in levels)
 
 
 def pruning(L: Floats, sd: float, spent: float) -> tuple[Floats, float, float]:
-    """Bounds (M,) on squared norms, their chance of success and log2 of the nodes, best for a search of errors N(0, sd²).
+    """Bounds (M,) on squared norms, their chance of success and log2 of the nodes, best to find an error N(0, sd²).
 
-    Best means fewest seconds a success when a reduction of `spent` seconds precedes every search. The node count is
-    the Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
+    Best means fewest seconds a success when a reduction of `spent` seconds precedes every search. The node
+    count is the Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
     """
     M = len(L)
     i = np.arange(1, M + 1)

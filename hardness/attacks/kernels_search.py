@@ -1,0 +1,179 @@
+"""Compiled loops of the searches: subsets, tests of candidates, collisions of samples, matching by boxes."""
+
+from typing import Any
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Integers = NDArray[np.int64]
+
+
+@njit(cache=True)
+def subsets(n: int, h: int, count: int) -> NDArray[np.int16]:
+    """All `count` = C(n, h) ascending h-subsets of range(n), (count, h), in lexicographic order."""
+    out = np.empty((count, h), dtype=np.int16)
+    current = np.arange(h)
+    for row in range(count):
+        for i in range(h):
+            out[row, i] = current[i]
+        i = h - 1
+        while i >= 0 and current[i] == n - h + i:
+            i -= 1
+        if i >= 0:
+            current[i] += 1
+            for j in range(i + 1, h):
+                current[j] = current[j - 1] + 1
+    return out
+
+
+@njit(cache=True)
+def sums(columns: Words, sets: NDArray[np.int16]) -> Words:
+    """XOR of the column words (n,) over each set (count, h)."""
+    out = np.zeros(len(sets), dtype=np.uint64)
+    for row in range(len(sets)):
+        for j in sets[row]:
+            out[row] ^= columns[j]
+    return out
+
+
+@njit(cache=True)
+def ones(word: Any) -> int:
+    """Number of bits set in a word."""
+    count = 0
+    while word:
+        word &= word - np.uint64(1)
+        count += 1
+    return count
+
+
+@njit(cache=True)
+def first_match(
+    first: NDArray[np.int16],
+    second: NDArray[np.int16],
+    low: Integers,
+    high: Integers,
+    columns: Words,
+    target: Words,
+    limit: int,
+) -> tuple[int, int, int]:
+    """The first pair (i, j), low[j] <= i < high[j], whose parity contradicts at most `limit` check rows.
+
+    `columns` (C, n) and `target` (C,) hold the check rows, 64 a word. Returns (-1, -1, pairs tested) if none
+    does.
+    """
+    tested = 0
+    for j in range(len(second)):
+        for i in range(low[j], high[j]):
+            tested += 1
+            wrong = 0
+            for c in range(len(target)):
+                word = target[c]
+                for v in first[i]:
+                    word ^= columns[c, v]
+                for v in second[j]:
+                    word ^= columns[c, v]
+                wrong += ones(word)
+                if wrong > limit:
+                    break
+            if wrong <= limit:
+                return i, j, tested
+    return -1, -1, tested
+
+
+@njit(cache=True)
+def collisions(rows: Words, shift: int, most: int) -> Words:
+    """Sums of pairs of rows that agree from bit `shift` up, at most `most`; `rows` must be sorted (LF2)."""
+    out = np.empty(most, dtype=np.uint64)
+    count = 0
+    start = 0
+    s = np.uint64(shift)
+    for end in range(1, len(rows) + 1):
+        if end < len(rows) and rows[end] >> s == rows[start] >> s:
+            continue
+        for i in range(start, end):
+            for j in range(i + 1, end):
+                if count == most:
+                    return out
+                out[count] = rows[i] ^ rows[j]
+                count += 1
+        start = end
+    return out[:count]
+
+
+@njit(cache=True)
+def walsh(values: NDArray[np.float64]) -> None:
+    """Walsh-Hadamard transform in place, length a power of two."""
+    h = 1
+    while h < len(values):
+        for i in range(0, len(values), 2 * h):
+            for j in range(i, i + h):
+                x, y = values[j], values[j + h]
+                values[j], values[j + h] = x + y, x - y
+        h *= 2
+
+
+@njit(cache=True)
+def residues(a: Integers, where: NDArray[np.int16], value: Integers, q: int) -> Integers:
+    """⟨w, a⟩ mod q, (count, k), of rows a (k, n) and secrets with `value` (count, h) at `where` (count, h)."""
+    out = np.zeros((len(where), len(a)), dtype=np.int64)
+    for row in range(len(where)):
+        for i in range(len(a)):
+            total = 0
+            for h in range(where.shape[1]):
+                total += a[i, where[row, h]] * value[row, h]
+            out[row, i] = total % q
+    return out
+
+
+@njit(cache=True)
+def box_match(
+    keys: Integers,
+    sums2: Integers,
+    low: Integers,
+    width: Integers,
+    box: int,
+    boxes: int,
+    q: int,
+    full1: Integers,
+    full2: Integers,
+    full_low: Integers,
+    full_width: Integers,
+    order: Integers,
+) -> tuple[int, int]:
+    """The first pair of half secrets whose residues add up, in every row, to what the label allows; else (-1, -1).
+
+    `keys` (count1,) are the sorted box numbers of the first halves on k rows, radix `boxes`; `sums2` (count2,
+    k) the second halves' residues there, [low, low + width) (k,) the residues each label allows. A width is
+    at most a box, so every row allows one box or two. `full*` repeat all this on the rows that test a pair.
+    """
+    k = len(low)
+    choice = np.zeros((k, 2), dtype=np.int64)
+    several = np.zeros(k, dtype=np.int64)
+    for j in range(len(sums2)):
+        total = 1
+        for i in range(k):
+            first = (low[i] - sums2[j, i]) % q
+            last = (first + width[i] - 1) % q
+            choice[i, 0] = min(first // box, boxes - 1)
+            choice[i, 1] = min(last // box, boxes - 1)
+            several[i] = 2 if choice[i, 0] != choice[i, 1] else 1
+            total *= several[i]
+        for pick in range(total):
+            key, rest = 0, pick
+            for i in range(k):
+                key = key * boxes + choice[i, rest % several[i]]
+                rest //= several[i]
+            at = np.searchsorted(keys, key)
+            while at < len(keys) and keys[at] == key:
+                one = order[at]
+                right = True
+                for i in range(len(full_low)):
+                    if (full1[one, i] + full2[j, i] - full_low[i]) % q >= full_width[i]:
+                        right = False
+                        break
+                if right:
+                    return one, j
+                at += 1
+    return -1, -1
