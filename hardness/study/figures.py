@@ -3,7 +3,6 @@
 import io
 import re
 from collections.abc import Iterable, Sequence
-from itertools import pairwise
 from math import comb, log10
 from typing import TYPE_CHECKING, Any
 from xml.sax.saxutils import escape
@@ -164,35 +163,34 @@ def _others(answer: Answer) -> Drawing:
 
 
 def _worst_case_only(axes: "Axes", series: Series, dims: Sequence[int]) -> None:
-    for dim in (dims[0], dims[-1]):
+    for dim in {dims[0], dims[-1]}:
         sizes = sorted(s for d, s in series.cells if d == dim)
         floor = [window_bound(comb(dim - 1, s), series.tolerance or 0.0) for s in sizes]
-        axes.plot(sizes, floor, color=MUTED, linestyle=(0, (5, 2)), linewidth=1.0)
-        axes.annotate(
-            f"8τ²(N−1) at d = {dim}: worst-case oracle only" if dim == dims[-1] else f"the same at d = {dim}",
-            (sizes[-1], floor[-1]), xytext=(0, -11), textcoords="offset points",
-            ha="right", va="top", color=MUTED, fontsize=8,
-        )  # fmt: skip
+        (line,) = axes.plot(sizes, floor, color=MUTED, linestyle=(0, (5, 2)), linewidth=1.0)
+    label = f"8τ²(N−1), τ = {series.tolerance:g}, at d = {dims[0]} and {dims[-1]}:\nworst-case oracle only"
+    axes.legend([line], [label], loc="lower right", labelcolor=MUTED, fontsize=8.5, handlelength=3)
 
 
 def _name_ends(axes: "Axes", series: Series, dims: Sequence[int]) -> None:
-    """Write each d at the right end of its curve, pushed apart where ends are close."""
-    ends = {dim: max(key for key in series.cells if key[0] == dim) for dim in dims}
-    by_x: dict[int, list[int]] = {}
-    for dim, (_, size) in ends.items():
-        by_x.setdefault(size, []).append(dim)
+    """Write each d to the right of the end of its curve, or above it where a longer curve passes there."""
+    last = max(size for _, size in series.cells)
     costs = [cell.log2_cost for cell in series.cells.values()]
-    gap = max(max(costs) - min(costs), 1.0) * 0.055
-    for group in by_x.values():
-        group.sort(key=lambda dim: series.cells[ends[dim]].log2_cost)
-        heights = [series.cells[ends[dim]].log2_cost for dim in group]
-        for i, (below, above) in enumerate(pairwise(list(heights))):
-            heights[i + 1] = max(heights[i + 1], max(heights[i], below) + gap, above)
-        for dim, height in zip(group, heights, strict=True):
-            axes.annotate(
-                f"d = {dim}", (ends[dim][1], 2**height), xytext=(8, 0), textcoords="offset points",
-                va="center", color=RAMP[dims.index(dim) % len(RAMP)], fontsize=9,
-            )  # fmt: skip
+    gap, below = max(max(costs) - min(costs), 1.0) * 0.055, -1.0
+    ends = {dim: max(key for key in series.cells if key[0] == dim) for dim in dims}
+    for dim in sorted(dims, key=lambda dim: series.cells[ends[dim]].log2_cost):
+        height, size = series.cells[ends[dim]].log2_cost, ends[dim][1]
+        aside: dict[str, Any] = {"xytext": (0, 8), "ha": "center", "va": "bottom"}
+        if not any(_passes(series, other, size, height) for other in dims):
+            if size == last:
+                height = below = max(height, below + gap)  # pushed apart where ends are close
+            aside = {"xytext": (8, 0), "va": "center"}
+        color = RAMP[dims.index(dim) % len(RAMP)]
+        axes.annotate(f"d = {dim}", (size, 2**height), textcoords="offset points", color=color, fontsize=9, **aside)
+
+
+def _passes(series: Series, dim: int, size: int, height: float) -> bool:
+    here, there = series.cells.get((dim, size)), series.cells.get((dim, size + 1))
+    return bool(here and there and here.log2_cost < height < there.log2_cost)
 
 
 def _exponents(answer: Answer) -> Drawing:
@@ -209,8 +207,9 @@ def _exponents(answer: Answer) -> Drawing:
             assert slope is not None
             centre, level = sum(sizes) / len(sizes), sum(a.value for a in found) / len(found)
             line = [level + slope.value * (size - centre) for size in (sizes[0], sizes[-1])]
-            axes.plot([sizes[0], sizes[-1]], line, color=color, linestyle=LINES[i % len(LINES)], linewidth=1.2,
-                      label=f"{series.label}: slope {slope}")  # fmt: skip
+            look: Any = {"color": color, "linestyle": LINES[i % len(LINES)], "linewidth": 1.2}
+            axes.plot([sizes[0], sizes[-1]], line, **look)
+            axes.plot([], [], marker=MARKERS[i % len(MARKERS)], label=f"{series.label}: slope {slope}", **look)
             for at, size, alpha in zip(x, sizes, found, strict=True):
                 axes.plot([at, at], [alpha.low, alpha.high], color=color, linewidth=1.4)
                 tip = f"{series.label}, m = {size}: alpha = {alpha}"

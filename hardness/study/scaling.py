@@ -58,15 +58,15 @@ def log2_binomial(d: Integers, s: Integers) -> Floats:
 
 # Every model is linear: log2 cost = columns · coefficients; a, b, c, k are fitted.
 MODELS: dict[str, Callable[[Integers, Integers], list[NDArray[Any]]]] = {
-    "a + k log2 C(d-1, m)": lambda d, s: [log2_binomial(d, s)],
-    "a + k m log2(e d/m)": lambda d, s: [s * np.log2(np.e * d / s)],
-    "a + k m log2 d": lambda d, s: [s * np.log2(d)],
+    "a + k log₂ C(d−1, m)": lambda d, s: [log2_binomial(d, s)],
+    "a + k m log₂(e d/m)": lambda d, s: [s * np.log2(np.e * d / s)],
+    "a + k m log₂ d": lambda d, s: [s * np.log2(d)],
     "a + k m": lambda d, s: [s * 1.0],
-    "a + b log2 d + c m": lambda d, s: [np.log2(d), s * 1.0],
-    "a + b log2 d + c log2 m": lambda d, s: [np.log2(d), np.log2(s)],
+    "a + b log₂ d + c m": lambda d, s: [np.log2(d), s * 1.0],
+    "a + b log₂ d + c log₂ m": lambda d, s: [np.log2(d), np.log2(s)],
 }
-GROWING = ("a + k log2 C(d-1, m)", "a + k m log2(e d/m)")  # either may carry the verdict EXPONENTIAL
-POLYNOMIAL = "a + b log2 d + c log2 m"
+GROWING = ("a + k log₂ C(d−1, m)", "a + k m log₂(e d/m)")  # either may carry the verdict EXPONENTIAL
+POLYNOMIAL = "a + b log₂ d + c log₂ m"
 
 
 @dataclass(frozen=True)
@@ -170,7 +170,7 @@ def growth(cells: Sequence[Cell], *, seed: int = 0) -> Growth:
     use = np.isin(s, sizes)
     design, readout = exponent_design(d[use], s[use], sizes)
     exponents = _intervals(design, readout, y[:, use], censored[:, use], replicas[:, use], lost[:, use])
-    law = _columns("a + k log2 C(d-1, m)", d, s)
+    law = _columns("a + k log₂ C(d−1, m)", d, s)
     (k,) = _intervals(law, np.array([[0.0, 1.0]]), y, censored, replicas, lost)
     models = tuple(_model(name, d, s, y, censored, sizes[-1]) for name in MODELS)
     scatter = float(np.sqrt(replicas.var(axis=0)[~censored[0]].mean()))
