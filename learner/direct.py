@@ -38,7 +38,7 @@ class Attempt:
 
 
 def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, tolerance: float = 1e-13) -> Attempt:
-    """Descend with the anchor, prune spare heads back towards `heads`, settle signs, finish without the anchor."""
+    """Descend, prune spare heads back towards `heads`, settle the signs, and finish by Levenberg–Marquardt."""
     started = len(theta)
     theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
     descent = residual
@@ -48,8 +48,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, to
         if shorter_residual >= 2e-3:
             break  # this head is needed
         theta, residual = shorter, shorter_residual
-    if X.shape[1] == 2:
-        theta = varpro.settle_signs(X, Y, theta)
+    theta = varpro.settle_signs(X, Y, theta)
     # Far from a solution a Levenberg–Marquardt step is dear and leads into the same local minimum.
     steps = iterations if residual < 0.02 else 0
     end = varpro.fit(X, Y, theta, iterations=steps, tolerance=tolerance)
@@ -58,7 +57,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, to
 
 
 def drop_head(X: Array, Y: Array, theta: Array) -> Array:
-    """Θ without the head that the others and the anchor can best do without (W refitted by least squares)."""
+    """Θ without the head that the others can best do without (W refitted by least squares)."""
     m, d = len(theta), X.shape[2]
     target = Y.reshape(-1, d)
     features = varpro.anchored(X, varpro.attend(X, theta)[1])
@@ -129,11 +128,15 @@ class Direct(Learner):
             )
             for i, t in enumerate(tries)
         )
+        needed = len(best.theta) if best_error < 1e-8 else None
+        if needed and needed > self.heads:
+            told = f"{needed} heads were needed, {self.heads} were told"
+            phases += (Phase("prune", "weak", told, {"heads": needed, "told": self.heads}),)
         return Outcome(
             MultiHeadAttention(best.theta, best.w),
             phases,
             exhausted=all(t.exhausted for t in tries),
-            heads=len(best.theta) if best_error < 1e-8 else None,
+            heads=needed,
         )
 
     @staticmethod

@@ -74,12 +74,15 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
 
 
 def anchored(X: Array, Z: Array) -> Array:
-    """Z with the mean token beside it: the features of a spare head whose Θ stays at 0.
+    """On two tokens, Z with the mean token beside it: the features of a spare head whose Θ stays at 0.
 
-    On two tokens a head (Θ, W) equals (−Θ, −W) plus a uniform head 2W. Without the spare head every choice of m
-    signs is its own basin, and all but one are local minima; with it they are all solutions (`settle_signs`).
+    There a head (Θ, W) equals (−Θ, −W) plus a uniform head 2W. Without the spare head every choice of m signs is
+    its own basin, and all but one are local minima; with it they are all solutions (`settle_signs`). On more
+    tokens there is no such symmetry, and a spare head only hinders.
     """
-    beside: Array = np.hstack([Z, np.repeat(X.mean(axis=1), X.shape[1], axis=0)])
+    if X.shape[1] != 2:
+        return Z
+    beside: Array = np.hstack([Z, np.repeat(X.mean(axis=1), 2, axis=0)])
     return beside
 
 
@@ -113,10 +116,12 @@ def descend(
 
 
 def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
-    """Two tokens: turn an anchored solution into one without the anchor, by flipping the heads it stands in for.
+    """Turn an anchored solution into one without the anchor, by flipping the heads that it stands in for.
 
     The anchor's W is −2 times the sum of the W of the heads with the wrong sign (see `anchored`).
     """
+    if X.shape[1] != 2:
+        return theta
     m, d = len(theta), X.shape[2]
     W = project(anchored(X, attend(X, theta)[1]), Y.reshape(-1, d))[0].reshape(m + 1, d * d)
     share = np.linalg.lstsq(W[:m].T, W[m], rcond=None)[0]

@@ -1,0 +1,87 @@
+"""Commands on learners: learn, learners."""
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from hardness.cli.common import Json, Seed, emit
+from hardness.errors import InputError
+
+Name = Annotated[str, typer.Argument(help="A name of `hardness learners`, or package.module:Class.")]
+File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
+Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
+Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
+Heads = Annotated[int | None, typer.Option(help="Heads the learner is told; the instance's if absent.")]
+CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")]
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog="Example: hardness learn provable nice.safetensors --count 20000 --seed 0")(learn)
+    app.command()(learners)
+
+
+def learn(
+    learner: Name,
+    instance: File = None,
+    count: Count = None,
+    test: Test = 2000,
+    seed: Seed = None,
+    heads: Heads = None,
+    check: CheckOnly = False,
+    as_json: Json = False,
+) -> None:
+    """Run a learner on examples of an instance, and judge what it learned on fresh ones."""
+    if check:
+        _check(learner, as_json)
+        return
+    if instance is None or count is None:
+        raise InputError("learn needs an instance file and --count N (or --check, to examine the learner alone)")
+    from hardness import learning
+    from hardness.instance import Instance
+
+    payload = learning.learn(Instance.load(instance), learner, count, test=test, seed=seed, heads=heads)
+    scores = [
+        f"{payload[name]:.3g} {name}" for name in ("relative_error", "sign_accuracy") if payload[name] is not None
+    ]
+    head = ", ".join([payload["status"], *scores, f"{count} examples, {payload['seconds']:.2f} s"])
+    lines = [f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}" for p in payload["phases"]]
+    emit(as_json, payload, [head, *lines])
+    if payload["status"] == "error":
+        raise typer.Exit(1)
+
+
+def _numbers(diagnostics: dict[str, object]) -> str:
+    return "  ".join(
+        f"{name} {value:.3g}" if isinstance(value, float) else f"{name} {value}"
+        for name, value in diagnostics.items()
+        if isinstance(value, (int, float, str))
+    )
+
+
+def _check(name: str, as_json: bool) -> None:
+    from hardness import learning
+
+    checks = learning.check(name)
+    ok = all(check.ok for check in checks)
+    lines = [f"{'ok' if check.ok else 'NO':3} {check.name:18} {check.detail}" for check in checks]
+    emit(as_json, {"ok": ok, "learner": name, "checks": [check._asdict() for check in checks]}, lines)
+    if not ok:
+        raise typer.Exit(1)
+
+
+def learners(as_json: Json = False) -> None:
+    """List the registered learners: name and what it does.
+
+    Example: hardness learners
+    """
+    from hardness import learning
+
+    rows = [{"name": name, "summary": _summary(name)} for name in learning.names()]
+    emit(as_json, {"learners": rows}, [f"{row['name']:18} {row['summary']}" for row in rows])
+
+
+def _summary(name: str) -> str:
+    from hardness import learning
+
+    return (learning.get(name).__doc__ or "").strip().split("\n")[0]

@@ -1,0 +1,131 @@
+"""The paper's convex body K = {Θ : |A vec Θ − b| <= η}: membership, width queries and least-norm point, by HiGHS."""
+
+from dataclasses import dataclass, replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from learner.provable.sculpt import Constraints, Hull
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Body:
+    """K, with the tolerances `eta` widened by `inflation` so that it is not empty.
+
+    Tolerances are estimates and some certificates are false, so the least inflation s for which K has a point is
+    found by a linear program, and K is taken at max(1, 2s).
+    """
+
+    A: Array
+    b: Array
+    eta: Array
+    inflation: float
+
+    @classmethod
+    def of(cls, system: Constraints) -> "Body":
+        """K of the constraints. Raises `InputError` if the program cannot be solved."""
+        eta = np.maximum(system.eta, 1e-12)
+        free = system.A.shape[1]
+        A = np.block([[system.A, -eta[:, None]], [system.A, eta[:, None]]])
+        lower = np.concatenate([np.full(len(eta), -np.inf), system.b])
+        upper = np.concatenate([system.b, np.full(len(eta), np.inf)])
+        cost = np.append(np.zeros(free), 1.0)
+        value, _ = _program(cost, A, lower, upper)
+        return cls(system.A, system.b, eta, max(1.0, 2 * value))
+
+    @property
+    def radius(self) -> Array:
+        return self.inflation * self.eta
+
+    def contains(self, theta: Array) -> bool:
+        """Membership of Θ (d, d), to rounding."""
+        off = np.abs(self.A @ theta.ravel() - self.b)
+        return bool((off <= self.radius * (1 + 1e-6) + 1e-9).all())
+
+    def extremes(self, u: Array) -> tuple[Array, Array]:
+        """Points of K that are lowest and highest along u (d²,). Raises `InputError` if K is unbounded there."""
+        lower, upper = self.b - self.radius, self.b + self.radius
+        return _program(u, self.A, lower, upper)[1], _program(-u, self.A, lower, upper)[1]
+
+    def least_norm(self) -> Array:
+        """The point of K of least Euclidean norm (d²,), by non-negative least squares on its dual (Lawson & Hanson)."""
+        from scipy.optimize import nnls
+
+        G = np.concatenate([self.A, -self.A])
+        h = np.concatenate([self.b - self.radius, -self.b - self.radius])
+        scale = float(np.abs(h).max()) or 1.0
+        E = np.concatenate([G.T, h[None] / scale])
+        f = np.zeros(len(E))
+        f[-1] = 1.0
+        dual, _ = nnls(E, f, maxiter=20 * len(h))
+        r = E @ dual - f
+        point: Array = -scale * r[:-1] / r[-1]
+        return point
+
+    def optimality_gap(self, point: Array) -> float:
+        """How far `point` is from least norm, as HiGHS sees it: |x|² − min over K of <x, t>, over |x|²."""
+        value, _ = _program(point, self.A, self.b - self.radius, self.b + self.radius)
+        power = float(point @ point) or 1.0
+        return (power - value) / power
+
+
+def width_span(body: Body, heads: int, rng: np.random.Generator, sweeps: int = 3) -> tuple[Array, list[float]]:
+    """The m − 1 widest directions of K (m−1, d²), one after the other, and the widths, one direction further.
+
+    Each is found from a random direction by asking for the two extremes and turning towards their difference.
+    """
+    dim = body.A.shape[1]
+    found = np.zeros((0, dim))
+    widths: list[float] = []
+    for _ in range(heads):
+        u = rng.standard_normal(size=(dim,))
+        for _ in range(sweeps):
+            u = u - found.T @ (found @ u)
+            low, high = body.extremes(u / np.linalg.norm(u))
+            u = high - low
+        u = u - found.T @ (found @ u)
+        widths.append(float(np.linalg.norm(u)))
+        found = np.concatenate([found, u[None] / (widths[-1] or 1.0)])
+    return found[: heads - 1], widths
+
+
+def body_hull(body: Body, reference: Hull, heads: int, rng: np.random.Generator) -> tuple[Hull, dict[str, Any]]:
+    """The hull as the body shows it, and how well it agrees with `reference` (the one by eigenvectors)."""
+    d = reference.theta.shape[0]
+    point = body.least_norm()
+    span, widths = width_span(body, heads, rng)
+    gap = widths[-2] / max(widths[-1], 1e-12) if heads > 1 else None
+    theta = (point - span.T @ (span @ point)).reshape(d, d)
+    hull = replace(reference, theta=theta, directions=span.reshape(-1, d, d), gap=gap)
+    return hull, {
+        "inflation": body.inflation,
+        "norm_gap": body.optimality_gap(point),
+        "widths": widths,
+        "angle": angle(span, reference.directions.reshape(len(span), -1)),
+    }
+
+
+def angle(one: Array, other: Array) -> float:
+    """Sine of the largest principal angle between two spans of orthonormal rows (0 if there are none).
+
+    >>> angle(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
+    1.0
+    """
+    if not len(one):
+        return 0.0
+    outside = one - (one @ other.T) @ other
+    return float(np.linalg.norm(outside, 2))
+
+
+def _program(cost: Array, A: Array, lower: Array, upper: Array) -> tuple[float, Array]:
+    from scipy.optimize import Bounds, LinearConstraint, milp
+
+    free = Bounds(np.full(A.shape[1], -np.inf), np.full(A.shape[1], np.inf))
+    found: Any = milp(cost, constraints=LinearConstraint(A, lower, upper), bounds=free)
+    if found.x is None:
+        raise InputError(f"the certificates do not bound the body ({found.message}); give more examples")
+    return float(found.fun), found.x

@@ -1,0 +1,95 @@
+"""Phase 1: a crude estimate of ΣWᵢ, the sum of the projection matrices."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+Array = NDArray[np.float64]
+MIN_RATIO = 0.1  # |Ŵ|_F / (rms(Y) √d); nice layers have about 1, ΣW = 0 gives below 0.09 (debiased)
+MIN_SECOND = 1e-3  # second over first singular value; the least of 4000 nice sums was 0.49
+
+
+@dataclass(frozen=True)
+class Crude:
+    """Ŵ (d, d) by one `estimator`; `linear_r2`, of the debiased one, is how much of Y a linear response explains."""
+
+    estimator: str
+    w: Array
+    ratio: float
+    singular: Array
+    linear_r2: float | None = None
+
+    def refusal(self) -> str:
+        """Why the next phases cannot use Ŵ, or nothing."""
+        if self.ratio < MIN_RATIO:
+            return "the projection matrices sum to zero: phase 1 has nothing to start from"
+        if self.singular[1] < MIN_SECOND * self.singular[0]:
+            return (
+                "the projection matrices sum to a matrix of rank one: it shows one coordinate of the attended "
+                "token, which cannot certify an attention pattern"
+            )
+        return ""
+
+    def diagnostics(self) -> dict[str, Any]:
+        return {
+            "estimator": self.estimator,
+            "ratio": self.ratio,
+            "singular": self.singular[: min(4, len(self.singular))].tolist(),
+            "linear_r2": self.linear_r2,
+        }
+
+
+def crude(X: Array, Y: Array) -> Crude:
+    """The paper's: correlate the sum of the tokens with the sum of the outputs, (1/Nk) Σ Xᵀ11ᵀY.
+
+    One step of gradient descent from a uniform pattern. Biased by about ΣΘᵢWᵢ, which more data does not cure.
+    """
+    return _crude("crude", X.sum(axis=1).T @ Y.sum(axis=1) / (len(X) * X.shape[1]), Y)
+
+
+def ols(X: Array, Y: Array) -> Crude:
+    """Least squares of the mean output on the mean token: the same bias, less variance."""
+    return _crude("ols", np.linalg.lstsq(X.mean(axis=1), Y.mean(axis=1))[0], Y)
+
+
+def debiased(X: Array, Y: Array) -> Crude:
+    """Least squares of each output row on its token, the mean token and their first-order response to Θ.
+
+    The response is x_a[j]·Cov(X)[l, q]: with it as a regressor the bias of first order is gone.
+    """
+    n, k, d = X.shape
+    j, h = np.triu_indices(d)
+    # Rows enough for a well-determined fit, and no more than about a second's work.
+    size = 2 * d + d * len(j)
+    n = min(n, max(5 * size // (2 * k), int(2e10 / size**2 / k)))
+    X, Y = X[:n], Y[:n]
+    mean = X.mean(axis=1)
+    cov = (X[:, :, j] * X[:, :, h]).mean(axis=1) - mean[:, j] * mean[:, h]
+    gram, cross = np.zeros((size, size)), np.zeros((size, d))
+    for start in range(0, n, 2000):
+        x, y = X[start : start + 2000], Y[start : start + 2000]
+        response = x[:, :, :, None] * cov[start : start + 2000, None, None, :]
+        means = np.broadcast_to(mean[start : start + 2000, None], x.shape)
+        features = np.concatenate([x, means, response.reshape(len(x), k, -1)], axis=2).reshape(-1, size)
+        gram += features.T @ features
+        cross += features.T @ y.reshape(-1, d)
+    ridge = 1e-9 * gram.trace() / size
+    coefficients: Array = np.linalg.solve(gram + ridge * np.eye(size), cross)
+    explained = float(np.vdot(coefficients, 2 * cross - gram @ coefficients))
+    r2 = explained / (float(np.vdot(Y, Y)) or 1.0)
+    return _crude("debiased", coefficients[:d] + coefficients[d : 2 * d], Y, r2)
+
+
+def estimate(X: Array, Y: Array) -> Crude:
+    """The debiased estimate where there are rows for it (d at most 16), else `ols`."""
+    n, k, d = X.shape
+    enough = n * k >= d * (d * (d + 1) + 4)
+    return debiased(X, Y) if d <= 16 and enough else ols(X, Y)
+
+
+def _crude(estimator: str, w: Array, Y: Array, r2: float | None = None) -> Crude:
+    rms = float(np.sqrt(np.mean(Y**2)))
+    ratio = float(np.linalg.norm(w)) / (rms * np.sqrt(len(w))) if rms else 0.0
+    return Crude(estimator, w, ratio, np.asarray(np.linalg.svd(w, compute_uv=False), dtype=np.float64), r2)

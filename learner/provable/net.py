@@ -1,0 +1,149 @@
+"""Phase 6: the Θᵢ inside the affine hull, Θᵢ = Θ̂ + |Θ̂| Σ_q c_iq D_q, and W by least squares for each guess."""
+
+from dataclasses import dataclass
+from itertools import combinations
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learner.provable.sculpt import Hull
+from learner.varpro import project
+
+Array = NDArray[np.float64]
+
+
+@dataclass(frozen=True)
+class Net:
+    """Θ and W (m, d, d) of the best guess; residuals of all starts (sorted), and the guesses that were visited."""
+
+    theta: Array
+    w: Array
+    residuals: tuple[float, ...]
+    visited: int
+
+    @property
+    def agreeing(self) -> float:
+        """The fraction of starts that ended within 1% of the best."""
+        return sum(r < 1.01 * self.residuals[0] + 1e-12 for r in self.residuals) / len(self.residuals)
+
+
+def multi_start(
+    X: Array, Y: Array, hull: Hull, heads: int, rng: np.random.Generator, *, starts: int = 6, iterations: int = 25
+) -> Net:
+    """Variable projection in the m(m−1) coordinates, from random starts; three that agree with the best are enough."""
+    problem = _Coordinates(X, Y, hull)
+    q = len(hull.directions)
+    ends: list[tuple[float, Array]] = []
+    for _ in range(starts if q else 1):
+        ends.append(problem.search(rng.normal(size=(heads, q)), iterations))
+        best = min(r for r, _ in ends)
+        if sum(r < 1.01 * best + 1e-12 for r, _ in ends) == 3:
+            break
+    ends.sort(key=lambda end: end[0])
+    return problem.net(ends[0][1], tuple(r for r, _ in ends), len(ends))
+
+
+def points(heads: int, limit: int) -> int:
+    """The odd number of grid points an axis (at most 33) whose net has no more than `limit` guesses; 0 if none has.
+
+    >>> points(2, 1000), points(3, 100_000), points(4, 100_000)
+    (33, 9, 0)
+    """
+    return next((g for g in range(33, 2, -2) if comb(g ** (heads - 1), heads) <= limit), 0)
+
+
+def explicit(X: Array, Y: Array, hull: Hull, heads: int, grid: int, reach: float = 2.0) -> Net:
+    """The paper's ε-net: every set of m points of the grid [−reach, reach]^(m−1); the best on held-out rows wins.
+
+    The number of guesses, C(grid^(m−1), m), is the exponential in m that the theorem pays.
+    """
+    axis = np.linspace(-reach, reach, grid)
+    c = np.stack(np.meshgrid(*[axis] * (heads - 1), indexing="ij"), axis=-1).reshape(-1, heads - 1)
+    fit = len(X) * 2 // 3
+    problem, check = _Coordinates(X[:fit], Y[:fit], hull), _Coordinates(X[fit:], Y[fit:], hull)
+    train, test = problem.features(c), check.features(c)  # (rows, points, d)
+    d = X.shape[2]
+    gram = np.einsum("rpa,rqb->pqab", train, train, optimize=True)
+    cross = np.einsum("rpa,rb->pab", train, problem.Y, optimize=True)
+    test_gram = np.einsum("rpa,rqb->pqab", test, test, optimize=True)
+    test_cross = np.einsum("rpa,rb->pab", test, check.Y, optimize=True)
+    best, best_loss, visited = (0,) * heads, np.inf, 0
+    for guess in combinations(range(len(c)), heads):
+        index = np.array(guess)
+        G = gram[index[:, None], index].transpose(0, 2, 1, 3).reshape(heads * d, -1)
+        W = np.linalg.solve(G + 1e-12 * G.trace() * np.eye(len(G)), cross[index].reshape(-1, d))
+        T = test_gram[index[:, None], index].transpose(0, 2, 1, 3).reshape(heads * d, -1)
+        loss = float(np.vdot(W, T @ W - 2 * test_cross[index].reshape(-1, d)))
+        visited += 1
+        if loss < best_loss:
+            best, best_loss = guess, loss
+    residual = problem.evaluate(c[list(best)])[0]
+    return problem.net(c[list(best)], (residual,), visited)
+
+
+class _Coordinates:
+    """The projected problem in hull coordinates c (m, m−1): scores are affine in c, so they are made once."""
+
+    def __init__(self, X: Array, Y: Array, hull: Hull) -> None:
+        n, k, d = X.shape
+        self.X, self.Y, self.hull = X, Y.reshape(-1, d), hull
+        self.size = float(np.linalg.norm(hull.theta))
+        basis = np.concatenate([hull.theta[None], self.size * hull.directions])
+        left = (X.reshape(-1, d) @ basis.transpose(1, 0, 2).reshape(d, -1)).reshape(n, k, len(basis), d)
+        self.scores = left.transpose(0, 2, 1, 3) @ X.transpose(0, 2, 1)[:, None]  # (n, 1 + q, k, k)
+        self.power = float(np.linalg.norm(self.Y)) or 1.0
+
+    def patterns(self, c: Array) -> Array:
+        full = np.concatenate([np.ones((len(c), 1)), c], axis=1)
+        S = np.einsum("iq,nqab->niab", full, self.scores, optimize=True)
+        S = np.exp(S - S.max(axis=-1, keepdims=True))
+        P: Array = S / S.sum(axis=-1, keepdims=True)
+        return P
+
+    def features(self, c: Array) -> Array:
+        """Attended tokens (n·k, len(c), d)."""
+        Z: Array = self.patterns(c) @ self.X[:, None]
+        return Z.transpose(0, 2, 1, 3).reshape(-1, len(c), self.X.shape[2])
+
+    def evaluate(self, c: Array) -> tuple[float, Array, Array, Array, Array]:
+        Z = self.features(c).reshape(len(self.Y), -1)
+        W, R, L = project(Z, self.Y)
+        return float(np.linalg.norm(R)) / self.power, Z, W, R, L
+
+    def search(self, c: Array, iterations: int) -> tuple[float, Array]:
+        """Levenberg–Marquardt on c, with the Jacobian written out: m(m−1) columns are few."""
+        here, lam = self.evaluate(c), 1e-2
+        for _ in range(iterations if c.size else 0):
+            J, R = self.jacobian(c, *here[1:3], here[4]), here[3].ravel()
+            A, g = J.T @ J, J.T @ R
+            for _ in range(8):
+                step = np.linalg.solve(A + lam * np.diag(A.diagonal()) + 1e-14 * A.trace() * np.eye(len(A)), g)
+                ahead = self.evaluate(c + step.reshape(c.shape))
+                if ahead[0] < here[0]:
+                    break
+                lam *= 4
+            else:
+                break
+            gain = 1 - ahead[0] / here[0]
+            c, here, lam = c + step.reshape(c.shape), ahead, lam / 5
+            if gain < 1e-5:
+                break
+        return here[0], c
+
+    def jacobian(self, c: Array, Z: Array, W: Array, L: Array) -> Array:
+        from scipy.linalg import cho_solve
+
+        n, k, d = self.X.shape
+        P = self.patterns(c)[:, :, None]  # (n, m, 1, k, k)
+        S = self.scores[:, None, 1:]
+        dP = P * (S - (P * S).sum(axis=-1, keepdims=True))
+        dZ = (dP @ self.X[:, None, None]).transpose(0, 3, 1, 2, 4).reshape(n * k, *c.shape, d)
+        J: Array = np.einsum("rmqa,mab->rbmq", dZ, W.reshape(len(c), d, d), optimize=True).reshape(n * k, -1)
+        J -= Z @ cho_solve((L, True), Z.T @ J, check_finite=False)
+        return J.reshape(n * k * d, -1)
+
+    def net(self, c: Array, residuals: tuple[float, ...], visited: int) -> Net:
+        theta = self.hull.theta + self.size * np.einsum("iq,qab->iab", c, self.hull.directions)
+        w = self.evaluate(c)[2].reshape(theta.shape)
+        return Net(theta, w, residuals, visited)
