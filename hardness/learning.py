@@ -81,11 +81,11 @@ def judge(instance: Instance, X: NDArray[np.int8], predicted: Floats) -> dict[st
         return {"test_error": None, "relative_error": None, "sign_accuracy": None}
     error = float(np.sum((predicted - Y) ** 2))
     spread = float(np.sum((Y - Y.mean(axis=0)) ** 2)) or 1.0
-    structured = isinstance(instance.teacher, Gadget)
+    teacher = instance.teacher
     return {
         "test_error": (error / Y.size) ** 0.5,
         "relative_error": (error / spread) ** 0.5,
-        "sign_accuracy": sign_accuracy(instance.teacher, X, predicted, Y) if structured else None,
+        "sign_accuracy": sign_accuracy(teacher, X, predicted, Y) if isinstance(teacher, Gadget) else None,
     }
 
 

@@ -50,7 +50,7 @@ def points(heads: int, limit: int) -> int:
     >>> points(2, 1000), points(3, 100_000), points(4, 100_000)
     (33, 9, 0)
     """
-    return next((g for g in range(33, 2, -2) if comb(g ** (heads - 1), heads) <= limit), 0)
+    return next((g for g in range(33, 4, -2) if comb(g ** (heads - 1), heads) <= limit), 0)
 
 
 def explicit(X: Array, Y: Array, hull: Hull, heads: int, grid: int, reach: float = 2.0) -> Net:
