@@ -9,6 +9,7 @@ linear in log2 cost with Gaussian errors between cells, by maximum likelihood, c
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from math import comb
 from typing import Any
 
@@ -22,6 +23,7 @@ Integers = NDArray[np.int64]
 LEAST = 4  # dimensions, and hidden sizes, below which no growth is fitted
 FLOOR = 1e-3  # bits: cells that fit better than this are not told apart
 REPLICATES = 1000
+SEED = 0  # of the bootstrap and the power simulation: the same rows give the same page
 DECISIVE = 10.0  # difference of BIC
 
 
@@ -103,7 +105,7 @@ class Growth:
     binomial_slope: Interval | None = None
     models: tuple[Model, ...] = ()
     held_out_size: int | None = None
-    detectable: float | None = None
+    noise: float = 0.0
     refusal: str | None = None
 
     @property
@@ -113,6 +115,16 @@ class Growth:
             return False
         best, poly = self.rivals
         return self.slope.low > 0 and poly.bic - best.bic > DECISIVE and best.held_out < poly.held_out
+
+    @cached_property
+    def detectable(self) -> float | None:
+        """The power: the smallest d alpha/ds that the rule finds on this grid at this noise, four times in five."""
+        measured = [cell for cell in self.cells if not cell.censored]
+        if self.slope is None:
+            return None
+        from hardness.study.power import detectable
+
+        return detectable(np.array([c.dim for c in measured]), np.array([c.size for c in measured]), self.noise)
 
     @property
     def rivals(self) -> tuple[Model, Model]:
@@ -152,7 +164,7 @@ def fit(X: Floats, Y: Floats, censored: Bools) -> tuple[Floats, Floats, Floats]:
     return beta, sigma[:, 0], np.where(censored, log_ndtr(-z), density).sum(axis=1)
 
 
-def growth(cells: Sequence[Cell], *, seed: int = 0) -> Growth:
+def growth(cells: Sequence[Cell]) -> Growth:
     """Fit a series: exponents and their slope (P1), the binomial law (P2), models, hold-out (P3), power.
 
     Intervals are the hull of two: bootstrap over the runs of each cell, and Student's t from the scatter of the
@@ -162,10 +174,9 @@ def growth(cells: Sequence[Cell], *, seed: int = 0) -> Growth:
     sizes, refusal = _fitted_sizes(cells)
     if refusal:
         return Growth(cells, refusal=refusal)
-    rng = np.random.default_rng(np.random.SeedSequence(seed))
     d, s = np.array([c.dim for c in cells]), np.array([c.size for c in cells])
     y, censored = np.array([[c.log2_cost for c in cells]]), np.array([[c.censored for c in cells]])
-    replicas, lost = _bootstrap(cells, rng)
+    replicas, lost = _bootstrap(cells)
 
     use = np.isin(s, sizes)
     design, readout = exponent_design(d[use], s[use], sizes)
@@ -182,7 +193,7 @@ def growth(cells: Sequence[Cell], *, seed: int = 0) -> Growth:
         binomial_slope=k,
         models=models,
         held_out_size=sizes[-1],
-        detectable=detectable(d[~censored[0]], s[~censored[0]], noise, rng),
+        noise=noise,
     )
 
 
@@ -204,8 +215,9 @@ def _fitted_sizes(cells: Sequence[Cell]) -> tuple[list[int], str | None]:
     return sizes, None
 
 
-def _bootstrap(cells: Sequence[Cell], rng: np.random.Generator) -> tuple[Floats, Bools]:
+def _bootstrap(cells: Sequence[Cell]) -> tuple[Floats, Bools]:
     """log2 cost and censoring (REPLICATES, cells) with the runs of each cell drawn again."""
+    rng = np.random.default_rng(SEED)
     columns = []
     for cell in cells:
         drawn = rng.integers(len(cell.cost), size=(REPLICATES, len(cell.cost)))
@@ -233,12 +245,12 @@ def _intervals(X: Floats, readout: Floats, y: Floats, censored: Bools, replicas:
     beta, sigma, _ = fit(X, y, censored)
     value = readout @ beta[0]
     low, high = np.quantile(fit(X, replicas, lost)[0] @ readout.T, [0.025, 0.975], axis=0)
-    half = _half_width(X, readout, sigma)[0]
+    half = half_width(X, readout, sigma)[0]
     bounds = zip(value, np.minimum(low, value - half), np.maximum(high, value + half), strict=True)
     return [Interval(*map(float, each)) for each in bounds]
 
 
-def _half_width(X: Floats, readout: Floats, sigma: Floats) -> Floats:
+def half_width(X: Floats, readout: Floats, sigma: Floats) -> Floats:
     """Half width (B, rows) of the 95 % t interval of readout · coefficients, from sigma (B,) of the ML fit."""
     from scipy.stats import t
 
@@ -252,7 +264,7 @@ def _columns(name: str, d: Integers, s: Integers) -> Floats:
     return np.column_stack([np.ones(len(d)), *MODELS[name](d, s)])
 
 
-def _criteria(
+def criteria(
     name: str, d: Integers, s: Integers, Y: Floats, censored: Bools, held: int
 ) -> tuple[Floats, Floats, Floats, Floats]:
     """A model on data sets Y (B, n): coefficients (B, p), sigma, log-likelihood and held-out RMSE, each (B,)."""
@@ -264,7 +276,7 @@ def _criteria(
 
 
 def _model(name: str, d: Integers, s: Integers, y: Floats, censored: Bools, held: int) -> Model:
-    (beta,), (sigma,), (likelihood,), (miss,) = _criteria(name, d, s, y, censored, held)
+    (beta,), (sigma,), (likelihood,), (miss,) = criteria(name, d, s, y, censored, held)
     free = len(beta) + 1  # with sigma
     return Model(
         name=name,
@@ -274,28 +286,3 @@ def _model(name: str, d: Integers, s: Integers, y: Floats, censored: Bools, held
         bic=float(free * np.log(len(d)) - 2 * likelihood),
         held_out=float(miss),
     )
-
-
-def detectable(d: Integers, s: Integers, noise: float, rng: np.random.Generator) -> float | None:
-    """Smallest d alpha/ds that the verdict's rule finds on this grid with probability 0.8, by simulation.
-
-    The truth is log2 cost = k log2 C(d-1, s) + N(0, noise^2) for falling k; None if even k = 2 is not found.
-    """
-    sizes = sorted(int(size) for size in set(s) if np.sum(s == size) >= 3)
-    use = np.isin(s, sizes)
-    X, readout = exponent_design(d[use], s[use], sizes)
-    shape = log2_binomial(d, s)
-    whole, found = np.zeros((200, len(d)), dtype=bool), None
-    for k in 2.0 * 0.85 ** np.arange(32):
-        Y = k * shape + noise * rng.standard_normal(whole.shape)
-        beta, sigma, _ = fit(X, Y[:, use], whole[:, use])
-        above = beta @ readout[-1] > _half_width(X, readout[-1:], sigma)[:, 0]
-        growing, poly = ([_criteria(n, d, s, Y, whole, sizes[-1]) for n in names] for names in (GROWING, [POLYNOMIAL]))
-        bic = np.stack([len(g[0][0]) * np.log(len(d)) - 2 * g[2] for g in growing])
-        best = np.argmin(bic, axis=0)
-        gain = len(poly[0][0][0]) * np.log(len(d)) - 2 * poly[0][2] - bic.min(axis=0)
-        miss = np.take_along_axis(np.stack([g[3] for g in growing]), best[None], axis=0)[0]
-        if np.mean(above & (gain > DECISIVE) & (miss < poly[0][3])) < 0.8:
-            break
-        found = float(k * readout[-1] @ np.linalg.lstsq(X, shape[use], rcond=None)[0])
-    return found

@@ -92,11 +92,18 @@ class Store:
         kind = [self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         if kind != [APPLICATION, VERSION]:
             raise InputError(f"{self.path} is not a store of studies, version {VERSION}; name another --out")
+        page = self._db.execute("PRAGMA page_size").fetchone()[0]
+        if not self._journal() and self.path.stat().st_size % page:
+            raise sqlite3.DatabaseError("its last page is cut off")  # SQLite would read zeros there
         if (check := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise sqlite3.DatabaseError(check.replace("\n", " "))
         self.about: dict[str, Any] = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta")}
         if about is not None and self.about != json.loads(canonical(about)):
             raise InputError(f"{self.path} holds {_describe(self.about)}, not {_describe(about)}; name another --out")
+
+    def _journal(self) -> bool:
+        journal = self.path.with_name(self.path.name + "-wal")
+        return journal.exists() and journal.stat().st_size > 0
 
     def __enter__(self) -> "Store":
         return self

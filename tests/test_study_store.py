@@ -1,0 +1,176 @@
+"""The store: exactly once, mergeable, and one clear sentence when the file is damaged."""
+
+import csv
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardness.errors import InputError
+from hardness.study.store import Store, export, merge
+from hardness.study.tasks import Task
+from hardness.study.trial import STATUSES, Outcome
+
+ABOUT = {"study": "demo", "seed": 0, "quick": False}
+
+
+def tasks(count: int) -> list[Task]:
+    return [Task("parity", {"dim": 16, "heads": 2}, {"kind": "game"}, {"queries": 9}, r) for r in range(count)]
+
+
+def filled(path: Path, done: list[int], about: Any = None, planned: int = 8, cost: float = 5.0) -> Path:
+    with Store(path, about or ABOUT) as store:
+        store.plan(tasks(planned))
+        for r in done:
+            store.add(tasks(planned)[r], Outcome("solved", cost + r, {"accuracy": 0.5}, 0.25), {"numpy": "2"})
+    return path
+
+
+def exported(path: Path, timing: bool = False) -> bytes:
+    with Store(path) as store:
+        export(store, path.with_suffix(".csv"), timing)
+    return path.with_suffix(".csv").read_bytes()
+
+
+def test_a_task_is_stored_once(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        task = tasks(1)[0]
+        store.plan([task, task])
+        store.add(task, Outcome("solved", 1), {})
+        store.add(task, Outcome("wrong", 2), {})
+        assert store.planned() == 1
+        assert store.counts() == {"solved": 1}
+        assert [row.outcome.cost for row in store.rows() if row.outcome] == [1]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_every_status_is_stored(tmp_path: Path, status: str) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        store.plan(tasks(1))
+        store.add(tasks(1)[0], Outcome(status), {})
+        assert store.counts() == {status: 1}
+
+
+def test_an_unknown_status_is_a_bug(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store, pytest.raises(ValueError, match="none of"):
+        store.add(tasks(1)[0], Outcome("fine"), {})
+
+
+def test_shards_merge_to_the_whole(tmp_path: Path) -> None:
+    whole = filled(tmp_path / "whole.db", list(range(8)))
+    parts = [filled(tmp_path / f"{i}.db", list(range(i, 8, 3))) for i in range(3)]
+    assert merge(parts, tmp_path / "new" / "merged.db") == {"solved": 8}
+    assert exported(tmp_path / "new" / "merged.db") == exported(whole)
+    assert not list((tmp_path / "new").glob("*-wal"))
+
+
+def test_merging_is_idempotent_and_takes_no_sides(tmp_path: Path) -> None:
+    a, b = filled(tmp_path / "a.db", [0, 1, 2]), filled(tmp_path / "b.db", [2, 5])
+    merge([a, b], tmp_path / "ab.db")
+    merge([b, a, b], tmp_path / "ba.db")
+    assert exported(tmp_path / "ab.db") == exported(tmp_path / "ba.db")
+
+
+def test_a_finished_trial_beats_a_crash(tmp_path: Path) -> None:
+    for name, status in (("a", "killed"), ("b", "solved")):
+        with Store(tmp_path / f"{name}.db", ABOUT) as store:
+            store.plan(tasks(1))
+            store.add(tasks(1)[0], Outcome(status, 7), {})
+    for order in ("ab", "ba"):
+        assert merge([tmp_path / f"{x}.db" for x in order], tmp_path / f"{order}.out") == {"solved": 1}
+
+
+def test_rows_that_disagree_do_not_merge(tmp_path: Path) -> None:
+    a, b = filled(tmp_path / "a.db", [0]), filled(tmp_path / "b.db", [0], cost=6.0)
+    with pytest.raises(InputError, match="ended otherwise"):
+        merge([a, b], tmp_path / "ab.db")
+    assert not (tmp_path / "ab.db").exists()
+
+
+def test_other_studies_and_seeds_do_not_mix(tmp_path: Path) -> None:
+    a, b = filled(tmp_path / "a.db", [0]), filled(tmp_path / "b.db", [1], {**ABOUT, "seed": 1})
+    with pytest.raises(InputError, match="do not merge"):
+        merge([a, b], tmp_path / "ab.db")
+    with pytest.raises(InputError, match="seed 0"):
+        Store(a, {**ABOUT, "seed": 1})
+
+
+@pytest.mark.parametrize("keep", [1, 50, 99, 100, 4096, 5000, -40, -1])
+def test_a_truncated_file_is_one_sentence(tmp_path: Path, keep: int) -> None:
+    path = filled(tmp_path / "rows.db", list(range(8)))
+    data = path.read_bytes()
+    path.write_bytes(data[:keep])
+    with pytest.raises(InputError, match=r"rows\.db") as caught:
+        Store(path)
+    assert "\n" not in str(caught.value)
+
+
+def test_a_corrupt_page_is_one_sentence(tmp_path: Path) -> None:
+    path = filled(tmp_path / "rows.db", list(range(300)), planned=300)
+    data = bytearray(path.read_bytes())
+    data[8192:12288] = b"\xff" * 4096
+    path.write_bytes(data)
+    with pytest.raises(InputError, match="damaged"):
+        Store(path)
+
+
+def test_foreign_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("hello " * 1000)
+    with pytest.raises(InputError, match="damaged or not a store"):
+        Store(tmp_path / "text.db")
+    with sqlite3.connect(tmp_path / "other.db") as db:
+        db.execute("CREATE TABLE t (x)")
+    with pytest.raises(InputError, match="not a store"):
+        Store(tmp_path / "other.db", ABOUT)
+    with pytest.raises(InputError, match="does not exist"):
+        Store(tmp_path / "none.db")
+    with pytest.raises(InputError, match="cannot open"):
+        Store(tmp_path, ABOUT)
+
+
+def test_a_torn_journal_loses_at_most_its_last_trial(tmp_path: Path) -> None:
+    path = tmp_path / "rows.db"
+    with Store(path, ABOUT) as store:
+        store.plan(tasks(8))
+        for task in tasks(8):
+            store.add(task, Outcome("solved", 1), {})
+        # The state of the files while the writer is alive, its journal cut by 40 bytes: a kill amid a write.
+        copy = tmp_path / "copy.db"
+        copy.write_bytes(path.read_bytes())
+        journal = path.with_name("rows.db-wal").read_bytes()
+    copy.with_name("copy.db-wal").write_bytes(journal[:-40])
+    with Store(copy, ABOUT) as store:
+        assert store.counts() == {"solved": 7}
+        store.add(tasks(8)[7], Outcome("solved", 1), {})
+    assert exported(copy) == exported(path)
+
+
+def test_export_has_every_row_and_no_times(tmp_path: Path) -> None:
+    path = filled(tmp_path / "rows.db", [0, 3])
+    exported(path)
+    rows = list(csv.DictReader((tmp_path / "rows.csv").open()))
+    assert [row["status"] for row in rows] == ["solved", "planned", "planned", "solved"] + ["planned"] * 4
+    assert rows[3]["cost"] == "8"
+    assert rows[3]["detail.accuracy"] == "0.5"
+    assert not any("seconds" in name or "provenance" in name for name in rows[0])
+    exported(path, timing=True)
+    rows = list(csv.DictReader((tmp_path / "rows.csv").open()))
+    assert rows[0]["seconds"] == "0.25"
+    assert rows[0]["provenance.numpy"] == "2"
+
+
+def test_parquet_holds_the_same_table(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = filled(tmp_path / "rows.db", [0, 1])
+    with Store(path) as store:
+        export(store, tmp_path / "rows.parquet")
+    table = parquet.read_table(tmp_path / "rows.parquet").to_pydict()
+    assert table["cost"][:3] == [5, 6, None]
+    assert len(table["identity"]) == 8
+
+
+def test_export_refuses_other_formats(tmp_path: Path) -> None:
+    path = filled(tmp_path / "rows.db", [0])
+    with Store(path) as store, pytest.raises(InputError, match="csv or"):
+        export(store, tmp_path / "rows.xlsx")
