@@ -1,0 +1,104 @@
+"""Linear attention as a linear function of cubic features (Yau et al. 2024, arXiv 2410.10101, section 2).
+
+A head reads Σ_i V z_i (z_iᵀ Q q) = V S Q q, with S = Σ_i z_i z_iᵀ over all tokens and q the query token. The paper's
+tokens are the columns of a d×n matrix and its query the last one; here tokens are rows, and `query` says which asks.
+"""
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from hardness.errors import InputError
+from learner.base import Array
+from learner.ridge import row_blocks
+
+Asker = tuple[Array, Array]  # queries (n, d) and their keys (n, N, d)
+
+
+def feature_count(dim: int) -> int:
+    """ψ = d²(d+1)/2 features <z_j, z_k> q_l, j <= k.
+
+    >>> [feature_count(d) for d in (2, 4, 8, 12, 16, 20, 24, 32)]
+    [6, 40, 288, 936, 2176, 4200, 7200, 16896]
+    """
+    return dim * dim * (dim + 1) // 2
+
+
+def weights(dim: int) -> Array:
+    """√2 for features with j < k, 1 with j = k: so weighted, features have `kernel` as their inner product."""
+    j, k = np.triu_indices(dim)
+    return np.repeat(np.where(j < k, np.sqrt(2), 1.0), dim)
+
+
+def features(X: Array, query: int = -1, keys: Sequence[int] | None = None) -> Array:
+    """H(X) (n, ψ): S_jk q_l at index (pair j <= k, l), of tokens X (n, k, d); `keys` restricts the sum in S."""
+    x = np.asarray(X, dtype=np.float64)
+    moments = x if keys is None else x[:, keys]
+    j, k = np.triu_indices(x.shape[2])
+    return np.asarray((moments.transpose(0, 2, 1) @ moments)[:, j, k, None] * x[:, query, None, :]).reshape(len(x), -1)
+
+
+def attention(V: Array, Q: Array, X: Array, query: int = -1) -> Array:
+    """Σ_h V_h S Q_h q, (n, outputs): V (H, outputs, d), Q (H, d, d), tokens X (n, k, d)."""
+    x = np.asarray(X, dtype=np.float64)
+    scores = x @ Q[:, None] @ x[:, query, :, None]
+    return np.asarray((V[:, None] @ (x.transpose(0, 2, 1) @ scores)).sum(axis=0)[..., 0])
+
+
+def parameters(V: Array, Q: Array) -> Array:
+    """p (outputs, ψ) such that `attention(V, Q, X) = features(X) @ p.T`: two layers are one function iff p agrees.
+
+    >>> rng = np.random.default_rng(0)
+    >>> V, Q, X = rng.normal(size=(2, 3, 4)), rng.normal(size=(2, 4, 4)), rng.normal(size=(5, 6, 4))
+    >>> bool(np.allclose(features(X) @ parameters(V, Q).T, attention(V, Q, X)))
+    True
+    """
+    W = np.einsum("haj,hkl->ajkl", V, Q)
+    j, k = np.triu_indices(V.shape[2])
+    both = W[:, j, k] + W[:, k, j]
+    both[:, j == k] /= 2
+    return np.asarray(both.reshape(len(both), -1))
+
+
+def lift(p: Array, dim: int) -> Array:
+    """The W (outputs, d, d, d) of least norm with Σ_h V_h[a,j] Q_h[k,l] = W[a,j,k,l]: symmetric in j, k."""
+    j, k = np.triu_indices(dim)
+    W = np.empty((len(p), dim, dim, dim))
+    half = p.reshape(len(p), len(j), dim) / np.where(j < k, 2, 1)[:, None]
+    W[:, j, k] = half
+    W[:, k, j] = half
+    return W
+
+
+def kernel(x: Asker, z: Asker, degree: int = 1) -> Array:
+    """<q, q'>^p Σ_ij <x_i, z_j>^(p+1), (n, n'): inner products of the features of attention with score (zᵀQq)^p.
+
+    `x` and `z` are pairs of queries (n, d) and keys (n, N, d). For p = 1 the features are √2-weighted `features`.
+    Raises `InputError` unless degree >= 1.
+    """
+    if degree < 1:
+        raise InputError(f"degree must be at least 1, got {degree}")
+    (q, keys), (p, others) = x, z
+    gram = np.empty((len(q), len(p)))
+    dim, pairs = keys.shape[2], keys.shape[1] * others.shape[1]
+    if moments := degree == 1 and dim < pairs:
+        right = (others.transpose(0, 2, 1) @ others).reshape(len(p), -1).T
+    for rows in row_blocks(len(q), len(p)):
+        part = keys[rows]
+        if moments:
+            total = (part.transpose(0, 2, 1) @ part).reshape(len(part), -1) @ right
+        else:
+            total = np.zeros((len(part), len(p)))
+            for i in range(keys.shape[1]):
+                for j in range(others.shape[1]):
+                    total += _power(part[:, i] @ others[:, j].T, degree + 1)
+        gram[rows] = total * _power(q[rows] @ p.T, degree)
+    return gram
+
+
+def _power(base: Array, exponent: int) -> Array:
+    # numpy's own integer power calls pow() on every entry.
+    product = base.copy()
+    for _ in range(exponent - 1):
+        product *= base
+    return product

@@ -1,0 +1,281 @@
+"""A universal Turing machine executed by one linear-attention layer: programs and tapes are in the tokens.
+
+The layer is applied to every cell of a bounded tape and maps a configuration to the next. Its tokens are one for each
+rule of the program, [e_(s,a); e_(s',move); e_write], and as query the cell in its neighbourhood, one of
+T = QA + 2QA·A + A windows: the head is here in state s over symbol a; it is on the left or on the right neighbour,
+and this cell holds b; or it is elsewhere, and this cell holds b. The label is the state that the cell has next (none,
+0 .. Q-1, halted) and its symbol. A head moves at every step. Outside the layer nothing is computed: its outputs are
+rounded, and cells are put beside their neighbours again.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hardness.errors import InputError
+from learner.base import Array
+from learner.linear.regressor import LinearAttention
+
+Integers = NDArray[np.intp]
+Rule = tuple[int, str, int]  # write, "L" or "R", next state; HALT is the state that stops
+HALT = -1
+
+ADDITION: Mapping[tuple[int, int], Rule] = {
+    (0, 1): (1, "R", 0),
+    (0, 0): (1, "R", 1),  # close the gap between the two numbers,
+    (1, 1): (1, "R", 1),
+    (1, 0): (0, "L", 2),
+    (2, 1): (0, "R", HALT),  # and take one off the end
+}
+PALINDROME: Mapping[tuple[int, int], Rule] = {
+    (0, 0): (1, "R", HALT),  # nothing is left: yes (1), written under the head
+    (0, 1): (0, "R", 1),
+    (0, 2): (0, "R", 2),
+    (1, 1): (1, "R", 1),
+    (1, 2): (2, "R", 1),
+    (1, 0): (0, "L", 3),
+    (2, 1): (1, "R", 2),
+    (2, 2): (2, "R", 2),
+    (2, 0): (0, "L", 4),
+    (3, 1): (0, "L", 5),
+    (3, 2): (2, "R", HALT),  # the ends differ: no (2)
+    (3, 0): (1, "R", HALT),
+    (4, 2): (0, "L", 5),
+    (4, 1): (2, "R", HALT),
+    (4, 0): (1, "R", HALT),
+    (5, 1): (1, "L", 5),
+    (5, 2): (2, "L", 5),
+    (5, 0): (0, "R", 0),
+}
+BUSY_BEAVER: Mapping[tuple[int, int], Rule] = {  # four states: 107 steps, 13 ones
+    (0, 0): (1, "R", 1),
+    (0, 1): (1, "L", 1),
+    (1, 0): (1, "L", 0),
+    (1, 1): (0, "L", 2),
+    (2, 0): (1, "R", HALT),
+    (2, 1): (1, "L", 3),
+    (3, 0): (1, "R", 3),
+    (3, 1): (0, "R", 0),
+}
+
+
+@dataclass(frozen=True)
+class Run:
+    """How a program ran: `status` is `halted`, `budget`, `edge` (off the tape), `uncertified` or `broken`.
+
+    `history` holds every configuration: state (Q is halted), head position, tape.
+    """
+
+    status: str
+    message: str
+    history: tuple[tuple[int, int, tuple[int, ...]], ...]
+
+    @property
+    def steps(self) -> int:
+        return len(self.history) - 1
+
+    @property
+    def tape(self) -> tuple[int, ...]:
+        return self.history[-1][2]
+
+    @property
+    def written(self) -> int:
+        """The symbol written at the last step."""
+        return self.tape[self.history[-2][1]]
+
+
+@dataclass(frozen=True)
+class Machine:
+    """The alphabet of programs: `states` Q and `symbols` A, 0 the blank. Programs are tables (Q, A, 3).
+
+    An entry is (next state 0..Q with Q = halted, symbol to write, move 0 = left or 1 = right).
+
+    >>> Machine(states=3, symbols=2).windows, Machine(states=3, symbols=2).span_rank
+    (32, 1792)
+    """
+
+    states: int
+    symbols: int
+
+    @property
+    def pairs(self) -> int:
+        return self.states * self.symbols
+
+    @property
+    def windows(self) -> int:
+        """T = QA + 2QA·A + A kinds of cell."""
+        return self.pairs * (1 + 2 * self.symbols) + self.symbols
+
+    @property
+    def moves(self) -> int:
+        """Pairs of a next state, halted included, and a direction."""
+        return 2 * (self.states + 1)
+
+    @property
+    def dim(self) -> int:
+        return self.windows + self.pairs + self.moves + self.symbols
+
+    @property
+    def span_rank(self) -> int:
+        """Rank of the features of all steps of all programs: T kinds of window times moments of programs."""
+        free = self.moves - 1 + self.symbols - 1
+        return self.windows * (1 + self.pairs * free + (self.moves - 1) * (self.symbols - 1))
+
+    def program(self, rules: Mapping[tuple[int, int], Rule]) -> Integers:
+        """The table of readable rules {(state, symbol): (write, "L" | "R", next)}; pairs left out halt.
+
+        Raises `InputError` if a rule uses a state or symbol that this machine lacks.
+        """
+        table = np.zeros((self.states, self.symbols, 3), dtype=np.intp)
+        table[:] = (self.states, 0, 1)
+        for (state, symbol), (write, move, following) in rules.items():
+            inside = 0 <= state < self.states and HALT <= following < self.states
+            if not (inside and 0 <= symbol < self.symbols and 0 <= write < self.symbols and move in ("L", "R")):
+                raise InputError(
+                    f"rule ({state}, {symbol}) -> ({write}, {move!r}, {following}) does not fit a machine of "
+                    f"{self.states} states and {self.symbols} symbols"
+                )
+            table[state, symbol] = (following % (self.states + 1), write, move == "R")
+        return table
+
+    def random_programs(self, count: int, rng: np.random.Generator) -> Integers:
+        """Programs (count, Q, A, 3), every entry uniform."""
+        return rng.integers((self.states + 1, self.symbols, 2), size=(count, self.states, self.symbols, 3))
+
+    def window(self, head: int, pair: Integers, own: Integers | int) -> Integers:
+        """Index of windows: head 0 here, 1 on the left, 2 on the right, 3 elsewhere; `pair` s·A + a; `own` symbol."""
+        if head == 0:
+            return pair
+        start = self.pairs * (1 + (head - 1) * self.symbols)
+        return np.asarray(start + (own if head == 3 else pair * self.symbols + own))
+
+    def tokens(self, programs: Integers, windows: Integers) -> NDArray[np.int8]:
+        """Tokens (n, QA + 1, dim) of windows (n,) under programs (n, Q, A, 3): the rules, then the query."""
+        n, pair = len(windows), np.arange(self.pairs)
+        following, write, move = programs.reshape(n, self.pairs, 3).transpose(2, 0, 1)
+        X = np.zeros((n, self.pairs + 1, self.dim), dtype=np.int8)
+        every, keys = np.arange(n)[:, None], self.windows
+        X[:, pair, keys + pair] = 1
+        X[every, pair, keys + self.pairs + 2 * following + move] = 1
+        X[every, pair, keys + self.pairs + self.moves + write] = 1
+        X[np.arange(n), -1, windows] = 1
+        return X
+
+    def labels(self, programs: Integers, windows: Integers) -> Array:
+        """What the cells are next, (n, Q + 2 + A): one-hot state (none, 0 .. Q-1, halted) and one-hot symbol."""
+        n, Q, A = len(windows), self.states, self.symbols
+        bounds = self.pairs * np.array([1, 1 + A, 1 + 2 * A])
+        kind = np.searchsorted(bounds, windows, side="right")
+        inner = windows - np.concatenate([[0], bounds])[kind]
+        pair = np.where(kind == 0, inner, np.where(kind == 3, 0, inner // A))
+        following, write, move = programs.reshape(n, self.pairs, 3)[np.arange(n), pair].T
+        arrives = ((kind == 1) & (move == 1)) | ((kind == 2) & (move == 0))
+        state = np.where(arrives, following + 1, 0)
+        symbol = np.where(kind == 0, write, inner % A)
+        return np.concatenate([np.eye(Q + 2)[state], np.eye(A)[symbol]], axis=1)
+
+    def steps(self, count: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], Array]:
+        """Random transitions: tokens and labels of `count` uniform windows, each under a program of its own."""
+        programs, windows = self.random_programs(count, rng), rng.integers(self.windows, size=count)
+        return self.tokens(programs, windows), self.labels(programs, windows)
+
+    def layer(self) -> tuple[Array, Array]:
+        """V (4, outputs, dim), Q (4, dim, dim): four heads that execute every program, by hand.
+
+        Heads 0-2 look up the rule of the head here, on the left, on the right; head 3 keeps a cell's symbol, since a
+        query meets no other token that holds its window.
+        """
+        V, Q = np.zeros((4, self.states + 2 + self.symbols, self.dim)), np.zeros((4, self.dim, self.dim))
+        key, move = self.windows, self.windows + self.pairs
+        pair, own, symbol = np.arange(self.pairs), np.arange(self.symbols), self.states + 2
+        for head in range(3):
+            for b in range(self.symbols):
+                Q[head, key + pair, self.window(head, pair, b)] = 1
+        V[0, symbol + own, move + self.moves + own] = 1
+        V[0, 0, key + pair] = 1
+        for head, direction in ((1, 1), (2, 0)):
+            states = np.arange(self.states + 1)
+            V[head, 1 + states, move + 2 * states + direction] = 1
+            V[head, 0, move + 2 * states + 1 - direction] = 1
+        for head in (1, 2, 3):
+            for b in range(self.symbols):
+                windows = self.window(head, pair, b)
+                Q[3, windows, windows] = 1
+                V[3, symbol + b, windows] = 1
+                V[3, 0, windows] = head == 3
+        return V, Q
+
+    def windows_of(self, state: int, head: int, tape: Integers) -> Integers:
+        """The window of every cell of a configuration, (cells,)."""
+        cells, pair = np.arange(len(tape)), state * self.symbols + tape[head]
+        found = np.where(cells == head, self.window(0, pair, tape), self.window(3, pair, tape))
+        for place, side in ((head + 1, 1), (head - 1, 2)):
+            if 0 <= place < len(tape):
+                found[place] = self.window(side, pair, tape[place])
+        return found
+
+    def run(
+        self,
+        model: LinearAttention,
+        program: Integers,
+        tape: ArrayLike,
+        *,
+        head: int = 0,
+        max_steps: int = 1000,
+        trust: bool = False,
+    ) -> Run:
+        """Run `program` from state 0 on `tape`, every next cell said by `model`; stop at the first uncertified step.
+
+        With `trust` nothing is certified. Raises `InputError` if the tape holds other symbols or the head is off it.
+        """
+        cells = np.array(tape, dtype=np.intp)
+        if cells.ndim != 1 or not (0 <= head < len(cells) and cells.min() >= 0 and cells.max() < self.symbols):
+            raise InputError(f"a tape is a row of symbols 0..{self.symbols - 1} with the head on it")
+        state, history = 0, [(0, head, tuple(cells.tolist()))]
+        for step in range(max_steps):
+            windows = self.windows_of(state, head, cells)
+            X = self.tokens(np.broadcast_to(program, (len(cells), *program.shape)), windows)
+            outside = np.zeros(len(cells)) if trust else model.residual(X)
+            if outside.max() >= 1e-8:
+                cell = int(outside.argmax())
+                message = (
+                    f"step {step} is not certified: cell {cell}, with the head at cell {head} (state {state}, symbol "
+                    f"{cells[head]}) lies outside what training spans (residual {outside.max():.1e}); "
+                    "train on more transitions"
+                )
+                return Run("uncertified", message, tuple(history))
+            said = model.predict(X)
+            states, edge = said[:, : self.states + 2].argmax(axis=1), head
+            cells = said[:, self.states + 2 :].argmax(axis=1)
+            occupied = np.flatnonzero(states)
+            if len(occupied) != 1:
+                off = not len(occupied) and edge in (0, len(cells) - 1)
+                message = f"step {step}: " + (
+                    f"the head left the tape of {len(cells)} cells" if off else f"{len(occupied)} cells hold the head"
+                )
+                return Run("edge" if off else "broken", message, tuple(history))
+            head = int(occupied[0])
+            state = int(states[head]) - 1
+            history.append((state, head, tuple(cells.tolist())))
+            if state == self.states:
+                return Run("halted", f"halted after {step + 1} steps", tuple(history))
+        return Run("budget", f"still running after {max_steps} steps", tuple(history))
+
+
+def interpret(program: Integers, tape: ArrayLike, *, head: int = 0, max_steps: int = 1000) -> Run:
+    """What a Turing machine does, by definition: the reference for `Machine.run`."""
+    cells, state = np.array(tape, dtype=np.intp), 0
+    history = [(0, head, tuple(cells.tolist()))]
+    for step in range(max_steps):
+        following, write, move = program[state, cells[head]]
+        cells[head] = write
+        head += 1 if move else -1
+        if not 0 <= head < len(cells):
+            return Run("edge", f"step {step}: the head left the tape of {len(cells)} cells", tuple(history))
+        state = int(following)
+        history.append((state, head, tuple(cells.tolist())))
+        if state == len(program):
+            return Run("halted", f"halted after {step + 1} steps", tuple(history))
+    return Run("budget", f"still running after {max_steps} steps", tuple(history))

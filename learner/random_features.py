@@ -1,0 +1,180 @@
+"""Random-feature attention and its rival, the random-feature network (Fu, Guo, Bai, Mei, arXiv 2307.11353).
+
+What a head computes follows the paper's abstract and is reconstructed elsewhere: the constant appended to tokens, an
+identity as the mean of biased heads, its size `bias` and `std` are this lab's choices, not the paper's.
+"""
+
+from collections.abc import Iterator
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from learner.base import Array
+from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks, views
+
+CHUNK_HEADS = 64
+CHUNK_NEURONS = 1024
+
+
+def arc_cosine(cosine: Array) -> Array:
+    """J(θ) = (sin θ + (π − θ) cos θ) / 2π = E relu(<w,u>) relu(<w,v>) for unit u, v at angle θ, w standard normal.
+
+    As a power series in cos θ it has no odd degree from 3 on: un-augmented heads miss those.
+
+    >>> arc_cosine(np.array([1.0, 0.0])).round(6)
+    array([0.5     , 0.159155])
+    """
+    c = np.clip(cosine, -1, 1)
+    return np.asarray((np.sqrt(1 - c * c) + (np.pi - np.arccos(c)) * c) / (2 * np.pi))
+
+
+class _Scaled(RidgeLearner):
+    """Divides tokens by their root-mean-square norm in training, so that an appended 1 weighs as much as a token."""
+
+    def _scaled(self, X: Array) -> Array:
+        return np.asarray(X, dtype=np.float64) / self.token_norm_
+
+    def _measure(self, X: Array) -> None:
+        self.token_norm_ = float(np.sqrt(np.mean(np.sum(np.square(X, dtype=np.float64), axis=2)))) or 1.0
+
+
+class RandomFeatureAttention(_Scaled):
+    """Σ_m mean_i relu(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ>: frozen random W_m, trained v_m, the softmax replaced by a relu.
+
+    `n_heads` heads, None for infinitely many (closed-form kernel, unbiased only); `bias` μ makes the mean of W_m
+    μ·I, and only μ/`std` matters; `augment` appends the constant 1 to tokens: without it even functions of the keys
+    alone cannot be represented. `query` and `keys`: see `views`. The rest is `RidgeLearner`'s.
+
+    >>> X = np.random.default_rng(0).normal(size=(400, 3, 4))
+    >>> model = RandomFeatureAttention(200, keys="others", random_state=0).fit(X, X[:, 1:, 0].mean(axis=1))
+    >>> model.score(X, X[:, 1:, 0].mean(axis=1)) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        n_heads: int | None = 1000,
+        *,
+        bias: float = 0.0,
+        std: float = 1.0,
+        augment: bool = True,
+        query: int | str = "all",
+        keys: str = "all",
+        alpha: float | tuple[float, ...] = GRID,
+        memory_gb: float = 5.0,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(alpha, memory_gb, random_state)
+        self.n_heads = n_heads
+        self.bias = bias
+        self.std = std
+        self.augment = augment
+        self.query = query
+        self.keys = keys
+
+    def _start(self, X: Array, rng: np.random.Generator) -> int | None:
+        self._measure(X)
+        self._views = views(X.shape[1], self.query, self.keys)
+        if self.n_heads is None:
+            if self.bias:
+                raise InputError("infinitely many heads have a closed form only without bias; set bias=0 or n_heads")
+            return None
+        d, wide = X.shape[2], X.shape[2] + self.augment
+        refuse_beyond(self.memory_gb, 4e-9 * self.n_heads * wide**2, f"{self.n_heads} heads")
+        mean = np.diag([self.bias] * d + [0.0] * self.augment)
+        self.heads_ = (mean + self.std * rng.normal(size=(self.n_heads, wide, wide))).astype(np.float32)
+        return int(self.n_heads * wide * len(self._views))
+
+    def _tokens(self, X: Array) -> Array:
+        x = self._scaled(X)
+        return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2) if self.augment else x
+
+    def _blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
+        x = self._tokens(X).astype(np.float32)
+        for start in range(0, len(self.heads_), CHUNK_HEADS):
+            heads = self.heads_[start : start + CHUNK_HEADS]
+            for group in self._views:
+                yield np.mean([_attend(x[:, q], x[:, keys], heads) for q, keys in group], axis=0)
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        if self.n_heads is not None:
+            return super()._kernel(X, Z)
+        x, z = self._tokens(X), self._tokens(Z)
+        gram = np.zeros((len(x), len(z)))
+        for rows in row_blocks(len(x), len(z)):
+            for group in self._views:
+                pairs = [(a, b) for a in group for b in group]
+                gram[rows] += sum(_head_kernel(x[rows], z, a, b) for a, b in pairs) / len(group) ** 2
+        return self.std**2 * gram
+
+
+def _attend(query: NDArray[np.float32], keys: NDArray[np.float32], heads: NDArray[np.float32]) -> NDArray[np.float32]:
+    """Features mean_i relu(qᵀ W_m kᵢ) kᵢ, (n, m·d): query (n, d), keys (n, N, d), heads (m, d, d)."""
+    n, d = query.shape
+    scores = (query @ heads.transpose(1, 0, 2).reshape(d, -1)).reshape(n, -1, d) @ keys.transpose(0, 2, 1)
+    return np.asarray(np.maximum(scores, 0) @ keys / np.float32(keys.shape[1])).reshape(n, -1)
+
+
+def _head_kernel(x: Array, z: Array, a: tuple[int, list[int]], b: tuple[int, list[int]]) -> Array:
+    """E <φ(x), φ(z)> of one head with standard normal W, query and keys of x as in `a`, of z as in `b`."""
+    (q, keys), (p, others) = a, b
+    size, length = np.linalg.norm(x, axis=2), np.linalg.norm(z, axis=2)
+    asked = np.outer(size[:, q], length[:, p])
+    cosine = x[:, q] @ z[:, p].T / asked
+    total = np.zeros_like(asked)
+    for i in keys:
+        for j in others:
+            norms, inner = np.outer(size[:, i], length[:, j]), x[:, i] @ z[:, j].T
+            total += norms * inner * arc_cosine(cosine * inner / norms)
+    return np.asarray(asked * total / (len(keys) * len(others)))
+
+
+class RandomFeatureMLP(_Scaled):
+    """Σ_m a_m relu(<w_m, (x₀, …, x_N, 1)>): frozen standard normal w_m, trained a_m, on the tokens end to end.
+
+    `width` neurons, None for infinitely many (closed-form kernel). The rest is `RidgeLearner`'s.
+
+    >>> X = np.random.default_rng(0).normal(size=(400, 2, 3))
+    >>> RandomFeatureMLP(None).fit(X, X[:, 0, 0]).score(X, X[:, 0, 0]) > 0.99
+    True
+    """
+
+    def __init__(
+        self,
+        width: int | None = 1000,
+        *,
+        alpha: float | tuple[float, ...] = GRID,
+        memory_gb: float = 5.0,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(alpha, memory_gb, random_state)
+        self.width = width
+
+    def _start(self, X: Array, rng: np.random.Generator) -> int | None:
+        self._measure(X)
+        if self.width is None:
+            return None
+        inputs = X.shape[1] * X.shape[2] + 1
+        refuse_beyond(self.memory_gb, 4e-9 * self.width * inputs, f"{self.width} neurons")
+        self.neurons_ = rng.normal(size=(inputs, self.width)).astype(np.float32)
+        return self.width
+
+    def _inputs(self, X: Array) -> Array:
+        return np.concatenate([self._scaled(X).reshape(len(X), -1), np.ones((len(X), 1))], axis=1)
+
+    def _blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
+        x = self._inputs(X).astype(np.float32)
+        for start in range(0, self.neurons_.shape[1], CHUNK_NEURONS):
+            yield np.maximum(x @ self.neurons_[:, start : start + CHUNK_NEURONS], 0)
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        if self.width is not None:
+            return super()._kernel(X, Z)
+        x, z = self._inputs(X), self._inputs(Z)
+        size, length = np.linalg.norm(x, axis=1), np.linalg.norm(z, axis=1)
+        gram = np.empty((len(x), len(z)))
+        for rows in row_blocks(len(x), len(z)):
+            norms = np.outer(size[rows], length)
+            gram[rows] = norms * arc_cosine(x[rows] @ z.T / norms)
+        return gram

@@ -1,0 +1,233 @@
+"""Ridge regression on fixed features or a kernel: the common part of every learner that is linear in what it trains."""
+
+import time
+from collections.abc import Iterator
+from typing import Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+from sklearn.base import BaseEstimator, RegressorMixin
+
+from hardness.errors import InputError
+from learner.base import SOLVED, Array, FitReport, Phase, judge
+
+Features = NDArray[np.float32] | NDArray[np.float64]
+GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+BLOCK = 1 << 22  # entries of a temporary of a kernel
+
+
+class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+    """Linear regression with penalty `alpha` · tr(G)/rows; subclasses say what the features are.
+
+    X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of
+    the output is learned with one set of parameters, row a from the tokens with a swapped into the query's place,
+    for a layer treats its rows alike. A tuple `alpha` is chosen among, on a tenth of the examples; another tenth
+    judges (`report_`, of the fit that saw neither), then all examples are fitted. Solves in whichever is smaller,
+    features or examples; a job beyond `memory_gb` is refused with its predicted size (`InputError`).
+    """
+
+    def __init__(
+        self, alpha: float | tuple[float, ...] = GRID, memory_gb: float = 5.0, random_state: int | None = None
+    ) -> None:
+        self.alpha = alpha
+        self.memory_gb = memory_gb
+        self.random_state = random_state
+
+    centred = True  # fit an intercept
+    query: int | str = 0
+
+    def _start(self, X: Array, rng: np.random.Generator) -> int | None:
+        """Draw what stays frozen; the number of features, None for a kernel."""
+        raise NotImplementedError
+
+    def _blocks(self, X: Array) -> Iterator[Features]:
+        """The features of X, (rows, ·) at a time; not called for a kernel."""
+        raise NotImplementedError
+
+    def _kernel(self, X: Array, Z: Array) -> Array:
+        """Inner products of the features of X and of Z: (rows of X, rows of Z)."""
+        gram = np.zeros((len(X), len(Z)))
+        for a, b in zip(self._blocks(X), self._blocks(Z), strict=True):
+            gram += a @ b.T
+        return gram
+
+    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
+        """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); returns self."""
+        x, y = examples(X, Y)
+        rng = np.random.default_rng(self.random_state)
+        started = time.perf_counter()
+        order = rng.permutation(len(x))
+        x, y = x[order], y[order]
+        self._shape, self.n_features_in_ = y.shape[1:], x.shape[2]
+        rows, targets = self._rows(x), y.reshape(-1, y.shape[-1] if y.ndim > 1 else 1)
+        self._solve(rows, targets, len(rows) // len(x), rng)
+        scores = self._scores(y)
+        solved = scores["relative_error"] <= SOLVED
+        self.report_ = FitReport(
+            status="solved" if solved else "wrong",
+            reason="" if solved else f"relative error {scores['relative_error']:.1e} on held-out examples",
+            examples=len(x),
+            heads=None,
+            phases=(Phase("ridge", diagnostics=self._diagnostics()),),
+            seconds=time.perf_counter() - started,
+            **scores,
+        )
+        return self
+
+    def _solve(self, rows: Array, targets: Array, each: int, rng: np.random.Generator) -> None:
+        """Choose alpha, judge, and fit everything; `each` rows belong to an example."""
+        n, size = len(rows), self._start(rows, rng)
+        self.n_features_ = size
+        primal = size is not None and size < n
+        least = 8e-9 * (n * (size or 0) + 2 * (size or 0) ** 2 if primal else 2 * n**2)
+        refuse_beyond(self.memory_gb, least, f"ridge regression on {n} rows")
+        if primal:
+            known = np.concatenate(list(self._blocks(rows)), axis=1).astype(np.float64)
+        else:
+            known = self._kernel(rows, rows)
+
+        def fitted(alpha: float, part: slice) -> tuple[Array, Array]:
+            mean = targets[part].mean(axis=0) * self.centred
+            z = known[part] if primal else known[part, part]
+            gram, right = (z.T @ z, z.T @ (targets[part] - mean)) if primal else (z, targets[part] - mean)
+            return solve(gram, right, alpha * np.trace(gram) / len(z)), mean
+
+        def predicted(coefficients: Array, mean: Array, part: slice) -> Array:
+            z = known[part] if primal else known[part, : len(coefficients)]
+            return z @ coefficients + mean
+
+        held = max(1, min(n // each // 10, 2000)) * each
+        alphas = self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
+        choosing = slice(n - 2 * held, n - held) if len(alphas) > 1 else slice(n - held, n - held)
+        tries = [(alpha, *fitted(alpha, slice(0, choosing.start))) for alpha in alphas]
+        self.alpha_, coefficients, mean = min(
+            tries, key=lambda t: float(np.sum((predicted(t[1], t[2], choosing) - targets[choosing]) ** 2))
+        )
+        self._judged = predicted(coefficients, mean, slice(n - held, n))
+        coefficients, self.intercept_ = fitted(self.alpha_, slice(0, n))
+        if primal:
+            self.coefficients_ = coefficients
+        elif size is not None:
+            self.coefficients_ = np.concatenate([b.T @ coefficients.astype(b.dtype) for b in self._blocks(rows)])
+        else:
+            self.support_, self.coefficients_ = rows, coefficients
+
+    def _diagnostics(self) -> dict[str, float | None]:
+        return {"alpha": self.alpha_, "features": self.n_features_}
+
+    def _scores(self, y: Array) -> dict[str, float]:
+        judged = self._judged.reshape(-1, *self._shape)
+        return judge(judged, y[len(y) - len(judged) :])
+
+    def predict(self, X: ArrayLike) -> Array:
+        """Predicted Y of tokens (n, k, d), in the shape that was fitted."""
+        from sklearn.utils.validation import check_is_fitted
+
+        check_is_fitted(self, "report_")
+        x = real_tokens(X)
+        if x.shape[2] != self.n_features_in_:
+            raise InputError(f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}")
+        return self._predict(self._rows(x)).reshape(len(x), *self._shape)
+
+    def _predict(self, rows: Array) -> Array:
+        out = np.tile(self.intercept_, (len(rows), 1))
+        if self.n_features_ is None:
+            return out + self._kernel(rows, self.support_) @ self.coefficients_
+        start = 0
+        for block in self._blocks(rows):
+            out += block @ self.coefficients_[start : start + block.shape[1]]
+            start += block.shape[1]
+        return out
+
+    def score(self, X: ArrayLike, Y: ArrayLike) -> float:
+        """1 − relative_error²: the R² of all entries together."""
+        return 1 - judge(self.predict(X), np.asarray(Y, dtype=np.float64))["relative_error"] ** 2
+
+    def _rows(self, x: Array) -> Array:
+        if len(self._shape) < 2:
+            return x
+        place = 0 if isinstance(self.query, str) else self.query
+        order = np.tile(np.arange(x.shape[1]), (x.shape[1], 1))
+        for a, row in enumerate(order):
+            row[[a, place]] = row[[place, a]]
+        return x[:, order].reshape(-1, *x.shape[1:])
+
+
+def solve(gram: Array, right: Array, ridge: float) -> Array:
+    """(gram + ridge·I)⁻¹ right by Cholesky. Raises `InputError` if that is singular in floating point."""
+    from scipy.linalg import LinAlgError, cho_factor, cho_solve
+
+    # In this order LAPACK factors in place; in the other scipy copies silently.
+    matrix = np.array(gram, order="F")
+    matrix.flat[:: len(matrix) + 1] += ridge
+    try:
+        factor = cho_factor(matrix, lower=True, overwrite_a=True, check_finite=False)
+    except LinAlgError:
+        raise InputError("the features are linearly dependent at this alpha: raise alpha") from None
+    return np.asarray(cho_solve(factor, right, check_finite=False))
+
+
+def refuse_beyond(limit_gb: float, least_gb: float, what: str) -> None:
+    """Raise `InputError` with the predicted size of a job that is larger than `limit_gb`.
+
+    >>> refuse_beyond(5.0, 17.2, "a fit")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: a fit needs about 17.2 GB, over memory_gb = 5; give fewer examples or raise memory_gb
+    """
+    if least_gb > limit_gb:
+        raise InputError(
+            f"{what} needs about {least_gb:.1f} GB, over memory_gb = {limit_gb:g}; "
+            "give fewer examples or raise memory_gb"
+        )
+
+
+def row_blocks(rows: int, width: int) -> Iterator[slice]:
+    """Slices of `rows` such that a temporary of `width` columns has at most `BLOCK` entries.
+
+    >>> [s.stop for s in row_blocks(10, BLOCK // 4)]
+    [4, 8, 10]
+    """
+    step = max(1, BLOCK // max(1, width))
+    return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
+
+
+def views(tokens: int, query: int | str, keys: str = "all") -> list[list[tuple[int, list[int]]]]:
+    """Which token asks which: groups of (query, keys); features are averaged in a group and joined across groups.
+
+    `query` an index: that token alone. `'all'`: the first token, and as a second group all the others.
+
+    >>> views(2, "all")
+    [[(0, [0, 1])], [(1, [0, 1])]]
+    """
+    if query != "all" and not (isinstance(query, int) and -tokens <= query < tokens):
+        raise InputError(f"query must be 'all' or a token from {-tokens} to {tokens - 1}, got {query!r}")
+    if keys not in ("all", "others") or (keys == "others" and tokens < 2):
+        raise InputError(f"keys must be 'all' or (with two tokens or more) 'others', got {keys!r}")
+    groups = [[0], list(range(1, tokens))] if query == "all" else [[int(query) % tokens]]
+    return [[(q, [i for i in range(tokens) if keys == "all" or i != q]) for q in group] for group in groups if group]
+
+
+def real_tokens(X: ArrayLike) -> Array:
+    """X as (n, k, d) numbers (int8 stays int8). Raises `InputError` on another shape, NaN or infinity."""
+    x = np.asarray(X)
+    if x.ndim != 3 or 0 in x.shape:
+        raise InputError(f"X must have shape (examples, tokens, features), got {x.shape}")
+    if x.dtype == np.int8:
+        return x
+    x = x.astype(np.float64)
+    if not np.isfinite(x).all():
+        raise InputError("X must be finite, got NaN or infinity")
+    return x
+
+
+def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
+    """X and Y of a fit, checked: Y (n,), (n, p) or the shape of X. Raises `InputError` otherwise."""
+    x, y = real_tokens(X), np.asarray(Y, dtype=np.float64)
+    if y.ndim not in (1, 2, 3) or len(y) != len(x) or (y.ndim == 3 and y.shape != x.shape):
+        raise InputError(f"Y must have shape ({len(x)},), ({len(x)}, outputs) or that of X {x.shape}, got {y.shape}")
+    if not np.isfinite(y).all():
+        raise InputError("Y must be finite, got NaN or infinity")
+    if len(x) < 10:
+        raise InputError(f"{len(x)} examples are too few: give at least 10")
+    return x, y
