@@ -1,11 +1,16 @@
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.concepts import ParityConcepts
+from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
-from hardness.sq.oracle import ADVERSARIES, MODES, Ledger, Oracle, OutOfQueries, best_answer, samples_for
+from hardness.families.parity import Parity
+from hardness.gadget import Gadget
+from hardness.sq.functions import Function, LevelTable
+from hardness.sq.oracle import ADVERSARIES, MODES, Ledger, Oracle, OutOfQueries, Vstat, best_answer, samples_for
 from hardness.sq.queries import SignBatch, Table, character
 
 
@@ -76,3 +81,140 @@ def test_sample_means_have_the_exact_mean() -> None:
 def test_samples_promise_the_tolerance() -> None:
     """n = ceil(2 ln(2/delta)/tau^2) with delta = 1e-9."""
     assert samples_for(0.05) == int(np.ceil(2 * np.log(2e9) / 0.0025))
+
+
+def answers(count: int, seed: int) -> None:
+    """Honest answers in every mode that promises a tolerance, on characters, batches and tables: none outside it."""
+    rng = np.random.default_rng(seed)
+    concepts = ParityConcepts(8, 3)
+    live = concepts.masks()
+    for mode in ("exact", "noisy", "grid"):
+        for _ in range(count // 3000):
+            oracle = Oracle(mode, live, rng)
+            secret = next(mask for mask in live if oracle.is_right(mask))
+            for _ in range(1000):
+                tolerance = float(rng.uniform(0.001, 0.5))
+                query = character(int(rng.choice(live)))
+                reply = oracle.answer(query, tolerance)
+                assert abs(reply - query.means(np.array([secret]))[0]) <= tolerance + 1e-15
+
+
+def test_no_answer_is_outside_its_tolerance() -> None:
+    answers(12_000, 1)
+
+
+@pytest.mark.slow
+def test_no_answer_of_a_million_is_outside_its_tolerance() -> None:
+    answers(1_000_000, 2)
+
+
+def test_sampled_answers_keep_the_tolerance_they_promise() -> None:
+    """delta = 1e-9 an answer: none of 300 may miss."""
+    rng = np.random.default_rng(5)
+    live = ParityConcepts(8, 3).masks()
+    oracle = Oracle("sampled", live, rng)
+    secret = next(mask for mask in live if oracle.is_right(mask))
+    for _ in range(300):
+        query = SignBatch(rng.choice(live, 3), np.array([1, -1, 1]))
+        assert abs(oracle.answer(query, 0.15) - query.means(np.array([secret]))[0]) <= 0.15
+
+
+def test_vstat_tolerances_and_its_adversary() -> None:
+    """VSTAT(t) on (1+phi)/2: max(1/t, sqrt(p(1-p)/t)); the adversary keeps the most, by brute force over answers."""
+    rng = np.random.default_rng(6)
+    for t in (10.0, 300.0):
+        means = rng.uniform(-0.2, 0.2, 40)
+        p = (1 + means) / 2
+        radii = Vstat(t).around(means)
+        assert np.allclose(radii, 2 * np.maximum(1 / t, np.sqrt(p * (1 - p) / t)))
+        reply = best_answer(means, radii)
+        grid = np.concatenate([means - radii, means + radii])
+        assert np.sum(np.abs(means - reply) <= radii + 1e-12) >= max(np.sum(np.abs(means - g) <= radii) for g in grid)
+    oracle = Oracle("window", ParityConcepts(6, 2).masks(), rng)
+    reply = oracle.answer(character(3), Vstat(400.0))
+    assert abs(reply) <= Vstat(400.0).around(np.zeros(1))[0]
+    assert 3 not in oracle.live
+    assert oracle.ledger.smallest_tolerance == 2 / 400
+
+
+def test_one_sample_is_a_value_of_the_query() -> None:
+    rng = np.random.default_rng(7)
+    oracle = Oracle("sampled", ParityConcepts(6, 2).masks(), rng)
+    values = [oracle.one_sample(character(3)) for _ in range(500)]
+    assert set(values) == {-1.0, 0.0, 1.0}
+    assert oracle.ledger.queries == 500
+    with pytest.raises(InputError, match="1-STAT"):
+        Oracle("window", ParityConcepts(6, 2).masks(), rng).one_sample(character(3))
+
+
+def test_flipped_labels_shrink_every_mean() -> None:
+    """Theory 1.2b: means shrink by 1 - 2 eta, exactly and in samples (5 sd)."""
+    rng = np.random.default_rng(8)
+    sets = ParityConcepts(6, 3).masks()
+    for plain, noisy in (
+        (SignBatch(sets[:3], np.array([1, 1, -1])), SignBatch(sets[:3], np.array([1, 1, -1]), flip=0.2)),
+        (Table(np.ones(64)), Table(np.ones(64), flip=0.2)),
+    ):
+        assert np.allclose(noisy.means(sets), 0.6 * plain.means(sets))
+        assert abs(noisy.sample_mean(sets[0], 40_000, rng) - noisy.means(sets[:1])[0]) < 5 / 200
+
+
+def layer_of(dim: int, heads: int) -> Callable[[int], Gadget]:
+    family = Parity(dim=dim, heads=heads)
+    return lambda mask: family.realize({"support": 1 + np.flatnonzero([int(mask) >> j & 1 for j in range(dim - 1)])})
+
+
+def centred_product(offset: float, sets: tuple[int, ...]) -> Callable[..., np.ndarray]:
+    """phi = y chi_T 1{z_0 != 0} as a function of (X, Y) alone: y is the label less its public offset."""
+
+    def phi(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
+        informative = X[:, 0, 0] != X[:, 1, 0]
+        y = np.sign(Y[:, 0, 0] * X[:, 0, 0] - offset)
+        return informative * y * np.prod(X[:, :, list(sets)], axis=(1, 2))
+
+    return phi
+
+
+@pytest.mark.parametrize("heads", [2, 3])
+def test_functions_of_x_and_y_have_the_means_of_theory_2_5(heads: int) -> None:
+    """Through the layer's own labels, over all inputs: 1/2 on its own set, 0 elsewhere (pitfall 2)."""
+    make = layer_of(6, heads)
+    live = ParityConcepts(5, heads).masks()
+    phi = centred_product(make(int(live[0])).offset, tuple(range(1, heads + 1)))
+    means = Function(phi, make, dim=6).means(live)
+    assert means[0] == pytest.approx(0.5)
+    assert np.allclose(means[1:], 0, atol=1e-12)
+    oracle = Oracle("window", live, np.random.default_rng(0))
+    oracle.answer(Function(phi, make, dim=6), 0.2)
+    assert live[0] not in oracle.live
+
+
+def test_an_interval_wider_than_the_tolerance_is_refused() -> None:
+    """Beyond enumeration: 4096 samples are known to .10 only; the same query is answered at tolerance .15."""
+    make = layer_of(10, 3)
+    live = ParityConcepts(9, 3).masks()[:20]
+    phi = centred_product(make(int(live[0])).offset, (1, 2, 3))
+    query = Function(phi, make, dim=10, samples=4096)
+    assert 0.1 < query.half_width < 0.11
+    oracle = Oracle("window", live, np.random.default_rng(0))
+    with pytest.raises(InputError, match="query 0 is known to within"):
+        oracle.answer(query, 0.05)
+    assert oracle.ledger.queries == 0
+    assert abs(oracle.answer(query, 0.15)) <= 0.15
+    exact = Oracle("exact", live[:1], np.random.default_rng(0))
+    assert abs(exact.answer(query, 0.15) - 0.5) <= 0.15
+
+
+def test_a_function_outside_the_range_is_refused() -> None:
+    query = Function(lambda X, Y: 2.0 * X[:, 0, 1], layer_of(4, 2), dim=4)
+    with pytest.raises(InputError, match="query 0 reaches 2"):
+        Oracle("window", ParityConcepts(3, 2).masks(), np.random.default_rng(0)).answer(query, 0.1)
+
+
+def test_level_tables_sample_their_means() -> None:
+    rng = np.random.default_rng(9)
+    for shape in ((4, 5, 2, "diag"), (3, 4, 3, "dot")):
+        concepts = RoundingConcepts(*shape)
+        query = LevelTable(concepts, rng.uniform(-1, 1, (len(concepts.public()[0]), concepts.p)))
+        secret = concepts.elements()[[37]]
+        assert abs(query.sample_mean(secret[0], 40_000, rng) - query.means(secret)[0]) < 10 / 200

@@ -1,5 +1,6 @@
 """Commands on statistical queries: sq bounds, sq play, strategies."""
 
+from collections.abc import Container
 from typing import TYPE_CHECKING, Annotated
 
 import typer
@@ -51,7 +52,7 @@ def strategies(as_json: Json = False) -> None:
     from hardness.sq import rounding
     from hardness.sq.strategies import STRATEGIES
 
-    families = {"parity": STRATEGIES, "rounding": rounding.STRATEGIES}
+    families: dict[str, Container[str]] = {"parity": STRATEGIES, "rounding": rounding.STRATEGIES}
     rows = [
         (name, [family for family, known in families.items() if name in known], _first_line(rule.__doc__))
         for name, rule in (rounding.STRATEGIES | STRATEGIES).items()

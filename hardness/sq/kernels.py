@@ -197,6 +197,7 @@ def window_batches(
     starts: Any,
     live: Any,
     size: Any,
+    least: Any,
     bits: Any,
     length: Any,
     radius: Any,
@@ -210,7 +211,8 @@ def window_batches(
     live sets of the whole class. A batch from one group has the spectrum of a function on the window, zero
     for every other set (the common part is a character that cancels from all products), so one transform of
     2^bits integers gives every live mean exactly: a_S = c / 2^(bits+1). Window `length` and null `radius` are
-    in units of c. Marks the dead in `alive` uint8; returns (live, queries).
+    in units of c. A group is left once it has fewer than `least` sets. Marks the dead in `alive` uint8; returns
+    (live, queries).
     """
     table = np.empty(1 << bits, np.int32)
     queries = 0
@@ -218,12 +220,10 @@ def window_batches(
         index = np.arange(starts[g], starts[g + 1])
         while index.size > 1 and queries < budget:
             others = live - index.size
-            k = size
-            if others == 0:
-                k = min(k, max(1, index.size // 2))
-                k -= 1 - k % 2
-            if k > index.size or (k > 1 and others and index.size < size):
+            if others and index.size < least:
                 break
+            k = min(size, index.size if others else max(1, index.size // 2))
+            k -= 1 - k % 2
             table[:] = 0
             for i in range(k):
                 table[parts[index[i]]] = -1 if i < k // 2 else 1

@@ -10,8 +10,6 @@ from hardness.concepts import RoundingConcepts
 from hardness.sq.dimension import sda_tolerance
 from hardness.sq.oracle import check_tolerance
 
-BINS_PER_BIT = 256
-
 
 def collision_factor(concepts: RoundingConcepts) -> float:
     """1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
@@ -49,17 +47,18 @@ def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 
 
 @dataclass(frozen=True)
 class Spectrum:
-    """Distribution over v uniform in Z_q^n of -log2 |phi(v)|, rounded down to 1/256 bit: phi is bounded from
+    """Distribution over v uniform in Z_q^n of -log2 |phi(v)|, rounded down to 1/bins_per_bit: phi is bounded from
     above.
 
     `mass` (bins,): probability of each bin; the last bin gathers all that is smaller still.
     """
 
     mass: NDArray[np.float64]
+    bins_per_bit: int
 
     def top_mean(self, fraction: float) -> float:
         """Upper bound on the mean of the largest `fraction` of |phi| values."""
-        size = 2.0 ** (-np.arange(len(self.mass)) / BINS_PER_BIT)
+        size = 2.0 ** (-np.arange(len(self.mass)) / self.bins_per_bit)
         before = np.concatenate(([0.0], np.cumsum(self.mass)[:-1]))
         taken = np.clip(fraction - before, 0, self.mass)
         return float(np.sum(taken * size) / fraction)
@@ -75,18 +74,18 @@ class Spectrum:
         return low
 
 
-def spectrum(n: int, q: int, gadget: str) -> Spectrum:
+def spectrum(n: int, q: int, gadget: str, bins_per_bit: int = 256) -> Spectrum:
     """The `Spectrum` of phi(v) = E exp(2 pi i <v, u>/q): prod |cos(pi v_j/q)|, squared for dot (theory 2.1).
 
     By direct shifts and additions: a transform's rounding noise would fake large dimensions.
     """
     power = 1 if gadget == "diag" else 2
     # Beyond three times the typical size (and 64 bits) only "small" matters; the last bin says so from above.
-    bins = max(3 * power * n, 64) * BINS_PER_BIT
+    bins = max(3 * power * n, 64) * bins_per_bit
     shifts: dict[int, int] = {}
     for v in range(q):
         size = abs(cos(pi * v / q))
-        shift = bins - 1 if size < 1e-12 else min(bins - 1, floor(-power * log2(size) * BINS_PER_BIT))
+        shift = bins - 1 if size < 1e-12 else min(bins - 1, floor(-power * log2(size) * bins_per_bit))
         shifts[shift] = shifts.get(shift, 0) + 1
     mass = np.zeros(bins)
     mass[0] = 1.0
@@ -96,7 +95,7 @@ def spectrum(n: int, q: int, gadget: str) -> Spectrum:
             after[shift:] += mass[: bins - shift] * (count / q)
             after[-1] += mass[bins - shift :].sum() * (count / q)
         mass = after
-    return Spectrum(mass)
+    return Spectrum(mass, bins_per_bit)
 
 
 def cosine_log2_sda(n: int, q: int, gadget: str, average: float) -> float | None:

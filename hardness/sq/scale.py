@@ -1,7 +1,7 @@
 """Games at scale: the same play as `game.referee`, in closed form per query, up to billions of concepts."""
 
 from dataclasses import dataclass
-from math import ceil, comb
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -33,8 +33,7 @@ def characters_adversary(concepts: ParityConcepts, tolerance: float, budget: int
     one; the caller passes half the tolerance for the latter.
     """
     size = concepts.size
-    if size > 8 * 10**10:
-        raise InputError(f"a bitmap of {size:.2e} concepts does not fit; lower --dim or --heads")
+    afford(size / 8, concepts.label)
     if tolerance >= 0.25:
         return Tally(min(budget, size - 1), size)
     bitmap, live = np.zeros(size // 64 + 1, np.uint64), size
@@ -79,25 +78,43 @@ def sign_batch_adversary(
     sets are large; then, or at once if the class has rank enough for a full batch, linearly independent sets.
     """
     n, size = concepts.n, batch_size(tolerance)
+    afford(48 * concepts.size, concepts.label)
     pool = concepts.masks()
     shuffle(pool, state)
     rank = n if concepts.s % 2 else n - 1
     modes = batch_modes(tolerance, min(rank, size))
     full = n > 14 and modes.size // 2 >= 0.95 * (size // 2)
-    queries, shift, barren = 0, 0, 0
-    while pool.size > 1 and not full and barren < 4:
+    # Groups that cannot fill a batch are played with smaller ones while that still beats independent sets.
+    worth = 1.1 * max(np.flatnonzero(modes), default=0)
+    queries, least, barren = 0, size, 0
+    coordinates = np.arange(n)
+    while pool.size > 1 and not full and least > worth:
         bits = _window_bits(n, pool.size // max(1, size // 2))
-        before = pool.size, queries
-        pool, asked = _window_round(pool, n, shift, bits, size, tolerance, null, budget - queries)
-        queries, shift = queries + asked, (shift + max(1, 5 * bits // 8)) % n
+        before = pool.size
+        pool, asked = _window_round(pool, coordinates, bits, size, least, tolerance, null, budget - queries)
+        queries += asked
         if bits == n or queries >= budget:
             return Tally(queries, pool.size)
-        barren = barren + 1 if before[0] - pool.size < before[0] // 16 else 0
+        barren = barren + 1 if before - pool.size < before // 16 else 0
+        if barren == 3:
+            least, barren = 2 * least // 3, 0
         shuffle(pool, state)
+        shuffle(coordinates, state)
     if pool.size > 1:
         live, asked = kernels.independent_batches(pool, concepts.s, modes, null, budget - queries)
         return Tally(queries + asked, live)
     return Tally(queries, pool.size)
+
+
+def afford(needed: float, what: str) -> None:
+    """Refuse a game whose predicted memory (bytes) is not there."""
+    import os
+
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > free:
+        raise InputError(
+            f"{what} needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; lower --dim or --heads"
+        )
 
 
 def _window_bits(n: int, queries: int) -> int:
@@ -110,19 +127,19 @@ def _window_bits(n: int, queries: int) -> int:
 
 def _window_round(
     pool: NDArray[np.uint64],
-    n: int,
-    shift: int,
+    coordinates: NDArray[np.int64],
     bits: int,
     size: int,
+    least: int,
     tolerance: float,
     null: bool,
     budget: int,
 ) -> tuple[NDArray[np.uint64], int]:
-    """Play every large group of the window {shift, ..., shift+bits-1} mod n; return live sets and queries."""
+    """Play every group of at least `least` sets in the window of the first `bits` coordinates: (live, queries)."""
     one = np.uint64(1)
     parts, outside = np.zeros(pool.size, np.int64), pool.copy()
-    for i in range(bits):
-        bit = np.uint64((shift + i) % n)
+    for i, coordinate in enumerate(coordinates[:bits]):
+        bit = np.uint64(coordinate)
         parts |= ((pool >> bit & one) << np.uint64(i)).astype(np.int64)
         outside &= ~(one << bit)
     order = np.argsort(outside, kind="stable")
@@ -131,11 +148,6 @@ def _window_round(
     alive = np.ones(pool.size, np.uint8)
     length, radius = int(tolerance * 2.0 ** (bits + 2)), int(tolerance * 2.0 ** (bits + 1))
     _, queries = kernels.window_batches(
-        parts[order], starts, pool.size, size, bits, length, radius, null, min(budget, NO_LIMIT), alive
+        parts[order], starts, pool.size, size, least, bits, length, radius, null, min(budget, NO_LIMIT), alive
     )
     return pool[order[alive == 1]], queries
-
-
-def enumeration_seconds(n: int, s: int) -> float:
-    """Predicted time of a bitmap game: about 15 ns a concept."""
-    return 1.5e-8 * comb(n, s)

@@ -108,7 +108,8 @@ def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
     low = np.uint64(sum(1 << j for j in range(0, concepts.n - 1, 2)))
     one = np.uint64(1)
     either = (live & low) ^ (live >> one & low)
-    order = np.lexsort((live, either))
+    # Largest blocks first: of the last one only the smaller side falls.
+    order = np.lexsort((live, -np.bitwise_count(either).astype(int)))
     blocks: dict[int, None] = {}
     for mask, split in zip(live[order].tolist(), either[order].tolist(), strict=True):
         pairs = [j for j in range(concepts.n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
@@ -122,7 +123,6 @@ def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
         for _ in range(len(pairs) // 2):
             values = np.kron(np.array([1.0, 1.0, 1.0, -1.0]), values)
         live = yield SpanFunction(lower, np.array([3 << j for j in pairs], np.uint64), values)
-    # The fuller side of the last block survives.
     for mask in live:
         yield character(int(mask))
 
