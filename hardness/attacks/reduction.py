@@ -114,7 +114,7 @@ def triangular(B: Integers) -> Floats:
     return np.asarray(R.T * np.sign(np.diag(R)))
 
 
-QUANTILES = (0.98, 0.9, 0.75, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1, 0.05, 0.02)
+QUANTILES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5, 0.4, 0.3)
 NODES_PER_SECOND = 2.5e7
 
 
