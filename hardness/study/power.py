@@ -7,6 +7,7 @@ from hardness.study.scaling import (
     GROWING,
     POLYNOMIAL,
     SEED,
+    Floats,
     Integers,
     criteria,
     exponent_design,
@@ -31,12 +32,15 @@ def detectable(d: Integers, s: Integers, noise: float) -> float | None:
         Y = k * shape + noise * rng.standard_normal(whole.shape)
         beta, sigma, _ = fit(X, Y[:, use], whole[:, use])
         above = beta @ readout[-1] > half_width(X, readout[-1:], sigma)[:, 0]
-        growing, poly = ([criteria(n, d, s, Y, whole, sizes[-1]) for n in names] for names in (GROWING, [POLYNOMIAL]))
-        bic = np.stack([len(g[0][0]) * np.log(len(d)) - 2 * g[2] for g in growing])
-        best = np.argmin(bic, axis=0)
-        gain = len(poly[0][0][0]) * np.log(len(d)) - 2 * poly[0][2] - bic.min(axis=0)
-        miss = np.take_along_axis(np.stack([g[3] for g in growing]), best[None], axis=0)[0]
-        if np.mean(above & (gain > DECISIVE) & (miss < poly[0][3])) < 0.8:
+
+        def judged(name: str, Y: Floats = Y) -> tuple[Floats, Floats]:
+            beta, _, likelihood, miss = criteria(name, d, s, Y, whole, sizes[-1])
+            return (beta.shape[1] + 1) * np.log(len(d)) - 2 * likelihood, miss
+
+        growing = [judged(name) for name in GROWING]
+        bic, miss = (np.choose(growing[0][0] > growing[1][0], pair) for pair in zip(*growing, strict=True))
+        poly_bic, poly_miss = judged(POLYNOMIAL)
+        if np.mean(above & (poly_bic - bic > DECISIVE) & (miss < poly_miss)) < 0.8:
             break
         found = float(k * readout[-1] @ np.linalg.lstsq(X, shape[use], rcond=None)[0])
     return found

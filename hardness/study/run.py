@@ -27,6 +27,7 @@ Trial = Callable[[Task, int, float], Outcome]
 Ended = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE = 10.0  # seconds beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
+CONNECT = "10s"  # to a Dask scheduler
 RESTARTS = 5  # of a pool whose workers die before they take a task
 
 
@@ -134,7 +135,7 @@ def _cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, addre
         raise missing_extra("dask[distributed]", "cluster", "--scheduler") from error
     dask: Any = distributed
     try:
-        client = dask.Client(address, timeout="10s")
+        client = dask.Client(address, timeout=CONNECT)
     except (OSError, ValueError) as error:
         raise InputError(f"no Dask scheduler at {address}: {error}") from error
     with client:

@@ -56,16 +56,15 @@ class Store:
 
     def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:
         self.path = path
-        fresh = not path.exists() or path.stat().st_size == 0
-        if fresh and about is None:
-            raise InputError(f"{path} does not exist; run the study first")
+        if about is None and not (path.exists() and path.stat().st_size):
+            raise InputError(f"{path} does not exist or is empty; run the study first")
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"cannot open {path}: {error}; name another --out") from error
         try:
-            self._open(fresh, about)
+            self._open(about)
         except sqlite3.OperationalError as error:
             self._db.close()
             raise InputError(f"cannot open {path}: {error}") from error
@@ -76,17 +75,13 @@ class Store:
             self._db.close()
             raise
 
-    def _open(self, fresh: bool, about: Mapping[str, Any] | None) -> None:
-        if fresh:
+    def _open(self, about: Mapping[str, Any] | None) -> None:
+        if about is not None and not self._tables():
             # The journal survives kill -9 at any instruction; only a power cut could lose the last trials.
             self._db.execute("PRAGMA journal_mode = WAL")
             self._db.execute("BEGIN IMMEDIATE")
-            for statement in TABLES.split(";"):
-                self._db.execute(statement)
-            items = [(key, canonical(value)) for key, value in (about or {}).items()]
-            self._db.executemany("INSERT INTO meta VALUES (?, ?)", items)
-            self._db.execute(f"PRAGMA application_id = {APPLICATION}")
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
+            if not self._tables():  # another process may have been first
+                self._create(about)
             self._db.execute("COMMIT")
         self._db.execute("PRAGMA synchronous = NORMAL")
         kind = [self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
@@ -100,6 +95,16 @@ class Store:
         self.about: dict[str, Any] = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta")}
         if about is not None and self.about != json.loads(canonical(about)):
             raise InputError(f"{self.path} holds {_describe(self.about)}, not {_describe(about)}; name another --out")
+
+    def _tables(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+
+    def _create(self, about: Mapping[str, Any]) -> None:
+        for statement in TABLES.split(";"):
+            self._db.execute(statement)
+        self._db.executemany("INSERT INTO meta VALUES (?, ?)", [(key, canonical(about[key])) for key in about])
+        self._db.execute(f"PRAGMA application_id = {APPLICATION}")
+        self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     def _journal(self) -> bool:
         journal = self.path.with_name(self.path.name + "-wal")

@@ -1,0 +1,125 @@
+"""Trials and learners for the tests of the engine: the well-behaved, and those that crash, hang, lie and spy."""
+
+import os
+import time
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.study.tasks import Task
+from hardness.study.trial import Outcome
+
+Tokens = NDArray[np.int8]
+Outputs = NDArray[np.float64]
+
+
+def numbered(count: int, solver: dict[str, object] | None = None) -> list[Task]:
+    """`count` tasks that differ in their repetition."""
+    params, solver = {"dim": 16, "heads": 2}, solver or {"kind": "test"}
+    return [Task("parity", params, solver, {"queries": 9}, r) for r in range(count)]
+
+
+def trivial(task: Task, root: int, guard: float) -> Outcome:
+    """Ends at once; its cost follows from the task's seed."""
+    return Outcome("solved", task.seed(root, "solver") % 1000)
+
+
+def brief(task: Task, root: int, guard: float) -> Outcome:
+    """Takes 20 ms."""
+    time.sleep(0.02)
+    return trivial(task, root, guard)
+
+
+def troubled(task: Task, root: int, guard: float) -> Outcome:
+    """Every fifth trial dies, hangs, raises or runs out of memory."""
+    match task.repetition % 10:
+        case 1:
+            os._exit(3)
+        case 3:
+            time.sleep(3600)
+        case 5:
+            raise RuntimeError("no luck")
+        case 7:
+            raise MemoryError
+    return trivial(task, root, guard)
+
+
+class Quiet:
+    """Predicts zeros."""
+
+    def partial_fit(self, X: Tokens, Y: Outputs) -> object:
+        return self
+
+    def predict(self, X: Tokens) -> Outputs:
+        return np.zeros(X.shape)
+
+
+class Raises(Quiet):
+    def partial_fit(self, X: Tokens, Y: Outputs) -> object:
+        raise RuntimeError("I give up\nwith a second line")
+
+
+class Sleeps(Quiet):
+    def predict(self, X: Tokens) -> Outputs:
+        time.sleep(3600)
+        return np.zeros(X.shape)
+
+
+class Exits(Quiet):
+    def partial_fit(self, X: Tokens, Y: Outputs) -> object:
+        os._exit(3)
+
+
+class NotANumber(Quiet):
+    def predict(self, X: Tokens) -> Outputs:
+        return np.full(X.shape, np.nan)
+
+
+class WrongShape(Quiet):
+    def predict(self, X: Tokens) -> Outputs:
+        return np.zeros(len(X))
+
+
+class NeedsMore(Quiet):
+    def __init__(self, missing: int) -> None:
+        pass
+
+
+class Spy(Quiet):
+    """Writes all that its process can read of itself to `dump`: memory, environment, command line, open files."""
+
+    def __init__(self, dump: str, seed: int) -> None:
+        self.dump = dump
+        self.seed = seed
+
+    def predict(self, X: Tokens) -> Outputs:
+        with Path(self.dump).open("wb") as dump, Path("/proc/self/mem").open("rb", 0) as memory:
+            for name in ("environ", "cmdline"):
+                dump.write(Path(f"/proc/self/{name}").read_bytes())
+            for link in Path("/proc/self/fd").iterdir():
+                dump.write(os.readlink(link).encode() if link.is_symlink() else b"")
+            for line in Path("/proc/self/maps").read_text().splitlines():
+                span, rights = line.split()[:2]
+                start, end = (int(part, 16) for part in span.split("-"))
+                if rights.startswith("rw"):
+                    try:
+                        memory.seek(start)
+                        dump.write(memory.read(end - start))
+                    except OSError:
+                        continue
+        return np.zeros(X.shape)
+
+
+def threads(task: Task, root: int, guard: float) -> Outcome:
+    """Its cost is the number of threads BLAS was told to use."""
+    return Outcome("solved", float(os.environ["OPENBLAS_NUM_THREADS"]))
+
+
+def learns(task: Task, root: int, guard: float) -> Outcome:
+    """Starts a learner in its own process, which hangs from the sixth trial on."""
+    from hardness.study.trial import run_trial
+
+    name = "Quiet" if task.repetition < 8 else "Sleeps"
+    solver = {"kind": "learner", "learner": f"study_trials:{name}", "params": {}}
+    return run_trial(Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, task.repetition), root, guard)

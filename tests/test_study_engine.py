@@ -1,0 +1,221 @@
+"""The engine: the same rows on every engine, and a status for everything that can happen to a trial."""
+
+import os
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import study_trials
+from study_trials import numbered
+
+from hardness.errors import InputError
+from hardness.study import run as engine
+from hardness.study.catalog import get
+from hardness.study.progress import Progress
+from hardness.study.run import run
+from hardness.study.store import Store, export
+from hardness.study.tasks import Task
+from hardness.study.trial import Outcome, run_trial
+
+HERE = Path(__file__).parent
+ABOUT = {"study": "test", "seed": 0}
+
+
+def rows(path: Path, tasks: list[Task], **options: Any) -> bytes:
+    """The exported rows of a run of `tasks`."""
+    with Store(path, ABOUT) as store:
+        run(tasks, store, **options)
+        export(store, path.with_suffix(".csv"), timing=False)
+    return path.with_suffix(".csv").read_bytes()
+
+
+def ends(path: Path) -> dict[int, Outcome]:
+    with Store(path) as store:
+        return {row.task.repetition: row.outcome for row in store.rows() if row.outcome}
+
+
+def sampled() -> list[Task]:
+    """A few tasks of every kind of the shipped study."""
+    tasks = [task for task in get("exponential-in-m").tasks(True) if task.params["dim"] == 16 and task.repetition < 2]
+    return [task for task in tasks if task.params["heads"] <= 3]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The rows of `sampled()` run in this process."""
+    return rows(tmp_path_factory.mktemp("here") / "rows.db", sampled(), workers=0)
+
+
+@pytest.mark.parametrize("workers", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
+def test_the_number_of_workers_changes_nothing(tmp_path: Path, here: bytes, workers: int) -> None:
+    assert rows(tmp_path / "rows.db", sampled(), workers=workers) == here
+    assert here.count(b",solved,") == len(sampled())
+
+
+def test_the_root_seed_changes_the_costs(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"workers": 0, "trial": study_trials.trivial}
+    a = rows(tmp_path / "0.db", numbered(5), root=0, **options)
+    b = rows(tmp_path / "1.db", numbered(5), root=1, **options)
+    assert a != b
+
+
+def test_a_second_run_has_nothing_to_do(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        assert run(numbered(6)[:4], store, workers=0, trial=study_trials.trivial) == 4
+        assert run(numbered(6), store, workers=0, trial=study_trials.trivial) == 2
+        assert run(numbered(6), store, workers=0, trial=study_trials.trivial) == 0
+
+
+def test_dead_and_hanging_workers_mark_their_trial_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "GRACE", 0.5)
+    rows(tmp_path / "rows.db", numbered(20), workers=2, guard=1.0, trial=study_trials.troubled)
+    expected = {1: "killed", 3: "timeout", 5: "error", 7: "killed"}
+    found = ends(tmp_path / "rows.db")
+    assert {r: o.status for r, o in found.items()} == {r: expected.get(r % 10, "solved") for r in range(20)}
+    assert found[5].detail["reason"] == "RuntimeError: no luck"
+    assert found[7].detail["reason"] == "out of memory"
+
+
+def test_in_process_trials_are_guarded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "GRACE", 0.1)
+    tasks = [task for task in numbered(10) if task.repetition != 1]  # os._exit would end the test as well
+    rows(tmp_path / "rows.db", tasks, workers=0, guard=0.1, trial=study_trials.troubled)
+    assert Counter(o.status for o in ends(tmp_path / "rows.db").values()) == {
+        "solved": 6, "timeout": 1, "error": 1, "killed": 1,
+    }  # fmt: skip
+
+
+LEARNERS = {
+    "Quiet": ("budget", None),
+    "Raises": ("error", "RuntimeError: I give up"),
+    "Sleeps": ("timeout", "over 1.5 s"),
+    "Exits": ("killed", "the learner's process ended with code 1"),
+    "NotANumber": ("wrong", "predictions are not finite"),
+    "WrongShape": ("refused", "expected predictions of shape (256, 2, 16), got [256]"),
+    "NeedsMore": ("error", "TypeError: NeedsMore.__init__() missing 1 required positional argument: 'missing'"),
+    "Absent": ("error", "InputError: cannot import learner 'study_trials:Absent'"),
+}
+
+
+def learning(name: str, params: dict[str, Any] | None = None) -> Task:
+    solver = {"kind": "learner", "learner": name, "params": params or {}}
+    return Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, 0)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_every_way_to_fail_has_its_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    monkeypatch.chdir(HERE)
+    tasks = [learning(f"study_trials:{name}") for name in LEARNERS]
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        run(tasks, store, workers=workers, guard=1.5)
+        found = {row.task.solver["learner"].partition(":")[2]: row.outcome for row in store.rows()}
+    for name, (status, reason) in LEARNERS.items():
+        outcome = found[name]
+        assert outcome is not None
+        assert (name, outcome.status) == (name, status)
+        assert reason is None or str(outcome.detail["reason"]).startswith(reason)
+
+
+def test_an_unknown_learner_is_an_error_with_a_suggestion() -> None:
+    outcome = run_trial(learning("sdg"), 0, 20.0)
+    assert outcome.status == "error"
+    assert "did you mean 'sgd'" in str(outcome.detail["reason"])
+
+
+def patterns(value: int) -> list[bytes]:
+    """How an integer may lie in memory: as text, as bytes, as CPython's 30-bit digits."""
+    digits = np.array([value >> shift & (2**30 - 1) for shift in range(0, value.bit_length(), 30)], dtype="<u4")
+    width = (value.bit_length() + 7) // 8
+    return [str(value).encode(), value.to_bytes(width, "little"), value.to_bytes(width, "big"), digits.tobytes()]
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("root", [208318547261190367455])
+def test_a_cheating_learner_finds_neither_secret_nor_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: int
+) -> None:
+    from hardness import families
+    from hardness.instance import Instance
+
+    monkeypatch.chdir(HERE)
+    params = {"dim": 64, "heads": 12}
+    solver = {"kind": "learner", "learner": "study_trials:Spy", "params": {"dump": str(tmp_path / "dump")}}
+    task = Task("parity", params, solver, {"samples": 160}, 0)
+    assert run_trial(task, root, 60.0).status == "budget"
+    memory = (tmp_path / "dump").read_bytes()
+    assert len(memory) > 1_000_000
+    # Its own seed it was given: the search does find what is there.
+    assert any(pattern in memory for pattern in patterns(task.seed(root, "solver")))
+
+    instance = Instance.generate(families.get("parity")(**params), task.seed(root, "instance"))
+    support = instance.secret["support"]
+    hidden = [p for role in ("instance", "examples", "screen", "confirm") for p in patterns(task.seed(root, role))]
+    hidden += [*patterns(root), task.identity.encode(), bytes.fromhex(task.identity)]
+    hidden += [support.astype(kind).tobytes() for kind in ("i8", "i4", "i2", "u1")]
+    hidden += [instance.teacher.weights.tobytes(), str(support.tolist()).encode()]
+    assert [p for p in hidden if p in memory] == []
+
+
+def test_overhead_is_small_and_memory_flat(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        began = time.process_time()
+        run(numbered(3000), store, workers=0, trial=study_trials.trivial)
+        assert (time.process_time() - began) / 3000 < 1e-3
+    assert sum(f.stat().st_size for f in tmp_path.iterdir()) / 3000 < 600
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "limit"), [(0, 1e-3), (2, 3e-3)])
+def test_a_hundred_thousand_trials(tmp_path: Path, workers: int, limit: float) -> None:
+    import resource
+
+    tasks = numbered(100_000)
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+        run(tasks, store, workers=workers, trial=study_trials.trivial)
+        assert (time.perf_counter() - began) / len(tasks) < limit
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB, identities included
+    assert sum(f.stat().st_size for f in tmp_path.iterdir()) < 60e6
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bytes) -> None:
+    distributed = pytest.importorskip("distributed", reason="extra `cluster` is not installed")
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    trivial = rows(tmp_path / "trivial.db", numbered(12), workers=0, trial=study_trials.trivial)
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster:
+        options = {"scheduler": cluster.scheduler_address}
+        assert rows(tmp_path / "dask.db", numbered(12), trial=study_trials.trivial, **options) == trivial
+        assert rows(tmp_path / "study.db", sampled(), **options) == here
+
+
+def test_an_unreachable_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="extra `cluster` is not installed")
+    monkeypatch.setattr(engine, "CONNECT", "0.5s")
+    with pytest.raises(InputError, match="no Dask scheduler at tcp://127"):
+        rows(tmp_path / "rows.db", numbered(1), scheduler="tcp://127.0.0.1:9")
+
+
+def test_plain_progress_has_no_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows(tmp_path / "rows.db", numbered(4), workers=0, trial=study_trials.trivial, progress=Progress())
+    told = capsys.readouterr().err
+    assert told == "4 trials to run\n4 of 4 trials: 4 solved\n"
+
+
+def test_workers_run_on_one_thread(tmp_path: Path) -> None:
+    before = dict(os.environ)
+    rows(tmp_path / "rows.db", numbered(2), workers=1, trial=study_trials.threads)
+    assert {o.cost for o in ends(tmp_path / "rows.db").values()} == {1}
+    assert dict(os.environ) == before
+
+
+def test_negative_workers_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="workers"):
+        rows(tmp_path / "rows.db", numbered(1), workers=-1)
