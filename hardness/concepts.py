@@ -159,6 +159,10 @@ class RoundingConcepts:
         centred = elements.astype(np.int64) - self.q * (2 * elements.astype(np.int64) > self.q)
         # Inner products stay far below 2^24, so the fast product in float32 is exact.
         t = (centred.astype(np.float32) @ self.public()[0].T.astype(np.float32)).astype(np.int64)
+        return self.level(t, centred).astype(np.uint8)
+
+    def level(self, t: NDArray[np.int64], centred: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The label at integer inner products t (count, ...) of centred secrets (count, n)."""
         cells = t * self.p // self.q
         if self.heads is not None:
             from hardness.families.rounding import Rounding
@@ -169,7 +173,7 @@ class RoundingConcepts:
             distinct, which = np.unique(means, return_inverse=True)
             first = np.array([family._centred_window(mean, self.heads) for mean in distinct.tolist()])[which, None]
             cells = np.clip(cells - first + 1, 0, self.heads)
-        return (cells % self.p).astype(np.uint8)
+        return np.asarray(cells % self.p)
 
     @cached_property
     def label_table(self) -> NDArray[np.uint8]:

@@ -1,7 +1,7 @@
 """Bounds of theory 2.4 and 2.6 against brute force."""
 
 from itertools import combinations, product
-from math import ceil, log2
+from math import ceil, comb, log2
 
 import numpy as np
 import pytest
@@ -10,6 +10,7 @@ from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
 from hardness.families.rounding import Rounding
 from hardness.sq import dimension, rounding_bounds
+from hardness.sq.correlations import chi_square, head_limited_parity, joint_labels
 from hardness.sq.functions import LevelTable
 from hardness.sq.oracle import best_answer, within
 from hardness.sq.rounding import votes
@@ -205,3 +206,64 @@ def test_head_limited_labels_are_the_family_s() -> None:
 def test_classes_that_do_not_exist_are_refused(bad: dict[str, int]) -> None:
     with pytest.raises(InputError):
         RoundingConcepts(**({"n": 3, "q": 5, "p": 2} | bad))
+
+
+def test_krawtchouk_coefficients_of_theory_2_2() -> None:
+    """(s, m): E(h - chi)^2, largest lower coefficient and its k, top coefficient; and Parseval, exactly."""
+    table = {
+        (8, 6): (3.1e-2, 1.6e-2, 0.984),
+        (12, 6): (1.3e-1, 2.6e-2, 0.935),
+        (16, 12): (2.0e-3, 7.3e-4, 0.999),
+        (16, 8): (7.0e-2, 1.3e-2, 0.965),
+        (24, 12): (2.1e-2, 3.4e-3, 0.989),
+        (32, 16): (6.7e-3, 1.0e-3, 0.997),
+    }
+    for (s, m), (error, leak, top) in table.items():
+        found, coefficients = head_limited_parity(s, m)
+        assert sum(comb(s, k) * c**2 for k, c in enumerate(coefficients)) == 1
+        assert float(found) == pytest.approx(error, rel=0.04)
+        assert float(max(map(abs, coefficients[1:s]))) == pytest.approx(leak, rel=0.05)
+        assert abs(coefficients[2]) == max(map(abs, coefficients[1:s]))
+        assert float(coefficients[s]) == pytest.approx(top, abs=6e-4)
+
+
+def test_krawtchouk_coefficients_by_brute_force() -> None:
+    s, m = 7, 4
+    v = np.arange(1 << s, dtype=np.uint64)
+    weight = np.bitwise_count(v).astype(int)
+    h = (-1.0) ** np.clip(weight, (s - m) // 2, (s - m) // 2 + m)
+    for k, value in enumerate(head_limited_parity(s, m)[1]):
+        chi = 1 - 2.0 * (np.bitwise_count(v & np.uint64((1 << k) - 1)) & 1)
+        assert np.mean(h * chi) == pytest.approx(float(value), abs=1e-15)
+
+
+@pytest.mark.parametrize(
+    "shape", [(4, 7, 2, "diag", None), (4, 7, 3, "diag", 3), (3, 5, 2, "dot", None), (3, 6, 2, "dot", 2)]
+)
+def test_joint_labels_by_brute_force(shape: tuple[int, int, int, str, int | None]) -> None:
+    concepts = RoundingConcepts(*shape)
+    odds = concepts.public()[1]
+    rng = np.random.default_rng(4)
+    for _ in range(10):
+        pair = concepts.elements()[rng.integers(concepts.size, size=2)]
+        labels = concepts.labels(pair)
+        brute = np.zeros((concepts.p, concepts.p))
+        np.add.at(brute, (labels[0], labels[1]), odds)
+        assert np.array_equal(joint_labels(concepts, *pair), brute)
+
+
+def test_mean_square_correlation_is_the_collision_probability() -> None:
+    """Theory 2.3: rms 2^-n/2 over ALL pairs of secrets, exactly, from pairwise independence (u = 0 apart)."""
+    n, q, p = 4, 5, 2
+    concepts = RoundingConcepts(n, q, p)
+    levels = p * np.arange(q) // q
+    share = np.bincount(levels) / q
+    values = [chi_square(concepts, joint_labels(concepts, a, b)) for a in concepts.elements()[::5] for b in [a]]
+    assert min(values) > 0.3  # a secret with itself: near the norm 1/2
+    h = (np.eye(p) / share[:, None] - 1) * np.sqrt(share)[:, None]
+    vectors = np.concatenate([h[y][concepts.label_table] for y in range(p)], axis=1)
+    gram = vectors @ vectors.T / 2**n
+    variance = [float(np.sum((h.T @ h)[np.ix_(levels, levels)] ** 2) / q**2), float((h.T @ h)[0, 0] ** 2)]
+    assert np.mean(gram**2) == pytest.approx(((2**n - 1) * variance[0] + variance[1]) / 4**n)
+    pair = concepts.elements()[[17, 400]]
+    assert chi_square(concepts, joint_labels(concepts, *pair)) == pytest.approx(gram[17, 400] / 2)
