@@ -152,7 +152,7 @@ def test_noiseless_exhaustive_search_has_slope_one() -> None:
 
 
 def test_power_is_what_is_printed() -> None:
-    """At the detectable slope the whole rule, bootstrap included, says EXPONENTIAL in most data sets; at a third, in few."""
+    """The whole rule, bootstrap included, finds the detectable slope in most data sets, and a third of it in few."""
     rng = np.random.default_rng(11)
     found = growth(measured(EXPONENTIAL["all concepts"], rng))
     assert found.detectable is not None
