@@ -15,6 +15,8 @@ File = Annotated[Path, typer.Argument(help="An instance file of `hardness genera
 Dim = Annotated[int, typer.Option("--dim", help="Features of a token, d; coordinate 0 is the gate.")]
 GadgetKind = Annotated[str, typer.Option("--gadget", help="diag (default) or dot.")]
 
+LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
+
 generate_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -142,7 +144,9 @@ def inspect(
 
     Example: hardness inspect hard.safetensors
     """
-    from hardness.conditions import table
+    from dataclasses import asdict
+
+    from hardness.conditions import conditions
     from hardness.instance import Instance
 
     instance = Instance.load(file)
@@ -151,12 +155,22 @@ def inspect(
     hidden = {name: payload.pop(name) for name in ("seed", "command")} | {"secret": secret}
     if reveal:
         payload |= hidden
-    payload["conditions"] = rows = table(instance.layer())
+    # The conditions are read off the dense layer; a large one is not made just to look at it.
+    small = instance.heads * instance.family.dim**2 <= LARGEST_INSPECTED
+    rows = conditions(instance.layer(), instance.family.tokens) if small else []
+    payload["conditions"] = [asdict(row) for row in rows]
     lines = [*_describe(instance), f"hypothesis: {instance.family.hypothesis}", "non-degeneracy conditions:"]
-    lines += [f"  {row}" for row in rows]
+    lines += [f"  {c.name}: {_figure(c.value)} (best {c.best}; needs {c.needs}; used by {c.phase})" for c in rows]
+    lines += (
+        [] if small else [f"  not measured: the dense layer has {instance.heads * instance.family.dim**2:.1e} entries"]
+    )
     if reveal:
         lines += [f"{name}: {value}" for name, value in hidden.items()]
     emit(as_json, payload, lines)
+
+
+def _figure(value: float | None) -> str:
+    return "undefined" if value is None else f"{value:.3g}"
 
 
 def verify(file: File, as_json: Json = False) -> None:
