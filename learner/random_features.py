@@ -75,7 +75,7 @@ class RandomFeatureAttention(_Scaled):
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
-        self._views = views(X.shape[1], self.query, self.keys)
+        groups = len(self._views(X))
         if self.n_heads is None:
             if self.bias:
                 raise InputError("infinitely many heads have a closed form only without bias; set bias=0 or n_heads")
@@ -84,7 +84,10 @@ class RandomFeatureAttention(_Scaled):
         refuse_beyond(self.memory_gb, 4e-9 * self.n_heads * wide**2, f"{self.n_heads} heads")
         mean = np.diag([self.bias] * d + [0.0] * self.augment)
         self.heads_ = (mean + self.std * rng.normal(size=(self.n_heads, wide, wide))).astype(np.float32)
-        return int(self.n_heads * wide * len(self._views))
+        return int(self.n_heads * wide * groups)
+
+    def _views(self, X: Array) -> list[list[tuple[int, list[int]]]]:
+        return views(X.shape[1], self.query, self.keys)
 
     def _tokens(self, X: Array) -> Array:
         x = self._scaled(X)
@@ -94,7 +97,7 @@ class RandomFeatureAttention(_Scaled):
         x = self._tokens(X).astype(np.float32)
         for start in range(0, len(self.heads_), CHUNK_HEADS):
             heads = self.heads_[start : start + CHUNK_HEADS]
-            for group in self._views:
+            for group in self._views(X):
                 yield np.mean([_attend(x[:, q], x[:, keys], heads) for q, keys in group], axis=0)
 
     def _kernel(self, X: Array, Z: Array) -> Array:
@@ -103,9 +106,9 @@ class RandomFeatureAttention(_Scaled):
         x, z = self._tokens(X), self._tokens(Z)
         gram = np.zeros((len(x), len(z)))
         for rows in row_blocks(len(x), len(z)):
-            for group in self._views:
-                pairs = [(a, b) for a in group for b in group]
-                gram[rows] += sum(_head_kernel(x[rows], z, a, b) for a, b in pairs) / len(group) ** 2
+            for group, other in zip(self._views(X), self._views(Z), strict=True):
+                pairs = [(a, b) for a in group for b in other]
+                gram[rows] += sum(_head_kernel(x[rows], z, a, b) for a, b in pairs) / len(pairs)
         return self.std**2 * gram
 
 

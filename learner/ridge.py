@@ -127,7 +127,7 @@ class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         x = real_tokens(X)
         if x.shape[2] != self.n_features_in_:
             raise InputError(f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}")
-        return self._predict(self._rows(x)).reshape(len(x), *self._shape)
+        return self._predict(self._rows(x)).reshape(x.shape if len(self._shape) == 2 else (len(x), *self._shape))
 
     def _predict(self, rows: Array) -> Array:
         out = np.tile(self.intercept_, (len(rows), 1))

@@ -64,18 +64,26 @@ class LinearAttention(RidgeLearner):
         self.rank_tol = rank_tol
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
-        self._views = views(X.shape[1], self.query, self.keys)
+        self._views(X)
         return None
+
+    def _views(self, X: Array) -> list[list[tuple[int, list[int]]]]:
+        return views(X.shape[1], self.query, self.keys)
+
+    def _asker(self, X: Array) -> tuple[int, list[int]]:
+        """The one query token, and its keys."""
+        ((asker,),) = self._views(X)
+        return asker
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         # Tokens of length about 1 keep the degrees comparable; one degree alone is scaled as a whole.
         scale = 1 if len(self.degrees) == 1 else X.shape[2] ** -0.5
         x, z = np.asarray(X, dtype=np.float64) * scale, np.asarray(Z, dtype=np.float64) * scale
         gram = np.zeros((len(x), len(z)))
-        for group in self._views:
-            for (q, keys), (p, others) in ((a, b) for a in group for b in group):
+        for group, other in zip(self._views(X), self._views(Z), strict=True):
+            for (q, keys), (p, others) in ((a, b) for a in group for b in other):
                 for degree in self.degrees:
-                    gram += kernel((x[:, q], x[:, keys]), (z[:, p], z[:, others]), degree) / len(group) ** 2
+                    gram += kernel((x[:, q], x[:, keys]), (z[:, p], z[:, others]), degree) / len(group) / len(other)
         return gram
 
     def _solve(self, rows: Array, targets: Array, each: int, rng: np.random.Generator) -> None:
@@ -89,7 +97,7 @@ class LinearAttention(RidgeLearner):
         self._judged = self._predict(rows[kept:])
         self.components_ = list(self._split(rows, targets))
         self.rank_ = sum(part.span.rank for part in self.components_)
-        self.n_features_ = len(self._views) * feature_count(rows.shape[2]) if self.degrees == (1,) else None
+        self.n_features_ = len(self._views(rows)) * feature_count(rows.shape[2]) if self.degrees == (1,) else None
 
     def _diagnostics(self) -> dict[str, float | None]:
         return super()._diagnostics() | ({"rank": self.rank_} if self.alpha == 0 else {})
@@ -99,7 +107,7 @@ class LinearAttention(RidgeLearner):
         for members, asks in self._orthogonal(rows):
             own = rows[members]
             holds = np.flatnonzero(own.any(axis=(0, 1))) if len(asks) < len(everything) else everything
-            size = len(self._views) * len(holds) * (len(holds) + 1) // 2 * len(asks)
+            size = len(self._views(rows)) * len(holds) * (len(holds) + 1) // 2 * len(asks)
             # The kernel squares the condition number: only where features are many more than examples.
             by_features = self.degrees == (1,) and size <= 4 * len(own)
             least = 24e-9 * len(own) * (size if by_features else len(own))
@@ -117,10 +125,10 @@ class LinearAttention(RidgeLearner):
         from scipy.sparse.csgraph import connected_components
 
         n, d = len(rows), rows.shape[2]
-        if len(self._views) > 1 or len(self._views[0]) > 1 or self.degrees != (1,):
+        if self.query == "all" or self.degrees != (1,):
             yield np.arange(n), np.arange(d)
             return
-        uses = rows[:, self._views[0][0][0]] != 0
+        uses = rows[:, self._asker(rows)[0]] != 0
         i, coordinate = np.nonzero(uses)
         graph = csr_array((np.ones(len(i)), (i, n + coordinate)), shape=(n + d, n + d))
         label = connected_components(graph, directed=False)[1]
@@ -130,13 +138,13 @@ class LinearAttention(RidgeLearner):
     def _features(self, X: Array, asks: Indices, holds: Indices) -> Array:
         """√2-weighted features of every group of views, restricted to some coordinates."""
         x = np.asarray(X, dtype=np.float64)
-        if len(self._views) == 1 and len(self._views[0]) == 1:
-            ((q, keys),) = self._views[0]
+        if self.query != "all":
+            q, keys = self._asker(x)
             own = x[:, keys][:, :, holds]
             j, k = np.triu_indices(len(holds))
             moments = (own.transpose(0, 2, 1) @ own)[:, j, k] * np.where(j < k, np.sqrt(2), 1.0)
             return np.asarray(moments[:, :, None] * x[:, q][:, None, asks]).reshape(len(x), -1)
-        groups = [np.mean([features(x, q, keys) for q, keys in group], axis=0) for group in self._views]
+        groups = [np.mean([features(x, q, keys) for q, keys in group], axis=0) for group in self._views(x)]
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 
     def _coordinates(self, part: Component, X: Array) -> Array:
@@ -150,7 +158,7 @@ class LinearAttention(RidgeLearner):
             if len(part.asks) == rows.shape[2]:
                 touched = np.arange(len(rows))
             else:
-                touched = np.flatnonzero(rows[:, self._views[0][0][0]][:, part.asks].any(axis=1))
+                touched = np.flatnonzero(rows[:, self._asker(rows)[0]][:, part.asks].any(axis=1))
             if len(touched):
                 yield touched, part, self._coordinates(part, rows[touched])
 
@@ -183,7 +191,7 @@ class LinearAttention(RidgeLearner):
         scale = 1 if len(self.degrees) == 1 else X.shape[2] ** -0.5
         x = np.asarray(X, dtype=np.float64) * scale
         inner, total = x @ x.transpose(0, 2, 1), np.zeros(len(x))
-        for group in self._views:
+        for group in self._views(X):
             for (q, keys), (p, others) in ((a, b) for a in group for b in group):
                 for degree in self.degrees:
                     among = np.sum(inner[:, keys][:, :, others] ** (degree + 1), axis=(1, 2))
@@ -198,15 +206,14 @@ class LinearAttention(RidgeLearner):
         """The certificate of examples X for a single query token (paper, algorithm 2)."""
         if self.query == "all" or self.degrees != (1,):
             raise InputError("the certificate is that of degree 1 with one query token: set query to its index")
-        ((query, keys),) = views(real_tokens(X).shape[1], self.query, self.keys)[0]
-        return certificate(features(self._rows(real_tokens(X)), query, keys), rank_tol)
+        rows = self._rows(real_tokens(X))
+        return certificate(features(rows, *self._asker(rows)), rank_tol)
 
     @property
     def p_(self) -> Array:
         """The function as `learner.linear.features.parameters`, (outputs, ψ); for one query, degree 1, alpha 0."""
         if self.query == "all" or self.degrees != (1,) or self.alpha != 0:
             raise InputError("parameters p are those of degree 1 with one query token and alpha=0")
-        ((query, keys),) = self._views[0]
         d = self.n_features_in_
         index = np.zeros((d, d), dtype=np.intp)
         j, k = np.triu_indices(d)
@@ -214,8 +221,7 @@ class LinearAttention(RidgeLearner):
         p = np.zeros((len(self.intercept_), len(j), d))
         for part in self.components_:
             if part.support is not None:
-                scaled = part.support * np.ones(1)
-                H = features(scaled, query, keys) * weights(d)
+                H = features(part.support, *self._asker(part.support)) * weights(d)
                 p += (part.span.solution.T @ H).reshape(p.shape) * weights(d).reshape(-1, d)
                 continue
             a, b = np.triu_indices(len(part.holds))

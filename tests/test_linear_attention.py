@@ -1,0 +1,250 @@
+"""Linear attention by regression: identities, exact ranks, recovery, heads, and what the certificates promise."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from sklearn.base import clone
+
+from hardness.errors import InputError
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+from learner.linear.features import weights
+from learner.linear_attention import (
+    LinearAttention,
+    attention,
+    certificate,
+    feature_count,
+    features,
+    fit_heads,
+    gauge_heads,
+    kernel,
+    lift,
+    parameter_distance,
+    parameters,
+    svd_heads,
+)
+
+
+def signs(n, d, rng, k=2):
+    return rng.choice([-1.0, 1.0], size=(n, k, d))
+
+
+def hidden(n, d, s, rng):
+    """Tokens and z_0 χ_S for |S| = s: the label of theory 1.1 without offsets."""
+    X = signs(n, d, rng)
+    support = 1 + rng.permutation(d - 1)[:s]
+    return X, (X[:, 0, 0] - X[:, 1, 0]) / 2 * np.prod(X[:, 0, support] * X[:, 1, support], axis=1)
+
+
+def scores(model, X, y):
+    said = model.predict(X)
+    informative = y != 0
+    return model.score(X, y), float(np.mean(np.sign(said[informative]) == y[informative]))
+
+
+@settings(max_examples=40, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 5), st.integers(1, 3), st.integers(1, 4), st.integers(0, 2**32))
+def test_a_layer_is_linear_in_cubic_features(d, k, heads, outputs, seed):
+    rng = np.random.default_rng(seed)
+    V, Q, X = rng.normal(size=(heads, outputs, d)), rng.normal(size=(heads, d, d)), rng.normal(size=(7, k, d))
+    out = attention(V, Q, X)
+    explicit = sum(v @ x.T @ (x @ q @ x[-1]) for v, q in zip(V, Q, strict=True) for x in X[:1])
+    assert np.allclose(out[0], explicit, rtol=1e-12, atol=1e-12)
+    p = parameters(V, Q)
+    assert p.shape == (outputs, feature_count(d))
+    assert np.abs(features(X) @ p.T - out).max() < 1e-12 * max(1, np.abs(out).max())
+    W = lift(p, d)
+    moments = X.transpose(0, 2, 1) @ X
+    assert np.allclose(np.einsum("ajkl,njk,nl->na", W, moments, X[:, -1]), out, rtol=1e-11, atol=1e-11)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 6), st.integers(1, 8), st.integers(0, 2**32))
+def test_the_kernel_is_that_of_weighted_features(d, k, seed):
+    rng = np.random.default_rng(seed)
+    X, Z = rng.normal(size=(6, k, d)), rng.normal(size=(5, 3, d))
+    primal = (features(X) * weights(d)) @ (features(Z) * weights(d)).T
+    assert np.abs(kernel((X[:, -1], X), (Z[:, -1], Z)) - primal).max() < 1e-12 * max(1, np.abs(primal).max())
+
+
+@pytest.mark.parametrize(("d", "one", "both"), [(4, 28, 56), (6, 96, 192), (8, 232, 464)])
+def test_ranks_on_signs(d, one, both):
+    X = signs(3 * feature_count(d), d, np.random.default_rng(0))
+    assert one == feature_count(d) - (d * d - d)
+    assert both == d**3 - d * d + 2 * d
+    found = certificate(features(X))
+    assert (found.rank, found.lam_min, found.identifiable) == (one, 0.0, False)
+    assert certificate(np.concatenate([features(X, 0), features(X, 1)], axis=1)).rank == both
+    assert LinearAttention(random_state=0).fit(X, X[:, 0, 0]).rank_ == both
+    # More tokens change nothing: |z_j|² stays constant.
+    assert certificate(features(signs(3 * feature_count(d), d, np.random.default_rng(1), k=5))).rank == one
+
+
+@pytest.mark.parametrize(("d", "single"), [(4, 20), (6, 56), (8, 120)])
+def test_ranks_on_real_tokens(d, single):
+    rng = np.random.default_rng(0)
+    n = 3 * feature_count(d)
+    full = certificate(features(rng.normal(size=(n, 2, d))))
+    assert full.identifiable
+    assert full.lam_min > 0.05
+    assert certificate(features(rng.normal(size=(n, 1, d)))).rank == single
+    assert certificate(features(rng.choice([-1.0, 0.0, 1.0], size=(n, 2, d)))).identifiable
+
+
+def test_recovery_switches_on_at_full_rank():
+    rng = np.random.default_rng(0)
+    V, Q = rng.normal(size=(1, 1, 8)), rng.normal(size=(1, 8, 8))
+    p = parameters(V, Q)
+    for n, recovered in ((200, False), (400, True)):
+        X = rng.normal(size=(n, 20, 8))
+        model = LinearAttention(query=-1, random_state=0).fit(X, attention(V, Q, X))
+        assert model.rank_ == min(n, feature_count(8)) == model.certificate(X).rank
+        assert model.certificate(X).identifiable == recovered
+        assert (np.abs(model.p_ - p).max() < 1e-13) == recovered
+        assert (parameter_distance(model.p_, p) < 1e-11) == recovered
+        fresh = rng.normal(size=(100, 3, 8))  # another length
+        assert (np.abs(model.predict(fresh) - attention(V, Q, fresh)).max() < 1e-9) == recovered
+        assert model.certify(fresh).all() == recovered
+
+
+def test_parameters_agree_between_primal_and_dual():
+    rng = np.random.default_rng(3)
+    X, y = rng.normal(size=(30, 4, 5)), rng.normal(size=(30, 2))
+    primal = LinearAttention(query=-1).fit(X, y)
+    dual = LinearAttention(query=-1)
+    dual.fit(X[:12], y[:12])  # 75 features > 4 · 12 examples: by kernel
+    assert dual.components_[0].support is not None
+    assert np.allclose(features(X) @ dual.p_.T, dual.predict(X), atol=1e-9)
+    assert np.allclose(features(X) @ primal.p_.T, primal.predict(X), atol=1e-9)
+    assert np.allclose(dual.predict(X[:12]), y[:12], atol=1e-8)
+
+
+def test_heads_after_svd_say_little():
+    rng = np.random.default_rng(0)
+    p = parameters(rng.normal(size=(2, 4, 4)), rng.normal(size=(2, 4, 4)))
+    V, Q = svd_heads(p, 4)
+    assert len(V) == 16
+    assert parameter_distance(parameters(V, Q), p) < 1e-12
+    assert gauge_heads(p, 4, 1, rng)[2] > 0.2
+    V, Q, error = gauge_heads(p, 4, 2, rng)
+    assert error < 1e-10
+    assert parameter_distance(parameters(V, Q), p) < 1e-8
+    for d in (2, 4, 8):
+        p = parameters(rng.normal(size=(1, 1, d)), rng.normal(size=(1, d, d)))
+        assert len(svd_heads(p, d)[0]) == d
+        assert gauge_heads(p, d, 1, rng)[2] < 1e-10
+
+
+def test_few_heads_need_fewer_examples_than_regression():
+    rng = np.random.default_rng(1)
+    X, Y = signs(1150, 8, rng), None
+    Y = (X[:, 1, 0] * X[:, 0, 3] * X[:, 1, 3])[:, None]  # the half of a parity label that one query reaches
+    V, Q, error = fit_heads(X[:150], Y[:150], 1, rng, query=0)
+    assert error < 1e-10
+    assert np.abs(attention(V, Q, X[150:], query=0) - Y[150:]).max() < 1e-8
+    regression = LinearAttention(query=0, random_state=0).fit(X[:150], Y[:150])
+    assert regression.score(X[150:], Y[150:]) < 0.9  # its features have rank 232
+
+
+def test_two_queries_solve_a_parity_of_one_and_one_query_half():
+    rng = np.random.default_rng(0)
+    X, y = hidden(9192, 8, 1, rng)
+    both = LinearAttention(random_state=0).fit(X[:512], y[:512])
+    assert both.rank_ == 464
+    assert scores(both, X[8192:], y[8192:]) == (pytest.approx(1, abs=1e-12), 1.0)
+    half = LinearAttention(query=0, random_state=0).fit(X[:8192], y[:8192])
+    r2, accuracy = scores(half, X[8192:], y[8192:])
+    assert 0.43 < r2 < 0.52
+    assert accuracy == 1.0
+    X, y = hidden(3048, 8, 2, rng)  # the negative control: labels of degree 5
+    assert LinearAttention(random_state=0).fit(X[:2048], y[:2048]).score(X[2048:], y[2048:]) <= 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("d", "n", "rank"), [(10, 1024, 920), (12, 2048, 1608)])
+def test_two_queries_solve_larger_parities_of_one(d, n, rank):
+    X, y = hidden(n + 1000, d, 1, np.random.default_rng(0))
+    model = LinearAttention(random_state=0).fit(X[:n], y[:n])
+    assert model.rank_ == rank == d**3 - d * d + 2 * d
+    assert scores(model, X[n:], y[n:]) == (pytest.approx(1, abs=1e-12), 1.0)
+
+
+@pytest.mark.parametrize("size", [1, 2])
+def test_degrees_one_and_two_together_undo_the_tie_of_keys(size):
+    X, y = hidden(3000, 6, size, np.random.default_rng(size))
+    model = LinearAttention((1, 2), alpha=1e-9, random_state=0).fit(X[:2000], y[:2000])
+    assert model.score(X[2000:], y[2000:]) > 0.999
+
+
+def test_certified_predictions_are_right():
+    rng = np.random.default_rng(0)
+    X, y = hidden(3350, 8, 1, rng)
+    counts = []
+    for n in (350, 470, 700):
+        model = LinearAttention(random_state=0).fit(X[:n], y[:n])
+        sure = model.certify(X[700:])
+        counts.append(sure.mean())
+        assert np.abs(model.predict(X[700:])[sure] - y[700:][sure]).max(initial=0) < 1e-7
+    assert counts[0] < 0.5
+    assert counts[-1] == 1.0
+    assert np.abs(model.residual(X[:10]) - 0).max() < 1e-12
+
+
+@pytest.mark.parametrize("unitary", [False, True])
+def test_associative_memory_hides_that_it_is_not_identifiable(unitary):
+    rng = np.random.default_rng(0)
+    X, Y = associative(3000, 4, unitary, rng)
+    V, Q = np.zeros((1, 8, 8)), np.zeros((1, 8, 8))
+    V[0, 4:, 4:], Q[0, :4, :4] = np.eye(4), np.eye(4)
+    assert np.abs(attention(V, Q, X) - Y).max() < 1e-12
+    model = LinearAttention(query=-1, random_state=0).fit(X, Y)
+    assert model.rank_ == (248 if unitary else 288)
+    assert model.certificate(X).identifiable == (not unitary)
+    # Least norm recovers the truth either way: it happens to be orthogonal to what the data does not show.
+    assert parameter_distance(model.p_, parameters(V, Q)) < 1e-11
+    assert (len(svd_heads(model.p_, 8)[0]), gauge_heads(model.p_, 8, 1, rng)[2] < 1e-9) == (17, True)
+
+
+def associative(n, d, unitary, rng):
+    """Tokens [key; value], the last [query; 0…]: orthonormal or Gaussian keys and values (paper, 4.2)."""
+    keys, values, last = rng.normal(size=(n, d, d)), rng.normal(size=(n, d, d)), rng.normal(size=(n, d))
+    if unitary:
+        keys, values = np.linalg.qr(keys)[0], np.linalg.qr(values)[0]
+    query = keys[np.arange(n), rng.integers(d, size=n)]
+    X = np.concatenate([np.concatenate([keys, values], 2), np.concatenate([query, last], 1)[:, None]], axis=1)
+    V, Q = np.zeros((1, 8, 8)), np.zeros((1, 8, 8))
+    V[0, d:, d:], Q[0, :d, :d] = np.eye(d), np.eye(d)
+    return X, attention(V, Q, X)
+
+
+def test_as_a_learner_of_the_house():
+    instance = Instance.generate(Parity(dim=8, heads=2, gadget="dot"), seed=1)  # |S| = 1
+    train, fresh = instance.examples(600, 1), instance.examples(500, 2)
+    model = clone(LinearAttention(random_state=0)).fit(train.X, train.Y)
+    assert model.predict(fresh.X).shape == fresh.Y.shape
+    assert model.score(fresh.X, fresh.Y) > 1 - 1e-12
+    assert model.report_.status == "solved"
+    assert model.certify(fresh.X).all()
+
+
+def test_refusals():
+    X = signs(40, 4, np.random.default_rng(0))
+    y = X[:, 0, 0]
+    for bad, words in (
+        (LinearAttention(query=2), "query must be"),
+        (LinearAttention(query="first"), "query must be"),
+        (LinearAttention(keys="none"), "keys must be"),
+        (LinearAttention((0,), alpha=1e-3), "degree"),
+        (LinearAttention(memory_gb=1e-6), "needs about"),
+    ):
+        with pytest.raises(InputError, match=words):
+            bad.fit(X, y)
+    with pytest.raises(InputError, match="alpha=0"):
+        LinearAttention(alpha=1e-3).fit(X, y).certify(X)
+    with pytest.raises(InputError, match="one query token"):
+        LinearAttention().fit(X, y).p_  # noqa: B018
+    with pytest.raises(InputError, match="features"):
+        LinearAttention().fit(X, y).predict(X[:, :, :3])
+    with pytest.raises(InputError, match=r"needs about 17\.2 GB"):
+        LinearAttention(alpha=1e-7).fit(np.ones((2**14, 2, 8)), np.ones((2**14, 2, 8)))
