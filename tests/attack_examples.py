@@ -3,9 +3,7 @@
 import numpy as np
 
 
-def examples(
-    w, q, p, *, count, seed, gadget="diag", flip=0.0, noise=0.0, A=0.25, C=-0.75, parity=None, **public
-):
+def examples(w, q, p, *, count, seed, gadget="diag", flip=0.0, noise=0.0, A=0.25, C=-0.75, parity=None, **public):
     """X (count, 2, d) int8, Y (count, 2, d) and `public` for the secret w (n,); q = p = 2 is parity."""
     rng = np.random.default_rng(seed)
     parity = (q == 2) if parity is None else parity

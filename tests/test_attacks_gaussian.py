@@ -99,9 +99,7 @@ def test_refusals_say_why():
 
 
 def test_a_lie_in_the_public_data_is_wrong_or_out_of_budget_never_solved():
-    X, Y, public = examples(
-        support_secret(31, 4, np.random.default_rng(0)), 2, 2, count=400, seed=0, flip=0.3
-    )
+    X, Y, public = examples(support_secret(31, 4, np.random.default_rng(0)), 2, 2, count=400, seed=0, flip=0.3)
     outcome = gaussian(X, Y, public | {"flip": 0.0})
     assert outcome.status in ("wrong", "budget")
     assert outcome.secret is None

@@ -1,12 +1,15 @@
 """From raw examples (X, Y) to equations: what level of ⟨w, a⟩ mod q each informative example shows."""
 
 from dataclasses import dataclass, replace
+from itertools import combinations
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Public
 from hardness.errors import InputError
+
+PAIR_ROWS = 4000
 
 
 @dataclass(frozen=True)
@@ -109,23 +112,38 @@ def preimages(q: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     return (first[:-1] + first[1:] - 1) / 2, np.diff(first)
 
 
-def accepts(fresh: Equations, w: NDArray[np.int64]) -> bool:
-    """Does w (n,) pass on rows that had no part in finding it?
+def accepts(fresh: Equations, w: NDArray[np.int64], known: Equations | None = None) -> bool:
+    """Does w (n,) pass on `fresh` rows, that had no part in finding it, and stand out among its neighbours on `known`?
 
-    Either every label is reproduced; or, as labels may be noisy or head-limited (theory.md 1.4), the
-    agreement lies above halfway between the right secret's and a guess's, and no change of one coordinate by
-    ±1 agrees better: a near-miss of a rounding secret reproduces most labels, so the bar alone would let it
-    pass.
+    Either every label is reproduced; or, as labels may be noisy or head-limited (theory.md 1.4), the agreement lies
+    above halfway between the right secret's and a guess's, and no change of one coordinate by ±1, or of two, fits
+    better: a near-miss of a rounding secret reproduces most labels, so the bar alone would let it pass.
     """
-    if len(fresh) == 0:
-        return False
+    known = fresh if known is None else known
     agreement = fresh.agreement(w)
-    if agreement == 1:
-        return True
-    if agreement < (expected_agreement(fresh) + 1 / fresh.p) / 2:
+    if len(fresh) == 0 or agreement < (expected_agreement(fresh) + 1 / fresh.p) / 2:
         return False
-    steps = np.concatenate((np.eye(fresh.n, dtype=np.int64), -np.eye(fresh.n, dtype=np.int64)))
-    return fresh.q == 2 or all(fresh.agreement(w + step) < agreement for step in steps)
+    if fresh.q == 2 or (agreement == 1 and known.agreement(w) == 1):
+        return True
+    t = known.a.astype(np.int64) @ w
+    here = _misfit(known, t)
+    if any(_misfit(known, t + s * known.a[:, j]) <= here for j in range(known.n) for s in (1, -1)):
+        return False
+    if fresh.noise:  # least squares got here, and has one minimum
+        return True
+    few, t = known.rows(slice(0, PAIR_ROWS)), t[:PAIR_ROWS]
+    pairs = ((i, j, r, s) for i, j in combinations(range(fresh.n), 2) for r in (1, -1) for s in (1, -1))
+    here = _misfit(few, t)
+    return all(_misfit(few, t + r * few.a[:, i] + s * few.a[:, j]) > here for i, j, r, s in pairs)
+
+
+def _misfit(equations: Equations, t: NDArray[np.int64]) -> float:
+    """Share of wrong levels at ⟨w, a⟩ = t; under label noise, where that hardly changes near w, squared distance."""
+    q, p = equations.q, equations.p
+    if equations.noise == 0:
+        return float(np.mean(t % q * p // q != equations.level))
+    distance = (t - preimages(q, p)[0][equations.level] + q / 2) % q - q / 2
+    return float(np.mean(distance**2))
 
 
 def expected_agreement(equations: Equations) -> float:

@@ -15,7 +15,8 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 TRIALS = 40
-MOST_NODES = 27.6  # log2, some ten seconds of enumeration
+MOST_NODES = 28.5  # log2, some fifteen seconds of enumeration
+HOPELESS = 40.0  # log2 of nodes that no larger block size of the ladder brings into reach
 LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory.md 4.2, last line)
 BEAM = 400_000
 ENOUGH = 50_000  # rows in a regression: beyond, precision is not what is missing
@@ -73,21 +74,35 @@ def lattice(
     kept, order = select(rows)
     core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
     rng = np.random.default_rng(seed)
-    detail = {"method": "orthogonal lattice", "selected_away": len(order), "rows": len(core.a)}
+    detail: dict[str, Any] = {
+        "method": "orthogonal lattice",
+        "selected_away": len(order),
+        "rows": len(core.a),
+        "log2_nodes": 0.0,
+    }
+    hopeless = 0
     for trial in range(TRIALS if budget is None else budget):
         detail["trials"] = trial + 1
         w = decode(core, rng, detail)
         if progress is not None:
             progress(f"trial {trial + 1}: {detail}")
+        hopeless = hopeless + 1 if detail["log2_nodes"] > HOPELESS else 0
+        if hopeless == 3:
+            detail["reason"] = "even after reduction the search would take 2^40 nodes"
+            break
         if w is None:
             continue
         full = grow(rows, kept, order, w)
-        for sharpen in (False, True):
-            estimate = centre_of_box(rows, (width[known.level] - 1) / 2, full) if sharpen else full
-            guess = polish(known, np.rint(estimate).astype(np.int64) % equations.q)
-            if accepts(fresh, guess) and accepts(known, guess):
-                detail["agreement"] = known.agreement(guess)
-                return Outcome("solved", secret(equations, guess), len(equations), perf_counter() - start, detail)
+        guess = np.rint(full).astype(np.int64) % equations.q
+        if equations.noise == 0:
+            guess = polish(known, guess)
+            if known.agreement(guess) < 1:
+                sharper = centre_of_box(rows, (width[known.level] - 1) / 2, full)
+                again = polish(known, np.rint(sharper).astype(np.int64) % equations.q)
+                guess = max(guess, again, key=known.agreement)
+        if accepts(fresh, guess, known):
+            detail["agreement"] = known.agreement(guess)
+            return Outcome("solved", secret(equations, guess), len(equations), perf_counter() - start, detail)
     return Outcome("budget", None, len(equations), perf_counter() - start, detail)
 
 
@@ -153,7 +168,7 @@ def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floa
         bound, chance, nodes = pruning(L, core.sd / core.q, spent)
         before, price = price, (spent + 2.0 ** min(nodes, 200) / 2.5e7) / max(chance, 1e-4)
         # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
-        if price > 0.875 * before and nodes < MOST_NODES:
+        if (price > 0.875 * before and nodes < MOST_NODES) or nodes > HOPELESS:
             break
     detail |= {"dimension": len(sample.a), "rank": len(B)}
     detail |= {"log2_nodes": round(nodes, 1), "chance": round(chance, 3)}

@@ -38,12 +38,12 @@ def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
     ([0.0, 0.0], 1)
     """
     N, n = U.shape
-    # The weight keeps every vector outside Λ⊥ longer than all of a reduced basis of Λ⊥.
-    weighted = np.hstack((4 * N * U.astype(np.int64), np.eye(N, dtype=np.int64)))
-    reduced = _lll(weighted)
-    if reduced[: N - n, :n].any():
-        raise ValueError("the public vectors do not have full rank")
-    return reduced[: N - n, n:], reduced[N - n :, n:]
+    # The weight keeps every vector outside Λ⊥ longer than a reduced basis of Λ⊥; the larger, the slower.
+    for weight in (4 * N, 2**20 * N):
+        reduced = _lll(np.hstack((weight * U.astype(np.int64), np.eye(N, dtype=np.int64))))
+        if not reduced[: N - n, :n].any() and reduced[N - n :, :n].any(axis=1).all():
+            return reduced[: N - n, n:], reduced[N - n :, n:]
+    raise ValueError("the public vectors do not have full rank")
 
 
 def _lll(basis: Integers) -> Integers:

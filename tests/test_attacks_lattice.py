@@ -1,0 +1,182 @@
+"""The lattice attack: its parts against exact arithmetic, and the frontier of theory.md 4.2."""
+
+import importlib.util
+
+import numpy as np
+import pytest
+from attack_examples import centred, examples, support_secret
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.attacks import reduction
+from hardness.attacks.equations import extract
+from hardness.attacks.kernels_lattice import nearest
+from hardness.attacks.lattice import Rows, centre_of_box, lattice, lookup, polish, regress, select
+from hardness.attacks.reduction import ladder, orthogonal_basis, pruning, triangular
+
+pytestmark = pytest.mark.skipif(importlib.util.find_spec("fpylll") is None, reason="extra `lattice`")
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 8), st.integers(2, 20), st.integers(0, 2**32))
+def test_orthogonal_basis_is_primitive(n, extra, seed):
+    U = np.random.default_rng(seed).integers(-1, 2, (n + extra, n))
+    if np.linalg.matrix_rank(U) < n:
+        return
+    B, rest = orthogonal_basis(U)
+    assert not (B @ U).any()
+    assert round(abs(np.linalg.det(np.vstack((B, rest)).astype(float)))) == 1
+
+
+def test_dependent_columns_are_an_error():
+    with pytest.raises(ValueError, match="full rank"):
+        orthogonal_basis(np.ones((5, 2), dtype=np.int64))
+
+
+def test_python_flint_stands_in_for_fpylll(monkeypatch):
+    U = np.random.default_rng(0).integers(0, 2, (30, 8))
+    monkeypatch.setattr(reduction, "_installed", lambda package: False)
+    B, _ = orthogonal_basis(U)
+    assert not (B @ U).any()
+    assert [beta for beta, _ in ladder(B)] == [2]
+
+
+def test_the_ladder_keeps_the_lattice_and_shortens_it():
+    U = np.random.default_rng(1).integers(0, 2, (90, 20))
+    B, rest = orthogonal_basis(U)
+    firsts = []
+    for _, basis in ladder(B, top=30):
+        assert not (basis @ U).any()
+        assert round(np.linalg.slogdet(np.vstack((basis, rest)).astype(float))[1], 6) == 0
+        firsts.append(triangular(basis)[0, 0])
+    assert firsts[-1] <= firsts[0]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.integers(1, 4), st.integers(0, 2**32))
+def test_enumeration_finds_the_nearest(M, seed):
+    rng = np.random.default_rng(seed)
+    L = np.tril(rng.normal(size=(M, M)))
+    np.fill_diagonal(L, rng.uniform(0.5, 2, M))
+    h = rng.normal(size=M) * 3
+    m, norm, _ = nearest(L, h, np.full(M, 1e6), 10**7)
+    # Brute force around the answer of a generous box: every m with |g_i| <= |g| of the answer lies in it.
+    reach = np.ceil(np.sqrt(norm) * np.abs(L).sum(axis=1) + 1).astype(int)
+    if np.prod(2 * reach + 1) > 20_000:
+        return
+    grid = np.stack(np.meshgrid(*[np.arange(-r, r + 1) for r in reach], indexing="ij"), -1).reshape(-1, M)
+    g = np.linalg.solve(L, (h - np.rint(h) - grid).T)
+    assert norm == pytest.approx((g**2).sum(axis=0).min())
+    assert norm == pytest.approx((np.linalg.solve(L, h - m) ** 2).sum())
+
+
+def test_pruning_prefers_certainty_when_nodes_are_free():
+    L = np.eye(60) * 1e-3
+    _, chance, nodes = pruning(L, 1e-3, 1.0)
+    assert chance > 0.8
+    assert nodes < 5
+
+
+def test_selection_keeps_enough_rows():
+    rng = np.random.default_rng(0)
+    rows = Rows(rng.integers(0, 2, (20_000, 30)).astype(np.int8), np.zeros(20_000), 97, 7.0)
+    kept, order = select(rows)
+    assert sorted([*kept, *order]) == list(range(30))
+    left = int((~rows.a[:, order].any(axis=1)).sum())
+    assert 1.5 * (len(kept) + 100) <= left
+    assert len(order) >= 5
+
+
+@pytest.mark.parametrize(("n", "q", "p"), [(4, 97, 4), (5, 17, 2), (8, 97, 8), (3, 257, 16)])
+def test_small_dimensions_by_look_up(n, q, p):
+    w = np.random.default_rng(n).integers(0, q, n)
+    data = examples(w, q, p, count=6000, seed=2)
+    found = lookup(extract(*data))
+    assert any((row == w).all() for row in found)
+    assert all(extract(*data).agreement(row) == 1 for row in found[:50])
+    assert lattice(*data).status == "solved"
+
+
+def test_regression_and_box_recover_an_unwrapped_secret():
+    rng = np.random.default_rng(3)
+    q, n, N = 97, 12, 3000
+    w = rng.integers(0, q, n)
+    a = rng.integers(0, 2, (N, n)).astype(np.int8)
+    rows = Rows(a, ((a @ w) % q + rng.integers(-11, 12, N)) % q * 1.0, q, 6.6)
+    start = w + rng.normal(0, 1, n)
+    assert (np.rint(regress(rows, start)) == w).all()
+    assert np.abs(centre_of_box(rows, np.full(N, 11.0), regress(rows, start)) - w).max() < 0.3
+
+
+def test_polish_mends_rounding():
+    w = np.random.default_rng(0).integers(0, 97, 20)
+    equations = extract(*examples(w, 97, 8, count=4000, seed=0))
+    off = w.copy()
+    off[[3, 9]] += 1
+    off[15] -= 1
+    assert (polish(equations, off) == w).all()
+
+
+@pytest.mark.parametrize(
+    ("q", "p", "n", "gadget", "count"),
+    [(97, 4, 32, "diag", 40_000), (97, 8, 40, "diag", 40_000), (17, 2, 16, "dot", 40_000), (97, 4, 16, "diag", 4000)],
+)
+def test_rounding_falls(q, p, n, gadget, count):
+    w = np.random.default_rng([n, q]).integers(0, q, n)
+    outcome = lattice(*examples(w, q, p, count=count, seed=1, gadget=gadget))
+    assert (outcome.status, outcome.secret) == ("solved", centred(w, q))
+    assert {"block_size", "dimension", "trials", "selected_away"} <= outcome.detail.keys()
+
+
+def test_rounding_with_label_noise_falls_too():
+    w = np.random.default_rng(8).integers(0, 97, 20)
+    outcome = lattice(*examples(w, 97, 8, count=40_000, seed=1, noise=2.0))
+    assert (outcome.status, outcome.secret) == ("solved", centred(w, 97))
+
+
+def test_the_same_seed_is_the_same_attack():
+    w = np.random.default_rng(8).integers(0, 97, 24)
+    data = examples(w, 97, 4, count=10_000, seed=1)
+    assert lattice(*data, seed=5).detail == lattice(*data, seed=5).detail
+
+
+def test_budget_and_refusals():
+    w = np.random.default_rng(0).integers(0, 17, 80)
+    data = examples(w, 17, 2, count=3000, seed=0)
+    out_of_budget = lattice(*data, budget=1)
+    assert out_of_budget.status == "budget"
+    assert out_of_budget.secret is None
+    few = lattice(*examples(w, 17, 2, count=60, seed=0))
+    assert few.status == "refused"
+    parity = lattice(*examples(support_secret(20, 3, np.random.default_rng(0)), 2, 2, count=400, seed=0))
+    assert parity.status == "refused"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+@pytest.mark.parametrize(
+    ("q", "p", "n", "seconds"), [(97, 4, 32, 60), (97, 8, 40, 60), (257, 16, 72, 60), (97, 8, 64, 600)]
+)
+def test_the_frontier_that_was_asked_for(q, p, n, seconds, seed):
+    w = np.random.default_rng([seed, n, q]).integers(0, q, n)
+    outcome = lattice(*examples(w, q, p, count=100_000, seed=seed))
+    assert (outcome.status, outcome.secret) == ("solved", centred(w, q))
+    assert outcome.seconds < seconds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("q", "p", "n", "gadget", "count"),
+    [
+        (97, 4, 56, "diag", 250_000),
+        (97, 8, 80, "diag", 250_000),
+        (17, 2, 28, "diag", 250_000),
+        (257, 16, 112, "diag", 250_000),
+        (97, 4, 40, "dot", 250_000),
+        (257, 4, 40, "dot", 250_000),
+    ],
+)
+def test_beyond_the_frontier(q, p, n, gadget, count):
+    w = np.random.default_rng([0, n, q]).integers(0, q, n)
+    outcome = lattice(*examples(w, q, p, count=count, seed=0, gadget=gadget))
+    assert (outcome.status, outcome.secret) == ("solved", centred(w, q))

@@ -1,0 +1,219 @@
+"""Challenges keep their secret, and the judge needs nothing but the folder and the answer."""
+
+import base64
+import json
+import shutil
+
+import numpy as np
+import pytest
+
+from hardness.challenge import FILES, judge, publish
+from hardness.errors import InputError
+from hardness.examples import read, write
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+
+FAMILIES = [
+    Parity(dim=70, heads=9),
+    Rounding(dim=40, modulus=97, levels=8),
+    Rounding(dim=12, modulus=17, levels=2, heads=4),
+]
+
+
+@pytest.fixture(params=FAMILIES, ids=lambda family: f"{family.name}-{family.dim}")
+def published(request, tmp_path):
+    instance = Instance.generate(request.param)
+    header = publish(instance, 300, tmp_path / "challenge")
+    return instance, header, tmp_path / "challenge"
+
+
+def answer_of(instance):
+    return {name: value.tolist() for name, value in instance.secret.items()}
+
+
+def spellings(values):
+    """Every way a list of integers is likely to stand in a file."""
+    array = np.asarray(values, dtype=np.int64)
+    yield json.dumps(array.tolist()).encode()
+    for separator in (",", ", ", " ", "\n", ";"):
+        yield separator.join(map(str, array)).encode()
+    for dtype in ("i1", "<i2", ">i2", "<i4", ">i4", "<i8", ">i8", "<f4", ">f4", "<f8", ">f8"):
+        yield array.astype(dtype).tobytes()
+
+
+def seed_spellings(seed):
+    yield str(seed).encode()
+    yield f"{seed:x}".encode()
+    yield f"{seed:X}".encode()
+    yield f"{seed:b}".encode()
+    for order in ("little", "big"):
+        raw = seed.to_bytes(16, order)
+        yield from (raw, raw.hex().encode(), base64.b64encode(raw), base64.urlsafe_b64encode(raw).rstrip(b"="))
+
+
+def secret_spellings(instance):
+    for values in instance.secret.values():
+        q = getattr(instance.family, "modulus", None)
+        yield from spellings(values)
+        yield from spellings(np.asarray(values)[::-1])
+        yield from spellings(np.asarray(values) % q if q else np.asarray(values) - 1)
+    weights = instance.teacher.weights
+    for vector in (weights, weights[1:]):
+        yield from spellings(vector)
+        yield from spellings(1 - 2 * (vector != 0))
+        yield np.packbits(vector != 0).tobytes()
+        yield np.packbits(vector != 0, bitorder="little").tobytes()
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+@pytest.mark.parametrize("family", FAMILIES[:2], ids=lambda family: family.name)
+def test_neither_secret_nor_seed_is_in_the_examples_file(family, suffix, tmp_path):
+    instance = Instance.generate(family)
+    path = tmp_path / f"examples{suffix}"
+    public = instance.public(123)
+    write(path, (400, 2, family.dim), lambda: instance.chunks(400, 123), public)
+    data = path.read_bytes()
+    for spelling in (*seed_spellings(instance.seed), *secret_spellings(instance)):
+        assert spelling not in data
+    # No array beside X, Y and the public parameters, and no parameter that says more than the family's own.
+    examples, note = read(path)
+    assert note == public
+    assert set(note) >= {"family", "dim", "tokens", "heads", "gadget", "A", "C", "sampling_seed"}
+    assert not {"seed", "secret", "support", "w", "weights", "thresholds", "coefficients", "command"} & set(note)
+    if suffix == ".npz":
+        with np.load(path) as archive:
+            assert set(archive) == {"X", "Y", "public"}
+    assert examples.X.shape == examples.Y.shape == (400, 2, family.dim)
+
+
+def test_neither_secret_nor_seed_is_in_the_challenge(published):
+    instance, _, folder = published
+    if instance.family.dim < 30:
+        pytest.skip("so short a secret occurs in random bytes by chance")
+    for name in ("challenge.json", *FILES):
+        data = (folder / name).read_bytes()
+        for spelling in (*seed_spellings(instance.seed), *secret_spellings(instance)):
+            assert spelling not in data
+
+
+def test_the_right_secret_opens_the_commitment(published):
+    instance, _, folder = published
+    answer = answer_of(instance)
+    assert judge(folder, answer).ok
+    assert judge(folder, {"secret": answer}).ok
+    for values in answer.values():
+        shuffled = values[::-1] if "support" in answer else [x + instance.family.modulus for x in values]
+        assert judge(folder, {next(iter(answer)): shuffled}).ok
+
+
+def test_a_thousand_wrong_secrets_do_not(published):
+    instance, _, folder = published
+    rng = np.random.default_rng(0)
+    right = answer_of(instance)
+    for trial in range(1000):
+        wrong = {name: value.tolist() for name, value in instance.family.draw(rng).items()}
+        if trial % 2 and "w" in right:  # near misses too
+            wrong = {"w": list(right["w"])}
+            wrong["w"][trial % len(right["w"])] += 1
+        if wrong != right:
+            verdict = judge(folder, wrong)
+            assert not verdict.ok
+            assert verdict.kind == "secret"
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [None, 3, [], {}, {"support": []}, {"w": [1]}, {"support": [0]}, {"support": [1, 1]}, {"w": "x"},
+     {"support": [1.5]}, {"predictions": [1.0]}, {"predictions": "x"}, {"predictions": None}, {"secret": 1},
+     {"w": [True] * 39}],
+)  # fmt: skip
+def test_answers_of_the_wrong_size_or_shape_are_a_no(published, answer):
+    assert not judge(published[2], answer).ok
+
+
+def test_predictors_are_judged_on_held_out_inputs(published):
+    instance, header, folder = published
+    with np.load(folder / "heldout.npz") as archive:
+        X = archive["X"]
+    assert (X[:, 0, 0] != X[:, 1, 0]).all()
+    values = instance.teacher(X)[:, 0, 0]
+    assert judge(folder, {"predictions": values.tolist()}).ok
+    assert judge(folder, {"predictions": (values + 0.2).tolist()}).ok
+    assert not judge(folder, {"predictions": (values * 0 + header["public"]["A"]).tolist()}).ok
+    one_wrong = values.copy()
+    one_wrong[7] += 1
+    verdict = judge(folder, {"predictions": one_wrong.tolist()})
+    assert (verdict.ok, verdict.kind) == (False, "predictions")
+    assert not judge(folder, {"predictions": [float("nan")] * len(X)}).ok
+
+
+def edit(folder, change):
+    path = folder / "challenge.json"
+    header = json.loads(path.read_text())
+    change(header)
+    path.write_text(json.dumps(header))
+
+
+def test_a_changed_challenge_is_rejected_with_its_reason(published, tmp_path):
+    instance, _, folder = published
+    answer = answer_of(instance)
+    cases = {
+        "challenge.json": lambda f: edit(f, lambda h: h["public"].update(dim=3)),
+        "digest it states": lambda f: edit(f, lambda h: h.update(commitment="0" * 64)),
+        "examples.npz does not": lambda f: (f / "examples.npz").write_bytes(b"x"),
+        "heldout.npz is missing": lambda f: (f / "heldout.npz").unlink(),
+    }
+    for number, (reason, change) in enumerate(cases.items()):
+        copy = shutil.copytree(folder, tmp_path / str(number))
+        change(copy)
+        verdict = judge(copy, answer)
+        assert not verdict.ok
+        assert reason in verdict.reason
+
+
+def test_a_forger_who_mends_the_digests_breaks_the_commitment(published):
+    from hardness.challenge import _digest
+
+    instance, _, folder = published
+
+    def forge(header):
+        header["licence"] = "none"
+        header["header_sha256"] = _digest(header)
+
+    edit(folder, forge)
+    verdict = judge(folder, answer_of(instance))
+    assert (verdict.ok, verdict.reason) == (False, "the secret does not open the commitment")
+
+
+def test_salts_are_fresh(tmp_path):
+    instance = Instance.generate(FAMILIES[0])
+    headers = [publish(instance, 10, tmp_path / str(i)) for i in range(3)]
+    assert len({h["commitment"] for h in headers}) == len({h["salt"] for h in headers}) == 3
+    assert all(len(bytes.fromhex(h["salt"])) == 32 for h in headers)
+    assert len({h["public"]["sampling_seed"] for h in headers}) == 3
+
+
+def test_a_seed_given_by_hand_makes_a_toy_or_nothing(tmp_path):
+    instance = Instance.generate(FAMILIES[0], seed=0)
+    with pytest.raises(InputError, match="--toy"):
+        publish(instance, 10, tmp_path / "c")
+    assert not (tmp_path / "c").exists()
+    assert publish(instance, 10, tmp_path / "c", toy=True)["toy"] is True
+    assert list(tmp_path.iterdir()) == [tmp_path / "c"]
+
+
+def test_refusals(tmp_path):
+    with pytest.raises(InputError, match="no discrete secret"):
+        publish(Instance.generate(Nondegenerate(dim=6, tokens=2, heads=2)), 10, tmp_path / "c")
+    instance = Instance.generate(FAMILIES[0])
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "file").write_text("mine")
+    with pytest.raises(InputError, match="exists"):
+        publish(instance, 10, tmp_path / "full")
+    with pytest.raises(InputError, match="cannot read"):
+        judge(tmp_path / "nowhere", {})
+    (tmp_path / "challenge.json").write_text("{")
+    with pytest.raises(InputError, match="not JSON"):
+        judge(tmp_path, {})
