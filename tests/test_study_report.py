@@ -60,7 +60,7 @@ def test_the_page_needs_no_network(written: Path) -> None:
 
 
 def test_the_page_says_what_it_owes(written: Path) -> None:
-    text = re.sub(r"\s+", " ", (written / "index.html").read_text())
+    text = re.sub(r"(\s|&nbsp;)+", " ", (written / "index.html").read_text())
     for part in (
         "EXPONENTIAL.", "8τ²(N−1)", "571 of 571 planned trials", "worst-case oracle only", "for reference only",
         "held-out error", "detectable", "AIC", "BIC", "what it does not",
@@ -75,7 +75,7 @@ def test_the_same_rows_give_the_same_bytes(written: Path, tmp_path: Path) -> Non
         report.write(store, tmp_path)
     names = sorted(path.name for path in written.iterdir() if path.suffix != ".db")
     assert names == ["adversary.pdf", "adversary.svg", "exponents.pdf", "exponents.svg", "honest.pdf", "honest.svg",
-                     "index.html", "rows.csv"]  # fmt: skip
+                     "index.html", "rows.csv", "summary.json"]  # fmt: skip
     for name in names:
         assert (written / name).read_bytes() == (tmp_path / name).read_bytes(), name
 
@@ -163,6 +163,9 @@ def test_the_command_line_from_run_to_merge(
     said("study", "export", "reports/tiny", "--out", "b.csv", "--no-timing")
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
     assert "page: whole/index.html" in said("study", "report", "whole")
+    index = Path("reports/index.html").read_text()
+    assert 'href="tiny/index.html"' in index
+    assert "INCONCLUSIVE" in index
     said("study", "run", "tiny", "--seed", "1", "--out", "reports/tiny", code=2)
 
 

@@ -74,7 +74,7 @@ def run(
         return
 
     from hardness.study.progress import Progress
-    from hardness.study.report import PAGE, write
+    from hardness.study.report import PAGE, write, write_index
     from hardness.study.run import Interrupted
     from hardness.study.run import run as run_tasks
     from hardness.study.store import Store
@@ -93,6 +93,8 @@ def run(
         if not ran:
             talk("nothing to do: every trial is stored")
         verdict, counts = write(store, folder), store.counts()
+    if out is None:
+        write_index(folder.parent)
     page = folder / PAGE
     payload = {"study": name, "verdict": verdict, "page": str(page), "planned": len(tasks), "ran": ran}
     emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {page}"])

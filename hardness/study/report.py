@@ -1,12 +1,13 @@
 """Rows to page: one HTML file that needs no network, its rows as CSV and its figures as SVG and PDF beside it."""
 
+import json
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from importlib.resources import files
 from math import comb
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from hardness.errors import InputError
 from hardness.files import replacing, write_text
 from hardness.sq.dimension import window_bound
 from hardness.study import catalog, figures
@@ -14,7 +15,10 @@ from hardness.study.exponential import Answer, Series, answer, shortfall
 from hardness.study.store import Row, Store, export
 from hardness.study.trial import STATUSES
 
-PAGE, ROWS = "index.html", "rows.csv"
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
 
 
 def write(store: Store, folder: Path) -> str:
@@ -30,38 +34,61 @@ def write(store: Store, folder: Path) -> str:
             with replacing(folder / f"{drawing.name}.{kind}") as temporary:
                 temporary.write_bytes(drawing.save(kind))
     export(store, folder / ROWS, timing=False)
+    summary = {**store.about, "verdict": result.verdict, "planned": len(rows), "statuses": store.counts()}
+    write_text(folder / SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
     write_text(folder / PAGE, page(store.about, rows, result, {d.name: d.inline() for d in drawings}))
     return result.verdict
 
 
 def page(about: Mapping[str, Any], rows: list[Row], result: Answer, drawn: Mapping[str, str]) -> str:
     """The page as HTML."""
-    from jinja2 import Environment, StrictUndefined
-
-    environment = Environment(autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    environment.filters |= {"thousands": thousands, "decimals": decimals}
-    template = environment.from_string(files("hardness.study").joinpath("page.html").read_text(encoding="utf-8"))
     every = (result.adversary, result.honest, *result.learners)
     study = catalog.STUDIES.get(about.get("study", ""))
-    return template.render(
-        question=study.question if study else about.get("study", "unnamed study"),
-        about=about,
-        command=command(about),
-        result=result,
-        head=result.verdict.partition(":")[0],
-        reason=result.verdict.partition(":")[2].strip(),
-        series=every,
-        shortfall=shortfall,
-        statuses=STATUSES,
-        trials=_trials(result),
-        total=sum(map(Counter.total, result.statuses.values())),
-        done=sum(1 for row in rows if row.outcome),
-        mixed={name: sorted(found) for name, found in result.sources.items() if len(found) > 1},
-        cells=_cells(result),
-        drawn=drawn,
-        origins=_origins(rows),
-        crashes=_crashes(rows),
+    return (
+        _environment()
+        .get_template("page.html")
+        .render(
+            question=study.question if study else about.get("study", "unnamed study"),
+            about=about,
+            command=command(about),
+            result=result,
+            head=result.verdict.partition(":")[0],
+            reason=result.verdict.partition(":")[2].strip(),
+            series=every,
+            shortfall=shortfall,
+            statuses=STATUSES,
+            trials=_trials(result),
+            total=sum(map(Counter.total, result.statuses.values())),
+            done=sum(1 for row in rows if row.outcome),
+            mixed={name: sorted(found) for name, found in result.sources.items() if len(found) > 1},
+            cells=_cells(result),
+            drawn=drawn,
+            origins=_origins(rows),
+            crashes=_crashes(rows),
+        )
     )
+
+
+def write_index(folder: Path) -> None:
+    """Write `folder`/index.html: the studies whose pages lie in folders of it, with their verdicts."""
+    studies = []
+    for path in sorted(folder.glob(f"*/{SUMMARY}")):
+        try:
+            studies.append({**json.loads(path.read_text(encoding="utf-8")), "folder": path.parent.name})
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot read {path}: {error}; run `hardness study report {path.parent}`") from error
+    write_text(folder / PAGE, _environment().get_template("index.html").render(studies=studies, page=PAGE))
+
+
+def _environment() -> "Environment":
+    from jinja2 import Environment, PackageLoader, StrictUndefined
+
+    loader = PackageLoader("hardness.study", ".")
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"thousands": thousands, "decimals": decimals}
+    return environment
 
 
 def command(about: Mapping[str, Any]) -> str:

@@ -1,6 +1,7 @@
 """Rows on disk: one SQLite file, one transaction a finished trial, each task at most once."""
 
 import csv
+import dataclasses
 import json
 import sqlite3
 from collections import Counter
@@ -221,8 +222,8 @@ def _better(kept: Row | None, row: Row, path: Path) -> Row:
 
 def flat(row: Row, timing: bool = True) -> dict[str, Any]:
     """A row as columns: nested names joined by dots; without `timing`, only what the seed determines."""
-    columns: dict[str, Any] = {"identity": row.task.identity}
-    columns |= {k: v for k, v in _flatten(json.loads(row.task.text)) if k != "schema"}
+    fields = {f.name: getattr(row.task, f.name) for f in dataclasses.fields(row.task)}
+    columns: dict[str, Any] = {"identity": row.task.identity, **dict(_flatten(fields))}
     columns["status"] = row.outcome.status if row.outcome else "planned"
     if row.outcome:
         cost = row.outcome.cost
