@@ -72,7 +72,7 @@ def test_enumeration_finds_the_nearest(M, seed):
 
 def test_pruning_prefers_certainty_when_nodes_are_free():
     L = np.eye(60) * 1e-3
-    _, chance, nodes = pruning(L, 1e-3, 1.0)
+    _, chance, nodes, _ = pruning(L, 1e-3, 1e7)
     assert chance > 0.8
     assert nodes < 5
 

@@ -62,11 +62,12 @@ def lattice(
         return _ended("refused", start, reason="parity has no rounding error to decode; try gaussian")
     if len(equations) - held_out < n + 20:
         return _ended("refused", start, reason=f"{len(equations)} informative rows; more than {n + 20} are needed")
+    detail: dict[str, Any] = {}
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     if n <= LOOKUP_DIM and equations.noise == 0:
         found = lookup(known)
         if len(found) and fresh.agreement(found[0]) == 1:
-            detail = {"method": "look-up", "consistent_secrets": len(found)}
+            detail |= {"method": "look-up", "consistent_secrets": len(found)}
             return Outcome("solved", secret(equations, found[0]), len(equations), perf_counter() - start, detail)
     centre, width = preimages(equations.q, equations.p)
     sd = float(np.sqrt(((width[known.level] ** 2 - 1) / 12).mean() + equations.noise**2))
@@ -74,7 +75,7 @@ def lattice(
     kept, order = select(rows)
     core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
     rng = np.random.default_rng(seed)
-    detail: dict[str, Any] = {
+    detail |= {
         "method": "orthogonal lattice",
         "selected_away": len(order),
         "rows": len(core.a),
@@ -150,12 +151,11 @@ def select(rows: Rows) -> tuple[Integers, Integers]:
 def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
     """One trial: w mod q (n,), a real estimate, from freshly drawn rows, or None."""
     from hardness.attacks.kernels_lattice import nearest
-    from hardness.attacks.reduction import ladder, orthogonal_basis, pruning, triangular
+    from hardness.attacks.reduction import ladder, orthogonal_basis, pruning, reduction_nodes, triangular
 
     n = core.a.shape[1]
     draw = n + rank_for(n, bool((core.a < 0).any()))
     sample = core.where(rng.permutation(len(core.a))[:draw])
-    clock = perf_counter()
     try:
         B, rest = orthogonal_basis(sample.a)
     except ValueError:
@@ -164,11 +164,10 @@ def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floa
     for beta, basis in ladder(B):
         B, L = basis, triangular(basis)
         detail["block_size"] = beta
-        spent = perf_counter() - clock
-        bound, chance, nodes = pruning(L, core.sd / core.q, spent)
-        before, price = price, (spent + 2.0 ** min(nodes, 200) / 2.5e7) / max(chance, 1e-4)
+        before = price
+        bound, chance, nodes, price = pruning(L, core.sd / core.q, reduction_nodes(beta, len(B)))
         # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
-        if (price > 0.875 * before and nodes < MOST_NODES) or nodes > HOPELESS:
+        if (price > 0.875 * before and nodes < MOST_NODES) or (nodes > HOPELESS and beta > 2):
             break
     detail |= {"dimension": len(sample.a), "rank": len(B)}
     detail |= {"log2_nodes": round(nodes, 1), "chance": round(chance, 3)}
