@@ -146,7 +146,7 @@ class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def _rows(self, x: Array) -> Array:
         if len(self._shape) < 2:
             return x
-        place = 0 if isinstance(self.query, str) else self.query
+        place = views(x.shape[1], self.query)[0][0][0]
         order = np.tile(np.arange(x.shape[1]), (x.shape[1], 1))
         for a, row in enumerate(order):
             row[[a, place]] = row[[place, a]]

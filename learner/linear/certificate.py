@@ -66,14 +66,15 @@ class Span:
         size = np.abs(np.diag(upper))
         rank = int(np.sum(size > tol * size.max(initial=0.0)))
         q, r = qr(upper[:rank].T, mode="economic", check_finite=False)
-        return Span(basis[:, :rank], basis[:, :rank] @ solve_triangular(r, q.T @ Y[order]))
+        within: Array = basis[:, :rank].astype(np.float64)
+        return Span(within, within @ solve_triangular(r, q.T @ Y[order]))
 
     @staticmethod
     def of_kernel(K: Array, Y: Array, tol: float) -> "Span":
         lam, U = np.linalg.eigh(K)
         keep = lam > tol * lam.max(initial=0.0)
         lam, U = lam[keep], U[:, keep]
-        return Span(np.asarray(U / np.sqrt(lam)), np.asarray(U @ ((U.T @ Y) / lam[:, None])))
+        return Span(U / np.sqrt(lam), U @ ((U.T @ Y) / lam[:, None]))
 
     def inside(self, h: Array) -> Array:
         """Squared length of the projections on the span of rows of features (or of kernel values), (n,)."""

@@ -1,0 +1,96 @@
+"""Low-degree regression: a kernel that sums all monomials, two solvers that agree, a price that is their number."""
+
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.errors import InputError
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+from learner.low_degree import LowDegree, degrees, krawtchouk_sums, monomial_count, parity_block, vertices
+
+
+def monomials(X, degree):
+    flat = X.reshape(len(X), -1)
+    sets = [list(c) for j in range(degree + 1) for c in combinations(range(flat.shape[1]), j)]
+    return np.stack([np.prod(flat[:, c], axis=1) for c in sets], axis=1)
+
+
+@settings(max_examples=30, deadline=None)
+@given(st.integers(1, 4), st.integers(0, 9), st.integers(0, 2**32))
+def test_kernel_is_the_sum_of_monomials(d, degree, seed):
+    X = np.random.default_rng(seed).choice([-1.0, 1.0], size=(9, 2, d))
+    H = monomials(X, min(degree, 2 * d))
+    assert H.shape[1] == monomial_count(2 * d, degree)
+    distance = (H[:, :1] * 0 + np.sum(X[:, None] != X[None], axis=(2, 3))).astype(int)
+    assert np.array_equal(krawtchouk_sums(2 * d, degree)[distance], H @ H.T)
+
+
+@pytest.mark.parametrize("solver", ["kernel", "cube"])
+@pytest.mark.parametrize(("n", "alpha"), [(150, 1e-2), (40, 1e-3), (400, 1e-5)])
+def test_both_solvers_are_ridge_regression_on_monomials(solver, n, alpha):
+    rng = np.random.default_rng(n)
+    X, fresh = rng.choice([-1.0, 1.0], size=(n, 2, 4)), rng.choice([-1.0, 1.0], size=(50, 2, 4))
+    Y = rng.normal(size=X.shape)
+    H, new = monomials(X, 3), monomials(fresh, 3)
+    right = Y.reshape(n, -1)
+    wanted = new @ np.linalg.solve(H.T @ H + alpha * H.shape[1] * np.eye(H.shape[1]), H.T @ right)
+    said = LowDegree(3, alpha=alpha, solver=solver, random_state=0).fit(X, Y).predict(fresh)
+    assert np.abs(said.reshape(50, -1) - wanted).max() < 1e-6 * max(1, np.abs(wanted).max())
+
+
+def test_degree_of_a_parity_is_what_it_costs():
+    size = 1
+    instance = Instance.generate(Parity(dim=6, heads=2, gadget="dot"), seed=2)
+    train, fresh = instance.examples(800, 1), instance.examples(500, 2)
+    count = monomial_count(12, 2 * size + 1)
+    assert count == 299
+    learned = {D: LowDegree(D, alpha=1e-9, random_state=0).fit(train.X, train.Y) for D in (2, 3)}
+    offset = LowDegree(1, alpha=1e-9, random_state=0).fit(train.X, train.Y).score(fresh.X, fresh.Y)
+    assert learned[3].score(fresh.X, fresh.Y) > 1 - 1e-10
+    assert learned[3].report_.status == "solved"
+    # Everything but the parity itself is linear; degree 2 adds nothing but variance.
+    assert learned[2].score(fresh.X, fresh.Y) < offset + 0.01
+    few = LowDegree(3, alpha=1e-9, random_state=0).fit(train.X[:200], train.Y[:200])
+    assert few.score(fresh.X, fresh.Y) < 0.99
+
+
+def test_counts():
+    assert [monomial_count(2 * d, 3) for d in (8, 10, 12)] == [697, 1351, 2325]
+    assert [[parity_block(d, s) for d in (8, 10, 12)] for s in (1, 2, 3)] == [
+        [224, 450, 792],
+        [1568, 5400, 14520],
+        [3920, 25200, 108900],
+    ]
+    assert monomial_count(5, 9) == 32
+    assert degrees(10).max() == 10
+    X = np.array([[[1, -1], [1, 1]], [[-1, 1], [1, -1]]])
+    assert vertices(X).tolist() == [2, 9]
+
+
+@pytest.mark.slow
+def test_degree_five_snaps_to_exact_beyond_its_count():
+    instance = Instance.generate(Parity(dim=8, heads=2), seed=1)  # |S| = 2
+    train, fresh = instance.examples(9000, 5), instance.examples(1000, 6)
+    assert monomial_count(16, 5) == 6885
+    said = [LowDegree(5, alpha=1e-7, solver=s, random_state=0).fit(train.X, train.Y) for s in ("cube", "kernel")]
+    for model in said:
+        assert model.score(fresh.X, fresh.Y) > 1 - 1e-9
+    assert np.abs(said[0].predict(fresh.X) - said[1].predict(fresh.X)).max() < 1e-6
+
+
+def test_refusals():
+    X = np.random.default_rng(0).choice([-1.0, 1.0], size=(40, 2, 14))
+    for bad, words in (
+        (LowDegree(-1), "degree must be"),
+        (LowDegree(2, solver="fast"), "solver must be"),
+        (LowDegree(2, solver="cube"), "at most 26 bits"),
+        (LowDegree(2, memory_gb=1e-6), "needs about"),
+    ):
+        with pytest.raises(InputError, match=words):
+            bad.fit(X, X)
+    with pytest.raises(InputError, match="only"):
+        LowDegree(2).fit(2 * X, X)
