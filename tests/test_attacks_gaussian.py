@@ -178,6 +178,8 @@ def test_changed_labels_and_foreign_families_are_refused():
         extract(X, Y + 0.1, public)
     with pytest.raises(InputError, match="no hidden linear equations"):
         extract(X, Y, public | {"family": "nondegenerate"})
+    with pytest.raises(InputError, match="lack gadget"):
+        extract(X, Y, {name: value for name, value in public.items() if name != "gadget"})
     with pytest.raises(InputError, match="shape"):
         extract(X[:, :, :3], Y, public)
 

@@ -68,6 +68,9 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
     family = public.get("family")
     if family not in ("parity", "rounding"):
         raise InputError(f"family '{family}' has no hidden linear equations; attacks need parity or rounding examples")
+    missing = {"gadget", "A", "heads" if family == "parity" else "modulus"} - public.keys()
+    if missing:
+        raise InputError(f"the public parameters lack {', '.join(sorted(missing))}; sample the examples anew")
     if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or X.shape[2] != public.get("dim", X.shape[2]):
         raise InputError(f"X and Y must both have shape (N, 2, {public.get('dim')}), got {X.shape} and {Y.shape}")
     informative = X[:, 0, 0] != X[:, 1, 0]

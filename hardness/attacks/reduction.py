@@ -130,7 +130,7 @@ def _bounds(M: int) -> tuple[tuple[Floats, float], ...]:
 
 
 def reduction_nodes(beta: int, M: int) -> float:
-    """A reduction in rank M, in enumeration nodes of equal duration: measured once, so that no clock steers an attack."""
+    """A reduction in rank M, in search nodes of equal duration: measured once, so that no clock steers an attack."""
     share = {2: 0.3, 20: 0.6, 30: 1.0, 35: 1.3, 40: 5.0}[beta]
     return share * 2.5e7 * (M / 100) ** 3
 

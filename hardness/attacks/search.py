@@ -56,9 +56,10 @@ Found = tuple[Integers | None, dict[str, Any]]
 
 def _parity(equations: Equations, budget: int, rng: np.random.Generator) -> Found:
     n, s, eta = equations.n, equations.sparsity or 0, equations.flip
-    held_out, _ = check_plan(eta, 2.0**60)
-    if len(equations) < held_out + 2 * n:
-        return None, {"reason": f"{len(equations)} informative rows, {held_out + 2 * n} are needed"}
+    held_out = check_plan(eta, 2.0**60)[0] if eta else 64
+    need = held_out + (2 * n if eta else 64)
+    if len(equations) < need:
+        return None, {"reason": f"{len(equations)} informative rows, {need} are needed"}
     half = comb(n, (s + 1) // 2)
     bits = key_bits(n, s, eta)
     middle = (half * 32 if half <= MOST_HALVES else np.inf) / (1 - eta) ** bits
