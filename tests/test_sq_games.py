@@ -35,14 +35,14 @@ def test_parseval_and_the_window_theorem(kind: str) -> None:
         assert np.sum(every**2) <= 0.25 + 1e-12
         for s in (1, 2, 4):
             means = query.means(ParityConcepts(n, s).masks())
-            for tau in (0.01, 0.03, 0.1, 0.2):
+            for tau in (0.005, 0.0099, 0.01, 0.03, 0.1, 0.2):
                 lost = np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau))
                 assert lost <= 1 / (8 * tau**2)
                 assert np.sum(~within(means, 0.0, tau)) <= 1 / (4 * tau**2)
 
 
 def test_batch_size_is_the_largest() -> None:
-    for tau in (0.01, 0.03, 0.05, 0.1, 0.12, 0.2, 0.249):
+    for tau in (0.005, 0.0099, 0.01, 0.03, 0.05, 0.1, 0.12, 0.2, 0.249):
         size = batch_size(tau)
         assert size % 2 == 1
         assert comb(size - 1, size // 2) / 2**size > tau >= comb(size + 1, size // 2 + 1) / 2 ** (size + 2)

@@ -3,6 +3,7 @@
 from collections.abc import Callable, Generator
 from fractions import Fraction
 from itertools import combinations
+from math import ceil, pi
 
 import numpy as np
 from numpy.random import Generator as Random
@@ -10,6 +11,7 @@ from numpy.typing import NDArray
 
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.sq.oracle import best_answer, within
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table, character
 
 # A strategy yields queries and is sent the sets still possible (uint64 masks) after each answer; it ends when
@@ -26,6 +28,9 @@ def batch_size(tolerance: float) -> int:
     >>> [batch_size(t) for t in (0.25, 0.2, 0.1, 0.05, 0.03)]
     [1, 3, 15, 63, 177]
     """
+    if tolerance < 0.01:
+        # C(2k, k)/4^k = (1 - 1/(8k) + ...)/sqrt(pi k): exact but for ties closer than 1/k.
+        return 2 * ceil(1 / (4 * pi * tolerance**2) - 0.25) - 1
     size, a = 1, 0.5
     while a * size / (size + 1) > tolerance:
         a *= size / (size + 1)
@@ -87,44 +92,80 @@ def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
     """Signed majority of `batch_size` live sets (at most half of them in the end game), half of the signs -."""
     idle = 0
     while idle < PATIENCE:
-        size = min(batch_size(tolerance), max(1, len(live) // 2))
-        size -= 1 - size % 2
-        batch = rng.choice(live, size, replace=False)
         before = len(live)
-        live = yield SignBatch(batch, np.where(np.arange(size) < size // 2, -1, 1))
+        live = yield _batch(live, batch_size(tolerance), rng)
         idle = idle + 1 if len(live) == before else 0
 
 
-def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Bent functions on blocks of 4^r sets (one out of each of 2r pairs {2i, 2i+1}), each moved by 2^-r/2 > 2
-    tau.
+def _batch(live: Masks, size: int, rng: Random) -> SignBatch:
+    size = min(size, max(1, len(live) // 2))
+    size -= 1 - size % 2
+    return SignBatch(rng.choice(live, size, replace=False), np.where(np.arange(size) < size // 2, -1, 1))
 
-    Means above 2 tau in size leave no window that holds a member and the rest: the whole block falls (theory
-    2.5e).
+
+def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Bent functions on blocks of 4^r sets: one out of each of 2r pairs {2i, 2i+1}, all with |a_S| = 2^-r/2 > 2 tau.
+
+    Means above 2 tau in size leave no window that holds a member and the rest: the whole block falls (theory 2.5e).
     """
-    rank = 0
-    while 2.0 ** -(rank + 1) > 4 * tolerance:
-        rank += 1
-    low = np.uint64(sum(1 << j for j in range(0, concepts.n - 1, 2)))
-    one = np.uint64(1)
-    either = (live & low) ^ (live >> one & low)
+    rank = _bent_rank(2 * tolerance)
+    split = np.bitwise_count(_split(live, concepts.n)).astype(int)
+    asked: set[int] = set()
     # Largest blocks first: of the last one only the smaller side falls.
-    order = np.lexsort((live, -np.bitwise_count(either).astype(int)))
-    blocks: dict[int, None] = {}
-    for mask, split in zip(live[order].tolist(), either[order].tolist(), strict=True):
-        pairs = [j for j in range(concepts.n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
-        lower = mask
-        for j in pairs:
-            lower = lower & ~(3 << j) | 1 << j
-        if lower in blocks:
-            continue
-        blocks[lower] = None
-        values = np.ones(1)
-        for _ in range(len(pairs) // 2):
-            values = np.kron(np.array([1.0, 1.0, 1.0, -1.0]), values)
-        live = yield SpanFunction(lower, np.array([3 << j for j in pairs], np.uint64), values)
+    for mask in live[np.lexsort((live, -split))].tolist():
+        block = _block(mask, rank, concepts.n)
+        if block.base not in asked:
+            asked.add(block.base)
+            live = yield block
     for mask in live:
         yield character(int(mask))
+
+
+def _bent_rank(least: float) -> int:
+    """Largest r whose bent blocks have means 2^-r/2 above `least` in size."""
+    rank = 0
+    while 2.0 ** -(rank + 2) > least:
+        rank += 1
+    return rank
+
+
+def _split(sets: Masks, n: int) -> Masks:
+    """The pairs {2i, 2i+1} of which a set holds exactly one, each as its lower coordinate's bit."""
+    low = np.uint64(sum(1 << j for j in range(0, n - 1, 2)))
+    return np.asarray((sets & low) ^ (sets >> np.uint64(1) & low))
+
+
+def _block(mask: int, rank: int, n: int, shift: int = 0) -> SpanFunction:
+    """The bent query on the block of a set: its first 2r split pairs; `shift` moves the signs by a character."""
+    split = int(_split(np.array([mask], np.uint64), n)[0])
+    pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
+    for j in pairs:
+        mask = mask & ~(3 << j) | 1 << j
+    values = np.ones(1)
+    for _ in range(len(pairs) // 2):
+        values = np.kron(np.array([1.0, 1.0, 1.0, -1.0]), values)
+    values *= 1 - 2.0 * (np.bitwise_count(np.arange(len(values)) & shift) & 1)
+    return SpanFunction(mask, np.array([3 << j for j in pairs], np.uint64), values)
+
+
+def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """The best of sign batches and bent blocks with |a_S| > tau, by its exact loss to the window on the live sets.
+
+    A fresh block of 4^r sets loses its smaller side, 6 of 16 or 28 of 64: for tau just below 2^-r/2 more than a batch.
+    """
+    rank, idle = _bent_rank(tolerance), 0
+    while idle < PATIENCE:
+        candidates: list[Query] = [_batch(live, batch_size(tolerance) - 2 * i, rng) for i in (0, 0, 1)]
+        for mask in rng.choice(live, 6).tolist():
+            candidates += [_block(mask, rank, concepts.n, int(shift)) for shift in rng.integers(4**rank, size=3)]
+        losses = []
+        for query in candidates:
+            means = query.means(live)
+            reply = best_answer(means, np.full(len(means), tolerance))
+            losses.append(np.sum(~within(means, reply, tolerance)))
+        before = len(live)
+        live = yield candidates[int(np.argmax(losses))]
+        idle = idle + 1 if len(live) == before else 0
 
 
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
@@ -157,5 +198,6 @@ STRATEGIES: dict[str, Strategy] = {
     "low-degree": low_degree,
     "sign-batch": sign_batch,
     "bent": bent,
+    "adaptive": adaptive,
     "gradient": gradient,
 }
