@@ -84,7 +84,7 @@ class Direct(Learner):
         self,
         heads: int = 2,
         spare: int = 2,
-        starts: int = 12,
+        starts: int = 8,
         iterations: int = 400,
         oversampling: float = 8.0,
         random_state: int | None = None,
@@ -111,7 +111,7 @@ class Direct(Learner):
                 best, best_error = found, error
             if error < 1e-8 or self._hopeless(tries):
                 break
-            if found.residual < EXACT or start % 4 == 3:
+            if found.residual < EXACT or start % 2 == 1:
                 rows *= 2
         assert best is not None
         phases = tuple(
@@ -190,7 +190,9 @@ class JointLBFGS(Learner):
             return 0.5 * float(np.vdot(R, R)) / power, -gradient / power
 
         def near(intermediate_result: Any) -> None:  # scipy looks at this parameter's name
-            if intermediate_result.fun < 0.5 * self.tolerance**2:
+            seen.append(intermediate_result.fun)
+            stuck = len(seen) > 200 and seen[-1] > 0.95 * seen[-200]
+            if stuck or seen[-1] < 0.5 * self.tolerance**2:
                 raise StopIteration
 
         options: Any = {
@@ -203,6 +205,7 @@ class JointLBFGS(Learner):
         best: Any = None
         phases = []
         for start in range(self.starts):
+            seen: list[float] = []
             v = np.stack([random_theta(rng, self.heads, d), rng.normal(size=shape[1:]) / np.sqrt(d)]).ravel()
             found: Any = minimize(loss, v, jac=True, method="L-BFGS-B", callback=near, options=options)
             residual = float(np.sqrt(2 * found.fun))

@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-MIN_RATIO = 0.1  # |Ŵ|_F / (rms(Y) √d); nice layers have about 1, ΣW = 0 gives below 0.09 (debiased)
+MIN_RATIO = 0.5  # |Ŵ|_F / (rms(Y) √d), debiased: nice layers have 0.9 to 2, ΣW = 0 up to 0.33 (k = 5, τ = 20)
 MIN_SECOND = 1e-3  # second over first singular value; the least of 4000 nice sums was 0.49
 
 

@@ -1,0 +1,141 @@
+"""Direct learners: the calculus against finite differences, the sign symmetry, and solving what they should."""
+
+import numpy as np
+import pytest
+from learner_teachers import examples, teacher
+
+from hardness.errors import InputError
+from hardness.layer import MultiHeadAttention
+from learner import varpro
+from learner.base import judge
+from learner.direct import Adam, Direct, JointLBFGS, drop_head
+
+CELLS = [(2, 2, 8), (4, 2, 8), (4, 3, 8), (8, 2, 8), (4, 2, 16)]
+
+
+@pytest.mark.parametrize(("m", "k", "d"), [(2, 2, 3), (2, 3, 4), (1, 4, 3)])
+def test_normal_matrix_and_gradient_match_finite_differences(m: int, k: int, d: int) -> None:
+    X, Y = examples(teacher(m, d, 0), 200, k, 0)
+    theta = teacher(m, d, 5).theta
+    target = Y.reshape(-1, d)
+    P, Z = varpro.attend(X, theta)
+    W, R, L = varpro.project(Z, target)
+    columns = []
+    for index in np.ndindex(theta.shape):
+        step = np.zeros_like(theta)
+        step[index] = 1e-6
+        columns.append((varpro.attend(X, theta + step)[1] - varpro.attend(X, theta - step)[1]) / 2e-6 @ W)
+    J = np.stack(columns)  # (m d², rows, d)
+    Q = np.linalg.qr(Z)[0]
+    J -= np.einsum("rq,pqc->prc", Q, np.einsum("rq,prc->pqc", Q, J))
+    expected = np.tensordot(J, J, ((1, 2), (1, 2)))
+    w = W.reshape(m, d, d)
+    assert np.allclose(np.tril(varpro._normal_matrix(X, P, Z, w, L)), np.tril(expected), atol=1e-7 * expected.max())
+    slope = np.tensordot(J, R, 2)
+    assert np.allclose(varpro.pull_back(X, P, w, R).ravel(), slope, atol=1e-7 * np.abs(slope).max())
+
+
+def test_attend_is_the_layer() -> None:
+    layer = teacher(3, 5, 1)
+    X, Y = examples(layer, 40, 3, 1)
+    P, Z = varpro.attend(X, layer.theta)
+    assert np.allclose(P, layer.patterns(X), atol=1e-14)
+    assert np.allclose(Z @ layer.w.reshape(-1, 5), Y.reshape(-1, 5), atol=1e-13)
+
+
+def test_on_two_tokens_a_flipped_head_is_a_uniform_head_away() -> None:
+    """The symmetry behind the anchor: F(Θ, W) = F(−Θ, −W) + 2 (mean token) W, at k = 2 only."""
+    layer = teacher(1, 6, 2)
+    flipped = MultiHeadAttention(-layer.theta, -layer.w)
+    for k, holds in ((2, True), (3, False)):
+        X, Y = examples(layer, 30, k, 2)
+        uniform = np.repeat(X.mean(axis=1, keepdims=True), k, axis=1) @ layer.w[0]
+        assert np.allclose(Y, flipped(X) + 2 * uniform) is holds
+
+
+def test_settle_signs_recovers_every_choice_of_signs() -> None:
+    layer = teacher(4, 8, 3)
+    X, Y = examples(layer, 300, 2, 3)
+    for signs in np.ndindex(2, 2, 2, 2):
+        wrong = layer.theta * (1 - 2 * np.array(signs))[:, None, None]
+        assert np.allclose(varpro.settle_signs(X, Y, wrong), layer.theta)
+
+
+def test_drop_head_finds_the_spare_one() -> None:
+    layer = teacher(3, 8, 4)
+    X, Y = examples(layer, 300, 3, 4)
+    for spare in (layer.theta[1], teacher(1, 8, 9).theta[0]):
+        left = drop_head(X, Y, np.concatenate([layer.theta, spare[None]]))
+        _, R, _ = varpro.project(varpro.attend(X, left)[1], Y.reshape(-1, 8))
+        assert np.linalg.norm(R) < 1e-9 * np.linalg.norm(Y)
+
+
+def solve(cell: tuple[int, int, int], count: int) -> None:
+    m, k, d = cell
+    for seed in range(count):
+        layer = teacher(m, d, 100 + seed)
+        learner = Direct(heads=m, random_state=seed).fit(*examples(layer, 1500, k, seed))
+        X, Y = examples(layer, 2000, k, 1000 + seed)
+        assert learner.report_.status == "solved"
+        assert judge(learner.predict(X), Y)["relative_error"] <= 1e-9
+
+
+@pytest.mark.parametrize("cell", CELLS)
+def test_direct_solves_fresh_layers(cell: tuple[int, int, int]) -> None:
+    solve(cell, count=3)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("cell", CELLS)
+def test_direct_solves_twenty_of_twenty(cell: tuple[int, int, int]) -> None:
+    solve(cell, count=20)
+
+
+@pytest.mark.slow
+def test_direct_solves_ten_heads_from_one_start() -> None:
+    for seed in range(10):
+        learner = Direct(heads=10, starts=1, random_state=seed).fit(*examples(teacher(10, 8, seed), 2000, 2, seed))
+        assert learner.report_.relative_error <= 1e-9
+
+
+def test_direct_says_how_many_heads_it_needed() -> None:
+    learner = Direct(heads=2, random_state=0).fit(*examples(teacher(3, 8, 7), 1500, 2, 7))
+    assert (learner.report_.status, learner.report_.heads) == ("solved", 3)
+    assert learner.report_.phases[-1].reason == "3 heads were needed, 2 were told"
+
+
+def test_direct_solves_vanishing_sums() -> None:
+    layer = teacher(3, 8, 8, zero_sum=True)
+    assert Direct(heads=3, random_state=0).fit(*examples(layer, 1500, 2, 8)).report_.status == "solved"
+
+
+@pytest.mark.parametrize("learner", [Direct(heads=2, starts=3), JointLBFGS(heads=2, starts=2, iterations=300)])
+def test_random_labels_are_never_solved(learner: Direct | JointLBFGS) -> None:
+    X, _ = examples(teacher(2, 8, 0), 800, 2, 0)
+    for seed in range(3):
+        Y = np.random.default_rng(seed).normal(size=X.shape)
+        assert learner.fit(X, Y).report_.status != "solved"
+
+
+def test_joint_lbfgs_solves_a_small_layer() -> None:
+    report = JointLBFGS(heads=2, random_state=1).fit(*examples(teacher(2, 8, 1), 500, 2, 1)).report_
+    assert report.status == "solved"
+
+
+def test_adam_needs_the_extra_or_learns() -> None:
+    data = examples(teacher(1, 4, 0), 300, 2, 0)
+    try:
+        import torch  # noqa: F401
+    except ImportError:
+        with pytest.raises(InputError, match="attention-hardness\\[torch\\]"):
+            Adam(heads=1, random_state=0).fit(*data)
+    else:
+        assert Adam(heads=1, random_state=0).fit(*data).report_.relative_error < 1e-2
+
+
+def test_same_state_same_layer() -> None:
+    data = examples(teacher(2, 8, 2), 600, 2, 2)
+    first, second = (Direct(heads=2, random_state=5).fit(*data).layer_ for _ in range(2))
+    assert first is not None
+    assert second is not None
+    assert np.array_equal(first.theta, second.theta)

@@ -1,0 +1,198 @@
+"""Each phase against what is known of a teacher: certificates, hull, refinement, body, net."""
+
+from itertools import product
+
+import numpy as np
+import pytest
+from learner_teachers import examples, teacher
+
+from hardness.layer import MultiHeadAttention
+from learner.provable import crude, net, refine, sculpt
+from learner.provable.body import Body, body_hull
+from learner.provable.pipeline import canonical, hull_error
+
+
+def everything(d: int) -> np.ndarray:
+    return np.array(list(product([-1.0, 1.0], repeat=2 * d))).reshape(-1, 2, d)
+
+
+def test_canonical_keeps_one_of_each_pair_and_its_label() -> None:
+    layer = teacher(2, 4, 0)
+    X = everything(4)
+    x, y, dropped = canonical(np.concatenate([X, X]), np.concatenate([layer(X), layer(X)]))
+    assert (len(x), dropped) == (2**7, 2 * 2**8 - 2**7)
+    assert (x[:, 0, 0] == 1).all()
+    assert np.allclose(y, layer(x), atol=1e-14)
+
+
+@pytest.mark.parametrize("estimator", [crude.crude, crude.ols, crude.debiased])
+@pytest.mark.parametrize(("m", "k"), [(1, 2), (3, 2), (2, 3)])
+def test_uniform_heads_show_their_sum_exactly(estimator: object, m: int, k: int) -> None:
+    """With Θ = 0 there is no bias: least squares are exact, the correlation has sampling noise only."""
+    layer = MultiHeadAttention(np.zeros((m, 6, 6)), teacher(m, 6, 1).w)
+    X, Y = examples(layer, 4000, k, 1)
+    found = estimator(X, Y)  # type: ignore[operator]
+    error = np.linalg.norm(found.w - layer.w.sum(axis=0)) / np.linalg.norm(layer.w.sum(axis=0))
+    # 4000 examples, 36 entries: the correlation is off by about 0.04 sqrt(6/4000)·6; 0.2 is over five of that.
+    assert error < (0.2 if estimator is crude.crude else 1e-6)
+
+
+@pytest.mark.parametrize(("m", "k"), [(2, 2), (3, 2), (2, 3)])
+def test_debiasing_beats_the_crude_estimate(m: int, k: int) -> None:
+    """learner.md, phase 1: relative error about .04-.08 against .16-.25."""
+    layer = teacher(m, 8, 2)
+    X, Y, _ = canonical(*examples(layer, 20_000, k, 2))
+    total = layer.w.sum(axis=0)
+    errors = [np.linalg.norm(f(X, Y).w - total) / np.linalg.norm(total) for f in (crude.crude, crude.debiased)]
+    assert errors[1] < errors[0] / 2
+    assert errors[1] < 0.12
+
+
+@pytest.mark.parametrize("k", [2, 3, 4])
+def test_one_head_certifies_every_interior_row(k: int) -> None:
+    layer = teacher(1, 8, 3, tau=1)
+    X, Y = examples(layer, 2000, k, 3)
+    found = sculpt.certify(X, Y, layer.w[0])
+    truth = layer.patterns(X)[:, 0].reshape(-1, k)
+    certified = np.isfinite(found.eta)
+    assert found.eta[certified].max() < 1e-9
+    assert np.abs(found.p - truth)[certified].max() < 1e-9
+    distinct = (np.abs(X[:, :, None] - X[:, None]).sum(axis=3) + 99 * np.eye(k)).min(axis=(1, 2)) > 0
+    interior = np.repeat(distinct, k) & (truth.min(axis=1) > sculpt.LEAST_WEIGHT)
+    # Rows whose tokens are distinct but affinely dependent after W may be rejected as ill-conditioned.
+    assert certified[interior].mean() > 0.95
+
+
+def test_certificates_bound_the_error_of_the_mean_head() -> None:
+    """With the exact ΣW at most a tenth of the rows certified at η <= .05 are off by more than 5η (learner.md 2).
+
+    That is the error of ln(p_b/p_c) against the mean of the heads; a single head is off by about 2η√(d−k+1).
+    """
+    for m in (2, 3):
+        layer = teacher(m, 8, 4)
+        X, Y = examples(layer, 20_000, 2, 4)
+        found = sculpt.certify(X, Y, layer.w.sum(axis=0))
+        chosen = found.eta < 0.05
+        P = layer.patterns(X)
+        logs = np.log(P[..., 0] / P[..., 1]).transpose(0, 2, 1).reshape(-1, m)[chosen]
+        read = np.log(found.p[chosen, 0] / found.p[chosen, 1])
+        assert chosen.sum() > 1000
+        assert np.mean(np.abs(logs.mean(axis=1) - read) > 5 * found.eta[chosen]) < (0.1 if m == 2 else 0.2)
+        single = np.median(np.abs(logs[:, 0] - read) / found.eta[chosen])
+        assert 2 < single < 3 * 2 * 7**0.5
+
+
+def test_constraints_hold_for_a_single_head() -> None:
+    layer = teacher(1, 6, 5, tau=1)
+    X, Y = examples(layer, 2000, 3, 5)
+    system = sculpt.constraints(X, sculpt.certify(X, Y, layer.w[0]), 300)
+    assert np.abs(system.A @ layer.theta[0].ravel() - system.b).max() < 1e-8
+    hull = sculpt.least_squares_hull(system, 1, 6)
+    assert np.abs(hull.theta - layer.theta[0]).max() < 1e-6
+    assert hull.rank == 36
+
+
+def test_hull_and_refinement_contract_on_two_heads() -> None:
+    layer = teacher(2, 8, 6)
+    X, Y, _ = canonical(*examples(layer, 20_000, 2, 6))
+    total = layer.w.sum(axis=0)
+    w, errors = crude.ols(X, Y).w, []
+    for _ in range(4):
+        errors.append(np.linalg.norm(w - total) / np.linalg.norm(total))
+        hull = sculpt.least_squares_hull(sculpt.constraints(X, sculpt.certify(X, Y, w), 300), 2, 8)
+        w = refine.agreement_rows(X, Y, hull).w
+    assert errors[1] < errors[0] / 3
+    assert errors[-1] < 3e-3
+    assert hull_error(hull, layer.theta) < 0.02
+    assert hull.verdict() == "ok"
+
+
+def test_sparse_rows_read_off_a_saturated_head() -> None:
+    layer = teacher(1, 8, 7, tau=12)
+    X, Y = examples(layer, 20_000, 2, 7)
+    hull = sculpt.Hull(layer.theta[0], np.zeros((0, 8, 8)), np.ones(64), 64, None, 0.0)
+    assert np.allclose(refine.sparse_rows(X, Y, hull).w, layer.w[0], atol=1e-4)
+    assert np.allclose(refine.agreement_rows(X, Y, hull).w, layer.w[0], atol=1e-10)
+
+
+def cube(dim: int = 4) -> Body:
+    """{|t_0 - 3| <= 1, |t_1| <= 5, |t_j| <= 0.1}: longest along axis 1, nearest to the origin at (2, 0, …)."""
+    b = np.zeros(dim)
+    b[0] = 3
+    return Body(np.eye(dim), b, np.array([1, 5] + [0.1] * (dim - 2)), 1.0)
+
+
+def test_body_answers_membership_width_and_least_norm() -> None:
+    body = cube()
+    assert body.contains(np.array([[2.5, 4], [0.05, 0]]))
+    assert not body.contains(np.array([[2.5, 4], [0.2, 0]]))
+    low, high = body.extremes(np.array([0.0, 1, 0, 0]))
+    assert (low[1], high[1]) == pytest.approx((-5, 5))
+    point = body.least_norm()
+    assert point == pytest.approx([2, 0, 0, 0], abs=1e-9)
+    assert body.optimality_gap(point) == pytest.approx(0, abs=1e-9)
+
+
+def test_body_is_inflated_until_it_holds_a_point() -> None:
+    system = sculpt.Constraints(np.ones((2, 1)), np.array([0.0, 4.0]), np.array([1.0, 1.0]))
+    body = Body.of(system)
+    assert body.inflation == pytest.approx(4)  # s = 2 touches, and K is taken at 2s
+    assert body.contains(np.array([[2.0]]))
+
+
+def test_span_by_widths_agrees_with_span_by_eigenvectors() -> None:
+    layer = teacher(2, 4, 8, tau=1)
+    X, Y, _ = canonical(*examples(layer, 20_000, 3, 8))
+    found = sculpt.certify(X, Y, layer.w.sum(axis=0))
+    system = sculpt.constraints(X, found, 60)
+    hull = sculpt.least_squares_hull(system, 2, 4)
+    other, seen = body_hull(Body.of(system), hull, 2, np.random.default_rng(0))
+    assert seen["angle"] < 0.3
+    assert abs(seen["norm_gap"]) < 1e-6
+    assert seen["widths"][0] > 1.5 * seen["widths"][1]
+    assert hull_error(other, layer.theta) < 2 * hull_error(hull, layer.theta) + 0.1
+
+
+def exact_hull(layer: MultiHeadAttention) -> sculpt.Hull:
+    difference = (layer.theta[1:] - layer.theta[0]).reshape(layer.heads - 1, layer.dim**2)
+    basis = np.linalg.qr(difference.T)[0].T
+    base = layer.theta[0].ravel()
+    base = base - basis.T @ (basis @ base)
+    d = layer.dim
+    return sculpt.Hull(base.reshape(d, d), basis.reshape(-1, d, d), np.ones(d * d), d * d, 9.0, 0.0)
+
+
+@pytest.mark.parametrize("m", [1, 2, 3, 4])
+def test_multi_start_is_exact_inside_the_true_hull(m: int) -> None:
+    layer = teacher(m, 8, 9)
+    X, Y = examples(layer, 800, 3, 9)
+    found = net.multi_start(X, Y, exact_hull(layer), m, np.random.default_rng(0), starts=6, iterations=60)
+    assert found.residuals[0] < 1e-6
+    order = [int(np.argmin(np.abs(found.theta - theta).sum(axis=(1, 2)))) for theta in layer.theta]
+    assert sorted(order) == list(range(m))
+
+
+def test_explicit_net_improves_with_its_step() -> None:
+    layer = teacher(2, 8, 10)
+    X, Y = examples(layer, 600, 2, 10)
+    found = {grid: net.explicit(X, Y, exact_hull(layer), 2, grid) for grid in (5, 33)}
+    assert (found[5].visited, found[33].visited) == (10, 528)
+    assert found[33].residuals[0] < 0.05
+    assert found[33].residuals[0] <= found[5].residuals[0]
+
+
+def test_net_jacobian_matches_finite_differences() -> None:
+    layer = teacher(3, 5, 11)
+    X, Y = examples(layer, 60, 3, 11)
+    problem = net._Coordinates(X, Y, exact_hull(layer))
+    c = np.random.default_rng(0).normal(size=(3, 2))
+    _, Z, W, _, L = problem.evaluate(c)
+    J = problem.jacobian(c, Z, W, L)
+    Q = np.linalg.qr(Z)[0]
+    for column, index in enumerate(np.ndindex(3, 2)):
+        step = np.zeros_like(c)
+        step[index] = 1e-6
+        ahead, behind = (problem.features(c + s * step).reshape(len(Z), -1) for s in (1, -1))
+        expected = (ahead - behind) / 2e-6 @ W
+        expected -= Q @ (Q.T @ expected)
+        assert np.allclose(J[:, column], expected.ravel(), atol=1e-6 * np.abs(expected).max())
