@@ -33,7 +33,7 @@ def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
     >>> nice = MultiHeadAttention(rng.normal(size=(2, 16, 16)), rng.normal(size=(2, 16, 16)))
     >>> table = {c.name: c.value for c in conditions(nice, tokens=2)}
     >>> round(table["incoherence of theta"], 2), round(table["sum of w"], 2)
-    (0.02, 1.01)
+    (0.04, 0.98)
     """
     theta, w = layer.theta, layer.w
     m, d = layer.heads, layer.dim

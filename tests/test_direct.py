@@ -111,8 +111,8 @@ def test_direct_solves_vanishing_sums() -> None:
 
 @pytest.mark.parametrize("learner", [Direct(heads=2, starts=3), JointLBFGS(heads=2, starts=2, iterations=300)])
 def test_random_labels_are_never_solved(learner: Direct | JointLBFGS) -> None:
-    X, _ = examples(teacher(2, 8, 0), 800, 2, 0)
-    for seed in range(3):
+    X, _ = examples(teacher(2, 8, 0), 400, 2, 0)
+    for seed in range(2):
         Y = np.random.default_rng(seed).normal(size=X.shape)
         assert learner.fit(X, Y).report_.status != "solved"
 
