@@ -16,13 +16,13 @@ class OnlineMLP(BaseEstimator):  # type: ignore[misc]
     the examples with z_0 != 0 the products v_j = x1_j x2_j, j >= 1, in which a parity label is a single
     character, and as target which of the two label values was seen. So a large need is not due to attention.
 
-    Parameters: hidden units, examples an update, step size, and the seed of the initial weights.
+    Parameters: hidden units, examples an update, step size, and the seed of the initial weights (an integer >= 0).
     Deterministic: the same examples in the same calls give the same predictions.
 
     >>> from hardness.examples import TokenStream, unpack
     >>> X = unpack(TokenStream(seed=1, tokens=2, dim=6).packed(0, 4000), 6)
     >>> Y = np.zeros(X.shape); Y[:, :, 0] = X[:, :, 0] * X[:, :1, 3] * X[:, 1:, 3]
-    >>> model = OnlineMLP(seed=0).partial_fit(X[:3000], Y[:3000])
+    >>> model = OnlineMLP(random_state=0).partial_fit(X[:3000], Y[:3000])
     >>> informative = X[3000:, 0, 0] != X[3000:, 1, 0]
     >>> bool(np.mean((model.predict(X[3000:]) * Y[3000:])[informative, 0, 0] > 0) > 0.9)
     True
@@ -37,11 +37,11 @@ class OnlineMLP(BaseEstimator):  # type: ignore[misc]
     _v: Floats
     _y: Floats
 
-    def __init__(self, width: int = 128, batch: int = 16, rate: float = 0.5, seed: int = 0) -> None:
+    def __init__(self, width: int = 128, batch: int = 16, rate: float = 0.5, random_state: int = 0) -> None:
         self.width = width
         self.batch = batch
         self.rate = rate
-        self.seed = seed
+        self.random_state = random_state
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "OnlineMLP":
         """One pass over tokens (n, 2, d) and outputs (n, 2, d); examples short of a batch wait for the next call."""
@@ -73,7 +73,7 @@ class OnlineMLP(BaseEstimator):  # type: ignore[misc]
         return Y
 
     def _start(self, inputs: int) -> None:
-        rng = np.random.default_rng(self.seed)
+        rng = np.random.default_rng(self.random_state)
         self.hidden_ = (rng.standard_normal((inputs, self.width)) * (2 / inputs) ** 0.5).astype(np.float32)
         self.hidden_[0] = 0  # v_0 = -1 wherever z_0 != 0: the weights of coordinate 0 are the biases
         self.out_ = (rng.standard_normal(self.width) * self.width**-0.5).astype(np.float32)

@@ -89,9 +89,9 @@ class NeedsMore(Quiet):
 class Spy(Quiet):
     """Writes all that its process can read of itself to `dump`: memory, environment, command line, open files."""
 
-    def __init__(self, dump: str, seed: int) -> None:
+    def __init__(self, dump: str, random_state: int) -> None:
         self.dump = dump
-        self.seed = seed
+        self.random_state = random_state
 
     def predict(self, X: Tokens) -> Outputs:
         with Path(self.dump).open("wb") as dump, Path("/proc/self/mem").open("rb", 0) as memory:

@@ -24,7 +24,7 @@ def informative(found: Examples) -> Examples:
 @pytest.mark.parametrize(("heads", "gadget"), [(2, "diag"), (3, "diag"), (2, "dot"), (4, "dot")])
 def test_it_learns_small_parities_of_either_gadget(heads: int, gadget: str) -> None:
     train, test = examples(12, heads, 12_000, 1, gadget), informative(examples(12, heads, 2000, 2, gadget))
-    model = OnlineMLP(seed=0).partial_fit(train.X, train.Y)
+    model = OnlineMLP(random_state=0).partial_fit(train.X, train.Y)
     if gadget == "diag":
         assert sign_accuracy(model.predict(test.X), test) > 0.95
     else:  # the level of dot is z_0 <w, z>: its parity is that of the differing coordinates as well
@@ -33,7 +33,7 @@ def test_it_learns_small_parities_of_either_gadget(heads: int, gadget: str) -> N
 
 def test_predictions_are_whole_outputs() -> None:
     train, test = examples(10, 2, 8000), examples(10, 2, 1000, 2)
-    predicted = OnlineMLP(seed=0).partial_fit(train.X, train.Y).predict(test.X)
+    predicted = OnlineMLP(random_state=0).partial_fit(train.X, train.Y).predict(test.X)
     assert predicted.shape == test.Y.shape
     silent = test.X[:, 0, 0] == test.X[:, 1, 0]
     assert np.array_equal(predicted[silent], test.Y[silent])
@@ -42,33 +42,33 @@ def test_predictions_are_whole_outputs() -> None:
 
 def test_it_survives_label_noise() -> None:
     train, test = examples(12, 2, 30_000, 1, flip=0.1), informative(examples(12, 2, 2000, 2))
-    assert sign_accuracy(OnlineMLP(seed=0).partial_fit(train.X, train.Y).predict(test.X), test) > 0.9
+    assert sign_accuracy(OnlineMLP(random_state=0).partial_fit(train.X, train.Y).predict(test.X), test) > 0.9
 
 
 def test_random_labels_are_not_learnt() -> None:
     """Negative control."""
     train, test = examples(16, 2, 20_000), informative(examples(16, 2, 2000, 2))
     signs: NDArray[np.float64] = np.random.default_rng(0).choice([-1.0, 1.0], len(train.Y))
-    model = OnlineMLP(seed=0).partial_fit(train.X, np.abs(train.Y) * signs[:, None, None] * train.X)
+    model = OnlineMLP(random_state=0).partial_fit(train.X, np.abs(train.Y) * signs[:, None, None] * train.X)
     assert 0.4 < sign_accuracy(model.predict(test.X), test) < 0.6  # 1000 examples: 6 standard deviations
 
 
 def test_pieces_and_whole_give_the_same_weights() -> None:
     train = examples(12, 3, 3000)
-    whole, pieces = OnlineMLP(seed=4).partial_fit(train.X, train.Y), OnlineMLP(seed=4)
+    whole, pieces = OnlineMLP(random_state=4).partial_fit(train.X, train.Y), OnlineMLP(random_state=4)
     both = train.X[:, 0, 0] != train.X[:, 1, 0]
     assert len(set(np.round(train.Y[both][:40, 0, 0] * train.X[both][:40, 0, 0], 9))) == 2
     for start in range(0, 3000, 100):
         pieces.partial_fit(train.X[start : start + 100], train.Y[start : start + 100])
     assert np.array_equal(whole.hidden_, pieces.hidden_)
-    assert not np.array_equal(whole.hidden_, OnlineMLP(seed=5).partial_fit(train.X, train.Y).hidden_)
+    assert not np.array_equal(whole.hidden_, OnlineMLP(random_state=5).partial_fit(train.X, train.Y).hidden_)
 
 
 def test_it_is_an_estimator() -> None:
     from sklearn.base import clone
 
-    model = OnlineMLP(width=32, seed=3)
-    assert clone(model).get_params() == {"width": 32, "batch": 16, "rate": 0.5, "seed": 3}
+    model = OnlineMLP(width=32, random_state=3)
+    assert clone(model).get_params() == {"width": 32, "batch": 16, "rate": 0.5, "random_state": 3}
 
 
 def test_one_example_is_enough_to_start() -> None:

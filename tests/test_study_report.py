@@ -65,7 +65,7 @@ def test_the_page_says_what_it_owes(written: Path) -> None:
         "EXPONENTIAL.", "8τ²(N−1)", "571 of 571 planned trials", "worst-case oracle only", "for reference only",
         "held-out error", "detectable", "AIC", "BIC", "what it does not",
         "hardness study run exponential-in-m --quick --seed 0",
-        "a &lt;slow&gt; one", "tolerance τ = 0.1", "tolerance τ = 0.05", "(for this learner)",
+        "a &lt;slow&gt; one", "tolerance τ = 0.1", "nominal τ = 0.05", "(for this learner)",
     ):  # fmt: skip
         assert part in text, part
 

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from math import comb
 
 from hardness.errors import unknown
+from hardness.study import contest
 from hardness.study.tasks import Task
 from hardness.study.trial import hidden_size
 
@@ -78,5 +79,20 @@ STUDIES = {
         "exponentially in m?",
         tasks=_exponential_in_m,
         seconds=_seconds,
-    )
+    ),
+    "who-wins": Study(
+        name="who-wins",
+        question="Which strategy, learner or attack solves which family at m heads?",
+        tasks=contest.who_wins,
+        seconds=contest.seconds,
+        guard=60.0,
+    ),
+    "ladder": Study(
+        name="ladder",
+        question="A ladder of challenges, m = 2 to 64: what is each rung predicted to cost, and who solves it?",
+        tasks=contest.ladder,
+        seconds=contest.seconds,
+        guard=120.0,
+    ),
 }
+CONTESTS = ("who-wins", "ladder")

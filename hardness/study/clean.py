@@ -51,7 +51,8 @@ class Malformed(Exception):
 class Apart:
     """A learner in a child process, as the lab sees it. A context: leaving it ends the child.
 
-    `learner` is a registered name or ``package.module:Class``; `deadline` is a `time.monotonic()` beyond which
+    `learner` is a registered name or ``package.module:Class``: `partial_fit(X, Y)`, `predict(X)` and, if it takes
+    a seed, `random_state`. `deadline` is a `time.monotonic()` beyond which
     a call kills the child and raises `TimeoutError`. Calls raise `Raised`, `Died` or `Malformed` as well.
 
     >>> import time
@@ -264,8 +265,8 @@ def _serve(pipe: Any) -> None:
 def _learn(pipe: Any, start: dict[str, Any]) -> None:
     try:
         kind = load(start["learner"])
-        seed = {"seed": start["seed"]} if "seed" in inspect.signature(kind).parameters else {}
-        learner = kind(**start["params"], **seed)
+        seeded = "random_state" in inspect.signature(kind).parameters
+        learner = kind(**start["params"], **({"random_state": start["seed"]} if seeded else {}))
         send(pipe, {"source": source(start["learner"])})
         while "end" not in (message := receive(pipe))[0]:
             header, (X, *rest) = message

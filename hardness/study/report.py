@@ -26,6 +26,10 @@ def write(store: Store, folder: Path) -> str:
 
     `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the same seed.
     """
+    if store.about.get("study") in catalog.CONTESTS:
+        from hardness.study import contest_page
+
+        return contest_page.write(store, folder)
     rows = list(store.rows())
     result = answer(rows)
     drawings = figures.draw(result)

@@ -75,13 +75,14 @@ def _engine(
 ) -> Iterator[Ended]:
     if scheduler is not None:
         return _cluster(tasks, trial, root, guard, scheduler)
-    workers = os.cpu_count() or 1 if workers is None else workers
+    workers = (os.cpu_count() or 1) if workers is None else workers
     if workers < 0:
         raise InputError(f"workers must be at least 0, got {workers}")
     return _pool(tasks, trial, root, guard, min(workers, len(tasks))) if workers else _here(tasks, trial, root, guard)
 
 
 def _here(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ended]:
+    """One after the other, easy to debug; a trial that kills its process takes the run with it."""
     for task in tasks:
         with _alarm(guard + GRACE):
             try:
@@ -92,6 +93,7 @@ def _here(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Itera
 
 
 def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Ended]:
+    """In processes that may die or hang without harm to the rest."""
     import multiprocessing
     from concurrent.futures.process import BrokenProcessPool
 
@@ -106,10 +108,15 @@ def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers:
         try:
             while running or (waiting and not broken):
                 while waiting and not broken and len(running) < AHEAD * workers:
-                    task = waiting.popleft()
-                    future = pool.schedule(_job, (trial, task.text, root, guard), timeout=guard + GRACE)
-                    running[future] = task
+                    try:
+                        future = pool.schedule(_job, (trial, waiting[0].text, root, guard), timeout=guard + GRACE)
+                    except RuntimeError:
+                        broken = True
+                        break
+                    running[future] = waiting.popleft()
                     future.add_done_callback(ended.put)
+                if not running:
+                    break
                 future = ended.get()
                 task = running.pop(future)
                 error = future.exception()
@@ -129,6 +136,7 @@ def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers:
 
 
 def _cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ended]:
+    """On the workers of a Dask cluster. There the guard is the trial's own: a learner's ends it, a game has none."""
     try:
         import distributed
     except ImportError as error:

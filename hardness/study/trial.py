@@ -129,4 +129,15 @@ def _informative(instance: Instance, seed: int, count: int) -> Examples:
     return Examples(drawn.X[keep], drawn.Y[keep])
 
 
-_KINDS: dict[str, Callable[[Task, int, float], Outcome]] = {"game": _game, "learner": _learner}
+def _contest(task: Task, root: int, guard: float) -> Outcome:
+    from hardness.study.contest import contest
+
+    return contest(task, root, guard)
+
+
+_KINDS: dict[str, Callable[[Task, int, float], Outcome]] = {
+    "game": _game,
+    "learner": _learner,
+    "attack": _contest,
+    "fit": _contest,
+}

@@ -1,0 +1,173 @@
+"""The contests: which strategy, learner or attack solves which family at m heads. Studies `who-wins` and `ladder`."""
+
+import time
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.study.clean import Apart, Died, Malformed, Raised
+from hardness.study.tasks import Task
+from hardness.study.trial import Outcome
+
+ATTACKS = ("gaussian", "lattice", "search")
+ATTACK_EXAMPLES, ATTACK_BUDGET = 40_000, {"gaussian": 2_000_000, "lattice": 6, "search": 2**30}
+LEARNERS = ("low-degree", "random-features", "direct", "provable")
+FIT_EXAMPLES, JUDGED = 4000, 2000
+SGD_EXAMPLES = 200_000
+CONCEPTS = 3_000_000  # games up to here
+TAIL = 3.29  # error mass 1e-3 of head-limited rounding (theory 1.4)
+
+
+def who_wins(quick: bool) -> list[Task]:
+    """Families × solvers × m, negative controls included: random layers for attacks, a constant learner for all."""
+    heads, runs = ((2, 4, 8), 1) if quick else ((2, 3, 4, 6, 8, 12, 16), 3)
+    entries: list[tuple[str, dict[str, Any]]] = []
+    for m in heads:
+        entries.append(("parity", {"dim": 33, "heads": m}))
+        entries.append(("parity", {"dim": 33, "heads": m, "flip": 0.1}))
+        entries.append(("rounding", rounding(m, 97, 2)))
+        entries.append(("rounding", rounding(m, 97, 8)) if m >= 8 else ("nondegenerate", _random_layer(m)))
+    return [task for run in range(runs) for family, params in entries for task in _field(family, params, run)]
+
+
+def ladder(quick: bool) -> list[Task]:
+    """A challenge at every m from 2 to 64, for both families: sparse noisy parity in d = 3m, and rounding p = 2."""
+    heads = (2, 4, 8, 16) if quick else (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+    rungs: list[tuple[str, dict[str, Any]]] = []
+    for m in heads:
+        rungs.append(("parity", {"dim": max(16, 3 * m), "heads": m, "flip": 0.05}))
+        rungs.append(("rounding", rounding(m, 97, 2)))
+    names = {"attack", "sgd", "game"}
+    return [task for family, params in rungs for task in _field(family, params, 0, names)]
+
+
+def rounding(heads: int, q: int, p: int) -> dict[str, Any]:
+    """The largest dense instance that m heads hold at error mass 1e-3: n = 12 (m/(3.29 p))² dimensions (theory 1.4)."""
+    n = max(4, round(12 * (heads / (TAIL * p)) ** 2))
+    return {"dim": n + 1, "modulus": q, "levels": p, "heads": heads}
+
+
+def _random_layer(m: int) -> dict[str, Any]:
+    return {"dim": 8, "tokens": 2, "heads": m}
+
+
+def _field(family: str, params: dict[str, Any], run: int, names: set[str] | None = None) -> list[Task]:
+    """Every solver that takes part at one instance: games where an oracle exists, learners, attacks."""
+    out = []
+
+    def enter(kind: str, solver: dict[str, Any], budget: dict[str, Any]) -> None:
+        if names is None or kind in names:
+            out.append(Task(family, params, solver, budget, run))
+
+    if family == "parity" and not params.get("flip") and comb(params["dim"] - 1, params["heads"]) <= CONCEPTS:
+        queries = {"queries": 4 * comb(params["dim"] - 1, params["heads"])}
+        game = {"kind": "game", "oracle": "window", "tolerance": 0.1, "strategy": "sign-batch"}
+        enter("game", game, queries)
+    if family != "nondegenerate":
+        enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES})
+    for learner in LEARNERS:
+        enter("fit", {"kind": "fit", "learner": learner}, {"samples": FIT_EXAMPLES})
+    enter("fit", {"kind": "fit", "learner": "hardness.study.clean:Constant"}, {"samples": FIT_EXAMPLES})
+    for attack in ATTACKS:
+        budget = {"samples": ATTACK_EXAMPLES, "work": ATTACK_BUDGET[attack]}
+        enter("attack", {"kind": "attack", "attack": attack}, budget)
+    return out
+
+
+def seconds(task: Task) -> float:
+    """Predicted seconds of a trial."""
+    return {"game": 1.0, "learner": 2.0, "fit": 8.0, "attack": 6.0}[task.solver["kind"]]
+
+
+class Ended(Exception):
+    """An attack that ended other than solved; the text is its status and reason."""
+
+
+class Attacker:
+    """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
+
+    def __init__(self, attack: str, public: dict[str, Any], budget: int, seed: int) -> None:
+        self.attack, self.public, self.budget, self.seed = attack, public, budget, seed
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Attacker":
+        """Attack the examples X, Y (n, 2, d). Raises `Ended` unless it is solved."""
+        from hardness import attacks
+        from hardness.errors import InputError
+
+        try:
+            outcome = attacks.get(self.attack)(X, Y, self.public, budget=self.budget, seed=self.seed % 2**64)
+        except InputError as error:
+            raise Ended(f"refused: {error}") from error
+        if outcome.secret is None:
+            raise Ended(f"{outcome.status}: {outcome.detail.get('reason', '')}")
+        self.secret = outcome.secret
+        return self
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Noiseless labels (n, 2, d) under the secret found."""
+        from hardness.attacks.equations import labels
+
+        return labels(self.secret, self.public, X)
+
+
+class Fitter:
+    """A learner of the registry that fits once, told the heads, as an online learner that is shown one batch."""
+
+    def __init__(self, learner: str, heads: int, seed: int) -> None:
+        from hardness import learning
+
+        self.inner = learning.make(learning.get(learner), heads, seed % 2**32)
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Fitter":
+        """Fit X, Y (n, k, d). Raises `Ended` if the learner's own report says that it refused."""
+        fit = getattr(self.inner, "fit", self.inner.partial_fit if hasattr(self.inner, "partial_fit") else None)
+        assert fit is not None
+        fit(X, Y)
+        status = getattr(getattr(self.inner, "report_", None), "status", None)
+        if status == "refused":
+            raise Ended("refused: the learner's report")
+        return self
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Its predictions (n, k, d)."""
+        return np.asarray(self.inner.predict(X), dtype=np.float64)
+
+
+def contest(task: Task, root: int, guard: float) -> Outcome:
+    """A trial of kind `attack` or `fit`: the solver gets arrays in a process apart, and is judged on fresh inputs."""
+    from hardness import families, learning
+    from hardness.instance import Instance
+
+    deadline = time.monotonic() + guard
+    instance = Instance.generate(families.get(task.family)(**task.params), task.seed(root, "instance"))
+    stream, count = task.seed(root, "examples"), int(task.budget["samples"])
+    train = instance.examples(count, stream)
+    fresh = instance.examples(JUDGED, stream, start=count).X
+    solver = task.solver
+    if solver["kind"] == "attack":
+        name = "hardness.study.contest:Attacker"
+        params = {"attack": solver["attack"], "public": instance.public(stream), "budget": int(task.budget["work"])}
+    else:
+        name, params = "hardness.study.contest:Fitter", {"learner": solver["learner"], "heads": instance.heads}
+    try:
+        with Apart(name, params, task.seed(root, "solver"), deadline) as player:
+            player.partial_fit(train.X, train.Y)
+            scores = learning.judge(instance, fresh, player.predict(fresh))
+    except Raised as error:
+        kind, _, reason = str(error).partition(": ")
+        status, _, why = reason.partition(": ")
+        if kind == "Ended" and status in ("wrong", "budget", "refused"):
+            return Outcome(status, count, {"reason": why})
+        return Outcome("error", count, {"reason": str(error)})
+    except Died as error:
+        return Outcome("killed", count, {"reason": str(error)})
+    except Malformed as error:
+        return Outcome("refused", count, {"reason": str(error)})
+    except TimeoutError:
+        return Outcome("timeout", count, {"reason": f"over {guard:g} s"})
+    accuracy, error_ = scores["sign_accuracy"], scores["relative_error"]
+    right = accuracy >= learning.ACCURATE if accuracy is not None else (error_ or 1.0) <= learning.EXACT
+    shown = {name: round(value, 6) for name, value in scores.items() if value is not None}
+    return Outcome("solved" if right else "wrong", count, shown)

@@ -1,0 +1,161 @@
+"""The page of a contest: a heat map of who solves what, and the predicted costs beside it. A function of the rows."""
+
+import json
+from collections import Counter, defaultdict
+from math import log2
+from pathlib import Path
+from typing import Any
+
+from hardness.attacks.estimate import estimates
+from hardness.errors import InputError
+from hardness.files import replacing, write_text
+from hardness.study import catalog, report
+from hardness.study.figures import INK, MUTED, Drawing, _style
+from hardness.study.store import Row, Store, export
+from hardness.study.tasks import Task
+
+SHOWN = ("sq bound", "exhaustive", "meet in the middle", "gaussian", "lpn pooled gauss", "lf2", "coded bkw")
+SHORT = "primal for short public vectors, MATZOV"
+LOOKS = {"solved": "#178573", "some": "#8fc9bd", "refused": "#dcdcdd"}
+FAILED = "#f0d9c4"
+
+Place = tuple[str, int]
+
+
+def write(store: Store, folder: Path) -> str:
+    """Write the page, figure and rows of a contest into `folder`; returns its verdict line."""
+    rows = list(store.rows())
+    cells = _cells(rows)
+    drawing = draw(cells)
+    for kind in ("svg", "pdf"):
+        with replacing(folder / f"contest.{kind}") as temporary:
+            temporary.write_bytes(drawing.save(kind))
+    export(store, folder / report.ROWS, timing=False)
+    verdict = _verdict(cells)
+    summary = {**store.about, "verdict": verdict, "planned": len(rows), "statuses": store.counts()}
+    write_text(folder / report.SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
+    html = (
+        report._environment()
+        .get_template("contest.html")
+        .render(
+            about=store.about,
+            question=catalog.STUDIES[store.about["study"]].question,
+            verdict=verdict,
+            done=sum(1 for row in rows if row.outcome),
+            total=len(rows),
+            drawn=drawing.inline(),
+            attacks=[*SHOWN, "lattice, short vectors"],
+            predicted=_predicted(rows),
+            crashes=report._crashes([row for row in rows if row.outcome and row.outcome.status in ("error", "killed")]),
+        )
+    )
+    write_text(folder / report.PAGE, html)
+    return verdict
+
+
+def family_of(task: Task) -> str:
+    """The column group of a task.
+
+    >>> family_of(Task("parity", {"dim": 9, "heads": 2, "flip": 0.1}, {}, {}, 0))
+    'parity, flip 0.1'
+    """
+    if task.family == "rounding":
+        return f"rounding, q {task.params['modulus']}, p {task.params['levels']}"
+    return f"parity, flip {task.params['flip']:g}" if task.params.get("flip") else task.family
+
+
+def solver_of(task: Task) -> str:
+    """The row of a task.
+
+    >>> solver_of(Task("parity", {}, {"kind": "attack", "attack": "search"}, {}, 0))
+    'attack search'
+    """
+    solver = task.solver
+    match solver["kind"]:
+        case "game":
+            return f"SQ {solver['strategy']}"
+        case "attack":
+            return f"attack {solver['attack']}"
+    return f"learner {solver['learner'].rpartition(':')[2].lower()}"
+
+
+def _cells(rows: list[Row]) -> dict[str, dict[Place, list[Row]]]:
+    found: dict[str, dict[Place, list[Row]]] = defaultdict(lambda: defaultdict(list))
+    for row in rows:
+        if row.outcome:
+            found[solver_of(row.task)][family_of(row.task), int(row.task.params["heads"])].append(row)
+    return found
+
+
+def _ended(rows: list[Row]) -> tuple[int, str]:
+    """Runs solved, and the most frequent status."""
+    statuses = Counter(row.outcome.status for row in rows if row.outcome)
+    return statuses["solved"], max(sorted(statuses), key=lambda status: statuses[status])
+
+
+def _verdict(cells: dict[str, dict[Place, list[Row]]]) -> str:
+    places = {place for row in cells.values() for place in row}
+    unsolved = sorted(p for p in places if not any(_ended(row[p])[0] for row in cells.values() if p in row))
+    if not places:
+        return "no trial has been run."
+    solved = f"{len(places) - len(unsolved)} of {len(places)} instances are solved by someone in the house"
+    names = "; ".join(f"{family} at m = {m}" for family, m in unsolved)
+    return f"{solved}; by none: {names}." if names else f"{solved}."
+
+
+def draw(cells: dict[str, dict[Place, list[Row]]]) -> Drawing:
+    """One row a solver, one column an instance, families side by side."""
+    solvers = sorted(cells, key=lambda name: (name.split()[0] != "SQ", name.split()[0] != "learner", name))
+    places = sorted({place for row in cells.values() for place in row})
+    drawing = Drawing("contest", 2.4 + 0.62 * max(len(places), 1), 1.5 + 0.42 * max(len(solvers), 1))
+    with _style(drawing.name):
+        from matplotlib.patches import Rectangle
+
+        axes = drawing.figure.subplots()
+        for y, solver in enumerate(solvers):
+            for x, place in enumerate(places):
+                rows = cells[solver].get(place)
+                if not rows:
+                    continue
+                solved, status = _ended(rows)
+                whole = solved == len(rows)
+                look = LOOKS["solved"] if whole else LOOKS["some"] if solved else LOOKS.get(status, FAILED)
+                axes.add_patch(Rectangle((x - 0.47, y - 0.44), 0.94, 0.88, color=look, linewidth=0))
+                spent = [row.outcome.cost for row in rows if row.outcome and row.outcome.cost]
+                cost = f"2^{log2(sum(spent) / len(spent)):.0f}" if spent else ""
+                text = f"{solved}/{len(rows)}\n{cost}" if solved else status
+                color = "#ffffff" if whole else INK
+                axes.text(x, y, text, ha="center", va="center", fontsize=6.6, color=color, linespacing=1.05)
+        axes.set_xlim(-0.6, max(len(places), 1) - 0.4)
+        axes.set_ylim(max(len(solvers), 1) - 0.4, -0.6)
+        axes.set_yticks(range(len(solvers)), solvers)
+        axes.set_xticks(range(len(places)), [str(m) for _, m in places])
+        axes.set_xlabel("m, the number of heads")
+        axes.tick_params(length=0)
+        for family in sorted({family for family, _ in places}):
+            span = [x for x, place in enumerate(places) if place[0] == family]
+            wrapped = family.replace(", ", "\n") if len(span) < 4 else family
+            axes.text(sum(span) / len(span), -0.75, wrapped, ha="center", va="bottom", fontsize=8.5, color=MUTED)
+            if span[0]:
+                axes.axvline(span[0] - 0.5, color=MUTED, linewidth=0.7)
+        axes.spines[["left", "bottom"]].set_visible(False)
+    return drawing
+
+
+def _predicted(rows: list[Row]) -> list[dict[str, Any]]:
+    """Every structured instance of the rows once, with the estimates of the attacks on it."""
+    tasks = {(family_of(row.task), int(row.task.params["heads"])): row.task for row in rows}
+    out = []
+    for (family, heads), task in sorted(tasks.items()):
+        public = {"gadget": "diag", **task.params, "family": task.family}
+        try:
+            lines = {line.name: line for line in estimates(public)}
+        except InputError:  # a random layer has no hidden secret to estimate
+            continue
+        cells = []
+        for name in (*SHOWN, SHORT):
+            line = lines.get(name)
+            known = line is not None and line.log2_time is not None
+            cells.append("" if line is None else f"{line.log2_time:.0f}" if known else line.status)
+        out.append({"family": family, "heads": heads, "dim": task.params["dim"], "cells": cells})
+    return out
