@@ -7,12 +7,13 @@ from hardness.concepts import ParityConcepts
 from hardness.sq.oracle import check_tolerance
 
 
-def window_bound(concepts: int, tolerance: float, success: float = 1.0) -> float:
+def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
     """Queries any strategy needs against the best-window adversary: 8 tau^2 (p N - 1). Source: ours, theory
     2.5.
 
-    For the parity family with P(z_0 != 0) = 1/2, any query phi(X, F(X)) in [-1, 1] and STAT(tau); p is the
-    success probability over a uniform hidden set (1: identification, the learner may be randomised).
+    For the parity family with P(z_0 != 0) = 1/2, any query phi(X, F(X)) in [-1, 1] and STAT(tau); p is the success
+    probability over a uniform hidden set (1: identification; the learner may be randomised). Labels flipped with
+    probability `flip` shrink every a_S by 1 - 2 flip, as if the tolerance were that much larger (theory 1.2b).
 
     Proof sketch. Given X the label takes two values, so E phi = const + a_S with a_S = <b', chi_S>, |b'| <=
     1/2: by Parseval sum a_S^2 <= 1/4. Draw a window [-D, 2 tau - D], D with distribution F(x) = x^2/(2 tau^2)
@@ -22,10 +23,10 @@ def window_bound(concepts: int, tolerance: float, success: float = 1.0) -> float
     >>> round(window_bound(1001, 0.1), 1)
     80.0
     """
-    return 8 * tolerance**2 * (success * concepts - 1)
+    return 8 * (tolerance / (1 - 2 * flip)) ** 2 * (success * concepts - 1)
 
 
-def null_bound(concepts: int, tolerance: float, success: float = 1.0) -> float:
+def null_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
     """Queries any strategy needs against the null adversary: 4 tau^2 (p N - 1). Source: theory 2.5(b).
 
     Answering E a, which does not depend on S, loses the concepts with |a_S| > tau: at most 1/(4 tau^2) by
@@ -34,7 +35,7 @@ def null_bound(concepts: int, tolerance: float, success: float = 1.0) -> float:
     >>> round(null_bound(1001, 0.1), 1)
     40.0
     """
-    return 4 * tolerance**2 * (success * concepts - 1)
+    return 4 * (tolerance / (1 - 2 * flip)) ** 2 * (success * concepts - 1)
 
 
 def szorenyi_bound(concepts: int, tolerance: float) -> float | None:

@@ -71,7 +71,7 @@ def rounding(m: int, tolerance: float, modulus: int = 97, levels: int = 2, miss:
     then a label is wrong with probability at most eps = 2 exp(-2 T^2/W), T = (m - p - 1) q/(2p): n grows as m^2.
 
     >>> [rounding(m, 0.05).size for m in (8, 16, 32, 64)]
-    [2, 20, 140, 694]
+    [0, 33, 250, 1308]
     """
     q, p = modulus, levels
     reach = max(0.0, (m - p - 1) * q / (2 * p))
