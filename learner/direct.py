@@ -16,6 +16,7 @@ from learner.base import Learner, Outcome, Phase
 
 Array = NDArray[np.float64]
 EXACT = 1e-9  # relative training residual of an interpolating layer
+DENSE = 6000  # entries of Θ up to which the normal matrix is formed: 300 MB, ten seconds a step
 
 
 def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
@@ -49,8 +50,11 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, to
             break  # this head is needed
         theta, residual = shorter, shorter_residual
     theta = varpro.settle_signs(X, Y, theta)
+    if theta.size > DENSE and residual < 0.02:
+        theta, residual, more = varpro.descend(X, Y, theta, until=1e-10, iterations=iterations)
+        evaluations += more
     # Far from a solution a Levenberg–Marquardt step is dear and leads into the same local minimum.
-    steps = iterations if residual < 0.02 else 0
+    steps = iterations if residual < 0.02 and theta.size <= DENSE else 0
     end = varpro.fit(X, Y, theta, iterations=steps, tolerance=tolerance)
     exhausted = evaluations >= iterations or (steps > 0 and len(end.history) > steps)
     return Attempt(end.theta, end.w, started, descent, end.residual, evaluations + len(end.history), exhausted)
@@ -262,7 +266,7 @@ class Adam(Learner):
                 loss.backward()
                 optimiser.step()
                 schedule.step()
-                residual = float(loss) ** 0.5
+                residual = loss.item() ** 0.5
             phases.append(Phase(f"start {start}", "ok" if residual < 1e-6 else "failed", "", {"residual": residual}))
             if residual < best_residual:
                 best, best_residual = variables.detach().numpy(), residual

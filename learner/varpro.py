@@ -98,7 +98,8 @@ def descend(
 
     m, d = len(theta), X.shape[2]
     target = Y.reshape(-1, d)
-    power = float(np.vdot(target, target)) or 1.0
+    # In units of the goal: so the relative tolerance means the same at every scale.
+    power = (float(np.vdot(target, target)) or 1.0) * until**2
 
     def loss(v: Array) -> tuple[float, Array]:
         P, Z = attend(X, v.reshape(theta.shape))
@@ -107,12 +108,12 @@ def descend(
         return 0.5 * float(np.vdot(R, R)) / power, -gradient.ravel() / power
 
     def near(intermediate_result: Any) -> None:  # scipy looks at this parameter's name
-        if intermediate_result.fun < 0.5 * until**2:
+        if intermediate_result.fun < 0.5:
             raise StopIteration
 
-    options: Any = {"maxiter": iterations, "maxfun": 2 * iterations, "ftol": 1e-9, "gtol": 0, "maxcor": 20}
+    options: Any = {"maxiter": iterations, "maxfun": 2 * iterations, "ftol": 1e-6, "gtol": 0, "maxcor": 20}
     found: Any = minimize(loss, theta.ravel(), jac=True, method="L-BFGS-B", callback=near, options=options)
-    return found.x.reshape(theta.shape), float(np.sqrt(2 * found.fun)), int(found.nfev)
+    return found.x.reshape(theta.shape), until * float(np.sqrt(2 * found.fun)), int(found.nfev)
 
 
 def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
