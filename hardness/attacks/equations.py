@@ -73,11 +73,8 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
         raise InputError(f"the public parameters lack {', '.join(sorted(missing))}; sample the examples anew")
     if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or X.shape[2] != public.get("dim", X.shape[2]):
         raise InputError(f"X and Y must both have shape (N, 2, {public.get('dim')}), got {X.shape} and {Y.shape}")
-    informative = X[:, 0, 0] != X[:, 1, 0]
-    x, y = X[informative], Y[informative, 0, 0]
-    z = (x[:, 0] - x[:, 1]) // 2
-    a = z[:, :1] * z[:, 1:] if public["gadget"] == "dot" else np.abs(z[:, 1:])
-    value = x[:, 0, 0] * y - float(public["A"])
+    informative, a = public_vectors(X, public["gadget"])
+    value = X[informative, 0, 0] * Y[informative, 0, 0] - float(public["A"])
     level = np.rint(value).astype(np.int64)
     q, p = (2, 2) if family == "parity" else (int(public["modulus"]), int(public["levels"]))
     allowed = np.isin(level, (-1, 1)) if family == "parity" else (level >= 0) & (level < p)
@@ -95,6 +92,31 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
         flip=float(public.get("flip") or 0.0),
         noise=float(public.get("noise") or 0.0),
     )
+
+
+def public_vectors(X: NDArray[np.int8], gadget: str) -> tuple[NDArray[np.bool_], NDArray[np.int8]]:
+    """Which examples X (N, 2, d) have z₀ ≠ 0, (N,), and their public vectors: u for diag, z₀·z for dot."""
+    informative = X[:, 0, 0] != X[:, 1, 0]
+    z = (X[informative, 0] - X[informative, 1]) // 2
+    return informative, z[:, :1] * z[:, 1:] if gadget == "dot" else np.abs(z[:, 1:])
+
+
+def labels(answer: dict[str, list[int]], public: Public, X: NDArray[np.int8]) -> NDArray[np.float64]:
+    """The noiseless labels (N, 2, d) of X (N, 2, d) under the secret that an attack names, as `secret` writes it."""
+    parity = public["family"] == "parity"
+    q, p = (2, 2) if parity else (int(public["modulus"]), int(public["levels"]))
+    w = np.zeros(X.shape[2] - 1, dtype=np.int64)
+    if parity:
+        w[np.array(answer["support"], dtype=np.int64) - 1] = 1
+    else:
+        w[:] = answer["w"]
+    informative, a = public_vectors(X, public["gadget"])
+    level = a.astype(np.int64) @ w % q * p // q
+    value = np.full(len(X), float(public["C"]))
+    value[informative] = float(public["A"]) + (1 - 2 * level if parity else level)
+    Y = np.zeros(X.shape)
+    Y[:, :, 0] = X[:, :, 0] * value[:, None]
+    return Y
 
 
 def sparsity(public: Public) -> int | None:

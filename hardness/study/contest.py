@@ -39,7 +39,7 @@ def ladder(quick: bool) -> list[Task]:
     for m in heads:
         rungs.append(("parity", {"dim": max(16, 3 * m), "heads": m, "flip": 0.05}))
         rungs.append(("rounding", rounding(m, 97, 2)))
-    names = {"attack", "sgd", "game"}
+    names = {"attack", "sgd", "game", "control"}
     return [task for family, params in rungs for task in _field(family, params, 0, names)]
 
 
@@ -69,7 +69,7 @@ def _field(family: str, params: dict[str, Any], run: int, names: set[str] | None
         enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES})
     for learner in LEARNERS:
         enter("fit", {"kind": "fit", "learner": learner}, {"samples": FIT_EXAMPLES})
-    enter("fit", {"kind": "fit", "learner": "hardness.study.clean:Constant"}, {"samples": FIT_EXAMPLES})
+    enter("control", {"kind": "fit", "learner": "hardness.study.clean:Constant"}, {"samples": FIT_EXAMPLES})
     for attack in ATTACKS:
         budget = {"samples": ATTACK_EXAMPLES, "work": ATTACK_BUDGET[attack]}
         enter("attack", {"kind": "attack", "attack": attack}, budget)
@@ -88,8 +88,8 @@ class Ended(Exception):
 class Attacker:
     """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
 
-    def __init__(self, attack: str, public: dict[str, Any], budget: int, seed: int) -> None:
-        self.attack, self.public, self.budget, self.seed = attack, public, budget, seed
+    def __init__(self, attack: str, public: dict[str, Any], budget: int, random_state: int) -> None:
+        self.attack, self.public, self.budget, self.seed = attack, public, budget, random_state
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Attacker":
         """Attack the examples X, Y (n, 2, d). Raises `Ended` unless it is solved."""
@@ -97,7 +97,7 @@ class Attacker:
         from hardness.errors import InputError
 
         try:
-            outcome = attacks.get(self.attack)(X, Y, self.public, budget=self.budget, seed=self.seed % 2**64)
+            outcome = attacks.get(self.attack)(X, Y, self.public, budget=self.budget, seed=self.seed)
         except InputError as error:
             raise Ended(f"refused: {error}") from error
         if outcome.secret is None:
@@ -115,10 +115,10 @@ class Attacker:
 class Fitter:
     """A learner of the registry that fits once, told the heads, as an online learner that is shown one batch."""
 
-    def __init__(self, learner: str, heads: int, seed: int) -> None:
+    def __init__(self, learner: str, heads: int, random_state: int) -> None:
         from hardness import learning
 
-        self.inner = learning.make(learning.get(learner), heads, seed % 2**32)
+        self.inner = learning.make(learning.get(learner), heads, random_state % 2**32)
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Fitter":
         """Fit X, Y (n, k, d). Raises `Ended` if the learner's own report says that it refused."""

@@ -72,7 +72,9 @@ def series_of(task: Task) -> str:
     'window adversary, bent'
     """
     solver = task.solver
-    if solver["kind"] == "learner":
+    if solver["kind"] == "attack":
+        return f"attack {solver['attack']}"
+    if solver["kind"] in ("learner", "fit"):
         return f"learner {solver['learner']}"
     return f"{'window adversary' if solver['oracle'] == 'window' else 'honest oracle'}, {solver['strategy']}"
 
