@@ -306,9 +306,13 @@ def test_low_degree_has_exactly_no_information() -> None:
         for j in range(1, s):
             for mask in ParityConcepts(n, j).masks():
                 assert not np.any(character(int(mask)).means(concepts.masks()))
+        asked = sum(comb(n, j) for j in range(1, s))
         result = play(concepts, "low-degree", "window", 1e-9)
-        assert (result.status, result.remaining) == ("budget", concepts.size)
-        assert result.queries == sum(comb(n, j) for j in range(1, s))
+        assert (result.status, result.remaining, result.queries) == ("budget", concepts.size, asked)
+        plain = referee(concepts, "low-degree", "window", 1e-9, SeedSequence(0), 10**6)
+        assert (plain.remaining, plain.queries) == (concepts.size, asked)
+    with pytest.raises(InputError, match="concept by concept"):
+        play(ParityConcepts(63, 6), "bent", "window", 0.05)
 
 
 def test_bent_values_of_theory_3_1() -> None:

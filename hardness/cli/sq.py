@@ -159,7 +159,10 @@ def _drawn(seed: int | None) -> int:
 
 
 def _emit_bounds(as_json: bool, concepts: int, bounds: dict[str, float]) -> None:
-    lines = [f"concepts {concepts:,}", *(f"{name:9} {value:,.6g}" for name, value in bounds.items())]
+    from math import log2
+
+    size = f"{concepts:,}" if concepts < 10**15 else f"2^{log2(concepts):.2f}"
+    lines = [f"concepts  {size}", *(f"{name:9} {value:,.6g}" for name, value in bounds.items())]
     emit(as_json, {"concepts": concepts, **bounds}, lines)
 
 

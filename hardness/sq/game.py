@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from math import comb
 from time import perf_counter
 from typing import Any
 
@@ -24,6 +25,7 @@ from hardness.sq.oracle import (
 )
 
 CONFIRM = 16
+EXPLICIT = 2**22
 Concepts = ParityConcepts | RoundingConcepts
 
 
@@ -118,6 +120,9 @@ def _at_scale(
     state = root.generate_state(1, np.uint64).astype(np.uint64)
     if strategy == "sign-batch" and oracle in ADVERSARIES:
         return scale.sign_batch_adversary(concepts, tolerance, oracle == "null", budget, state)
+    if strategy == "low-degree" and concepts.s > 1 and oracle in ADVERSARIES:
+        # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
+        return scale.Tally(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
     if strategy not in ("characters", "random"):
         return None
     if oracle in ADVERSARIES:
@@ -160,6 +165,10 @@ def referee(
     budget: int,
 ) -> scale.Tally:
     """The plain game, query by query, over an explicit version space: what `scale` must agree with."""
+    if concepts.size > EXPLICIT:
+        raise InputError(
+            f"{strategy} is played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim"
+        )
     for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))
     live: Any = concepts.masks() if isinstance(concepts, ParityConcepts) else concepts.elements()
     door = Oracle(oracle, live, for_oracle, budget=budget)
