@@ -177,9 +177,10 @@ def test_a_hundred_thousand_trials(tmp_path: Path, workers: int, limit: float) -
 
     tasks = numbered(100_000)
     with Store(tmp_path / "rows.db", ABOUT) as store:
-        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.perf_counter()
+        clock = time.perf_counter if workers else time.process_time
+        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, clock()
         run(tasks, store, workers=workers, trial=study_trials.trivial)
-        assert (time.perf_counter() - began) / len(tasks) < limit
+        assert (clock() - began) / len(tasks) < limit
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB, identities included
     assert sum(f.stat().st_size for f in tmp_path.iterdir()) < 60e6
 

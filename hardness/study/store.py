@@ -174,11 +174,13 @@ class Store:
         notes = {id_: json.loads(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")}
         columns = "task, status, cost, detail, seconds, source, provenance"
         query = f"SELECT {columns} FROM plan LEFT JOIN trials USING (identity) ORDER BY position"
-        for task, status, cost, detail, seconds, source, note in self._db.execute(query):
+        for text, status, cost, detail, seconds, source, note in self._db.execute(query):
+            task = Task.parse(text)
+            vars(task)["text"] = text  # canonical, as it was written: spares making it again
             if status is None:
-                yield Row(Task.parse(task))
+                yield Row(task)
             else:
-                yield Row(Task.parse(task), Outcome(status, cost, json.loads(detail), seconds, source), notes[note])
+                yield Row(task, Outcome(status, cost, json.loads(detail), seconds, source), notes[note])
 
 
 def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
