@@ -59,7 +59,7 @@ class RandomFeatureAttention(_Scaled):
         bias: float = 0.0,
         std: float = 1.0,
         augment: bool = True,
-        query: int | str = "all",
+        query: int | str = 0,
         keys: str = "all",
         alpha: float | tuple[float, ...] = GRID,
         memory_gb: float = 5.0,
