@@ -47,7 +47,7 @@ def scaling_tasks(quick: bool) -> list[Task]:
         "lbfgs": (64, 128, 256, 512, 1024),
     }
     return [
-        _task(m, 2, 8, {"kind": "fit", "learner": name}, m * count if name != "provable" else count, r)
+        _task(m, 2, 8, {"kind": "learn", "learner": name}, m * count if name != "provable" else count, r)
         for m in (range(1, 4) if quick else range(1, 9))
         for name, grid in counts.items()
         for count in grid
@@ -131,7 +131,7 @@ def _fit(task: Task, root: int) -> Outcome:
 def _anatomy(task: Task, root: int) -> Outcome:
     """A layer on the path w -> (1−ρ) hard + ρ nice, Θ likewise; the hard one is a parity of |S| = m."""
     nice = _instance(task, root).layer()
-    hard = Instance.generate(Parity(dim=nice.dim, heads=nice.heads), task.seed(root, "hard")).layer()
+    hard = Instance.generate(Parity(dim=nice.dim, heads=nice.heads), _shared(task).seed(root, "hard")).layer()
     path, rho = task.solver["path"], float(task.solver["rho"])
     at = {"theta": rho, "w": rho} if path == "both" else {"theta": 1.0, "w": 1.0, path: rho}
     layer = MultiHeadAttention(
@@ -143,11 +143,16 @@ def _anatomy(task: Task, root: int) -> Outcome:
     return Outcome(report.status, len(X), plain({"reason": report.reason, "phases": report.phases}))
 
 
+def _shared(task: Task) -> Task:
+    """What trials that differ only in learner, examples or place on a path have in common: they share its instance."""
+    return Task(task.family, task.params, {"kind": task.solver["kind"]}, {}, task.repetition)
+
+
 def _instance(task: Task, root: int) -> Instance:
-    return Instance.generate(Nondegenerate(**task.params), task.seed(root, "instance"))
+    return Instance.generate(Nondegenerate(**task.params), _shared(task).seed(root, "instance"))
 
 
-_TRIALS: dict[str, Callable[[Task, int], Outcome]] = {"rarity": _rarity, "fit": _fit, "anatomy": _anatomy}
+_TRIALS: dict[str, Callable[[Task, int], Outcome]] = {"rarity": _rarity, "learn": _fit, "anatomy": _anatomy}
 
 
 def rarity_table(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -198,7 +203,10 @@ def anatomy_table(rows: Iterable[Row]) -> list[dict[str, Any]]:
         phases = row.outcome.detail["phases"]
         seen = {name: p["diagnostics"].get(name) for p in phases for name in ("ratio", "rank", "gap", "eta_median")
                 if name in p["diagnostics"]}  # fmt: skip
-        gave_up = next((p["name"] for p in phases if p["verdict"] in ("refused", "failed")), None)
+        last = [
+            p["name"] for p in phases if p["verdict"] == "refused" or (p["name"], p["verdict"]) == ("span", "failed")
+        ]
+        gave_up = last[0] if last else None
         solver = row.task.solver
         table.append(
             {"m": row.task.params["heads"], "path": solver["path"], "rho": solver["rho"], "status": row.outcome.status}

@@ -1,0 +1,68 @@
+"""The learners' studies through the study engine: rows, tables, page, and the same bytes for the same seed."""
+
+from pathlib import Path
+
+import pytest
+
+from hardness.study.run import run
+from hardness.study.store import Store
+from hardness.study.tasks import Task
+from learner import studies, study_pages
+
+
+def some(name: str) -> list[Task]:
+    tasks = studies.STUDIES[name].tasks(True)
+    wanted = {
+        "rarity": lambda t: (
+            t.params["heads"] <= 3 and t.params["tokens"] == 2 and t.params["scale"] == 3 and not t.repetition
+        ),
+        "learner-scaling": lambda t: (
+            t.params["heads"] == 2 and t.budget["samples"] <= 2000 and t.solver["learner"] != "lbfgs"
+        ),
+        "anatomy": lambda t: t.params["heads"] == 2 and t.solver["path"] == "both",
+    }[name]
+    return [task for task in tasks if wanted(task)]
+
+
+@pytest.mark.parametrize("name", list(studies.STUDIES))
+def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
+    verdicts, pages = [], []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+        with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
+            run(some(name), store, workers=0, trial=studies.trial)
+            assert not {"error", "killed"} & set(store.counts())
+            verdicts.append(study_pages.write(store, folder))
+            table = studies.TABLES[name](store.rows())
+        pages.append([(folder / file).read_bytes() for file in ("index.html", "table.csv", "rows.csv")])
+    assert verdicts[0] == verdicts[1]
+    assert pages[0] == pages[1]
+    if name == "rarity":
+        assert all(abs(line["fitted"] - line["law"]) <= 0.15 * line["law"] for line in table)
+    elif name == "learner-scaling":
+        direct = next(line for line in table if line["learner"] == "direct")
+        assert direct["examples"] <= 256
+    else:
+        assert [line["gave up"] for line in table] == ["crude", None, None]
+
+
+def test_trials_on_one_path_share_their_layers() -> None:
+    tasks = [t for t in studies.anatomy_tasks(True) if t.params["heads"] == 2]
+    assert len({studies._shared(task).seed(0, "instance") for task in tasks}) == 1
+    assert len({task.identity for task in tasks}) == len(tasks)
+
+
+@pytest.mark.slow
+def test_rarity_law() -> None:
+    """Every (m, k) with (m−1)(k−1) <= 4 at tau = 3 within 15%, where at least 300 rows are certified below 0.1."""
+    groups: dict[tuple[int, int], list[dict[str, object]]] = {}
+    for task in studies.rarity_tasks(False):
+        m, k = int(task.params["heads"]), int(task.params["tokens"])
+        if task.params["scale"] == 3 and (m - 1) * (k - 1) <= 4:
+            groups.setdefault((m, k), []).append(dict(studies.trial(task, 0, 600).detail))
+    for (m, k), details in groups.items():
+        fitted, error, rows = studies.exponent(details)
+        assert fitted is not None
+        assert error is not None
+        law = (m - 1) * (k - 1)
+        assert abs(fitted - law) <= 0.15 * law + (1.96 * error if rows < 300 else 0)
