@@ -14,7 +14,7 @@ from hardness.study.trial import Outcome
 ATTACKS = ("gaussian", "lattice", "search")
 ATTACK_EXAMPLES, ATTACK_BUDGET = 40_000, {"gaussian": 2_000_000, "lattice": 6, "search": 2**30}
 LEARNERS = ("low-degree", "random-features", "direct", "provable")
-FIT_EXAMPLES, JUDGED = 4000, 2000
+FIT_EXAMPLES, JUDGED = 2000, 1000
 SGD_EXAMPLES = 200_000
 CONCEPTS = 3_000_000  # games up to here
 TAIL = 3.29  # error mass 1e-3 of head-limited rounding (theory 1.4)
@@ -25,8 +25,9 @@ def who_wins(quick: bool) -> list[Task]:
     heads, runs = ((2, 4, 8), 1) if quick else ((2, 3, 4, 6, 8, 12, 16), 3)
     entries: list[tuple[str, dict[str, Any]]] = []
     for m in heads:
-        entries.append(("parity", {"dim": 33, "heads": m}))
-        entries.append(("parity", {"dim": 33, "heads": m, "flip": 0.1}))
+        dim = max(17, 2 * m + 1)
+        entries.append(("parity", {"dim": dim, "heads": m}))
+        entries.append(("parity", {"dim": dim, "heads": m, "flip": 0.1}))
         entries.append(("rounding", rounding(m, 97, 2)))
         entries.append(("rounding", rounding(m, 97, 8)) if m >= 8 else ("nondegenerate", _random_layer(m)))
     return [task for run in range(runs) for family, params in entries for task in _field(family, params, run)]

@@ -16,8 +16,8 @@ from hardness.study.tasks import Task
 
 SHOWN = ("sq bound", "exhaustive", "meet in the middle", "gaussian", "lpn pooled gauss", "lf2", "coded bkw")
 SHORT = "primal for short public vectors, MATZOV"
-LOOKS = {"solved": "#178573", "some": "#8fc9bd", "refused": "#dcdcdd"}
-FAILED = "#f0d9c4"
+# Fill and text; all of them colours that the page redefines in dark mode.
+SOLVED, SOME, REFUSED, FAILED = ("#178573", "#ffffff"), ("#31688e", "#ffffff"), ("#dcdcdd", INK), ("#b05c0b", "#ffffff")
 
 Place = tuple[str, int]
 
@@ -119,12 +119,11 @@ def draw(cells: dict[str, dict[Place, list[Row]]]) -> Drawing:
                     continue
                 solved, status = _ended(rows)
                 whole = solved == len(rows)
-                look = LOOKS["solved"] if whole else LOOKS["some"] if solved else LOOKS.get(status, FAILED)
-                axes.add_patch(Rectangle((x - 0.47, y - 0.44), 0.94, 0.88, color=look, linewidth=0))
+                fill, color = SOLVED if whole else SOME if solved else REFUSED if status == "refused" else FAILED
+                axes.add_patch(Rectangle((x - 0.47, y - 0.44), 0.94, 0.88, color=fill, linewidth=0))
                 spent = [row.outcome.cost for row in rows if row.outcome and row.outcome.cost]
                 cost = f"2^{log2(sum(spent) / len(spent)):.0f}" if spent else ""
                 text = f"{solved}/{len(rows)}\n{cost}" if solved else status
-                color = "#ffffff" if whole else INK
                 axes.text(x, y, text, ha="center", va="center", fontsize=6.6, color=color, linespacing=1.05)
         axes.set_xlim(-0.6, max(len(places), 1) - 0.4)
         axes.set_ylim(max(len(solvers), 1) - 0.4, -0.6)
