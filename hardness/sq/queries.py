@@ -88,6 +88,8 @@ class SignBatch:
 
         A batch of more independent sets has the majority's coefficients instead.
         """
+        if len(self.sets) == 1:
+            return np.where(elements == self.sets[0], self.signs[0] * (0.5 - self.flip), 0.0)
         basis, inside, coordinates = _span_coordinates(self.sets, elements)
         rank, out = len(basis), np.zeros(len(elements))
         if rank == len(self.sets):
