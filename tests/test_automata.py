@@ -44,7 +44,7 @@ def test_certified_steps_are_right_when_training_was_short(states, letters, few)
         _, run = trial(states, letters, few, seed, automata=60)
         assert run.certified < 1
         assert run.word_accuracy < 1
-        assert run.certified_right in (1.0,) or run.certified == 0
+        assert run.certified_right == 1 or run.certified == 0
 
 
 @pytest.mark.slow
@@ -69,3 +69,13 @@ def test_components_change_nothing():
     assert np.abs(parts.predict(fresh) - whole.predict(fresh)).max() < 1e-10
     assert np.abs(parts.residual(fresh) - whole.residual(fresh)).max() < 1e-10
     assert np.abs(parts.p_ - whole.p_).max() < 1e-10
+
+
+def test_the_span_of_small_automata_is_often_short_at_the_size_of_the_table():
+    # The measured table has 32 transitions for (2, 2) as exact: that is luck of its seed, true of about every second.
+    full = [
+        LinearAttention(query=-1, random_state=0).fit(*steps(32, 2, 2, np.random.default_rng(seed))).rank_
+        == span_rank(2, 2)
+        for seed in range(40)
+    ]
+    assert 8 <= sum(full) <= 28
