@@ -75,9 +75,16 @@ def primal(lwe: LWE, model: str) -> Cost:
 
 
 def cheapest_usvp(
-    log_volume: Callable[[NDArray[np.float64]], NDArray[np.float64]], least: int, log_error: float, model: str
+    log_volume: Callable[[NDArray[np.float64]], NDArray[np.float64]],
+    least: int,
+    log_error: float,
+    model: str,
+    floor: Callable[[int], float] = lambda d: 0.0,
 ) -> Cost:
-    """The cheapest (β, d), d >= least, at which log(√β σ) <= (2β-d-1) ln δ(β) + log_volume(d)/d."""
+    """The cheapest (β, d), d >= least, at which log(√β σ) <= (2β-d-1) ln δ(β) + log_volume(d)/d.
+
+    No cost lies below `floor`(d), the log2 of other work in that dimension, which must increase with d.
+    """
     price = MODELS[model]
     d = DIMENSIONS[np.searchsorted(DIMENSIONS, least) :]
     volume = log_volume(d) / d
@@ -87,9 +94,9 @@ def cheapest_usvp(
         fits = np.flatnonzero((margin >= 0) & (d >= beta))
         if len(fits):
             smallest = int(d[fits[0]])
-            time = float(price(beta, np.asarray(smallest)))
+            time = max(float(price(beta, np.asarray(smallest))), floor(smallest))
             if best is None or time < best.time:
-                best = Cost(time, 0.2075 * beta + log2(smallest), log2(max(smallest - least + 2, 1)), beta, smallest)
+                best = Cost(time, 0.2075 * beta + log2(smallest), log2(smallest - least + 2), beta, smallest)
         # Cost grows with β at a given d, and no dimension is below β: nothing cheaper can follow.
         if best is not None and price(beta, np.asarray(max(beta, least))) > best.time:
             break
@@ -175,29 +182,28 @@ def binary_primal(n: int, relative_error: float, dot: bool, model: str) -> Cost:
     `relative_error`: no modulus in it. Among 2^b times the rows, enough are zero on b coordinates: the best b is taken.
     """
 
-    def cost(b: int) -> Cost:
+    def cost(b: int, count_rows: bool = True) -> Cost:
         left = n - b
-        found = cheapest_usvp(
-            lambda M: -left / 2 * np.log((left + M) / (2 if dot else 4)),
-            left + 1,
-            log(max(relative_error, 1e-9)),
-            model,
-        )
-        assert found.dimension is not None
-        rows = b + log2(left + found.dimension)
-        return replace(found, time=max(found.time, rows), samples=rows + 1)
 
-    # Reduction gets cheaper with b, rows dearer: the best b is where they cross.
+        def rows(M: int) -> float:
+            return b + log2(left + M) if count_rows else 0.0
+
+        def log_volume(M: NDArray[np.float64]) -> NDArray[np.float64]:
+            return -left / 2 * np.log((left + M) / (2 if dot else 4))
+
+        found = cheapest_usvp(log_volume, left + 1, log(max(relative_error, 1e-9)), model, rows)
+        return replace(found, samples=b + log2(left + (found.dimension or 0)) + 1)
+
+    # Reduction gets cheaper with b, rows dearer: the best b is where they cross, or a little beyond.
     low, high = 0, n - 1
     while low < high:
         b = (low + high) // 2
         try:
-            here = cost(b)
-            low, high = (low, b) if here.time == here.samples - 1 else (b + 1, high)
+            low, high = (low, b) if cost(b, count_rows=False).time <= b + log2(n - b) else (b + 1, high)
         except EstimateFailed:
             low = b + 1
     near = []
-    for b in {max(low - 1, 0), low}:
+    for b in range(max(low - 2, 0), min(low + 5, n)):
         with suppress(EstimateFailed):
             near.append(cost(b))
     if not near:
