@@ -188,7 +188,7 @@ def test_05_killed_parents_leave_no_children_and_a_store_that_resumes(
         assert exported(tmp_path / "rows.db") == undisturbed(tmp_path)
 
 
-@pytest.mark.parametrize("kills", [3, pytest.param(200, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.slow)])
 def test_05_kill_9_at_random_moments(tmp_path: Path, kills: int) -> None:
     rng = np.random.default_rng(kills)
     for _ in range(kills):

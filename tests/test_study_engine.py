@@ -177,10 +177,10 @@ def test_a_hundred_thousand_trials(tmp_path: Path, workers: int, limit: float) -
 
     tasks = numbered(100_000)
     with Store(tmp_path / "rows.db", ABOUT) as store:
-        clock = time.perf_counter if workers else time.process_time
-        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, clock()
+        # CPU time of the engine's process, threads included: a busy machine must not fail this.
+        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
         run(tasks, store, workers=workers, trial=study_trials.trivial)
-        assert (clock() - began) / len(tasks) < limit
+        assert (time.process_time() - began) / len(tasks) < limit
         assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB, identities included
     assert sum(f.stat().st_size for f in tmp_path.iterdir()) < 60e6
 

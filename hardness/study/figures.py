@@ -56,6 +56,7 @@ class Drawing:
         self.name = name
         self.figure: Figure = Figure(figsize=(width, height), layout="constrained")
         self.tips: dict[str, str] = {}
+        self._saved: dict[str, bytes] = {}
 
     def point(self, axes: "Axes", x: float, y: float, tip: str, **look: Any) -> None:
         """One point that tells `tip`."""
@@ -65,11 +66,15 @@ class Drawing:
 
     def save(self, kind: str) -> bytes:
         """The figure as `svg` or `pdf`, the same bytes every time."""
+        if kind in self._saved:
+            return self._saved[kind]
         undated = dict.fromkeys({"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind])
         stream = io.BytesIO()
         with _style(self.name):
             self.figure.savefig(stream, format=kind, metadata=undated)
-        return stream.getvalue()
+        self.figure.set_layout_engine("none")  # laid out once: another format keeps the places
+        self._saved[kind] = stream.getvalue()
+        return self._saved[kind]
 
     def inline(self) -> str:
         """The figure for a page: no XML head, colours as CSS variables, a title on every point."""
