@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.errors import InputError
 from hardness.study.clean import Apart, Died, Malformed, Raised
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome
@@ -95,7 +96,6 @@ class Attacker:
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Attacker":
         """Attack the examples X, Y (n, 2, d). Raises `Ended` unless it is solved."""
         from hardness import attacks
-        from hardness.errors import InputError
 
         try:
             outcome = attacks.get(self.attack)(X, Y, self.public, budget=self.budget, seed=self.seed)
@@ -125,7 +125,10 @@ class Fitter:
         """Fit X, Y (n, k, d). Raises `Ended` if the learner's own report says that it refused."""
         fit = getattr(self.inner, "fit", self.inner.partial_fit if hasattr(self.inner, "partial_fit") else None)
         assert fit is not None
-        fit(X, Y)
+        try:
+            fit(X, Y)
+        except InputError as error:
+            raise Ended(f"refused: {error}") from error
         status = getattr(getattr(self.inner, "report_", None), "status", None)
         if status == "refused":
             raise Ended("refused: the learner's report")
