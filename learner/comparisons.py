@@ -233,11 +233,11 @@ COMPARISONS: dict[str, Callable[[int, bool], Iterator[Row]]] = {
 }
 
 
-def measure(name: str, seeds: int = 1, quick: bool = False) -> list[Row]:
-    """All rows of a comparison over seeds 0 .. seeds - 1. Raises `InputError` for an unknown name."""
+def measure(name: str, seeds: int = 1, quick: bool = False) -> Iterator[Row]:
+    """The rows of a comparison over seeds 0 .. seeds - 1, as they come. Raises `InputError` for an unknown name."""
     if name not in COMPARISONS:
         raise unknown("comparison", name, COMPARISONS)
-    return [{"seed": seed, **row} for seed in range(seeds) for row in COMPARISONS[name](seed, quick)]
+    return ({"seed": seed, **row} for seed in range(seeds) for row in COMPARISONS[name](seed, quick))
 
 
 def table(rows: list[Row]) -> str:
@@ -281,11 +281,13 @@ def main(arguments: list[str] | None = None) -> None:
     parser.add_argument("--quick", action="store_true")
     parser.add_argument("--out", type=Path)
     options = parser.parse_args(arguments)
-    text = table(measure(options.name, options.seeds, options.quick))
-    if options.out:
-        write_text(options.out, text)
-    else:
-        sys.stdout.write(text)
+    rows = []
+    for row in measure(options.name, options.seeds, options.quick):
+        rows.append(row)
+        if options.out:
+            write_text(options.out, table(rows))  # an interrupted run leaves what it has
+    if not options.out:
+        sys.stdout.write(table(rows))
 
 
 if __name__ == "__main__":
