@@ -121,7 +121,7 @@ def dual(lwe: LWE, model: str) -> Cost:
         time = call + max(2 * exponent - 0.2075 * beta, 0.0)
         if best is None or time < best.time:
             best = Cost(time, 0.2075 * beta + log2(d), log2(d - lwe.n), beta, d)
-        if beta > 60 and call > best.time:
+        if MODELS[model](beta, np.asarray(max(beta, lwe.n + 1))) > best.time:  # no call with larger β is cheaper
             break
     if best is None or best.time > 1e4:
         raise EstimateFailed("no block size leaves a bias")
