@@ -1,6 +1,6 @@
 """Studies of the learners: `rarity`, `learner-scaling` and `anatomy`, as tasks and a trial of the study engine.
 
-`hardness.study.run.run(tasks(…), store, trial=trial)` runs them, on any engine; `table` turns rows into lines.
+`hardness study run` finds them by the entry point `hardness.studies`; the tables turn rows into lines of their pages.
 """
 
 from collections.abc import Callable, Iterable, Mapping
@@ -222,11 +222,16 @@ def _seconds(task: Task) -> float:
     return 0.2 + 3e-5 * count if task.solver["kind"] != "rarity" else 0.5 * (1 + log(m))
 
 
+def _study(name: str, question: str, tasks: Callable[[bool], list[Task]]) -> Study:
+    return Study(name, question, tasks, _seconds, 600.0, trial, "learner.study_pages:write")
+
+
 STUDIES = {
-    "rarity": Study("rarity", "Is the share of certified rows eta^((m-1)(k-1))?", rarity_tasks, _seconds),
-    "learner-scaling": Study(
-        "learner-scaling", "How many examples does each learner need at m heads?", scaling_tasks, _seconds
-    ),
-    "anatomy": Study("anatomy", "Which phase gives up between a nice layer and a hard one?", anatomy_tasks, _seconds),
+    study.name: study
+    for study in (
+        _study("rarity", "Is the share of certified rows eta^((m-1)(k-1))?", rarity_tasks),
+        _study("learner-scaling", "How many examples does each learner need at m heads?", scaling_tasks),
+        _study("anatomy", "Which phase gives up between a nice layer and a hard one?", anatomy_tasks),
+    )
 }
 TABLES = {"rarity": rarity_table, "learner-scaling": scaling_table, "anatomy": anatomy_table}

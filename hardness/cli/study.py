@@ -34,9 +34,9 @@ def list_(as_json: Json = False) -> None:
 
     Example: hardness study list
     """
-    from hardness.study.catalog import STUDIES
+    from hardness.study.catalog import known
 
-    rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in STUDIES.values()]
+    rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in known().values()]
     lines = [f"{row['name']}  {row['trials']} trials  {row['question']}" for row in rows]
     emit(as_json, {"studies": rows}, lines)
 
@@ -85,7 +85,7 @@ def run(
         try:
             ran = run_tasks(
                 chosen, store, root=seed, guard=study.guard, workers=workers, scheduler=scheduler,
-                seconds=study.seconds, progress=Progress(),
+                seconds=study.seconds, progress=Progress(), trial=study.trial,
             )  # fmt: skip
         except Interrupted as stop:
             talk(f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on")

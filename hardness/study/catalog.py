@@ -1,13 +1,17 @@
-"""The studies that ship, by name: each a question and a grid of tasks."""
+"""The studies, by name: each a question, a grid of tasks, and the page that shows its rows.
+
+Other packages add theirs under the entry point `hardness.studies`: a mapping from names to `Study`.
+"""
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib.metadata import entry_points
 from math import comb
 
 from hardness.errors import unknown
 from hardness.study import contest
 from hardness.study.tasks import Task
-from hardness.study.trial import hidden_size
+from hardness.study.trial import Outcome, hidden_size, run_trial
 
 WINDOW_TOLERANCE = 0.1
 HONEST_TOLERANCE, HONEST_SAMPLES = 0.05, 448  # a mean of 448 samples has standard deviation 0.047
@@ -19,13 +23,27 @@ SGD_BUDGET = 800_000  # examples
 
 @dataclass(frozen=True)
 class Study:
-    """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds."""
+    """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds.
+
+    `trial(task, root, guard)` runs one. `page` names, as module:function, what writes the page of a store into a
+    folder and returns the verdict line; it is imported when a page is written.
+    """
 
     name: str
     question: str
     tasks: Callable[[bool], list[Task]]
     seconds: Callable[[Task], float]
     guard: float = 120.0
+    trial: Callable[[Task, int, float], Outcome] = run_trial
+    page: str = "hardness.study.report:growth_page"
+
+
+def known() -> dict[str, Study]:
+    """All studies by name: this package's, then those of the entry point `hardness.studies`."""
+    found = dict(STUDIES)
+    for point in entry_points(group="hardness.studies"):
+        found |= point.load()
+    return found
 
 
 def get(name: str) -> Study:
@@ -34,9 +52,12 @@ def get(name: str) -> Study:
     >>> len(get("exponential-in-m").tasks(True))
     571
     """
-    if name not in STUDIES:
-        raise unknown("study", name, STUDIES)
-    return STUDIES[name]
+    if name in STUDIES:
+        return STUDIES[name]
+    studies = known()
+    if name not in studies:
+        raise unknown("study", name, studies)
+    return studies[name]
 
 
 def cells(quick: bool) -> list[tuple[int, int]]:
@@ -86,13 +107,13 @@ STUDIES = {
         tasks=contest.who_wins,
         seconds=contest.seconds,
         guard=60.0,
+        page="hardness.study.contest_page:write",
     ),
     "ladder": Study(
         name="ladder",
         question="A ladder of challenges, m = 2 to 64: what is each rung predicted to cost, and who solves it?",
         tasks=contest.ladder,
         seconds=contest.seconds,
-        guard=120.0,
+        page="hardness.study.contest_page:write",
     ),
 }
-CONTESTS = ("who-wins", "ladder")

@@ -1,6 +1,5 @@
 """The page of a contest: a heat map of who solves what, and the predicted costs beside it. A function of the rows."""
 
-import json
 from collections import Counter, defaultdict
 from math import log2
 from pathlib import Path
@@ -8,10 +7,9 @@ from typing import Any
 
 from hardness.attacks.estimate import estimates
 from hardness.errors import InputError
-from hardness.files import replacing, write_text
 from hardness.study import catalog, report
 from hardness.study.figures import INK, MUTED, Drawing, _style
-from hardness.study.store import Row, Store, export
+from hardness.study.store import Row, Store
 from hardness.study.tasks import Task
 
 SHOWN = ("sq bound", "exhaustive", "meet in the middle", "gaussian", "lpn pooled gauss", "lf2", "coded bkw")
@@ -27,29 +25,20 @@ def write(store: Store, folder: Path) -> str:
     rows = list(store.rows())
     cells = _cells(rows)
     drawing = draw(cells)
-    for kind in ("svg", "pdf"):
-        with replacing(folder / f"contest.{kind}") as temporary:
-            temporary.write_bytes(drawing.save(kind))
-    export(store, folder / report.ROWS, timing=False)
     verdict = _verdict(cells)
-    summary = {**store.about, "verdict": verdict, "planned": len(rows), "statuses": store.counts()}
-    write_text(folder / report.SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
-    html = (
-        report._environment()
-        .get_template("contest.html")
-        .render(
-            about=store.about,
-            question=catalog.STUDIES[store.about["study"]].question,
-            verdict=verdict,
-            done=sum(1 for row in rows if row.outcome),
-            total=len(rows),
-            drawn=drawing.inline(),
-            attacks=[*SHOWN, "lattice, short vectors"],
-            predicted=_predicted(rows),
-            crashes=report._crashes([row for row in rows if row.outcome and row.outcome.status in ("error", "killed")]),
-        )
+    html = report.render(
+        "contest.html",
+        about=store.about,
+        question=catalog.get(store.about["study"]).question,
+        verdict=verdict,
+        done=sum(1 for row in rows if row.outcome),
+        total=len(rows),
+        drawn=drawing.inline(),
+        attacks=[*SHOWN, "lattice, short vectors"],
+        predicted=_predicted(rows),
+        crashes=report.crashes(row for row in rows if row.outcome and row.outcome.status in ("error", "killed")),
     )
-    write_text(folder / report.PAGE, html)
+    report.publish(store, folder, verdict, html, [drawing])
     return verdict
 
 

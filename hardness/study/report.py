@@ -2,10 +2,11 @@
 
 import json
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from math import comb
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from pkgutil import resolve_name
+from typing import Any
 
 from hardness.errors import InputError
 from hardness.files import replacing, write_text
@@ -15,61 +16,94 @@ from hardness.study.exponential import Answer, Series, answer, shortfall
 from hardness.study.store import Row, Store, export
 from hardness.study.trial import STATUSES
 
-if TYPE_CHECKING:
-    from jinja2 import Environment
-
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
 
 
 def write(store: Store, folder: Path) -> str:
-    """Write the page of a store into `folder`; returns its verdict line. A pure function of the rows.
+    """Write the page of a store into `folder`; returns its verdict line. A pure function of the rows."""
+    study = catalog.known().get(store.about.get("study", ""))
+    return str(resolve_name(study.page if study else catalog.Study.page)(store, folder))
+
+
+def publish(store: Store, folder: Path, verdict: str, html: str, drawings: Sequence[figures.Drawing] = ()) -> None:
+    """Write page, figures (SVG and PDF), rows and summary of a study into `folder`.
 
     `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the same seed.
     """
-    if store.about.get("study") in catalog.CONTESTS:
-        from hardness.study import contest_page
-
-        return contest_page.write(store, folder)
-    rows = list(store.rows())
-    result = answer(rows)
-    drawings = figures.draw(result)
     for drawing in drawings:
         for kind in ("svg", "pdf"):
             with replacing(folder / f"{drawing.name}.{kind}") as temporary:
                 temporary.write_bytes(drawing.save(kind))
     export(store, folder / ROWS, timing=False)
-    summary = {**store.about, "verdict": result.verdict, "planned": len(rows), "statuses": store.counts()}
+    summary = {**store.about, "verdict": verdict, "planned": store.planned(), "statuses": store.counts()}
     write_text(folder / SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
-    write_text(folder / PAGE, page(store.about, rows, result, {d.name: d.inline() for d in drawings}))
+    write_text(folder / PAGE, html)
+
+
+def growth_page(store: Store, folder: Path) -> str:
+    """The page of `exponential-in-m`: costs, exponents, models and verdict."""
+    rows = list(store.rows())
+    result = answer(rows)
+    drawings = figures.draw(result)
+    publish(
+        store, folder, result.verdict, page(store.about, rows, result, {d.name: d.inline() for d in drawings}), drawings
+    )
     return result.verdict
+
+
+def table_page(
+    store: Store,
+    folder: Path,
+    verdict: str,
+    table: Sequence[Mapping[str, Any]],
+    notes: Sequence[str] = (),
+    drawings: Sequence[figures.Drawing] = (),
+) -> str:
+    """A page of figures and one table (rows as mappings, all columns in order of appearance); returns `verdict`."""
+    rows = list(store.rows())
+    study = catalog.known().get(store.about.get("study", ""))
+    html = render(
+        "table.html",
+        about=store.about,
+        command=command(store.about),
+        question=study.question if study else store.about.get("study", "unnamed study"),
+        verdict=verdict,
+        notes=notes,
+        done=sum(1 for row in rows if row.outcome),
+        total=len(rows),
+        drawn={d.name: d.inline() for d in drawings},
+        names=list(dict.fromkeys(key for line in table for key in line)),
+        table=table,
+        crashes=crashes(rows),
+        origins=_origins(rows),
+    )
+    publish(store, folder, verdict, html, drawings)
+    return verdict
 
 
 def page(about: Mapping[str, Any], rows: list[Row], result: Answer, drawn: Mapping[str, str]) -> str:
     """The page as HTML."""
     every = (result.adversary, result.honest, *result.learners)
-    study = catalog.STUDIES.get(about.get("study", ""))
-    return (
-        _environment()
-        .get_template("page.html")
-        .render(
-            question=study.question if study else about.get("study", "unnamed study"),
-            about=about,
-            command=command(about),
-            result=result,
-            head=result.verdict.partition(":")[0],
-            reason=result.verdict.partition(":")[2].strip(),
-            series=every,
-            shortfall=shortfall,
-            statuses=STATUSES,
-            trials=_trials(result),
-            total=sum(map(Counter.total, result.statuses.values())),
-            done=sum(1 for row in rows if row.outcome),
-            mixed={name: sorted(found) for name, found in result.sources.items() if len(found) > 1},
-            cells=_cells(result),
-            drawn=drawn,
-            origins=_origins(rows),
-            crashes=_crashes(rows),
-        )
+    study = catalog.known().get(about.get("study", ""))
+    return render(
+        "page.html",
+        question=study.question if study else about.get("study", "unnamed study"),
+        about=about,
+        command=command(about),
+        result=result,
+        head=result.verdict.partition(":")[0],
+        reason=result.verdict.partition(":")[2].strip(),
+        series=every,
+        shortfall=shortfall,
+        statuses=STATUSES,
+        trials=_trials(result),
+        total=sum(map(Counter.total, result.statuses.values())),
+        done=sum(1 for row in rows if row.outcome),
+        mixed={name: sorted(found) for name, found in result.sources.items() if len(found) > 1},
+        cells=_cells(result),
+        drawn=drawn,
+        origins=_origins(rows),
+        crashes=crashes(rows),
     )
 
 
@@ -81,18 +115,19 @@ def write_index(folder: Path) -> None:
             studies.append({**json.loads(path.read_text(encoding="utf-8")), "folder": path.parent.name})
         except (OSError, ValueError) as error:
             raise InputError(f"cannot read {path}: {error}; run `hardness study report {path.parent}`") from error
-    write_text(folder / PAGE, _environment().get_template("index.html").render(studies=studies, page=PAGE))
+    write_text(folder / PAGE, render("index.html", studies=studies, page=PAGE))
 
 
-def _environment() -> "Environment":
+def render(template: str, **context: Any) -> str:
+    """A template of this room as HTML, with the filters `thousands`, `decimals` and `cell`."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
 
     loader = PackageLoader("hardness.study", ".")
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    environment.filters |= {"thousands": thousands, "decimals": decimals}
-    return environment
+    environment.filters |= {"thousands": thousands, "decimals": decimals, "cell": cell_text}
+    return environment.get_template(template).render(**context)
 
 
 def command(about: Mapping[str, Any]) -> str:
@@ -110,6 +145,19 @@ def thousands(value: float | None) -> str:
     if value is None:
         return ""
     return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def cell_text(value: Any) -> str:
+    """A cell of a table as text: three digits are enough.
+
+    >>> cell_text(0.123456), cell_text(None), cell_text({64: 0.5})
+    ('0.123', '', '64: 0.5')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {cell_text(item)}" for key, item in value.items())
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
 
 
 def decimals(value: float | None, digits: int = 2) -> str:
@@ -164,7 +212,7 @@ def _origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
     return [(key, sorted(values, key=lambda value: (-values[value], value))) for key, values in found.items()]
 
 
-def _crashes(rows: Iterable[Row]) -> list[tuple[str, str, int]]:
+def crashes(rows: Iterable[Row]) -> list[tuple[str, str, int]]:
     """Status and reason of the trials that did not end by themselves, counted."""
     outcomes = (row.outcome for row in rows if row.outcome and row.outcome.status not in ("solved", "wrong", "budget"))
     counted = Counter((o.status, str(o.detail.get("reason", ""))) for o in outcomes)
