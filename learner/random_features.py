@@ -80,6 +80,8 @@ class RandomFeatureAttention(_Scaled):
             if self.bias:
                 raise InputError("infinitely many heads have a closed form only without bias; set bias=0 or n_heads")
             return None
+        if self.n_heads < 1:
+            raise InputError(f"n_heads must be at least 1, or None for infinitely many, got {self.n_heads}")
         d, wide = X.shape[2], X.shape[2] + self.augment
         refuse_beyond(self.memory_gb, 4e-9 * self.n_heads * wide**2, f"{self.n_heads} heads")
         mean = np.diag([self.bias] * d + [0.0] * self.augment)
@@ -158,6 +160,8 @@ class RandomFeatureMLP(_Scaled):
         self._measure(X)
         if self.width is None:
             return None
+        if self.width < 1:
+            raise InputError(f"width must be at least 1, or None for infinitely many, got {self.width}")
         inputs = X.shape[1] * X.shape[2] + 1
         refuse_beyond(self.memory_gb, 4e-9 * self.width * inputs, f"{self.width} neurons")
         self.neurons_ = rng.normal(size=(inputs, self.width)).astype(np.float32)

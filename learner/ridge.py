@@ -58,6 +58,9 @@ class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); returns self."""
         x, y = examples(X, Y)
+        alphas = self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
+        if not alphas or not all(0 <= alpha < np.inf for alpha in alphas):
+            raise InputError(f"alpha must be a number from 0 up, or a tuple of such, got {self.alpha!r}")
         rng = np.random.default_rng(self.random_state)
         started = time.perf_counter()
         order = rng.permutation(len(x))

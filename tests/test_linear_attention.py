@@ -235,7 +235,8 @@ def test_refusals():
         (LinearAttention(query=2), "query must be"),
         (LinearAttention(query="first"), "query must be"),
         (LinearAttention(keys="none"), "keys must be"),
-        (LinearAttention((0,), alpha=1e-3), "degree"),
+        (LinearAttention((0,), alpha=1e-3), "degrees must be"),
+        (LinearAttention(()), "degrees must be"),
         (LinearAttention(memory_gb=1e-6), "needs about"),
     ):
         with pytest.raises(InputError, match=words):

@@ -136,6 +136,11 @@ def test_refusals():
         (RandomFeatureAttention(10**9), "heads needs about"),
         (RandomFeatureMLP(10**9), "neurons needs about"),
         (RandomFeatureAttention(query=5), "query must be"),
+        (RandomFeatureAttention(0), "n_heads must be"),
+        (RandomFeatureMLP(0), "width must be"),
+        (RandomFeatureMLP(alpha=-1.0), "alpha must be"),
+        (RandomFeatureMLP(alpha=()), "alpha must be"),
+        (RandomFeatureMLP(alpha=float("nan")), "alpha must be"),
     ):
         with pytest.raises(InputError, match=words):
             bad.fit(X, X)

@@ -65,6 +65,8 @@ class LinearAttention(RidgeLearner):
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._views(X)
+        if not self.degrees or min(self.degrees) < 1:
+            raise InputError(f"degrees must be integers from 1 up, got {self.degrees}")
         return None
 
     def _views(self, X: Array) -> list[list[tuple[int, list[int]]]]:
