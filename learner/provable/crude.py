@@ -33,6 +33,7 @@ class Crude:
         return ""
 
     def diagnostics(self) -> dict[str, Any]:
+        """The numbers of the phase, for its `Phase`."""
         return {
             "estimator": self.estimator,
             "ratio": self.ratio,

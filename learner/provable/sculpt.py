@@ -144,6 +144,7 @@ def refusal(found: Certificates, hull: Hull | None, heads: int, d: int, k: int) 
 
 
 def diagnostics(found: Certificates, system: Constraints, hull: Hull, heads: int) -> dict[str, Any]:
+    """The numbers of one sculpting round, for its `Phase`: rows, tolerances, spectrum, rank and gap."""
     finite = np.sort(found.eta[np.isfinite(found.eta)])
     return {
         "rows": len(found.eta),
