@@ -190,7 +190,7 @@ def stress(seed: int, quick: bool) -> Iterator[Row]:
         (Parity(dim=8, heads=2), 5),
         (Parity(dim=8, heads=3), 7),
         (Rounding(dim=8, modulus=2, levels=2, weight=2), 5),
-        (Rounding(dim=8, modulus=3, levels=2, weight=2), 5),
+        (Rounding(dim=8, modulus=5, levels=2, weight=3), 7),
         (Nondegenerate(dim=8, tokens=2, heads=1), None),
         (Nondegenerate(dim=8, tokens=2, heads=2), None),
     ]
