@@ -95,7 +95,7 @@ def test_hidden_sets_are_uniform():
 
 
 @settings(deadline=None)
-@given(st.integers(2, 300), st.data())
+@given(st.sampled_from([2, 3, 4, 6, 9, 12, 97, 256, 257]), st.data())
 def test_modular_arithmetic_equals_python_integers(q, data):
     n = data.draw(st.integers(1, 6))
     u = data.draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))

@@ -54,4 +54,4 @@ def level(t: Any, q: int, p: int) -> Any:
 def _field(q: int) -> Any:
     import galois
 
-    return galois.GF(q)
+    return galois.GF(q, compile="jit-calculate")  # tables of logarithms would take longer than all that is computed
