@@ -6,10 +6,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.examples import Examples
+from hardness.gadget import Gadget
 from hardness.instance import Instance
 from hardness.study.clean import Apart, Died, Malformed, Raised
 from hardness.study.tasks import Task
@@ -79,9 +79,13 @@ def _game(task: Task, root: int, guard: float) -> Outcome:
 
 def _learner(task: Task, root: int, guard: float) -> Outcome:
     from hardness import families
+    from hardness.learning import sign_accuracy
 
     deadline = time.monotonic() + guard
     instance = Instance.generate(families.get(task.family)(**task.params), task.seed(root, "instance"))
+    teacher = instance.teacher
+    if not isinstance(teacher, Gadget):
+        raise InputError(f"online learners are judged by signs, and {task.family} has none; give a structured family")
     screen, confirm = (_informative(instance, task.seed(root, role), n) for role, n in HELD_OUT.items())
     stream, budget, spent, source = task.seed(root, "examples"), int(task.budget["samples"]), 0, None
     try:
@@ -92,13 +96,15 @@ def _learner(task: Task, root: int, guard: float) -> Outcome:
                 chunk = instance.examples(look - spent, stream, start=spent)
                 learner.partial_fit(chunk.X, chunk.Y)
                 spent = look
-                accuracy = sign_accuracy(learner.predict(screen.X), screen)
-                if accuracy >= ACCURACY:
-                    accuracy = sign_accuracy(learner.predict(confirm.X), confirm)
-                    if accuracy >= ACCURACY:
-                        return Outcome("solved", spent, {"accuracy": round(accuracy, 6)}, source=source)
-                if np.isnan(accuracy):
-                    return Outcome("wrong", spent, {"reason": "predictions are not finite"}, source=source)
+                for held_out in (screen, confirm):
+                    predicted = learner.predict(held_out.X)
+                    if not np.isfinite(predicted).all():
+                        return Outcome("wrong", spent, {"reason": "predictions are not finite"}, source=source)
+                    accuracy = sign_accuracy(teacher, held_out.X, predicted, held_out.Y)
+                    if accuracy < ACCURACY:
+                        break
+                else:
+                    return Outcome("solved", spent, {"accuracy": round(accuracy, 6)}, source=source)
     except Raised as error:
         return Outcome("error", spent, {"reason": str(error)}, source=source)
     except Died as error:
@@ -110,23 +116,11 @@ def _learner(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("budget", spent, {"accuracy": round(accuracy, 6)}, source=source)
 
 
-def sign_accuracy(predicted: NDArray[np.float64], held_out: Examples) -> float:
-    """Share of examples (z_0 != 0) on which the prediction falls on the right side of the two label values.
-
-    nan if a prediction is not finite. Column 0 of row a is x_a[0] times the label value (theory 1.1).
-    """
-    gate = held_out.X[:, :, 0]
-    truth, guess = held_out.Y[:, :, 0] * gate, predicted[:, :, 0] * gate
-    if not np.isfinite(predicted).all():
-        return float("nan")
-    middle = (truth.min() + truth.max()) / 2
-    return float(np.mean((truth > middle) == (guess > middle)))
-
-
 def _informative(instance: Instance, seed: int, count: int) -> Examples:
-    drawn = instance.examples(3 * count, seed)
-    keep = np.flatnonzero(drawn.X[:, 0, 0] != drawn.X[:, 1, 0])[:count]
-    return Examples(drawn.X[keep], drawn.Y[keep])
+    """Fresh inputs with z_0 != 0 and their noiseless outputs."""
+    X = instance.examples(3 * count, seed).X
+    X = X[X[:, 0, 0] != X[:, 1, 0]][:count]
+    return Examples(X, instance.teacher(X))
 
 
 def _contest(task: Task, root: int, guard: float) -> Outcome:
