@@ -98,7 +98,7 @@ def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
 
 
 def _batch(live: Masks, size: int, rng: Random) -> SignBatch:
-    size = min(size, max(1, len(live) // 2))
+    size = max(1, min(size, len(live) // 2))
     size -= 1 - size % 2
     return SignBatch(rng.choice(live, size, replace=False), np.where(np.arange(size) < size // 2, -1, 1))
 

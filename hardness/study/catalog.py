@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from math import comb
 
 from hardness.errors import unknown
-from hardness.study import contest
+from hardness.study import contest, sq_studies
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome, hidden_size, run_trial
 
@@ -115,5 +115,30 @@ STUDIES = {
         tasks=contest.ladder,
         seconds=contest.seconds,
         page="hardness.study.contest_page:write",
+    ),
+    "query-frontier": Study(
+        name="query-frontier",
+        question="How many queries does each strategy need at each tolerance, and how far is that from the proven "
+        "bound?",
+        tasks=sq_studies.frontier_tasks,
+        seconds=sq_studies.seconds,
+        trial=sq_studies.trial,
+        page="hardness.study.sq_pages:frontier",
+    ),
+    "tolerance-in-m": Study(
+        name="tolerance-in-m",
+        question="What is the largest tolerance at which each strategy still identifies the hidden parity of m heads?",
+        tasks=sq_studies.need_tasks,
+        seconds=sq_studies.seconds,
+        trial=sq_studies.trial,
+        page="hardness.study.sq_pages:need",
+    ),
+    "head-budget": Study(
+        name="head-budget",
+        question="How much hardness against statistical queries do m heads buy?",
+        tasks=sq_studies.budget_tasks,
+        seconds=sq_studies.seconds,
+        trial=sq_studies.trial,
+        page="hardness.study.sq_pages:budget",
     ),
 }

@@ -1,0 +1,111 @@
+"""The studies of statistical queries: pages from few tasks, the same bytes, and rows that say little."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hardness.concepts import ParityConcepts
+from hardness.sq.game import play
+from hardness.study import catalog, report, sq_studies
+from hardness.study.run import run
+from hardness.study.store import Store
+from hardness.study.tasks import Task
+from hardness.study.trial import Outcome
+
+NAMES = ("query-frontier", "tolerance-in-m", "head-budget")
+WANTED: dict[str, Callable[[Task], bool]] = {
+    "query-frontier": lambda t: (
+        t.params.get("heads", 2) == 2 and t.params["dim"] != 6 and t.solver["tolerance"] in (0.1, 0.2)
+    ),
+    "tolerance-in-m": lambda t: (
+        t.params["heads"] <= 2 and t.solver["strategy"] in ("sign-batch", "characters", "low-degree")
+    ),
+    "head-budget": lambda t: t.params["heads"] in (4, 16),
+}
+
+
+def few(name: str) -> list[Task]:
+    return [task for task in catalog.get(name).tasks(True) if WANTED[name](task)]
+
+
+def written(folder: Path, name: str, trial: Callable[[Task, int, float], Outcome] | None) -> tuple[str, str]:
+    """Verdict and page of the few tasks of a study; with no trial, of no row at all."""
+    folder.mkdir()
+    with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
+        if trial:
+            run(few(name), store, workers=0, trial=trial)
+        verdict = report.write(store, folder)
+    return verdict, (folder / "index.html").read_text()
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Path) -> None:
+    verdict, page = written(tmp_path / "one", name, sq_studies.trial)
+    written(tmp_path / "two", name, sq_studies.trial)
+    assert verdict in page.replace("&#39;", "'")
+    assert "Proved" in page
+    files = sorted(p.name for p in (tmp_path / "one").iterdir() if p.suffix != ".db")
+    assert sum(file.endswith(".svg") for file in files) == 1
+    for file in files:
+        assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_no_rows_make_a_page_that_says_so(name: str, tmp_path: Path) -> None:
+    verdict, page = written(tmp_path / "none", name, None)
+    assert verdict == "no trial has been run."
+    assert "No trial has been run." in page
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_rows_that_all_failed_are_not_called_a_result(name: str, tmp_path: Path) -> None:
+    details = {
+        "query-frontier": {"bound": 5.0, "exhaustive": 252, "concepts": 253, "remaining": 9},
+        "tolerance-in-m": {"tolerance": None, "floor": 0.004, "ceiling": 0.5, "meaningful": False},
+        "head-budget": {},
+    }
+    verdict, _ = written(tmp_path / "all", name, lambda task, root, guard: Outcome("budget", 99, details[name]))
+    assert verdict == "no trial has been run." if name == "head-budget" else "nothing is measured" in verdict
+
+
+def test_crashed_rows_leave_a_page_that_names_them(tmp_path: Path) -> None:
+    for name in NAMES:
+        crash = Outcome("error", None, {"reason": "no luck"})
+        _, page = written(tmp_path / name, name, lambda task, root, guard, crash=crash: crash)
+        assert "error: no luck" in page
+
+
+def test_bounds_are_never_above_measured_points(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", {"study": "query-frontier", "seed": 0, "quick": True}) as store:
+        run(few("query-frontier"), store, workers=0, trial=sq_studies.trial)
+        table = sq_studies.frontier_table(store.rows())
+    assert {line["family"] for line in table} == {"parity", "rounding"}
+    assert {line["strategy"] for line in table} == {"characters", "sign-batch", "bent", "adaptive"}
+    for line in table:
+        assert line["proven bound"] <= line["least"]
+        if line["family"] == "parity" and line["strategy"] == "characters":
+            assert line["queries"] == line["exhaustive"]
+
+
+def test_a_need_lies_below_its_ceiling_and_low_degree_has_none() -> None:
+    for task in few("tolerance-in-m"):
+        detail = sq_studies.trial(task, 0, 60.0).detail
+        low = task.solver["strategy"] == "low-degree" and task.params["heads"] > 1
+        assert (detail["tolerance"] is None) == low
+        assert low or detail["floor"] < detail["tolerance"] <= detail["ceiling"]
+
+
+def test_truncated_parity_buys_no_less_than_exact() -> None:
+    for task in few("head-budget"):
+        detail = sq_studies.trial(task, 0, 60.0).detail
+        if task.family == "parity":
+            assert detail["truncated"] >= detail["exact"]
+        elif detail.get("sda") is not None:
+            assert detail["sda"] <= detail["rounding"] + 1
+
+
+def test_adaptive_plays_where_a_batch_is_one_set() -> None:
+    for tolerance in (0.24, 0.3):
+        result = play(ParityConcepts(8, 2), "adaptive", "window", tolerance)
+        assert result.solved == (tolerance < 0.25)
