@@ -26,6 +26,7 @@ U2, U4, U27, U30, U31, U56 = U(2), U(4), U(27), U(30), U(31), U(56)
 
 @compiled
 def popcount(x: Any) -> Any:
+    """Number of set bits of a uint64, as uint64."""
     # The compiler recognises this idiom and emits the processor's own instruction.
     x = x - ((x >> ONE) & M1)
     x = (x & M2) + ((x >> U2) & M2)
