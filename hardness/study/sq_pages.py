@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.study.figures import GRID, INK, LINES, MARKERS, MUTED, RAMP, Drawing, _style
+from hardness.study.figures import GRID, INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
 from hardness.study.report import table_page
 from hardness.study.sq_studies import budget_table, frontier_table, need_table
 from hardness.study.store import Store
@@ -31,8 +31,8 @@ def frontier(store: Store, folder: Path) -> str:
         "Measured: the points, each a mean over the runs that identified. They are upper bounds on what the "
         "cheapest strategy needs, not lower ones. A filled marker is where all runs identified; an open triangle where "
         "none did: the strategy gave up or met the limit of queries there, and says nothing about the need of others.",
-        "Rounding is drawn apart: its bound counts the 2ⁿ public vectors, not the qⁿ secrets, and N − 1 is not an "
-        "upper bound there. q = 5 with all five levels, so that no two secrets have the same labels. Where its bound "
+        "Rounding is drawn apart: its bound counts the 2ⁿ public vectors, not the qⁿ secrets, and N − 1 is not "
+        "proved to suffice there. q = 5 with all five levels, so that no two secrets have the same labels. Where its bound "
         "is below one query it says nothing.",
     )
     shown = [line | {"tolerance": f"{line['tolerance']:g}"} for line in table]
@@ -65,7 +65,7 @@ def _frontier_drawings(table: Table) -> list[Drawing]:
     columns = min(4, max(1, -(-len(panels) // 2)))
     rows = -(-len(panels) // columns)
     drawing = Drawing("frontier", 0.9 + 2.7 * columns, 0.8 + 2.9 * rows)
-    with _style(drawing.name):
+    with style(drawing.name):
         grid = drawing.figure.subplots(rows, columns, squeeze=False).ravel()
         for axes, (family, size) in zip(grid, panels, strict=False):
             lines = [line for line in table if (line["family"], line["m or n"]) == (family, size)]
@@ -147,7 +147,7 @@ def _need_drawings(table: Table) -> list[Drawing]:
     if not table:
         return []
     drawing = Drawing("tolerance", 7.2, 4.6)
-    with _style(drawing.name):
+    with style(drawing.name):
         axes = drawing.figure.subplots()
         sizes = sorted({line["m"] for line in table})
         floor = min(line["floor"] for line in table)
@@ -239,7 +239,7 @@ def _budget_drawings(table: Table) -> list[Drawing]:
     if not tolerances:
         return []
     drawing = Drawing("budget", 0.8 + 3.4 * len(tolerances), 4.6)
-    with _style(drawing.name):
+    with style(drawing.name):
         panels = drawing.figure.subplots(1, len(tolerances), sharey=True, squeeze=False)[0]
         for axes, tau in zip(panels, tolerances, strict=True):
             lines = [line for line in table if line["tolerance"] == tau]

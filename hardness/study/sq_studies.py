@@ -58,7 +58,7 @@ def _affordable(strategy: str, m: int, tau: float, quick: bool) -> bool:
     """Games of seconds: exact losses of many candidates on many sets take minutes at small tolerance."""
     if strategy == "adaptive":
         return tau >= 0.05 if m == 2 else m == 3 and tau in ((0.1249,) if quick else (0.1, 0.1249, 0.16))
-    return strategy != "bent" or m <= 4
+    return strategy != "bent" or m <= (3 if quick else 4)
 
 
 def need_tasks(quick: bool) -> list[Task]:
