@@ -32,8 +32,8 @@ def frontier(store: Store, folder: Path) -> str:
         "cheapest strategy needs, not lower ones. A filled marker is where all runs identified; an open triangle where "
         "none did: the strategy gave up or met the limit of queries there, and says nothing about the need of others.",
         "Rounding is drawn apart: its bound counts the 2ⁿ public vectors, not the qⁿ secrets, and N − 1 is not "
-        "proved to suffice there. q = 5 with all five levels, so that no two secrets have the same labels. Where its bound "
-        "is below one query it says nothing.",
+        "proved to suffice there. q = 5 with all five levels, so that no two secrets have the same labels. Where its "
+        "bound is below one query it says nothing.",
     )
     shown = [line | {"tolerance": f"{line['tolerance']:g}"} for line in table]
     return table_page(store, folder, _frontier_verdict(table), shown, notes, _frontier_drawings(table))
