@@ -1,5 +1,6 @@
 """The page: the same rows give the same bytes, offline, with every part it owes the reader."""
 
+import json
 import re
 import shutil
 import subprocess
@@ -180,3 +181,13 @@ def test_a_crashed_trial_makes_the_exit_code_one(tiny: Study, tmp_path: Path, mo
     monkeypatch.setitem(catalog.STUDIES, "tiny", Study("tiny", "?", lambda quick: [broken], lambda task: 1.0))
     assert cli.run(["study", "run", "tiny", "--workers", "0", "--out", str(tmp_path / "out")]) == 1
     assert "no.such:Thing" in (tmp_path / "out" / "index.html").read_text()
+
+
+@pytest.mark.parametrize("name", list(catalog.known()))
+def test_every_study_can_be_looked_at_before_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
+    from hardness.cli import run as command
+
+    assert command(["study", "run", name, "--quick", "--dry-run", "--json"]) == 0
+    found = json.loads(capsys.readouterr().out)
+    assert found["trials"] == len(catalog.get(name).tasks(True)) > 0
+    assert found["seconds"] > 0

@@ -181,11 +181,10 @@ def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":
 
 
 def _grid(study: "Study", tasks: "list[Task]") -> list[str]:
-    from hardness.study.exponential import series_of
-
     seconds: dict[str, list[float]] = {}
     for task in tasks:
-        seconds.setdefault(series_of(task), []).append(study.seconds(task))
+        series = ", ".join([task.family, *(name for name in task.solver.values() if isinstance(name, str))])
+        seconds.setdefault(series, []).append(study.seconds(task))
     return [f"{name}: {len(each)} trials, about {sum(each):.1f} s of one process" for name, each in seconds.items()]
 
 

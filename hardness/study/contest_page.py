@@ -8,7 +8,7 @@ from typing import Any
 from hardness.attacks.estimate import estimates
 from hardness.errors import InputError
 from hardness.study import catalog, report
-from hardness.study.figures import INK, MUTED, Drawing, _style
+from hardness.study.figures import INK, MUTED, Drawing, style
 from hardness.study.store import Row, Store
 from hardness.study.tasks import Task
 
@@ -97,7 +97,7 @@ def draw(cells: dict[str, dict[Place, list[Row]]]) -> Drawing:
     solvers = sorted(cells, key=lambda name: (name.split()[0] != "SQ", name.split()[0] != "learner", name))
     places = sorted({place for row in cells.values() for place in row})
     drawing = Drawing("contest", 2.4 + 0.62 * max(len(places), 1), 1.5 + 0.42 * max(len(solvers), 1))
-    with _style(drawing.name):
+    with style(drawing.name):
         from matplotlib.patches import Rectangle
 
         axes = drawing.figure.subplots()

@@ -70,7 +70,7 @@ class Drawing:
             return self._saved[kind]
         undated = dict.fromkeys({"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind])
         stream = io.BytesIO()
-        with _style(self.name):
+        with style(self.name):
             self.figure.savefig(stream, format=kind, metadata=undated)
         self.figure.set_layout_engine("none")  # laid out once: another format keeps the places
         self._saved[kind] = stream.getvalue()
@@ -86,7 +86,8 @@ class Drawing:
         return re.sub(r"#[0-9a-f]{6}", lambda m: f"var(--c{m[0][1:]}, {m[0]})", text)
 
 
-def _style(salt: str) -> Any:
+def style(salt: str) -> Any:
+    """The look of every figure, as a matplotlib context; `salt` makes the identifiers of an SVG repeatable."""
     import matplotlib as mpl
 
     style: Any = {**STYLE, "svg.hashsalt": salt}
@@ -112,7 +113,7 @@ def _adversary(answer: Answer) -> Drawing:
     columns = min(5, len(dims))
     lines = -(-len(dims) // columns)
     drawing = Drawing("adversary", 0.9 + 2.05 * columns, 0.75 + 2.75 * lines)
-    with _style(drawing.name):
+    with style(drawing.name):
         panels = drawing.figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
         for axes, dim in zip(panels, dims, strict=False):
             sizes = sorted(size for d, size in cells if d == dim)
@@ -151,7 +152,7 @@ def _others(answer: Answer) -> Drawing:
     """Honest oracle and learners: a panel each, a curve a dimension, named at its end."""
     shown = [series for series in (answer.honest, *answer.learners) if series.cells]
     drawing = Drawing("honest", 0.6 + 4.6 * len(shown), 4.0)
-    with _style(drawing.name):
+    with style(drawing.name):
         for axes, series in zip(drawing.figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
             dims = sorted({dim for dim, _ in series.cells})[:MOST]
             for i, dim in enumerate(dims):
@@ -201,7 +202,7 @@ def _passes(series: Series, dim: int, size: int, height: float) -> bool:
 def _exponents(answer: Answer) -> Drawing:
     """alpha(m) with intervals, and the fitted line, for every series that has them."""
     drawing = Drawing("exponents", 6.4, 4.2)
-    with _style(drawing.name):
+    with style(drawing.name):
         axes = drawing.figure.subplots()
         shown = [s for s in (answer.adversary, answer.honest, *answer.learners) if s.growth.exponents]
         for i, series in enumerate(shown):
