@@ -23,24 +23,28 @@ def write(store: Store, folder: Path) -> str:
 def _rarity_figure(table: Table) -> Drawing:
     """Share of certified rows against eta, a panel a score spread; dashed, the law through the share at 0.1."""
     spreads = sorted({line["tau"] for line in table})
-    drawing = Drawing("rarity", 4.6 * len(spreads), 3.8)
+    drawing = Drawing("rarity", 3.9 * len(spreads) + 1.8, 3.8)
     with style(drawing.name):
         panels = drawing.figure.subplots(1, len(spreads), sharey=True, squeeze=False)[0]
         for axes, tau in zip(panels, spreads, strict=True):
-            for i, line in enumerate(line for line in table if line["tau"] == tau):
+            for line in sorted((line for line in table if line["tau"] == tau), key=lambda line: line["law"]):
                 shares = {eta: line[f"share {eta}"] for eta in studies.ETAS if line[f"share {eta}"]}
                 if not shares:
                     continue
-                color, name = RAMP[i % len(RAMP)], f"m={line['m']}, k={line['k']}: (m-1)(k-1) = {line['law']}"
-                axes.plot(list(shares), list(shares.values()), color=color, marker=MARKERS[i % len(MARKERS)],
-                          linestyle=LINES[i // len(RAMP) % len(LINES)], label=name)  # fmt: skip
+                # Colour and line tell the law, the marker tells the heads.
+                look: dict[str, Any] = {
+                    "color": RAMP[line["law"] - 1],
+                    "linestyle": LINES[(line["law"] - 1) % len(LINES)],
+                }
+                name = f"law {line['law']}: m = {line['m']}, k = {line['k']}"
+                axes.plot(list(shares), list(shares.values()), marker=MARKERS[line["m"] - 2], label=name, **look)
                 if 0.1 in shares:
                     low = min(shares)
                     law = [shares[0.1], shares[0.1] * (low / 0.1) ** line["law"]]
                     axes.plot([0.1, low], law, color=INK, linewidth=0.7, linestyle=(0, (4, 2)))
             axes.set(xscale="log", yscale="log", xlabel="η", title=f"τ = {tau:g}")
             axes.grid(visible=True)
-            axes.legend(fontsize=7)
+        drawing.figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", fontsize=7.5)
         panels[0].set_ylabel("share of rows certified at η")
     return drawing
 
