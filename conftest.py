@@ -1,6 +1,14 @@
-"""One thread of linear algebra a process: pytest-xdist is the parallelism, and small products lose by threads."""
+"""Settings of every test run: one thread of linear algebra a process, and no wall-clock in property tests."""
 
 import os
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
-    os.environ.setdefault(name, "1")  # before anything imports numpy
+    # pytest-xdist is the parallelism, and small products lose by threads. Before anything imports numpy.
+    os.environ.setdefault(name, "1")
+
+from hypothesis import settings  # noqa: E402  # after the lines that must come first
+
+settings.register_profile("lab", deadline=None)
+# Continuous integration tries the same examples every time; at home each run tries new ones.
+settings.register_profile("ci", deadline=None, derandomize=True)
+settings.load_profile("ci" if os.environ.get("CI") else "lab")
