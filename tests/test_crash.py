@@ -63,11 +63,13 @@ def hunt(folder: Path, trial: str = "brief") -> "subprocess.Popen[str]":
 
 
 def stored(folder: Path) -> int:
-    path = folder / "rows.db"
-    if not path.exists() or not path.stat().st_size:
+    try:
+        with Store(folder / "rows.db") as store:
+            return len(store.done())
+    except InputError as error:  # the run has not made it yet
+        if "run the study first" not in str(error):
+            raise
         return 0
-    with Store(path, ABOUT if (folder / "prey.py").exists() else None) as store:
-        return len(store.done())
 
 
 def wait_until_stored(folder: Path, count: int) -> None:

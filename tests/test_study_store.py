@@ -174,3 +174,13 @@ def test_export_refuses_other_formats(tmp_path: Path) -> None:
     path = filled(tmp_path / "rows.db", [0])
     with Store(path) as store, pytest.raises(InputError, match="csv or"):
         export(store, tmp_path / "rows.xlsx")
+
+
+def test_a_store_that_was_never_finished_is_empty_and_can_be_made(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "rows.db")
+    database.execute("PRAGMA journal_mode = WAL")  # what is there if a run is killed in its first instant
+    database.close()
+    with pytest.raises(InputError, match="is empty; run the study first"):
+        Store(tmp_path / "rows.db")
+    with Store(tmp_path / "rows.db", {"study": "demo"}) as store:
+        assert store.planned() == 0

@@ -84,6 +84,8 @@ class Store:
             if not self._tables():  # another process may have been first
                 self._create(about)
             self._db.execute("COMMIT")
+        if not self._tables():  # another process is only just making it, or was killed before it had
+            raise InputError(f"{self.path} is empty; run the study first")
         self._db.execute("PRAGMA synchronous = NORMAL")
         kind = [self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         if kind != [APPLICATION, VERSION]:
