@@ -106,7 +106,7 @@ STUDIES = {
         question="Which strategy, learner or attack solves which family at m heads?",
         tasks=contest.who_wins,
         seconds=contest.seconds,
-        guard=60.0,
+        guard=300.0,
         page="hardness.study.contest_page:write",
     ),
     "ladder": Study(

@@ -14,7 +14,8 @@ from hardness.study.trial import Outcome
 
 ATTACKS = ("gaussian", "lattice", "search")
 ATTACK_EXAMPLES, ATTACK_BUDGET = 40_000, {"gaussian": 2_000_000, "lattice": 6, "search": 2**30}
-LEARNERS = ("low-degree", "random-features", "direct", "provable")
+# Two starts: the second has spare heads, which is what it takes on nice layers; on hard ones each start is dear.
+LEARNERS: dict[str, dict[str, Any]] = {"low-degree": {}, "random-features": {}, "direct": {"starts": 2}, "provable": {}}
 FIT_EXAMPLES, JUDGED = 2000, 1000
 SGD_EXAMPLES = 200_000
 CONCEPTS = 3_000_000  # games up to here
@@ -69,9 +70,10 @@ def _field(family: str, params: dict[str, Any], run: int, names: set[str] | None
         enter("game", game, queries)
     if family != "nondegenerate":
         enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES})
-    for learner in LEARNERS:
-        enter("fit", {"kind": "fit", "learner": learner}, {"samples": FIT_EXAMPLES})
-    enter("control", {"kind": "fit", "learner": "hardness.study.clean:Constant"}, {"samples": FIT_EXAMPLES})
+    for learner, options in LEARNERS.items():
+        enter("fit", {"kind": "fit", "learner": learner, "params": options}, {"samples": FIT_EXAMPLES})
+    control = {"kind": "fit", "learner": "hardness.study.clean:Constant", "params": {}}
+    enter("control", control, {"samples": FIT_EXAMPLES})
     for attack in ATTACKS:
         budget = {"samples": ATTACK_EXAMPLES, "work": ATTACK_BUDGET[attack]}
         enter("attack", {"kind": "attack", "attack": attack}, budget)
@@ -116,15 +118,16 @@ class Attacker:
 class Fitter:
     """A learner of the registry that fits once, told the heads, as an online learner that is shown one batch."""
 
-    def __init__(self, learner: str, heads: int, random_state: int) -> None:
+    def __init__(self, learner: str, heads: int, options: dict[str, Any], random_state: int) -> None:
         from hardness import learning
 
         self.inner = learning.make(learning.get(learner), heads, random_state % 2**32)
+        if options:
+            self.inner.set_params(**options)
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Fitter":
         """Fit X, Y (n, k, d). Raises `Ended` if the learner's own report says that it refused."""
-        fit = getattr(self.inner, "fit", self.inner.partial_fit if hasattr(self.inner, "partial_fit") else None)
-        assert fit is not None
+        fit = self.inner.fit if hasattr(self.inner, "fit") else self.inner.partial_fit
         try:
             fit(X, Y)
         except InputError as error:
@@ -154,7 +157,11 @@ def contest(task: Task, root: int, guard: float) -> Outcome:
         name = "hardness.study.contest:Attacker"
         params = {"attack": solver["attack"], "public": instance.public(stream), "budget": int(task.budget["work"])}
     else:
-        name, params = "hardness.study.contest:Fitter", {"learner": solver["learner"], "heads": instance.heads}
+        name, params = "hardness.study.contest:Fitter", {
+            "learner": solver["learner"],
+            "heads": instance.heads,
+            "options": solver["params"],
+        }
     try:
         with Apart(name, params, task.seed(root, "solver"), deadline) as player:
             player.partial_fit(train.X, train.Y)
