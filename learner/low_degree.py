@@ -97,23 +97,19 @@ class LowDegree(RidgeLearner):
             return
         if bits > 26:
             raise InputError(f"solver='cube' is for at most 26 bits, got {bits}: use solver='kernel'")
-        refuse_beyond(self.memory_gb, 8e-9 * 6 * 2**bits, f"transforms of {bits} bits")
-        targets = targets.reshape(n, -1)
-        held = max(1, min(n // 10, 2000))
-        alphas = self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
-        kept = n - (2 if len(alphas) > 1 else 1) * held
-        choosing, vertex = slice(kept, n - held), vertices(rows)
-        fits = [(alpha, self._cube(vertex[:kept], targets[:kept], alpha)) for alpha in alphas]
-        self.alpha_, table = min(
-            fits, key=lambda f: float(np.sum((f[1][:, vertex[choosing]].T - targets[choosing]) ** 2))
-        )
-        self._judged = table[:, vertex[n - held :]].T
+        targets, vertex = targets.reshape(n, -1), vertices(rows)
+        tables = targets.shape[1] * (2 + np.size(self.alpha))
+        refuse_beyond(self.memory_gb, 8e-9 * (6 + tables) * 2**bits, f"transforms of {bits} bits")
         self.n_features_ = monomial_count(bits, self.degree)
-        self.table_ = self._cube(vertex, targets, self.alpha_)
-        self.intercept_ = np.zeros(targets.shape[1])
+        self.table_ = self._choose(
+            targets,
+            1,
+            lambda alpha, part, right: self._cube(vertex[part], right, alpha),
+            lambda table, part: np.asarray(table[vertex[part]]),
+        )
 
     def _cube(self, vertex: NDArray[np.intp], targets: Array, alpha: float) -> Array:
-        """The fitted function at every vertex, (outputs, 2^bits), by conjugate gradients on the coefficients."""
+        """The fitted function at every vertex, (2^bits, outputs), by conjugate gradients on the coefficients."""
         bits = int(self._bits)
         low = degrees(bits) <= self.degree
         count = np.bincount(vertex, minlength=1 << bits).astype(np.float64)
@@ -124,8 +120,8 @@ class LowDegree(RidgeLearner):
             f *= low
             return f
 
-        table = np.zeros((targets.shape[1], 1 << bits))
-        for column, y in zip(table, targets.T, strict=True):
+        table = np.zeros((1 << bits, targets.shape[1]))
+        for column, y in zip(table.T, targets.T, strict=True):
             residual = project(np.bincount(vertex, y, minlength=1 << bits).astype(np.float64))
             c, direction, power = np.zeros_like(residual), residual.copy(), float(residual @ residual)
             goal = 1e-24 * power
@@ -146,7 +142,7 @@ class LowDegree(RidgeLearner):
 
     def _predict(self, rows: Array) -> Array:
         if hasattr(self, "table_"):
-            return np.asarray(self.table_[:, vertices(rows)].T)
+            return np.asarray(self.table_[vertices(rows)])
         return super()._predict(rows)
 
 

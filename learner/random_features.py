@@ -42,8 +42,9 @@ class _Scaled(RidgeLearner):
 class RandomFeatureAttention(_Scaled):
     """Σ_m mean_i relu(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ>: frozen random W_m, trained v_m, the softmax replaced by a relu.
 
-    `n_heads` heads, None for infinitely many (closed-form kernel, unbiased only); `bias` μ makes the mean of W_m
-    μ·I, and only μ/`std` matters; `augment` appends the constant 1 to tokens: without it even functions of the keys
+    `activation` `softmax` puts the softmax back: Σ_m Σ_i softmax_i(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ>. `n_heads` heads, None
+    for infinitely many (closed-form kernel; relu without bias only); `bias` μ makes the mean of W_m μ·I, and for relu
+    only μ/`std` matters; `augment` appends the constant 1 to tokens: without it even functions of the keys
     alone cannot be represented. `query` and `keys`: see `views`. The rest is `RidgeLearner`'s.
 
     >>> X = np.random.default_rng(0).normal(size=(400, 3, 4))
@@ -59,6 +60,7 @@ class RandomFeatureAttention(_Scaled):
         bias: float = 0.0,
         std: float = 1.0,
         augment: bool = True,
+        activation: str = "relu",
         query: int | str = 0,
         keys: str = "all",
         alpha: float | tuple[float, ...] = GRID,
@@ -70,15 +72,18 @@ class RandomFeatureAttention(_Scaled):
         self.bias = bias
         self.std = std
         self.augment = augment
+        self.activation = activation
         self.query = query
         self.keys = keys
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
         groups = len(self._views(X))
+        if self.activation not in ("relu", "softmax"):
+            raise InputError(f"activation must be relu or softmax, got {self.activation!r}")
         if self.n_heads is None:
-            if self.bias:
-                raise InputError("infinitely many heads have a closed form only without bias; set bias=0 or n_heads")
+            if self.bias or self.activation != "relu":
+                raise InputError("infinitely many heads have a closed form only for relu without bias; set n_heads")
             return None
         if self.n_heads < 1:
             raise InputError(f"n_heads must be at least 1, or None for infinitely many, got {self.n_heads}")
@@ -100,7 +105,20 @@ class RandomFeatureAttention(_Scaled):
         for start in range(0, len(self.heads_), CHUNK_HEADS):
             heads = self.heads_[start : start + CHUNK_HEADS]
             for group in self._views(X):
-                yield np.mean([_attend(x[:, q], x[:, keys], heads) for q, keys in group], axis=0)
+                yield np.mean([self._attend(x[:, q], x[:, keys], heads) for q, keys in group], axis=0)
+
+    def _attend(
+        self, query: NDArray[np.float32], keys: NDArray[np.float32], heads: NDArray[np.float32]
+    ) -> NDArray[np.float32]:
+        """Features (n, m·d) of one asker: query (n, d), keys (n, N, d), heads (m, d, d)."""
+        n, d = query.shape
+        scores = (query @ heads.transpose(1, 0, 2).reshape(d, -1)).reshape(n, -1, d) @ keys.transpose(0, 2, 1)
+        if self.activation == "relu":
+            weights: NDArray[np.float32] = np.maximum(scores, 0) / np.float32(keys.shape[1])
+        else:
+            weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+            weights /= weights.sum(axis=2, keepdims=True)
+        return np.asarray(weights @ keys).reshape(n, -1)
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         if self.n_heads is not None:
@@ -112,13 +130,6 @@ class RandomFeatureAttention(_Scaled):
                 pairs = [(a, b) for a in group for b in other]
                 gram[rows] += sum(_head_kernel(x[rows], z, a, b) for a, b in pairs) / len(pairs)
         return self.std**2 * gram
-
-
-def _attend(query: NDArray[np.float32], keys: NDArray[np.float32], heads: NDArray[np.float32]) -> NDArray[np.float32]:
-    """Features mean_i relu(qᵀ W_m kᵢ) kᵢ, (n, m·d): query (n, d), keys (n, N, d), heads (m, d, d)."""
-    n, d = query.shape
-    scores = (query @ heads.transpose(1, 0, 2).reshape(d, -1)).reshape(n, -1, d) @ keys.transpose(0, 2, 1)
-    return np.asarray(np.maximum(scores, 0) @ keys / np.float32(keys.shape[1])).reshape(n, -1)
 
 
 def _head_kernel(x: Array, z: Array, a: tuple[int, list[int]], b: tuple[int, list[int]]) -> Array:

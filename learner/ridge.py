@@ -1,8 +1,8 @@
 """Ridge regression on fixed features or a kernel: the common part of every learner that is linear in what it trains."""
 
 import time
-from collections.abc import Iterator
-from typing import Self
+from collections.abc import Callable, Iterator
+from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -21,9 +21,9 @@ class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
 
     X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of
     the output is learned with one set of parameters, row a from the tokens with a swapped into the query's place,
-    for a layer treats its rows alike. A tuple `alpha` is chosen among, on a tenth of the examples; another tenth
-    judges (`report_`, of the fit that saw neither), then all examples are fitted. Solves in whichever is smaller,
-    features or examples; a job beyond `memory_gb` is refused with its predicted size (`InputError`).
+    for a layer treats its rows alike. A tuple `alpha` is chosen among for every output, on a tenth of the examples;
+    another tenth judges (`report_`, of the fit that saw neither), then all examples are fitted. Solves in whichever
+    is smaller, features or examples; a job beyond `memory_gb` is refused with its predicted size (`InputError`).
     """
 
     def __init__(
@@ -93,25 +93,15 @@ class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         else:
             known = self._kernel(rows, rows)
 
-        def fitted(alpha: float, part: slice) -> tuple[Array, Array]:
-            mean = targets[part].mean(axis=0) * self.centred
+        def fitted(alpha: float, part: slice, right: Array) -> Array:
             z = known[part] if primal else known[part, part]
-            gram, right = (z.T @ z, z.T @ (targets[part] - mean)) if primal else (z, targets[part] - mean)
-            return solve(gram, right, alpha * np.trace(gram) / len(z)), mean
+            gram = z.T @ z if primal else z
+            return solve(gram, z.T @ right if primal else right, alpha * np.trace(gram) / len(z))
 
-        def predicted(coefficients: Array, mean: Array, part: slice) -> Array:
-            z = known[part] if primal else known[part, : len(coefficients)]
-            return z @ coefficients + mean
+        def predicted(coefficients: Array, part: slice) -> Array:
+            return np.asarray((known[part] if primal else known[part, : len(coefficients)]) @ coefficients)
 
-        held = max(1, min(n // each // 10, 2000)) * each
-        alphas = self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
-        choosing = slice(n - 2 * held, n - held) if len(alphas) > 1 else slice(n - held, n - held)
-        tries = [(alpha, *fitted(alpha, slice(0, choosing.start))) for alpha in alphas]
-        self.alpha_, coefficients, mean = min(
-            tries, key=lambda t: float(np.sum((predicted(t[1], t[2], choosing) - targets[choosing]) ** 2))
-        )
-        self._judged = predicted(coefficients, mean, slice(n - held, n))
-        coefficients, self.intercept_ = fitted(self.alpha_, slice(0, n))
+        coefficients = self._choose(targets, each, fitted, predicted)
         if primal:
             self.coefficients_ = coefficients
         elif size is not None:
@@ -119,8 +109,32 @@ class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         else:
             self.support_, self.coefficients_ = rows, coefficients
 
-    def _diagnostics(self) -> dict[str, float | None]:
-        return {"alpha": self.alpha_, "features": self.n_features_}
+    def _choose(
+        self,
+        targets: Array,
+        each: int,
+        fitted: Callable[[float, slice, Array], Array],
+        predicted: Callable[[Array, slice], Array],
+    ) -> Array:
+        """Set `alpha_` and `intercept_` of every output and what is judged; return the coefficients (·, outputs).
+
+        `fitted(alpha, part, right)` fits `right` on a part of the rows.
+        """
+        n, alphas = len(targets), np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
+        held = max(1, min(n // each // 10, 2000)) * each
+        choosing = slice(n - (2 if len(alphas) > 1 else 1) * held, n - held)
+        before, judged = slice(0, choosing.start), slice(n - held, n)
+        mean = targets[before].mean(axis=0) * self.centred
+        tries = [fitted(alpha, before, targets[before] - mean) for alpha in alphas]
+        missed = [np.sum((predicted(c, choosing) + mean - targets[choosing]) ** 2, axis=0) for c in tries]
+        choice = np.argmin(missed, axis=0)
+        self._judged = mean + predicted(np.sum([c * (choice == i) for i, c in enumerate(tries)], axis=0), judged)
+        self.alpha_, self.intercept_ = alphas[choice], targets.mean(axis=0) * self.centred
+        whole = [fitted(alphas[i], slice(0, n), targets - self.intercept_) * (choice == i) for i in np.unique(choice)]
+        return np.asarray(np.sum(whole, axis=0))
+
+    def _diagnostics(self) -> dict[str, Any]:
+        return {"alpha": self.alpha_.tolist(), "features": self.n_features_}
 
     def _scores(self, y: Array) -> dict[str, float]:
         judged = self._judged.reshape(-1, *self._shape)

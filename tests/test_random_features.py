@@ -8,6 +8,7 @@ import sys
 
 import numpy as np
 import pytest
+from scipy.special import softmax
 from sklearn.base import clone
 
 from hardness.errors import InputError
@@ -51,6 +52,15 @@ def test_arc_cosine_has_no_odd_degree_beyond_one():
         product = np.maximum(u, 0) * np.maximum(cosine * u + np.sqrt(1 - cosine**2) * v, 0)
         # Six standard errors: one false alarm in 10^8.
         assert abs(product.mean() - arc_cosine(np.array(cosine))) < 6 * product.std() / np.sqrt(len(u))
+
+
+def test_softmax_heads_mix_keys_by_their_scores():
+    X = np.random.default_rng(0).normal(size=(11, 4, 3))
+    model = RandomFeatureAttention(5, activation="softmax", keys="others", random_state=0).fit(X, X[:, 0, 0])
+    x = np.concatenate([X / model.token_norm_, np.ones((11, 4, 1))], axis=2)
+    scores = np.einsum("nd,mde,nie->nmi", x[:, 0], model.heads_, x[:, 1:])
+    wanted = softmax(scores, axis=2) @ x[:, 1:]
+    assert np.abs(np.concatenate(list(model._blocks(X)), axis=1) - wanted.reshape(11, -1)).max() < 1e-5
 
 
 @pytest.mark.parametrize("query", [0, 2, "all"])
@@ -125,13 +135,28 @@ def test_parameters_round_trip_and_seeds_decide():
     assert clone(model).get_params() == model.get_params()
     assert np.array_equal(clone(model).fit(X, X).predict(X), clone(model).fit(X, X).predict(X))
     assert model.fit(X, X).report_.examples == 100
-    assert model.alpha_ in GRID
+    assert set(model.alpha_) <= set(GRID)
+
+
+def test_every_output_has_its_own_penalty():
+    """Fitted together, outputs are what they are apart: the noisy one is penalised more."""
+    rng = np.random.default_rng(0)
+    X = rng.normal(size=(200, 3, 4))
+    Y = np.stack([X[:, :, 0].mean(axis=1), rng.normal(size=200)], axis=1)
+    together = RandomFeatureAttention(40, random_state=0).fit(X, Y)
+    assert together.alpha_[0] < together.alpha_[1]
+    for j in (0, 1):
+        alone = RandomFeatureAttention(40, random_state=0).fit(X, Y[:, j])
+        assert alone.alpha_ == together.alpha_[j]
+        assert np.allclose(alone.predict(X), together.predict(X)[:, j], atol=1e-5)
 
 
 def test_refusals():
     X = np.random.default_rng(0).normal(size=(100, 2, 3))
     for bad, words in (
-        (RandomFeatureAttention(None, bias=1.0), "closed form only without bias"),
+        (RandomFeatureAttention(None, bias=1.0), "closed form only for relu without bias"),
+        (RandomFeatureAttention(None, activation="softmax"), "closed form only for relu without bias"),
+        (RandomFeatureAttention(activation="tanh"), "activation must be relu or softmax"),
         (RandomFeatureAttention(keys="other"), "keys must be"),
         (RandomFeatureAttention(10**9), "heads needs about"),
         (RandomFeatureMLP(10**9), "neurons needs about"),

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -93,7 +94,7 @@ class LinearAttention(RidgeLearner):
             super()._solve(rows, targets, each, rng)
             return
         self._start(rows, rng)
-        self.alpha_, self.intercept_ = 0.0, np.zeros(targets.shape[1])
+        self.alpha_, self.intercept_ = np.zeros((2, targets.shape[1]))
         kept = len(rows) - max(1, min(len(rows) // each // 10, 2000)) * each
         self.components_ = list(self._split(rows[:kept], targets[:kept]))
         self._judged = self._predict(rows[kept:])
@@ -101,7 +102,7 @@ class LinearAttention(RidgeLearner):
         self.rank_ = sum(part.span.rank for part in self.components_)
         self.n_features_ = len(self._views(rows)) * feature_count(rows.shape[2]) if self.degrees == (1,) else None
 
-    def _diagnostics(self) -> dict[str, float | None]:
+    def _diagnostics(self) -> dict[str, Any]:
         return super()._diagnostics() | ({"rank": self.rank_} if self.alpha == 0 else {})
 
     def _split(self, rows: Array, targets: Array) -> Iterator[Component]:
