@@ -11,7 +11,18 @@ from hypothesis import strategies as st
 from hardness.attacks import reduction
 from hardness.attacks.equations import extract
 from hardness.attacks.kernels_lattice import nearest
-from hardness.attacks.lattice import Rows, centre_of_box, lattice, lookup, polish, regress, select
+from hardness.attacks.lattice import (
+    FUTILE,
+    Rows,
+    centre_of_box,
+    decode,
+    forecast,
+    lattice,
+    lookup,
+    polish,
+    regress,
+    select,
+)
 from hardness.attacks.reduction import ladder, orthogonal_basis, pruning, triangular
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("fpylll") is None, reason="extra `lattice`")
@@ -140,12 +151,26 @@ def test_the_same_seed_is_the_same_attack():
     assert lattice(*data, seed=5).detail == lattice(*data, seed=5).detail
 
 
+@pytest.mark.parametrize(
+    ("q", "sd", "n"), [(97, 3.5, 40), (97, 3.5, 60), (257, 4.6, 80), (97, 7.0, 24), (97, 14.0, 33)]
+)
+def test_the_forecast_never_calls_futile_what_is_not(q, sd, n):
+    """The forecast errs upwards, by less than lies between what is hopeless (2^40 nodes) and what is not begun."""
+    rng = np.random.default_rng([n, q])
+    core = Rows(rng.integers(0, 2, (600, n)).astype(np.int8), rng.uniform(0, q, 600), q, sd)
+    detail = {}
+    decode(core, rng, detail)
+    assert -4 < forecast(core) - detail["log2_nodes"] < FUTILE - 40
+
+
 def test_budget_and_refusals():
     w = np.random.default_rng(0).integers(0, 17, 80)
-    data = examples(w, 17, 2, count=3000, seed=0)
-    out_of_budget = lattice(*data, budget=1)
+    out_of_budget = lattice(*examples(w[:40], 17, 2, count=3000, seed=0), budget=1)
     assert out_of_budget.status == "budget"
     assert out_of_budget.secret is None
+    futile = lattice(*examples(w, 17, 2, count=3000, seed=0))
+    assert futile.status == "refused"
+    assert "out of reach" in futile.detail["reason"]
     few = lattice(*examples(w, 17, 2, count=60, seed=0))
     assert few.status == "refused"
     parity = lattice(*examples(support_secret(20, 3, np.random.default_rng(0)), 2, 2, count=400, seed=0))

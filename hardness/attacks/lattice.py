@@ -17,6 +17,7 @@ Floats = NDArray[np.float64]
 TRIALS = 40
 MOST_NODES = 28.5  # log2, some fifteen seconds of enumeration
 HOPELESS = 40.0  # log2 of nodes that no larger block size of the ladder brings into reach
+FUTILE = 80.0  # log2 of nodes forecast: not even reduced, for forecasts were up to 21 too high in small dimensions
 LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory.md 4.2, last line)
 BEAM = 400_000
 ENOUGH = 50_000  # rows in a regression: beyond, precision is not what is missing
@@ -81,6 +82,10 @@ def lattice(
         "rows": len(core.a),
         "log2_nodes": 0.0,
     }
+    predicted = forecast(core)
+    if predicted > FUTILE:
+        reason = f"out of reach: 2^{predicted:.0f} nodes of search expected in {len(kept)} dimensions after reduction"
+        return _ended("refused", start, reason=reason)
     hopeless = 0
     for trial in range(TRIALS if budget is None else budget):
         detail["trials"] = trial + 1
@@ -146,6 +151,21 @@ def select(rows: Rows) -> tuple[Integers, Integers]:
         alive &= zero[:, j]
         left = left[left != j]
     return left, np.array(given_up, dtype=np.int64)
+
+
+def forecast(core: Rows) -> float:
+    """log2 of the search nodes to expect at the top of the ladder, on the geometric-series profile (references.md B2).
+
+    The first rows give the volume; nothing is reduced.
+    """
+    from hardness.attacks.reduction import LADDER, pruning, reduction_nodes
+
+    n = core.a.shape[1]
+    U = core.a[: n + rank_for(n, bool((core.a < 0).any()))].astype(np.float64)
+    M = len(U) - n
+    volume = np.linalg.slogdet(U.T @ U)[1] / 2
+    profile = np.exp(volume / M + (M - 1 - 2 * np.arange(M)) * np.log(delta(LADDER[-1])))
+    return pruning(np.diag(profile), core.sd / core.q, reduction_nodes(LADDER[-1], M))[2]
 
 
 def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
