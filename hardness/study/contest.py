@@ -15,10 +15,15 @@ from hardness.study.trial import Outcome
 ATTACKS = ("gaussian", "lattice", "search")
 ATTACK_EXAMPLES, ATTACK_BUDGET = 40_000, {"gaussian": 2_000_000, "lattice": 6, "search": 2**30}
 # Two starts: the second has spare heads, which is what it takes on nice layers; on hard ones each start is dear.
-LEARNERS: dict[str, dict[str, Any]] = {"low-degree": {}, "random-features": {}, "direct": {"starts": 2}, "provable": {}}
+LEARNERS: dict[str, dict[str, Any]] = {
+    "low-degree": {},
+    "random-features": {},
+    "direct": {"starts": 2, "iterations": 200},
+    "provable": {},
+}
 FIT_EXAMPLES, JUDGED = 2000, 1000
 SGD_EXAMPLES = 200_000
-CONCEPTS = 3_000_000  # games up to here
+TOLERANCE, CONCEPTS = 0.1, 3_000_000  # of games, and up to how many concepts they are played
 TAIL = 3.29  # error mass 1e-3 of head-limited rounding (theory 1.4)
 
 
@@ -43,7 +48,8 @@ def ladder(quick: bool) -> list[Task]:
         rungs.append(("parity", {"dim": max(16, 3 * m), "heads": m, "flip": 0.05}))
         rungs.append(("rounding", rounding(m, 97, 2)))
     names = {"attack", "sgd", "game", "control"}
-    return [task for family, params in rungs for task in _field(family, params, 0, names)]
+    runs = range(1 if quick else 3)
+    return [task for run in runs for family, params in rungs for task in _field(family, params, run, names)]
 
 
 def rounding(heads: int, q: int, p: int) -> dict[str, Any]:
@@ -64,9 +70,11 @@ def _field(family: str, params: dict[str, Any], run: int, names: set[str] | None
         if names is None or kind in names:
             out.append(Task(family, params, solver, budget, run))
 
-    if family == "parity" and not params.get("flip") and comb(params["dim"] - 1, params["heads"]) <= CONCEPTS:
+    if family == "parity" and comb(params["dim"] - 1, params["heads"]) <= CONCEPTS:
         queries = {"queries": 4 * comb(params["dim"] - 1, params["heads"])}
-        game = {"kind": "game", "oracle": "window", "tolerance": 0.1, "strategy": "sign-batch"}
+        # Flips shrink every correlation with a character by 1 - 2η: the game is the one at a tolerance as much larger.
+        tolerance = TOLERANCE / (1 - 2 * params.get("flip", 0.0))
+        game = {"kind": "game", "oracle": "window", "tolerance": tolerance, "strategy": "sign-batch"}
         enter("game", game, queries)
     if family != "nondegenerate":
         enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES})
@@ -82,7 +90,15 @@ def _field(family: str, params: dict[str, Any], run: int, names: set[str] | None
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
-    return {"game": 1.0, "learner": 2.0, "fit": 8.0, "attack": 6.0}[task.solver["kind"]]
+    solver, heads, dim = task.solver, int(task.params["heads"]), int(task.params["dim"])
+    match solver["kind"], solver.get("learner"):
+        case "fit", "direct":
+            return 1 + heads * dim / 30
+        case "fit", "random-features":
+            return 3 + dim / 4
+        case "attack", _:
+            return 6.0 if solver["attack"] == "lattice" and task.family == "rounding" else 1.0
+    return 2.0
 
 
 class Ended(Exception):
@@ -157,11 +173,14 @@ def contest(task: Task, root: int, guard: float) -> Outcome:
         name = "hardness.study.contest:Attacker"
         params = {"attack": solver["attack"], "public": instance.public(stream), "budget": int(task.budget["work"])}
     else:
-        name, params = "hardness.study.contest:Fitter", {
-            "learner": solver["learner"],
-            "heads": instance.heads,
-            "options": solver["params"],
-        }
+        name, params = (
+            "hardness.study.contest:Fitter",
+            {
+                "learner": solver["learner"],
+                "heads": instance.heads,
+                "options": solver["params"],
+            },
+        )
     try:
         with Apart(name, params, task.seed(root, "solver"), deadline) as player:
             player.partial_fit(train.X, train.Y)
