@@ -114,11 +114,11 @@ class RandomFeatureAttention(_Scaled):
         n, d = query.shape
         scores = (query @ heads.transpose(1, 0, 2).reshape(d, -1)).reshape(n, -1, d) @ keys.transpose(0, 2, 1)
         if self.activation == "relu":
-            weights: NDArray[np.float32] = np.maximum(scores, 0) / np.float32(keys.shape[1])
+            weights = np.maximum(scores, 0) / np.float32(keys.shape[1])
         else:
             weights = np.exp(scores - scores.max(axis=2, keepdims=True))
             weights /= weights.sum(axis=2, keepdims=True)
-        return np.asarray(weights @ keys).reshape(n, -1)
+        return np.asarray(weights @ keys, dtype=np.float32).reshape(n, -1)
 
     def _kernel(self, X: Array, Z: Array) -> Array:
         if self.n_heads is not None:

@@ -19,6 +19,7 @@ from hardness.study.catalog import Study
 from hardness.study.store import Row
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome
+from learner import random_features_study
 from learner.provable import sculpt
 from learner.provable.pipeline import Provable
 
@@ -232,6 +233,7 @@ STUDIES = {
         _study("rarity", "Is the share of certified rows eta^((m-1)(k-1))?", rarity_tasks),
         _study("learner-scaling", "How many examples does each learner need at m heads?", scaling_tasks),
         _study("anatomy", "Which phase gives up between a nice layer and a hard one?", anatomy_tasks),
+        random_features_study.STUDY,
     )
 }
 TABLES = {"rarity": rarity_table, "learner-scaling": scaling_table, "anatomy": anatomy_table}

@@ -1,0 +1,96 @@
+"""What the studies of fixed features share: a time on every trial, means with intervals, curves that show them."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from functools import wraps
+from math import exp, log, sqrt
+from time import perf_counter
+from typing import TYPE_CHECKING, Any
+
+from hardness.study.figures import LINES, MARKERS, RAMP, Drawing
+from hardness.study.tasks import Task
+from hardness.study.trial import Outcome
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+TINY = 1e-33  # below any error in floating point: zeros get a place on a logarithmic axis
+
+
+def timed(trial: Callable[[Task, int, float], Outcome]) -> Callable[[Task, int, float], Outcome]:
+    """A trial whose outcome says how long it took, in seconds."""
+
+    @wraps(trial)
+    def run(task: Task, root: int, guard: float) -> Outcome:
+        begin = perf_counter()
+        outcome = trial(task, root, guard)
+        return replace(outcome, seconds=perf_counter() - begin)
+
+    return run
+
+
+def shared_seed(task: Task, root: int, role: str) -> int:
+    """A seed that all solvers and budgets have in common: they see the same examples in the same repetition."""
+    return Task(task.family, task.params, {}, {}, task.repetition).seed(root, role)
+
+
+@dataclass(frozen=True)
+class Mean:
+    """A mean over `runs` runs and its 95 % interval by Student's t (None for a single run)."""
+
+    value: float
+    low: float | None
+    high: float | None
+    runs: int
+
+    def __str__(self) -> str:
+        if self.low is None or self.high is None:
+            return f"{self.value:.2g} (1 run)"
+        return f"{self.value:.2g} [{self.low:.2g}, {self.high:.2g}]"
+
+
+def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
+    """Mean of `values` and its 95 % interval; if `logarithmic`, of their logarithms, given back as values.
+
+    >>> print(mean([1.0, 2.0, 3.0]), mean([0.1, 10.0], logarithmic=True).value)
+    2 [-0.48, 4.5] 1.0
+    """
+    from scipy.stats import t
+
+    x = [log(max(value, TINY)) for value in values] if logarithmic else list(values)
+    n, centre = len(x), sum(x) / len(x)
+    back: Callable[[float], float] = exp if logarithmic else float
+    if n < 2:
+        return Mean(back(centre), None, None, n)
+    half = float(t.ppf(0.975, n - 1)) * sqrt(sum((v - centre) ** 2 for v in x) / (n - 1) / n)
+    return Mean(back(centre), back(centre - half), back(min(centre + half, 700)), n)
+
+
+def look(i: int) -> dict[str, Any]:
+    """Colour, marker and line of the i-th curve: each tells it apart alone."""
+    return {
+        "color": RAMP[(2 * i) % len(RAMP)],
+        "marker": MARKERS[i % len(MARKERS)],
+        "linestyle": LINES[i % len(LINES)],
+    }
+
+
+def curve(
+    drawing: Drawing, axes: "Axes", points: Mapping[float, Mean], name: str, style: Mapping[str, Any], what: str
+) -> None:
+    """Means against x with their intervals as bars, each point telling its numbers."""
+    line = {key: value for key, value in style.items() if not key.startswith("marker")}
+    dots = {key: value for key, value in style.items() if key != "linestyle"}
+    axes.plot(list(points), [point.value for point in points.values()], **line)
+    for x, point in points.items():
+        if point.low is not None and point.high is not None:
+            axes.plot([x, x], [point.low, point.high], color=style["color"], linewidth=1.1)
+        drawing.point(axes, x, point.value, f"{name}, {what} {x:g}: {point}, {point.runs} runs", **dots)
+
+
+def legend(drawing: Drawing, looks: Mapping[str, Mapping[str, Any]], columns: int = 4) -> None:
+    """Names of looks above the figure."""
+    from matplotlib.lines import Line2D
+
+    handles = [Line2D([], [], label=name, **style) for name, style in looks.items()]
+    drawing.figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=3, columnspacing=1.6)
