@@ -4,6 +4,7 @@ import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import lru_cache
 from pathlib import Path
 from typing import IO, Any
 
@@ -43,22 +44,30 @@ class TokenStream:
     def packed(self, start: int, count: int) -> Words:
         """Tokens of `count` examples from `start`, packed: (count, tokens, words), bit j set iff x_j = -1."""
         words = words_per_token(self.dim)
-        raw = self._raw(0, start * self.tokens * words, count * self.tokens * words)
-        packed = raw.reshape(count, self.tokens, words)
-        if self.dim % 64:
-            packed[..., -1] &= np.uint64((1 << self.dim % 64) - 1)
-        return packed
+        mask = 2 ** (self.dim % 64 or 64) - 1
+        raw = self._raw(0, start * self.tokens * words, count * self.tokens * words, words, mask)
+        return raw.reshape(count, self.tokens, words)
 
     def noise(self, start: int, count: int) -> NDArray[np.float64]:
         """One uniform in (0, 1) an example, independent of its tokens: the randomness of label noise."""
         return ((self._raw(1, start, count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
-    def _raw(self, role: int, start: int, count: int) -> Words:
-        philox = np.random.Philox(np.random.SeedSequence(self.seed).spawn(2)[role])
-        philox.advance(start // 4)  # a step of the counter yields four words
-        skip = start % 4
-        generator = np.random.Generator(philox)
-        return generator.integers(0, 2**64, size=skip + count, dtype=np.uint64)[skip:]
+    def _raw(self, role: int, start: int, count: int, period: int = 1, mask: int = 2**64 - 1) -> Words:
+        """Words start..start + count - 1 of one of the two streams, the last of each `period` of them cut to `mask`."""
+        from hardness.kernels import philox
+
+        skip = start % 4  # a step of the counter yields four words
+        out = np.empty(-(-(skip + count) // 4) * 4, np.uint64)
+        last = (period - 1 - (start - skip)) % period
+        philox(_key(self.seed, role), np.uint64(start // 4 + 1), out, last, period, np.uint64(mask))
+        return out[skip : skip + count]
+
+
+@lru_cache
+def _key(seed: int, role: int) -> Words:
+    """The key that numpy's Philox has: the stream is numpy's own, word for word."""
+    key: Words = np.random.Philox(np.random.SeedSequence(seed).spawn(2)[role]).state["state"]["key"]
+    return key
 
 
 def unpack(words: Words, dim: int) -> Signs:

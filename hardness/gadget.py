@@ -13,13 +13,14 @@ The thresholds b_i cut the integers into m + 1 cells, and G is made constant on 
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
+from functools import cached_property
 from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.examples import Words, pack, words_per_token
+from hardness.examples import Words, pack
 from hardness.layer import MultiHeadAttention
 
 Kind = Literal["diag", "dot"]
@@ -60,12 +61,15 @@ class Gadget:
 
     def levels(self, words: Words) -> NDArray[np.int64]:
         """Level of packed token pairs (n, 2, words), shape (n,); meaningful where z_0 != 0."""
-        x1, u = words[:, 0], words[:, 0] ^ words[:, 1]
-        if self.kind == "diag":
-            return _weigh(u, self.weights)
-        # Where u_j = 1, z_j = x1_j, so z_0 z_j = -1 exactly where the sign bits of x1_0 and x1_j differ.
-        negative = x1 ^ -(x1[:, :1] & np.uint64(1))
-        return _weigh(u & ~negative, self.weights) - _weigh(u & negative, self.weights)
+        from hardness.kernels import weigh
+
+        levels = np.empty(len(words), dtype=np.int64)
+        weigh(words, *self._planes, self.kind == "dot", levels)
+        return levels
+
+    @cached_property
+    def _planes(self) -> tuple[Words, NDArray[np.int64]]:
+        return digit_planes(self.weights)
 
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """G(level) = A + g(level) of integer levels, from the table: no softmax, no rounding."""
@@ -105,25 +109,13 @@ class Gadget:
 
 
 def digit_planes(weights: NDArray[np.int64]) -> tuple[Words, NDArray[np.int64]]:
-    """Binary digits of the weights as packed planes (p, words) and their values ±2^digit (p,):
+    """Digits of the weights in two's complement, as packed planes (p, words) and the digits' values (p,):
     Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p).
     """
-    digits = [
-        (pack(1 - 2 * (part >> digit & 1)), sign << digit)
-        for sign in (1, -1)
-        for part in [np.maximum(sign * weights, 0)]
-        for digit in range(int(part.max()).bit_length())
-    ]
-    planes = np.array([plane for plane, _ in digits], np.uint64).reshape(len(digits), words_per_token(len(weights)))
-    return planes, np.array([value for _, value in digits], np.int64)
-
-
-def _weigh(bits: Words, weights: NDArray[np.int64]) -> NDArray[np.int64]:
-    """Σ_j weights_j bits_j of packed bits (n, words)."""
-    total = np.zeros(len(bits), dtype=np.int64)
-    for plane, value in zip(*digit_planes(weights), strict=True):
-        total += value * np.bitwise_count(bits & plane).sum(axis=1, dtype=np.int64)
-    return total
+    magnitude = int(np.maximum(weights, ~weights).max()).bit_length()
+    digits = np.arange(magnitude + bool((weights < 0).any()))
+    values = np.where(digits < magnitude, 1, -1) << digits
+    return pack(1 - 2 * (weights >> digits[:, None] & 1)), values
 
 
 def coefficients(y: Any, a: Any, g: Any) -> tuple[Any, Any]:

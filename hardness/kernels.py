@@ -1,7 +1,8 @@
-"""Compiled loops on sets as uint64 masks: random words, colex enumeration, the Walsh-Hadamard transform.
+"""Compiled loops on packed words: random words, levels, colex enumeration, the Walsh-Hadamard transform, softmax.
 
-Everything is integer arithmetic, so every count is exact. Random bits come from splitmix64 states handed in
-by the caller (from a `SeedSequence`), never from a global generator.
+Words, sets and counts are integers, so they are exact. Random bits come from splitmix64 states and Philox keys
+handed in by the caller (from a `SeedSequence`), never from a global generator. The loops run without the
+interpreter's lock, so that plain threads share the work.
 """
 
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -15,13 +16,16 @@ if TYPE_CHECKING:
 else:
     from numba import njit
 
-    compiled = njit(cache=True)
+    compiled = njit(cache=True, nogil=True)
 
 U = np.uint64
 ONE, ZERO = U(1), U(0)
 GOLDEN, MIX1, MIX2 = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
 M1, M2, M4, H01 = U(0x5555555555555555), U(0x3333333333333333), U(0x0F0F0F0F0F0F0F0F), U(0x0101010101010101)
-U2, U4, U27, U30, U31, U56 = U(2), U(4), U(27), U(30), U(31), U(56)
+U2, U4, U27, U30, U31, U32, U56 = U(2), U(4), U(27), U(30), U(31), U(32), U(56)
+HALF, WEYL = U(0xFFFFFFFF), U(0xBB67AE8584CAA73B)
+PHILOX0, PHILOX1, PHILOX2, PHILOX3 = U(0xE14C6C93), U(0xD2E7470E), U(0x95121157), U(0xCA5A8263)
+LANES, BATCH = 64, 256  # counters and examples that a vector loop takes together: they stay in the first cache
 
 
 @compiled
@@ -41,6 +45,75 @@ def random_word(state: Any) -> Any:
     z = (z ^ (z >> U30)) * MIX1
     z = (z ^ (z >> U27)) * MIX2
     return z ^ (z >> U31)
+
+
+@compiled
+def _high(x: Any, low: Any, high: Any) -> Any:
+    """The upper 64 bits of x (low + 2^32 high), in products of 32 bits, which a vector unit has."""
+    cross = (x >> U32) * low + ((x & HALF) * low >> U32)
+    return (x >> U32) * high + (cross >> U32) + (((x & HALF) * high + (cross & HALF)) >> U32)
+
+
+@compiled
+def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) -> Any:
+    """Fill `out` with the words of Philox 4x64-10 (Salmon et al., SC 2011) of `key` (2,), counters first, first + 1, …
+
+    A counter makes four words; `out.size` is a multiple of 4. The words at last, last + period, … are cut to `mask`.
+    """
+    size = out.size // 4
+    c0, c1, c2, c3 = (
+        np.empty(LANES, np.uint64),
+        np.empty(LANES, np.uint64),
+        np.empty(LANES, np.uint64),
+        np.empty(LANES, np.uint64),
+    )
+    for start in range(0, size, LANES):
+        k0, k1 = key[0], key[1]
+        for i in range(LANES):
+            c0[i], c1[i], c2[i], c3[i] = first + U(start + i), ZERO, ZERO, ZERO
+        for _ in range(10):
+            # A round of all lanes at a time is one vector loop; a lane at a time would wait for its products.
+            for i in range(LANES):
+                x, y = c0[i], c2[i]
+                c0[i], c1[i] = _high(y, PHILOX2, PHILOX3) ^ c1[i] ^ k0, y * (PHILOX3 << U32 | PHILOX2)
+                c2[i], c3[i] = _high(x, PHILOX0, PHILOX1) ^ c3[i] ^ k1, x * (PHILOX1 << U32 | PHILOX0)
+            k0 += GOLDEN
+            k1 += WEYL
+        lanes = min(LANES, size - start)
+        for i in range(lanes):
+            j = 4 * (start + i)
+            out[j], out[j + 1], out[j + 2], out[j + 3] = c0[i], c1[i], c2[i], c3[i]
+        if mask != ~ZERO:
+            for j in range(last, 4 * (start + lanes), period):
+                out[j] &= mask
+                last = j + period
+
+
+@compiled
+def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
+    """Levels out (n,) int64 of packed pairs (n, 2, W): Σ_j w_j u_j, or z_0 Σ_j w_j z_j if `dot` (theory 1.1).
+
+    The weights are w_j = Σ_p values_p (bit j of planes_p), planes (P, W).
+    """
+    plus, minus = np.empty(BATCH, np.uint64), np.empty(BATCH, np.uint64)
+    for start in range(0, out.size, BATCH):
+        part, total = words[start : start + BATCH], out[start : start + BATCH]
+        total[:] = 0
+        for w in range(words.shape[2]):
+            for i in range(total.size):
+                plus[i] = part[i, 0, w] ^ part[i, 1, w]
+                if dot:
+                    # Where u_j = 1, z_j = x1_j, so z_0 z_j = -1 exactly where the sign bits of x1_0 and x1_j differ.
+                    minus[i] = plus[i] & (part[i, 0, w] ^ (ZERO - (part[i, 0, 0] & ONE)))
+                    plus[i] ^= minus[i]
+            for p in range(values.size):
+                plane, value = planes[p, w], values[p]
+                if plane:
+                    for i in range(total.size):
+                        total[i] += value * np.int64(popcount(plus[i] & plane))
+                    if dot:
+                        for i in range(total.size):
+                            total[i] -= value * np.int64(popcount(minus[i] & plane))
 
 
 @compiled

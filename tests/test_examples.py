@@ -22,6 +22,17 @@ def test_any_stretch_equals_the_same_stretch_of_the_whole(seed, tokens, dim, sta
     assert np.array_equal(stream.noise(start, count), stream.noise(0, start + count)[start:])
 
 
+@given(st.integers(0, 2**128), st.integers(1, 4), st.integers(1, 330), st.integers(0, 2**40), st.integers(0, 300))
+def test_words_are_those_of_numpys_philox(seed, tokens, dim, start, count):
+    words = -(-dim // 64)
+    first = start * tokens * words
+    philox = np.random.Philox(np.random.SeedSequence(seed).spawn(2)[0])
+    philox.advance(first // 4)
+    raw = philox.random_raw(first % 4 + count * tokens * words)[first % 4 :].reshape(count, tokens, words)
+    raw[..., -1] &= np.uint64(2 ** (dim % 64 or 64) - 1)
+    assert np.array_equal(TokenStream(seed, tokens, dim).packed(start, count), raw)
+
+
 @given(st.integers(0, 2**32), st.integers(1, 130))
 def test_pack_inverts_unpack(seed, dim):
     words = TokenStream(seed, 2, dim).packed(0, 9)

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness import gadget
-from hardness.examples import unpack
+from hardness.examples import TokenStream, unpack
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance, every_pair
@@ -95,6 +95,31 @@ def test_heads_are_as_few_as_a_common_beta_allows():
     made = Parity(9, 7).realize({"support": np.arange(1, 8)})
     signs = np.sign(made.value(np.arange(8)) - made.offset)
     assert (np.diff(signs) != 0).sum() == made.heads
+
+
+# --- the level of packed words --------------------------------------------------------------------------------------
+
+
+@given(st.data(), st.sampled_from(["diag", "dot"]), st.integers(1, 200), st.integers(0, 300))
+def test_levels_are_the_integer_arithmetic_of_theory_1_1(data, kind, dim, count):
+    bound = data.draw(st.sampled_from([0, 1, 2, 48, 2**20]))
+    low = data.draw(st.sampled_from([0, -bound]))
+    rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
+    w = rng.integers(low, bound, dim, endpoint=True)
+    w[0] = 0
+    made = gadget.saturated(kind, w.tolist(), np.array([0.5, 1.5]), np.array([0, 1, 0]))
+    words = TokenStream(1, 2, dim).packed(0, count)
+    x = unpack(words, dim).astype(np.int64)
+    z = (x[:, 0] - x[:, 1]) // 2
+    # Off the gate, z_0 = 0, the level of dot means nothing: there it is taken with x1_0 for z_0.
+    expected = np.abs(z) @ w if kind == "diag" else x[:, 0, 0] * (z @ w)
+    assert np.array_equal(made.levels(words), expected)
+
+
+def test_digits_of_weights_add_up_to_them():
+    for w in ([0, 0], [0, 1], [0, -1], [0, 3, -4], [0, -5, 7, 8], [0, 2**20, -(2**20)]):
+        planes, values = gadget.digit_planes(np.array(w))
+        assert (((planes[:, :1] >> np.arange(len(w), dtype=np.uint64)) & np.uint64(1)).T @ values == w).all()
 
 
 # --- the layer itself, on every input -----------------------------------------------------------------------------
