@@ -14,6 +14,7 @@ from scipy.stats import chisquare
 from hardness.attacks.equations import Equations, accepts, expected_agreement, extract, preimages
 from hardness.attacks.gaussian import FULL_RANK, check_plan, gaussian, row_reduce, solve2, solve_mod
 from hardness.attacks.kernels_gf import pack_rows, pooled_gauss, unpack_rows
+from hardness.attacks.search import search
 from hardness.errors import InputError
 
 GF2 = galois.GF(2)
@@ -103,6 +104,12 @@ def test_a_lie_in_the_public_data_is_wrong_or_out_of_budget_never_solved():
     outcome = gaussian(X, Y, public | {"flip": 0.0})
     assert outcome.status in ("wrong", "budget")
     assert outcome.secret is None
+
+
+@pytest.mark.parametrize("attack", [gaussian, search])
+def test_no_budget_is_no_try(attack):
+    w = support_secret(20, 3, np.random.default_rng(0))
+    assert attack(*examples(w, 2, 2, count=400, seed=0), budget=0).status in ("budget", "refused")
 
 
 def test_lpn_is_solved_within_budget_and_reports_budget_otherwise():

@@ -105,17 +105,17 @@ def gaussian(
     used, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
     rng = np.random.default_rng(seed)
     tries = RETRIES if budget is None else budget
-    for attempt in range(tries):
+    w, attempt = None, 0
+    while w is None and attempt < tries:
         # More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
         rows = used.rows(rng.permutation(len(used))[:need] if attempt else slice(0, need))
+        attempt += 1
         w = solve2(rows.a, rows.level) if rows.q == 2 else solve_mod(rows.a, _residue_of(rows), rows.q)
-        if w is not None:
-            break
-    detail = {"tries": attempt + 1, "equations": need, "checked": held_out}
+    detail = {"tries": attempt, "equations": need, "checked": held_out}
     if w is None:
         return Outcome("budget", None, len(equations), perf_counter() - start, detail)
     right = accepts(fresh, w)
-    spent = (need if attempt == 0 else len(used)) + held_out
+    spent = (need if attempt == 1 else len(used)) + held_out
     answer = secret(equations, w) if right else None
     return Outcome("solved" if right else "wrong", answer, spent, perf_counter() - start, detail)
 
