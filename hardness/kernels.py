@@ -13,10 +13,13 @@ if TYPE_CHECKING:
     Function = TypeVar("Function")
 
     def compiled(function: Function) -> Function: ...
+    def reassociated(function: Function) -> Function: ...
 else:
     from numba import njit
 
     compiled = njit(cache=True, nogil=True)
+    # Sums of floats may be taken in any order, which is what a vector unit needs.
+    reassociated = njit(cache=True, nogil=True, fastmath={"reassoc", "contract"})
 
 U = np.uint64
 ONE, ZERO = U(1), U(0)
@@ -114,6 +117,47 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
                     if dot:
                         for i in range(total.size):
                             total[i] -= value * np.int64(popcount(minus[i] & plane))
+
+
+@reassociated
+def attention_scores(x: Any, right: Any, out: Any) -> Any:
+    """Scores out (n, m, k, k) of tokens x (n, k, d), less the largest of their row: x_a·right_bi, and 0 for b = k - 1.
+
+    `right` (n, k - 1, m, d) holds Θ_i (x_b - x_{k-1}): a softmax does not see what all scores of its row share.
+    """
+    n, m, k, _ = out.shape
+    for e in range(n):
+        for i in range(m):
+            for a in range(k):
+                top = 0.0
+                for b in range(k - 1):
+                    score = 0.0
+                    for j in range(x.shape[2]):
+                        score += x[e, a, j] * right[e, b, i, j]
+                    out[e, i, a, b] = score
+                    top = max(top, score)
+                out[e, i, a, k - 1] = -top
+                for b in range(k - 1):
+                    out[e, i, a, b] -= top
+
+
+@reassociated
+def attend(weights: Any, moved: Any, out: Any) -> Any:
+    """out (n, k, d) += Σ_i Σ_b p_ab moved_bi with p the rows of weights (n, m, k, k) over their sums.
+
+    `moved` (n, k - 1, m, d) holds (x_b - x_{k-1}) W_i: what token k - 1 itself adds is in `out` already.
+    """
+    n, m, k, _ = weights.shape
+    for e in range(n):
+        for i in range(m):
+            for a in range(k):
+                total = 0.0
+                for b in range(k):
+                    total += weights[e, i, a, b]
+                for b in range(k - 1):
+                    p = weights[e, i, a, b] / total
+                    for j in range(out.shape[2]):
+                        out[e, a, j] += p * moved[e, b, i, j]
 
 
 @compiled

@@ -1,6 +1,8 @@
 """The multi-head attention layer F(X) = Σᵢ softmax(X Θᵢ Xᵀ) X Wᵢ: the one dense forward, and the definition."""
 
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -8,6 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.errors import InputError
 
 Array = NDArray[np.float64]
+CACHE = 1 << 16  # floats
 
 
 @dataclass(frozen=True)
@@ -49,29 +52,61 @@ class MultiHeadAttention:
     def patterns(self, X: ArrayLike) -> Array:
         """Attention patterns softmax(X Θᵢ Xᵀ) of tokens (n, k, d), as (n, m, k, k): each row sums to 1."""
         x = self._tokens(X)
-        return np.stack([_pattern(x, theta) for theta in self.theta], axis=1)
+        n, k, _ = x.shape
+        weights, size = np.empty((n, self.heads, k, k)), self._together(k)
+        for start in range(0, n, size):
+            part = slice(start, start + size)
+            self._weights(x[part].astype(np.float64, copy=False), weights[part])
+        weights /= weights.sum(axis=-1, keepdims=True)
+        return weights
 
     def __call__(self, X: ArrayLike) -> Array:
         """F(X), shape (n, k, d), of tokens (n, k, d)."""
+        from hardness.kernels import attend
+
         x = self._tokens(X)
-        # Head by head: one BLAS product over all examples beats an einsum over heads (theory.md 5).
-        out = np.zeros_like(x)
-        for theta, w in zip(self.theta, self.w, strict=True):
-            out += _pattern(x, theta) @ x @ w
+        n, k, _ = x.shape
+        out, size = np.empty(x.shape), self._together(k)
+        room = np.empty((min(n, size), self.heads, k, k))
+        for start in range(0, n, size):
+            tokens, here = x[start : start + size].astype(np.float64, copy=False), out[start : start + size]
+            weights = room[: len(tokens)]
+            differences = self._weights(tokens, weights)
+            # The rows of a softmax sum to 1, so token k - 1 adds its own image, and the others their difference to it.
+            here[:] = (tokens[:, -1] @ self._sum)[:, None]
+            attend(weights, self._split(differences @ self._beside, tokens), here)
         return out
 
-    def _tokens(self, X: ArrayLike) -> Array:
-        x = np.asarray(X, dtype=np.float64)
+    def _weights(self, x: Array, out: Array) -> Array:
+        """Fill `out` with the patterns of x before their rows are made to sum to 1; returns x_b - x_{k-1}, as rows."""
+        from hardness.kernels import attention_scores
+
+        differences = (x[:, :-1] - x[:, -1:]).reshape(-1, self.dim)
+        # One product for all heads: the few that are left of an example are too small for BLAS.
+        right = differences @ self.theta.reshape(-1, self.dim).T
+        attention_scores(x, self._split(right, x), out)
+        np.exp(out, out=out)
+        return differences
+
+    def _split(self, product: Array, x: Array) -> Array:
+        return product.reshape(len(x), x.shape[1] - 1, self.heads, self.dim)
+
+    @cached_property
+    def _beside(self) -> Array:
+        return np.ascontiguousarray(self.w.transpose(1, 0, 2)).reshape(self.dim, -1)
+
+    @cached_property
+    def _sum(self) -> Array:
+        return np.asarray(self.w.sum(axis=0))
+
+    def _together(self, k: int) -> int:
+        """Examples at a time: as many as keep what is computed of them in the second-level cache."""
+        return max(1, CACHE // (k * self.heads * (self.dim + k)))
+
+    def _tokens(self, X: ArrayLike) -> NDArray[Any]:
+        x = np.asarray(X)
         if x.ndim != 3 or x.shape[2] != self.dim:
             raise InputError(f"X must have shape (examples, tokens, {self.dim}), got {x.shape}")
-        if not np.isfinite(x).all():
+        if x.dtype.kind == "f" and not np.isfinite(x).all():
             raise InputError("X must be finite, got NaN or infinity")
         return x
-
-
-def _pattern(x: Array, theta: Array) -> Array:
-    scores = (x @ theta) @ x.transpose(0, 2, 1)
-    scores -= scores.max(axis=-1, keepdims=True)
-    np.exp(scores, out=scores)
-    scores /= scores.sum(axis=-1, keepdims=True)
-    return scores

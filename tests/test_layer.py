@@ -30,6 +30,27 @@ def test_equals_the_formula_example_by_example(seed, heads, tokens, dim):
     assert np.allclose(np.einsum("nmab,nbd,mde->nae", patterns, X, w), layer(X))
 
 
+@pytest.mark.parametrize(("heads", "tokens", "dim"), [(8, 2, 32), (1, 1, 3), (3, 8, 8), (2, 5, 33)])
+def test_no_less_accurate_than_the_formula_and_the_same_in_blocks(heads, tokens, dim, monkeypatch):
+    rng = np.random.default_rng(heads)
+    theta, w = rng.normal(size=(2, heads, dim, dim)) / dim**0.5
+    X = rng.choice([-1, 1], size=(200, tokens, dim)).astype(np.int8)
+    monkeypatch.setattr("hardness.layer.CACHE", 7 * tokens * heads * (dim + tokens))
+    found = MultiHeadAttention(theta, w)(X)
+    plain, exact = (
+        np.array([literal(theta.astype(kind), w.astype(kind), x) for x in X.astype(kind)])
+        for kind in (np.float64, np.longdouble)
+    )
+    assert np.abs(found - exact).max() <= 2 * np.abs(plain - exact).max() + 1e-15
+    assert np.sqrt(np.mean((found - exact) ** 2)) <= 2 * np.sqrt(np.mean((plain - exact) ** 2)) + 1e-16
+
+
+def test_no_examples():
+    layer = MultiHeadAttention(np.ones((2, 3, 3)), np.ones((2, 3, 3)))
+    assert layer(np.ones((0, 4, 3))).shape == (0, 4, 3)
+    assert layer.patterns(np.ones((0, 4, 3))).shape == (0, 2, 4, 4)
+
+
 def test_large_scores_do_not_overflow():
     layer = MultiHeadAttention(np.full((1, 4, 4), 1e4), np.eye(4)[None])
     assert np.isfinite(layer(np.ones((2, 3, 4)))).all()
