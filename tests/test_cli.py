@@ -71,6 +71,7 @@ def test_generate_rounding_prints_its_error_mass_and_dot_its_size(capsys, tmp_pa
         "generate rounding --dim 9 --modulus 12 --levels 3 --weight 4 --noise 0.5",
         "generate rounding --dim 6 --modulus 4 --levels 2 --exact",
         "generate nondegenerate --dim 6 --tokens 3 --heads 2 --scale 1.5",
+        "generate interpolation --dim 6 --heads 2 --rho 0.25 --scale 1.5",
     ],
 )
 def test_the_stored_command_makes_the_same_instance_again(capsys, tmp_path, line):
@@ -225,5 +226,5 @@ def test_help_is_quick_and_every_command_shows_an_example():
 
 def test_families_are_listed(capsys):
     rows = json.loads(call(capsys, "families", "--json")[1])["families"]
-    assert {row["name"] for row in rows} >= {"parity", "rounding", "nondegenerate"}
+    assert {row["name"] for row in rows} >= {"parity", "rounding", "nondegenerate", "interpolation"}
     assert all(row["hypothesis"] and row["heads"] for row in rows)

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from hardness import families
 from hardness.errors import InputError
 from hardness.families import modular
+from hardness.families.interpolation import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -40,6 +41,12 @@ from hardness.instance import Instance
         (Nondegenerate, {"dim": 4, "tokens": 5, "heads": 2}, "tokens"),
         (Nondegenerate, {"dim": 4, "tokens": 2, "heads": 0}, "heads"),
         (Nondegenerate, {"dim": 4, "tokens": 2, "heads": 2, "scale": 0.0}, "scale"),
+        (Interpolation, {"dim": 4, "heads": 2, "rho": 0.0}, "rho"),
+        (Interpolation, {"dim": 4, "heads": 2, "rho": 1.01}, "rho"),
+        (Interpolation, {"dim": 4, "heads": 2, "rho": float("nan")}, "rho"),
+        (Interpolation, {"dim": 4, "heads": 4, "rho": 0.5}, "dim - 1 = 3"),
+        (Interpolation, {"dim": 4, "heads": 1, "rho": 0.5}, "at least 2"),
+        (Interpolation, {"dim": 4, "heads": 2, "rho": 0.5, "scale": -1.0}, "scale"),
     ],
 )
 def test_bad_parameters_are_refused_at_once(family, parameters, words):
@@ -50,7 +57,7 @@ def test_bad_parameters_are_refused_at_once(family, parameters, words):
 
 
 def test_every_family_states_itself():
-    assert set(families.names()) >= {"parity", "rounding", "nondegenerate"}
+    assert set(families.names()) >= {"parity", "rounding", "nondegenerate", "interpolation"}
     for name in families.names():
         family = families.get(name)
         assert family.name == name

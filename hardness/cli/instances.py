@@ -107,6 +107,25 @@ def nondegenerate(
     _generate(Nondegenerate(dim, tokens, heads, scale), seed, out, as_json)
 
 
+@generate_app.command()
+def interpolation(
+    dim: Dim,
+    heads: Annotated[int, typer.Option(help="m, also the size of the hidden set at rho = 0.")],
+    rho: Annotated[float, typer.Option(help="Place on the path, in (0, 1]: 0 would be parity, 1 is random.")],
+    out: Out,
+    scale: Annotated[float, typer.Option(help="tau of the random end, as in nondegenerate.")] = 2.0,
+    seed: Seed = None,
+    as_json: Json = False,
+) -> None:
+    """A layer on the path from a hidden parity to a random layer.
+
+    Example: hardness generate interpolation --dim 8 --heads 2 --rho 0.5 --out between.safetensors
+    """
+    from hardness.families.interpolation import Interpolation
+
+    _generate(Interpolation(dim, heads, rho, scale), seed, out, as_json)
+
+
 def _generate(family: "Family", seed: int | None, out: Path, as_json: bool) -> None:
     from hardness.files import replacing
     from hardness.instance import Instance

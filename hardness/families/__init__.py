@@ -48,7 +48,7 @@ def names() -> list[str]:
     """Names of the installed families.
 
     >>> names()
-    ['nondegenerate', 'parity', 'rounding']
+    ['interpolation', 'nondegenerate', 'parity', 'rounding']
     """
     return sorted(point.name for point in entry_points(group="hardness.families"))
 

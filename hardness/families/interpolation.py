@@ -1,0 +1,88 @@
+"""The path from a hard layer to a nice one: where does learning become hard?"""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.examples import Words, unpack
+from hardness.families import Secret
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.layer import MultiHeadAttention
+
+
+@dataclass(frozen=True)
+class Interpolation:
+    """Θ = (1 - ρ) Θ_hard + ρ Θ_nice and W likewise: a hidden parity at ρ = 0, a random layer at ρ = 1.
+
+    `dim` d and `heads` m = |S| as in `Parity` (gadget `diag`); `rho` ρ in (0, 1]; `scale` τ of the random layer as
+    in `Nondegenerate`, with k = 2 tokens. ρ = 0 is the family `parity`. Raises `InputError` on anything else.
+
+    >>> sorted(Interpolation(dim=8, heads=2, rho=0.5).draw(np.random.default_rng(0)))
+    ['support', 'theta', 'w']
+    """
+
+    dim: int
+    heads: int
+    rho: float
+    scale: float = 2.0
+
+    name: ClassVar[str] = "interpolation"
+    summary: ClassVar[str] = "on the path from a hidden parity to a random layer"
+    hypothesis: ClassVar[str] = (
+        "None proved. At rho = 0 this is the parity family, unconditionally hard for statistical queries; that bound "
+        "needs labels of two values and is not claimed for any rho > 0, where labels are real numbers that depend on "
+        "all coordinates. At rho = 1 it is a random layer, meant to be learnable. In between is an open question that "
+        "the lab measures."
+    )
+    heads_meaning: ClassVar[str] = "size of the hidden set at rho = 0, number of random heads at rho = 1"
+
+    def __post_init__(self) -> None:
+        _ = self._ends  # their own checks
+        if not 0 < self.rho <= 1:
+            raise InputError(f"rho must be in (0, 1], got {self.rho}; rho = 0 is the family parity")
+
+    @property
+    def _ends(self) -> tuple[Parity, Nondegenerate]:
+        return Parity(self.dim, self.heads), Nondegenerate(self.dim, 2, self.heads, self.scale)
+
+    @property
+    def tokens(self) -> int:
+        return 2
+
+    def cost(self) -> dict[str, float]:
+        """Predicted seconds and bytes of `realize`: both ends."""
+        hard, nice = (end.cost() for end in self._ends)
+        return {name: hard[name] + nice[name] for name in hard}
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """Both ends: {"support": as of `Parity`, "theta" and "w": as of `Nondegenerate`}."""
+        hard, nice = self._ends
+        return hard.draw(rng) | nice.draw(rng)
+
+    def realize(self, secret: Secret) -> MultiHeadAttention:
+        """The layer at ρ between the dense parity layer and the random one."""
+        parity, _ = self._ends
+        hard = parity.realize(secret).layer()
+        theta, w = (
+            (1 - self.rho) * at_zero + self.rho * secret[name]
+            for name, at_zero in (("theta", hard.theta), ("w", hard.w))
+        )
+        return MultiHeadAttention(theta, w)
+
+    def labels(self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """F(X) by the dense layer, (n, 2, d): there is no closed form, and no bound that its last bits could break."""
+        return teacher(unpack(words, self.dim))
+
+    def certificate(self, teacher: MultiHeadAttention) -> dict[str, Any]:
+        """Nothing is proved inside the path; `hardness inspect` measures the non-degeneracy conditions."""
+        return {"method": "none: the layer follows from the secret"}
+
+    def verify(self, teacher: MultiHeadAttention, secret: Secret) -> list[tuple[str, bool, str]]:
+        """The hard end's own checks, and the random end's."""
+        hard, nice = self._ends
+        checks = hard.verify(hard.realize(secret), secret), nice.verify(nice.realize(secret), secret)
+        return [(f"{name} at rho = {end}", ok, detail) for end in (0, 1) for name, ok, detail in checks[end]]

@@ -1,0 +1,90 @@
+"""The family `interpolation`: its ends, its path on every input, and its way through the command line."""
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardness.cli import run
+from hardness.examples import unpack
+from hardness.families.interpolation import Interpolation
+from hardness.families.parity import Parity
+from hardness.instance import Instance, every_pair
+
+
+def by_the_definition(theta: np.ndarray, w: np.ndarray, X: np.ndarray) -> np.ndarray:
+    """F(X) = Σᵢ softmax(X Θᵢ Xᵀ) X Wᵢ, one example at a time."""
+    out = np.zeros(X.shape)
+    for n, x in enumerate(X.astype(float)):
+        for t, v in zip(theta, w, strict=True):
+            scores = np.exp(x @ t @ x.T)
+            out[n] += scores / scores.sum(axis=1, keepdims=True) @ x @ v
+    return out
+
+
+@pytest.mark.parametrize(("dim", "heads"), [(3, 2), (4, 2), (4, 3)])
+@pytest.mark.parametrize("rho", [0.1, 0.5, 1.0])
+def test_the_path_on_every_input(dim: int, heads: int, rho: float) -> None:
+    instance = Instance.generate(Interpolation(dim, heads, rho), 3)
+    hard = Parity(dim, heads).realize(instance.secret).layer()
+    X = unpack(every_pair(dim), dim)
+    theta, w = ((1 - rho) * getattr(hard, name) + rho * instance.secret[name] for name in ("theta", "w"))
+    labels = instance.family.labels(instance.teacher, every_pair(dim), np.zeros(len(X)))
+    assert np.abs(labels - by_the_definition(theta, w, X)).max() < 1e-12
+
+
+@pytest.mark.parametrize(("dim", "heads"), [(5, 2), (6, 4)])
+def test_the_hard_end_is_the_parity_on_every_input(dim: int, heads: int) -> None:
+    """F is smooth in ρ: at ρ = 1e-9 it is the closed form of the parity within 1e-6, and no nearer than 1e-12."""
+    instance = Instance.generate(Interpolation(dim, heads, 1e-9), 1)
+    words = every_pair(dim)
+    exact = Parity(dim, heads).realize(instance.secret).labels(words)
+    distance = np.abs(instance.teacher(unpack(words, dim)) - exact).max()
+    assert 1e-12 < distance < 1e-6
+
+
+def test_the_nice_end_is_the_random_layer() -> None:
+    instance = Instance.generate(Interpolation(6, 3, 1.0), 2)
+    assert np.array_equal(instance.teacher.theta, instance.secret["theta"])
+    assert np.array_equal(instance.teacher.w, instance.secret["w"])
+    # Entries N(0, 4/(2 d²)) and N(0, 1/d): 108 of each; the variance of 108 has 5 sd of 68 %.
+    assert instance.teacher.theta.var() * 2 * 36 / 4 == pytest.approx(1, abs=0.68)
+    assert instance.teacher.w.var() * 6 == pytest.approx(1, abs=0.68)
+
+
+def test_all_of_the_path_shares_its_ends() -> None:
+    near, far = (Instance.generate(Interpolation(7, 3, rho), 5) for rho in (0.2, 0.9))
+    assert all(np.array_equal(near.secret[name], far.secret[name]) for name in near.secret)
+
+
+def test_the_command_line_from_generate_to_learn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    def said(*arguments: str) -> dict[str, object]:
+        assert run([*arguments, "--json"]) == 0
+        payload = json.loads(capsys.readouterr().out)
+        assert isinstance(payload, dict)
+        return payload
+
+    file = str(tmp_path / "x.safetensors")
+    options = ["--dim", "6", "--heads", "2", "--rho", "0.9", "--seed", "0"]
+    made = said("generate", "interpolation", *options, "--out", file)
+    assert (made["family"], made["rho"], made["tokens"]) == ("interpolation", 0.9, 2)
+    assert said("verify", file)["ok"] is True
+    shown = said("inspect", file)
+    assert "None proved" in str(shown["hypothesis"])
+    assert shown["conditions"]
+    assert not {"secret", "seed", "command"} & set(shown)
+    said("sample", file, "--count", "50", "--seed", "1", "--out", str(tmp_path / "e.npz"))
+    public = json.loads(str(np.load(tmp_path / "e.npz")["public"]))
+    assert (public["rho"], public["sampling_seed"]) == (0.9, 1)
+    learnt = said("learn", "direct", file, "--count", "400", "--seed", "0")
+    assert learnt["status"] == "solved"
+    assert learnt["sign_accuracy"] is None  # judged like a random layer
+    assert float(str(learnt["relative_error"])) <= 1e-6
+
+
+def test_a_point_that_is_not_on_the_path_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    options = ["--dim", "6", "--heads", "2", "--rho", "0", "--out", str(tmp_path / "x")]
+    assert run(["generate", "interpolation", *options]) == 2
+    assert capsys.readouterr().err == "error: rho must be in (0, 1], got 0.0; rho = 0 is the family parity\n"
+    assert not list(tmp_path.iterdir())
