@@ -5,6 +5,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from math import prod
 from pathlib import Path
 from typing import IO, Any
 
@@ -128,7 +129,8 @@ def write(
     note = json.dumps(public, sort_keys=True)
     if path.suffix not in (".npz", ".parquet"):
         raise InputError(f"cannot write {path}: examples are .npz or .parquet; change the suffix")
-    with replacing(path) as temporary:
+    # Parquet compresses: how far is not known beforehand.
+    with replacing(path, 9 * prod(shape) if path.suffix == ".npz" else 0) as temporary:
         if path.suffix == ".npz":
             _write_npz(temporary, shape, chunks, note)
         else:

@@ -1,6 +1,7 @@
 """Output files that appear whole or not at all."""
 
 import os
+import shutil
 import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,11 +11,12 @@ from hardness.errors import InputError
 
 
 @contextmanager
-def replacing(path: Path) -> Iterator[Path]:
+def replacing(path: Path, size: int = 0) -> Iterator[Path]:
     """Yield a temporary name beside `path`; rename it to `path` on success, remove it on failure.
 
     Missing parent folders are made. An existing target that is not a regular file (a folder, a device) is
-    refused and left alone, and whatever the system refuses (a full disk, no permission) is an `InputError`.
+    refused and left alone. A full disk, also one that a file of `size` bytes would fill, and whatever else the system
+    refuses is an `InputError`.
 
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with replacing(Path(folder) / "a" / "b.txt") as temporary:
@@ -27,6 +29,11 @@ def replacing(path: Path) -> Iterator[Path]:
         if path.exists() and not path.is_file():
             raise InputError(f"cannot write {path}: it exists and is not a regular file; name another --out")
         path.parent.mkdir(parents=True, exist_ok=True)
+        free = shutil.disk_usage(path.parent).free
+        if size > free:
+            raise InputError(
+                f"cannot write {path}: it takes {size / 1e9:.3g} GB and {free / 1e9:.3g} are free; ask less"
+            )
         handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=path.suffix, dir=path.parent)
         os.close(handle)
         temporary = Path(name)

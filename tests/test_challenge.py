@@ -62,9 +62,10 @@ def secret_spellings(instance):
     weights = instance.teacher.weights
     for vector in (weights, weights[1:]):
         yield from spellings(vector)
-        yield from spellings(1 - 2 * (vector != 0))
-        yield np.packbits(vector != 0).tobytes()
-        yield np.packbits(vector != 0, bitorder="little").tobytes()
+        if instance.family.name == "parity":  # of a dense secret hardly an entry is 0, and a run of -1 is no leak
+            yield from spellings(1 - 2 * (vector != 0))
+            yield np.packbits(vector != 0).tobytes()
+            yield np.packbits(vector != 0, bitorder="little").tobytes()
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])

@@ -196,6 +196,16 @@ def test_a_full_disk_on_stdout_is_an_error_and_no_file_stays(tmp_path):
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_would_fill_the_disk_is_refused_before_it_does(tmp_path):
+    shell(f"hardness generate parity --dim 8 --heads 2 --out {tmp_path}/p")
+    for command in (f"sample {tmp_path}/p --out {tmp_path}/e.npz", f"challenge {tmp_path}/p --out {tmp_path}/c"):
+        done = shell(f"hardness {command} --count 1{'0' * 20}")
+        assert done.returncode == 2
+        assert done.stderr.count("\n") == 1
+        assert "GB" in done.stderr
+    assert [path.name for path in tmp_path.iterdir()] == ["p"]
+
+
 def test_a_closed_pipe_is_no_error():
     assert shell("hardness families | true; exit ${PIPESTATUS[0]}").returncode == 0
 

@@ -1,6 +1,6 @@
 """Estimates against published figures (references.md B) and against themselves."""
 
-from math import inf, isfinite, sqrt
+from math import inf, isfinite, log2, sqrt
 
 import pytest
 from hypothesis import given, settings
@@ -163,6 +163,17 @@ def test_every_attack_is_listed_whatever_its_status():
         assert line.status in ("ok", "failed", "not applicable")
         assert (line.log2_time is not None) == (line.status == "ok")
         assert line.log2_time is None or isfinite(line.log2_time)
+
+
+@pytest.mark.parametrize("n", [1, 2, 1100])
+@pytest.mark.parametrize(
+    "kind", [{"family": "rounding", "modulus": 97, "levels": 2}, {"family": "parity", "flip": 0.45}]
+)
+def test_figures_stay_finite_at_any_size(n, kind):
+    """Bounds and tries beyond 2^1024 are figures like any other; at the smallest sizes nothing divides by zero."""
+    lines = estimates({"dim": n + 1, "heads": (n + 1) // 2, "gadget": "diag"} | kind)
+    assert all(line.log2_time is None or isfinite(line.log2_time) for line in lines)
+    assert n < 1100 or (lines[0].log2_time or 0) > 1000
 
 
 def test_exact_parity_is_polynomial_and_its_sq_bound_is_not():

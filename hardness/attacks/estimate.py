@@ -87,16 +87,16 @@ def _parity(public: Public, tolerance: float) -> list[Line]:
     test = _rows_to_test(log2(N), bias)
 
     def sq() -> Cost | str:
-        bound = 8 * tolerance**2 * (N - 1) / bias**2
-        return Cost(log2(bound), 0.0, 0.0) if bound > 1 else "the bound is below one query"
+        bound = 3 + 2 * log2(tolerance / bias) + log2(N - 1) if N > 1 else 0.0
+        return Cost(bound, 0.0, 0.0) if bound > 0 else "the bound is below one query"
 
     def middle() -> Cost:
         bits = log2(half) + 4 if eta else 0.0  # all these labels must be right at once
         return Cost(log2(half) + log2(2 * s) + bits * -log2(1 - eta), log2(half), test + 1)
 
     def pooled() -> Cost:
-        tries = 1 / FULL_RANK * (1 - eta) ** -n
-        return Cost(log2(tries) + 2 * log2(n) + log2(n + 1), 2 * log2(n + 1), log2(n + 1 + 2**test) + 1)
+        tries = -log2(FULL_RANK) - n * log2(1 - eta)
+        return Cost(tries + 2 * log2(n) + log2(n + 1), 2 * log2(n + 1), log2(n + 1 + 2**test) + 1)
 
     def eliminate() -> Cost | str:
         if eta:
@@ -144,9 +144,9 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
     def sq() -> Cost | str:
         if h is not None:
             return "the bound is for dense uniform secrets"
-        rate = 4 * (8 / 3) ** n if dot and q % 2 else 8 * 2.0**n
-        bound = tolerance**2 * rate * (1 - float(q) ** -n)
-        return Cost(log2(bound), 0.0, 0.0) if bound > 1 else "the bound is below one query"
+        rate = 2 + n * log2(8 / 3) if dot and q % 2 else 3 + n
+        bound = 2 * log2(tolerance) + rate + log2(1 - float(q) ** -n)
+        return Cost(bound, 0.0, 0.0) if bound > 0 else "the bound is below one query"
 
     def middle() -> Cost | str:
         if noise:

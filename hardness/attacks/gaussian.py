@@ -162,8 +162,8 @@ def _pooled(equations: Equations, tries: int, seed: int, start: float) -> Outcom
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)
     taken, solved, solution = pooled_gauss(pool, check, n, int(bar * held_out), tries, state)
-    expected = 1 / (FULL_RANK * (1 - equations.flip) ** n)
-    detail = {"tries": taken, "expected_tries": expected, "pool": len(pool), "checked": held_out}
+    expected = -np.log2(FULL_RANK) - n * np.log2(1 - equations.flip)
+    detail = {"tries": taken, "log2_expected_tries": round(float(expected), 2), "pool": len(pool), "checked": held_out}
     if not solved:
         return Outcome("budget", None, len(rows), perf_counter() - start, detail)
     w = (solution[np.arange(n) // 64] >> (np.arange(n) % 64).astype(np.uint64)) & np.uint64(1)
