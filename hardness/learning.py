@@ -127,11 +127,20 @@ def learn(
     return payload | scores | {"phases": plain(getattr(report, "phases", ())), "seconds": seconds}
 
 
-def _status(claimed: str, scores: dict[str, float | None]) -> str:
+def solved(scores: dict[str, float | None]) -> bool:
+    """Whether the scores of `judge` solve the instance: sign accuracy .99, or relative error 1e-6 without signs.
+
+    >>> solved({"relative_error": 0.0, "sign_accuracy": None}), solved({"relative_error": 0.1, "sign_accuracy": 0.98})
+    (True, False)
+    """
     relative, sign = scores["relative_error"], scores["sign_accuracy"]
+    return relative is not None and (relative <= EXACT if sign is None else sign >= ACCURATE)
+
+
+def _status(claimed: str, scores: dict[str, float | None]) -> str:
     if claimed == "refused":
         return claimed
-    if relative is not None and (relative <= EXACT if sign is None else sign >= ACCURATE):
+    if solved(scores):
         return "solved"
     return "budget" if claimed == "budget" else "wrong"
 

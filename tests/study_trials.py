@@ -1,5 +1,6 @@
-"""Trials and learners for the tests of the engine: the well-behaved, and those that crash, hang, lie and spy."""
+"""Trials and learners for the tests of the engine, well-behaved or not (crash, hang, lie, spy); who is still alive."""
 
+import ctypes
 import os
 import time
 from pathlib import Path
@@ -42,6 +43,13 @@ def troubled(task: Task, root: int, guard: float) -> Outcome:
             raise RuntimeError("no luck")
         case 7:
             raise MemoryError
+    return trivial(task, root, guard)
+
+
+def frozen(task: Task, root: int, guard: float) -> Outcome:
+    """The second trial hangs in C and holds the interpreter: no thread and no handler of its process runs."""
+    if task.repetition == 1:
+        ctypes.PyDLL(None).sleep(3600)
     return trivial(task, root, guard)
 
 
@@ -123,3 +131,29 @@ def learns(task: Task, root: int, guard: float) -> Outcome:
     name = "Quiet" if task.repetition < 8 else "Sleeps"
     solver = {"kind": "learner", "learner": f"study_trials:{name}", "params": {}}
     return run_trial(Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, task.repetition), root, guard)
+
+
+def descendants(pid: int) -> set[int]:
+    """Process ids of the children of `pid`, and of theirs."""
+    parents = {}
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdecimal():
+            try:
+                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
+            except OSError:
+                continue
+    found, new = set(), {pid}
+    while new:
+        new = {child for child, parent in parents.items() if parent in new} - found
+        found |= new
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    def state(pid: int) -> str:
+        try:
+            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return "X"
+
+    return {pid for pid in pids if state(pid) not in "XZ"}

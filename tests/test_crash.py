@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 import pytest
 import study_trials
-from study_trials import numbered
+from study_trials import alive, descendants, numbered
 
 from hardness.errors import InputError
 from hardness.study import report
@@ -77,32 +77,6 @@ def wait_until_stored(folder: Path, count: int) -> None:
     while stored(folder) < count:
         assert time.monotonic() < deadline
         time.sleep(0.02)
-
-
-def descendants(pid: int) -> set[int]:
-    """Process ids of the children of `pid`, and of theirs."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-    found, new = set(), {pid}
-    while new:
-        new = {child for child, parent in parents.items() if parent in new} - found
-        found |= new
-    return found
-
-
-def alive(pids: set[int]) -> set[int]:
-    def state(pid: int) -> str:
-        try:
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return "X"
-
-    return {pid for pid in pids if state(pid) not in "XZ"}
 
 
 def undisturbed(folder: Path) -> bytes:

@@ -251,8 +251,9 @@ def _serve(pipe: Any) -> None:
     while True:
         start, _ = receive(pipe)
         sys.path[:] = [*filter(None, [start.get("folder")]), *(p for p in sys.path if p != start.get("folder"))]
-        with suppress(Exception):
-            load(start["learner"])  # imported once here, not in every child; the child reports what fails
+        for name in (start["learner"], _judged(start)):
+            with suppress(Exception):
+                load(name)  # imported once here, not in every child; the child reports what fails
         child = os.fork()
         if child == 0:
             die_with_parent()
@@ -262,12 +263,17 @@ def _serve(pipe: Any) -> None:
             os._exit(1)  # closes the pipe: the lab sees that the learner died
 
 
+def _judged(start: dict[str, Any]) -> str:
+    """Whose source counts: the learner's, also where another class wraps it and takes its name as `learner`."""
+    return str(start["params"].get("learner", start["learner"]))
+
+
 def _learn(pipe: Any, start: dict[str, Any]) -> None:
     try:
         kind = load(start["learner"])
         seeded = "random_state" in inspect.signature(kind).parameters
         learner = kind(**start["params"], **({"random_state": start["seed"]} if seeded else {}))
-        send(pipe, {"source": source(start["learner"])})
+        send(pipe, {"source": source(_judged(start))})
         while "end" not in (message := receive(pipe))[0]:
             header, (X, *rest) = message
             if rest:

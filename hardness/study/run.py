@@ -150,20 +150,57 @@ def _cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, addre
         waiting, running = iter(tasks), {}
 
         def submit(task: Task) -> Any:
-            future = client.submit(_job, trial, task.text, root, guard, pure=False, retries=0)
+            future = client.submit(_guarded, trial, task.text, root, guard, guard + GRACE, pure=False, retries=0)
             running[future] = task
             return future
 
         ahead = AHEAD * max(1, sum(client.nthreads().values()))
         ended = dask.as_completed([submit(task) for task in islice(waiting, ahead)])
-        for future in ended:
-            task, failure = running.pop(future), future.exception()
-            for following in islice(waiting, 1):
-                ended.add(submit(following))
-            if failure is None:
-                yield (task, *future.result())
-            else:
-                yield task, _failure(failure, guard), provenance(root)
+        try:
+            for future in ended:
+                task, failure = running.pop(future), future.exception()
+                for following in islice(waiting, 1):
+                    ended.add(submit(following))
+                if failure is None:
+                    yield (task, *future.result())
+                else:
+                    yield task, _failure(failure, guard), provenance(root)
+        finally:
+            client.cancel(list(running))
+            client.run(_release)
+
+
+_POOLS: dict[int, Any] = {}  # on a Dask worker: one process for each of its threads
+
+
+def _guarded(trial: Trial, text: str, root: int, guard: float, limit: float) -> tuple[Outcome, Mapping[str, Any]]:
+    """`_job` in a process that this thread of a Dask worker keeps; ended with it if it takes more than `limit` s."""
+    import multiprocessing
+
+    from pebble import ProcessPool
+
+    thread = threading.get_ident()
+    if thread not in _POOLS or not _POOLS[thread].active:
+        os.environ.update(dict.fromkeys(THREADS, "1"))
+        # Dask's workers are daemons, to which multiprocessing forbids children; these die with their parent.
+        vars(multiprocessing.current_process())["_config"]["daemon"] = False
+        context = multiprocessing.get_context("spawn")
+        _POOLS[thread] = ProcessPool(1, initializer=die_with_parent, context=context)
+    try:
+        ended: tuple[Outcome, Mapping[str, Any]] = (
+            _POOLS[thread].schedule(_job, (trial, text, root, guard), timeout=limit).result()
+        )
+    except Exception as error:
+        return _failure(error, guard), provenance(root)
+    return ended
+
+
+def _release() -> None:
+    """End the processes of `_guarded` on this worker."""
+    while _POOLS:
+        _, pool = _POOLS.popitem()
+        pool.stop()
+        pool.join()
 
 
 def _job(trial: Trial, text: str, root: int, guard: float) -> tuple[Outcome, Mapping[str, Any]]:

@@ -28,6 +28,7 @@ CREATE TABLE trials (
     seconds REAL NOT NULL, source TEXT, provenance INTEGER NOT NULL REFERENCES provenance
 ) WITHOUT ROWID;
 """
+RETRIED = ("error", "killed")
 TIMING = ("seconds", "source")  # with the provenance, what may differ between two runs of the same seed
 
 
@@ -149,6 +150,16 @@ class Store:
             self._db.execute("COMMIT")
         except sqlite3.OperationalError as error:  # a full disk, a read-only file, another writer
             raise InputError(f"cannot write {self.path}: {error}") from error
+
+    def retry(self, tasks: Iterable[Task]) -> int:
+        """Forget the trials of `tasks` that ended as one of `RETRIED`, so that they run again; returns how many."""
+        self._db.execute("BEGIN IMMEDIATE")
+        forgotten = self._db.executemany(
+            "DELETE FROM trials WHERE identity = ? AND status IN (?, ?)",
+            [(bytes.fromhex(task.identity), *RETRIED) for task in tasks],
+        ).rowcount
+        self._db.execute("COMMIT")
+        return forgotten
 
     def done(self) -> set[str]:
         """Identities of the tasks that have been run."""

@@ -18,6 +18,7 @@ STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused"
 CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
 HELD_OUT = {"screen": 256, "confirm": 4096}  # informative examples for every look, and for when those say yes
 ACCURACY = 0.9
+LOST = (Raised, Died, Malformed, TimeoutError)
 
 
 @dataclass(frozen=True)
@@ -49,6 +50,23 @@ def run_trial(task: Task, root: int, guard: float) -> Outcome:
         outcome = Outcome("error", detail={"reason": f"{type(error).__name__}: {error}".splitlines()[0]})
     seconds = time.perf_counter() - begin
     return Outcome(outcome.status, outcome.cost, outcome.detail, seconds, outcome.source)
+
+
+def lost(error: Exception, cost: float, guard: float, source: str | None = None) -> Outcome:
+    """The outcome of a trial whose learner, run apart, raised one of `LOST` after `cost` examples.
+
+    An exception `Ended` whose text starts with a status other than solved is that status, said by a wrapped learner.
+
+    >>> lost(Raised("Ended: refused: too few examples"), 64, guard=60).status
+    'refused'
+    """
+    reason = f"over {guard:g} s" if isinstance(error, TimeoutError) else str(error)
+    status = {TimeoutError: "timeout", Died: "killed", Malformed: "refused", Raised: "error"}[type(error)]
+    kind, _, told = reason.partition(": ")
+    said, _, why = told.partition(": ")
+    if kind == "Ended" and said in ("wrong", "budget", "refused"):  # never solved: the lab says that
+        status, reason = said, why
+    return Outcome(status, cost, {"reason": reason}, source=source)
 
 
 def hidden_size(params: Mapping[str, Any]) -> int:
@@ -105,14 +123,8 @@ def _learner(task: Task, root: int, guard: float) -> Outcome:
                         break
                 else:
                     return Outcome("solved", spent, {"accuracy": round(accuracy, 6)}, source=source)
-    except Raised as error:
-        return Outcome("error", spent, {"reason": str(error)}, source=source)
-    except Died as error:
-        return Outcome("killed", spent, {"reason": str(error)}, source=source)
-    except Malformed as error:
-        return Outcome("refused", spent, {"reason": str(error)}, source=source)
-    except TimeoutError:
-        return Outcome("timeout", spent, {"reason": f"over {guard:g} s"}, source=source)
+    except LOST as error:
+        return lost(error, spent, guard, source)
     return Outcome("budget", spent, {"accuracy": round(accuracy, 6)}, source=source)
 
 
@@ -129,9 +141,16 @@ def _contest(task: Task, root: int, guard: float) -> Outcome:
     return contest(task, root, guard)
 
 
+def _stress(task: Task, root: int, guard: float) -> Outcome:
+    from hardness.study.stress import climb
+
+    return climb(task, root, guard)
+
+
 _KINDS: dict[str, Callable[[Task, int, float], Outcome]] = {
     "game": _game,
     "learner": _learner,
     "attack": _contest,
     "fit": _contest,
+    "stress": _stress,
 }
