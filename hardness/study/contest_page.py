@@ -3,7 +3,7 @@
 from collections import Counter, defaultdict
 from math import log2
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.attacks.estimate import estimates
 from hardness.errors import InputError
@@ -13,9 +13,13 @@ from hardness.study.store import Row, Store
 from hardness.study.tasks import Task
 
 SHOWN = ("sq bound", "exhaustive", "meet in the middle", "gaussian", "lpn pooled gauss", "lf2", "coded bkw")
+WIDE = 14  # columns of a band
 SHORT = "primal for short public vectors, MATZOV"
 # Fill and text; all of them colours that the page redefines in dark mode.
 SOLVED, SOME, REFUSED, FAILED = ("#178573", "#ffffff"), ("#31688e", "#ffffff"), ("#dcdcdd", INK), ("#b05c0b", "#ffffff")
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
 
 Place = tuple[str, int]
 
@@ -88,46 +92,74 @@ def _verdict(cells: dict[str, dict[Place, list[Row]]]) -> str:
     if not places:
         return "no trial has been run."
     solved = f"{len(places) - len(unsolved)} of {len(places)} instances are solved by someone in the house"
-    names = "; ".join(f"{family} at m = {m}" for family, m in unsolved)
+    missed: dict[str, list[str]] = defaultdict(list)
+    for family, m in unsolved:
+        missed[family].append(str(m))
+    names = "; ".join(f"{family} at m = {', '.join(heads)}" for family, heads in missed.items())
     return f"{solved}; by none: {names}." if names else f"{solved}."
 
 
 def draw(cells: dict[str, dict[Place, list[Row]]]) -> Drawing:
-    """One row a solver, one column an instance, families side by side."""
+    """One row a solver, one column an instance; families side by side as far as a page is wide, then below."""
     solvers = sorted(cells, key=lambda name: (name.split()[0] != "SQ", name.split()[0] != "learner", name))
-    places = sorted({place for row in cells.values() for place in row})
-    drawing = Drawing("contest", 2.4 + 0.62 * max(len(places), 1), 1.5 + 0.42 * max(len(solvers), 1))
+    bands = _bands(sorted({place for row in cells.values() for place in row}))
+    columns = max(map(len, bands))
+    drawing = Drawing("contest", 1.7 + 0.58 * max(columns, 1), sum(0.9 + 0.4 * max(len(solvers), 1) for _ in bands))
     with style(drawing.name):
-        from matplotlib.patches import Rectangle
-
-        axes = drawing.figure.subplots()
-        for y, solver in enumerate(solvers):
-            for x, place in enumerate(places):
-                rows = cells[solver].get(place)
-                if not rows:
-                    continue
-                solved, status = _ended(rows)
-                whole = solved == len(rows)
-                fill, color = SOLVED if whole else SOME if solved else REFUSED if status == "refused" else FAILED
-                axes.add_patch(Rectangle((x - 0.47, y - 0.44), 0.94, 0.88, color=fill, linewidth=0))
-                spent = [row.outcome.cost for row in rows if row.outcome and row.outcome.cost]
-                cost = f"2^{log2(sum(spent) / len(spent)):.0f}" if spent else ""
-                text = f"{solved}/{len(rows)}\n{cost}" if solved else status
-                axes.text(x, y, text, ha="center", va="center", fontsize=6.6, color=color, linespacing=1.05)
-        axes.set_xlim(-0.6, max(len(places), 1) - 0.4)
-        axes.set_ylim(max(len(solvers), 1) - 0.4, -0.6)
-        axes.set_yticks(range(len(solvers)), solvers)
-        axes.set_xticks(range(len(places)), [str(m) for _, m in places])
-        axes.set_xlabel("m, the number of heads")
-        axes.tick_params(length=0)
-        for family in sorted({family for family, _ in places}):
-            span = [x for x, place in enumerate(places) if place[0] == family]
-            wrapped = family.replace(", ", "\n") if len(span) < 4 else family
-            axes.text(sum(span) / len(span), -0.75, wrapped, ha="center", va="bottom", fontsize=8.5, color=MUTED)
-            if span[0]:
-                axes.axvline(span[0] - 0.5, color=MUTED, linewidth=0.7)
-        axes.spines[["left", "bottom"]].set_visible(False)
+        for axes, places in zip(drawing.figure.subplots(len(bands), squeeze=False)[:, 0], bands, strict=True):
+            _band(drawing, axes, cells, solvers, places, columns)
     return drawing
+
+
+def _bands(places: list[Place]) -> list[list[Place]]:
+    """The columns, cut between families into bands of at most `WIDE`."""
+    bands: list[list[Place]] = [[]]
+    for family in sorted({family for family, _ in places}):
+        block = [place for place in places if place[0] == family]
+        if bands[-1] and len(bands[-1]) + len(block) > WIDE:
+            bands.append([])
+        bands[-1] += block
+    return bands
+
+
+def _band(
+    drawing: Drawing,
+    axes: "Axes",
+    cells: dict[str, dict[Place, list[Row]]],
+    solvers: list[str],
+    places: list[Place],
+    columns: int,
+) -> None:
+    from matplotlib.patches import Rectangle
+
+    for y, solver in enumerate(solvers):
+        for x, place in enumerate(places):
+            rows = cells[solver].get(place)
+            if not rows:
+                continue
+            solved, status = _ended(rows)
+            whole = solved == len(rows)
+            fill, color = SOLVED if whole else SOME if solved else REFUSED if status == "refused" else FAILED
+            cell = axes.add_patch(Rectangle((x - 0.47, y - 0.44), 0.94, 0.88, color=fill, linewidth=0))
+            spent = [row.outcome.cost for row in rows if row.outcome and row.outcome.cost]
+            cost = f"2^{log2(sum(spent) / len(spent)):.0f}" if spent else ""
+            text = f"{solved}/{len(rows)}\n{cost}" if solved else status
+            axes.text(x, y, text, ha="center", va="center", fontsize=7, color=color, linespacing=1.05)
+            counts = Counter(row.outcome.status for row in rows if row.outcome)
+            ended = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
+            drawing.tells(cell, f"{solver}, {place[0]}, m = {place[1]}: {ended}; spent {cost or 'unknown'}")
+    axes.set_xlim(-0.6, max(columns, 1) - 0.4)
+    axes.set_ylim(max(len(solvers), 1) - 0.4, -0.6)
+    axes.set_yticks(range(len(solvers)), solvers)
+    axes.set_xticks(range(len(places)), [str(m) for _, m in places])
+    axes.set_xlabel("m, the number of heads", loc="left")
+    axes.tick_params(length=0)
+    for family in sorted({family for family, _ in places}):
+        span = [x for x, place in enumerate(places) if place[0] == family]
+        axes.text(span[0] - 0.45, -0.7, family, ha="left", va="bottom", fontsize=8.5, color=MUTED)
+        if span[0]:
+            axes.axvline(span[0] - 0.5, color=MUTED, linewidth=0.7)
+    axes.spines[["left", "bottom"]].set_visible(False)
 
 
 def _predicted(rows: list[Row]) -> list[dict[str, Any]]:

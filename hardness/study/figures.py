@@ -12,6 +12,7 @@ from hardness.study.exponential import Answer, Series
 from hardness.study.scaling import Cell
 
 if TYPE_CHECKING:
+    from matplotlib.artist import Artist
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
@@ -58,11 +59,16 @@ class Drawing:
         self.tips: dict[str, str] = {}
         self._saved: dict[str, bytes] = {}
 
-    def point(self, axes: "Axes", x: float, y: float, tip: str, **look: Any) -> None:
-        """One point that tells `tip`."""
+    def tells(self, artist: "Artist", tip: str) -> None:
+        """Hovering over `artist` shows `tip`."""
         identity = f"tip-{self.name}-{len(self.tips)}"
         self.tips[identity] = tip
-        axes.plot([x], [y], gid=identity, linestyle="none", **look)
+        artist.set_gid(identity)
+
+    def point(self, axes: "Axes", x: float, y: float, tip: str, **look: Any) -> None:
+        """One point that tells `tip`."""
+        (mark,) = axes.plot([x], [y], linestyle="none", **look)
+        self.tells(mark, tip)
 
     def save(self, kind: str) -> bytes:
         """The figure as `svg` or `pdf`, the same bytes every time."""
