@@ -8,6 +8,7 @@ interpreter's lock, so that plain threads share the work.
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
 if TYPE_CHECKING:
     Function = TypeVar("Function")
@@ -29,6 +30,7 @@ U2, U4, U27, U30, U31, U32, U56 = U(2), U(4), U(27), U(30), U(31), U(32), U(56)
 HALF, WEYL = U(0xFFFFFFFF), U(0xBB67AE8584CAA73B)
 PHILOX0, PHILOX1, PHILOX2, PHILOX3 = U(0xE14C6C93), U(0xD2E7470E), U(0x95121157), U(0xCA5A8263)
 LANES, BATCH = 64, 256  # counters and examples that a vector loop takes together: they stay in the first cache
+VECTOR, CHUNK, STRIP = 64, 1 << 17, 4096  # of the transform: bytes, elements, bytes
 
 
 @compiled
@@ -186,29 +188,153 @@ def shuffle(values: Any, state: Any) -> Any:
         values[i], values[j] = values[j], values[i]
 
 
+def _network(levels: int, across: bool) -> Any:
+    """Walsh-Hadamard levels on 2^levels vectors of 64 bytes, which stay in registers: compiled code of its own.
+
+    `network(f, start, stride, g, at, step, count)` takes vectors at start, start + stride, … of f through all levels
+    between them, after those inside each vector if `across`, to at, at + step, … of g; then the next vectors beside
+    them, until `count` elements of each are done. The loops that a compiler sees in place of this become scalar code.
+    """
+    from llvmlite import ir
+    from numba import types
+    from numba.extending import intrinsic
+
+    @intrinsic
+    def network(context: Any, f: Any, start: Any, stride: Any, g: Any, at: Any, step: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = signature.args[0]
+            size, width = kind.dtype.bitwidth // 8, VECTOR * 8 // kind.dtype.bitwidth
+            vector = ir.VectorType(context.get_data_type(kind.dtype), width)
+            real = isinstance(kind.dtype, types.Float)
+            add, sub = (builder.fadd, builder.fsub) if real else (builder.add, builder.sub)
+
+            def order(places: list[int]) -> Any:
+                return ir.Constant(ir.VectorType(ir.IntType(32), width), places)
+
+            def pointers(array: Any, first: Any, stride: Any) -> list[Any]:
+                data = context.make_array(kind)(context, builder, array).data
+                places = [builder.add(first, builder.mul(stride, stride.type(i))) for i in range(1 << levels)]
+                return [builder.bitcast(builder.gep(data, [place]), vector.as_pointer()) for place in places]
+
+            x = [builder.load(place, align=size) for place in pointers(*arguments[:3])]
+            for bit in (1 << i for i in range(width.bit_length() - 1) if across):
+                partner = order([i ^ bit for i in range(width)])
+                upper = order([i + width * bool(i & bit) for i in range(width)])
+                for i, own in enumerate(x):
+                    other = builder.shuffle_vector(own, own, partner)
+                    x[i] = builder.shuffle_vector(add(own, other), sub(other, own), upper)
+            for bit in (1 << i for i in range(levels)):
+                for i in (i for i in range(1 << levels) if not i & bit):
+                    x[i], x[i | bit] = add(x[i], x[i | bit]), sub(x[i], x[i | bit])
+            for value, place in zip(x, pointers(*arguments[3:]), strict=True):
+                builder.store(value, place, align=size)
+            return context.get_dummy_value()
+
+        return types.void(f, types.intp, types.intp, g, types.intp, types.intp), generate
+
+    return network
+
+
+_WITHIN, _WITHIN_AND_4 = _network(0, True), _network(4, True)
+_NEXT_1, _NEXT_2, _NEXT_3, _NEXT_4 = (_network(levels, False) for levels in range(1, 5))
+
+
+@compiled
+def _sweep(f: Any, start: Any, stride: Any, g: Any, at: Any, step: Any, levels: Any, count: Any) -> Any:
+    """One network on the `count` elements beside f[start], f[start + stride], …, to g[at], g[at + step], …"""
+    width = VECTOR // f.itemsize
+    if levels == 1:
+        for j in range(0, count, width):
+            _NEXT_1(f, start + j, stride, g, at + j, step)
+    elif levels == 2:
+        for j in range(0, count, width):
+            _NEXT_2(f, start + j, stride, g, at + j, step)
+    elif levels == 3:
+        for j in range(0, count, width):
+            _NEXT_3(f, start + j, stride, g, at + j, step)
+    else:
+        for j in range(0, count, width):
+            _NEXT_4(f, start + j, stride, g, at + j, step)
+
+
+@compiled
+def _share(rows: Any, widest: Any) -> Any:
+    """Levels to take next of the log2(rows) that are left, at most `widest`: equal shares of the fewest sweeps."""
+    left = 0
+    while 1 << left < rows:
+        left += 1
+    return -(-left // -(-left // widest))
+
+
+@compiled
+def _rows(f: Any, first: Any, last: Any) -> Any:
+    """All levels inside each chunk of f[first:last]: a chunk stays in the second-level cache."""
+    width = VECTOR // f.itemsize
+    for chunk in range(first, last, CHUNK):
+        end = min(chunk + CHUNK, last)
+        size = end - chunk
+        h = 16 * width if size >= 16 * width else min(width, size)
+        for start in range(chunk, end, h):
+            if h == 16 * width:
+                _WITHIN_AND_4(f, start, width, f, start, width)
+            elif h == width:
+                _WITHIN(f, start, width, f, start, width)
+            else:
+                part, half = f[start : start + h], 1
+                while half < h:
+                    for i in range(h):
+                        if not i & half:
+                            x, y = part[i], part[i | half]
+                            part[i], part[i | half] = x + y, x - y
+                    half *= 2
+        while h < size:
+            # Vectors a way of the first cache (4 KiB) apart all fall into one set of it, which holds 8 or more of them.
+            levels = _share(size // h, 4 if h * f.itemsize < 4096 else 3)
+            for block in range(chunk, end, h << levels):
+                _sweep(f, block, h, f, block, h, levels, h)
+            h <<= levels
+
+
+@compiled
+def _columns(f: Any, first: Any, last: Any) -> Any:
+    """The levels between the chunks, for columns first..last - 1: a strip at a time, so that memory is read once."""
+    rows, strip = f.size // CHUNK, STRIP // f.itemsize
+    pitch = strip + VECTOR // f.itemsize  # not a power of two: rows of the strip do not displace one another
+    held = np.empty(rows * pitch, f.dtype)
+    for start in range(first, last, strip):
+        h = 1
+        while h < rows:
+            levels = _share(rows // h, 4)
+            source, a, p = (f, start, CHUNK) if h == 1 else (held, 0, pitch)
+            target, b, q = (f, start, CHUNK) if h << levels == rows else (held, 0, pitch)
+            for block in range(0, rows, h << levels):
+                for i in range(block, block + h):
+                    _sweep(source, a + i * p, h * p, target, b + i * q, h * q, levels, strip)
+            h <<= levels
+
+
 @compiled
 def walsh_hadamard(f: Any) -> Any:
-    """In-place transform f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k."""
-    size, h = f.size, 1
-    if size >= 8:
-        for i in range(0, size, 8):
-            a0, a1, a2, a3 = f[i] + f[i + 1], f[i] - f[i + 1], f[i + 2] + f[i + 3], f[i + 2] - f[i + 3]
-            a4, a5, a6, a7 = (
-                f[i + 4] + f[i + 5],
-                f[i + 4] - f[i + 5],
-                f[i + 6] + f[i + 7],
-                f[i + 6] - f[i + 7],
-            )
-            b0, b1, b2, b3 = a0 + a2, a1 + a3, a0 - a2, a1 - a3
-            b4, b5, b6, b7 = a4 + a6, a5 + a7, a4 - a6, a5 - a7
-            f[i], f[i + 1], f[i + 2], f[i + 3] = b0 + b4, b1 + b5, b2 + b6, b3 + b7
-            f[i + 4], f[i + 5], f[i + 6], f[i + 7] = b0 - b4, b1 - b5, b2 - b6, b3 - b7
-        h = 8
-    while h < size:
-        for block in range(0, size, 2 * h):
-            left, right = f[block : block + h], f[block + h : block + 2 * h]
-            for j in range(h):
-                x, y = left[j], right[j]
-                left[j] = x + y
-                right[j] = x - y
-        h *= 2
+    """In-place transform f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k, contiguous."""
+    _rows(f, 0, f.size)
+    if f.size > CHUNK:
+        _columns(f, 0, CHUNK)
+
+
+def walsh_hadamard_shared(f: NDArray[Any], threads: int) -> None:
+    """`walsh_hadamard` by several threads, each with its share of rows, then of columns: the same bits.
+
+    >>> f = np.arange(2.0**21)
+    >>> walsh_hadamard_shared(f, threads=2)
+    >>> f[:3].tolist()
+    [2199022206976.0, -1048576.0, -2097152.0]
+    """
+    from concurrent.futures import ThreadPoolExecutor
+
+    if f.size < 16 * CHUNK or threads < 2:  # starting a thread takes longer than a chunk
+        walsh_hadamard(f)
+        return
+    with ThreadPoolExecutor(threads) as pool:
+        for work, total, unit in ((_rows, f.size, CHUNK), (_columns, CHUNK, STRIP // f.itemsize)):
+            cuts = [total // unit * i // threads * unit for i in range(threads + 1)]
+            list(pool.map(work, [f] * threads, cuts[:-1], cuts[1:]))
