@@ -195,7 +195,7 @@ def _network(levels: int, across: bool) -> Any:
     between them, after those inside each vector if `across`, to at, at + step, … of g; then the next vectors beside
     them, until `count` elements of each are done. The loops that a compiler sees in place of this become scalar code.
     """
-    from llvmlite import ir
+    from llvmlite import ir  # type: ignore[import-untyped]
     from numba import types
     from numba.extending import intrinsic
 

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
 from hardness import kernels
+from hardness.attacks.gaussian import row_reduce
 from hardness.sq import kernels as game_kernels
 
 
@@ -76,3 +77,30 @@ def test_sampled_sums_follow_the_sample_mean_of_real_characters() -> None:
         assert abs(draws[match].mean() - mean) < 5 * (variance / games) ** 0.5
         assert abs(draws[match].var() / variance - 1) < 5 * (2 / games) ** 0.5
     assert samples == 64 + 36
+
+
+def eliminate(A: NDArray[Any]) -> tuple[NDArray[Any], list[int]]:
+    """Reduced row echelon form over GF(2), a pivot at a time."""
+    A, pivots = A.copy(), []
+    for c in range(A.shape[1]):
+        below = np.flatnonzero(A[len(pivots) :, c]) + len(pivots)
+        if below.size:
+            A[[len(pivots), below[0]]] = A[[below[0], len(pivots)]]
+            others = np.flatnonzero(A[:, c] & (np.arange(len(A)) != len(pivots)))
+            A[others] ^= A[len(pivots)]
+            pivots.append(c)
+    return A, pivots
+
+
+@given(st.integers(480, 620), st.integers(1, 300), st.integers(0, 200), st.floats(0, 1), st.integers(0, 2**32))
+@settings(max_examples=15)
+def test_elimination_with_several_tables_is_elimination_by_pivots(
+    rows: int, columns: int, rank: int, density: float, seed: int
+) -> None:
+    rng = np.random.default_rng(seed)
+    A = (rng.integers(0, 2, (rows, rank)) @ rng.integers(0, 2, (rank, columns)) % 2).astype(np.uint8)
+    A[:, rng.random(columns) > density] = 0  # columns without a pivot: panels with gaps
+    reduced, pivots = row_reduce(A)
+    expected, lead = eliminate(A)
+    assert np.array_equal(reduced, expected)
+    assert pivots.tolist() == lead

@@ -7,7 +7,8 @@ from numba import njit
 from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
-BLOCK = 8  # columns eliminated per pass: tables of 256 rows stay in the second-level cache
+ONE = np.uint64(1)
+LARGEST = 8  # bits that index a table: four tables of 256 rows of up to 4096 bits stay in the second-level cache
 
 
 def pack_rows(A: NDArray[np.integer]) -> Words:
@@ -31,66 +32,85 @@ def unpack_rows(words: Words, n: int) -> NDArray[np.uint8]:
 def rref2(words: Words, columns: int) -> NDArray[np.int64]:
     """Reduced row echelon form over GF(2), in place, of bit-packed rows; returns the pivot columns (rank,).
 
-    Method of four Russians: pivots are found `BLOCK` columns at a time, and every other row is then cleared
-    by one lookup in the table of their 2^BLOCK sums.
+    Method of four Russians (Arlazarov, Dinic, Kronrod, Faradzhev 1970), with several tables as in M4RI (Albrecht,
+    Bard, Hart 2010): the pivots of a panel of columns are found first, and every other row is then cleared of them
+    by one lookup in each table, which holds the sums of some of them.
     """
     N, W = words.shape
-    one = np.uint64(1)
     pivots = np.empty(min(N, columns), dtype=np.int64)
-    table = np.zeros((1 << BLOCK, W), dtype=np.uint64)
+    bits = 1
+    while bits < LARGEST and 4 << bits <= N:
+        bits += 1
+    tables = 4 if bits == LARGEST else 1
+    size = 1 << bits
+    table = np.zeros((tables * size, W), dtype=np.uint64)
+    mask, shift = np.uint64(size - 1), np.uint64(bits)
     rank, column = 0, 0
     while column < columns and rank < N:
-        end = min(column + BLOCK, columns)
-        found = 0
-        for c in range(column, end):
-            word, bit = c >> 6, np.uint64(c & 63)
-            for i in range(rank + found, N):
-                # Rows below are cleared lazily: only a row that is looked at pays for the pivots of this
-                # block.
-                for k in range(found):
-                    pc = pivots[rank + k]
-                    if (words[i, pc >> 6] >> np.uint64(pc & 63)) & one:
-                        for v in range(column >> 6, W):
-                            words[i, v] ^= words[rank + k, v]
-                if (words[i, word] >> bit) & one:
-                    if i != rank + found:
-                        for v in range(column >> 6, W):
-                            words[i, v], words[rank + found, v] = words[rank + found, v], words[i, v]
-                    for k in range(found):
-                        if (words[rank + k, word] >> bit) & one:
-                            for v in range(column >> 6, W):
-                                words[rank + k, v] ^= words[rank + found, v]
-                    pivots[rank + found] = c
-                    found += 1
-                    break
-            if rank + found == N:
-                break
+        end = min(column + tables * bits, columns)
+        start = column >> 6
+        found = _panel(words, pivots, rank, column, end)
+        for k in range(found):
+            base, half = k // bits * size, 1 << k % bits
+            for entry in range(base, base + half):
+                for v in range(start, W):
+                    table[entry + half, v] = table[entry, v] ^ words[rank + k, v]
         if found:
-            start = column >> 6
-            for k in range(found):
-                half = 1 << k
-                for entry in range(half):
-                    for v in range(start, W):
-                        table[half + entry, v] = table[entry, v] ^ words[rank + k, v]
             first = pivots[rank]
             adjacent = pivots[rank + found - 1] - first == found - 1 and first >> 6 == (first + found - 1) >> 6
-            mask = np.uint64((1 << found) - 1)
             for i in range(N):
                 if rank <= i < rank + found:
                     continue
                 index: Any = np.uint64(0)
                 if adjacent:
-                    index = (words[i, first >> 6] >> np.uint64(first & 63)) & mask
+                    index = words[i, first >> 6] >> np.uint64(first & 63) & (ONE << np.uint64(found)) - ONE
                 else:
                     for k in range(found):
                         pc = pivots[rank + k]
-                        index |= ((words[i, pc >> 6] >> np.uint64(pc & 63)) & one) << np.uint64(k)
-                if index:
+                        index |= (words[i, pc >> 6] >> np.uint64(pc & 63) & ONE) << np.uint64(k)
+                if index and tables == 1:
+                    a = np.int64(index)
                     for v in range(start, W):
-                        words[i, v] ^= table[index, v]
+                        words[i, v] ^= table[a, v]
+                elif index:
+                    a, b = np.int64(index & mask), size + np.int64(index >> shift & mask)
+                    index >>= shift + shift
+                    c, d = 2 * size + np.int64(index & mask), 3 * size + np.int64(index >> shift)
+                    for v in range(start, W):
+                        words[i, v] ^= table[a, v] ^ table[b, v] ^ table[c, v] ^ table[d, v]
             rank += found
         column = end
     return pivots[:rank]
+
+
+@njit(cache=True)
+def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end: int) -> int:
+    """Pivots of columns column..end - 1 among rows rank.., brought to the top and cleared of one another: how many."""
+    N, W = words.shape
+    start, found = column >> 6, 0
+    for c in range(column, end):
+        word, bit = c >> 6, np.uint64(c & 63)
+        for i in range(rank + found, N):
+            # Rows below are cleared lazily: only a row that is looked at pays for the pivots of this panel.
+            for k in range(found):
+                pc = pivots[rank + k]
+                if words[i, pc >> 6] >> np.uint64(pc & 63) & ONE:
+                    for v in range(start, W):
+                        words[i, v] ^= words[rank + k, v]
+            if words[i, word] >> bit & ONE:
+                if i != rank + found:
+                    for v in range(start, W):
+                        words[i, v], words[rank + found, v] = words[rank + found, v], words[i, v]
+                for k in range(found):
+                    if words[rank + k, word] >> bit & ONE:
+                        for v in range(start, W):
+                            words[rank + k, v] ^= words[rank + found, v]
+                pivots[rank + found] = c
+                found += 1
+                break
+        if rank + found == N:
+            break
+    return found
 
 
 @njit(cache=True)
