@@ -19,7 +19,13 @@ from hardness.study.catalog import Study
 from hardness.study.store import Row
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome
-from learner import random_features_study
+from learner import (
+    associative_memory_study,
+    automata_study,
+    linear_attention_study,
+    machine_study,
+    random_features_study,
+)
 from learner.provable import sculpt
 from learner.provable.pipeline import Provable
 
@@ -234,6 +240,10 @@ STUDIES = {
         _study("learner-scaling", "How many examples does each learner need at m heads?", scaling_tasks),
         _study("anatomy", "Which phase gives up between a nice layer and a hard one?", anatomy_tasks),
         random_features_study.STUDY,
+        linear_attention_study.STUDY,
+        associative_memory_study.STUDY,
+        automata_study.STUDY,
+        machine_study.STUDY,
     )
 }
 TABLES = {"rarity": rarity_table, "learner-scaling": scaling_table, "anatomy": anatomy_table}

@@ -7,7 +7,7 @@ from math import exp, log, sqrt
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
-from hardness.study.figures import LINES, MARKERS, RAMP, Drawing
+from hardness.study.figures import LINES, MARKERS, MUTED, RAMP, Drawing
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome
 
@@ -49,11 +49,23 @@ class Mean:
         return f"{self.value:.2g} [{self.low:.2g}, {self.high:.2g}]"
 
 
+def share(values: Sequence[float]) -> Mean:
+    """Mean of shares, with the part of its interval that lies in [0, 1].
+
+    >>> print(share([1.0, 0.5]))
+    0.75 [0, 1]
+    """
+    found = mean(values)
+    if found.low is None or found.high is None:
+        return found
+    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+
+
 def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     """Mean of `values` and its 95 % interval; if `logarithmic`, of their logarithms, given back as values.
 
-    >>> print(mean([1.0, 2.0, 3.0]), mean([0.1, 10.0], logarithmic=True).value)
-    2 [-0.48, 4.5] 1.0
+    >>> print(mean([1.0, 2.0, 3.0]), "or", mean([0.1, 10.0], logarithmic=True))
+    2 [-0.48, 4.5] or 1 [1.9e-13, 5.1e+12]
     """
     from scipy.stats import t
 
@@ -64,6 +76,16 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
         return Mean(back(centre), None, None, n)
     half = float(t.ppf(0.975, n - 1)) * sqrt(sum((v - centre) ** 2 for v in x) / (n - 1) / n)
     return Mean(back(centre), back(centre - half), back(min(centre + half, 700)), n)
+
+
+def spread(values: Sequence[float]) -> str:
+    """The range of `values`, one number if they agree.
+
+    >>> spread([288, 288]), spread([0.25, 0.5])
+    ('288', '0.25 to 0.5')
+    """
+    low, high = (f"{value}" if isinstance(value, int) else f"{value:.2g}" for value in (min(values), max(values)))
+    return low if low == high else f"{low} to {high}"
 
 
 def look(i: int) -> dict[str, Any]:
@@ -80,12 +102,17 @@ def curve(
 ) -> None:
     """Means against x with their intervals as bars, each point telling its numbers."""
     line = {key: value for key, value in style.items() if not key.startswith("marker")}
-    dots = {key: value for key, value in style.items() if key != "linestyle"}
+    mark = {key: value for key, value in style.items() if key != "linestyle"}
     axes.plot(list(points), [point.value for point in points.values()], **line)
     for x, point in points.items():
         if point.low is not None and point.high is not None:
             axes.plot([x, x], [point.low, point.high], color=style["color"], linewidth=1.1)
-        drawing.point(axes, x, point.value, f"{name}, {what} {x:g}: {point}, {point.runs} runs", **dots)
+        drawing.point(axes, x, point.value, f"{name}, {what} {x:g}: {point}, {point.runs} runs", **mark)
+
+
+def dots(axes: "Axes", x: float, values: Sequence[float]) -> None:
+    """Single runs, where a mean alone would hide that they differ in kind."""
+    axes.plot([x] * len(values), values, "o", color=MUTED, markersize=2.5)
 
 
 def legend(drawing: Drawing, looks: Mapping[str, Mapping[str, Any]], columns: int = 4) -> None:
