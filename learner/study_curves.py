@@ -45,8 +45,8 @@ class Mean:
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:
-            return f"{self.value:.2g} (1 run)"
-        return f"{self.value:.2g} [{self.low:.2g}, {self.high:.2g}]"
+            return f"{self.value:.3g} (1 run)"
+        return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 
 def share(values: Sequence[float]) -> Mean:
@@ -64,8 +64,8 @@ def share(values: Sequence[float]) -> Mean:
 def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     """Mean of `values` and its 95 % interval; if `logarithmic`, of their logarithms, given back as values.
 
-    >>> print(mean([1.0, 2.0, 3.0]), "or", mean([0.1, 10.0], logarithmic=True))
-    2 [-0.48, 4.5] or 1 [1.9e-13, 5.1e+12]
+    >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 8.0], logarithmic=True))
+    2 [-0.484, 4.48] or 4 [0.000597, 2.68e+04]
     """
     from scipy.stats import t
 
