@@ -67,9 +67,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
     Solved if all end as a Turing machine ends. `blind` counts what ends so when nothing is certified.
 
-    >>> task = Task("machine", {"states": 1, "symbols": 2}, {"method": "regression"}, {"samples": 900}, 0)
+    >>> task = Task("machine", {"states": 3, "symbols": 2}, {"method": "regression"}, {"samples": 3000}, 0)
     >>> outcome = trial(task, 0, 60.0)
-    >>> outcome.status, outcome.detail["rank"] == Machine(1, 2).span_rank
+    >>> outcome.status, outcome.detail["rank"] == Machine(3, 2).span_rank
     ('solved', True)
     """
     machine, n = Machine(int(task.params["states"]), int(task.params["symbols"])), int(task.budget["samples"])

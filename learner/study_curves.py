@@ -65,7 +65,7 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     """Mean of `values` and its 95 % interval; if `logarithmic`, of their logarithms, given back as values.
 
     >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 8.0], logarithmic=True))
-    2 [-0.484, 4.48] or 4 [0.000597, 2.68e+04]
+    2 [-0.484, 4.48] or 4 [0.000599, 2.67e+04]
     """
     from scipy.stats import t
 
