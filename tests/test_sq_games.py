@@ -12,7 +12,7 @@ from hardness.sq import dimension, scale
 from hardness.sq.game import play, referee
 from hardness.sq.oracle import Oracle, best_answer, within
 from hardness.sq.queries import SignBatch, SpanFunction, Table, character
-from hardness.sq.strategies import batch_modes, batch_size
+from hardness.sq.strategies import batch_modes, batch_queries, batch_size
 
 
 def random_table(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -79,7 +79,9 @@ def test_counts_of_theory_3_1(n: int, s: int, tau: float, measured: int, bound: 
     result = play(ParityConcepts(n, s), "sign-batch", "window", tau)
     assert result.solved
     assert result.bound == pytest.approx(bound, rel=2e-3)
-    assert abs(result.queries - measured) <= max(4, 0.03 * measured)
+    # No more than the prototype needed, whose batches shrank to half of the live sets too early.
+    assert result.ideal is not None
+    assert 0.98 * result.ideal - 2 <= result.queries <= measured + max(4, 0.03 * measured)
 
 
 @pytest.mark.parametrize(("n", "s"), [(15, 5), (18, 3), (20, 5), (23, 2), (24, 3), (30, 3)])
@@ -135,7 +137,7 @@ def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float, oracle: st
     plain = referee(concepts, "sign-batch", oracle, tau, root, 10**6)
     fast = play(concepts, "sign-batch", oracle, tau, seed=4)
     assert plain.remaining == fast.remaining == 1
-    assert abs(plain.queries - fast.queries) <= 3 + 0.1 * plain.queries
+    assert abs(plain.queries - fast.queries) <= 4 + 0.1 * plain.queries
     bound = dimension.window_bound if oracle == "window" else dimension.null_bound
     assert min(plain.queries, fast.queries) >= bound(concepts.size, tau)
 
@@ -221,36 +223,55 @@ def test_scale_is_reached_without_a_table_of_2_to_the_n() -> None:
 
 
 def over_floor(n: int, s: int, tau: float) -> float:
-    """Measured ratio over the strategy's own floor [1/(8 tau^2)]/floor(K/2) (theory 2.5e)."""
+    """Measured queries over the strategy's own floor (N - 1)/floor(K/2) (theory 2.5e), never below the bound."""
     result = play(ParityConcepts(n, s), "sign-batch", "window", tau)
     assert result.solved
     assert result.ratio is not None
     assert result.ratio >= 1
-    return result.ratio * 8 * tau**2 * (batch_size(tau) // 2)
+    assert result.floor == pytest.approx(result.bound / (8 * tau**2) / (batch_size(tau) // 2))
+    return result.queries / result.floor
 
 
-# Three cells of our choice, and three drawn once by default_rng(0) among N = 8000..600000 with rank enough for a batch.
+def drawn_cells(count: int, seed: int) -> list[tuple[int, int, float]]:
+    """Cells that nobody chose: (n, s, tau) uniform among the classes of 8000 to 600,000 sets and tau in [.03, .1]."""
+    rng = np.random.default_rng(seed)
+    cells = [(n, s) for n in range(16, 64) for s in range(2, n // 2 + 1) if 8000 <= comb(n, s) <= 600_000]
+    return [(*cells[rng.integers(len(cells))], float(rng.uniform(0.03, 0.1))) for _ in range(count)]
+
+
 @pytest.mark.parametrize(("n", "s", "tau"), [(16, 6, 0.1), (18, 5, 0.05), (40, 4, 0.08)])
 def test_window_games_reach_the_floor(n: int, s: int, tau: float) -> None:
     assert over_floor(n, s, tau) <= 1.06
 
 
-def test_window_games_reach_the_floor_in_cells_nobody_chose() -> None:
-    rng = np.random.default_rng(0)
-    cells = [(n, s) for n in range(16, 64) for s in range(2, 8) if 8000 <= comb(n, s) <= 600_000]
-    drawn = 0
-    while drawn < 3:
-        (n, s), tau = cells[rng.integers(len(cells))], float(rng.uniform(0.03, 0.1))
-        if batch_size(tau) <= n - 1:
-            assert over_floor(n, s, tau) <= 1.06
-            drawn += 1
+@pytest.mark.parametrize(("n", "s", "tau"), drawn_cells(3, seed=0))
+def test_window_games_reach_the_floor_in_cells_nobody_chose(n: int, s: int, tau: float) -> None:
+    assert over_floor(n, s, tau) <= 1.06
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("n", "s", "tau"), [(44, 4, 0.0343), (39, 5, 0.0332), (47, 5, 0.05), (31, 6, 0.05)])
-def test_batches_beyond_the_rank_stay_near_the_floor(n: int, s: int, tau: float) -> None:
-    """K > n: no independent batch; windows of coordinates come within 15% (the price is measured, not hidden)."""
-    assert over_floor(n, s, tau) <= 1.15
+@pytest.mark.parametrize(("n", "s", "tau"), [*drawn_cells(12, seed=1), (58, 3, 0.031), (44, 4, 0.0343), (31, 6, 0.05)])
+def test_batches_beyond_the_rank_reach_the_floor_too(n: int, s: int, tau: float) -> None:
+    assert over_floor(n, s, tau) <= 1.06
+
+
+@pytest.mark.parametrize(("n", "s"), [(38, 3), (16, 6)])
+def test_near_the_corner_the_end_game_alone_costs_five_percent(n: int, s: int) -> None:
+    """N near 8000 at tau = .03: 91 to 96 batches of 177 and five halvings that no batch can save (`batch_queries`)."""
+    result = play(ParityConcepts(n, s), "sign-batch", "window", 0.03)
+    assert result.ideal is not None
+    assert result.floor is not None
+    assert result.ideal / result.floor > 1.05
+    assert result.queries <= 1.04 * result.ideal
+
+
+def test_the_ideal_game_is_the_floor_plus_an_end_game() -> None:
+    for tau in (0.03, 0.05, 0.1, 0.2):
+        for concepts in (8008, 10**6, 10**9):
+            floor, ideal = (concepts - 1) / (batch_size(tau) // 2), batch_queries(concepts, tau)
+            assert ideal is not None
+            assert floor <= ideal <= floor + 2 + np.log2(batch_size(tau))
+    assert batch_queries(100, 0.25) is None
 
 
 def random_game(rng: np.random.Generator) -> None:

@@ -35,7 +35,8 @@ class GameResult:
 
     `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None:
     none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries asked only to
-    confirm.
+    confirm. Sign batches on parities against the window have a `floor` of their own, (N - 1)/floor(K/2) (theory
+    2.5e), and `ideal` queries with the end game counted (`strategies.batch_queries`).
     """
 
     status: str
@@ -47,6 +48,8 @@ class GameResult:
     ratio: float | None
     seconds: float
     confirmations: int = 0
+    floor: float | None = None
+    ideal: int | None = None
 
     @property
     def solved(self) -> bool:
@@ -93,6 +96,8 @@ def play(
     if tally is None:
         tally = referee(concepts, strategy, oracle, tolerance, root, budget)
     least = _bounds(concepts, tolerance).get(oracle)
+    own = strategy == "sign-batch" and oracle == "window" and isinstance(concepts, ParityConcepts)
+    lost = strategies.batch_size(tolerance) // 2
     status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
     return GameResult(
         status=status,
@@ -104,6 +109,8 @@ def play(
         ratio=tally.queries / least if least and status == "solved" else None,
         seconds=perf_counter() - started,
         confirmations=tally.confirmations,
+        floor=(concepts.size - 1) / lost if own and lost else None,
+        ideal=strategies.batch_queries(concepts.size, tolerance) if own else None,
     )
 
 

@@ -6,6 +6,8 @@ import numpy as np
 
 from hardness.kernels import ONE, ZERO, U, compiled, next_mask, popcount, random_word, walsh_hadamard
 
+LANES = 16
+
 
 @compiled
 def best_window(values: Any, length: Any, zeros: Any) -> Any:
@@ -192,11 +194,26 @@ def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
 
 
 @compiled
+def batch_means(parts: Any, count: Any, table: Any, values: Any) -> Any:
+    """values <- 2^(bits+1) times the means of `parts` under a sign batch of the first `count`, half of the signs -."""
+    table[:] = 0
+    for i in range(count):
+        table[parts[i]] = -1 if i < count // 2 else 1
+    walsh_hadamard(table)
+    for v in range(table.size):
+        table[v] = 1 if table[v] > 0 else -1
+    walsh_hadamard(table)
+    for i in range(parts.size):
+        values[i] = table[parts[i]]
+
+
+@compiled
 def window_batches(
     parts: Any,
     starts: Any,
     live: Any,
-    size: Any,
+    mode: Any,
+    cap: Any,
     least: Any,
     bits: Any,
     length: Any,
@@ -211,8 +228,9 @@ def window_batches(
     live sets of the whole class. A batch from one group has the spectrum of a function on the window, zero
     for every other set (the common part is a character that cancels from all products), so one transform of
     2^bits integers gives every live mean exactly: a_S = c / 2^(bits+1). Window `length` and null `radius` are
-    in units of c. A group is left once it has fewer than `least` sets. Marks the dead in `alive` uint8; returns
-    (live, queries).
+    in units of c. With dependent sets the means scatter: of the batches as large as `mode` says (at most `cap`), two
+    more and two fewer, the one that loses most is asked. A group is left once it is smaller than `least` and a batch.
+    Marks the dead in `alive` uint8; returns (live, queries, the next cap).
     """
     table = np.empty(1 << bits, np.int32)
     queries = 0
@@ -220,43 +238,100 @@ def window_batches(
         index = np.arange(starts[g], starts[g + 1])
         while index.size > 1 and queries < budget:
             others = live - index.size
-            if others and index.size < least:
+            size, _ = best_batch(mode, cap, live, null)
+            if index.size < min(least, size):
                 break
-            k = min(size, index.size if others else max(1, index.size // 2))
-            k -= 1 - k % 2
-            table[:] = 0
-            for i in range(k):
-                table[parts[index[i]]] = -1 if i < k // 2 else 1
-            walsh_hadamard(table)
-            for v in range(table.size):
-                table[v] = 1 if table[v] > 0 else -1
-            walsh_hadamard(table)
-            values = np.empty(index.size, np.int64)
-            for i in range(index.size):
-                values[i] = table[parts[index[i]]]
-            low, span, inside = -radius, 2 * radius, 0
-            if null:
-                inside = others
-                for c in values:
-                    inside += -radius <= c <= radius
-            if inside == 0:
-                span = length
-                low, inside = best_window(np.sort(values), span, others)
+            size, _ = best_batch(mode, min(cap, index.size), live, null)
+            if size == 0:
+                break
+            own = parts[index]
+            values, best = np.empty(own.size, np.int64), np.empty(own.size, np.int64)
+            fewest, best_low, best_span = live, 0 * length, length
+            for k in range(max(1, size - 2), min(size + 2, index.size, mode.size - 1) + 1, 2):
+                batch_means(own, k, table, values)
+                low, span, inside = -radius, 2 * radius, 0
+                if null:
+                    inside = others
+                    for c in values:
+                        inside += -radius <= c <= radius
+                if inside == 0:
+                    span = length
+                    low, inside = best_window(np.sort(values), span, others)
+                if inside < fewest:
+                    fewest, best_low, best_span, best_size = inside, low, span, k
+                    best[:] = values
+            if fewest == live:
+                break
             queries += 1
-            if inside == live:
-                break
-            if others and not low <= 0 <= low + span:
+            if size == cap:
+                cap = best_size
+            if others and not best_low <= 0 <= best_low + best_span:
                 alive[: starts[g]] = 0
                 alive[starts[g + 1] :] = 0
-            kept = (values >= low) & (values <= low + span)
+            kept = (best >= best_low) & (best <= best_low + best_span)
             for i in range(index.size):
                 if not kept[i]:
                     alive[index[i]] = 0
             index = index[kept]
-            live = inside
+            live = fewest
             if live == index.size and others:
-                return live, queries
-    return live, queries
+                return live, queries, cap
+    return live, queries, cap
+
+
+@compiled
+def agreements(
+    members: Any, others: Any, n: Any, state: Any, words: Any, fewer: Any, hits: Any, other_hits: Any
+) -> Any:
+    """How often eps_i chi_i (members, first half -) and chi_T (others) agree with the batch's sign: counts added.
+
+    64 samples a word; `words` and, for the others, `fewer` are numbers of words, multiples of LANES. K <= 255.
+    """
+    half = members.size // 2
+    columns, sign = np.empty((n, LANES), np.uint64), np.empty(LANES, np.uint64)
+    values, planes = np.empty((members.size, LANES), np.uint64), np.empty((8, LANES), np.uint64)
+    start = 256 - (members.size + 1) // 2  # a count in eight bit planes that overflows at the majority
+    for done in range(0, words, LANES):
+        for j in range(n):
+            for w in range(LANES):
+                columns[j, w] = random_word(state)
+        sign[:] = ZERO
+        for b in range(8):
+            planes[b, :] = ~ZERO if start >> b & 1 else ZERO
+        for i in range(members.size):
+            value = values[i]
+            _character(columns, members[i], value)
+            if i < half:
+                for w in range(LANES):
+                    value[w] = ~value[w]
+            for w in range(LANES):
+                carry = value[w]
+                for b in range(8):
+                    plane = planes[b, w]
+                    planes[b, w] = plane ^ carry
+                    carry &= plane
+                sign[w] |= carry
+        for i in range(members.size):
+            for w in range(LANES):
+                hits[i] += np.int64(popcount(~(values[i, w] ^ sign[w])))
+        if done < fewer:
+            for i in range(others.size):
+                _character(columns, others[i], values[0])
+                for w in range(LANES):
+                    other_hits[i] += np.int64(popcount(~(values[0, w] ^ sign[w])))
+
+
+@compiled
+def _character(columns: Any, mask: Any, out: Any) -> Any:
+    """out (LANES,) <- words of chi_mask, bit 1 where it is -1."""
+    out[:] = ZERO
+    j = 0
+    while mask:
+        if mask & ONE:
+            for w in range(LANES):
+                out[w] ^= columns[j, w]
+        mask >>= ONE
+        j += 1
 
 
 @compiled

@@ -1,7 +1,7 @@
 """Games at scale: the same play as `game.referee`, in closed form per query, up to billions of concepts."""
 
 from dataclasses import dataclass
-from math import ceil
+from math import ceil, log, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
@@ -10,10 +10,14 @@ from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.kernels import shuffle
 from hardness.sq import kernels
-from hardness.sq.strategies import batch_modes, batch_size
+from hardness.sq.kernels import LANES
+from hardness.sq.oracle import FAILURE
+from hardness.sq.strategies import LARGEST_BATCH, batch_modes, batch_size, majority_mean
 
 NO_LIMIT = 2**62
 BLOCK = 1 << 24
+WIDEST = 22
+ROOM = 0.025
 
 
 @dataclass(frozen=True)
@@ -73,37 +77,75 @@ def sign_batch_adversary(
 ) -> Tally:
     """Sign batches (theory 2.5e) against the window (or null) adversary.
 
-    Two exact ways to know the means (`kernels.window_batches`, `kernels.independent_batches`): batches of
-    sets that agree outside a small window of coordinates, by a transform on the window, while groups of such
-    sets are large; then, or at once if the class has rank enough for a full batch, linearly independent sets.
+    Three ways to know the means of a batch: linearly independent sets (`kernels.independent_batches`, exact), if
+    the class has rank enough for a full batch; else sets that agree outside a small window of coordinates, by a
+    transform on the window (`kernels.window_batches`, exact), while groups of such sets fill a batch; and for
+    the rest, if K <= 255, samples enough that certified intervals decide every live set (`_certified_batch`).
     """
     n, size = concepts.n, batch_size(tolerance)
     afford(48 * concepts.size, concepts.label)
     pool = concepts.masks()
     shuffle(pool, state)
     rank = n if concepts.s % 2 else n - 1
-    modes = batch_modes(tolerance, min(rank, size))
-    full = n > 14 and modes.size // 2 >= 0.95 * (size // 2)
-    # Groups that cannot fill a batch are played with smaller ones while that still beats independent sets.
-    worth = 1.1 * max(np.flatnonzero(modes), default=0)
-    queries, least, barren = 0, size, 0
+    modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
+    queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * concepts.size / size)
+    sizes = np.flatnonzero(modes[:256] == 1).tolist()
+    certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
+    least, enough = cap, 0 if n <= 20 else max(rank, certain)
     coordinates = np.arange(n)
-    while pool.size > 1 and not full and least > worth:
-        bits = _window_bits(n, pool.size // max(1, size // 2))
-        before = pool.size
-        pool, asked = _window_round(pool, coordinates, bits, size, least, tolerance, null, budget - queries)
+    # A class with rank enough, but for 4 %, is played at once with independent sets.
+    while pool.size > 1 and least > enough and not (n > 20 and rank // 2 >= 0.96 * (size // 2)):
+        pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, null, budget - queries)
         queries += asked
         if bits == n or queries >= budget:
             return Tally(queries, pool.size)
-        barren = barren + 1 if before - pool.size < before // 16 else 0
-        if barren == 3:
-            least, barren = 2 * least // 3, 0
+        if asked == 0 and bits < min(n, WIDEST):
+            bits += 1
+        elif asked == 0:
+            least = 2 * least // 3
         shuffle(pool, state)
         shuffle(coordinates, state)
-    if pool.size > 1:
-        live, asked = kernels.independent_batches(pool, concepts.s, modes, null, budget - queries)
-        return Tally(queries + asked, live)
-    return Tally(queries, pool.size)
+        if bits > 16:
+            coordinates = _dense_first(pool, coordinates)
+    modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
+    cap = certain
+    while queries < budget:
+        size, _ = kernels.best_batch(modes, cap, pool.size, null)
+        if size <= rank:
+            break
+        if _certified_batch(pool, size, n, tolerance, null, state):
+            pool = pool[size if null else size // 2 :]
+            queries += 1
+        else:
+            cap = size - 2
+        shuffle(pool, state)
+    live, asked = kernels.independent_batches(pool, concepts.s, modes[: rank + 1], null, budget - queries)
+    return Tally(queries + asked, live)
+
+
+def _room(size: int, n: int, tolerance: float) -> float:
+    """By how much the members' means pass the tolerance: 3 sd of chance means, 2^-(n/2)/2, taken off."""
+    return float(majority_mean(size) - 1.5 * 2.0 ** (-n / 2) - tolerance)
+
+
+def _certified_batch(
+    pool: NDArray[np.uint64], size: int, n: int, tolerance: float, null: bool, state: NDArray[np.uint64]
+) -> bool:
+    """Is it certain that a batch of the first `size` sets loses just its minority (null: all its members)?
+
+    So it is if members have |mean| > tau, so that no window holds both signs, and the rest fit into a window with the
+    larger side (null: within tau). Every mean is known to Hoeffding's half-width at failure probability 1e-9.
+    """
+    # Half-width and 4 sd of the sampling must fit into what members have above tau and the rest within the window.
+    apart = (tolerance if null else 2 * tolerance - majority_mean(size)) - 1.5 * 2.0 ** (-n / 2)
+    rooms = (min(_room(size, n, tolerance), apart / 2), apart / 2)
+    words, fewer = (LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms)
+    hits, other_hits = np.zeros(size, np.int64), np.zeros(pool.size - size, np.int64)
+    kernels.agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
+    means, others = hits / (64 * words) - 0.5, other_hits / (64 * fewer) - 0.5
+    half, other_half = (sqrt(log(2 / FAILURE) / (2 * 64 * w)) for w in (words, fewer))
+    reach = tolerance if null else 2 * tolerance - means.max() - half
+    return bool(means.min() - half > tolerance and np.all(np.abs(others) + other_half <= reach))
 
 
 def afford(needed: float, what: str) -> None:
@@ -117,25 +159,40 @@ def afford(needed: float, what: str) -> None:
         )
 
 
-def _window_bits(n: int, queries: int) -> int:
-    """The largest window whose transforms (about 0.3 ns a butterfly, two a query) cost a second or two."""
-    bits = 14
-    while bits < min(n, 20) and queries * 2 ** (bits + 1) * (bits + 1) * 3e-10 < 2:
+def _window_bits(n: int, tolerance: float, queries: float) -> int:
+    """Bits of the first windows: the most whose transforms (six a query, 0.4 ns a butterfly) take a few seconds in all.
+
+    At least so many that chance means, 2^-(bits/2)/2, stay far below the tolerance, and all of a small cube.
+    """
+    bits = 16
+    while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 3:
         bits += 1
-    return min(n, bits)
+    return min(n, WIDEST, max(bits, ceil(2 * log2(6 / tolerance))))
+
+
+def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Coordinates in an order whose prefixes hold many sets: the rarest goes last and its sets drop out, and so on."""
+    rest, order = coordinates.tolist(), []
+    while len(rest) > 1:
+        counts = [np.count_nonzero(pool >> np.uint64(j) & np.uint64(1)) for j in rest]
+        rarest = rest.pop(int(np.argmin(counts)))
+        pool = pool[pool >> np.uint64(rarest) & np.uint64(1) == 0]
+        order.append(rarest)
+    return np.array(rest + order[::-1])
 
 
 def _window_round(
     pool: NDArray[np.uint64],
     coordinates: NDArray[np.int64],
     bits: int,
-    size: int,
+    modes: NDArray[np.int64],
+    cap: int,
     least: int,
     tolerance: float,
     null: bool,
     budget: int,
-) -> tuple[NDArray[np.uint64], int]:
-    """Play every group of at least `least` sets in the window of the first `bits` coordinates: (live, queries)."""
+) -> tuple[NDArray[np.uint64], int, int]:
+    """Play every group of at least `least` sets in the window of the first `bits` coordinates: (live, queries, cap)."""
     one = np.uint64(1)
     parts, outside = np.zeros(pool.size, np.int64), pool.copy()
     for i, coordinate in enumerate(coordinates[:bits]):
@@ -147,7 +204,7 @@ def _window_round(
     starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
     alive = np.ones(pool.size, np.uint8)
     length, radius = int(tolerance * 2.0 ** (bits + 2)), int(tolerance * 2.0 ** (bits + 1))
-    _, queries = kernels.window_batches(
-        parts[order], starts, pool.size, size, least, bits, length, radius, null, min(budget, NO_LIMIT), alive
+    _, queries, cap = kernels.window_batches(
+        parts[order], starts, pool.size, modes, cap, least, bits, length, radius, null, min(budget, NO_LIMIT), alive
     )
-    return pool[order[alive == 1]], queries
+    return pool[order[alive == 1]], queries, cap

@@ -3,7 +3,7 @@
 from collections.abc import Callable, Generator
 from fractions import Fraction
 from itertools import combinations
-from math import ceil, pi
+from math import ceil, comb, pi
 
 import numpy as np
 from numpy.random import Generator as Random
@@ -20,6 +20,7 @@ Masks = NDArray[np.uint64]
 Steps = Generator[Query, Masks, None]
 Strategy = Callable[[ParityConcepts, Masks, float, Random], Steps]
 PATIENCE = 8
+LARGEST_BATCH = 4095
 
 
 def batch_size(tolerance: float) -> int:
@@ -36,6 +37,15 @@ def batch_size(tolerance: float) -> int:
         a *= size / (size + 1)
         size += 2
     return size
+
+
+def majority_mean(size: int) -> float:
+    """C(K-1, (K-1)/2) 2^-K: the mean of a member of a sign batch of K independent sets.
+
+    >>> majority_mean(3)
+    0.25
+    """
+    return float(comb(size - 1, (size - 1) // 2) / 2**size)
 
 
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
@@ -69,6 +79,29 @@ def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
     return modes
 
 
+def batch_queries(concepts: int, tolerance: float) -> int | None:
+    """Queries against the window adversary if every sign batch loses what `batch_modes` says: end game included.
+
+    The floor of theory 2.5e, (N - 1)/floor(K/2), leaves the end game out: fewer than K live concepts are halved, later
+    split in three, log2 K queries that the floor counts as two. No batch of other than K sets does better on the way.
+    None where batches lose nothing.
+
+    >>> batch_queries(8008, 0.05), round(8007 / (batch_size(0.05) // 2), 1)
+    (262, 258.3)
+    """
+    from hardness.sq.kernels import best_batch
+
+    modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
+    live, asked = concepts, 0
+    while live > 1:
+        _, lost = best_batch(modes, modes.size - 1, live, False)
+        if lost == 0:
+            return None
+        steps = max(1, (live - 4 * modes.size) // int(lost))
+        live, asked = live - steps * int(lost), asked + steps
+    return asked
+
+
 def characters(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Every single character in colex order, from a random start."""
     for mask in np.roll(live, -int(rng.integers(len(live)))):
@@ -89,16 +122,20 @@ def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
 
 
 def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Signed majority of `batch_size` live sets (at most half of them in the end game), half of the signs -."""
+    """Signed majority of `batch_size` live sets, half of the signs -; in the end game as many as lose the most."""
+    from hardness.sq.kernels import best_batch
+
+    modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
     idle = 0
     while idle < PATIENCE:
         before = len(live)
-        live = yield _batch(live, batch_size(tolerance), rng)
+        size, _ = best_batch(modes, modes.size - 1 - 2 * idle, before, False)
+        live = yield _batch(live, max(1, size), rng)
         idle = idle + 1 if len(live) == before else 0
 
 
 def _batch(live: Masks, size: int, rng: Random) -> SignBatch:
-    size = max(1, min(size, len(live) // 2))
+    size = max(1, min(size, len(live)))
     size -= 1 - size % 2
     return SignBatch(rng.choice(live, size, replace=False), np.where(np.arange(size) < size // 2, -1, 1))
 
