@@ -19,7 +19,7 @@ lint: .venv/.installed-dev
 	$(BIN)/mypy
 
 bench: .venv/.installed-dev
-	for script in benchmarks/bench_*.py; do $(BIN)/python $$script || exit 1; done
+	$(BIN)/python -m benchmarks
 
 .venv/bin/python:
 	$(PYTHON) -c 'import sys; sys.exit(0 if sys.version_info >= (3, 11) else "Python 3.11 or newer is needed; set PYTHON=")'

@@ -1,52 +1,88 @@
-"""GF(2) elimination: this lab's kernel, galois and python-flint on the same matrices, in one run.
+"""GF(2) elimination beside libm4ri, python-flint and galois, on the same matrices; the results are compared."""
 
-Run: python benchmarks/bench_gf2.py [--dims 64,256,512,1024,2048]
-Each time is the best of a few repeats of the whole call on an (n + 10, n + 1) matrix of bytes, n = d - 1: packing
-included for the kernel, conversion from Python lists left out for python-flint. The results are compared.
-"""
-
-import argparse
-from collections.abc import Callable
-from time import perf_counter
+import ctypes
+from collections.abc import Iterator
+from ctypes.util import find_library
+from dataclasses import replace
 from typing import Any
 
-import flint
-import galois
 import numpy as np
 
-from hardness.attacks.gaussian import row_reduce
+from benchmarks.harness import Row, absent, optional, race, row, threads
+from hardness.attacks.kernels_gf import pack_rows, rref2
+
+TOPIC = "5 gf(2) elimination"
+SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
+SLOW = {"galois": 512, "python-flint": 4096}  # largest size at which the peer answers in seconds
 
 
-def best(call: Callable[[], Any], repeats: int) -> tuple[float, Any]:
-    times, result = [], None
-    for _ in range(repeats):
-        start = perf_counter()
-        result = call()
-        times.append(perf_counter() - start)
-    return min(times), result
+class Mzd(ctypes.Structure):
+    """M4RI's matrix (mzd.h of release 20200125): what is needed is where its rows lie."""
+
+    _fields_ = [
+        *((name, ctypes.c_int) for name in ("nrows", "ncols", "width", "rowstride", "offset_vector", "row_offset")),
+        ("flags", ctypes.c_uint8),
+        ("blockrows_log", ctypes.c_uint8),
+        ("padding", ctypes.c_uint8 * 14),
+        ("high_bitmask", ctypes.c_uint64),
+        ("blocks", ctypes.c_void_p),
+        ("rows", ctypes.POINTER(ctypes.c_void_p)),
+    ]
 
 
-def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--dims", default="64,256,512,1024,2048")
-    field = galois.GF(2)
-    field([[1, 0], [1, 1]]).row_reduce()  # compilation and caches
-    row_reduce(np.eye(3, dtype=np.uint8))
-    print(f"{'d':>5} {'kernel ms':>10} {'galois ms':>10} {'ratio':>7} {'flint ms':>10} {'ratio':>7}  same result")
-    for d in map(int, parser.parse_args().dims.split(",")):
-        A = np.random.default_rng(d).integers(0, 2, (d + 9, d), dtype=np.uint8)
-        ours, (reduced, _) = best(lambda A=A: row_reduce(A), 9)
-        theirs, expected = best(field(A).row_reduce, 1 if d > 512 else 3)
-        matrix = flint.nmod_mat(*A.shape, A.ravel().tolist(), 2)
-        flints, (rref, _) = best(matrix.rref, 1 if d > 512 else 3)
-        same = bool((np.asarray(expected) == reduced).all())
-        same &= bool((np.array([int(x) for x in rref.entries()]).reshape(A.shape) == reduced).all())
-        print(
-            f"{d:>5} {ours * 1e3:>10.3f} {theirs * 1e3:>10.1f} {theirs / ours:>6.0f}x {flints * 1e3:>10.2f} "
-            f"{flints / ours:>6.1f}x  {same}",
-            flush=True,
-        )
+def m4ri() -> Any:
+    """The library as Debian's libm4ri-dev has it, or None."""
+    name = find_library("m4ri")
+    if name is None or "20200125" not in name:  # another release may have another struct
+        return None
+    library = ctypes.CDLL(name)
+    library.mzd_init.restype = ctypes.POINTER(Mzd)
+    return library
 
 
-if __name__ == "__main__":
-    main()
+def rows() -> Iterator[Row]:
+    library, flint, galois = m4ri(), optional("flint"), optional("galois")
+    yield from absent(TOPIC, {"libm4ri 20200125": library, "python-flint": flint, "galois": galois})
+    for d in SIZES:
+        with threads(1):
+            yield _row(d, library, flint, galois)
+
+
+def _row(d: int, library: Any, flint: Any, galois: Any) -> Row:
+    A = np.random.default_rng(d).integers(0, 2, (d + 9, d), dtype=np.uint8)
+    packed = pack_rows(A)
+    work, entrants, echelons = packed.copy(), {}, {}
+
+    def ours() -> None:
+        work[:] = packed
+        rref2(work, d)
+
+    entrants["ours"], echelons["ours"] = ours, lambda: work
+    if library:
+        matrix = library.mzd_init(*A.shape)
+        shape = (len(A), matrix.contents.rowstride)
+        memory = np.ctypeslib.as_array(ctypes.cast(matrix.contents.rows[0], ctypes.POINTER(ctypes.c_uint64)), shape)
+
+        def theirs() -> None:
+            memory[:, : packed.shape[1]] = packed
+            library.mzd_echelonize_m4ri(matrix, 1, 0)
+
+        entrants["libm4ri"], echelons["libm4ri"] = theirs, lambda: memory[:, : packed.shape[1]]
+    if galois and d <= SLOW["galois"]:
+        field = galois.GF(2)(A)
+        entrants["galois"], echelons["galois"] = field.row_reduce, lambda: pack_rows(np.asarray(field.row_reduce()))
+    if flint and d <= SLOW["python-flint"]:
+        nmod = flint.nmod_mat(*A.shape, A.ravel().tolist(), 2)
+        entrants["python-flint"] = nmod.rref
+    times = race(entrants, seconds=1.0, least=5 if d <= 1024 else 1 if d > 2048 else 3)
+    for name, echelon in echelons.items():
+        if not np.array_equal(echelon(), work):
+            raise ArithmeticError(f"{name} finds another echelon form at {d}")
+    over = {name: times.ratio(name, "ours")[0] for name in entrants if name != "ours"}
+    goals = {}
+    if "libm4ri" in over:
+        goals["within 3x of libm4ri"] = over["libm4ri"] >= 1 / 3
+    if d in (1024, 4096) and "python-flint" in over:
+        goals[">= 4x python-flint"] = over["python-flint"] >= 4
+    note = ", ".join(f"{name} takes {ratio:.3g}x as long" for name, ratio in over.items())
+    return replace(row(TOPIC, f"{d + 9} x {d}", 1, times, unit="matrix").judged(goals), note=note)

@@ -1,0 +1,131 @@
+"""Every benchmark, in one run: `python -m benchmarks [--out FOLDER] [TOPIC ...]`.
+
+Writes a page and its rows (CSV) into FOLDER, by default reports/benchmarks if all topics are run and nowhere
+otherwise. Topics are the files bench_*.py by name.
+"""
+
+import argparse
+import csv
+import io
+import platform
+import sys
+from collections.abc import Sequence
+from dataclasses import asdict, fields
+from datetime import UTC, datetime
+from importlib import import_module
+from importlib.metadata import PackageNotFoundError, version
+from os import cpu_count
+from pathlib import Path
+from time import perf_counter
+
+from benchmarks.harness import Row, blas_rate, memory_rate, threads
+from hardness.files import write_text
+
+HERE = Path(__file__).parent
+TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth")
+PACKAGES = ("numpy", "scipy", "numba", "torch", "pyfwht", "galois", "python-flint")
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("topics", nargs="*", metavar="TOPIC", help=", ".join(TOPICS))
+    parser.add_argument("--out", type=Path)
+    given = parser.parse_args()
+    if unknown := set(given.topics) - set(TOPICS):
+        parser.error(f"no topic {', '.join(sorted(unknown))}")
+    out = given.out or (None if given.topics else HERE.parent / "reports" / "benchmarks")
+    started, rows = perf_counter(), []
+    about = environment()
+    for topic in given.topics or TOPICS:
+        for row in import_module(f"benchmarks.bench_{topic}").rows():
+            rows.append(row)
+            print(line(row), flush=True)
+    about["duration"] = f"{perf_counter() - started:.0f} s"
+    print(verdict(rows), file=sys.stderr)
+    if out:
+        publish(rows, about, out)
+
+
+def environment() -> dict[str, str]:
+    """What the figures were measured on."""
+    with threads(1):
+        rates = f"{blas_rate() / 1e9:.0f} Gflop/s float64 products, {memory_rate() / 1e9:.0f} GB/s in place, a thread"
+    found = {
+        "date": f"{datetime.now(UTC):%Y-%m-%d}",
+        "processor": processor(),
+        "cores": str(cpu_count()),
+        "floors": rates,
+    }
+    for package in PACKAGES:
+        try:
+            found[package] = version(package)
+        except PackageNotFoundError:
+            found[package] = "absent"
+    return {**found, "Python": platform.python_version()}
+
+
+def processor() -> str:
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        return platform.processor()
+    return next((text.partition(":")[2].strip() for text in lines if text.startswith("model name")), platform.machine())
+
+
+def verdict(rows: Sequence[Row]) -> str:
+    """One sentence: goals met and missed, peers that are not there."""
+    met, missed = (
+        sum(len(text.split("; ")) for text in texts if text)
+        for texts in ([r.met for r in rows], [r.missed for r in rows])
+    )
+    absent = dict.fromkeys(row.peer for row in rows if row.case == "absent")
+    return f"{met} of {met + missed} goals met, {missed} missed" + (
+        f"; absent: {', '.join(absent)}." if absent else "."
+    )
+
+
+def line(row: Row) -> str:
+    """A row as text."""
+    cells = [row.topic, row.case, f"{row.threads} thread{'s' * (row.threads > 1)}", duration(row.ours)]
+    if row.ratio:
+        cells.append(f"{row.ratio:.3g}x [{row.low:.3g}, {row.high:.3g}] {row.peer}")
+    elif row.peer:
+        cells.append(row.peer)
+    if row.over_floor:
+        cells.append(f"{row.over_floor:.2f}x floor")
+    cells += [f"{name}: {goals}" for name, goals in (("met", row.met), ("MISSED", row.missed)) if goals]
+    return " | ".join([*cells, row.note] if row.note else cells)
+
+
+def duration(seconds: float | None) -> str:
+    """Seconds for people.
+
+    >>> duration(2.5e-8), duration(0.0031), duration(12.3456), duration(None)
+    ('25 ns', '3.1 ms', '12.3 s', '')
+    """
+    if seconds is None:
+        return ""
+    scale, unit = next(((s, u) for s, u in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= s), (1e-9, "ns"))
+    return f"{seconds / scale:.3g} {unit}"
+
+
+def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
+    """Write index.html and rows.csv into `folder`."""
+    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
+
+    text = io.StringIO()
+    writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
+    writer.writeheader()
+    writer.writerows(map(asdict, rows))
+    loader = ChoiceLoader([FileSystemLoader(HERE), PackageLoader("hardness.study", ".")])
+    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
+    environment.filters["duration"] = duration
+    html = environment.get_template("benchmarks.html").render(
+        rows=rows, topics=dict.fromkeys(row.topic for row in rows), verdict=verdict(rows), about=about
+    )
+    write_text(folder / "rows.csv", text.getvalue())
+    write_text(folder / "index.html", html)
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,46 @@
+"""The dense forward beside torch in its fastest formulation, float64 both."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from benchmarks import dense_peers
+from benchmarks.harness import Row, absent, optional, race, row, shared, threads
+from hardness.examples import TokenStream, unpack
+from hardness.layer import MultiHeadAttention
+
+TOPIC = "2 dense forward"
+CELLS = list(product((2, 4, 8), (8, 32, 64), (2, 8, 16)))
+PRODUCT = 512
+
+
+def rows() -> Iterator[Row]:
+    torch = optional("torch")
+    yield from absent(TOPIC, {"torch": torch})
+    for (k, d, m), count in product(CELLS, (1, 2)):
+        with threads(count):
+            yield _row(k, d, m, count, bool(torch))
+
+
+def _row(k: int, d: int, m: int, count: int, with_torch: bool) -> Row:
+    rng = np.random.default_rng([k, d, m])
+    layer = MultiHeadAttention(rng.normal(0, 2**0.5 / d, (m, d, d)), rng.normal(0, d**-0.5, (m, d, d)))
+    n = max(256, min(1 << 13, (1 << 24) // (k * m * d * d)))
+    words = TokenStream(0, k, d).packed(0, n)
+    X = unpack(words, d).astype(np.float64)
+    a = rng.random((PRODUCT, PRODUCT))
+    with threads(1):  # ours: plain threads, each with a part of the examples
+        layer(X[:2])
+    parts = np.array_split(X, count)
+    entrants = {"ours": shared(lambda part: layer(parts[part]), count), "floor": lambda: a @ a}
+    if with_torch:
+        name, call = dense_peers.fastest(layer, words, d)
+        entrants[f"torch {name}"] = call
+    # The floor is two products of (k - 1) n rows with all heads, at the rate of one large product.
+    flops = 4 * n * (k - 1) * m * d * d
+    times = race(entrants, seconds=0.8).scaled({"floor": flops / (2 * PRODUCT**3)})
+    found = row(TOPIC, f"k={k} d={d} m={m}", count, times, units=n, unit="example")
+    goal = 4 if (k, d, m) == (2, 32, 8) else 1.5
+    goals = {f">= {goal}x torch": found.ratio >= goal} if found.ratio else {}
+    return found.judged(goals, floor="its products at the rate of a large one", miss="both are bound by products")

@@ -1,0 +1,55 @@
+"""Labels by closed form, inputs drawn as well, beside torch's dense forward on the same layer."""
+
+from collections.abc import Iterator
+
+import numpy as np
+
+from benchmarks import dense_peers
+from benchmarks.harness import Row, absent, optional, race, row, shared, threads
+from hardness.examples import CHUNK, TokenStream
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+
+TOPIC = "1 labels"
+FEW = 512  # examples for torch, which needs a thousand times as long
+CHUNKS = 16
+FAMILIES = [family for d in (32, 128, 512) for family in (Parity(d, 8), Rounding(d, 97, 2))]
+
+
+def rows() -> Iterator[Row]:
+    torch = optional("torch")
+    yield from absent(TOPIC, {"torch": torch})
+    for family in FAMILIES:
+        for count in (1, 2):
+            with threads(count):
+                yield _row(family, count, bool(torch))
+
+
+def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
+    instance, stream = Instance.generate(family, seed=0), TokenStream(1, 2, family.dim)
+    examples = CHUNKS * CHUNK
+    memory = np.empty((examples, 2 * -(-family.dim // 64) + 1), np.uint64)  # words and level of every example
+
+    def make(part: int) -> None:
+        for chunk in range(part, CHUNKS, count):
+            instance.teacher.levels(stream.packed(chunk * CHUNK, CHUNK))
+
+    def write(part: int) -> None:
+        memory[part * examples // count : (part + 1) * examples // count] = part
+
+    entrants = {"ours": shared(make, count), "floor": shared(write, count)}
+    scales = {}
+    if with_torch and instance.heads * family.dim**2 < 2**22:
+        name, call = dense_peers.fastest(instance.layer(), stream.packed(0, FEW), family.dim)
+        entrants[f"torch {name}"], scales = call, {f"torch {name}": examples / FEW}
+    times = race(entrants, seconds=2.0).scaled(scales)
+    found = row(TOPIC, f"{family.name} d={family.dim} m={instance.heads}", count, times, units=examples, unit="example")
+    goals = {"<= 3x writing to memory": found.over_floor <= 3}
+    if (family.dim, family.name) == (32, "parity") and found.ratio:
+        goals[">= 1000x torch"] = found.ratio >= 1000
+    if (family.dim, family.name, count) == (512, "rounding", 1):
+        goals[">= 5e6 a second"] = found.ours <= 2e-7
+    return found.judged(
+        goals, floor="writing the words and the level to memory", miss="Philox 4x64-10: 5 products of 64 bits a word"
+    )

@@ -1,0 +1,36 @@
+"""Statistical-query games: how long a whole game takes at sizes that only closed forms and transforms reach."""
+
+from collections.abc import Iterator
+from time import perf_counter
+
+from benchmarks.harness import Row, threads
+from hardness.concepts import ParityConcepts
+from hardness.sq.game import play
+
+TOPIC = "3 sq games"
+# (n, s, strategy, seconds allowed or None)
+GAMES = [
+    (63, 4, "characters", None),
+    (63, 6, "characters", 2.0),
+    (63, 8, "characters", 100.0),
+    (20, 5, "sign-batch", None),
+    (22, 5, "sign-batch", None),
+    (24, 5, "sign-batch", None),
+]
+
+
+def rows() -> Iterator[Row]:
+    play(ParityConcepts(16, 3), "characters", "window", 0.05)  # compilation
+    play(ParityConcepts(16, 3), "sign-batch", "window", 0.05)
+    with threads(1):
+        for n, s, strategy, allowed in GAMES:
+            start = perf_counter()
+            result = play(ParityConcepts(n, s), strategy, "window", 0.05)
+            seconds = perf_counter() - start
+            goals = {} if allowed is None else {f"<= {allowed:g} s": seconds <= allowed}
+            if n == 24:
+                goals["solved at n = 24"] = result.status == "solved"
+            note = f"{result.concepts:.3g} concepts, {result.queries:.3g} queries, {result.ratio:.3g}x the proven bound"
+            yield Row(TOPIC, f"{strategy} n={n} s={s}", 1, "game", seconds, note=note).judged(
+                goals, miss=f"{note}: {seconds / result.queries * 1e9:.0f} ns a query"
+            )

@@ -1,0 +1,69 @@
+"""What a user waits for before anything is computed: imports, help, the first call of a compiled kernel.
+
+In processor time, which is what the clock shows where nothing else runs.
+"""
+
+import os
+import resource
+import subprocess
+import sys
+from collections.abc import Iterator
+from tempfile import TemporaryDirectory
+
+from benchmarks.harness import Row
+
+TOPIC = "7 import and command line"
+COMMANDS = {
+    "hardness --help": [sys.executable, "-c", "from hardness.cli import main; main()", "--help"],
+    "import hardness": [sys.executable, "-c", "import hardness"],
+}
+FIRST = {  # what runs before the clock, and the call that is timed
+    "packed examples": ("from hardness.examples import TokenStream as T", "T(0, 2, 32).packed(0, 9)"),
+    "levels": (
+        "from hardness.families.parity import Parity; from hardness.instance import Instance;"
+        "from hardness.examples import TokenStream as T;"
+        "t, w = Instance.generate(Parity(9, 3), 0).teacher, T(0, 2, 9).packed(0, 9)",
+        "t.levels(w)",
+    ),
+    "dense forward": (
+        "import numpy as np; from hardness.layer import MultiHeadAttention as M; layer = M(*np.ones((2, 1, 3, 3)))",
+        "layer(np.ones((2, 2, 3)))",
+    ),
+    "walsh-hadamard": (
+        "import numpy as np; from hardness.kernels import walsh_hadamard; f = np.ones(64)",
+        "walsh_hadamard(f)",
+    ),
+    "gf(2) elimination": (
+        "import numpy as np; from hardness.attacks.kernels_gf import pack_rows, rref2; w = pack_rows(np.eye(9) > 0)",
+        "rref2(w, 9)",
+    ),
+}
+FRAME = "from time import process_time as clock\n{}\nstart = clock()\n{}\nprint(clock() - start)"
+
+
+def rows() -> Iterator[Row]:
+    for name, command in COMMANDS.items():
+        seconds = sorted(_spent(command) for _ in range(9))[4]
+        yield Row(TOPIC, name, 1, "start", seconds, note="median of nine").judged({"<= 0.3 s": seconds <= 0.3})
+    for name, (before, call) in FIRST.items():
+        with TemporaryDirectory() as cache:
+            first, second = (_first_call(before, call, cache) for _ in range(2))
+        found = Row(TOPIC, f"first call: {name}", 1, "call", first, note=f"{second:.2g} s in the next process")
+        yield found.judged({"<= 2 s": first <= 2}, miss="compilation by LLVM, once an installation")
+
+
+def _spent(command: list[str]) -> float:
+    def spent() -> float:
+        usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+        return usage.ru_utime + usage.ru_stime
+
+    start = spent()
+    subprocess.run(command, check=True, capture_output=True)
+    return spent() - start
+
+
+def _first_call(before: str, call: str, cache: str) -> float:
+    """Seconds of `call` in a process of its own whose compiled code lives in the folder `cache`."""
+    environment = os.environ | {"NUMBA_CACHE_DIR": cache}
+    command = [sys.executable, "-c", FRAME.format(before, call)]
+    return float(subprocess.run(command, check=True, capture_output=True, text=True, env=environment).stdout)

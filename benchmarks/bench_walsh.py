@@ -1,0 +1,57 @@
+"""The Walsh-Hadamard transform beside pyfwht, a torch butterfly and scipy's Hadamard matrix."""
+
+from collections.abc import Iterator
+from itertools import product
+
+import numpy as np
+
+from benchmarks.harness import Call, Row, absent, optional, race, row, threads
+from hardness.kernels import walsh_hadamard_shared
+
+TOPIC = "4 walsh-hadamard"
+BITS = range(10, 27, 2)
+MATRIX, BUTTERFLY = 12, 22  # bits beyond which scipy's matrix and torch's butterfly take seconds and gigabytes
+
+
+def rows() -> Iterator[Row]:
+    yield from absent(TOPIC, {name: optional(name) for name in ("torch", "pyfwht")})
+    for kind, bits, count in product((np.float32, np.float64), BITS, (1, 2)):
+        with threads(count):
+            yield _row(kind, bits, count)
+
+
+def _row(kind: type, bits: int, count: int) -> Row:
+    f = np.zeros(1 << bits, kind)  # zeros stay zeros: as fast as any data, and never infinite
+    entrants = {"ours": lambda: walsh_hadamard_shared(f, count), "floor": lambda: np.negative(f, out=f)}
+    times = race(entrants | _peers(f.copy(), bits, count), seconds=0.5, least=5 if bits < 24 else 3)
+    found = row(TOPIC, f"{np.dtype(kind)} 2^{bits}", count, times, unit="transform")
+    goals = {"no slower than the fastest peer": found.ratio >= 1} if found.ratio else {}
+    if bits == 24:
+        goals["<= 2x one pass over memory"] = found.over_floor <= 2
+    passes = "two passes over memory, as 2^24 numbers fit no cache, and 24 additions a number"
+    return found.judged(goals, floor="one pass in place (one thread)", miss=passes if bits >= 24 else "")
+
+
+def _peers(f: np.ndarray, bits: int, count: int) -> dict[str, Call]:
+    """Peers that offer the type. pyfwht: float64 on the processor; torch and scipy return a new array."""
+    pyfwht, torch, found = optional("pyfwht"), optional("torch"), {}
+    if pyfwht and f.dtype == np.float64:
+        backend = pyfwht.Backend.CPU if count == 1 else pyfwht.Backend.OPENMP
+        found["pyfwht"] = lambda: pyfwht.transform(f, backend)
+    if torch and bits <= BUTTERFLY:
+        x = torch.from_numpy(f)
+
+        def butterfly() -> torch.Tensor:
+            y = x
+            for level in range(bits):
+                pairs = y.view(-1, 2, 1 << level)
+                y = torch.stack((pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]), 1)
+            return y.view(-1)
+
+        found["torch butterfly"] = butterfly
+    if bits <= MATRIX:
+        from scipy.linalg import hadamard
+
+        H = hadamard(1 << bits).astype(f.dtype)
+        found["scipy hadamard matrix"] = lambda: H @ f
+    return found

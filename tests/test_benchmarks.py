@@ -1,0 +1,140 @@
+"""The benchmark harness on a clock of its own; no machine is timed here."""
+
+import csv
+import doctest
+from pathlib import Path
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from benchmarks import __main__ as benchmarks
+from benchmarks import harness
+from benchmarks.harness import Row, Times, absent, exponent, race, row, shared
+
+
+class Clock:
+    """A clock that only calls move; every tenth time the machine is three times as slow for a while."""
+
+    def __init__(self):
+        self.now, self.calls = 0.0, 0
+
+    def __call__(self):
+        return self.now
+
+    def lasting(self, seconds):
+        def call():
+            self.calls += 1
+            self.now += seconds * (3 if self.calls // 50 % 10 == 9 else 1)
+
+        return call
+
+
+@given(st.floats(1e-2, 10), st.floats(1e-2, 10), st.floats(1e-2, 10))
+def test_a_race_finds_the_ratio_whatever_slows_all_down(ours, theirs, floor):
+    clock = Clock()
+    entrants = {"ours": ours, "peer": theirs, "slow peer": 2 * theirs, "floor": floor}
+    times = race(
+        {name: clock.lasting(s) for name, s in entrants.items()}, seconds=200 * sum(entrants.values()), clock=clock
+    )
+    found = row("topic", "case", 1, times, units=4)
+    assert found.peer == "peer"
+    assert found.ratio == pytest.approx(theirs / ours)
+    assert found.low <= found.ratio <= found.high
+    assert found.over_floor == pytest.approx(ours / floor)
+    assert (found.ours, found.theirs) == (pytest.approx(ours / 4), pytest.approx(theirs / 4))
+
+
+def test_short_calls_are_repeated_and_long_ones_are_not():
+    clock, counts = Clock(), {}
+    for name, seconds in (("short", 1e-5), ("long", 5.0)):
+        before = clock.calls
+        race({name: clock.lasting(seconds)}, seconds=0, least=2, clock=clock)
+        counts[name] = clock.calls - before
+    assert counts == {"short": 2 + 2 * 100, "long": 1 + 2}
+
+
+def test_scaled_times_and_quartiles():
+    times = Times({"ours": np.array([1.0, 1, 1, 1, 1]), "peer": np.array([1.0, 2, 3, 4, 5])}).scaled({"peer": 10})
+    assert times.ratio("peer", "ours") == (30, 20, 40)
+
+
+@given(st.floats(0.5, 4), st.floats(1e-9, 1), st.integers(3, 8))
+def test_exponent_of_a_power_law(slope, scale, count):
+    sizes = 2.0 ** np.arange(count)
+    found, low, high = exponent(sizes, scale * sizes**slope)
+    assert found == pytest.approx(slope)
+    assert low <= found <= high
+
+
+def test_interval_of_an_exponent_covers_it():
+    # 400 fits with a 95 % interval: 20 miss on average; more than 45 happens with probability below 1e-6.
+    rng, sizes = np.random.default_rng(0), 2.0 ** np.arange(5)
+    missed = 0
+    for _ in range(400):
+        _, low, high = exponent(sizes, sizes**1.5 * np.exp(rng.normal(0, 0.1, 5)))
+        missed += not low <= 1.5 <= high
+    assert 5 <= missed <= 45
+
+
+def test_goals_are_met_or_missed_with_the_reason():
+    found = Row("topic", "case", 1, note="usual").judged({"a": True, "b": False, "c": True}, miss="the floor")
+    assert (found.met, found.missed, found.note) == ("a; c", "b", "the floor")
+    assert Row("topic", "case", 1, note="usual").judged({"a": True}, miss="the floor").note == "usual"
+    rows = [found, *absent("topic", {"here": harness, "peer": None})]
+    assert benchmarks.verdict(rows) == "2 of 3 goals met, 1 missed; absent: peer."
+
+
+def test_work_is_shared_by_parts():
+    for count in (1, 3):
+        seen = []
+        shared(seen.append, count)()
+        assert sorted(seen) == list(range(count))
+
+
+def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
+    rows = [
+        Row(
+            "1 labels",
+            "d=32 <b>",
+            2,
+            "example",
+            3e-9,
+            "torch",
+            1e-5,
+            3333.0,
+            3000.0,
+            3500.0,
+            "writing",
+            2.5,
+            "x",
+            "y",
+            "z",
+        ),
+        *absent("2 dense forward", {"torch": None}),
+    ]
+    benchmarks.publish(rows, {"processor": "any"}, tmp_path)
+    html = (tmp_path / "index.html").read_text()
+    assert "http" not in html
+    for text in (
+        "3 ns",
+        "3.33e+03×",
+        "2.50×",
+        "torch is not installed: not compared",
+        "d=32 &lt;b&gt;",
+        "1 of 2 goals met",
+    ):
+        assert text in html
+    with (tmp_path / "rows.csv").open() as file:
+        found = list(csv.DictReader(file))
+    assert [line["case"] for line in found] == ["d=32 <b>", "absent"]
+    assert (float(found[0]["ours"]), found[1]["ours"]) == (3e-9, "")
+
+
+def test_every_topic_is_a_file_and_every_example_runs():
+    files = Path(benchmarks.__file__).parent.glob("bench_*.py")
+    assert {file.stem.removeprefix("bench_") for file in files} == set(benchmarks.TOPICS)
+    for module in (harness, benchmarks):
+        assert doctest.testmod(module).attempted > 0
+        assert doctest.testmod(module).failed == 0
