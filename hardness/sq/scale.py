@@ -91,10 +91,10 @@ def sign_batch_adversary(
     queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * concepts.size / size)
     sizes = np.flatnonzero(modes[:256] == 1).tolist()
     certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
-    least, enough = cap, 0 if n <= 20 else max(rank, certain)
     coordinates = np.arange(n)
     # A class with rank enough, but for 4 %, is played at once with independent sets.
-    while pool.size > 1 and least > enough and not (n > 20 and rank // 2 >= 0.96 * (size // 2)):
+    least, enough = 0 if n > 20 and rank // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
+    while pool.size > 1 and least:
         pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, null, budget - queries)
         queries += asked
         if bits == n or queries >= budget:
@@ -102,7 +102,7 @@ def sign_batch_adversary(
         if asked == 0 and bits < min(n, WIDEST):
             bits += 1
         elif asked == 0:
-            least = 2 * least // 3
+            least = 2 * least // 3 if 2 * least // 3 > enough else 0
         shuffle(pool, state)
         shuffle(coordinates, state)
         if bits > 16:
