@@ -39,9 +39,10 @@ def ends(path: Path) -> dict[int, Outcome]:
 
 
 def sampled() -> list[Task]:
-    """A few tasks of every kind of the shipped study."""
+    """A few tasks of every kind of the study exponential-in-m, and one of stress."""
     tasks = [task for task in get("exponential-in-m").tasks(True) if task.params["dim"] == 16 and task.repetition < 2]
-    return [task for task in tasks if task.params["heads"] <= 3]
+    climbs = [task for task in get("stress").guest(True, "sgd") if task.family == "parity"]  # type: ignore[misc]
+    return [task for task in tasks if task.params["heads"] <= 3] + climbs[:1]
 
 
 @pytest.fixture(scope="module")

@@ -50,6 +50,10 @@ def run(
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
     shard: Annotated[str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.")] = None,
+    learner: Annotated[
+        list[str] | None, typer.Option(help="Your own package.module:Class on the grid too; may be repeated.")
+    ] = None,
+    retry: Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     as_json: Json = False,
 ) -> None:
@@ -62,7 +66,7 @@ def run(
     from hardness.study import catalog
 
     study = catalog.get(name)
-    tasks = study.tasks(quick)
+    tasks = list({task.identity: task for task in study.tasks(quick) + _guests(study, quick, learner or [])}.values())
     chosen = _part(tasks, shard)
     folder = out or Path("reports") / name
     if dry_run:
@@ -81,6 +85,8 @@ def run(
 
     with Store(folder / STORE, {"study": name, "seed": seed, "quick": quick}) as store:
         store.plan(tasks)
+        if retry:
+            talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
         _warn_of_edits(store)
         try:
             ran = run_tasks(
@@ -99,6 +105,7 @@ def run(
     payload = {"study": name, "verdict": verdict, "page": str(page), "planned": len(tasks), "ran": ran}
     emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {page}"])
     if counts.get("error") or counts.get("killed"):
+        talk("trials ended in error or were killed: their reasons are on the page; --retry runs them again")
         raise typer.Exit(1)
 
 
@@ -169,6 +176,16 @@ def _open(folder: Path) -> "Store":
     from hardness.study.store import Store
 
     return Store(folder / STORE if folder.is_dir() else folder)
+
+
+def _guests(study: "Study", quick: bool, learners: list[str]) -> "list[Task]":
+    from hardness import learning
+
+    if learners and study.guest is None:
+        raise InputError(f"study {study.name} takes no --learner; stress does")
+    for name in learners:
+        learning.get(name)
+    return [task for name in learners if study.guest for task in study.guest(quick, name)]
 
 
 def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":

@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from math import comb
 
 from hardness.errors import unknown
-from hardness.study import contest, sq_studies
+from hardness.study import contest, sq_studies, stress
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome, hidden_size, run_trial
 
@@ -25,6 +25,7 @@ SGD_BUDGET = 800_000  # examples
 class Study:
     """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds.
 
+    `guest(quick, learner)` lists what a learner of the user's own, ``package.module:Class``, adds to the grid.
     `trial(task, root, guard)` runs one. `page` names, as module:function, what writes the page of a store into a
     folder and returns the verdict line; it is imported when a page is written.
     """
@@ -36,6 +37,7 @@ class Study:
     guard: float = 120.0
     trial: Callable[[Task, int, float], Outcome] = run_trial
     page: str = "hardness.study.report:growth_page"
+    guest: Callable[[bool, str], list[Task]] | None = None
 
 
 def known() -> dict[str, Study]:
@@ -115,6 +117,15 @@ STUDIES = {
         tasks=contest.ladder,
         seconds=contest.seconds,
         page="hardness.study.contest_page:write",
+    ),
+    "stress": Study(
+        name="stress",
+        question="How many examples does each learner need on each family at m heads?",
+        tasks=stress.tasks,
+        seconds=stress.seconds,
+        guard=180.0,
+        page="hardness.study.stress_page:write",
+        guest=stress.guest,
     ),
     "query-frontier": Study(
         name="query-frontier",

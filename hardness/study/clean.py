@@ -93,7 +93,7 @@ class Apart:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
             send(self._server.pipe, {"end": True})
-        else:
+        elif kind is not Raised:  # that child has been told to end
             self._server.stop()
 
     def _tell(self, header: Mapping[str, Any], *arrays: NDArray[Any]) -> None:
@@ -104,7 +104,7 @@ class Apart:
         with self._watched():
             answer = receive(self._server.pipe, self._deadline)
         if "raised" in answer[0]:
-            self._server.stop()
+            self._tell({"end": True})
             raise Raised(str(answer[0]["raised"]))
         return answer
 
@@ -285,8 +285,8 @@ def _learn(pipe: Any, start: dict[str, Any]) -> None:
     except Exception as error:
         with suppress(OSError, EOFError):
             send(pipe, {"raised": f"{type(error).__name__}: {error}".splitlines()[0]})
-            while True:  # what the lab still writes must not reach the server; the lab ends both
-                receive(pipe)
+            while "end" not in receive(pipe)[0]:
+                pass  # what the lab still writes must not reach the server
 
 
 if __name__ == "__main__":

@@ -49,13 +49,14 @@ STYLE: dict[str, Any] = {
 
 
 class Drawing:
-    """A figure with the words that hovering over its points shows."""
+    """A figure with the words under it, and those that hovering over its points shows."""
 
     def __init__(self, name: str, width: float, height: float) -> None:
         from matplotlib.figure import Figure
 
         self.name = name
         self.figure: Figure = Figure(figsize=(width, height), layout="constrained")
+        self.caption = ""
         self.tips: dict[str, str] = {}
         self._saved: dict[str, bytes] = {}
 

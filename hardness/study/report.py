@@ -62,6 +62,7 @@ def table_page(
     """A page of figures and one table (rows as mappings, all columns in order of appearance); returns `verdict`."""
     rows = list(store.rows())
     study = catalog.known().get(store.about.get("study", ""))
+    words = {name for line in table for name, value in line.items() if isinstance(value, str) and value[:1].isalpha()}
     html = render(
         "table.html",
         about=store.about,
@@ -71,10 +72,12 @@ def table_page(
         notes=notes,
         done=sum(1 for row in rows if row.outcome),
         total=len(rows),
-        drawn={d.name: d.inline() for d in drawings},
+        drawn={d.name: (d.inline(), d.caption) for d in drawings},
         names=list(dict.fromkeys(key for line in table for key in line)),
         table=table,
+        words=words,
         crashes=crashes(rows),
+        mixed={name: sorted(found) for name, found in store.sources().items() if len(found) > 1},
         origins=_origins(rows),
     )
     publish(store, folder, verdict, html, drawings)
