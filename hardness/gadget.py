@@ -64,7 +64,7 @@ class Gadget:
         from hardness.kernels import weigh
 
         levels = np.empty(len(words), dtype=np.int64)
-        weigh(words, *self._planes, self.kind == "dot", levels)
+        weigh(np.ascontiguousarray(words), *self._planes, self.kind == "dot", levels)
         return levels
 
     @cached_property

@@ -65,7 +65,7 @@ def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) ->
 
     A counter makes four words; `out.size` is a multiple of 4. The words at last, last + period, … are cut to `mask`.
     """
-    size = out.size // 4
+    size, every = out.size // 4, mask if period == 1 else ~ZERO
     c0, c1, c2, c3 = (
         np.empty(LANES, np.uint64),
         np.empty(LANES, np.uint64),
@@ -75,20 +75,22 @@ def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) ->
     for start in range(0, size, LANES):
         k0, k1 = key[0], key[1]
         for i in range(LANES):
-            c0[i], c1[i], c2[i], c3[i] = first + U(start + i), ZERO, ZERO, ZERO
-        for _ in range(10):
+            x = first + U(start + i)  # the other words of a counter are 0: half of the first round is the key
+            c0[i], c1[i] = k0, ZERO
+            c2[i], c3[i] = _high(x, PHILOX0, PHILOX1) ^ k1, x * (PHILOX1 << U32 | PHILOX0)
+        for _ in range(9):
+            k0 += GOLDEN
+            k1 += WEYL
             # A round of all lanes at a time is one vector loop; a lane at a time would wait for its products.
             for i in range(LANES):
                 x, y = c0[i], c2[i]
                 c0[i], c1[i] = _high(y, PHILOX2, PHILOX3) ^ c1[i] ^ k0, y * (PHILOX3 << U32 | PHILOX2)
                 c2[i], c3[i] = _high(x, PHILOX0, PHILOX1) ^ c3[i] ^ k1, x * (PHILOX1 << U32 | PHILOX0)
-            k0 += GOLDEN
-            k1 += WEYL
         lanes = min(LANES, size - start)
         for i in range(lanes):
             j = 4 * (start + i)
-            out[j], out[j + 1], out[j + 2], out[j + 3] = c0[i], c1[i], c2[i], c3[i]
-        if mask != ~ZERO:
+            out[j], out[j + 1], out[j + 2], out[j + 3] = c0[i] & every, c1[i] & every, c2[i] & every, c3[i] & every
+        if mask != every:
             for j in range(last, 4 * (start + lanes), period):
                 out[j] &= mask
                 last = j + period
@@ -104,10 +106,16 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
     for start in range(0, out.size, BATCH):
         part, total = words[start : start + BATCH], out[start : start + BATCH]
         total[:] = 0
+        flat = part.reshape(part.size)
         for w in range(words.shape[2]):
-            for i in range(total.size):
-                plus[i] = part[i, 0, w] ^ part[i, 1, w]
-                if dot:
+            if words.shape[2] == 1:  # a step that the compiler knows: four times as fast
+                for i in range(total.size):
+                    plus[i] = flat[2 * i] ^ flat[2 * i + 1]
+            else:
+                for i in range(total.size):
+                    plus[i] = part[i, 0, w] ^ part[i, 1, w]
+            if dot:
+                for i in range(total.size):
                     # Where u_j = 1, z_j = x1_j, so z_0 z_j = -1 exactly where the sign bits of x1_0 and x1_j differ.
                     minus[i] = plus[i] & (part[i, 0, w] ^ (ZERO - (part[i, 0, 0] & ONE)))
                     plus[i] ^= minus[i]
