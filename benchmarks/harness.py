@@ -108,13 +108,13 @@ def row(topic: str, case: str, count: int, times: Times, units: float = 1.0, uni
 
 @contextmanager
 def threads(count: int) -> Iterator[None]:
-    """`count` threads for BLAS, OpenMP and torch."""
+    """`count` threads for OpenMP and torch, and one for BLAS: ours shares its work among threads itself (`shared`)."""
     from threadpoolctl import threadpool_limits
 
     torch = optional("torch")
     if torch:
         torch.set_num_threads(count)
-    with threadpool_limits(count):
+    with threadpool_limits(count, "openmp"), threadpool_limits(1, "blas"):
         yield
 
 
