@@ -22,7 +22,7 @@ from learner.linear.adam import adam_heads
 from learner.linear.certificate import Span
 from learner.linear.features import weights
 from learner.linear_attention import LinearAttention, attention, features, parameter_distance, parameters
-from learner.study_curves import Mean, curve, dots, legend, look, mean, shared_seed, spread, timed
+from learner.study_curves import TINY, Mean, curve, dots, legend, look, mean, measured, shared_seed, spread, timed
 
 SIZE, FRESH = 4, 2000
 NOISE = 0.01
@@ -51,7 +51,7 @@ def memory(count: int, unitary: float, rng: np.random.Generator) -> tuple[Array,
 
 def tasks(quick: bool) -> list[Task]:
     """Regression on every mixture; Adam with 1 to 8 heads on the ends, in full also between."""
-    count, runs = (4096, 3) if quick else (16_384, 10)
+    count, runs = (4096, 3) if quick else (16_384, 6)
     shares, sizes = ((0.0, 1.0), (1, 4)) if quick else ((0.0, 0.95, 0.99, 1.0), HEADS)
     adam = [(share, heads) for share in shares for heads in sizes]
     solvers: list[dict[str, Any]] = [{"method": "regression", "unitary": share} for share in SHARES]
@@ -84,13 +84,16 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     X, Y, _ = memory(int(task.budget["samples"]), float(task.solver["unitary"]), rng)
 
     def relative(said: Array, right: Array) -> float:
-        return float(np.mean((said - right) ** 2) / right.var())
+        return measured(float(np.mean((said - right) ** 2) / right.var()), TINY**2)
+
+    def apart(found: Array) -> float:
+        return measured(parameter_distance(found, p), TINY)
 
     if task.solver["method"] == "Adam":
         V, Q, error = adam_heads(X, Y, int(task.solver["heads"]), own, epochs=STEPS // len(X))
         detail: dict[str, Any] = {
-            "training": error**2,
-            "distance": parameter_distance(parameters(V, Q), p),
+            "training": measured(error**2, TINY**2),
+            "distance": apart(parameters(V, Q)),
             "gaussian": relative(attention(V, Q, gaussian), truth),
         }
     else:
@@ -98,22 +101,22 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         found, scale = learner.certificate(X), weights(2 * SIZE)
         least, noisy = learner.p_[:SIZE], learner.p_[SIZE:]
         detail = {
-            "distance": parameter_distance(least, p),
-            "noisy": parameter_distance(noisy, p),
+            "distance": apart(least),
+            "noisy": apart(noisy),
             "rank": found.rank,
-            "lam_min": found.lam_min,
+            "lam_min": measured(found.lam_min),
             "certified": learner.certify(gaussian).mean(),
         }
         # What no example sees: directions orthogonal to the span of the (√2-weighted) features.
         basis = Span.of_features(features(X) * scale, Y, learner.rank_tol).basis
         hidden = (p / scale) - (p / scale) @ basis @ basis.T
-        detail["hidden"] = np.linalg.norm(hidden) / np.linalg.norm(p / scale)
+        detail["hidden"] = measured(float(np.linalg.norm(hidden) / np.linalg.norm(p / scale)), TINY)
         if basis.shape[1] < len(basis):
             step = own.normal(size=p.shape)
             step -= step @ basis @ basis.T
             other = least + step * scale * np.linalg.norm(p) / np.linalg.norm(step * scale)
             detail |= {
-                "other": parameter_distance(other, p),
+                "other": apart(other),
                 "other training": relative(features(X) @ other.T, Y),
                 "other gaussian": relative(features(gaussian) @ other.T, truth),
             }
@@ -172,7 +175,8 @@ def write(store: Store, folder: Path) -> str:
         "V = (0, I), Q = diag(I, 0) says (so the labels are realisable); in a share of the examples keys and values "
         "are random orthonormal matrices. p are the 4 × 288 coefficients that are the function: two layers are the "
         "same function if and only if they have the same p. |p*| = 4. Intervals: 95 %, of geometric means over "
-        "runs; dots are runs of Adam.",
+        "runs; dots are runs of Adam. Distances below 1e-12 are "
+        "rounding, and recorded as 1e-12.",
         "Why least norm hides it: p* has no part in the directions that orthonormal data do not show (p* unseen, "
         "relative), and among all exact fits least norm takes the one without such a part, which is p* itself. "
         "Another exact fit adds a random vector of those directions, of norm 4: as exact in training, wrong on "

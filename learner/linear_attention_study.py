@@ -20,7 +20,7 @@ from hardness.study.trial import Outcome
 from learner.base import Array
 from learner.linear.adam import adam_heads
 from learner.linear_attention import LinearAttention, attention, feature_count, parameter_distance, parameters
-from learner.study_curves import Mean, curve, dots, legend, look, mean, shared_seed, spread, timed
+from learner.study_curves import TINY, Mean, curve, dots, legend, look, mean, measured, shared_seed, spread, timed
 
 LENGTH = 100
 ADAM_ROWS, FRESH = 8192, 2000
@@ -86,15 +86,16 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         own = np.random.default_rng(task.seed(root, "solver"))
         v, q, _ = adam_heads(X, clean, int(task.solver["heads"]), own)
         errors = np.mean((attention(v, q, fresh) - truth) ** 2, axis=0) / truth.var()
-        detail = {"error": errors[0], "distance": parameter_distance(parameters(v, q), p)}
+        detail = {"distance": measured(parameter_distance(parameters(v, q), p), TINY)}
     else:
         Y = np.concatenate([clean, clean + NOISE * clean.std() * rng.normal(size=clean.shape)], axis=1)
         learner = LinearAttention(query=-1, random_state=0).fit(X, Y)
         errors = np.mean((learner.predict(fresh) - truth) ** 2, axis=0) / truth.var()
         found = learner.certificate(X)
-        detail = {"error": errors[0], "noisy": errors[1], "distance": parameter_distance(learner.p_[:1], p)}
-        detail |= {"rank": found.rank, "lam_min": found.lam_min, "identifiable": found.identifiable}
+        detail = {"noisy": measured(errors[1]), "distance": measured(parameter_distance(learner.p_[:1], p), TINY)}
+        detail |= {"rank": found.rank, "lam_min": measured(found.lam_min), "identifiable": found.identifiable}
         detail |= {"certified": learner.certify(fresh).mean()}
+    detail["error"] = measured(errors[0], TINY**2)
     return Outcome("solved" if errors[0] <= EXACT**2 else "wrong", n, plain(detail))
 
 
@@ -149,7 +150,8 @@ def write(store: Store, folder: Path) -> str:
         "do best and come near that regression; one head gets stuck.",
         "Here as there: one Gaussian head of one output, sequences of 100 Gaussian tokens, the output at every prefix "
         "is a row. Errors are squared, over the variance, on 20 fresh sequences: geometric means with 95 % intervals "
-        "over runs, each with a head of its own. Exact is an error of at most 1e-12. Adam: 8192 rows without noise, 60 "
+        "over runs, each with a head of its own. Exact is an error of at most 1e-12; below 1e-24 it is rounding, and "
+        "recorded as that. Adam: 8192 rows without noise, 60 "
         "epochs, rate 0.01 with a cosine schedule, normalised labels, one start a run; dots are its runs.",
         "λ_min is 0 where the rank (relative tolerance 1e-9, columns equilibrated) is below ψ: open triangles at the "
         "lower edge, no certificate. A fresh input is certified if its features lie in the span of those seen. "

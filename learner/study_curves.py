@@ -14,7 +14,7 @@ from hardness.study.trial import Outcome
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-TINY = 1e-33  # below any error in floating point: zeros get a place on a logarithmic axis
+TINY = 1e-12  # relative errors below this are recorded as this
 
 
 def timed(trial: Callable[[Task, int, float], Outcome]) -> Callable[[Task, int, float], Outcome]:
@@ -27,6 +27,15 @@ def timed(trial: Callable[[Task, int, float], Outcome]) -> Callable[[Task, int, 
         return replace(outcome, seconds=perf_counter() - begin)
 
     return run
+
+
+def measured(value: float, floor: float = 0.0) -> float:
+    """`value` to six digits, and `floor` where it is below that: the rest is rounding, not the same bytes twice.
+
+    >>> measured(0.12345678), measured(3.1e-30, 1e-24)
+    (0.123457, 1e-24)
+    """
+    return float(f"{max(float(value), floor):.6g}")
 
 
 def shared_seed(task: Task, root: int, role: str) -> int:
@@ -62,14 +71,14 @@ def share(values: Sequence[float]) -> Mean:
 
 
 def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
-    """Mean of `values` and its 95 % interval; if `logarithmic`, of their logarithms, given back as values.
+    """Mean of `values` and its 95 % interval; if `logarithmic` (then positive), of their logarithms, given back.
 
     >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 8.0], logarithmic=True))
     2 [-0.484, 4.48] or 4 [0.000599, 2.67e+04]
     """
     from scipy.stats import t
 
-    x = [log(max(value, TINY)) for value in values] if logarithmic else list(values)
+    x = [log(value) for value in values] if logarithmic else list(values)
     n, centre = len(x), sum(x) / len(x)
     back: Callable[[float], float] = exp if logarithmic else float
     if n < 2:

@@ -5,9 +5,10 @@ from pathlib import Path
 from typing import Any
 
 from hardness.study.figures import INK, LINES, MARKERS, RAMP, Drawing, style
-from hardness.study.report import table_page
+from hardness.study.report import cell_text, table_page
 from hardness.study.store import Store
 from learner import studies
+from learner.study_curves import legend, look
 
 Table = Sequence[Mapping[str, Any]]
 
@@ -17,7 +18,8 @@ def write(store: Store, folder: Path) -> str:
     name = str(store.about["study"])
     table = studies.TABLES[name](store.rows())
     drawings = [FIGURES[name](table)] if table and name in FIGURES else []
-    return table_page(store, folder, VERDICTS[name](table), table, NOTES[name], drawings)
+    verdict = VERDICTS[name](table) if table else "No trial has been run."
+    return table_page(store, folder, verdict, table, NOTES[name], drawings)
 
 
 def _rarity_figure(table: Table) -> Drawing:
@@ -50,25 +52,33 @@ def _rarity_figure(table: Table) -> Drawing:
 
 
 def _scaling_figure(table: Table) -> Drawing:
-    """Least examples that solve half of the trials, against m; an open triangle on top where none did."""
-    drawing = Drawing("learner-scaling", 5.4, 3.6)
-    tried = [count for line in table for count in line["success"]]
+    """Least examples that solve half of the trials, against m, with the last number that did not below it."""
+    drawing = Drawing("learner-scaling", 7.6, 4.2)
+    names = list(dict.fromkeys(line["learner"] for line in table))
     with style(drawing.name):
         axes = drawing.figure.subplots()
-        for i, name in enumerate(dict.fromkeys(line["learner"] for line in table)):
+        sizes = sorted({line["m"] for line in table})
+        axes.plot(sizes, [8 * m for m in sizes], color=INK, linestyle=(0, (5, 2)), linewidth=1.0)
+        for i, name in enumerate(names):
             lines = [line for line in table if line["learner"] == name]
-            solved = [(line["m"], line["examples"]) for line in lines if line["examples"]]
-            look: dict[str, Any] = {"color": RAMP[2 * i % len(RAMP)]}
-            axes.plot(
-                *zip(*solved, strict=True), marker=MARKERS[i], linestyle=LINES[i], label=name, **look
-            ) if solved else None
+            own, aside = look(i), 0.12 * (i - (len(names) - 1) / 2)
+            mark = {"color": own["color"], "marker": own["marker"]}
+            solved = [line for line in lines if line["examples"]]
+            axes.plot([e["m"] + aside for e in solved], [e["examples"] for e in solved], **own | {"marker": ""})
             for line in lines:
+                x, tried = line["m"] + aside, line["success"]
+                tip = f"{name}, m = {line['m']}: solved {cell_text(tried)} of {line['trials']} trials"
                 if not line["examples"]:
-                    drawing.point(axes, line["m"], max(line["success"]), f"{name}: none solved at m = {line['m']}",
-                                  marker="^", markerfacecolor="none", **look)  # fmt: skip
-        axes.set(yscale="log", xlabel="m", ylabel="examples", ylim=(min(tried) / 2, max(tried) * 2))
-        axes.grid(visible=True)
-        axes.legend()
+                    drawing.point(axes, x, max(tried), tip, color=own["color"], marker="^", markerfacecolor="none")
+                    continue
+                below = [count for count in tried if count < line["examples"]]
+                axes.plot([x, x], [max(below, default=line["examples"]), line["examples"]], color=own["color"])
+                drawing.point(axes, x, line["examples"], tip, **mark | ({} if below else {"markerfacecolor": "none"}))
+        axes.set(yscale="log", xlabel="m", ylabel="examples")
+        axes.set_xticks(sizes)
+        axes.grid(axis="y")
+        counting = {"8m: as many equations as unknowns": {"color": INK, "linestyle": (0, (5, 2)), "linewidth": 1.0}}
+        legend(drawing, {name: look(i) for i, name in enumerate(names)} | counting, 3)
     return drawing
 
 
@@ -81,8 +91,14 @@ NOTES = {
         "(Hill) below η = 0.05, or 0.1 where fewer than 300 rows lie below that, with 95 % intervals.",
     ),
     "learner-scaling": (
-        "A trial is solved at relative error 1e-6 on fresh examples. `provable` is the six phases and the polish that "
-        "follows them; its polish alone would solve these layers from a random start.",
+        "A trial is solved at relative error 1e-6 on fresh examples, on random layers of d = 8 and two tokens. "
+        "“provable” is the six phases of the theorem and the polish that follows them; its polish alone would solve "
+        "these layers from a random start. “phases alone” is what the phases end with, before the polish.",
+        "A point is the least number tried at which at least half of the trials were solved; its bar reaches down to "
+        "the largest number tried that solved fewer, and it is open where the least number tried sufficed (an upper "
+        "bound). An open triangle: not solved at any number tried, up to the one where it stands (a lower bound, if "
+        "more examples help at all). 8m examples have as many equations as there are unknowns. The last column is the "
+        "median error at the most examples.",
     ),
     "anatomy": (
         "A layer on the path (1-ρ) hard + ρ nice, in Θ, in W or in both; hard is a parity of |S| = m. `gave up` names "
@@ -103,9 +119,14 @@ def _rarity(table: Sequence[Mapping[str, Any]]) -> str:
 def _scaling(table: Sequence[Mapping[str, Any]]) -> str:
     said = []
     for name in dict.fromkeys(line["learner"] for line in table):
-        needs = [f"m={line['m']}: {line['examples'] or 'none'}" for line in table if line["learner"] == name]
-        said.append(f"{name} {', '.join(needs)}")
-    return "Least examples that solve half of the trials: " + "; ".join(said) + "."
+        lines = [line for line in table if line["learner"] == name]
+        needs = sorted(line["examples"] / line["m"] for line in lines if line["examples"])
+        never = [f"{line['m']}" for line in lines if not line["examples"]]
+        most = max(count for line in lines for count in line["success"])
+        text = f"{needs[0]:.0f}m to {needs[-1]:.0f}m" if needs else "never"
+        said.append(f"{name} {text}" + (f" (not up to {most:,} examples at m = {', '.join(never)})" if never else ""))
+    sizes = [line["m"] for line in table]
+    return f"Examples that solve at least half of the trials, m = {min(sizes)} to {max(sizes)}: {'; '.join(said)}."
 
 
 def _anatomy(table: Sequence[Mapping[str, Any]]) -> str:
