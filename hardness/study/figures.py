@@ -9,7 +9,7 @@ from xml.sax.saxutils import escape
 
 from hardness.sq.dimension import window_bound
 from hardness.study.exponential import Answer, Series
-from hardness.study.scaling import Cell
+from hardness.study.scaling import Cell, mean_half_width
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
@@ -239,7 +239,7 @@ def _exponents(answer: Answer) -> Drawing:
 def _curve(
     drawing: Drawing, axes: "Axes", cells: Sequence[Cell], color: str, marker: str, line: Any, unit: str
 ) -> None:
-    """Means with 95 % bars of the run scatter; a cell without a solved run is an open triangle: at least this much."""
+    """Means with bars of `mean_half_width`; a cell without a solved run is an open triangle: at least this much."""
     measured = [cell for cell in cells if not cell.censored]
     axes.plot([c.size for c in measured], [2**c.log2_cost for c in measured], color=color, linestyle=line)
     for cell in cells:
@@ -254,7 +254,7 @@ def _curve(
             )  # fmt: skip
             continue
         if len(cell.cost) > 1 and cell.solved.all():
-            half = 1.96 * float(cell.cost.std(ddof=1)) / len(cell.cost) ** 0.5
+            half = float(mean_half_width(cell.cost))
             axes.plot([cell.size] * 2, [max(cost - half, cost / 4), cost + half], color=color, linewidth=1.1)
         hollow = {} if cell.solved.all() else {"markerfacecolor": "none"}
         tip = f"d = {cell.dim}, m = {cell.size}: {runs}; {cost:,.0f} {unit} a solved run"
