@@ -88,7 +88,8 @@ def line(row: Row) -> str:
     """A row as text."""
     cells = [row.topic, row.case, f"{row.threads} thread{'s' * (row.threads > 1)}", duration(row.ours)]
     if row.ratio:
-        cells.append(f"{row.ratio:.3g}x [{row.low:.3g}, {row.high:.3g}] {row.peer}")
+        spread = f" [{row.low:.3g}, {row.high:.3g}]" if row.low and row.high else ""
+        cells.append(f"{row.ratio:.3g}x{spread} {row.peer}")
     elif row.peer:
         cells.append(row.peer)
     if row.over_floor:
