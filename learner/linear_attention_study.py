@@ -193,6 +193,7 @@ def drawings(lines: Table) -> list[Drawing]:
 
 def _recovery(lines: Table) -> Drawing:
     drawing, looks = Drawing("recovery", 10.6, 3.9), {d: look(i) for i, d in enumerate((2, 4, 8, 16))}
+    drawing.caption = "Geometric means over runs with 95 % intervals; dotted, as many rows as features."
     with style(drawing.name):
         panels = drawing.figure.subplots(1, 3)
         for d in sorted({line["d"] for line in lines}):
@@ -226,6 +227,7 @@ def _recovery(lines: Table) -> Drawing:
 def _adam(lines: Table) -> Drawing:
     dims = sorted({line["d"] for line in lines})
     drawing = Drawing("adam", 1.2 + 3.0 * len(dims), 3.6)
+    drawing.caption = "Adam without noise: single runs, geometric means with 95 % intervals."
     with style(drawing.name):
         panels = drawing.figure.subplots(1, len(dims), sharey=True, squeeze=False)[0]
         for axes, d in zip(panels, dims, strict=True):

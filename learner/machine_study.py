@@ -168,7 +168,7 @@ def verdict(lines: Table) -> str:
     return (
         f"Where the training rows fill the span, jobs ended as they should with every step certified: "
         f"{', '.join(said) or 'none tried'}. Of {steps:,} certified steps at any number of rows {wrong} were wrong. "
-        f"Where the rows do not fill the span, {done} of {total} jobs end right if nothing is asked, and nothing tells "
+        f"Where the rows do not fill the span, {done:,} of {total:,} jobs end right if nothing is asked, and nothing tells "
         "which. The paper claims that such layers express a universal machine and learn it; this bounded one does both."
     )
 
@@ -180,6 +180,7 @@ def drawings(lines: Table) -> list[Drawing]:
     looks = {name: look(i) for i, name in enumerate((*PROGRAMS, "random"))}
     sizes = [size for size in SIZES if any((line["states"], line["symbols"]) == size for line in lines)]
     drawing = Drawing("programs", 1.2 + 3.2 * len(sizes), 5.6)
+    drawing.caption = "Shares of jobs, means over runs with 95 % intervals. Q states, A symbols."
     with style(drawing.name):
         panels = drawing.figure.subplots(2, len(sizes), sharex=True, sharey=True, squeeze=False)
         for column, (Q, A) in zip(panels.T, sizes, strict=True):

@@ -137,13 +137,18 @@ def _head_kernel(x: Array, z: Array, a: tuple[int, list[int]], b: tuple[int, lis
     (q, keys), (p, others) = a, b
     size, length = np.linalg.norm(x, axis=2), np.linalg.norm(z, axis=2)
     asked = np.outer(size[:, q], length[:, p])
-    cosine = x[:, q] @ z[:, p].T / asked
+    cosine = _ratio(x[:, q] @ z[:, p].T, asked)
     total = np.zeros_like(asked)
     for i in keys:
         for j in others:
             norms, inner = np.outer(size[:, i], length[:, j]), x[:, i] @ z[:, j].T
-            total += norms * inner * arc_cosine(cosine * inner / norms)
+            total += norms * inner * arc_cosine(cosine * _ratio(inner, norms))
     return np.asarray(asked * total / (len(keys) * len(others)))
+
+
+def _ratio(inner: Array, norms: Array) -> Array:
+    """Cosines; 0 for a token of length 0."""
+    return np.divide(inner, norms, out=np.zeros_like(inner), where=norms > 0)
 
 
 class RandomFeatureMLP(_Scaled):

@@ -235,6 +235,7 @@ def _curves(lines: Table) -> Drawing:
     shown = [name for name in TARGETS if any(line["target"] == name for line in lines)]
     looks = {name: look(i) for i, name in enumerate(MODELS)}
     drawing = Drawing("errors", 11.0, 6.2)
+    drawing.caption = "Means over repetitions with 95 % intervals; dashed, the error of predicting the mean."
     with style(drawing.name):
         panels = drawing.figure.subplots(2, 4, sharex=True, sharey=True).ravel()
         for axes, name in zip(panels, shown, strict=False):
@@ -266,6 +267,7 @@ def _heads(lines: Table) -> Drawing:
     looks = {"RFA": look(0), BIASED: look(2)}
     end = 16_000.0  # where infinitely many are drawn
     drawing = Drawing("heads", 7.4, 3.6)
+    drawing.caption = "Against the number of heads; ∞ is the closed-form kernel, which only unbiased heads have."
     with style(drawing.name):
         for axes, name in zip(drawing.figure.subplots(1, 2, sharey=True), SIZED, strict=True):
             for who, own in looks.items():

@@ -3,11 +3,14 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import wraps
-from math import exp, log, sqrt
+from math import exp
 from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from hardness.study.figures import LINES, MARKERS, MUTED, RAMP, Drawing
+from hardness.study.scaling import mean_half_width
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome
 
@@ -76,15 +79,13 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 8.0], logarithmic=True))
     2 [-0.484, 4.48] or 4 [0.000599, 2.67e+04]
     """
-    from scipy.stats import t
-
-    x = [log(value) for value in values] if logarithmic else list(values)
-    n, centre = len(x), sum(x) / len(x)
+    x = np.log(values) if logarithmic else np.array(values, dtype=np.float64)
     back: Callable[[float], float] = exp if logarithmic else float
-    if n < 2:
-        return Mean(back(centre), None, None, n)
-    half = float(t.ppf(0.975, n - 1)) * sqrt(sum((v - centre) ** 2 for v in x) / (n - 1) / n)
-    return Mean(back(centre), back(centre - half), back(min(centre + half, 700)), n)
+    centre = float(x.mean())
+    if len(x) < 2:
+        return Mean(back(centre), None, None, len(x))
+    half = float(mean_half_width(x))
+    return Mean(back(centre), back(centre - half), back(min(centre + half, 700)), len(x))
 
 
 def spread(values: Sequence[float]) -> str:

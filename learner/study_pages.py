@@ -54,6 +54,7 @@ def _rarity_figure(table: Table) -> Drawing:
 def _scaling_figure(table: Table) -> Drawing:
     """Least examples that solve half of the trials, against m, with the last number that did not below it."""
     drawing = Drawing("learner-scaling", 7.6, 4.2)
+    drawing.caption = "Least examples at which half of the trials are solved; bars: from the last number that failed."
     names = list(dict.fromkeys(line["learner"] for line in table))
     with style(drawing.name):
         axes = drawing.figure.subplots()

@@ -109,6 +109,24 @@ def test_recovery_switches_on_at_full_rank():
         assert model.certify(fresh).all() == recovered
 
 
+def test_layers_that_fit_nearly_as_well_agree_as_lemma_a7_says():
+    rng = np.random.default_rng(0)
+    X, fresh = rng.normal(size=(300, 4, 3)), rng.normal(size=(200, 7, 3))
+    H, p = features(X), rng.normal(size=(2, feature_count(3)))
+    found = certificate(H)
+    tight = 0.0
+    for scale in (1e-3, 1.0):
+        # The worst direction: the eigenvector of the least eigenvalue.
+        other = p + scale * np.linalg.svd(H)[2][-1]
+        error = np.mean(np.sum((H @ (other - p).T / 2) ** 2, axis=1))  # labels midway: both are this far from them
+        gap = np.sum((features(fresh) @ (other - p).T) ** 2, axis=1)
+        bound = found.disagreement(float(error), features(fresh))
+        assert (gap <= bound * (1 + 1e-9)).all()
+        tight = max(tight, float((gap / bound).max()))
+    assert tight > 0.1
+    assert np.isinf(certificate(H[:5]).disagreement(1e-9, H)).all()
+
+
 def test_parameters_agree_between_primal_and_dual():
     rng = np.random.default_rng(3)
     X, y = rng.normal(size=(30, 4, 5)), rng.normal(size=(30, 2))

@@ -76,6 +76,18 @@ def test_many_heads_tend_to_the_closed_form(query, keys, augment):
     assert np.linalg.eigvalsh(limit).min() > -1e-12
 
 
+def test_tokens_of_length_zero_have_no_features():
+    X = np.random.default_rng(0).normal(size=(12, 3, 5))
+    X[:4, 0] = 0
+    X[2:6, 1] = 0
+    closed = RandomFeatureAttention(None, augment=False, random_state=1).fit(X, X[:, 2, 0])
+    gram = closed._kernel(X, X)
+    assert np.isfinite(gram).all()
+    assert not gram[:4].any()
+    finite = RandomFeatureAttention(8000, augment=False, random_state=1).fit(X, X[:, 2, 0])
+    assert np.abs(finite._kernel(X, X) / 8000 - gram).max() < 0.12 * gram.max()
+
+
 def test_many_neurons_tend_to_the_closed_form():
     X = np.random.default_rng(0).normal(size=(12, 3, 5))
     finite = RandomFeatureMLP(40_000, random_state=1).fit(X, X[:, 0, 0])

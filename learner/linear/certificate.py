@@ -26,6 +26,16 @@ class Certificate:
     def identifiable(self) -> bool:
         return self.rank == self.features
 
+    def disagreement(self, error: float, H: Array) -> Array:
+        """Bound on |F(Z) − F'(Z)|² for two layers of squared training error at most `error`, at inputs of features H.
+
+        4·error·|H(Z)|²/λ_min, (n,): both are within `error` of the labels, so within 4·error of one another on
+        average, and λ_min turns that into a distance of parameters. inf where the data do not identify. After lemma
+        A.7 of the paper, with the square that its proof has.
+        """
+        bound = 4 * error / self.lam_min if self.identifiable else np.inf
+        return np.asarray(bound * np.sum(H**2, axis=1))
+
 
 def certificate(H: Array, rank_tol: float = 1e-9) -> Certificate:
     """The certificate of features H (n, ψ).
