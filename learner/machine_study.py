@@ -168,8 +168,9 @@ def verdict(lines: Table) -> str:
     return (
         f"Where the training rows fill the span, jobs ended as they should with every step certified: "
         f"{', '.join(said) or 'none tried'}. Of {steps:,} certified steps at any number of rows {wrong} were wrong. "
-        f"Where the rows do not fill the span, {done:,} of {total:,} jobs end right if nothing is asked, and nothing tells "
-        "which. The paper claims that such layers express a universal machine and learn it; this bounded one does both."
+        f"Where the rows do not fill the span, {done:,} of {total:,} jobs end right if nothing is asked, and nothing "
+        "tells which. The paper claims that such layers express a universal machine and that regression learns them; "
+        "this bounded one is learned and run."
     )
 
 
