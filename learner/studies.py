@@ -223,7 +223,7 @@ def anatomy_table(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Per path, m and rho: which phase gave up, in its own words, and what the phases saw last."""
     table = []
     for row in rows:
-        if row.outcome is None:
+        if row.outcome is None or "phases" not in row.outcome.detail:  # not run, or crashed
             continue
         phases = row.outcome.detail["phases"]
         seen = {name: p["diagnostics"].get(name) for p in phases for name in ("ratio", "rank", "gap", "eta_median")

@@ -1,5 +1,6 @@
 """The page: the same rows give the same bytes, offline, with every part it owes the reader."""
 
+import html
 import json
 import re
 import shutil
@@ -12,7 +13,7 @@ import numpy as np
 import pytest
 
 from hardness import cli
-from hardness.study import catalog, report
+from hardness.study import catalog, figures, report
 from hardness.study.catalog import Study, cells
 from hardness.study.exponential import answer, series_of
 from hardness.study.figures import draw
@@ -114,22 +115,106 @@ def test_every_cell_stands_in_the_table(written: Path) -> None:
         assert re.search(rf"<tr><td>{d}</td><td>{s}</td><td>{comb(d - 1, s):,}</td>", text)
 
 
-@pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
-@pytest.mark.parametrize("width", [380, 800, 1400])
-def test_a_browser_runs_the_page(written: Path, width: int) -> None:
-    """The script ran (every head of a sortable table became a button), and the page is not wider than the window."""
-    fits = "document.documentElement.scrollWidth <= window.innerWidth"
-    probe = f"<script>document.title = document.querySelectorAll('th button').length + ' ' + ({fits})</script>"
-    copy = written / f"probe{width}.html"
-    copy.write_text((written / "index.html").read_text().replace("</body>", probe + "</body>"))
-    options = ["--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking"]
-    command = ["chromium", *options, f"--window-size={width},900", "--dump-dom", copy.as_uri()]
+@pytest.fixture(scope="module")
+def tabled(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A page of a figure and a table."""
+    folder = tmp_path_factory.mktemp("tabled")
+    drawing = figures.Drawing("drawn", 6, 3)
+    drawing.caption = "Three points."
+    with figures.style("drawn"):
+        axes = drawing.figure.subplots()
+        for x in range(3):
+            drawing.point(axes, x, x, f"{x} of 3 runs solved", color=figures.INK, marker="o")
+    with Store(folder / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
+        table = [{"name": "b", "n": "> 9", "x": 0.5}, {"name": "a", "n": "10", "x": -2.0}, {"name": "c", "n": "8"}]
+        report.table_page(store, folder, "It is so.", table, ["A note."], [drawing])
+    return folder
+
+
+BROWSER = [
+    "chromium",
+    "--headless",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--no-first-run",
+    "--disable-background-networking",
+]
+
+
+def browse(page: Path, script: str, *options: str) -> str:
+    """What an expression says in a browser that has run the page."""
+    copy = page.with_name(f"probe{hash((script, options))}.html")
+    copy.write_text(page.read_text().replace("</body>", f"<script>document.title = {script}</script></body>"))
+    command = [*BROWSER, *options, "--dump-dom", copy.as_uri()]
     dom = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     copy.unlink()
-    found = re.search(r"<title>(\d+) (true|false)</title>", dom)
+    found = re.search(r"<title>([^<]*)</title>", dom)
     assert found is not None
-    assert int(found[1]) > 20
-    assert found[2] == "true"
+    return found[1]
+
+
+NO_BROWSER = pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
+FITS = "document.documentElement.scrollWidth <= window.innerWidth"
+
+
+@NO_BROWSER
+@pytest.mark.parametrize("width", [380, 800, 1400])
+def test_a_browser_runs_the_page(written: Path, tabled: Path, width: int) -> None:
+    """Every head of a sortable table became a button, and the page is not wider than the window."""
+    for folder, least in ((written, 20), (tabled, 3)):
+        script = f"document.querySelectorAll('th button').length + ' ' + ({FITS})"
+        buttons, fits = browse(folder / "index.html", script, f"--window-size={width},900").split()
+        assert int(buttons) >= least
+        assert fits == "true"
+
+
+@NO_BROWSER
+def test_a_browser_sorts_a_table_and_shows_the_counts_of_points(tabled: Path) -> None:
+    names = "[...document.querySelectorAll('table.sortable tbody tr')].map(row => row.cells[0].textContent).join('')"
+    sort = f"[0, 1, 2, 0, 0].map(i => (document.querySelectorAll('th button')[i].click(), {names})).join()"
+    # By name; 8 < 9 < 10; -2 < 0.5 < nothing; by name again, and the other way round.
+    assert browse(tabled / "index.html", sort) == "abc,cba,abc,abc,cba"
+    tips = "[...document.querySelectorAll('.tip > title')].map(tip => tip.textContent).join()"
+    assert browse(tabled / "index.html", tips) == "0 of 3 runs solved,1 of 3 runs solved,2 of 3 runs solved"
+
+
+@NO_BROWSER
+@pytest.mark.parametrize("dark", [False, True])
+def test_a_browser_shows_pages_and_figures_in_both_modes(tabled: Path, dark: bool) -> None:
+    """Ink is light on dark paper, dark on light: the page's, and that of the points of a figure."""
+    colors = (
+        "getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.tip use')).fill"
+    )
+    said = browse(
+        tabled / "index.html", f"[{colors}].join(';')", f"--blink-settings=preferredColorScheme={int(not dark)}"
+    )
+    paper, ink = (sum(map(int, re.findall(r"\d+", color)[:3])) / 765 for color in said.split(";"))
+    assert (paper < 0.2 and ink > 0.8) if dark else (paper > 0.8 and ink < 0.2)
+
+
+@pytest.mark.parametrize("end", [None, "killed", "error"])
+@pytest.mark.parametrize("name", list(catalog.known()))
+def test_every_study_has_a_page_whatever_its_rows(tmp_path: Path, name: str, end: str | None) -> None:
+    """No row has been run, or all of them crashed before they said anything."""
+    tasks = catalog.get(name).tasks(True)[:2]
+    with Store(tmp_path / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
+        assert report.write(store, tmp_path)  # not even planned
+        store.plan(tasks)
+        for task in tasks:
+            if end:
+                store.add(task, Outcome(end, None, {"reason": "a <sad> one"}), {})
+        assert report.write(store, tmp_path)
+    text = (tmp_path / "index.html").read_text()
+    assert ("a &lt;sad&gt; one" in text) == (end is not None)
+
+
+def test_the_committed_index_lists_every_committed_study() -> None:
+    """reports/index.html is what `write_index` makes of the summaries beside it."""
+    reports = Path(__file__).parents[1] / "reports"
+    index = html.unescape((reports / "index.html").read_text(encoding="utf-8"))
+    for path in reports.glob(f"*/{report.SUMMARY}"):
+        assert json.loads(path.read_text(encoding="utf-8"))["verdict"] in index, path.parent.name
+        assert f'href="{path.parent.name}/index.html"' in index
 
 
 @pytest.fixture

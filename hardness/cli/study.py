@@ -159,15 +159,18 @@ def export(
 
 @app.command()
 def report(folder: Folder, as_json: Json = False) -> None:
-    """Write the page of the rows there are, at any time.
+    """Write the page of the rows there are, at any time; and the index beside it, where there is one.
 
     Example: hardness study report reports/exponential-in-m
     """
-    from hardness.study.report import PAGE, write
+    from hardness.study.report import PAGE, write, write_index
 
+    room = folder if folder.is_dir() else folder.parent
     with _open(folder) as store:
-        verdict = write(store, folder if folder.is_dir() else folder.parent)
-    page = (folder if folder.is_dir() else folder.parent) / PAGE
+        verdict = write(store, room)
+    page, index = room / PAGE, room.absolute().parent
+    if (index / PAGE).exists():
+        write_index(index)
     emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
 
 
