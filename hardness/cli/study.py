@@ -59,6 +59,8 @@ def run(
 ) -> None:
     """Run a study, or what is left of it, and write its page.
 
+    What was run stays as it ended, crashes too, until --retry. --learner is for studies of learners, like stress.
+
     Example: hardness study run exponential-in-m --quick --out /tmp/quick
     """
     import os
