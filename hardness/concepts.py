@@ -135,11 +135,18 @@ class RoundingConcepts:
         """N = q^n."""
         return int(self.q**self.n)
 
+    @property
+    def label(self) -> str:
+        return f"rounding with q = {self.q} in {self.n} dimensions"
+
     def elements(self) -> NDArray[np.int16]:
         """All secrets, int16 (q^n, n); refused where a game's table of labels would pass 1 GiB."""
         inputs = (2 if self.gadget == "diag" else 3) ** self.n
         if self.size * inputs > 2**30 or self.q > 2**15:
-            raise InputError(f"a game on {self.size:.1e} secrets and {inputs} inputs does not fit; lower --dim")
+            raise InputError(
+                f"a game on {self.size:.1e} secrets and {inputs} inputs needs {self.size * inputs / 2**30:.1f} GiB of "
+                "labels, 1 GiB is allowed; lower --dim"
+            )
         return (np.arange(self.size)[:, None] // self.powers % self.q).astype(np.int16)
 
     @property

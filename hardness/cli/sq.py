@@ -1,14 +1,14 @@
 """Commands on statistical queries: sq bounds, sq play, strategies."""
 
 from collections.abc import Container
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardness.cli.common import Json, Seed, emit
+from hardness.cli.common import Json, Seed, emit, talk
 
 if TYPE_CHECKING:
-    from hardness.sq.game import GameResult
+    from hardness.sq.game import Concepts, GameResult
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
 Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")]
@@ -18,7 +18,8 @@ Modulus = Annotated[int, typer.Option(help="q, from 2.")]
 Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
 SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads; ideal labels if absent.")]
 Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`.")]
-OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, sampled, noisy, grid or exact.")]
+OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, vstat, sampled, noisy, grid or exact.")]
+Flip = Annotated[float, typer.Option(help="Probability that the sign of a label is flipped; in [0, 0.5).")]
 MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
 Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")]
 
@@ -123,6 +124,7 @@ def play_rounding(
 
     concepts = RoundingConcepts(dim - 1, modulus, levels, gadget, heads)
     seed = _drawn(seed)
+    _announce(concepts, strategy, oracle, tolerance, max_queries)
     _emit_result(as_json, play(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries), seed)
 
 
@@ -137,6 +139,7 @@ def play_parity(
     seed: Seed = None,
     max_queries: MaxQueries = None,
     samples: Samples = None,
+    flip: Flip = 0.0,
     as_json: Json = False,
 ) -> None:
     """Play for the hidden parity.
@@ -148,7 +151,9 @@ def play_parity(
 
     concepts = ParityConcepts.of_layer(dim, heads, gadget)
     seed = _drawn(seed)
-    result = play(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries, samples=samples)
+    _announce(concepts, strategy, oracle, tolerance, max_queries, samples)
+    options: dict[str, Any] = {"max_queries": max_queries, "samples": samples, "flip": flip}
+    result = play(concepts, strategy, oracle, tolerance, seed=seed, **options)
     _emit_result(as_json, result, seed)
 
 
@@ -156,6 +161,18 @@ def _drawn(seed: int | None) -> int:
     from secrets import randbits
 
     return randbits(128) if seed is None else seed
+
+
+def _announce(
+    concepts: "Concepts", strategy: str, oracle: str, tolerance: float, limit: int | None, samples: int | None = None
+) -> None:
+    """Say on stderr what a long game will take."""
+    from hardness.sq.game import cost
+    from hardness.sq.oracle import check_tolerance
+
+    predicted = cost(concepts, strategy, oracle, check_tolerance(tolerance), max_queries=limit, samples=samples)
+    if predicted.seconds > 10:
+        talk(f"predicted: about {predicted.seconds:,.0f} s and {predicted.memory / 2**20:,.0f} MiB")
 
 
 def _emit_bounds(as_json: bool, concepts: int, bounds: dict[str, float]) -> None:

@@ -4,9 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from math import log2
 
+import numpy as np
+from numpy.typing import NDArray
+
 from hardness.concepts import ParityConcepts
 from hardness.sq.dimension import window_bound
 from hardness.sq.game import GameResult, play
+from hardness.sq.oracle import ADVERSARIES, best_answer, within
+from hardness.sq.strategies import OBLIVIOUS, STRATEGIES
 
 
 @dataclass(frozen=True)
@@ -53,8 +58,15 @@ def tolerance_need(
     True
     """
     floor = size_floor(concepts.n)
+    asked = (
+        oblivious_means(concepts, strategy, max_queries, seed)
+        if strategy in OBLIVIOUS and oracle in ADVERSARIES
+        else None
+    )
 
     def works(tolerance: float) -> bool:
+        if asked is not None:
+            return replay(asked, oracle, tolerance)
         return play(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries).solved
 
     if not works(smallest):
@@ -64,6 +76,35 @@ def tolerance_need(
         middle = (low * high) ** 0.5
         low, high = (middle, high) if works(middle) else (low, middle)
     return ToleranceNeed(low, floor)
+
+
+def oblivious_means(concepts: ParityConcepts, strategy: str, queries: int, seed: int) -> NDArray[np.float32]:
+    """Means (queries, N) of what a strategy of `OBLIVIOUS` asks, the same queries as `play` with that seed.
+
+    float32: the last bits of a mean decide no game, and a bisection asks them at every tolerance.
+    """
+    rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(2)[1])
+    live = concepts.masks()
+    steps = STRATEGIES[strategy](concepts, live, 1.0, rng)
+    out, query = np.empty((queries, concepts.size), np.float32), next(steps)
+    for i in range(queries):
+        out[i] = query.means(live)
+        # As if every answer told something: an oblivious strategy only looks whether to give up.
+        query = steps.send(live[: concepts.size - 1 - i % 2])
+    return out
+
+
+def replay(means: NDArray[np.float32], oracle: str, tolerance: float) -> bool:
+    """Do queries with these means (queries, N), asked in order, leave one concept against the adversary?"""
+    live = np.arange(means.shape[1])
+    for row in means:
+        if len(live) == 1:
+            break
+        values = row[live].astype(np.float64)
+        null = oracle == "null" and bool(np.any(np.abs(values) <= tolerance))
+        reply = 0.0 if null else best_answer(values, np.full(len(live), tolerance))
+        live = live[within(values, reply, tolerance)]
+    return len(live) == 1
 
 
 @dataclass(frozen=True)

@@ -1,7 +1,7 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import comb
 from time import perf_counter
 from typing import Any
@@ -21,9 +21,11 @@ from hardness.sq.oracle import (
     Vstat,
     check_tolerance,
     samples_for,
+    tolerances,
     within,
 )
 
+ORACLES = (*MODES, "vstat")
 CONFIRM = 16
 EXPLICIT = 2**22
 Concepts = ParityConcepts | RoundingConcepts
@@ -65,11 +67,15 @@ def play(
     seed: int | SeedSequence = 0,
     max_queries: int | None = None,
     samples: int | None = None,
+    flip: float = 0.0,
 ) -> GameResult:
     """Play `strategy` against `oracle` at STAT(tolerance) until one concept is left or the queries run out.
 
-    `samples` makes the sampled oracle use that many fresh samples a query and promise no tolerance.
-    `InputError` for unknown names, a tolerance outside (0, 1], or a game no rule is known for.
+    `oracle` is one of `ORACLES`: "vstat" is the window adversary at VSTAT(1/tolerance^2), whose tolerance around mean 0
+    is the same; its bound is SDA's. `samples` makes the sampled oracle use that many fresh samples a query and
+    promise no tolerance; a strategy that believes in it may rule the secret out, and is `wrong`. `flip` is the
+    probability that a parity's sign is flipped (theory 1.2b). `InputError` for unknown names, a tolerance
+    outside (0, 1], or a game no rule is known for.
 
     >>> result = play(ParityConcepts(16, 4), "sign-batch", "window", 0.1)
     >>> result.status, result.concepts, result.remaining, result.ratio < 1.95
@@ -79,24 +85,32 @@ def play(
     known = strategies_of(concepts)
     if strategy not in known:
         raise unknown("strategy", strategy, known)
-    if oracle not in MODES:
-        raise unknown("oracle", oracle, MODES)
+    if oracle not in ORACLES:
+        raise unknown("oracle", oracle, ORACLES)
     if samples is not None and (oracle != "sampled" or samples < 1):
         raise InputError("samples is for the sampled oracle and must be at least 1")
     if max_queries is not None and max_queries < 0:
         raise InputError(f"max-queries must be at least 0, got {max_queries}")
-    if samples is not None and (isinstance(concepts, RoundingConcepts) or strategy not in ("characters", "random")):
-        raise InputError("samples is for characters (or random) on parities; leave it out: STAT(tau) is then promised")
+    if not 0 <= flip < 0.5:
+        raise InputError(f"flip must be in [0, 0.5), got {flip}")
+    if flip and isinstance(concepts, RoundingConcepts):
+        raise InputError("flip is for parities; the labels of rounding have no sign to flip")
+    scale.afford(
+        cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label
+    )
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
     started = perf_counter()
     budget = scale.NO_LIMIT if max_queries is None else max_queries
     tally = None
-    if isinstance(concepts, ParityConcepts):
-        tally = _at_scale(concepts, strategy, oracle, tolerance, root, budget, samples)
+    if isinstance(concepts, ParityConcepts) and oracle != "vstat" and not (flip and oracle == "sampled"):
+        # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
+        tally = _at_scale(concepts, strategy, oracle, tolerance / (1 - 2 * flip), root, budget, samples)
     if tally is None:
-        tally = referee(concepts, strategy, oracle, tolerance, root, budget)
-    least = _bounds(concepts, tolerance).get(oracle)
-    own = strategy == "sign-batch" and oracle == "window" and isinstance(concepts, ParityConcepts)
+        asked: Tolerance = Vstat(tolerance**-2) if oracle == "vstat" else tolerance
+        mode = "window" if oracle == "vstat" else oracle
+        tally = referee(concepts, strategy, mode, asked, root, budget, samples=samples, flip=flip)
+    least = _bounds(concepts, tolerance, flip).get(oracle)
+    own = not flip and strategy == "sign-batch" and oracle == "window" and isinstance(concepts, ParityConcepts)
     lost = strategies.batch_size(tolerance) // 2
     status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
     return GameResult(
@@ -156,11 +170,18 @@ def strategies_of(concepts: Concepts) -> Mapping[str, Any]:
     return strategies.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES
 
 
-def _bounds(concepts: Concepts, tolerance: float) -> dict[str, float]:
+def _bounds(concepts: Concepts, tolerance: float, flip: float) -> dict[str, float]:
     if isinstance(concepts, RoundingConcepts):
         return rounding_bounds.adversary_bounds(concepts, tolerance)
     size = concepts.size
-    return {"window": dimension.window_bound(size, tolerance), "null": dimension.null_bound(size, tolerance)}
+    bounds = {
+        "window": dimension.window_bound(size, tolerance, flip=flip),
+        "null": dimension.null_bound(size, tolerance, flip=flip),
+    }
+    average = dimension.sda_tolerance(tolerance)
+    if average and not flip:
+        bounds["vstat"] = float(dimension.parity_sda(size, average))
+    return bounds
 
 
 def referee(
@@ -170,6 +191,9 @@ def referee(
     tolerance: Tolerance,
     root: SeedSequence,
     budget: int,
+    *,
+    samples: int | None = None,
+    flip: float = 0.0,
 ) -> scale.Tally:
     """The plain game, query by query, over an explicit version space: what `scale` must agree with."""
     if concepts.size > EXPLICIT:
@@ -178,19 +202,67 @@ def referee(
         )
     for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))
     live: Any = concepts.masks() if isinstance(concepts, ParityConcepts) else concepts.elements()
-    door = Oracle(oracle, live, for_oracle, budget=budget)
-    smallest = 2 / tolerance.t if isinstance(tolerance, Vstat) else tolerance
-    steps = strategies_of(concepts)[strategy](concepts, live, smallest, for_learner)
+    door = Oracle(oracle, live, for_oracle, budget=budget, samples=samples)
+    around_zero = float(tolerances(tolerance, np.zeros(1))[0])
+    steps = strategies_of(concepts)[strategy](concepts, live, around_zero / (1 - 2 * flip), for_learner)
     try:
         query = next(steps)
         while len(live) > 1:
+            query = replace(query, flip=flip) if flip else query
             reply = door.answer(query, tolerance)
             if oracle in ADVERSARIES:
                 live = door.live  # what the answers so far allow is public
             else:
                 live = live[within(query.means(live), reply, tolerance, query.half_width)]
-            query = steps.send(live)
+            if len(live) > 1:
+                query = steps.send(live)
     except (StopIteration, OutOfQueries):
         pass
     right = None if oracle in ADVERSARIES or len(live) > 1 else len(live) == 1 and door.is_right(live[0])
     return scale.Tally(door.ledger.queries, len(live), right)
+
+
+@dataclass(frozen=True)
+class Cost:
+    """What a game is predicted to take: seconds of one process (within a factor of a few) and bytes of memory."""
+
+    seconds: float
+    memory: float
+
+
+def cost(
+    concepts: Concepts,
+    strategy: str,
+    oracle: str,
+    tolerance: float,
+    *,
+    max_queries: int | None = None,
+    samples: int | None = None,
+) -> Cost:
+    """Predict a game before it is played.
+
+    >>> cost(ParityConcepts(63, 8), "characters", "window", 0.05)
+    Cost(seconds=77.45789392, memory=484111837.0)
+    """
+    size, limit = concepts.size, float("inf") if max_queries is None else max_queries
+    if isinstance(concepts, RoundingConcepts):
+        inputs = (2 if concepts.gadget == "diag" else 3) ** concepts.n
+        share = min(1.0, max(1e-9, 1 / (16 * tolerance**2 * inputs)))  # of the live, lost by a good query
+        asked = min(limit, concepts.n * np.log(concepts.q) / share)
+        every = {"adaptive": 0.3, "sign-batch": 0.01, "gradient": 0.005}.get(strategy, 0.002)
+        # Every query is averaged over all inputs for every live secret: a geometric series.
+        return Cost(float(asked * every + min(limit, 1 / share) * size * inputs * 2e-9), size * (inputs + 8.0))
+    batch = max(1, strategies.batch_size(tolerance) // 2)
+    if strategy in ("characters", "random") and oracle in ADVERSARIES:
+        return Cost(min(limit, size) * 2e-8, size / 8)
+    if strategy in ("characters", "random") and oracle == "sampled":
+        return Cost(min(limit, size / 2) * (samples or samples_for(tolerance)) / 64 * 4e-8, 0.0)
+    if strategy == "sign-batch" and oracle in ADVERSARIES:
+        full = 2 * batch + 1 <= concepts.n
+        return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
+    if strategy == "low-degree" or (strategy in ("characters", "random") and oracle != "vstat" and tolerance < 0.25):
+        return Cost(0.0, 0.0)
+    cube = 2.0**concepts.n if "gradient" in strategy else 0.0
+    queries = min(limit, size / batch if strategy in ("sign-batch", "adaptive") else 1500 if cube else size)
+    each = (24 if strategy == "adaptive" else 1) * size * 2e-7 + cube * 2e-8
+    return Cost(float(queries * (each + 1e-4)), 48.0 * size + cube * (8 * concepts.n + 40))

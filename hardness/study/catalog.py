@@ -144,6 +144,15 @@ STUDIES = {
         trial=sq_studies.trial,
         page="hardness.study.sq_pages:need",
     ),
+    "rounding-games": Study(
+        name="rounding-games",
+        question="How far from tight is the bound for rounded inner products? Games over all 5^n secrets.",
+        tasks=sq_studies.games_tasks,
+        seconds=sq_studies.seconds,
+        guard=900.0,
+        trial=sq_studies.trial,
+        page="hardness.study.sq_pages:games",
+    ),
     "head-budget": Study(
         name="head-budget",
         question="How much hardness against statistical queries do m heads buy?",

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.study.figures import GRID, INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
 from hardness.study.report import table_page
-from hardness.study.sq_studies import budget_table, frontier_table, need_table
+from hardness.study.sq_studies import GAMES_TOLERANCE, budget_table, frontier_table, games_table, need_table
 from hardness.study.store import Store
 
 if TYPE_CHECKING:
@@ -15,8 +15,8 @@ if TYPE_CHECKING:
 Table = Sequence[Mapping[str, Any]]
 NOTHING = "no trial has been run."
 # Colour, marker and line of everyone who is drawn: the same on all three pages.
-NAMES = ("sign-batch", "adaptive", "bent", "characters", "gradient", "low-degree")
-LOOKS = {name: (RAMP[i], MARKERS[i], LINES[i % len(LINES)]) for i, name in enumerate(NAMES)}
+NAMES = ("sign-batch", "adaptive", "bent", "characters", "mlp-gradient", "low-degree", "attention-gradient", "gradient")
+LOOKS = {name: (RAMP[i % 7], MARKERS[i % 7], LINES[i % len(LINES)]) for i, name in enumerate(NAMES)}
 FLOOR: dict[str, Any] = {"color": INK, "linestyle": (0, (5, 2)), "linewidth": 1.1}  # a proven lower bound
 CEILING: dict[str, Any] = {"color": MUTED, "linestyle": (0, (1.2, 1.5)), "linewidth": 1.1}  # an upper bound
 
@@ -28,9 +28,15 @@ def frontier(store: Store, folder: Path) -> str:
         "Proved, for every strategy: the dashed lower bounds, 8τ²(N−1) for parity with N = C(d−1, m) hidden sets "
         "(theory 2.5) and 8τ²2ⁿ(1−q⁻ⁿ) for rounding (theory 2.6). Proved for parity at τ < 1/4: N − 1 queries "
         "suffice (dotted), one character a query.",
-        "Measured: the points, each a mean over the runs that identified. They are upper bounds on what the "
+        "Measured: the points, each a mean over the runs (seeds) that identified, with the 95 % interval of that mean "
+        "(Student's t; often smaller than the marker). Characters and bent blocks draw nothing on parities, nor does "
+        "the adversary: one run is exact, and the table says so. Points are upper bounds on what the "
         "cheapest strategy needs, not lower ones. A filled marker is where all runs identified; an open triangle where "
         "none did: the strategy gave up or met the limit of queries there, and says nothing about the need of others.",
+        "Sign batches, for which theory 2.5e claims (N−1)/⌊K/2⌋ queries, meet that floor within 6 % where N ≥ 8000 and "
+        "τ is in [0.03, 0.1], but for the corner N ≈ 8000, τ ≈ 0.03: there the end game (about log₂ K queries for the "
+        "last K sets) is 5 % of the game by itself. Bent blocks and the adaptive strategy weigh exact means of every "
+        "live set (at most 4,194,304) and are slow, so they are drawn for few m.",
         "Rounding is drawn apart: its bound counts the 2ⁿ public vectors, not the qⁿ secrets, and N − 1 is not "
         "proved to suffice there. q = 5 with all five levels, so that no two secrets have the same labels. Where its "
         "bound is below one query it says nothing.",
@@ -90,18 +96,18 @@ def _frontier_drawings(table: Table) -> list[Drawing]:
     return [drawing]
 
 
-def _frontier_curve(drawing: Drawing, axes: "Axes", name: str, lines: Table) -> None:
+def _frontier_curve(drawing: Drawing, axes: "Axes", name: str, lines: Table, variable: str = "τ") -> None:
     color, marker, dash = LOOKS[name]
     solved = [line for line in lines if line["queries"] is not None]
     axes.plot([e["tolerance"] for e in solved], [e["queries"] for e in solved], color=color, linestyle=dash)
     for line in lines:
-        at = f"{name}, τ = {line['tolerance']:g}, {line['runs']} runs identified"
+        at = f"{name}, {variable} = {line['tolerance']:g}, {line['runs']} runs identified"
         if line["queries"] is not None:
             whole = line["runs"].split("/")[0] == line["runs"].split("/")[1]
             look = {"marker": marker} | ({} if whole else {"markerfacecolor": "none"})
-            drawing.point(
-                axes, line["tolerance"], line["queries"], f"{at}: {line['queries']:,.0f} queries", color=color, **look
-            )
+            _bar(axes, line["tolerance"], line, color)
+            tip = f"{at}: {line['queries']:,.0f} queries{_said(line)}"
+            drawing.point(axes, line["tolerance"], line["queries"], tip, color=color, **look)
         elif line["gave up at"]:
             tip = f"{at}; stopped after {line['gave up at']:,.0f}"
             drawing.point(
@@ -109,12 +115,86 @@ def _frontier_curve(drawing: Drawing, axes: "Axes", name: str, lines: Table) -> 
             )
 
 
+def _bar(axes: "Axes", x: float, line: Mapping[str, Any], color: str) -> None:
+    """The 95 % interval of a point, if it has one."""
+    if line["low"] is not None:
+        axes.vlines(x, max(line["low"], 1e-9), line["high"], color=color, linewidth=1.4)
+
+
+def _said(line: Mapping[str, Any]) -> str:
+    return "" if line["low"] is None else f" (95 %: {line['low']:.4g} to {line['high']:.4g})"
+
+
+def games(store: Store, folder: Path) -> str:
+    """Write the page of `rounding-games` into `folder`; returns its verdict line."""
+    table = games_table(store.rows())
+    notes = (
+        "Games over all 5ⁿ secrets, q = p = 5 (no two secrets share their labels), ideal labels, best-window "
+        f"adversary, τ = {GAMES_TOLERANCE:g}. Proved, for every strategy: 8τ²2ⁿ(1−q⁻ⁿ) queries (theory 2.6; dashed). "
+        "SDA stands in the table where it says anything.",
+        "Measured: mean queries of the runs that identified, with the 95 % interval of the mean (Student's t); a "
+        "single run has none. Open triangles: none identified; the strategy gave up or met its limit, with the "
+        "secrets left in the table. Characters and gradients are not played beyond n = 5 and 6 (each query moves few "
+        "secrets, or none).",
+        "How far from tight? The bound charges every query the share 1/(8τ²2ⁿ) of all secrets. What was found loses "
+        "at best about that share of the secrets still live, not of all: losses are geometric, and ln(qⁿ) = n ln q "
+        "times as many queries are needed (dotted: bound times n ln q). That every query must lose no more than its "
+        "share of the live secrets is not proved; a strategy that leaves the live secrets bunched, or a better bound, "
+        "may close the gap.",
+        "The adaptive strategy exploits neighbours: secrets that differ in one coordinate agree on half of the inputs, "
+        "so it starts from votes of one secret, a neighbourhood or a batch and climbs Σ a_w⁴ by votes weighted with "
+        "a_w³.",
+    )
+    shown = [line | {"tolerance": f"{line['tolerance']:g}"} for line in table]
+    return table_page(store, folder, _games_verdict(table), shown, notes, _games_drawings(table))
+
+
+def _games_verdict(table: Table) -> str:
+    if not table:
+        return NOTHING
+    judged = [line for line in table if line["ratio"] is not None and line["proven bound"] >= 1]
+    if not judged:
+        return f"none of {len(table)} points identified above a bound of one query, nothing is measured."
+    best = {n: min((e for e in judged if e["n"] == n), key=lambda e: e["ratio"]) for n in {e["n"] for e in judged}}
+    said = [f"n = {n}: {line['ratio']:.1f} ({line['strategy']})" for n, line in sorted(best.items())]
+    share = [line["ratio/(n ln q)"] for line in best.values()]
+    return (
+        f"Queries over the proven bound, cheapest strategy: {', '.join(said)}; that is {min(share):.2f} to "
+        f"{max(share):.2f} of n ln q times the bound."
+    )
+
+
+def _games_drawings(table: Table) -> list[Drawing]:
+    if not table:
+        return []
+    drawing = Drawing("games", 7.2, 4.6)
+    with style(drawing.name):
+        axes = drawing.figure.subplots()
+        known = sorted({(e["n"], e["proven bound"], e["n ln q"]) for e in table if e["proven bound"]})
+        axes.plot([n for n, _, _ in known], [bound for _, bound, _ in known], **FLOOR)
+        axes.plot([n for n, _, _ in known], [bound * decay for _, bound, decay in known], **CEILING)
+        shown = [name for name in NAMES if any(line["strategy"] == name for line in table)]
+        for name in shown:
+            lines = [{**line, "tolerance": line["n"]} for line in table if line["strategy"] == name]
+            _frontier_curve(drawing, axes, name, lines, "n")
+        axes.set_yscale("log")
+        axes.set_xticks(sorted({line["n"] for line in table}))
+        axes.set_xlabel("n (5ⁿ secrets)")
+        axes.set_ylabel(f"queries at τ = {GAMES_TOLERANCE:g}")
+        axes.grid(axis="y")
+        _name_all(drawing, shown, [("proven lower bound", FLOOR), ("bound × n ln q (not a bound)", CEILING)])
+    return [drawing]
+
+
 def need(store: Store, folder: Path) -> str:
     """Write the page of `tolerance-in-m` into `folder`; returns its verdict line."""
     table = need_table(store.rows())
     notes = (
-        "Measured: the largest tolerance at which a strategy was seen to identify, by bisection on log τ to 3 %, "
-        "against the window adversary within the queries of the table. Success need not be monotone at "
+        "Measured: the largest tolerance at which a strategy was seen to identify, by bisection on log τ to 5 %, "
+        "against the window adversary within the queries of the table; the mean over seeds and its 95 % interval "
+        "(Student's t). Characters, bent blocks and low degree draw nothing: one bisection is exact. Gradients: every "
+        "coordinate of the gradient of a random student (an MLP neuron, an attention head) is one query. "
+        "Success need not be monotone at "
         "the last few per cent. A cross at the lower edge: the strategy fails at every tolerance tried, down to a "
         "quarter of the floor. For "
         "low-degree this is exact: monomials below degree m have mean 0 under every hidden set, at any tolerance "
@@ -133,7 +213,7 @@ def _need_verdict(table: Table) -> str:
     works = [line for line in table if line["tolerance"] is not None]
     real = [line for line in works if not line["reading"]]
     counts = (
-        f"{len(real)} of {len(table)} bisections give a tolerance above the finite-size floor, "
+        f"{len(real)} of {len(table)} points give a tolerance above the finite-size floor, "
         f"{len(works) - len(real)} below it (meaningless), {len(table) - len(works)} none at all"
     )
     if not real:
@@ -165,7 +245,10 @@ def _need_drawings(table: Table) -> list[Drawing]:
             for line in found:
                 open_ = {"markerfacecolor": "none"} if line["reading"] else {}
                 tip = f"{name}, m = {line['m']}: τ = {line['tolerance']:.3g} {line['reading']}"
-                drawing.point(axes, line["m"], line["tolerance"], tip, color=color, marker=marker, **open_)
+                _bar(axes, line["m"], line, color)
+                drawing.point(
+                    axes, line["m"], line["tolerance"], tip + _said(line), color=color, marker=marker, **open_
+                )
             for line in lines:
                 if line["tolerance"] is None:
                     x = line["m"] + 0.1 * (i - len(shown) / 2)

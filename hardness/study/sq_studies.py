@@ -1,11 +1,11 @@
-"""The studies of statistical queries: `query-frontier`, `tolerance-in-m`, `head-budget`: tasks, trials and tables."""
+"""The studies of statistical queries: their tasks, trials and tables."""
 
 from collections import defaultdict
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
-from math import comb, log2, sqrt
-from statistics import NormalDist, mean
+from math import comb, log, log2, sqrt
+from statistics import NormalDist, mean, stdev
 from time import perf_counter
 from typing import Any
 
@@ -21,10 +21,22 @@ FRONTIER_DIM = 24
 PLAYED = ("characters", "sign-batch", "bent", "adaptive")
 ROUNDING_PLAYED = ("characters", "sign-batch", "adaptive")
 ROUNDING_QUERIES = 20_000
+RUNS = 5  # of whatever draws its queries; on parities these strategies do not
+DETERMINISTIC = ("characters", "bent", "low-degree")
+
+GAMES_TOLERANCE = 0.1
+# Largest n a strategy affords, and its limit of queries.
+GAMES_UP_TO = {
+    "adaptive": (8, 20_000), "sign-batch": (8, 20_000), "characters": (5, 20_000), "gradient": (6, 300),
+    "low-degree": (8, 100),
+}  # fmt: skip
 
 NEED_QUERIES = 1500
-NEED_UP_TO = {"sign-batch": 8, "bent": 4, "gradient": 5, "characters": 8, "low-degree": 8}  # heads a strategy affords
-PRECISION = 0.03
+# Heads a strategy affords.
+NEED_UP_TO = {
+    "sign-batch": 6, "bent": 4, "mlp-gradient": 4, "attention-gradient": 4, "characters": 6, "low-degree": 6,
+}  # fmt: skip
+PRECISION = 0.05
 
 BUDGET_DIM, BUDGET_TOLERANCES = 256, (0.1, 0.01, 0.001)
 MODULUS, LEVELS = 97, 2
@@ -40,34 +52,48 @@ def frontier_tasks(quick: bool) -> list[Task]:
         for strategy, tau in product(PLAYED, TOLERANCES):
             if _affordable(strategy, m, tau, quick):
                 solver = {"kind": "frontier", "strategy": strategy, "tolerance": tau}
-                # Only sign batches depend on luck and are cheap enough to play again.
-                runs = 2 if strategy == "sign-batch" and m <= 4 and not quick else 1
-                tasks += [Task("parity", params, solver, budget, r) for r in range(runs)]
-    for n in (4, 5) if quick else (4, 5, 6):
+                tasks += [Task("parity", params, solver, budget, r) for r in range(_runs(strategy, quick))]
+    for n in (3, 4) if quick else (4, 5):
         params = {"dim": n + 1, "modulus": 5, "levels": 5}
         for strategy, tau in product(ROUNDING_PLAYED, TOLERANCES):
-            if strategy == "adaptive" and n == 6 and tau > 0.125:
-                continue  # tens of seconds
             solver = {"kind": "frontier", "strategy": strategy, "tolerance": tau}
-            runs = 2 if n <= 5 and not quick else 1
+            runs = 1 if quick else RUNS
             tasks += [Task("rounding", params, solver, {"queries": ROUNDING_QUERIES}, r) for r in range(runs)]
+    return tasks
+
+
+def _runs(strategy: str, quick: bool) -> int:
+    return 1 if strategy in DETERMINISTIC else 2 if quick else RUNS
+
+
+def games_tasks(quick: bool) -> list[Task]:
+    """Rounding with q = p = 5 against the window adversary, over all 5^n secrets; n up to 8 for those that end."""
+    tasks = []
+    for n in range(3, 6 if quick else 9):
+        params = {"dim": n + 1, "modulus": 5, "levels": 5}
+        for strategy, (largest, queries) in GAMES_UP_TO.items():
+            if n <= largest:
+                solver = {"kind": "frontier", "strategy": strategy, "tolerance": GAMES_TOLERANCE}
+                runs = 1 if strategy == "low-degree" or n == 8 else 2 if quick or n == 7 else RUNS
+                tasks += [Task("rounding", params, solver, {"queries": queries}, r) for r in range(runs)]
     return tasks
 
 
 def _affordable(strategy: str, m: int, tau: float, quick: bool) -> bool:
     """Games of seconds: exact losses of many candidates on many sets take minutes at small tolerance."""
     if strategy == "adaptive":
-        return tau >= 0.05 if m == 2 else m == 3 and tau in ((0.1249,) if quick else (0.1, 0.1249, 0.16))
+        return tau >= 0.05 if m == 2 else m == 3 and tau == 0.1249
     return strategy != "bent" or m <= (3 if quick else 4)
 
 
 def need_tasks(quick: bool) -> list[Task]:
-    """Bisections: one a strategy and m, at n = 14 (quick) or 16 public bits and 1500 queries."""
-    n, heads = (14, range(1, 6)) if quick else (16, range(1, 9))
+    """Bisections at n = 14 (quick) or 18 public bits and 1500 queries, one a seed; theory 3.3 asks n >= 18."""
+    n, heads = (14, range(1, 6)) if quick else (18, range(1, 7))
     return [
         Task("parity", {"dim": n + 1, "heads": m, "gadget": "diag"}, {"kind": "need", "strategy": strategy},
-             {"queries": NEED_QUERIES}, 0)
+             {"queries": NEED_QUERIES}, r)
         for m in heads for strategy, largest in NEED_UP_TO.items() if m <= largest
+        for r in range(_runs(strategy, quick))
     ]  # fmt: skip
 
 
@@ -88,19 +114,22 @@ def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
     m, solver = int(task.params.get("heads", 1)), task.solver
     match solver["kind"], solver.get("strategy"):
+        case "frontier", strategy if task.family == "rounding":
+            n = int(task.params["dim"]) - 1
+            return {"adaptive": 150.0, "sign-batch": 40.0, "characters": 20.0}.get(str(strategy), 5.0) * 4.0 ** (n - 8)
         case "frontier", "adaptive":
             return 3.0
         case "frontier", "bent":
             return 0.1 * 4.0 ** (m - 2)
-        case "need", "gradient":
-            return 1.5 * float(2 ** (task.params["dim"] - 15))
+        case "need", "mlp-gradient" | "attention-gradient":
+            return 12.0 * float(2 ** (task.params["dim"] - 19))
         case "need", "sign-batch" | "bent":
-            return 0.3 * m * float(2 ** (task.params["dim"] - 15))
+            return 0.5 * m * float(2 ** (task.params["dim"] - 15) / 4)
     return 0.5
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """One trial of any of the three. Deterministic in the task and the root seed.
+    """One trial of any of them. Deterministic in the task and the root seed.
 
     >>> solver = {"kind": "frontier", "strategy": "sign-batch", "tolerance": 0.1}
     >>> outcome = trial(Task("parity", {"dim": 15, "heads": 4}, solver, {"queries": 4000}, 0), 0, 60.0)
@@ -195,6 +224,26 @@ def _estimated(m: int, p: int, tau: float) -> Line:
 _TRIALS: dict[str, Callable[[Task, int], Outcome]] = {"frontier": _frontier, "need": _need, "budget": _budget}
 
 
+def interval(values: Sequence[float]) -> tuple[float, float] | None:
+    """95 % interval of a mean by Student's t; none for fewer than two values.
+
+    >>> [round(x, 2) for x in interval([1.0, 2.0, 3.0])]
+    [-0.48, 4.48]
+    """
+    from scipy.stats import t
+
+    if len(values) < 2:
+        return None
+    half = float(t.ppf(0.975, len(values) - 1)) * stdev(values) / sqrt(len(values))
+    return mean(values) - half, mean(values) + half
+
+
+def _spread(values: Sequence[float], exact: bool) -> Line:
+    """Columns of an interval; a deterministic point has none to give."""
+    low, high = (None, None) if exact else interval(values) or (None, None)
+    return {"low": low, "high": high, "exact": "yes" if exact else ""}
+
+
 def frontier_table(rows: Iterable[Row]) -> list[Line]:
     """One line a class, strategy and tolerance: mean queries of the solved runs beside the proven bound."""
     groups: dict[tuple[str, int, str, float], list[Row]] = defaultdict(list)
@@ -213,28 +262,53 @@ def frontier_table(rows: Iterable[Row]) -> list[Line]:
         table.append({
             "family": family, "m or n": size, "strategy": strategy, "tolerance": tau,
             "runs": f"{len(costs)}/{len(ended)}", "queries": queries, "least": min(costs, default=None),
+            **_spread(costs, family == "parity" and strategy in DETERMINISTIC),
             "gave up at": None if costs else max((o.cost or 0 for o in ended), default=None),
-            "proven bound": bound, "exhaustive": detail.get("exhaustive"),
+            "left": None if costs else min((o.detail.get("remaining", 0) for o in ended), default=None),
+            "concepts": detail.get("concepts"), "proven bound": bound, "exhaustive": detail.get("exhaustive"),
             "ratio": queries / bound if queries and bound else None,
         })  # fmt: skip
     return table
 
 
+def games_table(rows: Iterable[Row]) -> list[Line]:
+    """The frontier's lines on rounding with SDA beside them, and the ratio over n ln q, what geometric losses cost."""
+    from hardness.sq.rounding_bounds import rounding_bounds
+
+    found = list(rows)
+    classes = {row.task.params["dim"] - 1 for row in found}
+    bounds = {n: rounding_bounds(RoundingConcepts(n, 5, 5), GAMES_TOLERANCE) for n in classes}
+    hidden = ("family", "exhaustive", "exact")
+    table = []
+    for line in frontier_table(found):
+        n = line["m or n"]
+        ratio, decay = line["ratio"], n * log(5)
+        table.append(
+            {"n": n} | {key: value for key, value in line.items() if key not in hidden and key != "m or n"}
+            | {"SDA": bounds[n].get("sda"), "n ln q": decay, "ratio/(n ln q)": ratio and ratio / decay}
+        )  # fmt: skip
+    return sorted(table, key=lambda line: (line["strategy"], line["n"]))
+
+
 def need_table(rows: Iterable[Row]) -> list[Line]:
     """One line a strategy and m: the largest tolerance seen to work, between the floor and the proven ceiling."""
-    table = []
+    groups: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in rows:
         if row.outcome and "floor" in row.outcome.detail:
-            detail = row.outcome.detail
-            table.append({
-                "strategy": row.task.solver["strategy"], "m": hidden_size(row.task.params),
-                "n": row.task.params["dim"] - 1, "concepts": concepts_of(row.task).size,
-                "queries": row.task.budget["queries"], "tolerance": detail["tolerance"], "floor": detail["floor"],
-                "ceiling": detail["ceiling"],
-                "reading": "fails" if detail["tolerance"] is None
-                else "" if detail["meaningful"] else "meaningless: below the finite-size floor",
-            })  # fmt: skip
-    return sorted(table, key=lambda line: (line["strategy"], line["m"]))
+            groups[row.task.solver["strategy"], hidden_size(row.task.params)].append(row)
+    table = []
+    for (strategy, m), found in sorted(groups.items()):
+        task, details = found[0].task, [row.outcome.detail for row in found if row.outcome]
+        works = [float(detail["tolerance"]) for detail in details if detail["tolerance"] is not None]
+        tolerance, floor = mean(works) if works else None, details[0]["floor"]
+        table.append({
+            "strategy": strategy, "m": m, "n": task.params["dim"] - 1, "concepts": concepts_of(task).size,
+            "queries": task.budget["queries"], "runs": f"{len(works)}/{len(details)}", "tolerance": tolerance,
+            **_spread(works, strategy in DETERMINISTIC), "floor": floor, "ceiling": details[0]["ceiling"],
+            "reading": "fails" if tolerance is None
+            else "" if tolerance > floor else "meaningless: below the finite-size floor",
+        })  # fmt: skip
+    return table
 
 
 def budget_table(rows: Iterable[Row]) -> list[Line]:
