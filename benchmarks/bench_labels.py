@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+import numba  # noqa: F401  # once it is loaded, examples are made by compiled loops
 import numpy as np
 
 from benchmarks import dense_peers

@@ -18,9 +18,9 @@ COMMANDS = {
     "import hardness": [sys.executable, "-c", "import hardness"],
 }
 FIRST = {  # what runs before the clock, and the call that is timed
-    "packed examples": ("from hardness.examples import TokenStream as T", "T(0, 2, 32).packed(0, 9)"),
+    "packed examples": ("import numba; from hardness.examples import TokenStream as T", "T(0, 2, 32).packed(0, 9)"),
     "levels": (
-        "from hardness.families.parity import Parity; from hardness.instance import Instance;"
+        "import numba; from hardness.families.parity import Parity; from hardness.instance import Instance;"
         "from hardness.examples import TokenStream as T;"
         "t, w = Instance.generate(Parity(9, 3), 0).teacher, T(0, 2, 9).packed(0, 9)",
         "t.levels(w)",

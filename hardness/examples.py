@@ -1,6 +1,7 @@
 """Uniform tokens on {±1}^{k×d}, addressed by index: the same bytes whatever the chunk or the worker."""
 
 import json
+import sys
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
@@ -55,13 +56,24 @@ class TokenStream:
 
     def _raw(self, role: int, start: int, count: int, period: int = 1, mask: int = 2**64 - 1) -> Words:
         """Words start..start + count - 1 of one of the two streams, the last of each `period` of them cut to `mask`."""
-        from hardness.kernels import philox
-
         skip = start % 4  # a step of the counter yields four words
-        out = np.empty(-(-(skip + count) // 4) * 4, np.uint64)
         last = (period - 1 - (start - skip)) % period
-        philox(_key(self.seed, role), np.uint64(start // 4 + 1), out, last, period, np.uint64(mask))
+        if compiled_pays(count):
+            from hardness.kernels import philox
+
+            out = np.empty(-(-(skip + count) // 4) * 4, np.uint64)
+            philox(_key(self.seed, role), np.uint64(start // 4 + 1), out, last, period, np.uint64(mask))
+        else:
+            generator = np.random.Philox(key=_key(self.seed, role))
+            generator.advance(start // 4)
+            out = generator.random_raw(skip + count)
+            out[last::period] &= np.uint64(mask)
         return out[skip : skip + count]
+
+
+def compiled_pays(words: int) -> bool:
+    """Whether compiled loops over `words` words save time: to load them takes as long as numpy for 2^25 words."""
+    return "numba" in sys.modules or words > 1 << 25
 
 
 @lru_cache

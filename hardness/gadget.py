@@ -20,7 +20,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.examples import Words, pack
+from hardness.examples import Words, compiled_pays, pack
 from hardness.layer import MultiHeadAttention
 
 Kind = Literal["diag", "dot"]
@@ -61,11 +61,25 @@ class Gadget:
 
     def levels(self, words: Words) -> NDArray[np.int64]:
         """Level of packed token pairs (n, 2, words), shape (n,); meaningful where z_0 != 0."""
-        from hardness.kernels import weigh
+        if compiled_pays(words.size):
+            from hardness.kernels import weigh
 
-        levels = np.empty(len(words), dtype=np.int64)
-        weigh(np.ascontiguousarray(words), *self._planes, self.kind == "dot", levels)
-        return levels
+            levels = np.empty(len(words), dtype=np.int64)
+            weigh(np.ascontiguousarray(words), *self._planes, self.kind == "dot", levels)
+            return levels
+        x1, u = words[:, 0], words[:, 0] ^ words[:, 1]
+        if self.kind == "diag":
+            return self._weigh(u)
+        # Where u_j = 1, z_j = x1_j, so z_0 z_j = -1 exactly where the sign bits of x1_0 and x1_j differ.
+        negative = x1 ^ -(x1[:, :1] & np.uint64(1))
+        return self._weigh(u & ~negative) - self._weigh(u & negative)
+
+    def _weigh(self, bits: Words) -> NDArray[np.int64]:
+        """Σ_j weights_j bits_j of packed bits (n, words)."""
+        total = np.zeros(len(bits), dtype=np.int64)
+        for plane, value in zip(*self._planes, strict=True):
+            total += value * np.bitwise_count(bits & plane).sum(axis=1, dtype=np.int64)
+        return total
 
     @cached_property
     def _planes(self) -> tuple[Words, NDArray[np.int64]]:

@@ -11,6 +11,7 @@ from hardness.errors import InputError
 
 Array = NDArray[np.float64]
 CACHE = 1 << 16  # floats
+TILE = 8  # rows
 
 
 @dataclass(frozen=True)
@@ -73,7 +74,7 @@ class MultiHeadAttention:
             weights = room[: len(tokens)]
             differences = self._weights(tokens, weights)
             # The rows of a softmax sum to 1, so token k - 1 adds its own image, and the others their difference to it.
-            here[:] = (tokens[:, -1] @ self._sum)[:, None]
+            here[:] = (_padded(tokens[:, -1]) @ self._sum)[: len(tokens), None]
             attend(weights, self._split(differences @ self._beside, tokens), here)
         return out
 
@@ -81,7 +82,7 @@ class MultiHeadAttention:
         """Fill `out` with the patterns of x before their rows are made to sum to 1; returns x_b - x_{k-1}, as rows."""
         from hardness.kernels import attention_scores
 
-        differences = (x[:, :-1] - x[:, -1:]).reshape(-1, self.dim)
+        differences = _padded((x[:, :-1] - x[:, -1:]).reshape(-1, self.dim))
         # One product for all heads: the few that are left of an example are too small for BLAS.
         right = differences @ self.theta.reshape(-1, self.dim).T
         attention_scores(x, self._split(right, x), out)
@@ -89,7 +90,8 @@ class MultiHeadAttention:
         return differences
 
     def _split(self, product: Array, x: Array) -> Array:
-        return product.reshape(len(x), x.shape[1] - 1, self.heads, self.dim)
+        n, k, _ = x.shape
+        return product[: n * (k - 1)].reshape(n, k - 1, self.heads, self.dim)
 
     @cached_property
     def _beside(self) -> Array:
@@ -110,3 +112,16 @@ class MultiHeadAttention:
         if x.dtype.kind == "f" and not np.isfinite(x).all():
             raise InputError("X must be finite, got NaN or infinity")
         return x
+
+
+def _padded(rows: Array) -> Array:
+    """Rows (r, d) and rows of zeros to a multiple of `TILE`.
+
+    BLAS computes the rows of an incomplete tile in another order. With complete ones an example has the same bits
+    whichever examples are beside it, and so at any chunk size.
+    """
+    if len(rows) % TILE == 0:
+        return rows
+    padded = np.zeros((len(rows) + -len(rows) % TILE, rows.shape[1]))
+    padded[: len(rows)] = rows
+    return padded

@@ -1,6 +1,7 @@
 """Example streams: uniform, addressed by index, and the same bytes whatever the chunk."""
 
 import json
+from unittest import mock
 
 import numpy as np
 import pytest
@@ -30,7 +31,9 @@ def test_words_are_those_of_numpys_philox(seed, tokens, dim, start, count):
     philox.advance(first // 4)
     raw = philox.random_raw(first % 4 + count * tokens * words)[first % 4 :].reshape(count, tokens, words)
     raw[..., -1] &= np.uint64(2 ** (dim % 64 or 64) - 1)
-    assert np.array_equal(TokenStream(seed, tokens, dim).packed(start, count), raw)
+    for compiled in (True, False):
+        with mock.patch("hardness.examples.compiled_pays", lambda words, answer=compiled: answer):
+            assert np.array_equal(TokenStream(seed, tokens, dim).packed(start, count), raw)
 
 
 @given(st.integers(0, 2**32), st.integers(1, 130))

@@ -45,6 +45,16 @@ def test_no_less_accurate_than_the_formula_and_the_same_in_blocks(heads, tokens,
     assert np.sqrt(np.mean((found - exact) ** 2)) <= 2 * np.sqrt(np.mean((plain - exact) ** 2)) + 1e-16
 
 
+@given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 5), st.integers(1, 40), st.data())
+def test_an_example_has_the_same_bits_whatever_is_beside_it(seed, heads, tokens, dim, data):
+    rng = np.random.default_rng(seed)
+    layer = MultiHeadAttention(*rng.normal(size=(2, heads, dim, dim)))
+    X = rng.choice([-1.0, 1.0], size=(300, tokens, dim))
+    first, last = sorted(data.draw(st.tuples(st.integers(0, 300), st.integers(0, 300))))
+    assert np.array_equal(layer(X[first:last]), layer(X)[first:last])
+    assert np.array_equal(layer.patterns(X[first:last]), layer.patterns(X)[first:last])
+
+
 def test_no_examples():
     layer = MultiHeadAttention(np.ones((2, 3, 3)), np.ones((2, 3, 3)))
     assert layer(np.ones((0, 4, 3))).shape == (0, 4, 3)
