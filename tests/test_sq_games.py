@@ -9,7 +9,7 @@ from numpy.random import SeedSequence
 from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
 from hardness.sq import dimension, scale
-from hardness.sq.game import play, referee
+from hardness.sq.game import cost, play, referee
 from hardness.sq.oracle import Oracle, best_answer, within
 from hardness.sq.queries import SignBatch, SpanFunction, Table, character
 from hardness.sq.strategies import batch_modes, batch_queries, batch_size
@@ -373,6 +373,57 @@ def test_honest_rounding_games_find_the_secret() -> None:
     for oracle in ("exact", "noisy", "grid", "sampled"):
         for seed in range(2):
             assert play(RoundingConcepts(5, 5, 2), "adaptive", oracle, 0.02, seed=seed).solved
+
+
+def test_flips_are_a_larger_tolerance() -> None:
+    """Theory 1.2b: q >= 8 tau^2 (N-1)/(1-2 eta)^2; the same game at tau/(1-2 eta), and the referee agrees."""
+    concepts = ParityConcepts(12, 3)
+    flipped = play(concepts, "sign-batch", "window", 0.06, flip=0.2, seed=1)
+    assert flipped.queries == play(concepts, "sign-batch", "window", 0.1, seed=1).queries
+    assert flipped.bound == pytest.approx(dimension.window_bound(concepts.size, 0.1))
+    plain = referee(concepts, "sign-batch", "window", 0.06, SeedSequence(1), 10**6, flip=0.2)
+    assert plain.remaining == 1
+    assert abs(plain.queries - flipped.queries) <= 4 + 0.1 * plain.queries
+    assert play(ParityConcepts(9, 2), "sign-batch", "sampled", 0.1, flip=0.2, seed=3).solved
+    for bad in (-0.1, 0.5, float("nan")):
+        with pytest.raises(InputError, match="flip"):
+            play(concepts, "sign-batch", "window", 0.06, flip=bad)
+    with pytest.raises(InputError, match="no sign to flip"):
+        play(RoundingConcepts(3, 5, 2), "sign-batch", "window", 0.06, flip=0.1)
+
+
+def test_vstat_games_are_above_sda() -> None:
+    """VSTAT(1/tau^2) has tolerance tau at mean 0 and less beside it: no harder than the window at tau."""
+    for n, s, tau in ((12, 3, 0.1), (14, 4, 0.2)):
+        vstat, window = (play(ParityConcepts(n, s), "sign-batch", oracle, tau) for oracle in ("vstat", "window"))
+        assert vstat.solved
+        assert vstat.bound is not None
+        assert vstat.bound <= vstat.queries <= 1.1 * window.queries + 4
+
+
+def test_a_learner_that_believes_few_samples_is_wrong() -> None:
+    """448 samples have standard deviation .03 to .05: elimination at .05 rules the secret out; at .3 it does not."""
+    wrong = [play(ParityConcepts(12, 2), "sign-batch", "sampled", 0.05, samples=448, seed=seed) for seed in range(8)]
+    assert any(result.status == "wrong" for result in wrong)
+    right = [play(ParityConcepts(12, 2), "sign-batch", "sampled", 0.12, samples=4000, seed=seed) for seed in range(4)]
+    assert all(result.solved for result in right)
+
+
+def test_costs_are_of_the_right_size() -> None:
+    """Within a factor of ten of what was measured (theory 3.2 and the slow tests here); refused when too large."""
+    assert 8 < cost(ParityConcepts(63, 8), "characters", "window", 0.05).seconds < 800
+    assert cost(ParityConcepts(63, 6), "characters", "window", 0.05).seconds < 10
+    assert 10 < cost(ParityConcepts(63, 4), "sign-batch", "window", 0.03).seconds < 1000
+    assert 20 < cost(RoundingConcepts(8, 5, 5), "adaptive", "window", 0.1).seconds < 2000
+    for strategy, oracle in (
+        ("characters", "window"),
+        ("sign-batch", "null"),
+        ("gradient", "window"),
+        ("bent", "exact"),
+    ):
+        assert cost(ParityConcepts(16, 2), strategy, oracle, 0.1).seconds < 10
+    with pytest.raises(InputError, match=r"needs about .* GiB, .* are free"):
+        play(ParityConcepts(64, 16), "characters", "window", 0.05)
 
 
 @pytest.mark.slow

@@ -166,11 +166,13 @@ def _drawn(seed: int | None) -> int:
 def _announce(
     concepts: "Concepts", strategy: str, oracle: str, tolerance: float, limit: int | None, samples: int | None = None
 ) -> None:
-    """Say on stderr what a long game will take."""
+    """Say on stderr what a long game will take; refuse one whose memory is not there."""
     from hardness.sq.game import cost
     from hardness.sq.oracle import check_tolerance
+    from hardness.sq.scale import afford
 
     predicted = cost(concepts, strategy, oracle, check_tolerance(tolerance), max_queries=limit, samples=samples)
+    afford(predicted.memory, concepts.label)
     if predicted.seconds > 10:
         talk(f"predicted: about {predicted.seconds:,.0f} s and {predicted.memory / 2**20:,.0f} MiB")
 

@@ -181,7 +181,7 @@ def _bounds(concepts: Concepts, tolerance: float, flip: float) -> dict[str, floa
     average = dimension.sda_tolerance(tolerance)
     if average and not flip:
         bounds["vstat"] = float(dimension.parity_sda(size, average))
-    return bounds
+    return {name: bound for name, bound in bounds.items() if bound > 0}
 
 
 def referee(
