@@ -17,7 +17,7 @@ class Progress:
     >>> with progress.of(work=2.0, trials=2):
     ...     progress.advance(1.0, "solved")
     ...     progress.advance(1.0, "budget")
-    2 trials to run
+    2 trials to run, about 2 s of one process
     2 of 2 trials: 1 solved, 1 budget
     """
 
@@ -37,7 +37,7 @@ class Progress:
             with self._bar():
                 yield
         else:
-            print(f"{trials} trials to run", file=self.stream, flush=True)
+            print(f"{trials} trials to run, about {work:.0f} s of one process", file=self.stream, flush=True)
             try:
                 yield
             finally:
