@@ -4,6 +4,7 @@
 """
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -27,7 +28,7 @@ from learner import (
 )
 from learner.provable import sculpt
 from learner.provable.pipeline import Provable
-from learner.study_curves import timed
+from learner.study_curves import rounded, timed
 
 Array = NDArray[np.float64]
 ETAS = (0.3, 0.1, 0.05, 0.02, 0.01)
@@ -88,7 +89,8 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     >>> 0.6 < outcome.detail["exponent"] < 1.4
     True
     """
-    return _TRIALS[task.solver["kind"]](task, root)
+    outcome = _TRIALS[task.solver["kind"]](task, root)
+    return replace(outcome, detail=rounded(plain(outcome.detail)))
 
 
 def _rarity(task: Task, root: int) -> Outcome:
@@ -104,7 +106,7 @@ def _rarity(task: Task, root: int) -> Outcome:
         "logs": {str(top): float(np.sum(np.log(top / tail[tail < top]))) for top in (0.05, 0.1)},
     }
     detail["exponent"] = exponent([detail])[0]
-    return Outcome("solved", count, plain(detail))
+    return Outcome("solved", count, detail)
 
 
 def exponent(details: Iterable[Mapping[str, Any]]) -> tuple[float | None, float | None, int]:
@@ -140,7 +142,7 @@ def _fit(task: Task, root: int) -> Outcome:
         else "wrong"
     )
     net = [p.diagnostics["relative_error"] for p in learner.report_.phases if p.name == "net"]
-    return Outcome(status, count, plain({"relative_error": error, "net": net[0] if net else None}))
+    return Outcome(status, count, {"relative_error": error, "net": net[0] if net else None})
 
 
 def _anatomy(task: Task, root: int) -> Outcome:
@@ -155,7 +157,7 @@ def _anatomy(task: Task, root: int) -> Outcome:
     rng = np.random.default_rng(task.seed(root, "examples"))
     X = rng.choice([-1.0, 1.0], size=(int(task.budget["samples"]), 2, nice.dim))
     report = Provable(heads=nice.heads, random_state=task.seed(root, "solver") % 2**32).fit(X, layer(X)).report_
-    return Outcome(report.status, len(X), plain({"reason": report.reason, "phases": report.phases}))
+    return Outcome(report.status, len(X), {"reason": report.reason, "phases": report.phases})
 
 
 def _shared(task: Task) -> Task:

@@ -41,6 +41,22 @@ def measured(value: float, floor: float = 0.0) -> float:
     return float(f"{max(float(value), floor):.6g}")
 
 
+def rounded(value: Any) -> Any:
+    """JSON data with every number to six digits and 0 for what is below 1e-9: see `measured`.
+
+    >>> rounded({"gap": [0.12345678, 3e-16], "rank": 7})
+    {'gap': [0.123457, 0.0], 'rank': 7}
+    """
+    match value:
+        case float():
+            return float(f"{value:.6g}") if abs(value) >= 1e-9 else 0.0
+        case dict():
+            return {key: rounded(item) for key, item in value.items()}
+        case list():
+            return [rounded(item) for item in value]
+    return value
+
+
 def shared_seed(task: Task, root: int, role: str) -> int:
     """A seed that all solvers and budgets have in common: they see the same examples in the same repetition."""
     return Task(task.family, task.params, {}, {}, task.repetition).seed(root, role)

@@ -1,5 +1,6 @@
 """Pages of the learners' studies: a verdict line, a figure and a table, from the rows alone."""
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -83,7 +84,35 @@ def _scaling_figure(table: Table) -> Drawing:
     return drawing
 
 
-FIGURES = {"rarity": _rarity_figure, "learner-scaling": _scaling_figure}
+def _anatomy_figure(table: Table) -> Drawing:
+    """The phase that gave up against ρ, a panel a path and m; the area of a point is its number of layers."""
+    paths, sizes = (list(dict.fromkeys(line[name] for line in table)) for name in ("path", "m"))
+    gave = {line["gave up"] or PASSED for line in table}
+    phases = [name for name in PHASES if name in gave] + sorted(gave - {*PHASES})
+    drawing = Drawing("anatomy", 1.6 + 3.0 * len(paths), 0.9 + 1.9 * len(sizes))
+    drawing.caption = "Where the provable learner gave up, from a hard layer (ρ = 0) to a nice one (1). Area: layers."
+    with style(drawing.name):
+        panels = drawing.figure.subplots(len(sizes), len(paths), sharex=True, sharey=True, squeeze=False)
+        for line, m in zip(panels, sizes, strict=True):
+            for axes, path in zip(line, paths, strict=True):
+                own = [(e["rho"], e["gave up"] or PASSED) for e in table if (e["m"], e["path"]) == (m, path)]
+                for (rho, phase), count in sorted(Counter(own).items()):
+                    tip = f"m = {m}, {path}, ρ = {rho:g}: {phase}, {count} of {sum(r == rho for r, _ in own)} layers"
+                    color, marker = (RAMP[2], "o") if phase == PASSED else (RAMP[5], "X")
+                    mark = {"color": color, "marker": marker, "markersize": 5 * count**0.5}
+                    drawing.point(axes, rho, phases.index(phase), tip, **mark)
+                axes.set_title(f"m = {m}, path in {'Θ' if path == 'theta' else 'W' if path == 'w' else 'Θ and W'}")
+                axes.set_yticks(range(len(phases)), phases)
+                axes.set_ylim(-0.6, len(phases) - 0.4)
+                axes.grid(visible=True)
+        for axes in panels[-1]:
+            axes.set_xlabel("ρ")
+    return drawing
+
+
+FIGURES = {"rarity": _rarity_figure, "learner-scaling": _scaling_figure, "anatomy": _anatomy_figure}
+PASSED = "all passed"
+PHASES = ("crude", "sculpt 1", "sculpt 2", "span", "net", PASSED)
 NOTES = {
     "rarity": (
         "A row of an output is certified at η if it is a convex combination of the rows of X ΣW up to an error that "
@@ -99,10 +128,10 @@ NOTES = {
         "the largest number tried that solved fewer, and it is open where the least number tried sufficed (an upper "
         "bound). An open triangle: not solved at any number tried, up to the one where it stands (a lower bound, if "
         "more examples help at all). 8m examples have as many equations as there are unknowns. The last column is the "
-        "median error at the most examples.",
+        "median error at the most examples; 0 stands for less than 1e-9.",
     ),
     "anatomy": (
-        "A layer on the path (1-ρ) hard + ρ nice, in Θ, in W or in both; hard is a parity of |S| = m. `gave up` names "
+        "A layer on the path (1-ρ) hard + ρ nice, in Θ, in W or in both; hard is a parity of |S| = m. “gave up” names "
         "the phase that refused, in whose words the reason is.",
     ),
 }
