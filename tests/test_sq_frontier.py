@@ -6,8 +6,16 @@ import pytest
 from hardness.concepts import ParityConcepts
 from hardness.sq import head_budget
 from hardness.sq.correlations import head_limited_parity
-from hardness.sq.frontier import entropy_floor, frontier, size_floor, tolerance_need
+from hardness.sq.dimension import entropy_floor
+from hardness.sq.frontier import (
+    frontier,
+    oblivious_means,
+    replay,
+    size_floor,
+    tolerance_need,
+)
 from hardness.sq.game import play
+from hardness.sq.strategies import OBLIVIOUS
 
 
 @pytest.mark.parametrize(("s", "batch"), [(2, 0.110), (4, 0.056)])
@@ -32,6 +40,17 @@ def test_gradients_need_smaller_tolerances_with_s() -> None:
     assert needs[0].floor == size_floor(10)
 
 
+@pytest.mark.parametrize("strategy", OBLIVIOUS)
+@pytest.mark.parametrize("oracle", ["window", "null"])
+def test_replayed_queries_are_the_played_ones(strategy: str, oracle: str) -> None:
+    """The means of an oblivious strategy, kept and judged at many tolerances, end as the game itself does."""
+    concepts, queries = ParityConcepts(9, 2), 300
+    means = oblivious_means(concepts, strategy, queries, seed=5)
+    for tolerance in (0.2, 0.06, 0.02, 0.005):
+        played = play(concepts, strategy, oracle, tolerance, seed=5, max_queries=queries)
+        assert replay(means, oracle, tolerance) == played.solved
+
+
 def test_the_frontier_lies_between_its_bounds() -> None:
     for s in (2, 3, 4):
         points = frontier(ParityConcepts(20, s), "sign-batch", (0.05, 0.1, 0.15, 0.2))
@@ -42,7 +61,8 @@ def test_the_frontier_lies_between_its_bounds() -> None:
 def test_the_exact_oracle_stays_above_the_entropy() -> None:
     concepts = ParityConcepts(12, 3)
     for seed in range(3):
-        assert play(concepts, "sign-batch", "grid", 0.05, seed=seed).queries >= entropy_floor(concepts.size, 0.05)
+        result = play(concepts, "sign-batch", "grid", 0.05, seed=seed)
+        assert result.entropy == entropy_floor(concepts.size, 0.05) <= result.queries
 
 
 def test_adaptive_beats_sign_batch_where_bent_blocks_fit() -> None:

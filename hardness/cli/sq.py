@@ -180,8 +180,10 @@ def _announce(
 def _emit_bounds(as_json: bool, concepts: int, bounds: dict[str, float]) -> None:
     from math import log2
 
+    from hardness.sq.dimension import SOURCES
+
     size = f"{concepts:,}" if concepts < 10**15 else f"2^{log2(concepts):.2f}"
-    lines = [f"concepts  {size}", *(f"{name:9} {value:,.6g}" for name, value in bounds.items())]
+    lines = [f"concepts  {size}", *(f"{name:9} {value:<14,.6g} {SOURCES[name]}" for name, value in bounds.items())]
     emit(as_json, {"concepts": concepts, **bounds}, lines)
 
 

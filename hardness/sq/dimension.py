@@ -1,10 +1,19 @@
 """Lower bounds on statistical queries. Each docstring names the statement and its source."""
 
 from fractions import Fraction
-from math import floor, sqrt
+from math import floor, log2, sqrt
 
 from hardness.concepts import ParityConcepts
 from hardness.sq.oracle import check_tolerance
+
+# What stands beside a number when it is printed: the statement and where it is from (references.md).
+SOURCES = {
+    "window": "best-window adversary: theory 2.5 (parity), 2.6 (rounding), proved here",
+    "null": "null adversary: Parseval, well known since Kearns and Blum et al. 1994; constant from theory 2.5(b), 2.6",
+    "szorenyi": "(N t^2 - 1)/2 at t = 2 tau: Szorenyi, ALT 2009, Theorem 2, correlational queries, hypothesis counted",
+    "bfjkmr": "N^(1/3)/2: Blum et al., STOC 1994, Theorem 12, correlations at most 1/N^3",
+    "sda": "SDA at g = tau^2/3, queries to VSTAT(1/(3g)): Feldman et al., JACM 64(2), 2017",
+}
 
 
 def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
@@ -114,3 +123,15 @@ def least_tolerance(concepts: float, queries: float) -> float:
     0.1
     """
     return sqrt(queries / (8 * (concepts - 1)))
+
+
+def entropy_floor(concepts: int, tolerance: float) -> float:
+    """log2 N over the bits of an answer: what even an exact oracle that rounds to multiples of 2 tau needs.
+
+    Means lie in [-1/2, 1/2] (P(z_0 != 0) = 1/2), so an answer is one of 2 floor(1/(4 tau) + 1/2) + 1 values. Far below
+    the adversaries' bounds: it is the oracle's adversity, not the entropy, that costs queries.
+
+    >>> round(entropy_floor(1001, 0.05), 2)
+    2.88
+    """
+    return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)

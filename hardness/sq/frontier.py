@@ -2,7 +2,6 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
-from math import log2
 
 import numpy as np
 from numpy.typing import NDArray
@@ -134,15 +133,3 @@ def frontier(concepts: ParityConcepts, strategy: str, tolerances: Iterable[float
         )
         for tau in tolerances
     ]
-
-
-def entropy_floor(concepts: int, tolerance: float) -> float:
-    """log2 N over the bits of an answer: what even an exact oracle that rounds to multiples of 2 tau needs.
-
-    Means lie in [-1/2, 1/2] (P(z_0 != 0) = 1/2), so an answer is one of 2 floor(1/(4 tau) + 1/2) + 1 values. Far below
-    the adversaries' bounds: it is the oracle's adversity, not the entropy, that costs queries.
-
-    >>> round(entropy_floor(1001, 0.05), 2)
-    2.88
-    """
-    return log2(concepts) / log2(2 * int(1 / (4 * tolerance) + 0.5) + 1)

@@ -38,7 +38,8 @@ class GameResult:
     `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None:
     none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries asked only to
     confirm. Sign batches on parities against the window have a `floor` of their own, (N - 1)/floor(K/2) (theory
-    2.5e), and `ideal` queries with the end game counted (`strategies.batch_queries`).
+    2.5e), and `ideal` queries with the end game counted (`strategies.batch_queries`). `entropy` is what an exact
+    answer's bits alone demand (`dimension.entropy_floor`), beside honest oracles that lose none or round.
     """
 
     status: str
@@ -52,6 +53,7 @@ class GameResult:
     confirmations: int = 0
     floor: float | None = None
     ideal: int | None = None
+    entropy: float | None = None
 
     @property
     def solved(self) -> bool:
@@ -125,6 +127,7 @@ def play(
         confirmations=tally.confirmations,
         floor=(concepts.size - 1) / lost if own and lost else None,
         ideal=strategies.batch_queries(concepts.size, tolerance) if own else None,
+        entropy=dimension.entropy_floor(concepts.size, tolerance) if oracle in ("exact", "grid") else None,
     )
 
 

@@ -10,6 +10,7 @@ from time import perf_counter
 from typing import Any
 
 from hardness.concepts import ParityConcepts, RoundingConcepts
+from hardness.sq.dimension import entropy_floor
 from hardness.study.store import Row
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome, hidden_size
@@ -266,6 +267,7 @@ def frontier_table(rows: Iterable[Row]) -> list[Line]:
             "gave up at": None if costs else max((o.cost or 0 for o in ended), default=None),
             "left": None if costs else min((o.detail.get("remaining", 0) for o in ended), default=None),
             "concepts": detail.get("concepts"), "proven bound": bound, "exhaustive": detail.get("exhaustive"),
+            "entropy": entropy_floor(detail["concepts"], tau) if detail.get("concepts") else None,
             "ratio": queries / bound if queries and bound else None,
         })  # fmt: skip
     return table
