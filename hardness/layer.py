@@ -11,7 +11,7 @@ from hardness.errors import InputError
 
 Array = NDArray[np.float64]
 CACHE = 1 << 16  # floats
-TILE = 8  # rows
+ROWS, TILE = 256, 8  # rows
 
 
 @dataclass(frozen=True)
@@ -102,8 +102,8 @@ class MultiHeadAttention:
         return np.asarray(self.w.sum(axis=0))
 
     def _together(self, k: int) -> int:
-        """Examples at a time: as many as keep what is computed of them in the second-level cache."""
-        return max(1, CACHE // (k * self.heads * (self.dim + k)))
+        """Examples at a time: as many as keep what is computed of them in cache, but enough to be worth reading Θ for."""
+        return max(1, CACHE // (k * self.heads * (self.dim + k)), ROWS // k)
 
     def _tokens(self, X: ArrayLike) -> NDArray[Any]:
         x = np.asarray(X)
