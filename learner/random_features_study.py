@@ -164,12 +164,12 @@ def write(store: Store, folder: Path) -> str:
         "Targets: fp = mean over keys of ⟨b, xᵢ⟩ᵖ, gp1 = mean of ⟨x₀, xᵢ⟩ᵖ⟨b, xᵢ⟩, of unit variance, without "
         "noise: error 1 is that of predicting the mean (dashed). RFA has M = 1000 heads of relu attention, 17,000 "
         "trained weights; biased a:1 has mean a·I at standard deviation 1; without constant, no 1 is appended to the "
-        "tokens; RFMLP has 17,000 or 1000 neurons on the tokens end to end. The penalty of the ridge is chosen on a "
-        "tenth of the examples.",
-        "Every point is a mean over repetitions with its 95 % interval (Student's t); in a repetition all models see "
-        "the same query, keys and b. Examples to 0.5 and to 0.1: the least number tried with a mean "
-        "error of at most that; none: not within the largest number tried.",
-    )  # fmt: skip
+        "tokens; with softmax, the relu is replaced by one over the keys (not a model of the paper); RFMLP has 17,000 "
+        "or 1000 neurons on the tokens end to end. The penalty of the ridge is chosen on a tenth of the examples.",
+        "Every point is a mean over five repetitions (quick: three) with its 95 % interval (Student's t); in each, all "
+        "models see the same query, keys and b. Examples to 0.5 and to 0.1: the least number tried with a mean error "
+        "of at most that; none: not within the largest number tried.",
+    )
     return table_page(store, folder, verdict(lines), shown, notes, drawings(lines))
 
 
