@@ -102,7 +102,7 @@ class MultiHeadAttention:
         return np.asarray(self.w.sum(axis=0))
 
     def _together(self, k: int) -> int:
-        """Examples at a time: as many as keep what is computed of them in cache, but enough to be worth reading Θ for."""
+        """Examples at a time: what is made of them stays in cache, and Θ is worth reading for them."""
         return max(1, CACHE // (k * self.heads * (self.dim + k)), ROWS // k)
 
     def _tokens(self, X: ArrayLike) -> NDArray[Any]:
