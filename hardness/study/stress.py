@@ -170,19 +170,20 @@ def monomials(bits: int, degree: int) -> int:
 def sq_bound(family: str, params: Any, tolerance: float = TOLERANCE) -> float | None:
     """Queries of this tolerance that any statistical-query learner needs at least; None where nothing is proved.
 
-    parity: 8 τ² (C(d-1, s) - 1), theory 2.5; rounding: theory 2.6 for the labels of its m heads, None where their
-    error leaves nothing of it.
+    parity: 8 τ² (C(d-1, s) - 1), theory 2.5; rounding: theory 2.6 for the labels of its m heads. Less than one query is
+    nothing proved.
 
-    >>> sq_bound("parity", {"dim": 16, "heads": 4}), sq_bound("nondegenerate", {"dim": 16, "heads": 4})
-    (109.12000000000002, None)
+    >>> [sq_bound("parity", {"dim": 12, "heads": m}) for m in (4, 11)], sq_bound("nondegenerate", {"dim": 16})
+    ([26.320000000000004, None], None)
     """
     from hardness.concepts import RoundingConcepts
     from hardness.sq.dimension import window_bound
     from hardness.sq.rounding_bounds import adversary_bounds
 
+    bound = 0.0
     if family == "parity":
-        return window_bound(comb(int(params["dim"]) - 1, hidden_size(params)), tolerance)
+        bound = window_bound(comb(int(params["dim"]) - 1, hidden_size(params)), tolerance)
     if family == "rounding":
         concepts = RoundingConcepts(params["dim"] - 1, params["modulus"], params["levels"], heads=params["heads"])
-        return adversary_bounds(concepts, tolerance).get("window")
-    return None
+        bound = adversary_bounds(concepts, tolerance).get("window", 0.0)
+    return bound if bound >= 1 else None

@@ -31,7 +31,7 @@ NOTES = (
     "Hard is said only where it is proved. The SQ bound is the number of queries of tolerance "
     f"{TOLERANCE:g} that every statistical-query learner needs against the worst-case oracle. It counts queries, not "
     "examples, so it has a panel of its own and bounds none of the learners above, which see examples. Nothing is "
-    "proved for nondegenerate and interpolation, nor for rounding where m heads are too few for its labels. What no "
+    "proved for nondegenerate and interpolation, nor for rounding at so few heads. What no "
     "learner here solves is unsolved by them within these examples, no more.",
     "sgd is handed the products of the two tokens, in which a parity is one character; it is written for labels of two "
     "values in one column, and shown elsewhere for completeness.",
@@ -137,14 +137,12 @@ def _references(rows: Iterable[Row]) -> dict[Entry, tuple[int | None, float | No
 
 def _line(entry: Entry, learner: str, cell: Cell, known: tuple[int | None, float | None]) -> Mapping[str, Any]:
     null, bound = known
-    first, last = (cell.solved[0], cell.solved[-1]) if cell.solved else (None, None)
     return {
         "family": entry[0],
         "m": entry[1],
         "learner": learner,
         "examples": ("> " if cell.median is None else "") + cell.text,
-        "least": first and round(first),
-        "most": last and round(last),
+        "solved runs": f"{cell.solved[0]:.0f}–{cell.solved[-1]:.0f}" if cell.solved else None,
         "ended": cell.ended,
         "null model, examples": null,
         "examples / null": cell.median / null if null and cell.median is not None else None,
