@@ -58,13 +58,6 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", WANTED)
-def test_a_page_without_a_trial_says_so(name: str, tmp_path: Path) -> None:
-    with Store(tmp_path / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
-        store.plan(get(name).tasks(True)[:3])
-        assert "trial" in report.write(store, tmp_path)
-
-
-@pytest.mark.parametrize("name", WANTED)
 def test_tasks_are_distinct_and_predicted_within_the_limits(name: str) -> None:
     study = get(name)
     for quick, seconds in ((True, 60), (False, 600)):
