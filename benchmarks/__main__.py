@@ -88,12 +88,12 @@ def line(row: Row) -> str:
     """A row as text."""
     cells = [row.topic, row.case, f"{row.threads} thread{'s' * (row.threads > 1)}", duration(row.ours)]
     if row.ratio:
-        spread = f" [{row.low:.3g}, {row.high:.3g}]" if row.low and row.high else ""
-        cells.append(f"{row.ratio:.3g}x{spread} {row.peer}")
+        spread = f" [{ratio(row.low)}, {ratio(row.high)}]" if row.low and row.high else ""
+        cells.append(f"{ratio(row.ratio)}{spread} {row.peer}")
     elif row.peer:
         cells.append(row.peer)
     if row.over_floor:
-        cells.append(f"{row.over_floor:.2f}x floor")
+        cells.append(f"{ratio(row.over_floor)} floor")
     cells += [f"{name}: {goals}" for name, goals in (("met", row.met), ("MISSED", row.missed)) if goals]
     return " | ".join([*cells, row.note] if row.note else cells)
 
@@ -110,6 +110,15 @@ def duration(seconds: float | None) -> str:
     return f"{seconds / scale:.3g} {unit}"
 
 
+def ratio(value: float) -> str:
+    """A ratio for people.
+
+    >>> ratio(12345.6), ratio(2.345)
+    ('12,346×', '2.35×')
+    """
+    return f"{value:,.0f}×" if value >= 100 else f"{value:.3g}×"
+
+
 def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
     """Write index.html and rows.csv into `folder`."""
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
@@ -120,7 +129,7 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
     writer.writerows(map(asdict, rows))
     loader = ChoiceLoader([FileSystemLoader(HERE), PackageLoader("hardness.study", ".")])
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters["duration"] = duration
+    environment.filters |= {"duration": duration, "ratio": ratio}
     html = environment.get_template("benchmarks.html").render(
         rows=rows, topics=dict.fromkeys(row.topic for row in rows), verdict=verdict(rows), about=about
     )

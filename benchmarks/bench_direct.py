@@ -20,7 +20,7 @@ from hardness.layer import MultiHeadAttention
 from learner.base import Learner, judge
 from learner.direct import Adam, Direct, JointLBFGS
 
-TOPIC = "6 variable projection"
+TOPIC = "6 Variable projection"
 CELLS = [(2, 2, 8), (4, 2, 8), (4, 3, 8), (8, 2, 8), (4, 2, 16)]
 JUDGED = [(2, 2, 8), (4, 2, 16), (8, 2, 8), (8, 2, 16)]
 COUNT, TARGET = 1500, 1e-9

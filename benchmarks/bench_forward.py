@@ -10,7 +10,7 @@ from benchmarks.harness import Row, absent, optional, race, row, shared, threads
 from hardness.examples import TokenStream, unpack
 from hardness.layer import MultiHeadAttention
 
-TOPIC = "2 dense forward"
+TOPIC = "2 Dense forward"
 CELLS = list(product((2, 4, 8), (8, 32, 64), (2, 8, 16)))
 PRODUCT = 512
 

@@ -11,7 +11,7 @@ import numpy as np
 from benchmarks.harness import Row, absent, optional, race, row, threads
 from hardness.attacks.kernels_gf import pack_rows, rref2
 
-TOPIC = "5 gf(2) elimination"
+TOPIC = "5 GF(2) elimination"
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
 SLOW = {"galois": 512, "python-flint": 4096}  # largest size at which the peer answers in seconds
 

@@ -14,7 +14,7 @@ from hardness.kernels import walsh_hadamard
 from hardness.layer import MultiHeadAttention
 from hardness.sq.game import play
 
-TOPIC = "8 growth"
+TOPIC = "8 Growth"
 EXAMPLES = 1 << 14
 
 

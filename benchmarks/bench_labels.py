@@ -12,7 +12,7 @@ from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 
-TOPIC = "1 labels"
+TOPIC = "1 Labels"
 FEW = 1 << 14  # coordinates of a token, over all examples, for torch, which needs a thousand times as long
 CHUNKS = 16
 FAMILIES = [family for d in (32, 128, 512) for family in (Parity(d, 8), Rounding(d, 97, 2))]

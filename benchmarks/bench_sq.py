@@ -7,7 +7,7 @@ from benchmarks.harness import Row, threads
 from hardness.concepts import ParityConcepts
 from hardness.sq.game import play
 
-TOPIC = "3 sq games"
+TOPIC = "3 SQ games"
 # (n, s, strategy, seconds allowed or None)
 GAMES = [
     (63, 4, "characters", None),

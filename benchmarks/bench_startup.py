@@ -12,7 +12,7 @@ from tempfile import TemporaryDirectory
 
 from benchmarks.harness import Row
 
-TOPIC = "7 import and command line"
+TOPIC = "7 Import and command line"
 COMMANDS = {
     "hardness --help": [sys.executable, "-c", "from hardness.cli import main; main()", "--help"],
     "import hardness": [sys.executable, "-c", "import hardness"],

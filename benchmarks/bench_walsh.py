@@ -8,7 +8,7 @@ import numpy as np
 from benchmarks.harness import Call, Row, absent, optional, race, row, shared, threads
 from hardness.kernels import walsh_hadamard_shared
 
-TOPIC = "4 walsh-hadamard"
+TOPIC = "4 Walsh-Hadamard"
 BITS = range(10, 27, 2)
 MATRIX, BUTTERFLY = 12, 22  # bits beyond which scipy's matrix and torch's butterfly take seconds and gigabytes
 
