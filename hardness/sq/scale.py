@@ -93,7 +93,7 @@ def sign_batch_adversary(
     certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
     coordinates = np.arange(n)
     # A class with rank enough, but for 4 %, is played at once with independent sets.
-    least, enough = 0 if n > 20 and rank // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
+    least, enough = 0 if n > 14 and rank // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
     while pool.size > 1 and least:
         pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, null, budget - queries)
         queries += asked
@@ -160,12 +160,12 @@ def afford(needed: float, what: str) -> None:
 
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
-    """Bits of the first windows: the most whose transforms (six a query, 0.4 ns a butterfly) take a few seconds in all.
+    """Bits of the first windows: the most whose transforms (six a query, 0.4 ns a butterfly) take a second in all.
 
     At least so many that chance means, 2^-(bits/2)/2, stay far below the tolerance, and all of a small cube.
     """
     bits = 16
-    while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 3:
+    while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
         bits += 1
     return min(n, WIDEST, max(bits, ceil(2 * log2(6 / tolerance))))
 
