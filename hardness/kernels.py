@@ -205,10 +205,14 @@ def _network(levels: int, across: bool) -> Any:
     """
     from llvmlite import ir  # type: ignore[import-untyped]
     from numba import types
+    from numba.core.errors import TypingError
     from numba.extending import intrinsic
 
     @intrinsic
     def network(context: Any, f: Any, start: Any, stride: Any, g: Any, at: Any, step: Any) -> Any:
+        if f.layout != "C" or g.layout != "C":
+            raise TypingError("a Walsh-Hadamard transform is made in place on a contiguous array")
+
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             kind = signature.args[0]
             size, width = kind.dtype.bitwidth // 8, VECTOR * 8 // kind.dtype.bitwidth
