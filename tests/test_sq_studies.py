@@ -13,15 +13,16 @@ from hardness.study.store import Store
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome
 
-NAMES = ("query-frontier", "tolerance-in-m", "head-budget")
+NAMES = ("query-frontier", "tolerance-in-m", "head-budget", "rounding-games")
 WANTED: dict[str, Callable[[Task], bool]] = {
     "query-frontier": lambda t: (
-        t.params.get("heads", 2) == 2 and t.params["dim"] != 6 and t.solver["tolerance"] in (0.1, 0.2)
+        t.params.get("heads", 2) == 2 and t.params["dim"] in (4, 21) and t.solver["tolerance"] == 0.2
     ),
     "tolerance-in-m": lambda t: (
         t.params["heads"] <= 2 and t.solver["strategy"] in ("sign-batch", "characters", "low-degree")
     ),
     "head-budget": lambda t: t.params["heads"] in (4, 16),
+    "rounding-games": lambda t: t.params["dim"] <= 5 and t.solver["strategy"] != "gradient",
 }
 
 
@@ -64,6 +65,7 @@ def test_rows_that_all_failed_are_not_called_a_result(name: str, tmp_path: Path)
         "query-frontier": {"bound": 5.0, "exhaustive": 252, "concepts": 253, "remaining": 9},
         "tolerance-in-m": {"tolerance": None, "floor": 0.004, "ceiling": 0.5, "meaningful": False},
         "head-budget": {},
+        "rounding-games": {"bound": 5.0, "concepts": 625, "remaining": 9},
     }
     verdict, _ = written(tmp_path / "all", name, lambda task, root, guard: Outcome("budget", 99, details[name]))
     assert verdict == "no trial has been run." if name == "head-budget" else "nothing is measured" in verdict
@@ -86,6 +88,40 @@ def test_bounds_are_never_above_measured_points(tmp_path: Path) -> None:
         assert line["proven bound"] <= line["least"]
         if line["family"] == "parity" and line["strategy"] == "characters":
             assert line["queries"] == line["exhaustive"]
+
+
+def test_intervals_are_those_of_students_t(tmp_path: Path) -> None:
+    """Five equal runs have no spread; a deterministic strategy plays once and says so; the rest have one."""
+    assert sq_studies.interval([3.0]) is None
+    assert sq_studies.interval([4.0, 4.0, 4.0]) == (4.0, 4.0)
+    low, high = sq_studies.interval([10.0, 12.0, 11.0, 9.0, 13.0]) or (0, 0)
+    assert (low, high) == pytest.approx((11 - 1.963, 11 + 1.963), abs=1e-3)
+    with Store(tmp_path / "rows.db", {"study": "query-frontier", "seed": 0, "quick": True}) as store:
+        run(few("query-frontier"), store, workers=0, trial=sq_studies.trial)
+        for line in sq_studies.frontier_table(store.rows()):
+            assert (line["low"] is None) == (line["exact"] == "yes" or line["runs"] in ("1/1", "0/1"))
+
+
+@pytest.mark.parametrize("name", ["query-frontier", "tolerance-in-m"])
+def test_every_point_has_five_seeds_or_is_deterministic(name: str) -> None:
+    runs: dict[str, set[int]] = {}
+    for task in catalog.get(name).tasks(False):
+        point = Task(task.family, task.params, task.solver, task.budget, 0).identity
+        runs.setdefault(f"{task.family} {task.solver['strategy']} {point}", set()).add(task.repetition)
+    for point, seeds in runs.items():
+        family, strategy, _ = point.split()
+        assert len(seeds) == (1 if family == "parity" and strategy in sq_studies.DETERMINISTIC else 5)
+
+
+@pytest.mark.parametrize("strategy", ["characters", "bent", "low-degree"])
+def test_deterministic_strategies_play_one_game_whatever_the_seed(strategy: str) -> None:
+    for tolerance in (0.06, 0.12, 0.24):
+        games = {
+            (result.queries, result.remaining)
+            for seed in range(4)
+            for result in [play(ParityConcepts(11, 3), strategy, "window", tolerance, seed=seed)]
+        }
+        assert len(games) == 1
 
 
 def test_a_need_lies_below_its_ceiling_and_low_degree_has_none() -> None:
