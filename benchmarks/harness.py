@@ -46,7 +46,7 @@ def race(entrants: Mapping[str, Call], seconds: float = 1.0, least: int = 5, clo
     repeats = {}
     for name, call in entrants.items():
         took = _time(call, 1, clock)
-        if took < 1:  # the first call may have compiled something
+        if took < 5:  # the first call may have compiled something
             took = _time(call, 1, clock)
         repeats[name] = max(1, round(LEAST / max(took, 1e-9)))
     rounds: list[list[float]] = []
