@@ -253,6 +253,11 @@ def test_the_command_line_from_run_to_merge(
     assert 'href="tiny/index.html"' in index
     assert "INCONCLUSIVE" in index
     said("study", "run", "tiny", "--seed", "1", "--out", "reports/tiny", code=2)
+    said("study", "run", "tiny", "--workers", "0", "--out", "reports/again")
+    assert 'href="again/index.html"' in Path("reports/index.html").read_text()
+    Path("index.html").write_text("somebody else's")
+    said("study", "report", "whole")
+    assert Path("index.html").read_text() == "somebody else's"
 
 
 def test_a_crashed_trial_makes_the_exit_code_one(tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

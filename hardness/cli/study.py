@@ -80,7 +80,7 @@ def run(
         return
 
     from hardness.study.progress import Progress
-    from hardness.study.report import PAGE, write, write_index
+    from hardness.study.report import PAGE, renew_index, write, write_index
     from hardness.study.run import Interrupted
     from hardness.study.run import run as run_tasks
     from hardness.study.store import Store
@@ -103,6 +103,8 @@ def run(
         verdict, counts = write(store, folder), store.counts()
     if out is None:
         write_index(folder.parent)
+    else:
+        renew_index(folder.absolute().parent)
     page = folder / PAGE
     payload = {"study": name, "verdict": verdict, "page": str(page), "planned": len(tasks), "ran": ran}
     emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {page}"])
@@ -165,14 +167,13 @@ def report(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study report reports/exponential-in-m
     """
-    from hardness.study.report import PAGE, write, write_index
+    from hardness.study.report import PAGE, renew_index, write
 
     room = folder if folder.is_dir() else folder.parent
     with _open(folder) as store:
         verdict = write(store, room)
-    page, index = room / PAGE, room.absolute().parent
-    if (index / PAGE).exists():
-        write_index(index)
+    renew_index(room.absolute().parent)
+    page = room / PAGE
     emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
 
 

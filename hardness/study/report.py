@@ -121,6 +121,13 @@ def write_index(folder: Path) -> None:
     write_text(folder / PAGE, render("index.html", studies=studies, page=PAGE))
 
 
+def renew_index(folder: Path) -> None:
+    """Write the index of `folder` again if it has one of ours; somebody else's index.html stays as it is."""
+    index = folder / PAGE
+    if index.exists() and "<h1>Studies</h1>" in index.read_text(encoding="utf-8", errors="replace"):
+        write_index(folder)
+
+
 def render(template: str, **context: Any) -> str:
     """A template of this room as HTML, with the filters `thousands`, `decimals` and `cell`."""
     from jinja2 import Environment, PackageLoader, StrictUndefined
