@@ -244,8 +244,9 @@ def cost(
 ) -> Cost:
     """Predict a game before it is played.
 
-    >>> cost(ParityConcepts(63, 8), "characters", "window", 0.05)
-    Cost(seconds=77.45789392, memory=484111837.0)
+    >>> predicted = cost(ParityConcepts(63, 8), "characters", "window", 0.05)
+    >>> round(predicted.seconds), round(predicted.memory / 2**20)
+    (77, 462)
     """
     size, limit = concepts.size, float("inf") if max_queries is None else max_queries
     if isinstance(concepts, RoundingConcepts):
