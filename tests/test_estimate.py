@@ -1,6 +1,6 @@
 """Estimates against published figures (references.md B) and against themselves."""
 
-from math import inf, isfinite, log2, sqrt
+from math import inf, isfinite, sqrt
 
 import pytest
 from hypothesis import given, settings

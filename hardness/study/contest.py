@@ -8,9 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.study.clean import Apart, Died, Malformed, Raised
+from hardness.study.clean import Apart
 from hardness.study.tasks import Task
-from hardness.study.trial import Outcome
+from hardness.study.trial import LOST, Outcome, lost
 
 ATTACKS = ("gaussian", "lattice", "search")
 ATTACK_EXAMPLES, ATTACK_BUDGET = 40_000, {"gaussian": 2_000_000, "lattice": 6, "search": 2**30}
@@ -148,9 +148,9 @@ class Fitter:
             fit(X, Y)
         except InputError as error:
             raise Ended(f"refused: {error}") from error
-        status = getattr(getattr(self.inner, "report_", None), "status", None)
-        if status == "refused":
-            raise Ended("refused: the learner's report")
+        report = getattr(self.inner, "report_", None)
+        if getattr(report, "status", None) == "refused":
+            raise Ended(f"refused: {getattr(report, 'reason', '')}")
         return self
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
@@ -173,31 +173,15 @@ def contest(task: Task, root: int, guard: float) -> Outcome:
         name = "hardness.study.contest:Attacker"
         params = {"attack": solver["attack"], "public": instance.public(stream), "budget": int(task.budget["work"])}
     else:
-        name, params = (
-            "hardness.study.contest:Fitter",
-            {
-                "learner": solver["learner"],
-                "heads": instance.heads,
-                "options": solver["params"],
-            },
-        )
+        name = "hardness.study.contest:Fitter"
+        params = {"learner": solver["learner"], "heads": instance.heads, "options": solver["params"]}
+    source = None
     try:
         with Apart(name, params, task.seed(root, "solver"), deadline) as player:
+            source = player.source
             player.partial_fit(train.X, train.Y)
             scores = learning.judge(instance, fresh, player.predict(fresh))
-    except Raised as error:
-        kind, _, reason = str(error).partition(": ")
-        status, _, why = reason.partition(": ")
-        if kind == "Ended" and status in ("wrong", "budget", "refused"):
-            return Outcome(status, count, {"reason": why})
-        return Outcome("error", count, {"reason": str(error)})
-    except Died as error:
-        return Outcome("killed", count, {"reason": str(error)})
-    except Malformed as error:
-        return Outcome("refused", count, {"reason": str(error)})
-    except TimeoutError:
-        return Outcome("timeout", count, {"reason": f"over {guard:g} s"})
-    accuracy, error_ = scores["sign_accuracy"], scores["relative_error"]
-    right = accuracy >= learning.ACCURATE if accuracy is not None else (error_ or 1.0) <= learning.EXACT
+    except LOST as error:
+        return lost(error, count, guard, source)
     shown = {name: round(value, 6) for name, value in scores.items() if value is not None}
-    return Outcome("solved" if right else "wrong", count, shown)
+    return Outcome("solved" if learning.solved(scores) else "wrong", count, shown, source=source)
