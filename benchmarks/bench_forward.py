@@ -41,4 +41,8 @@ def _row(k: int, d: int, m: int, count: int, with_torch: bool) -> Row:
     found = row(TOPIC, f"k={k} d={d} m={m}", count, times, units=n, unit="example")
     goal = 4 if (k, d, m) == (2, 32, 8) else 1.5
     goals = {f">= {goal}x torch": found.ratio >= goal} if found.ratio else {}
-    return found.judged(goals, floor="its products at the rate of a large one", miss="both are bound by products")
+    return found.judged(
+        goals,
+        floor="its products at the rate of a large one",
+        miss="products are most of both; ours go 24 rows at a time, so that bits do not depend on chunks",
+    )

@@ -11,7 +11,7 @@ from hardness.errors import InputError
 
 Array = NDArray[np.float64]
 CACHE = 1 << 16  # floats
-ROWS, TILE = 256, 8  # rows
+ROWS, TILE = 256, 24  # rows
 
 
 @dataclass(frozen=True)
@@ -74,17 +74,17 @@ class MultiHeadAttention:
             weights = room[: len(tokens)]
             differences = self._weights(tokens, weights)
             # The rows of a softmax sum to 1, so token k - 1 adds its own image, and the others their difference to it.
-            here[:] = (_padded(tokens[:, -1]) @ self._sum)[: len(tokens), None]
-            attend(weights, self._split(differences @ self._beside, tokens), here)
+            here[:] = _product(_tiles(tokens[:, -1]), self._sum)[: len(tokens), None]
+            attend(weights, self._split(_product(differences, self._beside), tokens), here)
         return out
 
     def _weights(self, x: Array, out: Array) -> Array:
-        """Fill `out` with the patterns of x before their rows are made to sum to 1; returns x_b - x_{k-1}, as rows."""
+        """Fill `out` with the patterns of x before their rows are made to sum to 1; returns x_b - x_{k-1}, in tiles."""
         from hardness.kernels import attention_scores
 
-        differences = _padded((x[:, :-1] - x[:, -1:]).reshape(-1, self.dim))
+        differences = _tiles((x[:, :-1] - x[:, -1:]).reshape(-1, self.dim))
         # One product for all heads: the few that are left of an example are too small for BLAS.
-        right = differences @ self.theta.reshape(-1, self.dim).T
+        right = _product(differences, self.theta.reshape(-1, self.dim).T)
         attention_scores(x, self._split(right, x), out)
         np.exp(out, out=out)
         return differences
@@ -114,14 +114,17 @@ class MultiHeadAttention:
         return x
 
 
-def _padded(rows: Array) -> Array:
-    """Rows (r, d) and rows of zeros to a multiple of `TILE`.
+def _tiles(rows: Array) -> Array:
+    """Rows (r, d) and rows of zeros, as tiles (t, TILE, d)."""
+    tiles = np.zeros((-(-len(rows) // TILE), TILE, rows.shape[1]))
+    tiles.reshape(-1, rows.shape[1])[: len(rows)] = rows
+    return tiles
 
-    BLAS computes the rows of an incomplete tile in another order. With complete ones an example has the same bits
-    whichever examples are beside it, and so at any chunk size.
+
+def _product(tiles: Array, matrix: Array) -> Array:
+    """Tiles (t, TILE, d) times matrix (d, c), as rows (t·TILE, c).
+
+    BLAS chooses its loops, and so the order of its sums, by the number of rows. With always the same number an
+    example has the same bits whichever examples are beside it, and so at any chunk size.
     """
-    if len(rows) % TILE == 0:
-        return rows
-    padded = np.zeros((len(rows) + -len(rows) % TILE, rows.shape[1]))
-    padded[: len(rows)] = rows
-    return padded
+    return (tiles @ matrix).reshape(-1, matrix.shape[1])
