@@ -195,24 +195,29 @@ def rarity_table(rows: Iterable[Row]) -> list[dict[str, Any]]:
 def scaling_table(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Per learner and m: the least number of examples at which half of the trials were solved (None: never).
 
-    The six phases without the polish that follows them are a line of their own, judged by their last error.
+    `seconds` is the median wall-clock of the trials there, on the machine that ran them. The six phases without the
+    polish that follows them are a line of their own, judged by their last error.
     """
     seen: dict[tuple[str, int], dict[int, list[float | None]]] = {}
+    spent: dict[tuple[str, int, int], list[float]] = {}
     for row in rows:
         if row.outcome is not None and row.outcome.status in ("solved", "wrong", "refused"):
             name, m, count = row.task.solver["learner"], int(row.task.params["heads"]), int(row.task.budget["samples"])
             detail = row.outcome.detail
             error = detail["relative_error"] if row.outcome.status != "refused" else None
             seen.setdefault((name, m), {}).setdefault(count, []).append(error)
+            spent.setdefault((name, m, count), []).append(row.outcome.seconds)
             if name == "provable":
                 seen.setdefault((PHASES, m), {}).setdefault(count, []).append(detail["net"])
     table = []
     for (name, m), grid in sorted(seen.items()):
         won = {c: [error is not None and error <= EXACT for error in errors] for c, errors in sorted(grid.items())}
         last = [1.0 if error is None else error for error in grid[max(grid)]]
+        least = min((c for c in won if np.mean(won[c]) >= 0.5), default=None)
+        seconds = spent.get((name, m, least)) if least is not None else None
         table.append(
-            {"learner": name, "m": m, "trials": sum(map(len, won.values()))}
-            | {"examples": min((c for c in won if np.mean(won[c]) >= 0.5), default=None)}
+            {"learner": name, "m": m, "trials": sum(map(len, won.values())), "examples": least}
+            | {"seconds": round(float(np.median(seconds)), 2) if seconds else None}
             | {
                 "success": {c: float(np.mean(found)) for c, found in won.items()},
                 "error at most examples": float(np.median(last)),

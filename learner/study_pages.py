@@ -127,7 +127,8 @@ NOTES = {
         "A point is the least number tried at which at least half of the trials were solved; its bar reaches down to "
         "the largest number tried that solved fewer, and it is open where the least number tried sufficed (an upper "
         "bound). An open triangle: not solved at any number tried, up to the one where it stands (a lower bound, if "
-        "more examples help at all). 8m examples have as many equations as there are unknowns. The last column is the "
+        "more examples help at all). 8m examples have as many equations as there are unknowns. Seconds are the median "
+        "wall-clock of a fit and its judgement at that point, on the machine of this run. The last column is the "
         "median error at the most examples; 0 stands for less than 1e-9.",
     ),
     "anatomy": (
