@@ -56,6 +56,8 @@ class TokenStream:
 
     def _raw(self, role: int, start: int, count: int, period: int = 1, mask: int = 2**64 - 1) -> Words:
         """Words start..start + count - 1 of one of the two streams, the last of each `period` of them cut to `mask`."""
+        if count >= 2**60:  # more than numpy can even ask for
+            raise MemoryError(f"{count} random words")
         skip = start % 4  # a step of the counter yields four words
         last = (period - 1 - (start - skip)) % period
         if compiled_pays(count):

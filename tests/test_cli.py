@@ -206,6 +206,15 @@ def test_what_would_fill_the_disk_is_refused_before_it_does(tmp_path):
     assert [path.name for path in tmp_path.iterdir()] == ["p"]
 
 
+def test_numbers_beyond_the_machine_are_refused(tmp_path):
+    shell(f"hardness generate parity --dim 8 --heads 2 --out {tmp_path}/p")
+    huge = "9" * 21
+    for command in (f"learn direct {tmp_path}/p --count {huge}", f"generate parity --dim {huge} --heads 2 --out x"):
+        done = shell(f"hardness {command}")
+        assert (done.returncode, done.stderr.count("\n")) == (2, 1)
+        assert done.stderr.startswith("error: too large for this machine")
+
+
 def test_a_closed_pipe_is_no_error():
     assert shell("hardness families | true; exit ${PIPESTATUS[0]}").returncode == 0
 
