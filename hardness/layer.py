@@ -109,8 +109,10 @@ class MultiHeadAttention:
         x = np.asarray(X)
         if x.ndim != 3 or x.shape[2] != self.dim:
             raise InputError(f"X must have shape (examples, tokens, {self.dim}), got {x.shape}")
-        if x.dtype.kind == "f" and not np.isfinite(x).all():
-            raise InputError("X must be finite, got NaN or infinity")
+        if x.dtype.kind not in "biu":  # integers, such as int8 signs, stay as small as they are
+            x = x.astype(np.float64, copy=False)
+            if not np.isfinite(x).all():
+                raise InputError("X must be finite, got NaN or infinity")
         return x
 
 

@@ -1,6 +1,7 @@
 """What every learner shares: scikit-learn's conventions on (n, k, d) arrays, and the report of a fit."""
 
 import time
+from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -61,7 +62,7 @@ class FitReport:
         return asdict(self)
 
 
-class Learner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """A scikit-learn regressor on X (n, k, d) of ±1 and Y (n, k, d); subclasses implement `_search`.
 
     `fit` holds a tenth of the examples out (at most 2000), hands the rest to `_search`, and leaves `layer_`
@@ -76,8 +77,9 @@ class Learner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
         self.heads = heads
         self.random_state = random_state
 
+    @abstractmethod
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
-        raise NotImplementedError
+        """The layer that explains Y (n, k, d) on X (n, k, d), or none, and what the phases said."""
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from X and Y, both (n, k, d); returns self."""

@@ -1,6 +1,7 @@
 """Ridge regression on fixed features or a kernel: the common part of every learner that is linear in what it trains."""
 
 import time
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from typing import Any, Self
 
@@ -16,7 +17,7 @@ GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 BLOCK = 1 << 22  # entries of a temporary of a kernel
 
 
-class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
+class RidgeLearner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """Linear regression with penalty `alpha` · tr(G)/rows; subclasses say what the features are.
 
     X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of
@@ -36,9 +37,9 @@ class RidgeLearner(RegressorMixin, BaseEstimator):  # type: ignore[misc]
     centred = True  # fit an intercept
     query: int | str = 0
 
+    @abstractmethod
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         """Draw what stays frozen; the number of features, None for a kernel."""
-        raise NotImplementedError
 
     def _blocks(self, X: Array) -> Iterator[Features]:
         """The features of X, (rows, ·) at a time; not called for a kernel."""

@@ -209,10 +209,13 @@ def test_what_would_fill_the_disk_is_refused_before_it_does(tmp_path):
 def test_numbers_beyond_the_machine_are_refused(tmp_path):
     shell(f"hardness generate parity --dim 8 --heads 2 --out {tmp_path}/p")
     huge = "9" * 21
-    for command in (f"learn direct {tmp_path}/p --count {huge}", f"generate parity --dim {huge} --heads 2 --out x"):
+    for command, told in (
+        (f"learn direct {tmp_path}/p --count {huge}", "too large for this machine"),
+        (f"generate parity --dim {huge} --heads 2 --out {tmp_path}/x", "dim must be at most 2^31"),
+    ):
         done = shell(f"hardness {command}")
         assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-        assert done.stderr.startswith("error: too large for this machine")
+        assert done.stderr.startswith(f"error: {told}")
 
 
 def test_a_closed_pipe_is_no_error():

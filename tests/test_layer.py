@@ -95,5 +95,7 @@ def test_bad_tokens_are_refused_and_parameters_are_frozen():
         layer(np.ones((3, 2, 5)))
     with pytest.raises(InputError, match="X must be finite"):
         layer(np.full((3, 2, 2), np.nan))
+    with pytest.raises(InputError, match="finite"):
+        layer(np.full((3, 2, 2), np.nan, dtype=object))
     with pytest.raises(ValueError, match="read-only"):
         layer.theta[0, 0, 0] = 1

@@ -34,7 +34,7 @@ def run(arguments: list[str]) -> int:
         return _refuse(error.format_message())
     except InputError as error:
         return _refuse(str(error))
-    except (MemoryError, OverflowError) as error:
+    except MemoryError as error:
         return _refuse(f"too large for this machine ({error}); lower the largest number given")
     except (KeyboardInterrupt, typer.Abort):
         return 130

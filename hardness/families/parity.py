@@ -13,6 +13,8 @@ from hardness.examples import Words
 from hardness.families import Secret
 from hardness.gadget import Gadget, Kind
 
+MOST_DIM = 2**31
+
 
 @dataclass(frozen=True)
 class Parity:
@@ -54,6 +56,8 @@ class Parity:
                 f"heads must leave room for a hidden set of size {self.size} in the dim - 1 = {self.dim - 1} "
                 f"secret coordinates, got heads {self.heads} at dim {self.dim}; raise dim or lower heads"
             )
+        if self.dim > MOST_DIM:
+            raise InputError(f"dim must be at most 2^31, got {self.dim}")
         if not 2 <= self.sharpness <= 2**20:
             raise InputError(f"sharpness must be an integer from 2 to 2^20, got {self.sharpness}")
         if not 0 <= self.flip < 0.5:

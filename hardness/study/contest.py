@@ -72,9 +72,7 @@ def _field(family: str, params: dict[str, Any], run: int, names: set[str] | None
 
     if family == "parity" and comb(params["dim"] - 1, params["heads"]) <= CONCEPTS:
         queries = {"queries": 4 * comb(params["dim"] - 1, params["heads"])}
-        # Flips shrink every correlation with a character by 1 - 2η: the game is the one at a tolerance as much larger.
-        tolerance = TOLERANCE / (1 - 2 * params.get("flip", 0.0))
-        game = {"kind": "game", "oracle": "window", "tolerance": tolerance, "strategy": "sign-batch"}
+        game = {"kind": "game", "oracle": "window", "tolerance": TOLERANCE, "strategy": "sign-batch"}
         enter("game", game, queries)
     if family != "nondegenerate":
         enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES})

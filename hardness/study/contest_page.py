@@ -11,6 +11,7 @@ from hardness.study import catalog, report
 from hardness.study.figures import INK, MUTED, Drawing, style
 from hardness.study.store import Row, Store
 from hardness.study.tasks import Task
+from hardness.study.trial import CRASHED
 
 SHOWN = ("sq bound", "exhaustive", "meet in the middle", "gaussian", "lpn pooled gauss", "lf2", "coded bkw")
 WIDE = 14  # columns of a band
@@ -40,7 +41,7 @@ def write(store: Store, folder: Path) -> str:
         drawn=drawing.inline(),
         attacks=[*SHOWN, "lattice, short vectors"],
         predicted=_predicted(rows),
-        crashes=report.crashes(row for row in rows if row.outcome and row.outcome.status in ("error", "killed")),
+        crashes=report.crashes(row for row in rows if row.outcome and row.outcome.status in CRASHED),
     )
     report.publish(store, folder, verdict, html, [drawing])
     return verdict

@@ -5,12 +5,15 @@ from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
 from math import comb, log, log2, sqrt
-from statistics import NormalDist, mean, stdev
+from statistics import NormalDist, mean
 from time import perf_counter
 from typing import Any
 
+import numpy as np
+
 from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.dimension import entropy_floor
+from hardness.study.scaling import mean_half_width
 from hardness.study.store import Row
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome, hidden_size
@@ -226,16 +229,14 @@ _TRIALS: dict[str, Callable[[Task, int], Outcome]] = {"frontier": _frontier, "ne
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of a mean by Student's t; none for fewer than two values.
+    """95 % interval of a mean (`mean_half_width`); none for fewer than two values.
 
     >>> [round(x, 2) for x in interval([1.0, 2.0, 3.0])]
     [-0.48, 4.48]
     """
-    from scipy.stats import t
-
     if len(values) < 2:
         return None
-    half = float(t.ppf(0.975, len(values) - 1)) * stdev(values) / sqrt(len(values))
+    half = float(mean_half_width(np.asarray(values)))
     return mean(values) - half, mean(values) + half
 
 

@@ -15,7 +15,7 @@ from typing import Any
 from hardness.errors import InputError, missing_extra
 from hardness.files import replacing
 from hardness.study.tasks import Task, canonical
-from hardness.study.trial import STATUSES, Outcome
+from hardness.study.trial import CRASHED, STATUSES, Outcome
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 1
@@ -28,7 +28,6 @@ CREATE TABLE trials (
     seconds REAL NOT NULL, source TEXT, provenance INTEGER NOT NULL REFERENCES provenance
 ) WITHOUT ROWID;
 """
-RETRIED = ("error", "killed")
 TIMING = ("seconds", "source")  # with the provenance, what may differ between two runs of the same seed
 
 
@@ -152,11 +151,11 @@ class Store:
             raise InputError(f"cannot write {self.path}: {error}") from error
 
     def retry(self, tasks: Iterable[Task]) -> int:
-        """Forget the trials of `tasks` that ended as one of `RETRIED`, so that they run again; returns how many."""
+        """Forget the trials of `tasks` that ended as one of `CRASHED`, so that they run again; returns how many."""
         self._db.execute("BEGIN IMMEDIATE")
         forgotten = self._db.executemany(
             "DELETE FROM trials WHERE identity = ? AND status IN (?, ?)",
-            [(bytes.fromhex(task.identity), *RETRIED) for task in tasks],
+            [(bytes.fromhex(task.identity), *CRASHED) for task in tasks],
         ).rowcount
         self._db.execute("COMMIT")
         return forgotten

@@ -19,6 +19,7 @@ CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples 
 HELD_OUT = {"screen": 256, "confirm": 4096}  # informative examples for every look, and for when those say yes
 ACCURACY = 0.9
 LOST = (Raised, Died, Malformed, TimeoutError)
+CRASHED = ("error", "killed")  # nothing that was measured
 
 
 @dataclass(frozen=True)
@@ -90,6 +91,7 @@ def _game(task: Task, root: int, guard: float) -> Outcome:
         seed=task.seed(root, "solver"),
         max_queries=task.budget.get("queries"),
         samples=solver.get("samples"),
+        flip=task.params.get("flip", 0.0),
     )
     detail = {"concepts": result.concepts, "remaining": result.remaining, "confirmations": result.confirmations}
     return Outcome(result.status, result.queries, detail)
