@@ -9,7 +9,7 @@ from importlib.metadata import entry_points
 from math import comb
 
 from hardness.errors import unknown
-from hardness.study import contest, sq_studies, stress
+from hardness.study import contest, rounding_games, sq_studies, stress
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome, hidden_size, run_trial
 
@@ -147,11 +147,11 @@ STUDIES = {
     "rounding-games": Study(
         name="rounding-games",
         question="How far from tight is the bound for rounded inner products? Games over all 5^n secrets.",
-        tasks=sq_studies.games_tasks,
+        tasks=rounding_games.tasks,
         seconds=sq_studies.seconds,
         guard=900.0,
         trial=sq_studies.trial,
-        page="hardness.study.sq_pages:games",
+        page="hardness.study.rounding_games_page:write",
     ),
     "head-budget": Study(
         name="head-budget",

@@ -1,25 +1,13 @@
 """The pages of the studies of statistical queries: verdict, what is proved and what measured, figure and table."""
 
-from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from hardness.study.figures import GRID, INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
-from hardness.study.report import table_page, thousands
-from hardness.study.sq_studies import GAMES_TOLERANCE, budget_table, frontier_table, games_table, need_table
+from hardness.study.figures import GRID, INK, LINES, MUTED, RAMP, Drawing, style
+from hardness.study.report import table_page
+from hardness.study.sq_figures import CEILING, FLOOR, LOOKS, NAMES, NOTHING, Table, bar, counted, curve, legend, spread
+from hardness.study.sq_studies import budget_table, frontier_table, need_table
 from hardness.study.store import Store
-
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-Table = Sequence[Mapping[str, Any]]
-NOTHING = "no trial has been run."
-# Colour, marker and line of everyone who is drawn: the same on all three pages.
-NAMES = ("sign-batch", "adaptive", "bent", "characters", "mlp-gradient", "low-degree", "attention-gradient", "gradient")
-LOOKS = {name: (RAMP[i % 7], MARKERS[i % 7], LINES[i % len(LINES)]) for i, name in enumerate(NAMES)}
-LOOKS["gradient"] = LOOKS["mlp-gradient"]
-FLOOR: dict[str, Any] = {"color": INK, "linestyle": (0, (5, 2)), "linewidth": 1.1}  # a proven lower bound
-CEILING: dict[str, Any] = {"color": MUTED, "linestyle": (0, (1.2, 1.5)), "linewidth": 1.1}  # an upper bound
 
 
 def frontier(store: Store, folder: Path) -> str:
@@ -42,14 +30,8 @@ def frontier(store: Store, folder: Path) -> str:
         "proved to suffice there. q = 5 with all five levels, so that no two secrets have the same labels. Where its "
         "bound is below one query it says nothing.",
     )
-    shown = [_counted(line) | {"tolerance": f"{line['tolerance']:g}"} for line in table]
+    shown = [counted(line) | {"tolerance": f"{line['tolerance']:g}"} for line in table]
     return table_page(store, folder, _frontier_verdict(table), shown, notes, _frontier_drawings(table))
-
-
-def _counted(line: Mapping[str, Any]) -> dict[str, Any]:
-    """A line whose counts are written out."""
-    counts = ("queries", "least", "low", "high", "gave up at", "left", "concepts", "exhaustive", "proven bound")
-    return {key: thousands(value) if key in counts else value for key, value in line.items()}
 
 
 def _frontier_verdict(table: Table) -> str:
@@ -86,7 +68,7 @@ def _frontier_drawings(table: Table) -> list[Drawing]:
                 known = sorted({(line["tolerance"], line[key]) for line in lines if line[key] is not None})
                 axes.plot([x for x, _ in known], [y for _, y in known], **look)
             for name in NAMES:
-                _frontier_curve(drawing, axes, name, [line for line in lines if line["strategy"] == name])
+                curve(drawing, axes, name, [line for line in lines if line["strategy"] == name])
             axes.set_title(f"parity, m = {size}" if family == "parity" else f"rounding, q = p = 5, n = {size}")
             axes.set_xscale("log")
             axes.set_yscale("log")
@@ -99,99 +81,7 @@ def _frontier_drawings(table: Table) -> list[Drawing]:
         for i in range(0, len(panels), columns):
             grid[i].set_ylabel("queries")
         shown = [name for name in NAMES if any(line["strategy"] == name for line in table)]
-        _name_all(drawing, shown, [("proven lower bound", FLOOR), ("proven upper bound N − 1 (parity)", CEILING)])
-    return [drawing]
-
-
-def _frontier_curve(drawing: Drawing, axes: "Axes", name: str, lines: Table, variable: str = "τ") -> None:
-    color, marker, dash = LOOKS[name]
-    solved = [line for line in lines if line["queries"] is not None]
-    axes.plot([e["tolerance"] for e in solved], [e["queries"] for e in solved], color=color, linestyle=dash)
-    for line in lines:
-        at = f"{name}, {variable} = {line['tolerance']:g}, {line['runs']} runs identified"
-        if line["queries"] is not None:
-            whole = line["runs"].split("/")[0] == line["runs"].split("/")[1]
-            look = {"marker": marker} | ({} if whole else {"markerfacecolor": "none"})
-            _bar(axes, line["tolerance"], line, color)
-            tip = f"{at}: {line['queries']:,.0f} queries{_said(line)}"
-            drawing.point(axes, line["tolerance"], line["queries"], tip, color=color, **look)
-        elif line["gave up at"]:
-            tip = f"{at}; stopped after {line['gave up at']:,.0f}"
-            drawing.point(
-                axes, line["tolerance"], line["gave up at"], tip, color=color, marker="^", markerfacecolor="none"
-            )
-
-
-def _bar(axes: "Axes", x: float, line: Mapping[str, Any], color: str) -> None:
-    """The 95 % interval of a point, if it has one."""
-    if line["low"] is not None:
-        axes.vlines(x, max(line["low"], 1e-9), line["high"], color=color, linewidth=1.4)
-
-
-def _said(line: Mapping[str, Any]) -> str:
-    return "" if line["low"] is None else f" (95 %: {line['low']:.4g} to {line['high']:.4g})"
-
-
-def games(store: Store, folder: Path) -> str:
-    """Write the page of `rounding-games` into `folder`; returns its verdict line."""
-    table = games_table(store.rows())
-    notes = (
-        "Games over all 5ⁿ secrets, q = p = 5 (no two secrets share their labels), ideal labels, best-window "
-        f"adversary, τ = {GAMES_TOLERANCE:g}. Proved, for every strategy: 8τ²2ⁿ(1−q⁻ⁿ) queries (theory 2.6; dashed). "
-        "SDA (theory 2.4) stands in the table where it says anything; where empty, τ²/3 is below the bound on the "
-        "labels' mean correlation.",
-        "Measured: mean queries of the runs that identified, with the 95 % interval of the mean (Student's t); a "
-        "single run has none. Open triangles: none identified; the strategy gave up or met its limit, with the "
-        "secrets left in the table. Characters and gradients are not played beyond n = 5 and 6 (each query moves few "
-        "secrets, or none).",
-        "How far from tight? The bound charges every query the share 1/(8τ²2ⁿ) of all secrets. If every query lost "
-        "just that share of the secrets still live, losses would be geometric and the need n ln q = ln(qⁿ) times the "
-        "bound (dotted; not a bound). The last column is the need over that: below 1 a strategy loses more than that "
-        "share of the live secrets on average, above 1 less. That no query loses more than its share of the live "
-        "secrets is not proved; a strategy that leaves the live secrets bunched, or a better bound, may close the gap.",
-        "The adaptive strategy exploits neighbours: secrets that differ in one coordinate agree on half of the inputs, "
-        "so it starts from votes of one secret, a neighbourhood or a batch and climbs Σ a_w⁴ by votes weighted with "
-        "a_w³.",
-    )
-    return table_page(
-        store, folder, _games_verdict(table), [_counted(line) for line in table], notes, _games_drawings(table)
-    )
-
-
-def _games_verdict(table: Table) -> str:
-    if not table:
-        return NOTHING
-    judged = [line for line in table if line["ratio"] is not None and line["proven bound"] >= 1]
-    if not judged:
-        return f"none of {len(table)} points identified above a bound of one query, nothing is measured."
-    best = {n: min((e for e in judged if e["n"] == n), key=lambda e: e["ratio"]) for n in {e["n"] for e in judged}}
-    said = [f"n = {n}: {line['ratio']:.1f} ({line['strategy']})" for n, line in sorted(best.items())]
-    share = [line["ratio/(n ln q)"] for line in best.values()]
-    return (
-        f"Queries over the proven bound, cheapest strategy: {', '.join(said)}; that is {min(share):.2f} to "
-        f"{max(share):.2f} of n ln q times the bound."
-    )
-
-
-def _games_drawings(table: Table) -> list[Drawing]:
-    if not table:
-        return []
-    drawing = Drawing("games", 7.2, 4.6)
-    with style(drawing.name):
-        axes = drawing.figure.subplots()
-        known = sorted({(e["n"], e["proven bound"], e["n ln q"]) for e in table if e["proven bound"]})
-        axes.plot([n for n, _, _ in known], [bound for _, bound, _ in known], **FLOOR)
-        axes.plot([n for n, _, _ in known], [bound * decay for _, bound, decay in known], **CEILING)
-        shown = [name for name in NAMES if any(line["strategy"] == name for line in table)]
-        for name in shown:
-            lines = [{**line, "tolerance": line["n"]} for line in table if line["strategy"] == name]
-            _frontier_curve(drawing, axes, name, lines, "n")
-        axes.set_yscale("log")
-        axes.set_xticks(sorted({line["n"] for line in table}))
-        axes.set_xlabel("n (5ⁿ secrets)")
-        axes.set_ylabel(f"queries at τ = {GAMES_TOLERANCE:g}")
-        axes.grid(axis="y")
-        _name_all(drawing, shown, [("proven lower bound", FLOOR), ("bound × n ln q", CEILING)], 3)
+        legend(drawing, shown, [("proven lower bound", FLOOR), ("proven upper bound N − 1 (parity)", CEILING)])
     return [drawing]
 
 
@@ -253,11 +143,9 @@ def _need_drawings(table: Table) -> list[Drawing]:
             axes.plot([e["m"] for e in found], [e["tolerance"] for e in found], color=color, linestyle=dash)
             for line in found:
                 open_ = {"markerfacecolor": "none"} if line["reading"] else {}
-                tip = f"{name}, m = {line['m']}: τ = {line['tolerance']:.3g} {line['reading']}"
-                _bar(axes, line["m"], line, color)
-                drawing.point(
-                    axes, line["m"], line["tolerance"], tip + _said(line), color=color, marker=marker, **open_
-                )
+                tip = f"{name}, m = {line['m']}: τ = {line['tolerance']:.3g} {line['reading']}{spread(line)}"
+                bar(axes, line["m"], line, color)
+                drawing.point(axes, line["m"], line["tolerance"], tip, color=color, marker=marker, **open_)
             for line in lines:
                 if line["tolerance"] is None:
                     x = line["m"] + 0.1 * (i - len(shown) / 2)
@@ -269,7 +157,7 @@ def _need_drawings(table: Table) -> list[Drawing]:
         axes.set_ylabel("largest tolerance τ that identifies")
         axes.grid(axis="y")
         below: dict[str, Any] = {"color": INK, "linestyle": LINES[3], "linewidth": 1.0}
-        _name_all(
+        legend(
             drawing,
             shown,
             [("finite-size floor 0.5·2^(−n/2)", below), ("proven ceiling √(Q/(8(N−1)))", CEILING),
@@ -351,15 +239,5 @@ def _budget_drawings(table: Table) -> list[Drawing]:
             axes.set_title(f"τ = {tau:g}")
             axes.grid(axis="y")
         panels[0].set_ylabel("log₂ of the query bound")
-        _name_all(drawing, (), [(name, look) for _, name, look in BOUGHT], 3)
+        legend(drawing, (), [(name, look) for _, name, look in BOUGHT], 3)
     return [drawing]
-
-
-def _name_all(
-    drawing: Drawing, shown: Sequence[str], extra: Sequence[tuple[str, Mapping[str, Any]]], columns: int = 4
-) -> None:
-    from matplotlib.lines import Line2D
-
-    looks = [(name, dict(zip(("color", "marker", "linestyle"), LOOKS[name], strict=True))) for name in shown]
-    handles = [Line2D([], [], label=label, **look) for label, look in [*looks, *extra]]
-    drawing.figure.legend(handles=handles, loc="outside upper center", ncols=columns, handlelength=3, columnspacing=1.6)

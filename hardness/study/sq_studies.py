@@ -4,7 +4,7 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from itertools import product
-from math import comb, log, log2, sqrt
+from math import comb, log2, sqrt
 from statistics import NormalDist, mean
 from time import perf_counter
 from typing import Any
@@ -27,13 +27,6 @@ ROUNDING_PLAYED = ("characters", "sign-batch", "adaptive")
 ROUNDING_QUERIES = 20_000
 RUNS = 5  # of whatever draws its queries; on parities these strategies do not
 DETERMINISTIC = ("characters", "bent", "low-degree")
-
-GAMES_TOLERANCE = 0.1
-# Largest n a strategy affords, and its limit of queries.
-GAMES_UP_TO = {
-    "adaptive": (8, 20_000), "sign-batch": (8, 20_000), "characters": (5, 20_000), "gradient": (6, 300),
-    "low-degree": (8, 100),
-}  # fmt: skip
 
 NEED_QUERIES = 1500
 # Heads a strategy affords.
@@ -68,19 +61,6 @@ def frontier_tasks(quick: bool) -> list[Task]:
 
 def _runs(strategy: str, quick: bool) -> int:
     return 1 if strategy in DETERMINISTIC else 2 if quick else RUNS
-
-
-def games_tasks(quick: bool) -> list[Task]:
-    """Rounding with q = p = 5 against the window adversary, over all 5^n secrets; n up to 8 for those that end."""
-    tasks = []
-    for n in range(3, 6 if quick else 9):
-        params = {"dim": n + 1, "modulus": 5, "levels": 5}
-        for strategy, (largest, queries) in GAMES_UP_TO.items():
-            if n <= largest:
-                solver = {"kind": "frontier", "strategy": strategy, "tolerance": GAMES_TOLERANCE}
-                runs = 1 if strategy == "low-degree" or n == 8 else 2 if quick or n == 7 else RUNS
-                tasks += [Task("rounding", params, solver, {"queries": queries}, r) for r in range(runs)]
-    return tasks
 
 
 def _affordable(strategy: str, m: int, tau: float, quick: bool) -> bool:
@@ -272,25 +252,6 @@ def frontier_table(rows: Iterable[Row]) -> list[Line]:
             "ratio": queries / bound if queries and bound else None,
         })  # fmt: skip
     return table
-
-
-def games_table(rows: Iterable[Row]) -> list[Line]:
-    """The frontier's lines on rounding with SDA beside them, and the ratio over n ln q, what geometric losses cost."""
-    from hardness.sq.rounding_bounds import rounding_bounds
-
-    found = list(rows)
-    classes = {row.task.params["dim"] - 1 for row in found}
-    bounds = {n: rounding_bounds(RoundingConcepts(n, 5, 5), GAMES_TOLERANCE) for n in classes}
-    hidden = ("family", "m or n", "tolerance", "least", "exhaustive", "exact", "entropy")
-    table = []
-    for line in frontier_table(found):
-        n = line["m or n"]
-        ratio, decay = line["ratio"], n * log(5)
-        table.append(
-            {"n": n} | {key: value for key, value in line.items() if key not in hidden}
-            | {"SDA": bounds[n].get("sda"), "n ln q": decay, "ratio/(n ln q)": ratio and ratio / decay}
-        )  # fmt: skip
-    return sorted(table, key=lambda line: (line["strategy"], line["n"]))
 
 
 def need_table(rows: Iterable[Row]) -> list[Line]:
