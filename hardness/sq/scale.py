@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.kernels import shuffle
-from hardness.sq import kernels
-from hardness.sq.kernels import LANES
+from hardness.sq import kernels, kernels_batches
+from hardness.sq.kernels_batches import LANES
 from hardness.sq.oracle import FAILURE
 from hardness.sq.strategies import LARGEST_BATCH, batch_modes, batch_size, majority_mean
 
@@ -77,9 +77,9 @@ def sign_batch_adversary(
 ) -> Tally:
     """Sign batches (theory 2.5e) against the window (or null) adversary.
 
-    Three ways to know the means of a batch: linearly independent sets (`kernels.independent_batches`, exact), if
+    Three ways to know the means of a batch: linearly independent sets (`independent_batches`, exact), if
     the class has rank enough for a full batch; else sets that agree outside a small window of coordinates, by a
-    transform on the window (`kernels.window_batches`, exact), while groups of such sets fill a batch; and for
+    transform on the window (`window_batches`, exact), while groups of such sets fill a batch; and for
     the rest, if K <= 255, samples enough that certified intervals decide every live set (`_certified_batch`).
     """
     n, size = concepts.n, batch_size(tolerance)
@@ -110,7 +110,7 @@ def sign_batch_adversary(
     modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
     cap = certain
     while queries < budget:
-        size, _ = kernels.best_batch(modes, cap, pool.size, null)
+        size, _ = kernels_batches.best_batch(modes, cap, pool.size, null)
         if size <= rank:
             break
         if _certified_batch(pool, size, n, tolerance, null, state):
@@ -119,7 +119,7 @@ def sign_batch_adversary(
         else:
             cap = size - 2
         shuffle(pool, state)
-    live, asked = kernels.independent_batches(pool, concepts.s, modes[: rank + 1], null, budget - queries)
+    live, asked = kernels_batches.independent_batches(pool, concepts.s, modes[: rank + 1], null, budget - queries)
     return Tally(queries + asked, live)
 
 
@@ -141,7 +141,7 @@ def _certified_batch(
     rooms = (min(_room(size, n, tolerance), apart / 2), apart / 2)
     words, fewer = (LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms)
     hits, other_hits = np.zeros(size, np.int64), np.zeros(pool.size - size, np.int64)
-    kernels.agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
+    kernels_batches.agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
     means, others = hits / (64 * words) - 0.5, other_hits / (64 * fewer) - 0.5
     half, other_half = (sqrt(log(2 / FAILURE) / (2 * 64 * w)) for w in (words, fewer))
     reach = tolerance if null else 2 * tolerance - means.max() - half
@@ -204,7 +204,7 @@ def _window_round(
     starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
     alive = np.ones(pool.size, np.uint8)
     length, radius = int(tolerance * 2.0 ** (bits + 2)), int(tolerance * 2.0 ** (bits + 1))
-    _, queries, cap = kernels.window_batches(
+    _, queries, cap = kernels_batches.window_batches(
         parts[order], starts, pool.size, modes, cap, least, bits, length, radius, null, min(budget, NO_LIMIT), alive
     )
     return pool[order[alive == 1]], queries, cap

@@ -89,7 +89,7 @@ def batch_queries(concepts: int, tolerance: float) -> int | None:
     >>> batch_queries(8008, 0.05), round(8007 / (batch_size(0.05) // 2), 1)
     (262, 258.3)
     """
-    from hardness.sq.kernels import best_batch
+    from hardness.sq.kernels_batches import best_batch
 
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
     live, asked = concepts, 0
@@ -123,7 +123,7 @@ def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
 
 def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Signed majority of `batch_size` live sets, half of the signs -; in the end game as many as lose the most."""
-    from hardness.sq.kernels import best_batch
+    from hardness.sq.kernels_batches import best_batch
 
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
     idle = 0
