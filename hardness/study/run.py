@@ -1,17 +1,12 @@
 """Runs tasks on an engine: in this process, in a pool of processes, or on a Dask cluster. The rows are the same."""
 
 import os
-import platform
 import signal
-import subprocess
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from functools import cache
-from importlib.metadata import PackageNotFoundError, version
 from itertools import islice
-from pathlib import Path
 from queue import SimpleQueue
 from types import FrameType
 from typing import Any
@@ -19,6 +14,7 @@ from typing import Any
 from hardness.errors import InputError, missing_extra
 from hardness.study.clean import THREADS, die_with_parent
 from hardness.study.progress import Progress
+from hardness.study.provenance import provenance
 from hardness.study.store import Store
 from hardness.study.tasks import Task
 from hardness.study.trial import Outcome, run_trial
@@ -216,55 +212,6 @@ def _failure(error: BaseException, guard: float) -> Outcome:
         reason = "out of memory" if isinstance(error, MemoryError) else "its worker died"
         return Outcome("killed", detail={"reason": reason})
     return Outcome("error", detail={"reason": f"{type(error).__name__}: {error}".splitlines()[0]})
-
-
-@cache
-def provenance(root: int) -> Mapping[str, Any]:
-    """Where rows come from: package, commit, libraries, machine, root seed."""
-    import numpy as np
-
-    build: Any = np.show_config("dicts")
-    blas = build["Build Dependencies"]["blas"]
-    return {
-        "package": _package_version(),
-        "commit": _commit(),
-        "python": platform.python_version(),
-        "numpy": np.__version__,
-        "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
-        "cpu": _cpu(),
-        "system": f"{platform.system()} {platform.machine()}",
-        "seed": str(root),  # text: it may have 128 bits
-    }
-
-
-def _package_version() -> str:
-    try:
-        return version("attention-hardness")
-    except PackageNotFoundError:
-        return "unknown"
-
-
-def _commit() -> str | None:
-    """The commit of the source tree this package runs from, with + if it was changed; None outside of one."""
-    tree = Path(__file__).parents[2]
-    if not (tree / ".git").exists():
-        return None
-    try:
-        git = ["git", "-C", str(tree)]
-        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
-        changed = subprocess.run([*git, "status", "--porcelain", "hardness", "learner"], capture_output=True, text=True)
-    except (OSError, subprocess.CalledProcessError):
-        return None
-    return commit.stdout.strip() + ("+" if changed.stdout else "")
-
-
-def _cpu() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        lines = []
-    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
-    return next(names, platform.processor() or "unknown")
 
 
 @contextmanager
