@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from hardness.study import scaling
+from hardness.study import models, scaling
 from hardness.study.catalog import cells as grid
 from hardness.study.scaling import Cell, growth
 
@@ -130,7 +130,7 @@ def test_censored_fit_recovers_the_line() -> None:
     x = np.linspace(0, 1, 4000)
     X, y = np.column_stack([np.ones_like(x), x]), 2 + 3 * x + 0.5 * rng.standard_normal(x.size)
     limit = np.full_like(y, 4.0)
-    beta, sigma, _ = scaling.fit(X, np.minimum(y, limit)[None], (y > limit)[None])
+    beta, sigma, _ = models.fit(X, np.minimum(y, limit)[None], (y > limit)[None])
     assert beta[0] == pytest.approx([2, 3], abs=0.1)
     assert sigma[0] == pytest.approx(0.5, abs=0.03)
 

@@ -2,11 +2,9 @@
 
 import numpy as np
 
-from hardness.study.scaling import (
-    DECISIVE,
+from hardness.study.models import (
     GROWING,
     POLYNOMIAL,
-    SEED,
     Floats,
     Integers,
     criteria,
@@ -15,6 +13,7 @@ from hardness.study.scaling import (
     half_width,
     log2_binomial,
 )
+from hardness.study.scaling import DECISIVE, SEED
 
 
 def detectable(d: Integers, s: Integers, noise: float) -> float | None:
