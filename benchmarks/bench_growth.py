@@ -10,7 +10,7 @@ from hardness.attacks.kernels_gf import pack_rows, rref2
 from hardness.concepts import ParityConcepts
 from hardness.examples import TokenStream
 from hardness.gadget import exact
-from hardness.kernels import walsh_hadamard
+from hardness.kernels_walsh import walsh_hadamard
 from hardness.layer import MultiHeadAttention
 from hardness.sq.game import play
 

@@ -6,7 +6,7 @@ from itertools import product
 import numpy as np
 
 from benchmarks.harness import Call, Row, absent, optional, race, row, shared, threads
-from hardness.kernels import walsh_hadamard_shared
+from hardness.kernels_walsh import walsh_hadamard_shared
 
 TOPIC = "4 Walsh-Hadamard"
 BITS = range(10, 27, 2)

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.examples import pack
-from hardness.kernels import walsh_hadamard
+from hardness.kernels_walsh import walsh_hadamard
 from learner.base import Array
 from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks
 

@@ -4,7 +4,8 @@ from typing import Any
 
 import numpy as np
 
-from hardness.kernels import ONE, ZERO, U, compiled, popcount, random_word, walsh_hadamard
+from hardness.kernels import ONE, ZERO, U, compiled, popcount, random_word
+from hardness.kernels_walsh import walsh_hadamard
 from hardness.sq.kernels import best_window
 
 LANES = 16  # words of samples taken together

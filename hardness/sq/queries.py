@@ -12,8 +12,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness import kernels
 from hardness.errors import InputError
+from hardness.kernels_walsh import walsh_hadamard
 
 
 class OutOfRange(InputError):
@@ -100,9 +100,9 @@ class SignBatch:
             table = np.zeros(1 << rank, np.int32)
             own = _span_coordinates(self.sets, self.sets)[2]
             np.add.at(table, own, self.signs.astype(np.int32))
-            kernels.walsh_hadamard(table)
+            walsh_hadamard(table)
             table = np.sign(table).astype(np.int32)
-            kernels.walsh_hadamard(table)
+            walsh_hadamard(table)
             out[inside] = table[coordinates[inside]] / 2 ** (rank + 1)
         return out * (1 - 2 * self.flip)
 
@@ -163,7 +163,7 @@ class SpanFunction:
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
         _, inside, coordinates = _span_coordinates(self.generators, elements ^ np.uint64(self.base))
         spectrum = self.values.astype(np.float64)
-        kernels.walsh_hadamard(spectrum)
+        walsh_hadamard(spectrum)
         scale = (1 - 2 * self.flip) / (2 * len(spectrum))
         return np.where(inside, spectrum[np.where(inside, coordinates, 0)] * scale, 0.0)
 
@@ -217,7 +217,7 @@ class Table:
 
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
         spectrum = self.values.astype(np.float64)
-        kernels.walsh_hadamard(spectrum)
+        walsh_hadamard(spectrum)
         return np.asarray(spectrum[elements.astype(np.int64)] * ((1 - 2 * self.flip) / (2 * len(spectrum))))
 
     def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:

@@ -143,7 +143,7 @@ def degree(instance: Instance) -> int | None:
     >>> [degree(Instance.generate(Parity(dim=dim, heads=4), seed=0)) for dim in (7, 70)]
     [9, 9]
     """
-    from hardness.kernels import walsh_hadamard
+    from hardness.kernels_walsh import walsh_hadamard
 
     teacher = instance.teacher
     if not isinstance(teacher, Gadget):
