@@ -26,7 +26,7 @@ def rows() -> Iterator[Row]:
 def _row(k: int, d: int, m: int, count: int, with_torch: bool) -> Row:
     rng = np.random.default_rng([k, d, m])
     layer = MultiHeadAttention(rng.normal(0, 2**0.5 / d, (m, d, d)), rng.normal(0, d**-0.5, (m, d, d)))
-    n = max(256, min(1 << 13, (1 << 24) // (k * m * d * d)))
+    n = max(256, min(1 << 13, (1 << 26) // (k * m * d * d)))
     words = TokenStream(0, k, d).packed(0, n)
     X = unpack(words, d).astype(np.float64)
     a = rng.random((PRODUCT, PRODUCT))
@@ -44,5 +44,5 @@ def _row(k: int, d: int, m: int, count: int, with_torch: bool) -> Row:
     return found.judged(
         goals,
         floor="its products at the rate of a large one",
-        miss="products are most of both; ours go 24 rows at a time, so that bits do not depend on chunks",
+        miss="products are most of both",
     )

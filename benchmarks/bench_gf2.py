@@ -13,7 +13,7 @@ from hardness.attacks.kernels_gf import pack_rows, rref2
 
 TOPIC = "5 GF(2) elimination"
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
-SLOW = {"galois": 512, "python-flint": 4096}  # largest size at which the peer answers in seconds
+SLOW = {"galois": 2048, "python-flint": 4096}  # largest size at which the peer answers in seconds
 
 
 class Mzd(ctypes.Structure):

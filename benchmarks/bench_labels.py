@@ -7,7 +7,7 @@ import numpy as np
 
 from benchmarks import dense_peers
 from benchmarks.harness import Row, absent, optional, race, row, shared, threads
-from hardness.examples import CHUNK, TokenStream
+from hardness.examples import CHUNK, TokenStream, words_per_token
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
@@ -30,7 +30,7 @@ def rows() -> Iterator[Row]:
 def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
     instance, stream = Instance.generate(family, seed=0), TokenStream(1, 2, family.dim)
     examples = CHUNKS * CHUNK
-    memory = np.empty((examples, 2 * -(-family.dim // 64) + 1), np.uint64)  # words and level of every example
+    memory = np.empty((examples, 2 * words_per_token(family.dim) + 1), np.uint64)  # words and level of every example
 
     def make(part: int) -> None:
         for chunk in range(part, CHUNKS, count):
@@ -39,7 +39,18 @@ def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
     def write(part: int) -> None:
         memory[part * examples // count : (part + 1) * examples // count] = part
 
+    def words(part: int) -> None:
+        for chunk in range(part, CHUNKS, count):
+            stream.packed(chunk * CHUNK, CHUNK)
+
+    generators, size = [np.random.Philox(part) for part in range(count)], CHUNK * 2 * words_per_token(family.dim)
+
+    def numpys(part: int) -> None:
+        for _ in range(part, CHUNKS, count):
+            generators[part].random_raw(size)
+
     entrants = {"ours": shared(make, count), "floor": shared(write, count)}
+    parts = race(entrants | {"words": shared(words, count), "numpy": shared(numpys, count)}, seconds=0.5)
     scales = {}
     if with_torch and instance.heads * family.dim**2 < 2**22:
         few = max(128, FEW // family.dim)
@@ -55,5 +66,6 @@ def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
     return found.judged(
         goals,
         floor="writing the words and the level to memory",
-        miss="a word of Philox 4x64-10 takes 5 products of 64 bits, and one store",
+        miss=f"random words, 5 products of 64 by 64 bits each, take {parts.ratio('words', 'ours')[0]:.0%} of the time; "
+        f"the same generator in numpy takes {parts.ratio('numpy', 'words')[0]:.2g}x as long for them",
     )

@@ -2,21 +2,27 @@
 
 Other processes slow this machine down for seconds at a time, so a time is never compared with a time of another
 minute: a round runs ours, every peer and the floor one after the other, and what is reported is the median over
-rounds of the ratios within a round, with their quartiles.
+rounds of the ratios within a round, with their quartiles. Every thread, ours and a peer's, has a processor of its own:
+a kernel of an operating system may put two threads that have just woken up on the same one.
 """
 
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from importlib import import_module
-from time import perf_counter
+from itertools import cycle, islice
+from time import perf_counter, sleep
 from typing import Any
 
 import numpy as np
 
 Call = Callable[[], Any]
-LEAST = 1e-3  # seconds that a measurement lasts at least: it repeats a shorter call
+LEAST = 2e-3  # seconds that a measurement lasts at least: it repeats a shorter call
+PAUSE = 0.01  # seconds before each, in which threads that still wait for work fall asleep
+PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
+os.environ["OMP_PROC_BIND"] = "true"  # read when OpenMP is loaded, with torch
 
 
 @dataclass(frozen=True)
@@ -52,7 +58,10 @@ def race(entrants: Mapping[str, Call], seconds: float = 1.0, least: int = 5, clo
     rounds: list[list[float]] = []
     end = clock() + seconds
     while len(rounds) < least or clock() < end:
-        rounds.append([_time(call, repeats[name], clock) for name, call in entrants.items()])
+        rounds.append([])
+        for name, call in entrants.items():
+            sleep(PAUSE if clock is perf_counter else 0)
+            rounds[-1].append(_time(call, repeats[name], clock))
     return Times(dict(zip(entrants, np.array(rounds).T, strict=True)))
 
 
@@ -122,8 +131,14 @@ def shared(work: Callable[[int], Any], count: int) -> Call:
     """A call of `work` with each of 0..count - 1, side by side on as many threads."""
     if count == 1:
         return lambda: work(0)
-    pool = ThreadPoolExecutor(count)
+    pool = team(count)
     return lambda: list(pool.map(work, range(count)))
+
+
+def team(count: int) -> ThreadPoolExecutor:
+    """`count` threads, each bound to a processor of its own where the system can do that."""
+    places = islice(cycle(PROCESSORS), count)
+    return ThreadPoolExecutor(count, initializer=lambda: PROCESSORS and os.sched_setaffinity(0, {next(places)}))
 
 
 def optional(name: str) -> Any:

@@ -20,7 +20,7 @@ from hardness.vectors import everywhere, fused
 
 Array = NDArray[np.float64]
 LANES = 8  # columns of a panel: a vector of 64 bytes
-ROWS, CACHE = 64, 1 << 15  # of the differences that are made at a time: rows at least, floats at most
+ROWS, CACHE = 128, 1 << 16  # of the differences that are made at a time: rows at least, floats at most
 FLAT = "float64[::1]"
 PLACED = f"Tuple(({FLAT}, intp, intp, intp))"
 

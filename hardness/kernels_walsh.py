@@ -1,5 +1,6 @@
 """The Walsh-Hadamard transform in place: networks in registers, chunks in cache, two passes over memory."""
 
+from concurrent.futures import Executor
 from typing import Any
 
 import numpy as np
@@ -153,20 +154,19 @@ def walsh_hadamard(f: Any) -> Any:
         _columns(f, np.intp(0), np.intp(CHUNK))
 
 
-def walsh_hadamard_shared(f: NDArray[Any], threads: int) -> None:
-    """`walsh_hadamard` by several threads, each with its share of rows, then of columns: the same bits.
+def walsh_hadamard_shared(f: NDArray[Any], pool: Executor, parts: int) -> None:
+    """`walsh_hadamard` in `parts` parts side by side on a pool of threads, rows first, then columns: the same bits.
 
+    >>> from concurrent.futures import ThreadPoolExecutor
     >>> f = np.arange(2.0**21)
-    >>> walsh_hadamard_shared(f, threads=2)
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     walsh_hadamard_shared(f, pool, parts=2)
     >>> f[:3].tolist()
     [2199022206976.0, -1048576.0, -2097152.0]
     """
-    from concurrent.futures import ThreadPoolExecutor
-
-    if f.size < 16 * CHUNK or threads < 2:  # starting a thread takes longer than a chunk
+    if f.size < 16 * CHUNK or parts < 2:  # waking a thread takes longer than a chunk
         walsh_hadamard(f)
         return
-    with ThreadPoolExecutor(threads) as pool:
-        for work, total, unit in ((_rows, f.size, CHUNK), (_columns, CHUNK, STRIP // f.itemsize)):
-            cuts = [total // unit * i // threads * unit for i in range(threads + 1)]
-            list(pool.map(work, [f] * threads, cuts[:-1], cuts[1:]))
+    for work, total, unit in ((_rows, f.size, CHUNK), (_columns, CHUNK, STRIP // f.itemsize)):
+        cuts = [total // unit * i // parts * unit for i in range(parts + 1)]
+        list(pool.map(work, [f] * parts, cuts[:-1], cuts[1:]))

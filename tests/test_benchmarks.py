@@ -52,7 +52,7 @@ def test_short_calls_are_repeated_and_long_ones_are_not():
         before = clock.calls
         race({name: clock.lasting(seconds)}, seconds=0, least=2, clock=clock)
         counts[name] = clock.calls - before
-    assert counts == {"short": 2 + 2 * 100, "long": 1 + 2}
+    assert counts == {"short": 2 + 2 * 200, "long": 1 + 2}
 
 
 def test_scaled_times_and_quartiles():

@@ -1,5 +1,6 @@
 """The Walsh-Hadamard transform against its matrix and its definition."""
 
+from concurrent.futures import ThreadPoolExecutor
 from typing import Any
 
 import numpy as np
@@ -38,7 +39,8 @@ def test_walsh_hadamard_in_chunks_and_threads_is_the_same(bits: int, kind: type,
     f = f.astype(kind) if kind != np.int32 else (100 * f).astype(kind)
     expected, single, shared = radix_two(f), f.copy(), f.copy()
     kernels.walsh_hadamard(single)
-    kernels.walsh_hadamard_shared(shared, threads)
+    with ThreadPoolExecutor(threads) as pool:
+        kernels.walsh_hadamard_shared(shared, pool, threads)
     assert np.array_equal(single, shared)
     # The same sums in the same order, level by level: the same bits.
     assert np.array_equal(single, expected)
