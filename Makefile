@@ -18,7 +18,7 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: .venv/.installed-dev
+bench: .venv/.installed-bench
 	$(BIN)/python -m benchmarks
 
 .venv/bin/python:
@@ -32,6 +32,10 @@ bench: .venv/.installed-dev
 .venv/.installed-dev: pyproject.toml .venv/bin/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
 	touch $@ .venv/.installed
+
+.venv/.installed-bench: pyproject.toml .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	touch $@ .venv/.installed-dev .venv/.installed
 
 clean:
 	rm -rf .venv build dist *.egg-info

@@ -7,6 +7,7 @@ otherwise. Topics are the files bench_*.py by name.
 import argparse
 import csv
 import io
+import json
 import platform
 import sys
 from collections.abc import Sequence
@@ -20,9 +21,10 @@ from time import perf_counter
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.files import write_text
+from hardness.study.report import PAGE, ROWS, SUMMARY, renew_index
 
 HERE = Path(__file__).parent
-TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth")
+TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small")
 PACKAGES = ("numpy", "scipy", "numba", "torch", "pyfwht", "galois", "python-flint")
 
 
@@ -120,7 +122,7 @@ def ratio(value: float) -> str:
 
 
 def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
-    """Write index.html and rows.csv into `folder`."""
+    """Write index.html, rows.csv and summary.json into `folder`, and the index beside it if there is one."""
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
 
     text = io.StringIO()
@@ -133,8 +135,10 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
     html = environment.get_template("benchmarks.html").render(
         rows=rows, topics=dict.fromkeys(row.topic for row in rows), verdict=verdict(rows), about=about
     )
-    write_text(folder / "rows.csv", text.getvalue())
-    write_text(folder / "index.html", html)
+    write_text(folder / ROWS, text.getvalue())
+    write_text(folder / PAGE, html)
+    write_text(folder / SUMMARY, json.dumps({"study": "benchmarks", "verdict": verdict(rows), **about}) + "\n")
+    renew_index(folder.parent)
 
 
 if __name__ == "__main__":
