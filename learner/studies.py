@@ -219,7 +219,7 @@ def scaling_table(rows: Iterable[Row]) -> list[dict[str, Any]]:
             {"learner": name, "m": m, "trials": sum(map(len, won.values())), "examples": least}
             | {"seconds": round(float(np.median(seconds)), 2) if seconds else None}
             | {
-                "success": {c: float(np.mean(found)) for c, found in won.items()},
+                "solved": {c: f"{sum(found)}/{len(found)}" for c, found in won.items()},
                 "error at most examples": float(np.median(last)),
             }
         )

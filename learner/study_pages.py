@@ -5,6 +5,8 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from scipy.stats import binomtest
+
 from hardness.study.figures import INK, LINES, MARKERS, RAMP, Drawing, style
 from hardness.study.report import cell_text, table_page
 from hardness.study.store import Store
@@ -20,7 +22,18 @@ def write(store: Store, folder: Path) -> str:
     table = studies.TABLES[name](store.rows())
     drawings = [FIGURES[name](table)] if table and name in FIGURES else []
     verdict = VERDICTS[name](table) if table else "No trial has been run."
-    return table_page(store, folder, verdict, table, NOTES[name], drawings)
+    notes = [*NOTES[name], *([_intervals(table)] if name == "learner-scaling" else [])]
+    return table_page(store, folder, verdict, table, notes, drawings)
+
+
+def _intervals(table: Table) -> str:
+    """What the numbers of solved trials say of the chance to solve one: exact 95 % intervals (Clopper and Pearson)."""
+    counts = sorted({tuple(map(int, text.split("/"))) for line in table for text in line["solved"].values()})
+    said = []
+    for solved, tried in counts:
+        low, high = binomtest(solved, tried).proportion_ci(method="exact")
+        said.append(f"{solved}/{tried}: {low:.2g} to {high:.2g}")
+    return f"Chance that a trial is solved, 95 % intervals by the number that were: {'; '.join(said)}."
 
 
 def _rarity_figure(table: Table) -> Drawing:
@@ -68,7 +81,7 @@ def _scaling_figure(table: Table) -> Drawing:
             solved = [line for line in lines if line["examples"]]
             axes.plot([e["m"] + aside for e in solved], [e["examples"] for e in solved], **own | {"marker": ""})
             for line in lines:
-                x, tried = line["m"] + aside, line["success"]
+                x, tried = line["m"] + aside, line["solved"]
                 tip = f"{name}, m = {line['m']}: solved {cell_text(tried)} of {line['trials']} trials"
                 if not line["examples"]:
                     drawing.point(axes, x, max(tried), tip, color=own["color"], marker="^", markerfacecolor="none")
@@ -153,7 +166,7 @@ def _scaling(table: Sequence[Mapping[str, Any]]) -> str:
         lines = [line for line in table if line["learner"] == name]
         needs = sorted(line["examples"] / line["m"] for line in lines if line["examples"])
         never = [f"{line['m']}" for line in lines if not line["examples"]]
-        most = max(count for line in lines for count in line["success"])
+        most = max(count for line in lines for count in line["solved"])
         text = f"{needs[0]:.0f}m to {needs[-1]:.0f}m" if needs else "never"
         said.append(f"{name} {text}" + (f" (not up to {most:,} examples at m = {', '.join(never)})" if never else ""))
     sizes = [line["m"] for line in table]
