@@ -94,6 +94,8 @@ def test_bad_tokens_are_refused_and_parameters_are_frozen():
     layer = MultiHeadAttention(np.zeros((1, 2, 2)), np.zeros((1, 2, 2)))
     with pytest.raises(InputError, match="X must have shape"):
         layer(np.ones((3, 2, 5)))
+    with pytest.raises(InputError, match="a token at least"):
+        layer(np.ones((3, 0, 2)))
     with pytest.raises(InputError, match="X must be finite"):
         layer(np.full((3, 2, 2), np.nan))
     with pytest.raises(InputError, match="finite"):
