@@ -1,6 +1,7 @@
-"""The Walsh-Hadamard transform in place: networks in registers, chunks in cache, two passes over memory."""
+"""The Walsh-Hadamard transform in place: networks in registers, chunks and blocks in cache, few passes over memory."""
 
 from concurrent.futures import Executor
+from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -13,20 +14,20 @@ from numpy.typing import NDArray
 from hardness.kernels import U, compiled, popcount
 from hardness.vectors import everywhere, fused
 
-VECTOR, CHUNK, STRIP = 64, 1 << 17, 4096  # bytes, elements, bytes
+VECTOR, CHUNK, BLOCK = 64, 1 << 17, 1 << 20  # bytes, elements, elements
+# Below, np.intp(…) stands where a constant would ask for a compiled version of its own.
 
 
 def _network(levels: int, across: bool) -> Any:
     """Walsh-Hadamard levels on 2^levels vectors of 64 bytes, which stay in registers: compiled code of its own.
 
-    `network(f, start, stride, g, at, step)` takes the vectors at start, start + stride, … of f through all levels
-    between them, after those inside each vector if `across`, to at, at + step, … of g. In plain loops this would
-    become scalar code.
+    `network(f, start, stride)` takes the vectors at start, start + stride, … of f through all levels between them,
+    after those inside each vector if `across`. In plain loops this would become scalar code.
     """
 
     @intrinsic
-    def network(context: Any, f: Any, start: Any, stride: Any, g: Any, at: Any, step: Any) -> Any:
-        if f.layout != "C" or g.layout != "C":
+    def network(context: Any, f: Any, start: Any, stride: Any) -> Any:
+        if f.layout != "C":
             raise TypingError("a Walsh-Hadamard transform is made in place on a contiguous array")
 
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -47,12 +48,11 @@ def _network(levels: int, across: bool) -> Any:
             def order(places: list[int]) -> Any:
                 return ir.Constant(ir.VectorType(ir.IntType(32), width), places)
 
-            def pointers(array: Any, first: Any, stride: Any) -> list[Any]:
-                data = context.make_array(kind)(context, builder, array).data
-                places = [builder.add(first, builder.mul(stride, stride.type(i))) for i in range(1 << levels)]
-                return [builder.bitcast(builder.gep(data, [place]), vector.as_pointer()) for place in places]
-
-            x = [builder.load(place, align=size) for place in pointers(*arguments[:3])]
+            array, start, stride = arguments
+            data = context.make_array(kind)(context, builder, array).data
+            places = [builder.add(start, builder.mul(stride, stride.type(i))) for i in range(1 << levels)]
+            pointers = [builder.bitcast(builder.gep(data, [place]), vector.as_pointer()) for place in places]
+            x = [builder.load(pointer, align=size) for pointer in pointers]
             for bit in (1 << i for i in range(width.bit_length() - 1) if across):
                 partner = order([i ^ bit for i in range(width)])
                 upper = order([i + width * bool(i & bit) for i in range(width)])
@@ -66,11 +66,11 @@ def _network(levels: int, across: bool) -> Any:
             for bit in (1 << i for i in range(levels)):
                 for i in (i for i in range(1 << levels) if not i & bit):
                     x[i], x[i | bit] = add(x[i], x[i | bit]), sub(x[i], x[i | bit])
-            for value, place in zip(x, pointers(*arguments[3:]), strict=True):
-                builder.store(value, place, align=size)
+            for value, pointer in zip(x, pointers, strict=True):
+                builder.store(value, pointer, align=size)
             return context.get_dummy_value()
 
-        return types.void(f, types.intp, types.intp, g, types.intp, types.intp), generate
+        return types.void(f, types.intp, types.intp), generate
 
     return network
 
@@ -80,82 +80,74 @@ _NEXT_1, _NEXT_2, _NEXT_3, _NEXT_4 = (_network(levels, False) for levels in rang
 
 
 @compiled
-def _sweep(f: Any, start: Any, stride: Any, g: Any, at: Any, step: Any, levels: Any, count: Any) -> Any:
-    """One network on the `count` elements beside f[start], f[start + stride], …, to g[at], g[at + step], …"""
+def _sweep(f: Any, start: Any, stride: Any, levels: Any, count: Any) -> Any:
+    """One network on the `count` elements beside f[start], f[start + stride], …"""
     width = VECTOR // f.itemsize
     if levels == 1:
-        for j in range(0, count, width):
-            _NEXT_1(f, start + j, stride, g, at + j, step)
+        for j in range(start, start + count, width):
+            _NEXT_1(f, j, stride)
     elif levels == 2:
-        for j in range(0, count, width):
-            _NEXT_2(f, start + j, stride, g, at + j, step)
+        for j in range(start, start + count, width):
+            _NEXT_2(f, j, stride)
     elif levels == 3:
-        for j in range(0, count, width):
-            _NEXT_3(f, start + j, stride, g, at + j, step)
+        for j in range(start, start + count, width):
+            _NEXT_3(f, j, stride)
     else:
-        for j in range(0, count, width):
-            _NEXT_4(f, start + j, stride, g, at + j, step)
+        for j in range(start, start + count, width):
+            _NEXT_4(f, j, stride)
 
 
 @compiled
-def _rows(f: Any, first: Any, last: Any) -> Any:
-    """All levels inside each chunk of f[first:last]: a chunk stays in the second-level cache."""
+def _climb(f: Any, h: Any, first: Any, last: Any, unit: Any) -> Any:
+    """The levels of f from h on, of the columns first..last - 1 of each `unit` elements.
+
+    Vectors a way of the first cache (4 KiB) apart all fall into one set of it, which holds 8 or more of them; and so
+    many streams of memory are read and written as fast as one.
+    """
+    while h < f.size:
+        left, most = int(popcount(U(f.size // h - 1))), 4 if h * f.itemsize < 4096 else 3
+        levels = -(-left // -(-left // most))  # equal shares of the fewest sweeps
+        for start in range(0, f.size, h << levels):
+            for column in range(start + first, start + h, unit):
+                _sweep(f, column, h, levels, min(last - first, h))
+        h <<= levels
+
+
+@compiled
+def _inside(f: Any) -> Any:
+    """All levels inside the blocks of f: a chunk stays in the second-level cache, a block in the third."""
     width = VECTOR // f.itemsize
-    for chunk in range(first, last, CHUNK):
-        end = min(chunk + CHUNK, last)
-        size = end - chunk
-        h = 16 * width if size >= 16 * width else min(width, size)
-        for start in range(chunk, end, h):
-            if h == 16 * width:
-                _WITHIN_AND_4(f, start, width, f, start, width)
-            elif h == width:
-                _WITHIN(f, start, width, f, start, width)
-            else:
-                part, half = f[start : start + h], 1
-                while half < h:
-                    for i in range(h):
-                        if not i & half:
-                            x, y = part[i], part[i | half]
-                            part[i], part[i | half] = x + y, x - y
-                    half *= 2
-        while h < size:
-            # Vectors a way of the first cache (4 KiB) apart all fall into one set of it, which holds 8 or more of them.
-            left, most = int(popcount(U(size // h - 1))), 4 if h * f.itemsize < 4096 else 3
-            levels = -(-left // -(-left // most))  # equal shares of the fewest sweeps
-            for block in range(chunk, end, h << levels):
-                _sweep(f, block, h, f, block, h, levels, h)
-            h <<= levels
-
-
-@compiled
-def _columns(f: Any, first: Any, last: Any) -> Any:
-    """The levels between the chunks, for columns first..last - 1: a strip at a time, so that memory is read once."""
-    rows, strip = f.size // CHUNK, STRIP // f.itemsize
-    pitch = strip + VECTOR // f.itemsize  # not a power of two: rows of the strip do not displace one another
-    held = np.empty(rows * pitch, f.dtype)
-    for start in range(first, last, strip):
-        h = 1
-        while h < rows:
-            left = int(popcount(U(rows // h - 1)))
-            levels = -(-left // -(-left // 4))
-            source, a, p = (f, start, CHUNK) if h == 1 else (held, 0, pitch)
-            target, b, q = (f, start, CHUNK) if h << levels == rows else (held, 0, pitch)
-            for block in range(0, rows, h << levels):
-                for i in range(block, block + h):
-                    _sweep(source, a + i * p, h * p, target, b + i * q, h * q, levels, strip)
-            h <<= levels
+    for block in range(0, f.size, BLOCK):
+        whole = f[block : block + BLOCK]
+        for at in range(0, whole.size, CHUNK):
+            chunk = whole[at : at + CHUNK]
+            h = 16 * width if chunk.size >= 16 * width else min(width, chunk.size)
+            for start in range(0, chunk.size, h):
+                if h == 16 * width:
+                    _WITHIN_AND_4(chunk, start, width)
+                elif h == width:
+                    _WITHIN(chunk, start, width)
+                else:
+                    half = 1
+                    while half < h:
+                        for i in range(h):
+                            if not i & half:
+                                x, y = chunk[i], chunk[i | half]
+                                chunk[i], chunk[i | half] = x + y, x - y
+                        half *= 2
+            _climb(chunk, h, np.intp(0), chunk.size, chunk.size)
+        _climb(whole, np.intp(CHUNK), np.intp(0), whole.size, whole.size)
 
 
 @compiled
 def walsh_hadamard(f: Any) -> Any:
     """In-place transform f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k, contiguous."""
-    _rows(f, np.intp(0), f.size)
-    if f.size > CHUNK:
-        _columns(f, np.intp(0), np.intp(CHUNK))
+    _inside(f)
+    _climb(f, np.intp(BLOCK), np.intp(0), np.intp(BLOCK), np.intp(BLOCK))
 
 
 def walsh_hadamard_shared(f: NDArray[Any], pool: Executor, parts: int) -> None:
-    """`walsh_hadamard` in `parts` parts side by side on a pool of threads, rows first, then columns: the same bits.
+    """`walsh_hadamard` in `parts` parts side by side on a pool of threads: the same bits.
 
     >>> from concurrent.futures import ThreadPoolExecutor
     >>> f = np.arange(2.0**21)
@@ -164,9 +156,10 @@ def walsh_hadamard_shared(f: NDArray[Any], pool: Executor, parts: int) -> None:
     >>> f[:3].tolist()
     [2199022206976.0, -1048576.0, -2097152.0]
     """
-    if f.size < 16 * CHUNK or parts < 2:  # waking a thread takes longer than a chunk
+    if f.size <= BLOCK or parts < 2:  # waking a thread takes longer than a chunk
         walsh_hadamard(f)
         return
-    for work, total, unit in ((_rows, f.size, CHUNK), (_columns, CHUNK, STRIP // f.itemsize)):
-        cuts = [total // unit * i // parts * unit for i in range(parts + 1)]
-        list(pool.map(work, [f] * parts, cuts[:-1], cuts[1:]))
+    blocks, columns = ([n * i // parts for i in range(parts + 1)] for n in (f.size // BLOCK, BLOCK // VECTOR))
+    list(pool.map(_inside, [f[a * BLOCK : b * BLOCK] for a, b in pairwise(blocks)]))
+    firsts, lasts = zip(*((a * VECTOR, b * VECTOR) for a, b in pairwise(columns)), strict=True)
+    list(pool.map(_climb, [f] * parts, [BLOCK] * parts, firsts, lasts, [BLOCK] * parts))

@@ -32,7 +32,7 @@ def radix_two(f: NDArray[Any]) -> NDArray[Any]:
     return f
 
 
-@given(st.integers(9, 21), st.sampled_from([np.float64, np.float32, np.int32]), st.integers(1, 3))
+@given(st.integers(9, 23), st.sampled_from([np.float64, np.float32, np.int32]), st.integers(1, 3))
 @settings(max_examples=12)
 def test_walsh_hadamard_in_chunks_and_threads_is_the_same(bits: int, kind: type, threads: int) -> None:
     f = np.random.default_rng(bits).standard_normal(1 << bits)
