@@ -80,7 +80,8 @@ class Drawing:
         with style(self.name):
             self.figure.savefig(stream, format=kind, metadata=undated)
         self.figure.set_layout_engine("none")  # laid out once: another format keeps the places
-        self._saved[kind] = stream.getvalue()
+        found = stream.getvalue()
+        self._saved[kind] = _counted(found.decode(), self.name).encode() if kind == "svg" else found
         return self._saved[kind]
 
     def inline(self) -> str:
@@ -91,6 +92,18 @@ class Drawing:
             text = text.replace(f'<g id="{identity}">', f'<g id="{identity}" class="tip"><title>{escape(tip)}</title>')
         text = re.sub(r'<svg ([^>]*?)height="[^"]*"([^>]*?)width="([\d.]+)pt"', r'<svg \1\2style="width:\3pt"', text)
         return re.sub(r"#[0-9a-f]{6}", lambda m: f"var(--c{m[0][1:]}, {m[0]})", text)
+
+
+def _counted(svg: str, name: str) -> str:
+    """An SVG whose identifiers are numbers after `name`: matplotlib's are hashes of places to their last bit, which
+    differs between processors.
+
+    >>> _counted('<path id="m3594aed568"/><use href="#m3594aed568"/>', "costs")
+    '<path id="costs-1"/><use href="#costs-1"/>'
+    """
+    hashes = dict.fromkeys(re.findall(r'id="([a-z][0-9a-f]{10})"', svg))
+    names = {identity: f"{name}-{i}" for i, identity in enumerate(hashes, 1)}
+    return re.sub(r"\b[a-z][0-9a-f]{10}\b", lambda found: names.get(found[0], found[0]), svg)
 
 
 def style(salt: str) -> Any:
