@@ -10,6 +10,7 @@ import io
 import json
 import platform
 import sys
+from collections import Counter
 from collections.abc import Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
@@ -75,15 +76,17 @@ def processor() -> str:
 
 
 def verdict(rows: Sequence[Row]) -> str:
-    """One sentence: goals met and missed, peers that are not there."""
+    """One sentence: goals met, those missed by name and number, peers that are not there."""
     met, missed = (
-        sum(len(text.split("; ")) for text in texts if text)
-        for texts in ([r.met for r in rows], [r.missed for r in rows])
+        Counter(goal for text in texts if text for goal in text.split("; "))
+        for texts in ([row.met for row in rows], [row.missed for row in rows])
     )
-    absent = dict.fromkeys(row.peer for row in rows if row.case == "absent")
-    return f"{met} of {met + missed} goals met, {missed} missed" + (
-        f"; absent: {', '.join(absent)}." if absent else "."
-    )
+    said = [f"{met.total()} of {met.total() + missed.total()} goals met"]
+    if missed:
+        said.append("missed: " + ", ".join(f"{goal} ({count}x)" for goal, count in missed.items()))
+    if absent := dict.fromkeys(row.peer for row in rows if row.case == "absent"):
+        said.append(f"absent: {', '.join(absent)}")
+    return "; ".join(said) + "."
 
 
 def line(row: Row) -> str:

@@ -75,7 +75,7 @@ def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
         entrants[f"torch {name}"], scales = call, {f"torch {name}": examples / few}
     times = race(entrants, seconds=2.0).scaled(scales)
     found = row(TOPIC, f"{family.name} d={family.dim} m={instance.heads}", count, times, units=examples, unit="example")
-    goals = {"<= 3x writing to memory": found.over_floor <= 3}
+    goals = {"labels <= 3x writing to memory": found.over_floor <= 3}
     if (family.dim, family.name) == (32, "parity") and found.ratio:
         goals[">= 1000x torch"] = found.ratio >= 1000
     if (family.dim, family.name, count) == (512, "rounding", 1):

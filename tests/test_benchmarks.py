@@ -84,7 +84,7 @@ def test_goals_are_met_or_missed_with_the_reason():
     assert (found.met, found.missed, found.note) == ("a; c", "b", "the floor")
     assert Row("topic", "case", 1, note="usual").judged({"a": True}, miss="the floor").note == "usual"
     rows = [found, *absent("topic", {"here": harness, "peer": None})]
-    assert benchmarks.verdict(rows) == "2 of 3 goals met, 1 missed; absent: peer."
+    assert benchmarks.verdict(rows) == "2 of 3 goals met; missed: b (1x); absent: peer."
 
 
 def test_work_is_shared_by_parts():
