@@ -8,6 +8,7 @@ import argparse
 import csv
 import io
 import json
+import os
 import platform
 import sys
 from collections import Counter
@@ -22,6 +23,7 @@ from time import perf_counter
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.files import write_text
+from hardness.study.provenance import cpu
 from hardness.study.report import PAGE, ROWS, SUMMARY, renew_index
 
 HERE = Path(__file__).parent
@@ -36,6 +38,7 @@ def main() -> None:
     given = parser.parse_args()
     if unknown := set(given.topics) - set(TOPICS):
         parser.error(f"no topic {', '.join(sorted(unknown))}")
+    os.environ["OMP_PROC_BIND"] = "true"  # read when OpenMP is loaded, with torch: see `harness`
     out = given.out or (None if given.topics else HERE.parent / "reports" / "benchmarks")
     started, rows = perf_counter(), []
     about = environment()
@@ -55,7 +58,7 @@ def environment() -> dict[str, str]:
         rates = f"{blas_rate() / 1e9:.0f} Gflop/s float64 products, {memory_rate() / 1e9:.0f} GB/s in place, a thread"
     found = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
-        "processor": processor(),
+        "processor": cpu(),
         "cores": str(cpu_count()),
         "floors": rates,
     }
@@ -65,14 +68,6 @@ def environment() -> dict[str, str]:
         except PackageNotFoundError:
             found[package] = "absent"
     return {**found, "Python": platform.python_version()}
-
-
-def processor() -> str:
-    try:
-        lines = Path("/proc/cpuinfo").read_text().splitlines()
-    except OSError:
-        return platform.processor()
-    return next((text.partition(":")[2].strip() for text in lines if text.startswith("model name")), platform.machine())
 
 
 def verdict(rows: Sequence[Row]) -> str:

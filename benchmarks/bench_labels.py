@@ -16,9 +16,8 @@ TOPIC = "1 Labels"
 FEW = 1 << 14  # coordinates of a token, over all examples, for torch, which needs a thousand times as long
 CHUNKS = 16
 FAMILIES = [family for d in (32, 128, 512) for family in (Parity(d, 8), Rounding(d, 97, 2))]
-
-
-LANES, PRODUCTS = 64, 5 * 19  # products of 32 by 32 bits in the ten rounds of a counter, which makes 4 words
+LANES = 64
+PRODUCTS = 19  # of 64 by 64 bits, each five of 32 by 32, in the ten rounds of a counter, which makes 4 words
 
 
 @njit(nogil=True)
@@ -58,8 +57,9 @@ def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
             stream.packed(chunk * CHUNK, CHUNK)
 
     lanes = np.ones((count, 4 * LANES), np.uint64)[:, :LANES]  # not in one another's cache lines
-    times = CHUNKS * CHUNK * 2 * words_per_token(family.dim) // 4 * PRODUCTS // (5 * LANES * count)
-    generators, size = [np.random.Philox(part) for part in range(count)], CHUNK * 2 * words_per_token(family.dim)
+    size = CHUNK * 2 * words_per_token(family.dim)
+    times = CHUNKS * size // 4 * PRODUCTS // (LANES * count)
+    generators = [np.random.Philox(part) for part in range(count)]
 
     def numpys(part: int) -> None:
         for _ in range(part, CHUNKS, count):

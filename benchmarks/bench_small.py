@@ -3,7 +3,6 @@
 from collections.abc import Callable, Iterator
 from itertools import product
 
-import numba  # noqa: F401  # once it is loaded, examples are made by compiled loops
 import numpy as np
 from scipy.linalg import hadamard
 

@@ -22,7 +22,6 @@ Call = Callable[[], Any]
 LEAST = 2e-3  # seconds that a measurement lasts at least: it repeats a shorter call
 PAUSE = 0.01  # seconds before each, in which threads that still wait for work fall asleep
 PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
-os.environ["OMP_PROC_BIND"] = "true"  # read when OpenMP is loaded, with torch
 
 
 @dataclass(frozen=True)

@@ -8,8 +8,8 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
-from llvmlite import ir  # type: ignore[import-untyped]
-from llvmlite.binding import get_host_cpu_features  # type: ignore[import-untyped]
+from llvmlite import ir
+from llvmlite.binding import get_host_cpu_features
 from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
@@ -55,7 +55,7 @@ def _tile(rows: int, vectors: int) -> Any:
             fma = fused(builder, vector)
 
             def placed(argument: int) -> list[Any]:
-                memory, *rest = cgutils.unpack_tuple(builder, arguments[argument])  # type: ignore[no-untyped-call]
+                memory, *rest = cgutils.unpack_tuple(builder, arguments[argument])
                 return [context.make_array(signature.args[argument][0])(context, builder, memory).data, *rest]
 
             def along(start: Any, step: Any, count: int) -> list[Any]:
@@ -68,10 +68,7 @@ def _tile(rows: int, vectors: int) -> Any:
             right, at_b, pitch_b, step_b = placed(2)
             target, at, pitch, step = placed(3)
             places = [pointer(target, v) for row in along(at, pitch, rows) for v in along(row, step, vectors)]
-            sums = [
-                cgutils.alloca_once_value(builder, builder.load(place, align=8))  # type: ignore[no-untyped-call]
-                for place in places
-            ]
+            sums = [cgutils.alloca_once_value(builder, builder.load(place, align=8)) for place in places]
             starts_a, starts_b = along(at_a, pitch_a, rows), along(at_b, step_b, vectors)
             with cgutils.for_range(builder, arguments[0]) as loop:
                 # What may not be copied is not unrolled either: that would take long, and sums cover their latency.
@@ -123,7 +120,7 @@ def attention_scores(shape: Any, x: Any, theta: Any, differences: Any, right: An
     A softmax does not see what all scores of its row share, so what is computed is x_a Θ_i (x_b - x_{k-1}), and 0 for
     b = k - 1. All arrays are flat; `shape` is (n, k, d, m, D, K), D and K are d and k rounded up to multiples of 8.
     `theta` are the panels of the matrix (d, m D) with Θ_iᵀ at columns i D and after. What stays in `differences`
-    (n (k - 1), d) is x_b - x_{k-1}; `right` (n (k - 1), m D), 0 at first, and `room` (d + m k, K) are room.
+    (n (k - 1), d) is x_b - x_{k-1}; `right` (n (k - 1), m D), 0 at first, and `room` (d + 2 (k - 1) m, K) are room.
     """
     n, k, d, m, D, K = shape
     for e in range(n):
@@ -134,25 +131,27 @@ def attention_scores(shape: Any, x: Any, theta: Any, differences: Any, right: An
                 difference[j] = token[j] - last[j]
     panel = (theta, 0, LANES, LANES * d)
     product((n * (k - 1), d, m * D), (differences, 0, d, 1), panel, (right, 0, m * D, LANES))
-    columns, found = room[: d * K], room[d * K :]
+    columns, halves = room[: d * K], room[d * K :]
     columns[:] = 0.0
     for e in range(n):
         for a in range(k):
             token, column = x[(e * k + a) * d :], columns[a:]
             for j in range(d):
                 column[j * K] = token[j]
-        found[:] = 0.0
-        own = (right, e * (k - 1) * m * D, D, 1)
-        product(((k - 1) * m, d, K), own, (columns, 0, K, LANES), (found, 0, K, LANES))
+        halves[:] = 0.0
+        for h in range(2):  # half as long, a sum errs less
+            first, depth = h * (d // 2), d // 2 + h * (d % 2)
+            own, half = (right, e * (k - 1) * m * D + first, D, 1), (halves, h * (k - 1) * m * K, K, LANES)
+            product(((k - 1) * m, depth, K), own, (columns, first * K, K, LANES), half)
         top = out[(e * k + k - 1) * m * k :]
         for j in range(m * k):
             top[j] = 0.0
         for b in range(k - 1):
             scores = out[(e * k + b) * m * k :]
             for i in range(m):
-                to, of = scores[i * k :], found[(b * m + i) * K :]
+                to, x1, x2 = scores[i * k :], halves[(b * m + i) * K :], halves[((k - 1 + b) * m + i) * K :]
                 for a in range(k):
-                    to[a] = of[a]
+                    to[a] = x1[a] + x2[a]
             for j in range(m * k):
                 top[j] = max(top[j], scores[j])
         for b in range(k - 1):
@@ -233,7 +232,7 @@ class TiledAttention:
         (n, k, d), m, D = x.shape, self.heads, self.width
         K = -(-k // LANES) * LANES
         size = min(n, max(ROWS, CACHE // (m * D)) // k) or 1  # what is made of so many examples stays in cache
-        small, room = np.empty((d + m * k) * K), np.zeros(size * (k - 1) * m * D)
+        small, room = np.empty((d + 2 * (k - 1) * m) * K), np.zeros(size * (k - 1) * m * D)
         differences, scores = np.empty(size * (k - 1) * d), np.empty(size * k * m * k)
         for start in range(0, n, size):
             tokens = np.ascontiguousarray(x[start : start + size], np.float64).reshape(-1)

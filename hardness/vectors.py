@@ -3,7 +3,7 @@
 from functools import partial
 from typing import Any
 
-from llvmlite import ir  # type: ignore[import-untyped]
+from llvmlite import ir
 from numba.core import cgutils
 
 
@@ -17,4 +17,4 @@ def fused(builder: Any, vector: Any) -> Any:
     """The operation [a, b, c] -> a b + c on vectors of floats, rounded once."""
     bits = 64 if vector.element == ir.DoubleType() else 32
     kind, name = ir.FunctionType(vector, [vector] * 3), f"llvm.fma.v{vector.count}f{bits}"
-    return partial(builder.call, cgutils.get_or_insert_function(builder.module, kind, name))  # type: ignore[no-untyped-call]
+    return partial(builder.call, cgutils.get_or_insert_function(builder.module, kind, name))

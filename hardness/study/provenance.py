@@ -22,7 +22,7 @@ def provenance(root: int) -> Mapping[str, Any]:
         "python": platform.python_version(),
         "numpy": np.__version__,
         "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
-        "cpu": _cpu(),
+        "cpu": cpu(),
         "system": f"{platform.system()} {platform.machine()}",
         "seed": str(root),  # text: it may have 128 bits
     }
@@ -49,7 +49,8 @@ def _commit() -> str | None:
     return commit.stdout.strip() + ("+" if changed.stdout else "")
 
 
-def _cpu() -> str:
+def cpu() -> str:
+    """The processor by name."""
     try:
         lines = Path("/proc/cpuinfo").read_text().splitlines()
     except OSError:
