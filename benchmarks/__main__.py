@@ -23,8 +23,8 @@ from time import perf_counter
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.files import write_text
+from hardness.study.page.report import PAGE, ROWS, SUMMARY, renew_index
 from hardness.study.provenance import cpu
-from hardness.study.report import PAGE, ROWS, SUMMARY, renew_index
 
 HERE = Path(__file__).parent
 TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small")
@@ -127,7 +127,7 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
     writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
     writer.writeheader()
     writer.writerows(map(asdict, rows))
-    loader = ChoiceLoader([FileSystemLoader(HERE), PackageLoader("hardness.study", ".")])
+    loader = ChoiceLoader([FileSystemLoader(HERE), PackageLoader("hardness.study.page", ".")])
     environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
     environment.filters |= {"duration": duration, "ratio": ratio}
     html = environment.get_template("benchmarks.html").render(

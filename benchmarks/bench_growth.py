@@ -7,10 +7,10 @@ import numpy as np
 
 from benchmarks.harness import Call, Row, exponent, race, threads
 from hardness.attacks.kernels_gf import pack_rows, rref2
+from hardness.compiled.walsh import walsh_hadamard
 from hardness.concepts import ParityConcepts
 from hardness.examples import TokenStream
 from hardness.gadget import exact
-from hardness.kernels_walsh import walsh_hadamard
 from hardness.layer import MultiHeadAttention
 from hardness.sq.game import play
 

@@ -30,7 +30,7 @@ FIRST = {  # what runs before the clock, and the call that is timed
         "layer(np.ones((2, 2, 3)))",
     ),
     "walsh-hadamard": (
-        "import numpy as np; from hardness.kernels_walsh import walsh_hadamard; f = np.ones(64)",
+        "import numpy as np; from hardness.compiled.walsh import walsh_hadamard; f = np.ones(64)",
         "walsh_hadamard(f)",
     ),
     "gf(2) elimination": (

@@ -80,7 +80,7 @@ class ParityConcepts:
 
     def masks(self, start: int = 0, count: int | None = None) -> NDArray[np.uint64]:
         """The sets of ranks start .. start+count-1 (to the end if no count), uint64."""
-        from hardness import kernels
+        from hardness.compiled import bits as kernels
 
         if self.n > 64:
             raise InputError(f"arrays of sets need n <= 64, got n={self.n}; use rank and unrank")

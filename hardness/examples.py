@@ -61,7 +61,7 @@ class TokenStream:
         skip = start % 4  # a step of the counter yields four words
         last = (period - 1 - (start - skip)) % period
         if compiled_pays(count):
-            from hardness.kernels import philox
+            from hardness.compiled.bits import philox
 
             out = np.empty(-(-(skip + count) // 4) * 4, np.uint64)
             philox(_key(self.seed, role), np.uint64(start // 4 + 1), out, last, period, np.uint64(mask))

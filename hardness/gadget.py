@@ -62,7 +62,7 @@ class Gadget:
     def levels(self, words: Words) -> NDArray[np.int64]:
         """Level of packed token pairs (n, 2, words), shape (n,); meaningful where z_0 != 0."""
         if compiled_pays(words.size):
-            from hardness.kernels import weigh
+            from hardness.compiled.bits import weigh
 
             levels = np.empty(len(words), dtype=np.int64)
             weigh(np.ascontiguousarray(words), *self._planes, self.kind == "dot", levels)

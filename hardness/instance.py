@@ -86,7 +86,7 @@ class Instance:
     def chunks(self, count: int, seed: int) -> Iterator[Examples]:
         """The same examples in chunks of bounded memory."""
         if compiled_pays(count * self.family.tokens * words_per_token(self.family.dim)):
-            import hardness.kernels  # noqa: F401  # loaded once, they pay for every chunk
+            import hardness.compiled.bits  # noqa: F401  # loaded once, they pay for every chunk
         for start in range(0, count, CHUNK):
             yield self.examples(min(CHUNK, count - start), seed, start)
 

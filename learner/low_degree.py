@@ -9,9 +9,9 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.compiled.walsh import walsh_hadamard
 from hardness.errors import InputError
 from hardness.examples import pack
-from hardness.kernels_walsh import walsh_hadamard
 from learner.base import Array
 from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import Outcome
 
 Tokens = NDArray[np.int8]

@@ -9,13 +9,13 @@ from hardness.attacks.equations import extract, labels, secret
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
-from hardness.study import catalog
-from hardness.study.contest import Attacker, Ended, ladder, who_wins
-from hardness.study.contest_page import family_of, solver_of
-from hardness.study.report import write
+from hardness.studies import catalog
+from hardness.studies.contest.page import family_of, solver_of
+from hardness.studies.contest.trial import Attacker, Ended, ladder, who_wins
+from hardness.study.page.report import write
 from hardness.study.run import run
 from hardness.study.store import Store
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import run_trial
 
 

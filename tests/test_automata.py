@@ -3,8 +3,8 @@
 import numpy as np
 import pytest
 
-from learner.automata import execute, random_automata, span_rank, steps, tokens
-from learner.linear_attention import LinearAttention, attention
+from learner.linear import LinearAttention, attention
+from learner.programs.automata import execute, random_automata, span_rank, steps, tokens
 
 
 def trial(states, letters, count, seed=0, automata=200):

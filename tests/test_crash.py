@@ -15,13 +15,13 @@ import study_trials
 from study_trials import alive, descendants, numbered
 
 from hardness.errors import InputError
-from hardness.study import report
-from hardness.study.exponential import answer
-from hardness.study.figures import draw
+from hardness.studies.exponential_in_m.answer import answer
+from hardness.study.growth.fit import Cell, growth
+from hardness.study.page import report
+from hardness.study.page.drawing import draw
 from hardness.study.run import run
-from hardness.study.scaling import Cell, growth
 from hardness.study.store import Store, export
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import Outcome
 
 HERE = Path(__file__).parent

@@ -6,9 +6,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.attacks.costs import MODELS, delta
-from hardness.attacks.estimate import estimates, guarantee
-from hardness.attacks.lwe import LWE, EstimateFailed, coded_bkw, dual, lwr_to_lwe, primal
+from hardness.attacks.estimates.costs import MODELS, delta
+from hardness.attacks.estimates.lwe import LWE, EstimateFailed, coded_bkw, dual, lwr_to_lwe, primal
+from hardness.attacks.estimates.prices import estimates, guarantee
 from hardness.errors import InputError
 
 CB = {eta: sqrt(eta / 2) for eta in (2, 3, 4, 5)}  # centred binomial

@@ -7,9 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness import families
+from hardness import families, modular
 from hardness.errors import InputError
-from hardness.families import modular
 from hardness.families.interpolation import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity

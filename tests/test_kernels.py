@@ -5,9 +5,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hardness import kernels
 from hardness.attacks.gaussian import row_reduce
-from hardness.sq import kernels as game_kernels
+from hardness.compiled import bits as kernels
+from hardness.sq.at_scale import kernels as game_kernels
 
 
 @given(st.integers(0, 2**64 - 1))

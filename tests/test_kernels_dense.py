@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvmlite.binding import get_host_cpu_features
 
-from hardness.kernels_dense import LANES, panels, product
+from hardness.compiled.dense import LANES, panels, product
 from hardness.layer import MultiHeadAttention
 
 

@@ -11,7 +11,7 @@ from numba.core.errors import TypingError
 from numpy.typing import NDArray
 from scipy.linalg import hadamard
 
-from hardness import kernels_walsh as kernels
+from hardness.compiled import walsh as kernels
 
 
 @pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32])

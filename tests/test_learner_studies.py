@@ -6,8 +6,9 @@ import pytest
 
 from hardness.study.run import run
 from hardness.study.store import Store
-from hardness.study.tasks import Task
-from learner import studies, study_pages
+from hardness.study.task import Task
+from learner.studies import pages as study_pages
+from learner.studies import phases as studies
 
 
 def some(name: str) -> list[Task]:

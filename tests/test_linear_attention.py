@@ -9,9 +9,7 @@ from sklearn.base import clone
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from learner.linear.adam import adam_heads
-from learner.linear.features import weights
-from learner.linear_attention import (
+from learner.linear import (
     LinearAttention,
     attention,
     certificate,
@@ -25,6 +23,8 @@ from learner.linear_attention import (
     parameters,
     svd_heads,
 )
+from learner.linear.adam import adam_heads
+from learner.linear.features import weights
 
 
 def signs(n, d, rng, k=2):

@@ -6,8 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.errors import InputError
-from learner.linear_attention import LinearAttention, attention
-from learner.machine import ADDITION, BUSY_BEAVER, HALT, PALINDROME, Machine, interpret
+from learner.linear import LinearAttention, attention
+from learner.programs.machine import ADDITION, BUSY_BEAVER, HALT, PALINDROME, Machine, interpret
 
 SMALL = Machine(states=3, symbols=2)
 LARGE = Machine(states=6, symbols=3)

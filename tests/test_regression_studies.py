@@ -7,21 +7,19 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from hardness.study import report
-from hardness.study.catalog import get
+from hardness.studies.catalog import get
+from hardness.study.page import report
 from hardness.study.run import run
 from hardness.study.store import Row, Store
-from hardness.study.tasks import Task
-from learner import (
-    associative_memory_study,
-    automata_study,
-    linear_attention_study,
-    machine_study,
-    random_features_study,
-    study_curves,
-)
-from learner.linear_attention import attention, certificate, feature_count, features
+from hardness.study.task import Task
+from learner.linear import attention, certificate, feature_count, features
 from learner.random_features import RandomFeatureAttention
+from learner.studies import associative_memory as associative_memory_study
+from learner.studies import automata as automata_study
+from learner.studies import curves as study_curves
+from learner.studies import linear_attention as linear_attention_study
+from learner.studies import random_features as random_features_study
+from learner.studies import universal_machine as machine_study
 
 WANTED: dict[str, Callable[[Task], bool]] = {
     "random-features": lambda t: (

@@ -6,9 +6,10 @@ from math import comb
 import numpy as np
 import pytest
 
-from hardness.study import models, scaling
-from hardness.study.catalog import cells as grid
-from hardness.study.scaling import Cell, growth
+from hardness.studies.catalog import cells as grid
+from hardness.study.growth import fit as scaling
+from hardness.study.growth import models
+from hardness.study.growth.fit import Cell, growth
 
 Cost = Callable[[int, int], float]
 

@@ -8,7 +8,7 @@ from hardness.examples import Examples
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.learning import sign_accuracy
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import run_trial
 from learner.sgd import OnlineMLP
 

@@ -9,11 +9,12 @@ import pytest
 from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
 from hardness.families.rounding import Rounding
-from hardness.sq import dimension, rounding_bounds
-from hardness.sq.correlations import chi_square, head_limited_parity, joint_labels
+from hardness.sq.bounds import parity as dimension
+from hardness.sq.bounds import rounding as rounding_bounds
+from hardness.sq.bounds.correlations import chi_square, head_limited_parity, joint_labels
 from hardness.sq.functions import LevelTable
 from hardness.sq.oracle import best_answer, within
-from hardness.sq.rounding import votes
+from hardness.sq.strategies.rounding import votes
 
 
 def test_parity_sda_by_brute_force() -> None:

@@ -4,9 +4,9 @@ from math import comb, log2
 import pytest
 
 from hardness.concepts import ParityConcepts
-from hardness.sq import head_budget
-from hardness.sq.correlations import head_limited_parity
-from hardness.sq.dimension import entropy_floor
+from hardness.sq.bounds import head_budget
+from hardness.sq.bounds.correlations import head_limited_parity
+from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.frontier import (
     frontier,
     oblivious_means,
@@ -15,7 +15,7 @@ from hardness.sq.frontier import (
     tolerance_need,
 )
 from hardness.sq.game import play
-from hardness.sq.strategies import OBLIVIOUS
+from hardness.sq.strategies.parity import OBLIVIOUS
 
 
 @pytest.mark.parametrize(("s", "batch"), [(2, 0.110), (4, 0.056)])

@@ -8,11 +8,12 @@ from numpy.random import SeedSequence
 
 from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
-from hardness.sq import dimension, scale
+from hardness.sq.at_scale import games as scale
+from hardness.sq.bounds import parity as dimension
 from hardness.sq.game import cost, play, referee
 from hardness.sq.oracle import Oracle, best_answer, within
 from hardness.sq.queries import SignBatch, SpanFunction, Table, character
-from hardness.sq.strategies import batch_modes, batch_queries, batch_size
+from hardness.sq.strategies.parity import batch_modes, batch_queries, batch_size
 
 
 def random_table(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -7,10 +7,11 @@ import pytest
 
 from hardness.concepts import ParityConcepts
 from hardness.sq.game import play
-from hardness.study import catalog, report, sq_studies
+from hardness.studies import catalog, sq_studies
+from hardness.study.page import report
 from hardness.study.run import run
 from hardness.study.store import Store
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import Outcome
 
 NAMES = ("query-frontier", "tolerance-in-m", "head-budget", "rounding-games")

@@ -17,10 +17,13 @@ from hardness.families.interpolation import Interpolation
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
-from hardness.study import catalog, clean, report, stress
+from hardness.studies import catalog
+from hardness.studies.stress import trial as stress
+from hardness.studies.stress.page import Cell, family_of, learner_of
+from hardness.study import apart as clean
+from hardness.study.page import report
 from hardness.study.store import Store
-from hardness.study.stress_page import Cell, family_of, learner_of
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import Outcome, run_trial
 
 TOYS = '''
@@ -122,7 +125,7 @@ def test_learners_meet_the_same_layer_and_repetitions_differ(monkeypatch: pytest
         seen.append(seed)
         raise RuntimeError("seen")
 
-    monkeypatch.setattr("hardness.study.stress.Instance", type("Spy", (), {"generate": staticmethod(spy)}))
+    monkeypatch.setattr("hardness.studies.stress.trial.Instance", type("Spy", (), {"generate": staticmethod(spy)}))
     base = climbing("sgd")
     others = [
         climbing("direct"),
@@ -203,7 +206,7 @@ def test_every_learner_meets_every_family(torch: bool, monkeypatch: pytest.Monke
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The study on one layer, with sgd for a learner, and no page."""
-    monkeypatch.setattr("hardness.study.stress_page.write", lambda store, folder: "No page.")
+    monkeypatch.setattr("hardness.studies.stress.page.write", lambda store, folder: "No page.")
     monkeypatch.setattr(learning, "names", lambda: ["sgd"])
     monkeypatch.setattr(stress, "entries", lambda quick: [("parity", {"dim": 6, "heads": 2}, 1)])
 

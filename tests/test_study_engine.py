@@ -13,12 +13,12 @@ import study_trials
 from study_trials import alive, descendants, numbered
 
 from hardness.errors import InputError
+from hardness.studies.catalog import get
 from hardness.study import run as engine
-from hardness.study.catalog import get
 from hardness.study.progress import Progress
 from hardness.study.run import run
 from hardness.study.store import Store, export
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import Outcome, run_trial
 
 HERE = Path(__file__).parent

@@ -13,12 +13,14 @@ import numpy as np
 import pytest
 
 from hardness import cli
-from hardness.study import catalog, figures, report
-from hardness.study.catalog import Study, cells
-from hardness.study.exponential import answer, series_of
-from hardness.study.figures import draw
+from hardness.studies import catalog
+from hardness.studies.catalog import Study, cells
+from hardness.studies.exponential_in_m.answer import answer, series_of
+from hardness.study.page import drawing as figures
+from hardness.study.page import report
+from hardness.study.page.drawing import draw
 from hardness.study.store import Store
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import Outcome
 
 ABOUT = {"study": "exponential-in-m", "seed": 0, "quick": True}

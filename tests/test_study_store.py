@@ -9,7 +9,7 @@ import pytest
 
 from hardness.errors import InputError
 from hardness.study.store import Store, export, merge
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import STATUSES, Outcome
 
 ABOUT = {"study": "demo", "seed": 0, "quick": False}

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness.errors import InputError
-from hardness.study.tasks import Task, canonical
+from hardness.study.task import Task, canonical
 
 scalars = st.none() | st.booleans() | st.integers(-(2**40), 2**40) | st.floats(allow_nan=False, allow_infinity=False)
 values = st.recursive(

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.costs import delta
 from hardness.attacks.equations import Equations, accepts, extract, preimages, secret
+from hardness.attacks.estimates.costs import delta
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

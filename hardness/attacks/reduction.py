@@ -16,7 +16,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.costs import delta
+from hardness.attacks.estimates.costs import delta
 from hardness.errors import missing_extra
 
 Integers = NDArray[np.int64]

@@ -78,7 +78,7 @@ def estimate(
 
     Example: hardness estimate rounding --dim 65 --modulus 97 --levels 4
     """
-    from hardness.attacks.estimate import estimates, guarantee
+    from hardness.attacks.estimates.prices import estimates, guarantee
 
     if not 0 < tolerance <= 1:
         raise InputError(f"tolerance must be in (0, 1], got {tolerance}")

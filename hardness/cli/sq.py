@@ -50,8 +50,8 @@ def strategies(as_json: Json = False) -> None:
 
     Example: hardness strategies
     """
-    from hardness.sq import rounding
-    from hardness.sq.strategies import STRATEGIES
+    from hardness.sq.strategies import rounding
+    from hardness.sq.strategies.parity import STRATEGIES
 
     families: dict[str, Container[str]] = {"parity": STRATEGIES, "rounding": rounding.STRATEGIES}
     rows = [
@@ -74,7 +74,7 @@ def bounds_parity(dim: Dim, heads: Heads, tolerance: Tolerance, gadget: Gadget =
     Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05
     """
     from hardness.concepts import ParityConcepts
-    from hardness.sq.dimension import parity_bounds
+    from hardness.sq.bounds.parity import parity_bounds
 
     concepts = ParityConcepts.of_layer(dim, heads, gadget)
     _emit_bounds(as_json, concepts.size, parity_bounds(concepts, tolerance))
@@ -95,7 +95,7 @@ def bounds_rounding(
     Example: hardness sq bounds rounding --dim 65 --modulus 97 --levels 2 --tolerance 0.05
     """
     from hardness.concepts import RoundingConcepts
-    from hardness.sq.rounding_bounds import rounding_bounds
+    from hardness.sq.bounds.rounding import rounding_bounds
 
     concepts = RoundingConcepts(dim - 1, modulus, levels, gadget, heads)
     _emit_bounds(as_json, concepts.size, rounding_bounds(concepts, tolerance))
@@ -167,9 +167,9 @@ def _announce(
     concepts: "Concepts", strategy: str, oracle: str, tolerance: float, limit: int | None, samples: int | None = None
 ) -> None:
     """Say on stderr what a long game will take; refuse one whose memory is not there."""
+    from hardness.sq.at_scale.games import afford
     from hardness.sq.game import cost
     from hardness.sq.oracle import check_tolerance
-    from hardness.sq.scale import afford
 
     predicted = cost(concepts, strategy, oracle, check_tolerance(tolerance), max_queries=limit, samples=samples)
     afford(predicted.memory, concepts.label)
@@ -180,7 +180,7 @@ def _announce(
 def _emit_bounds(as_json: bool, concepts: int, bounds: dict[str, float]) -> None:
     from math import log2
 
-    from hardness.sq.dimension import SOURCES
+    from hardness.sq.bounds.parity import SOURCES
 
     size = f"{concepts:,}" if concepts < 10**15 else f"2^{log2(concepts):.2f}"
     lines = [f"concepts  {size}", *(f"{name:9} {value:<14,.6g} {SOURCES[name]}" for name, value in bounds.items())]

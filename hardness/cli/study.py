@@ -9,9 +9,9 @@ from hardness.cli.common import Json, emit, talk
 from hardness.errors import InputError
 
 if TYPE_CHECKING:
-    from hardness.study.catalog import Study
+    from hardness.studies.catalog import Study
     from hardness.study.store import Store
-    from hardness.study.tasks import Task
+    from hardness.study.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
 STORE = "rows.db"
@@ -34,7 +34,7 @@ def list_(as_json: Json = False) -> None:
 
     Example: hardness study list
     """
-    from hardness.study.catalog import known
+    from hardness.studies.catalog import known
 
     rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in known().values()]
     lines = [f"{row['name']}  {row['trials']} trials  {row['question']}" for row in rows]
@@ -65,7 +65,7 @@ def run(
     """
     import os
 
-    from hardness.study import catalog
+    from hardness.studies import catalog
 
     study = catalog.get(name)
     tasks = list({task.identity: task for task in study.tasks(quick) + _guests(study, quick, learner or [])}.values())
@@ -79,8 +79,8 @@ def run(
         emit(as_json, {"study": name, "trials": len(chosen), "seconds": seconds, "processes": count}, lines)
         return
 
+    from hardness.study.page.report import PAGE, renew_index, write, write_index
     from hardness.study.progress import Progress
-    from hardness.study.report import PAGE, renew_index, write, write_index
     from hardness.study.run import Interrupted
     from hardness.study.run import run as run_tasks
     from hardness.study.store import Store
@@ -167,7 +167,7 @@ def report(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study report reports/exponential-in-m
     """
-    from hardness.study.report import PAGE, renew_index, write
+    from hardness.study.page.report import PAGE, renew_index, write
 
     room = folder if folder.is_dir() else folder.parent
     with _open(folder) as store:
@@ -212,7 +212,7 @@ def _grid(study: "Study", tasks: "list[Task]") -> list[str]:
 
 
 def _warn_of_edits(store: "Store") -> None:
-    from hardness.study.clean import source
+    from hardness.study.apart import source
 
     for learner, digests in store.sources().items():
         now = source(learner)

@@ -7,10 +7,10 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import gadget
+from hardness import gadget, modular
 from hardness.errors import InputError
 from hardness.examples import TokenStream, Words, unpack
-from hardness.families import Secret, modular
+from hardness.families import Secret
 from hardness.gadget import Gadget, Kind
 
 MAX_EXACT_RANGE = 512

@@ -7,10 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.concepts import ParityConcepts
-from hardness.sq.dimension import window_bound
+from hardness.sq.bounds.parity import window_bound
 from hardness.sq.game import GameResult, play
 from hardness.sq.oracle import ADVERSARIES, best_answer, within
-from hardness.sq.strategies import OBLIVIOUS, STRATEGIES
+from hardness.sq.strategies.parity import OBLIVIOUS, STRATEGIES
 
 
 @dataclass(frozen=True)

@@ -11,7 +11,9 @@ from numpy.random import SeedSequence
 
 from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
-from hardness.sq import dimension, rounding, rounding_bounds, scale, strategies
+from hardness.sq.at_scale import games as scale
+from hardness.sq.bounds import parity as dimension
+from hardness.sq.bounds import rounding as rounding_bounds
 from hardness.sq.oracle import (
     ADVERSARIES,
     MODES,
@@ -24,6 +26,8 @@ from hardness.sq.oracle import (
     tolerances,
     within,
 )
+from hardness.sq.strategies import parity as strategies
+from hardness.sq.strategies import rounding
 
 ORACLES = (*MODES, "vstat")
 CONFIRM = 16

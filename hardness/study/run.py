@@ -12,11 +12,11 @@ from types import FrameType
 from typing import Any
 
 from hardness.errors import InputError, missing_extra
-from hardness.study.clean import THREADS, die_with_parent
+from hardness.study.apart import THREADS, die_with_parent
 from hardness.study.progress import Progress
 from hardness.study.provenance import provenance
 from hardness.study.store import Store
-from hardness.study.tasks import Task
+from hardness.study.task import Task
 from hardness.study.trial import Outcome, run_trial
 
 Trial = Callable[[Task, int, float], Outcome]

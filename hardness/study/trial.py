@@ -11,8 +11,8 @@ from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.gadget import Gadget
 from hardness.instance import Instance
-from hardness.study.clean import Apart, Died, Malformed, Raised
-from hardness.study.tasks import Task
+from hardness.study.apart import Apart, Died, Malformed, Raised
+from hardness.study.task import Task
 
 STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
 CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
@@ -138,13 +138,13 @@ def _informative(instance: Instance, seed: int, count: int) -> Examples:
 
 
 def _contest(task: Task, root: int, guard: float) -> Outcome:
-    from hardness.study.contest import contest
+    from hardness.studies.contest.trial import contest
 
     return contest(task, root, guard)
 
 
 def _stress(task: Task, root: int, guard: float) -> Outcome:
-    from hardness.study.stress import climb
+    from hardness.studies.stress.trial import climb
 
     return climb(task, root, guard)
 

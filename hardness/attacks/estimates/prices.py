@@ -1,0 +1,189 @@
+"""What every attack on an instance costs, in bits; a failed estimate is listed as failed, and no minimum is taken."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import partial
+from math import comb, exp, inf, log, log2, pi
+from typing import Any
+
+from hardness.attacks import Public
+from hardness.attacks.equations import preimages, sparsity
+from hardness.attacks.estimates.lwe import Cost, EstimateFailed, binary_primal, coded_bkw, dual, lwr_to_lwe, primal
+from hardness.attacks.gaussian import FULL_RANK
+from hardness.errors import InputError
+
+TOLERANCE = 0.05
+UNIFORM = "assumes uniform public vectors, which these are not"
+LF2_STEPS = 8
+
+
+@dataclass(frozen=True)
+class Estimate:
+    """One attack's cost: log2 of elementary operations, of memory words and of examples.
+
+    `status` is ``ok``, ``failed`` (the estimate, not the attack: it says nothing about hardness) or ``not applicable``;
+    the figures are None unless it is ``ok``. `source` says where the formula comes from and what it assumes.
+    """
+
+    name: str
+    log2_time: float | None
+    log2_memory: float | None
+    samples: float | None
+    status: str
+    source: str
+    detail: dict[str, Any]
+
+
+def estimates(public: Public, tolerance: float = TOLERANCE) -> list[Estimate]:
+    """Estimates of all attacks on an instance with the `public` parameters; `tolerance` is the SQ bound's τ.
+
+    Sources are references.md B: ADPS16 core-SVP, the MATZOV gate count, the geometric-series profile; LWR becomes LWE
+    by the exact width of its levels (`lwr_to_lwe`). Raises `InputError` for a family without a hidden linear secret.
+
+    >>> public = {"family": "parity", "dim": 64, "heads": 12, "gadget": "diag", "flip": 0.0}
+    >>> [(e.name, round(e.log2_time)) for e in estimates(public) if e.status == "ok"][:2]
+    [('sq bound', 36), ('exhaustive', 42)]
+    """
+    if public.get("family") not in ("parity", "rounding"):
+        raise InputError(f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding")
+    lines = _parity(public, tolerance) if public["family"] == "parity" else _rounding(public, tolerance)
+    return [_line(name, source, compute) for name, source, compute in lines]
+
+
+Line = tuple[str, str, Callable[[], Cost | str]]
+
+
+def _line(name: str, source: str, compute: Callable[[], Cost | str]) -> Estimate:
+    try:
+        cost = compute()
+    except EstimateFailed as error:
+        return Estimate(name, None, None, None, "failed", f"{source}: {error}", {})
+    if isinstance(cost, str):
+        return Estimate(name, None, None, None, "not applicable", cost, {})
+    detail = {"beta": cost.beta, "dimension": cost.dimension} if cost.beta is not None else {}
+    return Estimate(name, cost.time, cost.memory, cost.samples, "ok", source, detail)
+
+
+def guarantee(public: Public) -> str:
+    """What the cryptographic hypothesis guarantees for the short public vectors of an instance (theory.md 4.2).
+
+    >>> guarantee({"family": "rounding", "dim": 65, "modulus": 97})[:59]
+    'LWE with binary public vectors in dimension n is as hard as'
+    """
+    if public["family"] == "parity":
+        return "no cryptographic hypothesis: noiseless parity is easy by elimination, noisy parity is the LPN problem"
+    n, q = int(public["dim"]) - 1, int(public["modulus"])
+    return (
+        "LWE with binary public vectors in dimension n is as hard as ordinary LWE in dimension about n/log2 q only "
+        "(Boneh, Lewi, Montgomery, Raghunathan 2013, in Peikert's survey 5.7.2; direct for q a power of 2): "
+        f"n = {n}, q = {q} guarantees about {n / log2(q):.0f} dimensions"
+    )
+
+
+def _parity(public: Public, tolerance: float) -> list[Line]:
+    n, s, eta = int(public["dim"]) - 1, sparsity(public) or 0, float(public.get("flip") or 0.0)
+    N, half = comb(n, s), comb(n, (s + 1) // 2)
+    bias = 1 - 2 * eta
+    test = _rows_to_test(log2(N), bias)
+
+    def sq() -> Cost | str:
+        bound = 3 + 2 * log2(tolerance / bias) + log2(N - 1) if N > 1 else 0.0
+        return Cost(bound, 0.0, 0.0) if bound > 0 else "the bound is below one query"
+
+    def middle() -> Cost:
+        bits = log2(half) + 4 if eta else 0.0  # all these labels must be right at once
+        return Cost(log2(half) + log2(2 * s) + bits * -log2(1 - eta), log2(half), test + 1)
+
+    def pooled() -> Cost:
+        tries = -log2(FULL_RANK) - n * log2(1 - eta)
+        return Cost(tries + 2 * log2(n) + log2(n + 1), 2 * log2(n + 1), log2(n + 1 + 2**test) + 1)
+
+    def eliminate() -> Cost | str:
+        if eta:
+            return "labels are noisy: see LPN"
+        return Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10)))
+
+    return [
+        ("sq bound", f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab", sq),
+        ("exhaustive", "all supports of the public weight", lambda: Cost(log2(N) + 1, log2(n), test + 1)),
+        ("meet in the middle", "halves of the support meet on labels; search.py", middle),
+        ("gaussian", "one elimination over GF(2); gaussian.py", eliminate),
+        ("lpn pooled gauss", "tries geometric with p = .5776 (1-η)^n; gaussian.py", pooled),
+        ("lf2", "collisions of samples, then a Walsh-Hadamard transform; search.py", lambda: _lf2(n, bias)),
+    ]
+
+
+def _rows_to_test(log2_candidates: float, bias: float) -> float:
+    """log2 of the rows on which the right secret stands out among all candidates."""
+    return log2(2 * (log2_candidates * log(2) + 5)) - 2 * log2(bias)
+
+
+def _lf2(n: int, bias: float) -> Cost:
+    """The best number t of steps: 2^{b+1} samples keep their number in a step of b bits; n - tb are transformed."""
+    best = Cost(inf, inf, inf)
+    for steps in range(LF2_STEPS):
+        need = log2(8 * (n * log(2) + 5)) - 2 * 2**steps * log2(bias)
+        for b in range(n + 1):
+            final = max(n - steps * b, 1)
+            samples = max(float(b + 1), need)
+            transform = final + log2(final + 1)
+            time = max(samples + log2(n + 1) + log2(steps + 1), transform) + 1
+            if time < best.time:
+                best = Cost(time, max(samples, final), samples + 1)
+    return best
+
+
+def _rounding(public: Public, tolerance: float) -> list[Line]:
+    n, q, p = int(public["dim"]) - 1, int(public["modulus"]), int(public["levels"])
+    h, noise, dot = sparsity(public), float(public.get("noise") or 0.0), public.get("gadget") == "dot"
+    lwe = lwr_to_lwe(n, q, p, noise)
+    secrets = _log2_secrets(n, q, h)
+    # A wrong candidate's residues are uniform; the right one's error leaves the first harmonic this bias.
+    test = _rows_to_test(secrets, exp(-min(2 * (pi * lwe.error / q) ** 2, 300.0)))
+
+    def sq() -> Cost | str:
+        if h is not None:
+            return "the bound is for dense uniform secrets"
+        rate = 2 + n * log2(8 / 3) if dot and q % 2 else 3 + n
+        bound = 2 * log2(tolerance) + rate + log2(1 - float(q) ** -n)
+        return Cost(bound, 0.0, 0.0) if bound > 0 else "the bound is below one query"
+
+    def middle() -> Cost | str:
+        if noise:
+            return "label noise: a half secret cannot be told right from wrong"
+        half = _log2_secrets(n, q, (h + 1) // 2) if h is not None else (n - n // 2) * log2(q)
+        # Halves meet in boxes of residues: each of k rows doubles look-ups, and pairs shrink by p/2.
+        looks = min(max(2 * half - k * max(log2(p) - 1, 0), half + k * (p < q)) for k in range(200))
+        return Cost(max(looks, half) + 2, half, test + 1)
+
+    def eliminate() -> Cost | str:
+        if noise:
+            return "label noise: elimination has no error correction over Z_q"
+        width = preimages(q, p)[1]
+        exact = float((width == 1).sum()) / q
+        if not exact:
+            return "every level holds several residues, so no label is a linear equation"
+        return Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10) / exact))
+
+    lines: list[Line] = [
+        ("sq bound", f"queries of tolerance {tolerance}, unconditional for dense secrets (theory.md 2.6)", sq),
+        ("exhaustive", "all secrets of the public kind", lambda: Cost(secrets + 1, log2(n), test + 1)),
+        ("meet in the middle", "halves of the secret meet in boxes of residues; search.py", middle),
+        ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", eliminate),
+        ("coded bkw", f"lattice codes over Z_q; {UNIFORM}", lambda: coded_bkw(lwe)),
+    ]
+    for model in ("ADPS16", "MATZOV"):
+        lines += [
+            (f"primal usvp, {model}", f"GSA; {UNIFORM}", partial(primal, lwe, model)),
+            (f"dual, {model}", f"GSA; {UNIFORM}", partial(dual, lwe, model)),
+            (
+                f"primal for short public vectors, {model}",
+                "GSA in the orthogonal lattice, best selection of rows; lattice.py",
+                partial(binary_primal, n, lwe.error / q, dot, model),
+            ),
+        ]
+    return lines
+
+
+def _log2_secrets(n: int, q: int, h: int | None) -> float:
+    return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)

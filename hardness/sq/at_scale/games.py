@@ -1,0 +1,211 @@
+"""Games at scale: the same play as `game.referee`, in closed form per query, up to billions of concepts."""
+
+from dataclasses import dataclass
+from math import ceil, log, log2, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.compiled.bits import shuffle
+from hardness.concepts import ParityConcepts
+from hardness.errors import InputError
+from hardness.sq.at_scale import batches as kernels_batches
+from hardness.sq.at_scale import kernels
+from hardness.sq.at_scale.batches import LANES
+from hardness.sq.oracle import FAILURE
+from hardness.sq.strategies.parity import LARGEST_BATCH, batch_modes, batch_size, majority_mean
+
+NO_LIMIT = 2**62
+BLOCK = 1 << 24
+WIDEST = 22
+ROOM = 0.025
+
+
+@dataclass(frozen=True)
+class Tally:
+    """What a game came to: queries, live concepts, whether the learner was right (None: no answer judged)."""
+
+    queries: int
+    remaining: int
+    right: bool | None = None
+    confirmations: int = 0
+
+
+def characters_adversary(concepts: ParityConcepts, tolerance: float, budget: int) -> Tally:
+    """Single characters in colex order against the window or the null adversary, on a bitmap of N bits.
+
+    Each query takes one concept iff tau < 1/4 for the window (2 tau < 1/2) and iff tau < 1/2 for the null
+    one; the caller passes half the tolerance for the latter.
+    """
+    size = concepts.size
+    afford(size / 8, concepts.label)
+    if tolerance >= 0.25:
+        return Tally(min(budget, size - 1), size)
+    bitmap, live = np.zeros(size // 64 + 1, np.uint64), size
+    for start in range(0, min(size, budget), BLOCK):
+        count = min(BLOCK, size - start, budget - start)
+        live = kernels.eliminate_in_order(np.uint64(concepts.unrank(start)), start, count, bitmap, live)
+    return Tally(size - live, live)
+
+
+def characters_sampled(
+    position: int, concepts: int, budget: int, samples: int, confirm: int, state: NDArray[np.uint64]
+) -> Tally:
+    """Characters, one after the other, on the honest sampling oracle; the secret comes at `position`.
+
+    A sum of products has mean samples/2 on the secret and 0 elsewhere: a quarter accepts, and `confirm` fresh
+    queries must agree on the whole. Unasked concepts remain.
+    """
+    words = -(-samples // 64)
+    tail = np.uint64(2**64 - 1 >> (64 * words - samples))
+    accepted, queries, confirmations = kernels.scan_samples(
+        state,
+        position,
+        min(concepts, budget),
+        words,
+        tail,
+        ceil(samples / 4),
+        confirm,
+        ceil(confirm * samples / 4),
+    )
+    if accepted < 0:
+        return Tally(queries, max(1, concepts - queries), None, confirmations)
+    return Tally(queries, 1, accepted == position, confirmations)
+
+
+def sign_batch_adversary(
+    concepts: ParityConcepts, tolerance: float, null: bool, budget: int, state: NDArray[np.uint64]
+) -> Tally:
+    """Sign batches (theory 2.5e) against the window (or null) adversary.
+
+    Three ways to know the means of a batch: linearly independent sets (`independent_batches`, exact), if
+    the class has rank enough for a full batch; else sets that agree outside a small window of coordinates, by a
+    transform on the window (`window_batches`, exact), while groups of such sets fill a batch; and for
+    the rest, if K <= 255, samples enough that certified intervals decide every live set (`_certified_batch`).
+    """
+    n, size = concepts.n, batch_size(tolerance)
+    afford(48 * concepts.size, concepts.label)
+    pool = concepts.masks()
+    shuffle(pool, state)
+    rank = n if concepts.s % 2 else n - 1
+    modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
+    queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * concepts.size / size)
+    sizes = np.flatnonzero(modes[:256] == 1).tolist()
+    certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
+    coordinates = np.arange(n)
+    # A class with rank enough, but for 4 %, is played at once with independent sets.
+    least, enough = 0 if n > 14 and rank // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
+    while pool.size > 1 and least:
+        pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, null, budget - queries)
+        queries += asked
+        if bits == n or queries >= budget:
+            return Tally(queries, pool.size)
+        if asked == 0 and bits < min(n, WIDEST):
+            bits += 1
+        elif asked == 0:
+            least = 2 * least // 3 if 2 * least // 3 > enough else 0
+        shuffle(pool, state)
+        shuffle(coordinates, state)
+        if bits > 16:
+            coordinates = _dense_first(pool, coordinates)
+    modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
+    cap = certain
+    while queries < budget:
+        size, _ = kernels_batches.best_batch(modes, cap, pool.size, null)
+        if size <= rank:
+            break
+        if _certified_batch(pool, size, n, tolerance, null, state):
+            pool = pool[size if null else size // 2 :]
+            queries += 1
+        else:
+            cap = size - 2
+        shuffle(pool, state)
+    live, asked = kernels_batches.independent_batches(pool, concepts.s, modes[: rank + 1], null, budget - queries)
+    return Tally(queries + asked, live)
+
+
+def _room(size: int, n: int, tolerance: float) -> float:
+    """By how much the members' means pass the tolerance: 3 sd of chance means, 2^-(n/2)/2, taken off."""
+    return float(majority_mean(size) - 1.5 * 2.0 ** (-n / 2) - tolerance)
+
+
+def _certified_batch(
+    pool: NDArray[np.uint64], size: int, n: int, tolerance: float, null: bool, state: NDArray[np.uint64]
+) -> bool:
+    """Is it certain that a batch of the first `size` sets loses just its minority (null: all its members)?
+
+    So it is if members have |mean| > tau, so that no window holds both signs, and the rest fit into a window with the
+    larger side (null: within tau). Every mean is known to Hoeffding's half-width at failure probability 1e-9.
+    """
+    # Half-width and 4 sd of the sampling must fit into what members have above tau and the rest within the window.
+    apart = (tolerance if null else 2 * tolerance - majority_mean(size)) - 1.5 * 2.0 ** (-n / 2)
+    rooms = (min(_room(size, n, tolerance), apart / 2), apart / 2)
+    words, fewer = (LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms)
+    hits, other_hits = np.zeros(size, np.int64), np.zeros(pool.size - size, np.int64)
+    kernels_batches.agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
+    means, others = hits / (64 * words) - 0.5, other_hits / (64 * fewer) - 0.5
+    half, other_half = (sqrt(log(2 / FAILURE) / (2 * 64 * w)) for w in (words, fewer))
+    reach = tolerance if null else 2 * tolerance - means.max() - half
+    return bool(means.min() - half > tolerance and np.all(np.abs(others) + other_half <= reach))
+
+
+def afford(needed: float, what: str) -> None:
+    """Refuse a game whose predicted memory (bytes) is not there."""
+    import os
+
+    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
+    if needed > free:
+        raise InputError(
+            f"{what} needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; lower --dim or --heads"
+        )
+
+
+def _window_bits(n: int, tolerance: float, queries: float) -> int:
+    """Bits of the first windows: the most whose transforms (six a query, 0.4 ns a butterfly) take a second in all.
+
+    At least so many that chance means, 2^-(bits/2)/2, stay far below the tolerance, and all of a small cube.
+    """
+    bits = 16
+    while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
+        bits += 1
+    return min(n, WIDEST, max(bits, ceil(2 * log2(6 / tolerance))))
+
+
+def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Coordinates in an order whose prefixes hold many sets: the rarest goes last and its sets drop out, and so on."""
+    rest, order = coordinates.tolist(), []
+    while len(rest) > 1:
+        counts = [np.count_nonzero(pool >> np.uint64(j) & np.uint64(1)) for j in rest]
+        rarest = rest.pop(int(np.argmin(counts)))
+        pool = pool[pool >> np.uint64(rarest) & np.uint64(1) == 0]
+        order.append(rarest)
+    return np.array(rest + order[::-1])
+
+
+def _window_round(
+    pool: NDArray[np.uint64],
+    coordinates: NDArray[np.int64],
+    bits: int,
+    modes: NDArray[np.int64],
+    cap: int,
+    least: int,
+    tolerance: float,
+    null: bool,
+    budget: int,
+) -> tuple[NDArray[np.uint64], int, int]:
+    """Play every group of at least `least` sets in the window of the first `bits` coordinates: (live, queries, cap)."""
+    one = np.uint64(1)
+    parts, outside = np.zeros(pool.size, np.int64), pool.copy()
+    for i, coordinate in enumerate(coordinates[:bits]):
+        bit = np.uint64(coordinate)
+        parts |= ((pool >> bit & one) << np.uint64(i)).astype(np.int64)
+        outside &= ~(one << bit)
+    order = np.argsort(outside, kind="stable")
+    outside = outside[order]
+    starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
+    alive = np.ones(pool.size, np.uint8)
+    length, radius = int(tolerance * 2.0 ** (bits + 2)), int(tolerance * 2.0 ** (bits + 1))
+    _, queries, cap = kernels_batches.window_batches(
+        parts[order], starts, pool.size, modes, cap, least, bits, length, radius, null, min(budget, NO_LIMIT), alive
+    )
+    return pool[order[alive == 1]], queries, cap

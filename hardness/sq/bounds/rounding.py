@@ -1,0 +1,186 @@
+"""Lower bounds for the rounding family (theory 2.4, 2.6), each with its statement and source."""
+
+from dataclasses import dataclass
+from math import cos, floor, log2, pi, sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.concepts import RoundingConcepts
+from hardness.sq.bounds.parity import sda_tolerance
+from hardness.sq.oracle import check_tolerance
+
+
+def collision_factor(concepts: RoundingConcepts) -> float:
+    """1/P(two public vectors give dependent labels): what replaces N in the bounds of theory 2.6.
+
+    diag: 2^n, for every q >= 2. dot: z and -z determine each other, sum over {z, -z} of P^2 <= 2 (3/8)^n, for
+    odd q; for even q vectors of equal support are dependent, mass 2^-n each: 2^n.
+
+    >>> collision_factor(RoundingConcepts(6, 5, 2)), collision_factor(RoundingConcepts(2, 5, 2, "dot"))
+    (64.0, 3.5555555555555554)
+    """
+    if concepts.gadget == "diag" or concepts.q % 2 == 0:
+        return 2.0**concepts.n
+    return (8 / 3) ** concepts.n / 2
+
+
+def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 1.0) -> float:
+    """8 tau^2 V (p - q^-n) queries against the best-window adversary (half of it: the null one), V =
+    `collision_factor` (theory 2.6, ours).
+
+    Unconditional, any STAT(tau) query phi(X, F(X)) in [-1, 1]; w uniform in Z_q^n, label any function of <w,
+    u> mod q. That rounded labels are pairwise independent and so hard for statistical queries is known (Chen,
+    Gollakota, Klivans, Meka, NeurIPS 2022); the best-window constant and those of {0,1}^n and {-1,0,1}^n are
+    this lab's.
+
+    Proof sketch. Two distinct non-zero vectors of {0,1}^n have a 2x2 minor +-1, so for random w the pair
+    (<w,u>, <w,u'>) is uniform on Z_q^2: Var_w a_w = sum_u P(u)^2 Var_w g(u, f_w(u)) <= 1/(4 V). Centre a at
+    its mean; a random window as in `dimension.window_bound` cuts w with probability <= (a_w - mean)^2/(2
+    tau^2): on average 1/(8 tau^2 V).
+
+    >>> round(window_bound(RoundingConcepts(8, 5, 2), 0.1), 2)
+    20.48
+    """
+    return 8 * tolerance**2 * collision_factor(concepts) * (success - float(concepts.q) ** -concepts.n)
+
+
+@dataclass(frozen=True)
+class Spectrum:
+    """Distribution over v uniform in Z_q^n of -log2 |phi(v)|, rounded down to 1/bins_per_bit: phi is bounded from
+    above.
+
+    `mass` (bins,): probability of each bin; the last bin gathers all that is smaller still.
+    """
+
+    mass: NDArray[np.float64]
+    bins_per_bit: int
+
+    def top_mean(self, fraction: float) -> float:
+        """Upper bound on the mean of the largest `fraction` of |phi| values."""
+        size = 2.0 ** (-np.arange(len(self.mass)) / self.bins_per_bit)
+        before = np.concatenate(([0.0], np.cumsum(self.mass)[:-1]))
+        taken = np.clip(fraction - before, 0, self.mass)
+        return float(np.sum(taken * size) / fraction)
+
+    def log2_sda(self, average: float) -> float | None:
+        """log2 of the largest Q with top_mean(1/Q) < average; None where even Q = 1 fails."""
+        if self.top_mean(1.0) >= average:
+            return None
+        low, high = 0.0, 1000.0
+        while high - low > 1e-3:
+            middle = (low + high) / 2
+            low, high = (middle, high) if self.top_mean(2.0**-middle) < average else (low, middle)
+        return low
+
+
+def spectrum(n: int, q: int, gadget: str, bins_per_bit: int = 256) -> Spectrum:
+    """The `Spectrum` of phi(v) = E exp(2 pi i <v, u>/q): prod |cos(pi v_j/q)|, squared for dot (theory 2.1).
+
+    By direct shifts and additions: a transform's rounding noise would fake large dimensions.
+    """
+    power = 1 if gadget == "diag" else 2
+    # Beyond three times the typical size (and 64 bits) only "small" matters; the last bin says so from above.
+    bins = max(3 * power * n, 64) * bins_per_bit
+    shifts: dict[int, int] = {}
+    for v in range(q):
+        size = abs(cos(pi * v / q))
+        shift = bins - 1 if size < 1e-12 else min(bins - 1, floor(-power * log2(size) * bins_per_bit))
+        shifts[shift] = shifts.get(shift, 0) + 1
+    mass = np.zeros(bins)
+    mass[0] = 1.0
+    for _ in range(n):
+        after = np.zeros(bins)
+        for shift, count in shifts.items():
+            after[shift:] += mass[: bins - shift] * (count / q)
+            after[-1] += mass[bins - shift :].sum() * (count / q)
+        mass = after
+    return Spectrum(mass, bins_per_bit)
+
+
+def cosine_log2_sda(n: int, q: int, gadget: str, average: float) -> float | None:
+    """log2 SDA(g) of the cosine family f_w = cos(2 pi <w, .>/q) (correlational queries; theory 2.1, 2.4).
+
+    A row of correlations is (phi(w - w') + phi(w + w'))/2, so any D' averages at most the mean of the top
+    |D'| phi.
+
+    >>> round(cosine_log2_sda(16, 97, "dot", 2**-4), 1)
+    16.0
+    """
+    return spectrum(n, q, gadget).log2_sda(average)
+
+
+def label_log2_sda(concepts: RoundingConcepts, average: float) -> float | None:
+    """log2 SDA(g) of the true p-level labels, for prime q: all statistical queries, from the cosine spectrum.
+    Ours.
+
+    With h_y = 1{level = y}/pi(y) - 1 on Z_q, the chi-square correlation of w and w' is sum_y pi(y) E h_y
+    h_y'/2 = 1/2 sum_y pi(y) sum_{a,b != 0} h^_y(a) h^_y(b) phi(aw + bw'), and for a prime q each (a, b)
+    permutes the rows: any D' averages at most L/2 times the mean of the top |D'| phi, L = sum_y pi(y) (sum_{a
+    != 0} |h^_y(a)|)^2. None for composite q (the permutation fails) or where it says nothing.
+    """
+    q = concepts.q
+    if any(q % k == 0 for k in range(2, floor(sqrt(q)) + 1)):
+        return None
+    levels = concepts.p * np.arange(q) // q
+    turns = np.exp(-2j * pi * np.outer(np.arange(1, q), np.arange(q)) / q)
+    factor = 0.0
+    for y in range(concepts.p):
+        share = float(np.mean(levels == y))
+        h = (levels == y) / share - 1
+        factor += share * float(np.abs(turns @ h / q).sum()) ** 2
+    return spectrum(concepts.n, q, concepts.gadget).log2_sda(2 * average / factor)
+
+
+def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
+    """Every bound that applies at STAT(tolerance), by name; the others are absent.
+
+    With `heads`, the labels are those of M heads: the ideal ones but for a mass eps of inputs on a share of
+    the secrets.
+
+    >>> sorted(rounding_bounds(RoundingConcepts(24, 97, 2), 0.1))
+    ['null', 'sda', 'window']
+    """
+    bounds = adversary_bounds(concepts, check_tolerance(tolerance))
+    average = sda_tolerance(tolerance)
+    bits = label_log2_sda(concepts, average) if average and concepts.heads is None else None
+    if bits is not None:
+        bounds["sda"] = floor(2.0**bits) if bits < 50 else 2.0**bits
+    return {name: value for name, value in bounds.items() if value > 0}
+
+
+def adversary_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
+    """The window and null bounds, for ideal labels or those of M heads; empty where truncation leaves none."""
+    share, mass = (1.0, 0.0) if concepts.heads is None else truncation(concepts, tolerance, concepts.heads)
+    window = window_bound(concepts, tolerance - mass, share) if mass < tolerance else 0.0
+    return {"window": window, "null": window / 2} if window > 0 else {}
+
+
+def truncation(concepts: RoundingConcepts, tolerance: float, heads: int) -> tuple[float, float]:
+    """(share of secrets, eps) that make 8 (tau - eps)^2 share largest: labels of M heads are ideal but for
+    mass eps.
+
+    The M changes nearest the mean reach at least T = (M - p - 1) q/(2p) from it; by Hoeffding P(|t - mean| >=
+    T) <= 2 exp(-2 T^2/W), W = sum w^2 (diag; 4 W for dot), and the share with W <= B comes from its exact
+    distribution over secrets, w^2 rounded up to a grid. Proved for all M, much weaker than the instance's own
+    error mass.
+    """
+    q, n = concepts.q, concepts.n
+    reach = max(0.0, (heads - concepts.p - 1) * q / (2 * concepts.p))
+    spread = 1 if concepts.gadget == "diag" else 4
+    squares = np.array([(v - q * (2 * v > q)) ** 2 for v in range(q)])
+    unit = max(1, int(squares.max()) * n // 20_000)
+    steps, counts = np.unique(-(-squares // unit), return_counts=True)
+    mass = np.zeros(int(steps.max()) * n + 1)
+    mass[0] = 1.0
+    for _ in range(n):
+        after = np.zeros_like(mass)
+        for step, count in zip(steps, counts, strict=True):
+            after[step:] += mass[: len(mass) - step] * (count / q)
+        mass = after
+    shares = np.cumsum(mass)
+    budgets = unit * spread * np.maximum(np.arange(len(mass)), 1)
+    eps = np.minimum(1.0, 2 * np.exp(-2 * reach**2 / budgets))
+    gain = np.where(eps < tolerance, (tolerance - eps) ** 2 * shares, 0.0)
+    best = int(np.argmax(gain))
+    return float(min(1.0, shares[best])), float(eps[best])

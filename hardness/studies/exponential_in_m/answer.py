@@ -1,0 +1,137 @@
+"""The answer of the study `exponential-in-m`: its rows as series of cells, their growth, the verdict."""
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from hardness.studies.catalog import REFERENCE
+from hardness.study.growth import fit as scaling
+from hardness.study.growth.fit import Cell, Growth
+from hardness.study.store import Row
+from hardness.study.task import Task
+from hardness.study.trial import hidden_size
+
+
+@dataclass(frozen=True)
+class Series:
+    """One curve: who paid (`label`), in what (`unit`), at which tolerance (None: no oracle), and how it grows."""
+
+    label: str
+    unit: str
+    tolerance: float | None
+    growth: Growth
+
+    @property
+    def cells(self) -> dict[tuple[int, int], Cell]:
+        return {(cell.dim, cell.size): cell for cell in self.growth.cells}
+
+
+@dataclass(frozen=True)
+class Answer:
+    """Everything the page shows. `adversary` is the cheapest strategy at each cell: the verdict rests on it."""
+
+    adversary: Series
+    reference: Series
+    honest: Series
+    learners: tuple[Series, ...]
+    strategies: dict[tuple[int, int], str]
+    statuses: dict[str, Counter[str]]
+    sources: dict[str, set[str]]
+
+    @property
+    def verdict(self) -> str:
+        """One line: EXPONENTIAL or INCONCLUSIVE, and why."""
+        growth, tau = self.adversary.growth, self.adversary.tolerance
+        if growth.slope is None:
+            return f"INCONCLUSIVE: {growth.refusal}."
+        start = f"{growth.verdict}: against the worst-case oracle (τ = {tau:g}) the exponent of d in the queries needed"
+        if growth.exponential:
+            return f"{start} grows by {growth.slope} per head; no polynomial in d and m has such an exponent."
+        return f"{start} changes by {growth.slope} per head, but {shortfall(growth)}."
+
+
+def shortfall(growth: Growth) -> str:
+    """Which part of the rule for EXPONENTIAL a fitted series does not meet."""
+    if growth.slope is None:
+        return str(growth.refusal)
+    best, poly = growth.rivals
+    reasons = {
+        "the interval of that slope reaches zero": growth.slope.low <= 0,
+        f"the polynomial model is not beaten by {scaling.DECISIVE:g} in BIC": poly.bic - best.bic <= scaling.DECISIVE,
+        "the growing model does not predict the held-out size better": best.held_out >= poly.held_out,
+    }
+    return " and ".join(reason for reason, holds in reasons.items() if holds)
+
+
+def series_of(task: Task) -> str:
+    """The name of the series a task belongs to.
+
+    >>> series_of(Task("parity", {}, {"kind": "game", "oracle": "window", "strategy": "bent"}, {}, 0))
+    'window adversary, bent'
+    """
+    solver = task.solver
+    if solver["kind"] == "attack":
+        return f"attack {solver['attack']}"
+    if solver["kind"] in ("learner", "fit"):
+        return f"learner {solver['learner']}"
+    return f"{'window adversary' if solver['oracle'] == 'window' else 'honest oracle'}, {solver['strategy']}"
+
+
+def answer(rows: Iterable[Row]) -> Answer:
+    """Group the rows and fit every series."""
+    runs: dict[str, dict[tuple[int, int], list[Row]]] = defaultdict(lambda: defaultdict(list))
+    statuses: dict[str, Counter[str]] = defaultdict(Counter)
+    sources: dict[str, set[str]] = defaultdict(set)
+    tolerances: dict[str, float] = {}
+    for row in rows:
+        name = series_of(row.task)
+        statuses[name][row.outcome.status if row.outcome else "planned"] += 1
+        if "tolerance" in row.task.solver:
+            tolerances[name] = float(row.task.solver["tolerance"])
+        if row.outcome:
+            runs[name][row.task.params["dim"], hidden_size(row.task.params)].append(row)
+            if row.outcome.source:
+                sources[name].add(row.outcome.source)
+
+    measured = {name: [cell(d, s, found) for (d, s), found in groups.items()] for name, groups in runs.items()}
+    reference, honest = f"window adversary, {REFERENCE}", f"honest oracle, {REFERENCE}"
+    strategies = [name for name in statuses if name.startswith("window") and name != reference]
+    cheapest = _cheapest({name.split(", ")[1]: measured.get(name, []) for name in strategies})
+
+    def series(label: str, unit: str, name: str, cells: Sequence[Cell] | None = None) -> Series:
+        found = measured.get(name, []) if cells is None else cells
+        return Series(label, unit, tolerances.get(name), scaling.growth(found))
+
+    return Answer(
+        adversary=series("cheapest strategy", "queries", (strategies or [""])[0], [c for _, c in cheapest.values()]),
+        reference=series(REFERENCE, "queries", reference),
+        honest=series("honest oracle", "queries", honest),
+        learners=tuple(
+            series(name.removeprefix("learner ").upper() if name == "learner sgd" else name, "examples", name)
+            for name in sorted(statuses)
+            if name.startswith("learner")
+        ),
+        strategies={key: name for key, (name, _) in cheapest.items()},
+        statuses=dict(statuses),
+        sources=dict(sources),
+    )
+
+
+def cell(dim: int, size: int, rows: Sequence[Row]) -> Cell:
+    """The runs at one (d, s). A trial of unknown or non-finite cost counts as unsolved and as having spent nothing."""
+    outcomes = [row.outcome for row in rows if row.outcome]
+    cost = np.array([np.nan if o.cost is None else o.cost for o in outcomes], dtype=float)
+    solved = np.array([o.status == "solved" for o in outcomes]) & np.isfinite(cost)
+    return Cell(dim, size, np.where(np.isfinite(cost), cost, 0.0), solved)
+
+
+def _cheapest(measured: dict[str, list[Cell]]) -> dict[tuple[int, int], tuple[str, Cell]]:
+    best: dict[tuple[int, int], tuple[str, Cell]] = {}
+    for name, cells in measured.items():
+        for each in cells:
+            key = each.dim, each.size
+            if key not in best or (each.censored, each.log2_cost) < (best[key][1].censored, best[key][1].log2_cost):
+                best[key] = name, each
+    return best

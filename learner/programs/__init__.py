@@ -1,0 +1,1 @@
+"""What linear attention learns to execute: automata and a universal machine."""
