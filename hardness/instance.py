@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import families
+from hardness import registry
 from hardness.errors import InputError
 from hardness.examples import CHUNK, Examples, TokenStream, compiled_pays, unpack, words_per_token
 from hardness.families import Family, Secret, Teacher
@@ -169,7 +169,7 @@ class Instance:
             raise InputError(
                 f"{path} is not an instance file of format {FORMAT_VERSION}; generate it with `hardness generate`"
             )
-        family = families.get(header["family"])(**header["parameters"])
+        family = registry.get("family", header["family"])(**header["parameters"])
         secret = {name[7:]: value for name, value in arrays.items() if name.startswith("secret.")}
         teacher: Teacher
         if header["gadget"] is None:

@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.study.outcome import Outcome
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 
 Tokens = NDArray[np.int8]
 Outputs = NDArray[np.float64]
@@ -126,11 +126,11 @@ def threads(task: Task, root: int, guard: float) -> Outcome:
 
 def learns(task: Task, root: int, guard: float) -> Outcome:
     """Starts a learner in its own process, which hangs from the sixth trial on."""
-    from hardness.study.trial import run_trial
+    from hardness.studies.trials import trial
 
     name = "Quiet" if task.repetition < 8 else "Sleeps"
     solver = {"kind": "learner", "learner": f"study_trials:{name}", "params": {}}
-    return run_trial(Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, task.repetition), root, guard)
+    return trial(Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, task.repetition), root, guard)
 
 
 def descendants(pid: int) -> set[int]:

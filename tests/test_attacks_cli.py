@@ -96,12 +96,12 @@ def test_bad_input_is_one_line_and_exit_code_2(room, line, says):
 
 
 def test_what_an_attack_finds_is_what_the_family_drew():
-    from hardness import attacks
+    from hardness import registry
     from hardness.families.rounding import Rounding
     from hardness.instance import Instance
 
     instance = Instance.generate(Rounding(dim=25, modulus=97, levels=97), seed=5)
     examples = instance.examples(600, seed=1)
-    outcome = attacks.get("gaussian")(examples.X, examples.Y, instance.public(1))
+    outcome = registry.get("attack", "gaussian")(examples.X, examples.Y, instance.public(1))
     assert outcome.status == "solved"
     assert np.array_equal(outcome.secret["w"], instance.secret["w"])

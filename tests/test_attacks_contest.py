@@ -11,12 +11,13 @@ from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.studies import catalog
 from hardness.studies.contest.page import family_of, solver_of
-from hardness.studies.contest.trial import Attacker, Ended, ladder, who_wins
-from hardness.study.page.report import write
+from hardness.studies.contest.tasks import ladder, who_wins
+from hardness.studies.players import Attacker, Ended
+from hardness.studies.trials import trial
+from hardness.study.outcome import settle
 from hardness.study.run import run
 from hardness.study.store import Store
 from hardness.study.task import Task
-from hardness.study.trial import run_trial
 
 
 @pytest.mark.parametrize("grid", [who_wins, ladder])
@@ -62,9 +63,9 @@ def _task(family, params, attack):
 
 
 def test_trials_are_judged_by_the_lab():
-    solved = run_trial(_task("parity", {"dim": 20, "heads": 4}, "gaussian"), root=0, guard=60)
+    solved = settle(trial, _task("parity", {"dim": 20, "heads": 4}, "gaussian"), root=0, guard=60)
     assert (solved.status, solved.cost) == ("solved", 600)
-    control = run_trial(_task("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}, "gaussian"), root=0, guard=60)
+    control = settle(trial, _task("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}, "gaussian"), root=0, guard=60)
     assert control.status == "refused"
     assert "no hidden linear equations" in control.detail["reason"]
 
@@ -78,8 +79,8 @@ def test_the_page_is_a_function_of_the_rows(tmp_path):
     with Store(tmp_path / "rows.db", {"study": "ladder", "seed": 0, "quick": True}) as store:
         store.plan(tasks)
         run(tasks, store, root=0, workers=0)
-        verdict = write(store, tmp_path / "a")
-        write(store, tmp_path / "b")
+        verdict = catalog.page(store, tmp_path / "a")
+        catalog.page(store, tmp_path / "b")
     assert verdict.startswith("2 of 2 instances are solved")
     for name in ("index.html", "contest.svg", "contest.pdf", "rows.csv", "summary.json"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()

@@ -15,14 +15,14 @@ import study_trials
 from study_trials import alive, descendants, numbered
 
 from hardness.errors import InputError
+from hardness.studies import catalog
 from hardness.studies.exponential_in_m.answer import answer
 from hardness.study.growth.fit import Cell, growth
-from hardness.study.page import report
+from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import draw
 from hardness.study.run import run
 from hardness.study.store import Store, export
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 
 HERE = Path(__file__).parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)])}
@@ -284,7 +284,7 @@ def test_12_degenerate_data_gives_a_page_that_says_so(tmp_path: Path, name: str)
         store.plan(task for task, _ in DEGENERATE[name])
         for task, outcome in DEGENERATE[name]:
             store.add(task, outcome, {})
-        verdict = report.write(store, tmp_path)
+        verdict = catalog.page(store, tmp_path)
         drawn = [drawing.name for drawing in draw(answer(store.rows()))]
     assert verdict.startswith("INCONCLUSIVE")
     text = (tmp_path / "index.html").read_text()
@@ -302,11 +302,11 @@ def test_13_nothing_piped_has_escapes(tmp_path: Path) -> None:
 
 
 def test_14_repetitions_differ() -> None:
-    from hardness.study.trial import run_trial
+    from hardness.studies.trials import trial
 
     solver = {"kind": "game", "oracle": "sampled", "strategy": "characters", "tolerance": 0.05, "samples": 448}
     tasks = [Task("parity", {"dim": 24, "heads": 4}, solver, {"queries": 40_000}, r) for r in range(5)]
-    assert len({run_trial(task, 0, 60.0).cost for task in tasks}) == 5
+    assert len({trial(task, 0, 60.0).cost for task in tasks}) == 5
 
 
 @pytest.mark.slow

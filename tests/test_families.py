@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness import families, modular
+from hardness import modular, registry
 from hardness.errors import InputError
 from hardness.families.interpolation import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
@@ -56,13 +56,13 @@ def test_bad_parameters_are_refused_at_once(family, parameters, words):
 
 
 def test_every_family_states_itself():
-    assert set(families.names()) >= {"parity", "rounding", "nondegenerate", "interpolation"}
-    for name in families.names():
-        family = families.get(name)
+    assert set(registry.names("family")) >= {"parity", "rounding", "nondegenerate", "interpolation"}
+    for name in registry.names("family"):
+        family = registry.get("family", name)
         assert family.name == name
         assert all(len(text) > 10 for text in (family.summary, family.hypothesis, family.heads_meaning))
     with pytest.raises(InputError, match="did you mean 'parity'"):
-        families.get("parrity")
+        registry.get("family", "parrity")
 
 
 def test_exact_mode_refuses_a_range_it_cannot_hold():

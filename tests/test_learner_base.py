@@ -10,12 +10,14 @@ import pytest
 from learner_teachers import examples, teacher
 from sklearn.base import clone
 
-from hardness import learning
 from hardness.cli import run
+from hardness.conformance import check
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
+from hardness.gadget import Gadget
 from hardness.instance import Instance
+from hardness.judging import sign_accuracy
 from learner.base import Learner, judge
 from learner.direct import Adam, Direct, JointLBFGS
 from learner.provable.pipeline import Provable
@@ -100,13 +102,13 @@ def test_predict_before_fit_and_on_other_width() -> None:
 def test_sign_accuracy_of_truth_guess_and_flip(family: Parity | Rounding) -> None:
     instance = Instance.generate(family, 1)
     X = instance.examples(3000, 2).X
-    assert isinstance(instance.teacher, learning.Gadget)
+    assert isinstance(instance.teacher, Gadget)
     Y = instance.teacher(X)
-    accuracy = learning.sign_accuracy(instance.teacher, X, Y, Y)
+    accuracy = sign_accuracy(instance.teacher, X, Y, Y)
     assert accuracy == 1
     constant = np.zeros_like(Y)
     constant[:, :, 0] = X[:, :, 0] * instance.teacher.values[0]
-    assert 0.1 < learning.sign_accuracy(instance.teacher, X, constant, Y) < 0.9
+    assert 0.1 < sign_accuracy(instance.teacher, X, constant, Y) < 0.9
 
 
 @pytest.fixture(scope="module")
@@ -170,7 +172,7 @@ def test_learn_runs_a_foreign_class_and_checks_it(
 
 @pytest.mark.parametrize("name", ["direct", "provable"])
 def test_our_own_learners_pass_the_check(name: str) -> None:
-    assert [check for check in learning.check(name) if not check.ok] == []
+    assert [each for each in check(name) if not each.ok] == []
 
 
 @pytest.mark.parametrize(

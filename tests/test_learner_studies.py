@@ -7,12 +7,15 @@ import pytest
 from hardness.study.run import run
 from hardness.study.store import Store
 from hardness.study.task import Task
-from learner.studies import pages as study_pages
-from learner.studies import phases as studies
+from learner.studies import anatomy, learner_scaling, rarity
+from learner.studies.catalog import STUDIES
+from learner.studies.layers import shared
+
+TABLES = {"rarity": rarity.table, "learner-scaling": learner_scaling.table, "anatomy": anatomy.table}
 
 
 def some(name: str) -> list[Task]:
-    tasks = studies.STUDIES[name].tasks(True)
+    tasks = STUDIES[name].tasks(True)
     wanted = {
         "rarity": lambda t: (
             t.params["heads"] <= 3 and t.params["tokens"] == 2 and t.params["scale"] == 3 and not t.repetition
@@ -32,13 +35,13 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
     for folder in (tmp_path / "one", tmp_path / "two"):
         folder.mkdir()
         with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
-            run(some(name), store, workers=0, trial=studies.trial)
+            run(some(name), store, workers=0, trial=STUDIES[name].trial)
             assert not {"error", "killed"} & set(store.counts())
-            verdicts.append(study_pages.write(store, folder))
+            verdicts.append(STUDIES[name].page(store, folder))
             page = (folder / "index.html").read_bytes()
-            study_pages.write(store, folder)
+            STUDIES[name].page(store, folder)
             assert (folder / "index.html").read_bytes() == page  # a function of the rows, and of their seconds
-            table = studies.TABLES[name](store.rows())
+            table = TABLES[name](store.rows())
         rows.append((folder / "rows.csv").read_bytes())
     assert verdicts[0] == verdicts[1]
     assert rows[0] == rows[1]
@@ -46,7 +49,7 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
         assert all(abs(line["fitted"] - line["law"]) <= 0.15 * line["law"] for line in table)
     elif name == "learner-scaling":
         direct = next(line for line in table if line["learner"] == "direct")
-        phases = next(line for line in table if line["learner"] == studies.PHASES)
+        phases = next(line for line in table if line["learner"] == learner_scaling.PHASES)
         assert 24 < direct["examples"] <= 128
         assert phases["examples"] is None
     else:
@@ -54,8 +57,8 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
 
 
 def test_trials_on_one_path_share_their_layers() -> None:
-    tasks = [t for t in studies.anatomy_tasks(True) if t.params["heads"] == 2]
-    assert len({studies._shared(task).seed(0, "instance") for task in tasks}) == 1
+    tasks = [t for t in anatomy.tasks(True) if t.params["heads"] == 2]
+    assert len({shared(task).seed(0, "instance") for task in tasks}) == 1
     assert len({task.identity for task in tasks}) == len(tasks)
 
 
@@ -63,12 +66,12 @@ def test_trials_on_one_path_share_their_layers() -> None:
 def test_rarity_law() -> None:
     """Every (m, k) with (m−1)(k−1) <= 4 at tau = 3 within 15%, where at least 300 rows are certified below 0.1."""
     groups: dict[tuple[int, int], list[dict[str, object]]] = {}
-    for task in studies.rarity_tasks(False):
+    for task in rarity.tasks(False):
         m, k = int(task.params["heads"]), int(task.params["tokens"])
         if task.params["scale"] == 3 and (m - 1) * (k - 1) <= 4:
-            groups.setdefault((m, k), []).append(dict(studies.trial(task, 0, 600).detail))
+            groups.setdefault((m, k), []).append(dict(rarity.trial(task, 0, 600).detail))
     for (m, k), details in groups.items():
-        fitted, error, rows = studies.exponent(details)
+        fitted, error, rows = rarity.exponent(details)
         assert fitted is not None
         assert error is not None
         law = (m - 1) * (k - 1)

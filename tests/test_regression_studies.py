@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from hardness.studies import catalog
 from hardness.studies.catalog import get
-from hardness.study.page import report
 from hardness.study.run import run
 from hardness.study.store import Row, Store
 from hardness.study.task import Task
@@ -46,7 +46,7 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
             assert sum(store.counts().values()) == len(tasks)
             assert set(store.counts()) <= {"solved", "wrong"}
             assert all(row.outcome is not None and row.outcome.seconds > 0 for row in store.rows())
-            verdict = report.write(store, folder)
+            verdict = catalog.page(store, folder)
         pages.append([path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith("rows.db")])
     assert pages[0] == pages[1]
     assert "Too few" not in verdict

@@ -7,9 +7,10 @@ from numpy.typing import NDArray
 from hardness.examples import Examples
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.learning import sign_accuracy
+from hardness.judging import sign_accuracy
+from hardness.studies.trials import trial
+from hardness.study.outcome import settle
 from hardness.study.task import Task
-from hardness.study.trial import run_trial
 from learner.sgd import OnlineMLP
 
 
@@ -87,6 +88,6 @@ def test_its_needs_are_those_measured_before(dim: int, heads: int, low: int, hig
     """Theory 3.5: medians of 3.2k and 6.7k informative examples, half of all; within a factor of two."""
     solver = {"kind": "learner", "learner": "sgd", "params": {}}
     tasks = [Task("parity", {"dim": dim, "heads": heads}, solver, {"samples": 60_000}, r) for r in range(5)]
-    outcomes = [run_trial(task, 0, 60.0) for task in tasks]
+    outcomes = [settle(trial, task, 0, 60.0) for task in tasks]
     assert {outcome.status for outcome in outcomes} == {"solved"}
     assert low < np.median([outcome.cost for outcome in outcomes if outcome.cost]) < high

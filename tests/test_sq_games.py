@@ -13,7 +13,7 @@ from hardness.sq.bounds import parity as dimension
 from hardness.sq.game import cost, play, referee
 from hardness.sq.oracle import Oracle, best_answer, within
 from hardness.sq.queries import SignBatch, SpanFunction, Table, character
-from hardness.sq.strategies.parity import batch_modes, batch_queries, batch_size
+from hardness.sq.strategies.sign_batch import batch_modes, batch_queries, batch_size
 
 
 def random_table(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:

@@ -7,12 +7,11 @@ import pytest
 
 from hardness.concepts import ParityConcepts
 from hardness.sq.game import play
-from hardness.studies import catalog, sq_studies
-from hardness.study.page import report
+from hardness.studies import catalog, games, head_budget, tolerance_in_m
+from hardness.study.outcome import Outcome
 from hardness.study.run import run
 from hardness.study.store import Store
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 
 NAMES = ("query-frontier", "tolerance-in-m", "head-budget", "rounding-games")
 WANTED: dict[str, Callable[[Task], bool]] = {
@@ -37,14 +36,14 @@ def written(folder: Path, name: str, trial: Callable[[Task, int, float], Outcome
     with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
         if trial:
             run(few(name), store, workers=0, trial=trial)
-        verdict = report.write(store, folder)
+        verdict = catalog.page(store, folder)
     return verdict, (folder / "index.html").read_text()
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Path) -> None:
-    verdict, page = written(tmp_path / "one", name, sq_studies.trial)
-    written(tmp_path / "two", name, sq_studies.trial)
+    verdict, page = written(tmp_path / "one", name, catalog.get(name).trial)
+    written(tmp_path / "two", name, catalog.get(name).trial)
     assert verdict in page.replace("&#39;", "'")
     assert "Proved" in page
     files = sorted(p.name for p in (tmp_path / "one").iterdir() if p.suffix != ".db")
@@ -81,8 +80,8 @@ def test_crashed_rows_leave_a_page_that_names_them(tmp_path: Path) -> None:
 
 def test_bounds_are_never_above_measured_points(tmp_path: Path) -> None:
     with Store(tmp_path / "rows.db", {"study": "query-frontier", "seed": 0, "quick": True}) as store:
-        run(few("query-frontier"), store, workers=0, trial=sq_studies.trial)
-        table = sq_studies.frontier_table(store.rows())
+        run(few("query-frontier"), store, workers=0, trial=games.game)
+        table = games.frontier_table(store.rows())
     assert {line["family"] for line in table} == {"parity", "rounding"}
     assert {line["strategy"] for line in table} == {"characters", "sign-batch", "bent", "adaptive"}
     for line in table:
@@ -93,13 +92,13 @@ def test_bounds_are_never_above_measured_points(tmp_path: Path) -> None:
 
 def test_intervals_are_those_of_students_t(tmp_path: Path) -> None:
     """Five equal runs have no spread; a deterministic strategy plays once and says so; the rest have one."""
-    assert sq_studies.interval([3.0]) is None
-    assert sq_studies.interval([4.0, 4.0, 4.0]) == (4.0, 4.0)
-    low, high = sq_studies.interval([10.0, 12.0, 11.0, 9.0, 13.0]) or (0, 0)
+    assert games.interval([3.0]) is None
+    assert games.interval([4.0, 4.0, 4.0]) == (4.0, 4.0)
+    low, high = games.interval([10.0, 12.0, 11.0, 9.0, 13.0]) or (0, 0)
     assert (low, high) == pytest.approx((11 - 1.963, 11 + 1.963), abs=1e-3)
     with Store(tmp_path / "rows.db", {"study": "query-frontier", "seed": 0, "quick": True}) as store:
-        run(few("query-frontier"), store, workers=0, trial=sq_studies.trial)
-        for line in sq_studies.frontier_table(store.rows()):
+        run(few("query-frontier"), store, workers=0, trial=games.game)
+        for line in games.frontier_table(store.rows()):
             assert (line["low"] is None) == (line["exact"] == "yes" or line["runs"] in ("1/1", "0/1"))
 
 
@@ -111,7 +110,7 @@ def test_every_point_has_five_seeds_or_is_deterministic(name: str) -> None:
         runs.setdefault(f"{task.family} {task.solver['strategy']} {point}", set()).add(task.repetition)
     for point, seeds in runs.items():
         family, strategy, _ = point.split()
-        assert len(seeds) == (1 if family == "parity" and strategy in sq_studies.DETERMINISTIC else 5)
+        assert len(seeds) == (1 if family == "parity" and strategy in games.DETERMINISTIC else 5)
 
 
 @pytest.mark.parametrize("strategy", ["characters", "bent", "low-degree"])
@@ -127,7 +126,7 @@ def test_deterministic_strategies_play_one_game_whatever_the_seed(strategy: str)
 
 def test_a_need_lies_below_its_ceiling_and_low_degree_has_none() -> None:
     for task in few("tolerance-in-m"):
-        detail = sq_studies.trial(task, 0, 60.0).detail
+        detail = tolerance_in_m.trial(task, 0, 60.0).detail
         low = task.solver["strategy"] == "low-degree" and task.params["heads"] > 1
         assert (detail["tolerance"] is None) == low
         assert low or detail["floor"] < detail["tolerance"] <= detail["ceiling"]
@@ -135,7 +134,7 @@ def test_a_need_lies_below_its_ceiling_and_low_degree_has_none() -> None:
 
 def test_truncated_parity_buys_no_less_than_exact() -> None:
     for task in few("head-budget"):
-        detail = sq_studies.trial(task, 0, 60.0).detail
+        detail = head_budget.trial(task, 0, 60.0).detail
         if task.family == "parity":
             assert detail["truncated"] >= detail["exact"]
         elif detail.get("sda") is not None:

@@ -4,6 +4,7 @@ import hashlib
 import json
 import re
 from collections.abc import Iterator
+from dataclasses import replace
 from itertools import combinations
 from math import comb
 from pathlib import Path
@@ -12,19 +13,20 @@ from typing import Any
 import numpy as np
 import pytest
 
-from hardness import cli, learning
+from hardness import cli, registry
 from hardness.families.interpolation import Interpolation
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.studies import catalog
+from hardness.studies.stress import tasks as grid
 from hardness.studies.stress import trial as stress
 from hardness.studies.stress.page import Cell, family_of, learner_of
+from hardness.studies.stress.trial import climb
 from hardness.study import apart as clean
-from hardness.study.page import report
+from hardness.study.outcome import Outcome, settle
 from hardness.study.store import Store
 from hardness.study.task import Task
-from hardness.study.trial import Outcome, run_trial
 
 TOYS = '''
 import os, time
@@ -110,7 +112,7 @@ ENDS = {
 def test_sizes_rise_until_solved_and_every_end_has_its_status(toys: Path) -> None:
     digest = hashlib.sha256(toys.read_bytes()).hexdigest()[:16]
     for name, (status, cost, reason) in ENDS.items():
-        outcome = run_trial(climbing(f"mypkg.mod:{name}"), 0, 2.0 if name == "Sleeps" else 60.0)
+        outcome = settle(climb, climbing(f"mypkg.mod:{name}"), 0, 2.0 if name == "Sleeps" else 60.0)
         assert (name, outcome.status, outcome.cost) == (name, status, cost)
         assert outcome.detail.get("reason") == reason
         assert outcome.detail["degree"] == 5
@@ -134,7 +136,7 @@ def test_learners_meet_the_same_layer_and_repetitions_differ(monkeypatch: pytest
         climbing("sgd", dim=7),
     ]
     for task in [base, *others]:
-        run_trial(task, 0, 60.0)
+        settle(climb, task, 0, 60.0)
     assert seen[0] == seen[1] == seen[2]
     assert len(set(seen)) == 3
 
@@ -194,10 +196,10 @@ def test_bounds_are_those_of_the_theory() -> None:
 
 @pytest.mark.parametrize("torch", [True, False])
 def test_every_learner_meets_every_family(torch: bool, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(stress, "find_spec", lambda name: object() if torch else None)
-    tasks = stress.tasks(False)
+    monkeypatch.setattr(grid, "find_spec", lambda name: object() if torch else None)
+    tasks = grid.tasks(False)
     families = {"parity", "rounding", "nondegenerate", "interpolation"}
-    expected = {(name, f) for name in learning.names() if torch or name != "adam" for f in families}
+    expected = {(name, f) for name in registry.names("learner") if torch or name != "adam" for f in families}
     assert {(task.solver["learner"], task.family) for task in tasks} == expected
     assert len({task.identity for task in tasks}) == len(tasks)
     assert {task.repetition for task in tasks} == set(range(5))
@@ -206,9 +208,10 @@ def test_every_learner_meets_every_family(torch: bool, monkeypatch: pytest.Monke
 @pytest.fixture
 def small(monkeypatch: pytest.MonkeyPatch) -> None:
     """The study on one layer, with sgd for a learner, and no page."""
-    monkeypatch.setattr("hardness.studies.stress.page.write", lambda store, folder: "No page.")
-    monkeypatch.setattr(learning, "names", lambda: ["sgd"])
-    monkeypatch.setattr(stress, "entries", lambda quick: [("parity", {"dim": 6, "heads": 2}, 1)])
+    quiet = replace(catalog.get("stress"), page=lambda store, folder: "No page.")
+    monkeypatch.setitem(catalog.STUDIES, "stress", quiet)
+    monkeypatch.setattr(registry, "names", lambda kind: ["sgd"])
+    monkeypatch.setattr(grid, "entries", lambda quick: [("parity", {"dim": 6, "heads": 2}, 1)])
 
 
 def test_a_learner_of_ones_own_joins(
@@ -284,11 +287,11 @@ def invented(task: Task, rng: np.random.Generator) -> Outcome:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder, rng = tmp_path_factory.mktemp("stress"), np.random.default_rng(0)
     with Store(folder / "rows.db", ABOUT) as store:
-        tasks = stress.tasks(False)
+        tasks = grid.tasks(False)
         store.plan(tasks)
         for task in tasks:
             store.add(task, invented(task, rng), {"numpy": "2"})
-        report.write(store, folder)
+        catalog.page(store, folder)
     return folder
 
 
@@ -325,7 +328,7 @@ def test_degenerate_rows_give_a_page(tmp_path: Path, outcome: Outcome | None) ->
         store.plan([task])
         if outcome:
             store.add(task, outcome, {})
-        verdict = report.write(store, tmp_path)
+        verdict = catalog.page(store, tmp_path)
     text = re.sub(r"<[^>]*>", "", (tmp_path / "index.html").read_text())
     assert "nan" not in text.split()
     assert (verdict == "No trial has been run.") == (outcome is None)
@@ -359,8 +362,8 @@ def test_the_range_holds_the_median_as_often_as_it_says(runs: int, magnitude: fl
 
 
 def test_names_tell_instances_and_learners_apart() -> None:
-    tasks = stress.tasks(False)
+    tasks = grid.tasks(False)
     places = {(family_of(task), task.params["heads"]) for task in tasks}
-    assert len(places) == len(stress.entries(False))
+    assert len(places) == len(grid.entries(False))
     assert {learner_of(task) for task in tasks} >= {"low-degree", "low-degree, degree 5", "sgd"}
     assert catalog.get("stress").tasks(True)

@@ -14,12 +14,13 @@ from study_trials import alive, descendants, numbered
 
 from hardness.errors import InputError
 from hardness.studies.catalog import get
+from hardness.studies.trials import trial
 from hardness.study import run as engine
+from hardness.study.outcome import Outcome, settle
 from hardness.study.progress import Progress
 from hardness.study.run import run
 from hardness.study.store import Store, export
 from hardness.study.task import Task
-from hardness.study.trial import Outcome, run_trial
 
 HERE = Path(__file__).parent
 ABOUT = {"study": "test", "seed": 0}
@@ -125,7 +126,7 @@ def test_every_way_to_fail_has_its_status(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_an_unknown_learner_is_an_error_with_a_suggestion() -> None:
-    outcome = run_trial(learning("sdg"), 0, 20.0)
+    outcome = settle(trial, learning("sdg"), 0, 20.0)
     assert outcome.status == "error"
     assert "did you mean 'sgd'" in str(outcome.detail["reason"])
 
@@ -142,20 +143,20 @@ def patterns(value: int) -> list[bytes]:
 def test_a_cheating_learner_finds_neither_secret_nor_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: int
 ) -> None:
-    from hardness import families
+    from hardness import registry
     from hardness.instance import Instance
 
     monkeypatch.chdir(HERE)
     params = {"dim": 64, "heads": 12}
     solver = {"kind": "learner", "learner": "study_trials:Spy", "params": {"dump": str(tmp_path / "dump")}}
     task = Task("parity", params, solver, {"samples": 160}, 0)
-    assert run_trial(task, root, 60.0).status == "budget"
+    assert settle(trial, task, root, 60.0).status == "budget"
     memory = (tmp_path / "dump").read_bytes()
     assert len(memory) > 1_000_000
     # Its own seed it was given: the search does find what is there.
     assert any(pattern in memory for pattern in patterns(task.seed(root, "solver")))
 
-    instance = Instance.generate(families.get("parity")(**params), task.seed(root, "instance"))
+    instance = Instance.generate(registry.get("family", "parity")(**params), task.seed(root, "instance"))
     support = instance.secret["support"]
     hidden = [p for role in ("instance", "examples", "screen", "confirm") for p in patterns(task.seed(root, role))]
     hidden += [*patterns(root), task.identity.encode(), bytes.fromhex(task.identity)]

@@ -14,14 +14,17 @@ import pytest
 
 from hardness import cli
 from hardness.studies import catalog
-from hardness.studies.catalog import Study, cells
 from hardness.studies.exponential_in_m.answer import answer, series_of
+from hardness.studies.exponential_in_m.figures import draw
+from hardness.studies.exponential_in_m.page import write
+from hardness.studies.exponential_in_m.tasks import cells
+from hardness.studies.trials import trial
+from hardness.study.outcome import Outcome
 from hardness.study.page import drawing as figures
 from hardness.study.page import report
-from hardness.study.page.drawing import draw
 from hardness.study.store import Store
+from hardness.study.study import Study
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 
 ABOUT = {"study": "exponential-in-m", "seed": 0, "quick": True}
 PROVENANCE = {"python": "3", "cpu": "a <slow> one", "commit": None}
@@ -51,7 +54,7 @@ def fill(path: Path, quick: bool = True, seed: int = 1) -> Store:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     with fill(folder / "rows.db") as store:
-        assert report.write(store, folder).startswith("EXPONENTIAL")
+        assert catalog.page(store, folder).startswith("EXPONENTIAL")
     return folder
 
 
@@ -76,7 +79,7 @@ def test_the_page_says_what_it_owes(written: Path) -> None:
 
 def test_the_same_rows_give_the_same_bytes(written: Path, tmp_path: Path) -> None:
     with fill(tmp_path / "rows.db") as store:
-        report.write(store, tmp_path)
+        catalog.page(store, tmp_path)
     names = sorted(path.name for path in written.iterdir() if path.suffix != ".db")
     assert names == ["adversary.pdf", "adversary.svg", "exponents.pdf", "exponents.svg", "honest.pdf", "honest.svg",
                      "index.html", "rows.csv", "summary.json"]  # fmt: skip
@@ -129,7 +132,7 @@ def tabled(tmp_path_factory: pytest.TempPathFactory) -> Path:
             drawing.point(axes, x, x, f"{x} of 3 runs solved", color=figures.INK, marker="o")
     with Store(folder / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
         table = [{"name": "b", "n": "> 9", "x": 0.5}, {"name": "a", "n": "10", "x": -2.0}, {"name": "c", "n": "8"}]
-        report.table_page(store, folder, "It is so.", table, ["A note."], [drawing])
+        report.table_page(store, folder, "What is so?", "It is so.", table, ["A note."], [drawing])
     return folder
 
 
@@ -200,12 +203,12 @@ def test_every_study_has_a_page_whatever_its_rows(tmp_path: Path, name: str, end
     """No row has been run, or all of them crashed before they said anything."""
     tasks = catalog.get(name).tasks(True)[:2]
     with Store(tmp_path / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
-        assert report.write(store, tmp_path)  # not even planned
+        assert catalog.page(store, tmp_path)  # not even planned
         store.plan(tasks)
         for task in tasks:
             if end:
                 store.add(task, Outcome(end, None, {"reason": "a <sad> one"}), {})
-        assert report.write(store, tmp_path)
+        assert catalog.page(store, tmp_path)
     text = (tmp_path / "index.html").read_text()
     assert ("a &lt;sad&gt; one" in text) == (end is not None)
 
@@ -223,7 +226,7 @@ def test_the_committed_index_lists_every_committed_study() -> None:
 def tiny(monkeypatch: pytest.MonkeyPatch) -> Study:
     """A study of four games in place of the shipped one."""
     tasks = [t for t in catalog.get("exponential-in-m").tasks(True) if series_of(t).startswith("honest")][:4]
-    study = Study("tiny", "Is it small?", lambda quick: tasks, lambda task: 0.01)
+    study = Study("tiny", "Is it small?", lambda quick: tasks, lambda task: 0.01, trial, write)
     monkeypatch.setitem(catalog.STUDIES, "tiny", study)
     return study
 
@@ -270,7 +273,9 @@ def test_a_crashed_trial_makes_the_exit_code_one(tiny: Study, tmp_path: Path, mo
         {"samples": 9},
         0,
     )
-    monkeypatch.setitem(catalog.STUDIES, "tiny", Study("tiny", "?", lambda quick: [broken], lambda task: 1.0))
+    monkeypatch.setitem(
+        catalog.STUDIES, "tiny", Study("tiny", "?", lambda quick: [broken], lambda task: 1.0, trial, write)
+    )
     assert cli.run(["study", "run", "tiny", "--workers", "0", "--out", str(tmp_path / "out")]) == 1
     assert "no.such:Thing" in (tmp_path / "out" / "index.html").read_text()
 

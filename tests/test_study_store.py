@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hardness.errors import InputError
+from hardness.study.outcome import STATUSES, Outcome
 from hardness.study.store import Store, export, merge
 from hardness.study.task import Task
-from hardness.study.trial import STATUSES, Outcome
 
 ABOUT = {"study": "demo", "seed": 0, "quick": False}
 

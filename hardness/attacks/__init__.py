@@ -6,13 +6,10 @@ An attack is a function ``attack(X, Y, public, *, budget, seed) -> Outcome`` reg
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from importlib.metadata import entry_points
 from typing import Any, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
-
-from hardness.errors import unknown
 
 Public = dict[str, Any]
 Progress = Callable[[str], None]
@@ -46,21 +43,3 @@ class Attack(Protocol):
         seed: int = 0,
         progress: Progress | None = None,
     ) -> Outcome: ...
-
-
-def names() -> list[str]:
-    """The registered attacks.
-
-    >>> names()
-    ['gaussian', 'lattice', 'search']
-    """
-    return sorted({entry.name for entry in entry_points(group="hardness.attacks")})
-
-
-def get(name: str) -> Attack:
-    """The attack registered under `name`; raises `InputError` with a suggestion if there is none."""
-    for entry in entry_points(group="hardness.attacks"):
-        if entry.name == name:
-            attack: Attack = entry.load()
-            return attack
-    raise unknown("attack", name, names())

@@ -29,10 +29,10 @@ def attack(
 
     Example: hardness attack gaussian examples.npz
     """
-    from hardness import attacks as room
+    from hardness import registry
     from hardness.examples import read
 
-    run = room.get(name)
+    run = registry.get("attack", name)
     examples, public = read(file)
     outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=talk)
     payload = {
@@ -54,9 +54,11 @@ def attacks(as_json: Json = False) -> None:
 
     Example: hardness attacks
     """
-    from hardness import attacks as room
+    from hardness import registry
 
-    summary = {name: (room.get(name).__doc__ or "").strip().splitlines()[0] for name in room.names()}
+    summary = {
+        name: (registry.get("attack", name).__doc__ or "").strip().splitlines()[0] for name in registry.names("attack")
+    }
     rows = [{"name": name, "summary": text} for name, text in summary.items()]
     emit(as_json, {"attacks": rows}, [f"{name:10} {text}" for name, text in summary.items()])
 
@@ -101,12 +103,12 @@ def _public(target: str, given: dict[str, Any]) -> dict[str, Any]:
     """Public parameters of an instance file, or of a family with its options (validated by the family)."""
     from dataclasses import asdict, fields
 
-    from hardness import families
+    from hardness import registry
     from hardness.instance import Instance
 
-    if target not in families.names():
+    if target not in registry.names("family"):
         return Instance.load(Path(target)).public(0)
-    family = families.get(target)
+    family = registry.get("family", target)
     known = {f.name for f in fields(family)}
     options = {name: value for name, value in given.items() if name in known and value is not None}
     missing = [name for name in ("dim", "modulus", "levels", "heads") if name in known and name not in options]

@@ -36,9 +36,9 @@ def families(as_json: Json = False) -> None:
 
     Example: hardness families
     """
-    from hardness import families as room
+    from hardness import registry
 
-    known = [room.get(name) for name in room.names()]
+    known = [registry.get("family", name) for name in registry.names("family")]
     rows = [{"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning} for f in known]
     lines = [f"{f.name:14} {f.summary}; m: {f.heads_meaning}. Hypothesis: {f.hypothesis}" for f in known]
     emit(as_json, {"families": rows}, lines)

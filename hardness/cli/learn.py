@@ -37,10 +37,10 @@ def learn(
         return
     if instance is None or count is None:
         raise InputError("learn needs an instance file and --count N (or --check, to examine the learner alone)")
-    from hardness import learning
     from hardness.instance import Instance
+    from hardness.learning import learn as learn_one
 
-    payload = learning.learn(Instance.load(instance), learner, count, test=test, seed=seed, heads=heads)
+    payload = learn_one(Instance.load(instance), learner, count, test=test, seed=seed, heads=heads)
     scores = [
         f"{payload[name]:.3g} {name}" for name in ("relative_error", "sign_accuracy") if payload[name] is not None
     ]
@@ -60,9 +60,9 @@ def _numbers(diagnostics: dict[str, object]) -> str:
 
 
 def _check(name: str, as_json: bool) -> None:
-    from hardness import learning
+    from hardness.conformance import check
 
-    checks = learning.check(name)
+    checks = check(name)
     ok = all(check.ok for check in checks)
     lines = [f"{'ok' if check.ok else 'NO':3} {check.name:18} {check.detail}" for check in checks]
     emit(as_json, {"ok": ok, "learner": name, "checks": [check._asdict() for check in checks]}, lines)
@@ -75,13 +75,13 @@ def learners(as_json: Json = False) -> None:
 
     Example: hardness learners
     """
-    from hardness import learning
+    from hardness import registry
 
-    rows = [{"name": name, "summary": _summary(name)} for name in learning.names()]
+    rows = [{"name": name, "summary": _summary(name)} for name in registry.names("learner")]
     emit(as_json, {"learners": rows}, [f"{row['name']:18} {row['summary']}" for row in rows])
 
 
 def _summary(name: str) -> str:
-    from hardness import learning
+    from hardness import registry
 
-    return (learning.get(name).__doc__ or "").strip().split("\n")[0]
+    return (registry.get("learner", name).__doc__ or "").strip().split("\n")[0]

@@ -9,8 +9,8 @@ from hardness.cli.common import Json, emit, talk
 from hardness.errors import InputError
 
 if TYPE_CHECKING:
-    from hardness.studies.catalog import Study
     from hardness.study.store import Store
+    from hardness.study.study import Study
     from hardness.study.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
@@ -79,7 +79,7 @@ def run(
         emit(as_json, {"study": name, "trials": len(chosen), "seconds": seconds, "processes": count}, lines)
         return
 
-    from hardness.study.page.report import PAGE, renew_index, write, write_index
+    from hardness.study.page.report import PAGE, renew_index, write_index
     from hardness.study.progress import Progress
     from hardness.study.run import Interrupted
     from hardness.study.run import run as run_tasks
@@ -92,15 +92,15 @@ def run(
         _warn_of_edits(store)
         try:
             ran = run_tasks(
-                chosen, store, root=seed, guard=study.guard, workers=workers, scheduler=scheduler,
-                seconds=study.seconds, progress=Progress(), trial=study.trial,
+                chosen, store, study.trial, root=seed, guard=study.guard, workers=workers, scheduler=scheduler,
+                seconds=study.seconds, progress=Progress(),
             )  # fmt: skip
         except Interrupted as stop:
             talk(f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on")
             raise typer.Exit(stop.code) from stop
         if not ran:
             talk("nothing to do: every trial is stored")
-        verdict, counts = write(store, folder), store.counts()
+        verdict, counts = study.page(store, folder), store.counts()
     if out is None:
         write_index(folder.parent)
     else:
@@ -167,11 +167,12 @@ def report(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study report reports/exponential-in-m
     """
-    from hardness.study.page.report import PAGE, renew_index, write
+    from hardness.studies import catalog
+    from hardness.study.page.report import PAGE, renew_index
 
     room = folder if folder.is_dir() else folder.parent
     with _open(folder) as store:
-        verdict = write(store, room)
+        verdict = catalog.page(store, room)
     renew_index(room.absolute().parent)
     page = room / PAGE
     emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
@@ -185,12 +186,12 @@ def _open(folder: Path) -> "Store":
 
 
 def _guests(study: "Study", quick: bool, learners: list[str]) -> "list[Task]":
-    from hardness import learning
+    from hardness import registry
 
     if learners and study.guest is None:
         raise InputError(f"study {study.name} takes no --learner; stress does")
     for name in learners:
-        learning.get(name)
+        registry.get("learner", name)
     return [task for name in learners if study.guest for task in study.guest(quick, name)]
 
 

@@ -4,13 +4,11 @@ A family is a frozen dataclass of its public parameters, registered under the en
 `Family` says what it must offer.
 """
 
-from importlib.metadata import entry_points
 from typing import Any, ClassVar, Protocol
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import unknown
 from hardness.examples import Words
 from hardness.gadget import Gadget
 from hardness.layer import MultiHeadAttention
@@ -42,20 +40,3 @@ class Family(Protocol):
     def certificate(self, teacher: Any) -> dict[str, Any]: ...
     def verify(self, teacher: Any, secret: Secret) -> list[tuple[str, bool, str]]: ...
     def cost(self) -> dict[str, float]: ...
-
-
-def names() -> list[str]:
-    """Names of the installed families.
-
-    >>> names()
-    ['interpolation', 'nondegenerate', 'parity', 'rounding']
-    """
-    return sorted(point.name for point in entry_points(group="hardness.families"))
-
-
-def get(name: str) -> Any:
-    """The family class called `name`. Raises `InputError` with a suggestion if there is none."""
-    for point in entry_points(group="hardness.families"):
-        if point.name == name:
-            return point.load()
-    raise unknown("family", name, names())

@@ -11,9 +11,9 @@ from numpy.random import SeedSequence
 
 from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
-from hardness.sq.at_scale import games as scale
-from hardness.sq.bounds import parity as dimension
-from hardness.sq.bounds import rounding as rounding_bounds
+from hardness.sq.at_scale import games as at_scale
+from hardness.sq.bounds.parity import entropy_floor, null_bound, parity_sda, sda_tolerance, window_bound
+from hardness.sq.bounds.rounding import adversary_bounds
 from hardness.sq.oracle import (
     ADVERSARIES,
     MODES,
@@ -26,8 +26,8 @@ from hardness.sq.oracle import (
     tolerances,
     within,
 )
-from hardness.sq.strategies import parity as strategies
-from hardness.sq.strategies import rounding
+from hardness.sq.strategies import parity, rounding
+from hardness.sq.strategies.sign_batch import batch_queries, batch_size
 
 ORACLES = (*MODES, "vstat")
 CONFIRM = 16
@@ -42,8 +42,8 @@ class GameResult:
     `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None:
     none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries asked only to
     confirm. Sign batches on parities against the window have a `floor` of their own, (N - 1)/floor(K/2) (theory
-    2.5e), and `ideal` queries with the end game counted (`strategies.batch_queries`). `entropy` is what an exact
-    answer's bits alone demand (`dimension.entropy_floor`), beside honest oracles that lose none or round.
+    2.5e), and `ideal` queries with the end game counted (`batch_queries`). `entropy` is what an exact
+    answer's bits alone demand (`entropy_floor`), beside honest oracles that lose none or round.
     """
 
     status: str
@@ -101,12 +101,12 @@ def play(
         raise InputError(f"flip must be in [0, 0.5), got {flip}")
     if flip and isinstance(concepts, RoundingConcepts):
         raise InputError("flip is for parities; the labels of rounding have no sign to flip")
-    scale.afford(
+    at_scale.afford(
         cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label
     )
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
     started = perf_counter()
-    budget = scale.NO_LIMIT if max_queries is None else max_queries
+    budget = at_scale.NO_LIMIT if max_queries is None else max_queries
     tally = None
     if isinstance(concepts, ParityConcepts) and oracle != "vstat" and not (flip and oracle == "sampled"):
         # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
@@ -117,7 +117,7 @@ def play(
         tally = referee(concepts, strategy, mode, asked, root, budget, samples=samples, flip=flip)
     least = _bounds(concepts, tolerance, flip).get(oracle)
     own = not flip and strategy == "sign-batch" and oracle == "window" and isinstance(concepts, ParityConcepts)
-    lost = strategies.batch_size(tolerance) // 2
+    lost = batch_size(tolerance) // 2
     status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
     return GameResult(
         status=status,
@@ -130,8 +130,8 @@ def play(
         seconds=perf_counter() - started,
         confirmations=tally.confirmations,
         floor=(concepts.size - 1) / lost if own and lost else None,
-        ideal=strategies.batch_queries(concepts.size, tolerance) if own else None,
-        entropy=dimension.entropy_floor(concepts.size, tolerance) if oracle in ("exact", "grid") else None,
+        ideal=batch_queries(concepts.size, tolerance) if own else None,
+        entropy=entropy_floor(concepts.size, tolerance) if oracle in ("exact", "grid") else None,
     )
 
 
@@ -143,20 +143,20 @@ def _at_scale(
     root: SeedSequence,
     budget: int,
     samples: int | None,
-) -> scale.Tally | None:
+) -> at_scale.Tally | None:
     """The games with a closed form per query; None for all others."""
     state = root.generate_state(1, np.uint64).astype(np.uint64)
     if strategy == "sign-batch" and oracle in ADVERSARIES:
-        return scale.sign_batch_adversary(concepts, tolerance, oracle == "null", budget, state)
+        return at_scale.sign_batch_adversary(concepts, tolerance, oracle == "null", budget, state)
     if strategy == "low-degree" and concepts.s > 1 and oracle in ADVERSARIES:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
-        return scale.Tally(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
+        return at_scale.Tally(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
     if strategy not in ("characters", "random"):
         return None
     if oracle in ADVERSARIES:
         # The order does not matter: every query takes the concept it names, whichever it is.
         halved = tolerance if oracle == "window" else tolerance / 2
-        return scale.characters_adversary(concepts, halved, budget)
+        return at_scale.characters_adversary(concepts, halved, budget)
     if samples is None and tolerance >= 0.25:
         return None
     # From a random start, and in random order alike, the secret's turn is uniform; which other set is asked
@@ -165,29 +165,29 @@ def _at_scale(
     if oracle == "sampled":
         confirm = 0 if samples is None else CONFIRM
         count = samples_for(tolerance) if samples is None else samples
-        return scale.characters_sampled(position, concepts.size, budget, count, confirm, state)
+        return at_scale.characters_sampled(position, concepts.size, budget, count, confirm, state)
     asked = min(position + 1, concepts.size - 1)
     if asked > budget:
-        return scale.Tally(budget, concepts.size - budget)
-    return scale.Tally(asked, 1, True)
+        return at_scale.Tally(budget, concepts.size - budget)
+    return at_scale.Tally(asked, 1, True)
 
 
 def strategies_of(concepts: Concepts) -> Mapping[str, Any]:
     """The strategies that know how to ask about a class, by name."""
-    return strategies.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES
+    return parity.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES
 
 
 def _bounds(concepts: Concepts, tolerance: float, flip: float) -> dict[str, float]:
     if isinstance(concepts, RoundingConcepts):
-        return rounding_bounds.adversary_bounds(concepts, tolerance)
+        return adversary_bounds(concepts, tolerance)
     size = concepts.size
     bounds = {
-        "window": dimension.window_bound(size, tolerance, flip=flip),
-        "null": dimension.null_bound(size, tolerance, flip=flip),
+        "window": window_bound(size, tolerance, flip=flip),
+        "null": null_bound(size, tolerance, flip=flip),
     }
-    average = dimension.sda_tolerance(tolerance)
+    average = sda_tolerance(tolerance)
     if average and not flip:
-        bounds["vstat"] = float(dimension.parity_sda(size, average))
+        bounds["vstat"] = float(parity_sda(size, average))
     return {name: bound for name, bound in bounds.items() if bound > 0}
 
 
@@ -201,7 +201,7 @@ def referee(
     *,
     samples: int | None = None,
     flip: float = 0.0,
-) -> scale.Tally:
+) -> at_scale.Tally:
     """The plain game, query by query, over an explicit version space: what `scale` must agree with."""
     if concepts.size > EXPLICIT:
         raise InputError(
@@ -226,7 +226,7 @@ def referee(
     except (StopIteration, OutOfQueries):
         pass
     right = None if oracle in ADVERSARIES or len(live) > 1 else len(live) == 1 and door.is_right(live[0])
-    return scale.Tally(door.ledger.queries, len(live), right)
+    return at_scale.Tally(door.ledger.queries, len(live), right)
 
 
 @dataclass(frozen=True)
@@ -260,7 +260,7 @@ def cost(
         every = {"adaptive": 0.3, "sign-batch": 0.01, "gradient": 0.005}.get(strategy, 0.002)
         # Every query is averaged over all inputs for every live secret: a geometric series.
         return Cost(float(asked * every + min(limit, 1 / share) * size * inputs * 2e-9), size * (inputs + 8.0))
-    batch = max(1, strategies.batch_size(tolerance) // 2)
+    batch = max(1, batch_size(tolerance) // 2)
     if strategy in ("characters", "random") and oracle in ADVERSARIES:
         return Cost(min(limit, size) * 2e-8, size / 8)
     if strategy in ("characters", "random") and oracle == "sampled":

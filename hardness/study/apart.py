@@ -20,32 +20,21 @@ import tempfile
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
-from importlib.metadata import entry_points
 from multiprocessing import Pipe
 from multiprocessing.connection import Connection
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError, unknown
+from hardness import registry
+from hardness.study.outcome import Ended, one_line
 
 KEPT = ("PATH", "HOME", "LANG", "PYTHONPATH", "VIRTUAL_ENV", "NUMBA_CACHE_DIR", "LD_LIBRARY_PATH", "TMPDIR")
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+SAID = ("wrong", "budget", "refused")  # what a learner may say of itself; solved is for the lab to say
 LARGEST = 1 << 30  # bytes of one array in a message
-
-
-class Raised(Exception):
-    """The learner raised; the text is its exception in one line."""
-
-
-class Died(Exception):
-    """The learner's process ended before it answered."""
-
-
-class Malformed(Exception):
-    """The learner's answer is no array, or one of another shape than asked for."""
 
 
 class Apart:
@@ -53,7 +42,8 @@ class Apart:
 
     `learner` is a registered name or ``package.module:Class``: `partial_fit(X, Y)`, `predict(X)` and, if it takes
     a seed, `random_state`. `deadline` is a `time.monotonic()` beyond which
-    a call kills the child and raises `TimeoutError`. Calls raise `Raised`, `Died` or `Malformed` as well.
+    a call kills the child and raises `TimeoutError`. Calls raise `Ended` where the learner raised (error, or what an
+    `Ended` of its own says, but for solved), died (killed) or answered with no array of the shape asked for (refused).
 
     >>> import time
     >>> X, Y = np.ones((8, 2, 3), dtype=np.int8), np.ones((8, 2, 3))
@@ -65,7 +55,7 @@ class Apart:
 
     def __init__(self, learner: str, params: Mapping[str, Any], seed: int, deadline: float) -> None:
         self._server = _Server.get()
-        self._deadline = deadline
+        self._deadline, self._ended = deadline, False  # whether the child has been told to end
         start = {"learner": learner, "params": dict(params), "seed": seed}
         if ":" in learner:
             start["folder"] = os.getcwd()  # where a user's own module lies
@@ -85,7 +75,7 @@ class Apart:
             return _widen(X.shape, header["columns"], arrays[0])
         except (LookupError, ValueError, TypeError) as error:
             self._server.stop()
-            raise Malformed(f"expected predictions of shape {X.shape}, got {header.get('shape')}") from error
+            raise Ended("refused", f"expected predictions of shape {X.shape}, got {header.get('shape')}") from error
 
     def __enter__(self) -> "Apart":
         return self
@@ -93,7 +83,7 @@ class Apart:
     def __exit__(self, kind: object, *_: object) -> None:
         if kind is None:
             send(self._server.pipe, {"end": True})
-        elif kind is not Raised:  # that child has been told to end
+        elif not self._ended:
             self._server.stop()
 
     def _tell(self, header: Mapping[str, Any], *arrays: NDArray[Any]) -> None:
@@ -105,7 +95,9 @@ class Apart:
             answer = receive(self._server.pipe, self._deadline)
         if "raised" in answer[0]:
             self._tell({"end": True})
-            raise Raised(str(answer[0]["raised"]))
+            self._ended = True
+            status, reason = map(str, answer[0]["raised"])
+            raise Ended(status if status in SAID else "error", reason)
         return answer
 
     @contextmanager
@@ -118,10 +110,10 @@ class Apart:
         except (EOFError, OSError) as error:
             code = self._server.process.wait()
             self._server.stop()
-            raise Died(f"the learner's process ended with code {code}") from error
+            raise Ended("killed", f"the learner's process ended with code {code}") from error
         except (LookupError, ValueError, TypeError) as error:
             self._server.stop()
-            raise Malformed(f"unreadable answer: {error}") from error
+            raise Ended("refused", f"unreadable answer: {error}") from error
 
 
 class _Server:
@@ -200,30 +192,14 @@ def _widen(shape: tuple[int, ...], columns: list[int], part: NDArray[np.float64]
     return Y
 
 
-def load(learner: str) -> type:
-    """The class of a learner: a name of entry point group `hardness.learners`, or ``package.module:Class``."""
-    registered = entry_points(group="hardness.learners")
-    if learner in registered.names:
-        return cast(type, registered[learner].load())
-    if ":" not in learner:
-        raise unknown("learner", learner, registered.names)
-    module, _, name = learner.partition(":")
-    try:
-        return cast(type, getattr(importlib.import_module(module), name))
-    except (ImportError, AttributeError) as error:
-        raise InputError(f"cannot import learner '{learner}': {error}") from error
-
-
 def source(learner: str) -> str | None:
     """Digest of the file that defines a learner, without running it; rows made by different sources are flagged.
 
     >>> len(source("hardness.study.apart:Constant"))
     16
     """
-    registered = entry_points(group="hardness.learners")
-    where = registered[learner].module if learner in registered.names else learner.partition(":")[0]
     try:
-        spec = importlib.util.find_spec(where)
+        spec = importlib.util.find_spec(registry.module_of("learner", learner))
         return hashlib.sha256(Path(str(spec and spec.origin)).read_bytes()).hexdigest()[:16]
     except (ImportError, OSError, ValueError):
         return None
@@ -253,7 +229,7 @@ def _serve(pipe: Any) -> None:
         sys.path[:] = [*filter(None, [start.get("folder")]), *(p for p in sys.path if p != start.get("folder"))]
         for name in (start["learner"], _judged(start)):
             with suppress(Exception):
-                load(name)  # imported once here, not in every child; the child reports what fails
+                registry.get("learner", name)  # imported once here, not in every child; the child reports what fails
         child = os.fork()
         if child == 0:
             die_with_parent()
@@ -270,7 +246,7 @@ def _judged(start: dict[str, Any]) -> str:
 
 def _learn(pipe: Any, start: dict[str, Any]) -> None:
     try:
-        kind = load(start["learner"])
+        kind = registry.get("learner", start["learner"])
         seeded = "random_state" in inspect.signature(kind).parameters
         learner = kind(**start["params"], **({"random_state": start["seed"]} if seeded else {}))
         send(pipe, {"source": source(_judged(start))})
@@ -284,7 +260,8 @@ def _learn(pipe: Any, start: dict[str, Any]) -> None:
             send(pipe, {"columns": columns, "shape": Y.shape}, part)
     except Exception as error:
         with suppress(OSError, EOFError):
-            send(pipe, {"raised": f"{type(error).__name__}: {error}".splitlines()[0]})
+            said = (error.status, error.reason) if isinstance(error, Ended) else ("error", one_line(error))
+            send(pipe, {"raised": said})
             while "end" not in receive(pipe)[0]:
                 pass  # what the lab still writes must not reach the server
 

@@ -13,14 +13,13 @@ from typing import Any
 
 from hardness.errors import InputError, missing_extra
 from hardness.study.apart import THREADS, die_with_parent
+from hardness.study.outcome import Outcome, Trial, ended, settle
 from hardness.study.progress import Progress
 from hardness.study.provenance import provenance
 from hardness.study.store import Store
 from hardness.study.task import Task
-from hardness.study.trial import Outcome, run_trial
 
-Trial = Callable[[Task, int, float], Outcome]
-Ended = tuple[Task, Outcome, Mapping[str, Any]]
+Settled = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE = 10.0  # seconds beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
 CONNECT = "10s"  # to a Dask scheduler
@@ -38,6 +37,7 @@ class Interrupted(KeyboardInterrupt):
 def run(
     tasks: Sequence[Task],
     store: Store,
+    trial: Trial,
     *,
     root: int = 0,
     guard: float = 120.0,
@@ -45,7 +45,6 @@ def run(
     scheduler: str | None = None,
     seconds: Callable[[Task], float] = lambda task: 1.0,
     progress: Progress | None = None,
-    trial: Trial = run_trial,
 ) -> int:
     """Run what the store lacks of `tasks`; returns how many trials that was.
 
@@ -68,7 +67,7 @@ def run(
 
 def _engine(
     tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int | None, scheduler: str | None
-) -> Iterator[Ended]:
+) -> Iterator[Settled]:
     if scheduler is not None:
         return _cluster(tasks, trial, root, guard, scheduler)
     workers = (os.cpu_count() or 1) if workers is None else workers
@@ -77,18 +76,15 @@ def _engine(
     return _pool(tasks, trial, root, guard, min(workers, len(tasks))) if workers else _here(tasks, trial, root, guard)
 
 
-def _here(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ended]:
+def _here(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Settled]:
     """One after the other, easy to debug; a trial that kills its process takes the run with it."""
     for task in tasks:
         with _alarm(guard + GRACE):
-            try:
-                outcome = trial(task, root, guard)
-            except Exception as error:
-                outcome = _failure(error, guard)
+            outcome = settle(trial, task, root, guard)
         yield task, outcome, provenance(root)
 
 
-def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Ended]:
+def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Settled]:
     """In processes that may die or hang without harm to the rest."""
     import multiprocessing
     from concurrent.futures.process import BrokenProcessPool
@@ -98,7 +94,7 @@ def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers:
     waiting = deque(tasks)
     for _ in range(RESTARTS):
         pool: Any = ProcessPool(workers, initializer=die_with_parent, context=multiprocessing.get_context("spawn"))
-        ended: SimpleQueue[Any] = SimpleQueue()
+        finished: SimpleQueue[Any] = SimpleQueue()
         running: dict[Any, Task] = {}
         broken = False
         try:
@@ -110,17 +106,17 @@ def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers:
                         broken = True
                         break
                     running[future] = waiting.popleft()
-                    future.add_done_callback(ended.put)
+                    future.add_done_callback(finished.put)
                 if not running:
                     break
-                future = ended.get()
+                future = finished.get()
                 task = running.pop(future)
                 error = future.exception()
                 if isinstance(error, BrokenProcessPool):
                     broken = True  # a worker died with no trial of its own: start afresh and run these again
                     waiting.appendleft(task)
                 elif error is not None:
-                    yield task, _failure(error, guard), provenance(root)
+                    yield task, ended(error, guard), provenance(root)
                 else:
                     yield (task, *future.result())
         finally:
@@ -131,7 +127,7 @@ def _pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers:
     raise InputError("the worker processes die at once; try --workers 0 to see why")
 
 
-def _cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Ended]:
+def _cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, address: str) -> Iterator[Settled]:
     """On the workers of a Dask cluster. There the guard is the trial's own: a learner's ends it, a game has none."""
     try:
         import distributed
@@ -151,16 +147,16 @@ def _cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, addre
             return future
 
         ahead = AHEAD * max(1, sum(client.nthreads().values()))
-        ended = dask.as_completed([submit(task) for task in islice(waiting, ahead)])
+        finished = dask.as_completed([submit(task) for task in islice(waiting, ahead)])
         try:
-            for future in ended:
+            for future in finished:
                 task, failure = running.pop(future), future.exception()
                 for following in islice(waiting, 1):
-                    ended.add(submit(following))
+                    finished.add(submit(following))
                 if failure is None:
                     yield (task, *future.result())
                 else:
-                    yield task, _failure(failure, guard), provenance(root)
+                    yield task, ended(failure, guard), provenance(root)
         finally:
             client.cancel(list(running))
             client.run(_release)
@@ -183,12 +179,12 @@ def _guarded(trial: Trial, text: str, root: int, guard: float, limit: float) -> 
         context = multiprocessing.get_context("spawn")
         _POOLS[thread] = ProcessPool(1, initializer=die_with_parent, context=context)
     try:
-        ended: tuple[Outcome, Mapping[str, Any]] = (
+        settled: tuple[Outcome, Mapping[str, Any]] = (
             _POOLS[thread].schedule(_job, (trial, text, root, guard), timeout=limit).result()
         )
     except Exception as error:
-        return _failure(error, guard), provenance(root)
-    return ended
+        return ended(error, guard), provenance(root)
+    return settled
 
 
 def _release() -> None:
@@ -200,18 +196,7 @@ def _release() -> None:
 
 
 def _job(trial: Trial, text: str, root: int, guard: float) -> tuple[Outcome, Mapping[str, Any]]:
-    return trial(Task.parse(text), root, guard), provenance(root)
-
-
-def _failure(error: BaseException, guard: float) -> Outcome:
-    """The outcome of a trial whose engine saw an exception instead of one."""
-    if isinstance(error, TimeoutError):
-        return Outcome("timeout", detail={"reason": f"over {guard:g} s"})
-    # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
-    if isinstance(error, MemoryError) or type(error).__name__ in ("ProcessExpired", "KilledWorker"):
-        reason = "out of memory" if isinstance(error, MemoryError) else "its worker died"
-        return Outcome("killed", detail={"reason": reason})
-    return Outcome("error", detail={"reason": f"{type(error).__name__}: {error}".splitlines()[0]})
+    return settle(trial, Task.parse(text), root, guard), provenance(root)
 
 
 @contextmanager

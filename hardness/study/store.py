@@ -14,8 +14,8 @@ from typing import Any
 
 from hardness.errors import InputError, missing_extra
 from hardness.files import replacing
+from hardness.study.outcome import CRASHED, STATUSES, Outcome
 from hardness.study.task import Task, canonical
-from hardness.study.trial import CRASHED, STATUSES, Outcome
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 1

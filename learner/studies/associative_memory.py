@@ -11,12 +11,12 @@ from typing import Any
 import numpy as np
 
 from hardness.learning import plain
-from hardness.studies.catalog import Study
+from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import MUTED, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
+from hardness.study.study import Study
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 from learner.base import Array
 from learner.linear import LinearAttention, attention, features, parameter_distance, parameters
 from learner.linear.adam import adam_heads
@@ -36,6 +36,8 @@ from learner.studies.curves import (
     spread,
     timed,
 )
+
+QUESTION = "Does recovering the true parameters show that the data identify them?"
 
 SIZE, FRESH = 4, 2000
 NOISE = 0.01
@@ -136,17 +138,6 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved", len(X), plain(detail))
 
 
-STUDY = Study(
-    name="associative-memory",
-    question="Does recovering the true parameters show that the data identify them?",
-    tasks=tasks,
-    seconds=seconds,
-    guard=300.0,
-    trial=trial,
-    page="learner.studies.associative_memory:write",
-)
-
-
 def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Per method, heads and share of orthonormal examples: every measured number over its runs."""
     found: dict[tuple[str, int, float], dict[str, list[float]]] = {}
@@ -197,7 +188,7 @@ def write(store: Store, folder: Path) -> str:
         "inputs that the pointwise certificate vouches for: it says what least norm does not. Errors are squared, over "
         "the variance of the labels.",
     )
-    return table_page(store, folder, verdict(lines), shown, notes, drawings(lines))
+    return table_page(store, folder, QUESTION, verdict(lines), shown, notes, drawings(lines))
 
 
 def verdict(lines: Table) -> str:
@@ -261,3 +252,6 @@ def drawings(lines: Table) -> list[Drawing]:
         panels[2].set_ylim(-0.04, 1.04)
         legend(drawing, looks)
     return [drawing]
+
+
+STUDY = Study("associative-memory", QUESTION, tasks, seconds, trial, write, guard=300.0)

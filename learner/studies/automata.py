@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from hardness.learning import plain
-from hardness.studies.catalog import Study
+from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import INK, MUTED, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
+from hardness.study.study import Study
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 from learner.linear import LinearAttention
 from learner.programs.automata import execute, random_automata, span_rank, steps
 from learner.studies.curves import curve, legend, look, share, timed
+
+QUESTION = "After how many transitions does one linear-attention layer execute automata it has never seen?"
 
 UNSEEN, WORD = 200, 20
 SIZES = ((2, 2), (3, 2), (4, 2), (4, 4), (6, 3))
@@ -60,16 +62,6 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         n,
         plain({"rank": learner.rank_, "steps": UNSEEN * WORD} | vars(run)),
     )
-
-
-STUDY = Study(
-    name="automata",
-    question="After how many transitions does one linear-attention layer execute automata it has never seen?",
-    tasks=tasks,
-    seconds=seconds,
-    trial=trial,
-    page="learner.studies.automata:write",
-)
 
 
 def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
@@ -130,7 +122,7 @@ def write(store: Store, folder: Path) -> str:
         "pointwise one is asked at every step: are the features of this input in the span of those seen? Chance, for "
         "uncertified steps, is 1/Q.",
     )
-    return table_page(store, folder, verdict(lines), shown, notes, drawings(lines))
+    return table_page(store, folder, QUESTION, verdict(lines), shown, notes, drawings(lines))
 
 
 def verdict(lines: Table) -> str:
@@ -180,3 +172,6 @@ def drawings(lines: Table) -> list[Drawing]:
         panels[2].set_title("uncertified steps right")
         legend(drawing, looks, 5)
     return [drawing]
+
+
+STUDY = Study("automata", QUESTION, tasks, seconds, trial, write)

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardness.study.growth.fit import mean_half_width
+from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import LINES, MARKERS, MUTED, RAMP, Drawing
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

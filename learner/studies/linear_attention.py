@@ -10,17 +10,20 @@ from typing import Any
 
 import numpy as np
 
-from hardness.learning import EXACT, plain
-from hardness.studies.catalog import Study
+from hardness.judging import EXACT
+from hardness.learning import plain
+from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import INK, MUTED, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
+from hardness.study.study import Study
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 from learner.base import Array
 from learner.linear import LinearAttention, attention, feature_count, parameter_distance, parameters
 from learner.linear.adam import adam_heads
 from learner.studies.curves import TINY, Mean, curve, dots, legend, look, mean, measured, shared_seed, spread, timed
+
+QUESTION = "From how many rows does regression recover a linear attention head, and does Adam need more heads?"
 
 LENGTH = 100
 ADAM_ROWS, FRESH = 8192, 2000
@@ -99,17 +102,6 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved" if errors[0] <= EXACT**2 else "wrong", n, plain(detail))
 
 
-STUDY = Study(
-    name="linear-attention",
-    question="From how many rows does regression recover a linear attention head, and does Adam need more heads?",
-    tasks=tasks,
-    seconds=seconds,
-    guard=300.0,
-    trial=trial,
-    page="learner.studies.linear_attention:write",
-)
-
-
 def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Per method, d and rows: how many runs were exact, errors (geometric means), rank and certificate."""
     found: dict[tuple[int, str, int, int], list[Mapping[str, Any]]] = {}
@@ -157,7 +149,7 @@ def write(store: Store, folder: Path) -> str:
         "lower edge, no certificate. A fresh input is certified if its features lie in the span of those seen. "
         "Rows of one sequence are dependent, and those of short prefixes small: with noise a small λ_min is useless.",
     )
-    return table_page(store, folder, verdict(lines), shown, notes, drawings(lines))
+    return table_page(store, folder, QUESTION, verdict(lines), shown, notes, drawings(lines))
 
 
 def verdict(lines: Table) -> str:
@@ -244,3 +236,6 @@ def _adam(lines: Table) -> Drawing:
         panels[0].set_ylabel("squared error / variance")
         panels[0].annotate("exact below", (panels[0].get_xlim()[0], EXACT**2), ha="left", va="bottom", fontsize=8.5)
     return drawing
+
+
+STUDY = Study("linear-attention", QUESTION, tasks, seconds, trial, write, guard=300.0)

@@ -11,16 +11,18 @@ from typing import Any
 import numpy as np
 
 from hardness.learning import plain
-from hardness.studies.catalog import Study
+from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import INK, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
+from hardness.study.study import Study
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 from learner.base import Array
 from learner.random_features import RandomFeatureAttention, RandomFeatureMLP
 from learner.ridge import RidgeLearner
 from learner.studies.curves import Mean, curve, legend, look, mean, shared_seed, timed
+
+QUESTION = "Does attention with frozen random heads need fewer examples than a network of frozen random neurons?"
 
 DIM = KEYS = 16
 HEADS, FEW, MOST, FRESH = 1000, 256, 4096, 1500
@@ -99,17 +101,6 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved", n, plain({"error": dict(zip(TARGETS, error, strict=True))}))
 
 
-STUDY = Study(
-    name="random-features",
-    question="Does attention with frozen random heads need fewer examples than a network of frozen random neurons?",
-    tasks=tasks,
-    seconds=seconds,
-    guard=300.0,
-    trial=trial,
-    page="learner.studies.random_features:write",
-)
-
-
 def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Per target, model and number of heads: test errors at each number of examples, in order of repetition."""
     found: dict[tuple[str, str, int | None], dict[int, dict[int, float]]] = {}
@@ -170,7 +161,7 @@ def write(store: Store, folder: Path) -> str:
         "models see the same query, keys and b. Examples to 0.5 and to 0.1: the least number tried with a mean error "
         "of at most that; none: not within the largest number tried.",
     )
-    return table_page(store, folder, verdict(lines), shown, notes, drawings(lines))
+    return table_page(store, folder, QUESTION, verdict(lines), shown, notes, drawings(lines))
 
 
 def _least(line: Mapping[str, Any], error: float) -> str:
@@ -288,3 +279,6 @@ def _heads(lines: Table) -> Drawing:
         drawing.figure.axes[0].set_ylabel("test error / variance")
         legend(drawing, looks)
     return drawing
+
+
+STUDY = Study("random-features", QUESTION, tasks, seconds, trial, write, guard=300.0)

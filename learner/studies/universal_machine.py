@@ -11,15 +11,17 @@ from typing import Any
 import numpy as np
 
 from hardness.learning import plain
-from hardness.studies.catalog import Study
+from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import MUTED, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
+from hardness.study.study import Study
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 from learner.linear import LinearAttention
 from learner.programs.machine import ADDITION, BUSY_BEAVER, PALINDROME, Integers, Machine, interpret
 from learner.studies.curves import curve, legend, look, share, timed
+
+QUESTION = "Does one linear-attention layer, trained on random transitions, run programs it has never seen?"
 
 SIZES = ((3, 2), (4, 2), (6, 3))
 RATIOS = (0.5, 0.8, 1.0, 1.1, 1.2, 1.36, 1.5, 1.7)  # rows to the rank of the span
@@ -91,17 +93,6 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved" if whole else "wrong", n, plain({"rank": learner.rank_, "programs": found}))
 
 
-STUDY = Study(
-    name="universal-machine",
-    question="Does one linear-attention layer, trained on random transitions, run programs it has never seen?",
-    tasks=tasks,
-    seconds=seconds,
-    guard=600.0,
-    trial=trial,
-    page="learner.studies.universal_machine:write",
-)
-
-
 def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
     """Per machine, rows and program: jobs run to their end with every step certified, and without asking."""
     found: dict[tuple[int, int, int], list[Mapping[str, Any]]] = {}
@@ -149,7 +140,7 @@ def write(store: Store, folder: Path) -> str:
         "The features of all examples span as many dimensions as the table says (exact count). A random program may "
         "leave the tape or run on beyond 200 steps: a run is right if it does so too. Intervals: 95 %, over runs.",
     )
-    return table_page(store, folder, verdict(lines), shown, notes, drawings(lines))
+    return table_page(store, folder, QUESTION, verdict(lines), shown, notes, drawings(lines))
 
 
 def verdict(lines: Table) -> str:
@@ -199,3 +190,6 @@ def drawings(lines: Table) -> list[Drawing]:
         panels[1, 0].set_ylabel("right without asking")
         legend(drawing, looks)
     return [drawing]
+
+
+STUDY = Study("universal-machine", QUESTION, tasks, seconds, trial, write, guard=600.0)

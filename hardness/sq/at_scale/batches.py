@@ -7,26 +7,9 @@ import numpy as np
 from hardness.compiled.bits import ONE, ZERO, U, compiled, popcount, random_word
 from hardness.compiled.walsh import walsh_hadamard
 from hardness.sq.at_scale.kernels import best_window
+from hardness.sq.strategies.sign_batch import best_batch
 
 LANES = 16  # words of samples taken together
-
-
-@compiled
-def best_batch(mode: Any, cap: Any, live: Any, null: Any) -> Any:
-    """Odd K <= cap with the largest certain elimination: (K, loss); `mode` as in `independent_batches`."""
-    size, loss = 0, 0
-    for k in range(1, min(cap, live) + 1, 2):
-        if mode[k] == 0:
-            continue
-        if null:
-            lost = k if k < live else 0
-        elif mode[k] == 1:
-            lost = k // 2
-        else:
-            lost = live - max(live - k, (k + 1) // 2)
-        if lost > loss:
-            size, loss = k, lost
-    return size, loss
 
 
 @compiled
@@ -36,7 +19,7 @@ def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) ->
 
     `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` says what a batch of odd K costs:
     1 the minority signs, 2 whichever of the plus sets, minus sets and the rest are not the largest part,
-    0 not decided here. Why that is exact is argued in `strategies.batch_modes`; it needs the xor of all K
+    0 not decided here. Why that is exact is argued in `batch_modes`; it needs the xor of all K
     sets to be no live set, ensured by giving that xor another size than s. The queue keeps its live sets at
     head..tail.
     """

@@ -13,7 +13,7 @@ from hardness.sq.at_scale import batches as kernels_batches
 from hardness.sq.at_scale import kernels
 from hardness.sq.at_scale.batches import LANES
 from hardness.sq.oracle import FAILURE
-from hardness.sq.strategies.parity import LARGEST_BATCH, batch_modes, batch_size, majority_mean
+from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
 
 NO_LIMIT = 2**62
 BLOCK = 1 << 24
@@ -111,7 +111,7 @@ def sign_batch_adversary(
     modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
     cap = certain
     while queries < budget:
-        size, _ = kernels_batches.best_batch(modes, cap, pool.size, null)
+        size, _ = best_batch(modes, cap, pool.size, null)
         if size <= rank:
             break
         if _certified_batch(pool, size, n, tolerance, null, state):

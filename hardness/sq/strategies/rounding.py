@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from hardness.concepts import RoundingConcepts
 from hardness.sq.functions import LevelTable
 from hardness.sq.oracle import best_answer, within
-from hardness.sq.strategies.parity import PATIENCE, batch_size
+from hardness.sq.strategies.base import PATIENCE
+from hardness.sq.strategies.sign_batch import batch_size
 
 Secrets = NDArray[np.int16]
 Steps = Generator[LevelTable, Secrets, None]

@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.attacks.estimates.prices import estimates
 from hardness.errors import InputError
-from hardness.studies import catalog
+from hardness.study.outcome import CRASHED
 from hardness.study.page import report
 from hardness.study.page.drawing import INK, MUTED, Drawing, style
 from hardness.study.store import Row, Store
 from hardness.study.task import Task
-from hardness.study.trial import CRASHED
 
 SHOWN = ("sq bound", "exhaustive", "meet in the middle", "gaussian", "lpn pooled gauss", "lf2", "coded bkw")
 WIDE = 14  # columns of a band
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 Place = tuple[str, int]
 
 
-def write(store: Store, folder: Path) -> str:
+def write(store: Store, folder: Path, question: str) -> str:
     """Write the page, figure and rows of a contest into `folder`; returns its verdict line."""
     rows = list(store.rows())
     cells = _cells(rows)
@@ -35,7 +34,7 @@ def write(store: Store, folder: Path) -> str:
     html = report.render(
         "contest.html",
         about=store.about,
-        question=catalog.get(store.about["study"]).question,
+        question=question,
         verdict=verdict,
         done=sum(1 for row in rows if row.outcome),
         total=len(rows),

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardness.studies.catalog import REFERENCE
+from hardness.studies.exponential_in_m.tasks import REFERENCE
+from hardness.studies.trials import hidden_size
 from hardness.study.growth import fit as scaling
 from hardness.study.growth.fit import Cell, Growth
 from hardness.study.store import Row
 from hardness.study.task import Task
-from hardness.study.trial import hidden_size
 
 
 @dataclass(frozen=True)

@@ -6,12 +6,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.studies.stress.tasks import QUESTION
 from hardness.studies.stress.trial import TOLERANCE, monomials, sq_bound
+from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import INK, RAMP, WHO, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
 from hardness.study.task import Task
-from hardness.study.trial import Outcome
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -82,7 +83,7 @@ def write(store: Store, folder: Path) -> str:
     drawings = [_examples(cells, known)] if cells else []
     drawings += [_queries(known)] if any(bound for _, bound in known.values()) else []
     table = [_line(entry, learner, cell, known[entry]) for entry in cells for learner, cell in cells[entry].items()]
-    return table_page(store, folder, _verdict(cells, known), table, NOTES, drawings)
+    return table_page(store, folder, QUESTION, _verdict(cells, known), table, NOTES, drawings)
 
 
 def family_of(task: Task) -> str:

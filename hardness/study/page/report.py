@@ -3,27 +3,15 @@
 import json
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
-from math import comb
 from pathlib import Path
-from pkgutil import resolve_name
 from typing import Any
 
 from hardness.errors import InputError
 from hardness.files import replacing, write_text
-from hardness.sq.bounds.parity import window_bound
-from hardness.studies import catalog
-from hardness.studies.exponential_in_m.answer import Answer, Series, answer, shortfall
 from hardness.study.page import drawing as figures
 from hardness.study.store import Row, Store, export
-from hardness.study.trial import STATUSES
 
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
-
-
-def write(store: Store, folder: Path) -> str:
-    """Write the page of a store into `folder`; returns its verdict line. A pure function of the rows."""
-    study = catalog.known().get(store.about.get("study", ""))
-    return str(resolve_name(study.page if study else catalog.Study.page)(store, folder))
 
 
 def publish(store: Store, folder: Path, verdict: str, html: str, drawings: Sequence[figures.Drawing] = ()) -> None:
@@ -41,20 +29,10 @@ def publish(store: Store, folder: Path, verdict: str, html: str, drawings: Seque
     write_text(folder / PAGE, html)
 
 
-def growth_page(store: Store, folder: Path) -> str:
-    """The page of `exponential-in-m`: costs, exponents, models and verdict."""
-    rows = list(store.rows())
-    result = answer(rows)
-    drawings = figures.draw(result)
-    publish(
-        store, folder, result.verdict, page(store.about, rows, result, {d.name: d.inline() for d in drawings}), drawings
-    )
-    return result.verdict
-
-
 def table_page(
     store: Store,
     folder: Path,
+    question: str,
     verdict: str,
     table: Sequence[Mapping[str, Any]],
     notes: Sequence[str] = (),
@@ -62,13 +40,12 @@ def table_page(
 ) -> str:
     """A page of figures and one table (rows as mappings, all columns in order of appearance); returns `verdict`."""
     rows = list(store.rows())
-    study = catalog.known().get(store.about.get("study", ""))
     words = {name for line in table for name, value in line.items() if isinstance(value, str) and value[:1].isalpha()}
     html = render(
         "table.html",
         about=store.about,
         command=command(store.about),
-        question=study.question if study else store.about.get("study", "unnamed study"),
+        question=question,
         verdict=verdict,
         notes=notes,
         done=sum(1 for row in rows if row.outcome),
@@ -79,36 +56,10 @@ def table_page(
         words=words,
         crashes=crashes(rows),
         mixed={name: sorted(found) for name, found in store.sources().items() if len(found) > 1},
-        origins=_origins(rows),
+        origins=origins(rows),
     )
     publish(store, folder, verdict, html, drawings)
     return verdict
-
-
-def page(about: Mapping[str, Any], rows: list[Row], result: Answer, drawn: Mapping[str, str]) -> str:
-    """The page as HTML."""
-    every = (result.adversary, result.honest, *result.learners)
-    study = catalog.known().get(about.get("study", ""))
-    return render(
-        "page.html",
-        question=study.question if study else about.get("study", "unnamed study"),
-        about=about,
-        command=command(about),
-        result=result,
-        head=result.verdict.partition(":")[0],
-        reason=result.verdict.partition(":")[2].strip(),
-        series=every,
-        shortfall=shortfall,
-        statuses=STATUSES,
-        trials=_trials(result),
-        total=sum(map(Counter.total, result.statuses.values())),
-        done=sum(1 for row in rows if row.outcome),
-        mixed={name: sorted(found) for name, found in result.sources.items() if len(found) > 1},
-        cells=_cells(result),
-        drawn=drawn,
-        origins=_origins(rows),
-        crashes=crashes(rows),
-    )
 
 
 def write_index(folder: Path) -> None:
@@ -180,41 +131,7 @@ def decimals(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
-def _trials(result: Answer) -> list[tuple[str, int, dict[str, int]]]:
-    return [(name, found.total(), dict(found)) for name, found in sorted(result.statuses.items())]
-
-
-def _cells(result: Answer) -> list[dict[str, Any]]:
-    """One row a cell: concepts, bound, and the cost of every series there."""
-    tau, found = result.adversary.tolerance, []
-    for dim, size in sorted({key for s in (result.adversary, result.honest, *result.learners) for key in s.cells}):
-        concepts = comb(dim - 1, size)
-        bound = window_bound(concepts, tau) if tau else None
-        adversary = _cost(result.adversary, dim, size)
-        ratio = adversary[1] / bound if bound and adversary and adversary[0] == "" else None
-        found.append(
-            {
-                "dim": dim,
-                "size": size,
-                "concepts": concepts,
-                "bound": bound,
-                "strategy": result.strategies.get((dim, size), ""),
-                "ratio": ratio,
-                "costs": [_cost(s, dim, size) for s in (result.adversary, result.honest, *result.learners)],
-            }
-        )
-    return found
-
-
-def _cost(series: Series, dim: int, size: int) -> tuple[str, float, str] | None:
-    """(">" if censored, cost, runs solved) of a series at a cell."""
-    cell = series.cells.get((dim, size))
-    if cell is None:
-        return None
-    return (">" if cell.censored else "", 2**cell.log2_cost, f"{int(cell.solved.sum())}/{len(cell.solved)}")
-
-
-def _origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
+def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
     """What made the rows: every provenance field with the values found, most frequent first."""
     found: dict[str, Counter[str]] = {}
     for row in rows:

@@ -1,0 +1,60 @@
+"""What is found by name: entry points of the groups `hardness.families`, `.learners`, `.attacks` and `.studies`."""
+
+import sys
+from collections.abc import Mapping
+from importlib import import_module
+from importlib.metadata import EntryPoint, entry_points
+from typing import Any
+
+from hardness.errors import InputError, unknown
+
+GROUPS = {
+    "family": "hardness.families",
+    "learner": "hardness.learners",
+    "attack": "hardness.attacks",
+    "studies": "hardness.studies",
+}
+
+
+def points(kind: str) -> Mapping[str, EntryPoint]:
+    """The entry points of one of `GROUPS`, by name, in order."""
+    return {point.name: point for point in sorted(entry_points(group=GROUPS[kind]), key=lambda point: point.name)}
+
+
+def names(kind: str) -> list[str]:
+    """The registered names of a kind, in order.
+
+    >>> names("family")
+    ['interpolation', 'nondegenerate', 'parity', 'rounding']
+    """
+    return list(points(kind))
+
+
+def get(kind: str, name: str) -> Any:
+    """What is registered as `name`, or stands behind ``package.module:Name`` (the working directory is searched too).
+
+    Raises `InputError` for a misspelt name, a module that cannot be imported, and a name it does not hold.
+
+    >>> get("learner", "dierct")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: unknown learner 'dierct'; did you mean 'direct'? ...
+    """
+    known = points(kind)
+    if name in known:
+        return known[name].load()
+    module, _, attribute = name.partition(":")
+    if not attribute:
+        raise unknown(kind, name, known)
+    if "" not in sys.path:
+        sys.path.append("")
+    try:
+        return getattr(import_module(module), attribute)
+    except (ImportError, AttributeError, ValueError) as error:
+        raise InputError(f"cannot load the {kind} {name}: {error}; write it as package.module:Name") from error
+
+
+def module_of(kind: str, name: str) -> str:
+    """The module that holds what `name` stands for, without importing it."""
+    known = points(kind)
+    return known[name].module if name in known else name.partition(":")[0]

@@ -1,0 +1,31 @@
+"""The best of sign batches and bent blocks by exact loss."""
+
+import numpy as np
+from numpy.random import Generator as Random
+
+from hardness.concepts import ParityConcepts
+from hardness.sq.oracle import best_answer, within
+from hardness.sq.queries import Query
+from hardness.sq.strategies.base import PATIENCE, Masks, Steps
+from hardness.sq.strategies.bent import bent_rank, block
+from hardness.sq.strategies.sign_batch import batch, batch_size
+
+
+def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """The best of sign batches and bent blocks with |a_S| > tau, by its exact loss to the window on the live sets.
+
+    A fresh block of 4^r sets loses its smaller side, 6 of 16 or 28 of 64: for tau just below 2^-r/2 more than a batch.
+    """
+    rank, idle = bent_rank(tolerance), 0
+    while idle < PATIENCE:
+        candidates: list[Query] = [batch(live, batch_size(tolerance) - 2 * i, rng) for i in (0, 0, 1)]
+        for mask in rng.choice(live, 6).tolist():
+            candidates += [block(mask, rank, concepts.n, int(shift)) for shift in rng.integers(4**rank, size=3)]
+        losses = []
+        for query in candidates:
+            means = query.means(live)
+            reply = best_answer(means, np.full(len(means), tolerance))
+            losses.append(np.sum(~within(means, reply, tolerance)))
+        before = len(live)
+        live = yield candidates[int(np.argmax(losses))]
+        idle = idle + 1 if len(live) == before else 0

@@ -1,0 +1,17 @@
+"""What a strategy on parities is, and when it gives up."""
+
+from collections.abc import Callable, Generator
+
+import numpy as np
+from numpy.random import Generator as Random
+from numpy.typing import NDArray
+
+from hardness.concepts import ParityConcepts
+from hardness.sq.queries import Query
+
+# A strategy yields queries and is sent the sets still possible (uint64 masks) after each answer; it ends when
+# it has nothing more to ask. It never sees the secret.
+Masks = NDArray[np.uint64]
+Steps = Generator[Query, Masks, None]
+Strategy = Callable[[ParityConcepts, Masks, float, Random], Steps]
+PATIENCE = 8

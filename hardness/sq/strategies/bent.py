@@ -1,0 +1,53 @@
+"""Bent functions on blocks of 4^r sets, all of whose means are equally large (theory 2.5e)."""
+
+import numpy as np
+from numpy.random import Generator as Random
+
+from hardness.concepts import ParityConcepts
+from hardness.sq.queries import SpanFunction, character
+from hardness.sq.strategies.base import Masks, Steps
+
+
+def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Bent functions on blocks of 4^r sets: one out of each of 2r pairs {2i, 2i+1}, all with |a_S| = 2^-r/2 > 2 tau.
+
+    Means above 2 tau in size leave no window that holds a member and the rest: the whole block falls (theory 2.5e).
+    """
+    rank = bent_rank(2 * tolerance)
+    split = np.bitwise_count(_split(live, concepts.n)).astype(int)
+    asked: set[int] = set()
+    # Largest blocks first: of the last one only the smaller side falls.
+    for mask in live[np.lexsort((live, -split))].tolist():
+        chosen = block(mask, rank, concepts.n)
+        if chosen.base not in asked:
+            asked.add(chosen.base)
+            live = yield chosen
+    for mask in live:
+        yield character(int(mask))
+
+
+def bent_rank(least: float) -> int:
+    """Largest r whose bent blocks have means 2^-r/2 above `least` in size."""
+    rank = 0
+    while 2.0 ** -(rank + 2) > least:
+        rank += 1
+    return rank
+
+
+def _split(sets: Masks, n: int) -> Masks:
+    """The pairs {2i, 2i+1} of which a set holds exactly one, each as its lower coordinate's bit."""
+    low = np.uint64(sum(1 << j for j in range(0, n - 1, 2)))
+    return np.asarray((sets & low) ^ (sets >> np.uint64(1) & low))
+
+
+def block(mask: int, rank: int, n: int, shift: int = 0) -> SpanFunction:
+    """The bent query on the block of a set: its first 2r split pairs; `shift` moves the signs by a character."""
+    split = int(_split(np.array([mask], np.uint64), n)[0])
+    pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
+    for j in pairs:
+        mask = mask & ~(3 << j) | 1 << j
+    values = np.ones(1)
+    for _ in range(len(pairs) // 2):
+        values = np.kron(np.array([1.0, 1.0, 1.0, -1.0]), values)
+    values *= 1 - 2.0 * (np.bitwise_count(np.arange(len(values)) & shift) & 1)
+    return SpanFunction(mask, np.array([3 << j for j in pairs], np.uint64), values)

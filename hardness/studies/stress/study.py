@@ -1,0 +1,8 @@
+"""The study `stress`."""
+
+from hardness.studies.stress.page import write
+from hardness.studies.stress.tasks import QUESTION, guest, seconds, tasks
+from hardness.studies.stress.trial import climb
+from hardness.study.study import Study
+
+STUDY = Study("stress", QUESTION, tasks, seconds, climb, write, guard=180.0, guest=guest)

@@ -1,0 +1,128 @@
+"""The trials that several studies share: games, online learners looked at as they learn, attacks and single fits."""
+
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from hardness import registry
+from hardness.errors import InputError
+from hardness.examples import Examples
+from hardness.gadget import Gadget
+from hardness.instance import Instance
+from hardness.judging import judge, sign_accuracy, solved
+from hardness.study.apart import Apart
+from hardness.study.outcome import Ended, Outcome, Trial, ended
+from hardness.study.task import Task
+
+CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
+HELD_OUT = {"screen": 256, "confirm": 4096}  # informative examples for every look, and for when those say yes
+ACCURACY = 0.9
+JUDGED = 1000  # fresh examples on which a learner that fits once, or an attack, is judged
+
+
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """One trial of any of these kinds, by the task's solver."""
+    return _KINDS[task.solver["kind"]](task, root, guard)
+
+
+def hidden_size(params: Mapping[str, Any]) -> int:
+    """s = |S| of the parity family: m heads hide s = m (diag) or m/2 (dot) coordinates."""
+    heads = int(params["heads"])
+    return heads // 2 if params.get("gadget") == "dot" else heads
+
+
+def game(task: Task, root: int, guard: float) -> Outcome:
+    """A strategy against an oracle on the hidden parities of the task's size."""
+    from hardness.concepts import ParityConcepts
+    from hardness.sq.game import play
+
+    if task.family != "parity":
+        raise InputError(f"games are played on parity, got family '{task.family}'")
+    solver = task.solver
+    result = play(
+        ParityConcepts(task.params["dim"] - 1, hidden_size(task.params)),
+        solver["strategy"],
+        solver["oracle"],
+        solver["tolerance"],
+        seed=task.seed(root, "solver"),
+        max_queries=task.budget.get("queries"),
+        samples=solver.get("samples"),
+        flip=task.params.get("flip", 0.0),
+    )
+    detail = {"concepts": result.concepts, "remaining": result.remaining, "confirmations": result.confirmations}
+    return Outcome(result.status, result.queries, detail)
+
+
+def online(task: Task, root: int, guard: float) -> Outcome:
+    """A learner apart sees more and more examples until its signs are right on fresh ones, or the budget is spent."""
+    deadline = time.monotonic() + guard
+    instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
+    teacher = instance.teacher
+    if not isinstance(teacher, Gadget):
+        raise InputError(f"online learners are judged by signs, and {task.family} has none; give a structured family")
+    screen, confirm = (_informative(instance, task.seed(root, role), n) for role, n in HELD_OUT.items())
+    stream, budget, spent, source = task.seed(root, "examples"), int(task.budget["samples"]), 0, None
+    try:
+        with Apart(task.solver["learner"], task.solver["params"], task.seed(root, "solver"), deadline) as learner:
+            source = learner.source
+            while spent < budget:
+                look = min(budget, max(spent + CHECK, int(SPACING * spent)))
+                chunk = instance.examples(look - spent, stream, start=spent)
+                learner.partial_fit(chunk.X, chunk.Y)
+                spent = look
+                for held_out in (screen, confirm):
+                    predicted = learner.predict(held_out.X)
+                    if not np.isfinite(predicted).all():
+                        return Outcome("wrong", spent, {"reason": "predictions are not finite"}, source=source)
+                    accuracy = sign_accuracy(teacher, held_out.X, predicted, held_out.Y)
+                    if accuracy < ACCURACY:
+                        break
+                else:
+                    return Outcome("solved", spent, {"accuracy": round(accuracy, 6)}, source=source)
+    except (Ended, TimeoutError) as error:
+        return replace(ended(error, guard), cost=spent, source=source)
+    return Outcome("budget", spent, {"accuracy": round(accuracy, 6)}, source=source)
+
+
+def _informative(instance: Instance, seed: int, count: int) -> Examples:
+    """Fresh inputs with z_0 != 0 and their noiseless outputs."""
+    X = instance.examples(3 * count, seed).X
+    X = X[X[:, 0, 0] != X[:, 1, 0]][:count]
+    return Examples(X, instance.teacher(X))
+
+
+def one_shot(task: Task, root: int, guard: float) -> Outcome:
+    """A trial of kind `attack` or `fit`: the solver gets arrays in a process apart, and is judged on fresh inputs."""
+    deadline = time.monotonic() + guard
+    instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
+    stream, count = task.seed(root, "examples"), int(task.budget["samples"])
+    train = instance.examples(count, stream)
+    fresh = instance.examples(JUDGED, stream, start=count).X
+    solver = task.solver
+    if solver["kind"] == "attack":
+        name = "hardness.studies.players:Attacker"
+        params = {"attack": solver["attack"], "public": instance.public(stream), "budget": int(task.budget["work"])}
+    else:
+        name = "hardness.studies.players:Fitter"
+        params = {"learner": solver["learner"], "heads": instance.heads, "options": solver["params"]}
+    source = None
+    try:
+        with Apart(name, params, task.seed(root, "solver"), deadline) as player:
+            source = player.source
+            player.partial_fit(train.X, train.Y)
+            scores = judge(instance, fresh, player.predict(fresh))
+    except (Ended, TimeoutError) as error:
+        return replace(ended(error, guard), cost=count, source=source)
+    shown = {name: round(value, 6) for name, value in scores.items() if value is not None}
+    return Outcome("solved" if solved(scores) else "wrong", count, shown, source=source)
+
+
+_KINDS: dict[str, Trial] = {
+    "game": game,
+    "learner": online,
+    "attack": one_shot,
+    "fit": one_shot,
+}

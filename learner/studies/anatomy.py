@@ -1,0 +1,136 @@
+"""The study `anatomy`: which phase gives up between a nice layer and a hard one?"""
+
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+from hardness.layer import MultiHeadAttention
+from hardness.learning import plain
+from hardness.study.outcome import Outcome
+from hardness.study.page.drawing import RAMP, Drawing, style
+from hardness.study.page.report import table_page
+from hardness.study.store import Row, Store
+from hardness.study.study import Study
+from hardness.study.task import Task
+from learner.provable.pipeline import Provable
+from learner.studies.curves import rounded, timed
+from learner.studies.layers import instance_of, shared, task_of
+
+QUESTION = "Which phase gives up between a nice layer and a hard one?"
+Table = Sequence[Mapping[str, Any]]
+PASSED = "all passed"
+PHASES = ("crude", "sculpt 1", "sculpt 2", "span", "net", PASSED)
+NOTES = (
+    "A layer on the path (1-ρ) hard + ρ nice, in Θ, in W or in both; hard is a parity of |S| = m. “gave up” names "
+    "the phase that refused, in whose words the reason is.",
+)
+
+
+def tasks(quick: bool) -> list[Task]:
+    """The provable learner on the path from a hard layer (rho = 0) to a nice one (1), in Θ, in W and in both."""
+    steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)
+    return [
+        task_of(m, 2, 8, {"kind": "anatomy", "path": path, "rho": rho}, 20_000, r)
+        for m in (2, 3)
+        for path in ("theta", "w", "both")
+        for rho in steps
+        for r in range(1 if quick else 3)
+    ]
+
+
+@timed
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """One trial. Deterministic in the task and the root seed."""
+    outcome = _trial(task, root)
+    return replace(outcome, detail=rounded(plain(outcome.detail)))
+
+
+def _trial(task: Task, root: int) -> Outcome:
+    """A layer on the path w -> (1−ρ) hard + ρ nice, Θ likewise; the hard one is a parity of |S| = m."""
+    nice = instance_of(task, root).layer()
+    hard = Instance.generate(Parity(dim=nice.dim, heads=nice.heads), shared(task).seed(root, "hard")).layer()
+    path, rho = task.solver["path"], float(task.solver["rho"])
+    at = {"theta": rho, "w": rho} if path == "both" else {"theta": 1.0, "w": 1.0, path: rho}
+    layer = MultiHeadAttention(
+        (1 - at["theta"]) * hard.theta + at["theta"] * nice.theta, (1 - at["w"]) * hard.w + at["w"] * nice.w
+    )
+    rng = np.random.default_rng(task.seed(root, "examples"))
+    X = rng.choice([-1.0, 1.0], size=(int(task.budget["samples"]), 2, nice.dim))
+    report = Provable(heads=nice.heads, random_state=task.seed(root, "solver") % 2**32).fit(X, layer(X)).report_
+    return Outcome(report.status, len(X), {"reason": report.reason, "phases": report.phases})
+
+
+def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Per path, m and rho: which phase gave up, in its own words, and what the phases saw last."""
+    lines = []
+    for row in rows:
+        if row.outcome is None or "phases" not in row.outcome.detail:  # not run, or crashed
+            continue
+        phases = row.outcome.detail["phases"]
+        seen = {name: p["diagnostics"].get(name) for p in phases for name in ("ratio", "rank", "gap", "eta_median")
+                if name in p["diagnostics"]}  # fmt: skip
+        last = [
+            p["name"] for p in phases if p["verdict"] == "refused" or (p["name"], p["verdict"]) == ("span", "failed")
+        ]
+        gave_up = last[0] if last else None
+        solver = row.task.solver
+        lines.append(
+            {"m": row.task.params["heads"], "path": solver["path"], "rho": solver["rho"], "status": row.outcome.status}
+            | {"gave up": gave_up, "reason": row.outcome.detail["reason"]}
+            | seen
+        )
+    return sorted(lines, key=lambda line: (line["m"], line["path"], line["rho"]))
+
+
+def _figure(table: Table) -> Drawing:
+    """The phase that gave up against ρ, a panel a path and m; the area of a point is its number of layers."""
+    paths, sizes = (list(dict.fromkeys(line[name] for line in table)) for name in ("path", "m"))
+    gave = {line["gave up"] or PASSED for line in table}
+    phases = [name for name in PHASES if name in gave] + sorted(gave - {*PHASES})
+    drawing = Drawing("anatomy", 1.6 + 3.0 * len(paths), 0.9 + 1.9 * len(sizes))
+    drawing.caption = "Where the provable learner gave up, from a hard layer (ρ = 0) to a nice one (1). Area: layers."
+    with style(drawing.name):
+        panels = drawing.figure.subplots(len(sizes), len(paths), sharex=True, sharey=True, squeeze=False)
+        for line, m in zip(panels, sizes, strict=True):
+            for axes, path in zip(line, paths, strict=True):
+                own = [(e["rho"], e["gave up"] or PASSED) for e in table if (e["m"], e["path"]) == (m, path)]
+                for (rho, phase), count in sorted(Counter(own).items()):
+                    tip = f"m = {m}, {path}, ρ = {rho:g}: {phase}, {count} of {sum(r == rho for r, _ in own)} layers"
+                    color, marker = (RAMP[2], "o") if phase == PASSED else (RAMP[5], "X")
+                    mark = {"color": color, "marker": marker, "markersize": 5 * count**0.5}
+                    drawing.point(axes, rho, phases.index(phase), tip, **mark)
+                axes.set_title(f"m = {m}, path in {'Θ' if path == 'theta' else 'W' if path == 'w' else 'Θ and W'}")
+                axes.set_yticks(range(len(phases)), phases)
+                axes.set_ylim(-0.6, len(phases) - 0.4)
+                axes.grid(visible=True)
+        for axes in panels[-1]:
+            axes.set_xlabel("ρ")
+    return drawing
+
+
+def _verdict(table: Table) -> str:
+    phases = [line["gave up"] for line in table if line["gave up"]]
+    counts = ", ".join(f"{name} {phases.count(name)}" for name in dict.fromkeys(phases)) or "none"
+    return f"Of {len(table)} layers on the paths, {len(table) - len(phases)} passed all phases; gave up: {counts}."
+
+
+def write(store: Store, folder: Path) -> str:
+    """Write the page of `anatomy` into `folder`: a pure function of the rows. Returns its verdict."""
+    lines = table(store.rows())
+    drawings = [_figure(lines)] if lines else []
+    verdict = _verdict(lines) if lines else "No trial has been run."
+    return table_page(store, folder, QUESTION, verdict, lines, NOTES, drawings)
+
+
+def seconds(task: Task) -> float:
+    """Predicted seconds of a trial."""
+    return 0.2
+
+
+STUDY = Study("anatomy", QUESTION, tasks, seconds, trial, write, guard=600.0)

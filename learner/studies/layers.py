@@ -1,0 +1,26 @@
+"""What the studies of the provable learner share: random layers, met alike by all that differ only in the learner."""
+
+from collections.abc import Mapping
+from typing import Any
+
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.instance import Instance
+from hardness.study.task import Task
+
+
+def task_of(
+    m: int, k: int, d: int, solver: Mapping[str, Any], samples: int, repetition: int, scale: float = 2.0
+) -> Task:
+    """A task on random layers of m heads on k tokens in dimension d, with scores of spread `scale`."""
+    params = {"dim": d, "tokens": k, "heads": m, "scale": scale}
+    return Task("nondegenerate", params, solver, {"samples": samples}, repetition)
+
+
+def shared(task: Task) -> Task:
+    """What trials that differ only in learner, examples or place on a path have in common: they share its instance."""
+    return Task(task.family, task.params, {"kind": task.solver["kind"]}, {}, task.repetition)
+
+
+def instance_of(task: Task, root: int) -> Instance:
+    """The random layer of a task, the same for all tasks that share it."""
+    return Instance.generate(Nondegenerate(**task.params), shared(task).seed(root, "instance"))
