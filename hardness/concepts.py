@@ -3,17 +3,18 @@
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError, unknown
+from hardness import modular
+from hardness.errors import InputError
+from hardness.gadget import Kind, size_of
 
 
 @dataclass(frozen=True)
 class ParityConcepts:
-    """The parities chi_S of s out of n bits, in colex order of S (theory.md 2.5).
+    """The parities chi_S of s out of n bits, in colex order of S (theory 2.5).
 
     A set is a mask with bit j set iff coordinate j is in S (bit 0 is the layer's coordinate 1). Masks are
     Python integers, so `rank` and `unrank` work for every n; arrays of masks are uint64 and need n <= 64.
@@ -32,19 +33,13 @@ class ParityConcepts:
             raise InputError(f"a parity of {self.s} out of {self.n} bits does not exist; need 1 <= s <= n")
 
     @classmethod
-    def of_layer(cls, dim: int, heads: int, gadget: str = "diag") -> "ParityConcepts":
+    def of_layer(cls, dim: int, heads: int, gadget: Kind = "diag") -> "ParityConcepts":
         """The class of the parity family: n = dim - 1 and s = heads (diag) or heads/2 (dot), theory 1.1.
 
         >>> ParityConcepts.of_layer(17, 4).size, ParityConcepts.of_layer(17, 4, "dot").size
         (1820, 120)
         """
-        if gadget not in ("diag", "dot"):
-            raise unknown("gadget", gadget, ("diag", "dot"))
-        if heads < 2:
-            raise InputError(f"heads must be at least 2, got {heads}")
-        if gadget == "dot" and heads % 2:
-            raise InputError(f"the dot gadget needs an even number of heads (two a coordinate), got {heads}")
-        s = heads if gadget == "diag" else heads // 2
+        s = size_of(heads, gadget)
         if s > dim - 1:
             raise InputError(f"{heads} heads hide {s} coordinates but dim {dim} has {dim - 1}; lower --heads")
         return cls(dim - 1, s)
@@ -120,15 +115,13 @@ class RoundingConcepts:
     n: int
     q: int
     p: int
-    gadget: str = "diag"
+    gadget: Kind = "diag"
     heads: int | None = None
 
     def __post_init__(self) -> None:
-        from hardness.families.rounding import Rounding
-
-        # The family's own checks, so that both refuse alike.
-        kind: Any = self.gadget
-        Rounding(dim=self.n + 1, modulus=self.q, levels=self.p, gadget=kind, heads=self.heads)
+        if self.n < 1:
+            raise InputError(f"n must be at least 1 (dim at least 2), got {self.n}")
+        modular.check(self.q, self.p, self.gadget, self.heads)
 
     @property
     def size(self) -> int:
@@ -163,23 +156,19 @@ class RoundingConcepts:
 
     def labels(self, elements: NDArray[np.int16]) -> NDArray[np.uint8]:
         """Levels 0..p-1 of every public vector under every secret, uint8 (count, U)."""
-        centred = elements.astype(np.int64) - self.q * (2 * elements.astype(np.int64) > self.q)
+        centred = modular.centred(elements.astype(np.int64), self.q)
         # Inner products stay far below 2^24, so the fast product in float32 is exact.
         t = (centred.astype(np.float32) @ self.public()[0].T.astype(np.float32)).astype(np.int64)
         return self.level(t, centred).astype(np.uint8)
 
     def level(self, t: NDArray[np.int64], centred: NDArray[np.int64]) -> NDArray[np.int64]:
         """The label at integer inner products t (count, ...) of centred secrets (count, n)."""
-        cells = t * self.p // self.q
+        cells = modular.cell(t, self.q, self.p)
         if self.heads is not None:
-            from hardness.families.rounding import Rounding
-
-            kind: Any = self.gadget
-            family = Rounding(self.n + 1, self.q, self.p, gadget=kind, heads=self.heads)
             means = centred.sum(axis=1) / 2 if self.gadget == "diag" else np.zeros(len(centred))
             distinct, which = np.unique(means, return_inverse=True)
-            first = np.array([family._centred_window(mean, self.heads) for mean in distinct.tolist()])[which, None]
-            cells = np.clip(cells - first + 1, 0, self.heads)
+            first = [modular.nearest_changes(mean, self.heads, self.q, self.p) for mean in distinct.tolist()]
+            cells = np.clip(cells - np.array(first)[which, None] + 1, 0, self.heads)
         return np.asarray(cells % self.p)
 
     @cached_property

@@ -232,6 +232,42 @@ def saturated(kind: Kind, weights: Sequence[int], thresholds: NDArray[np.float64
     )
 
 
+def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Which examples X (n, 2, d) have z_0 != 0, (n,): the others say nothing about the weights.
+
+    >>> informative(np.array([[[1, 1], [-1, 1]], [[1, 1], [1, -1]]], dtype=np.int8)).tolist()
+    [True, False]
+    """
+    return np.asarray(X[:, 0, 0] != X[:, 1, 0])
+
+
+def public_vectors(X: NDArray[Any], kind: Kind) -> NDArray[Any]:
+    """What the level is linear in, (n, d - 1): u = |z| for diag, x_1[0] z for dot, which is z_0 z where z_0 != 0.
+
+    >>> public_vectors(np.array([[[-1, 1, 1], [1, -1, 1]]], dtype=np.int8), "dot").tolist()
+    [[-1, 0]]
+    """
+    z = (X[:, 0] - X[:, 1]) // 2
+    return np.asarray(np.abs(z[:, 1:]) if kind == "diag" else X[:, :1, 0] * z[:, 1:])
+
+
+def size_of(heads: int, kind: Kind) -> int:
+    """s = |S|, the size of the hidden set whose parity so many heads realize exactly: m (diag) or m/2 (dot).
+
+    Raises `InputError` for an unknown gadget, fewer than two heads, and an odd number of them for dot.
+
+    >>> size_of(4, "diag"), size_of(4, "dot")
+    (4, 2)
+    """
+    if kind not in ("diag", "dot"):
+        raise InputError(f"gadget must be diag or dot, got {kind!r}")
+    if heads < 2:
+        raise InputError(f"heads must be at least 2, got {heads}")
+    if kind == "dot" and heads % 2:
+        raise InputError(f"heads must be even for the dot gadget (m = 2s), got {heads}")
+    return heads if kind == "diag" else heads // 2
+
+
 def saturation_error(gadget: Gadget) -> float:
     """Bound on |G - values| at integer levels: 4 max|c| e^{-β/2}/(1 - e^{-β}) (theory 1.4)."""
     return float(4 * np.abs(gadget.coefficients).max() * np.exp(-gadget.beta / 2) / (1 - np.exp(-gadget.beta)))

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.gadget import Gadget
+from hardness.gadget import Gadget, informative
 from hardness.instance import Instance
 
 Floats = NDArray[np.float64]
@@ -16,12 +16,12 @@ def sign_accuracy(teacher: Gadget, X: NDArray[np.int8], predicted: Floats, Y: Fl
 
     On row a the label is x_a[0] times a value of the gadget, in column 0.
     """
-    informative = X[:, 0, 0] != X[:, 1, 0]
-    gate = X[informative, :, 0]
+    told = informative(X)
+    gate = X[told, :, 0]
     values = np.unique(teacher.values)
     middles = (values[1:] + values[:-1]) / 2
-    seen = np.searchsorted(middles, predicted[informative, :, 0] * gate)
-    return float(np.mean(seen == np.searchsorted(middles, Y[informative, :, 0] * gate)))
+    seen = np.searchsorted(middles, predicted[told, :, 0] * gate)
+    return float(np.mean(seen == np.searchsorted(middles, Y[told, :, 0] * gate)))
 
 
 def judge(instance: Instance, X: NDArray[np.int8], predicted: Floats) -> dict[str, float | None]:

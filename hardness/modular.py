@@ -5,10 +5,24 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.errors import InputError
+
 Integers = NDArray[np.int64]
 
 MAX_MODULUS = 2**20
 # In int64 every sum below stays under 2^63: at most 2^20 terms of at most (q - 1)^2 < 2^40.
+
+
+def check(q: int, p: int, gadget: str, heads: int | None) -> None:
+    """Raise `InputError` unless rounding residues mod q to p levels by so many heads makes sense."""
+    if gadget not in ("diag", "dot"):
+        raise InputError(f"gadget must be diag or dot, got {gadget!r}")
+    if not 2 <= q <= MAX_MODULUS:
+        raise InputError(f"modulus must be from 2 to {MAX_MODULUS}, got {q}")
+    if not 2 <= p <= q:
+        raise InputError(f"levels must be from 2 to the modulus {q}, got {p}")
+    if heads is not None and heads < 2:
+        raise InputError(f"heads must be at least 2, got {heads}")
 
 
 def is_prime(q: int) -> bool:
@@ -42,13 +56,65 @@ def inner(U: Integers, w: Integers, q: int) -> Integers:
     return (U % q) @ (w % q) % q
 
 
+def cell(t: Any, q: int, p: int) -> Any:
+    """floor(p t/q): the number of level changes below integers t, which `level` reads mod p; exact below 2^43.
+
+    >>> cell(np.arange(-2, 6), 4, 2).tolist()
+    [-1, -1, 0, 0, 1, 1, 2, 2]
+    """
+    return t * p // q
+
+
 def level(t: Any, q: int, p: int) -> Any:
-    """floor(p (t mod q)/q), the rounded residue of integers t, in 0..p-1; exact since p q < 2^40.
+    """floor(p (t mod q)/q), the rounded residue of integers t, in 0..p-1: their cell mod p.
 
     >>> level(np.arange(-2, 6), 4, 2).tolist()
     [1, 1, 0, 0, 1, 1, 0, 0]
     """
-    return p * (t % q) // q
+    return cell(t, q, p) % p
+
+
+def change(index: Any, q: int, p: int) -> Any:
+    """ceil(i q/p): the integer at which cell i begins. The level goes up by one there, or back to 0 when p divides i.
+
+    >>> change(np.arange(4), 17, 2).tolist()
+    [0, 9, 17, 26]
+    """
+    return -(-index * q // p)
+
+
+def nearest_changes(mean: float, heads: int, q: int, p: int) -> int:
+    """Index of the first of `heads` consecutive level changes about `mean` that start from level 0 (theory 1.4).
+
+    It is 1 mod p, so that the labels' shape depends on (p, heads) alone; among those, the middle of the changes is
+    nearest to `mean`.
+
+    >>> nearest_changes(20.0, 2, q=17, p=2)
+    1
+    """
+    middle = mean * p / q - (heads - 1) / 2
+    guess = 1 + p * round((middle - 1) / p)
+    nearby = [guess + step * p for step in (-1, 0, 1)]
+    return min(nearby, key=lambda i: abs(change(i, q, p) + change(i + heads - 1, q, p) - 1 - 2 * mean))
+
+
+def shares(q: int, p: int) -> NDArray[np.float64]:
+    """The probability of each level under a uniform residue, (p,).
+
+    >>> shares(5, 2).tolist()
+    [0.6, 0.4]
+    """
+    return np.bincount(level(np.arange(q), q, p), minlength=p) / q
+
+
+def preimages(q: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
+    """Centre (p,) and width (p,) of the residues r of each level ⌊pr/q⌋.
+
+    >>> preimages(7, 3)  # levels 0 0 0 1 1 2 2
+    (array([1. , 3.5, 5.5]), array([3, 2, 2]))
+    """
+    first = -(-np.arange(p + 1, dtype=np.int64) * q // p)
+    return (first[:-1] + first[1:] - 1) / 2, np.diff(first)
 
 
 def _field(q: int) -> Any:

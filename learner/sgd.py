@@ -1,10 +1,10 @@
 """Online SGD on a small network: the control learner of the study `exponential-in-m` (theory 3.5)."""
 
-from typing import Any
-
 import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
+
+from hardness.gadget import informative
 
 Floats = NDArray[np.float32]
 
@@ -93,5 +93,5 @@ class OnlineMLP(BaseEstimator):  # type: ignore[misc]
 
 
 def _products(X: NDArray[np.int8]) -> tuple[NDArray[np.bool_], Floats]:
-    informative: Any = X[:, 0, 0] != X[:, 1, 0]
-    return informative, (X[informative, 0] * X[informative, 1]).astype(np.float32)
+    told = informative(X)
+    return told, (X[told, 0] * X[told, 1]).astype(np.float32)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness import gadget
+from hardness import gadget, modular
 from hardness.examples import TokenStream, unpack
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -253,6 +253,6 @@ def test_fewest_heads_are_fewest():
         if teacher.heads > 2:
             for first in range(-30, 31):
                 if first % 3 == 1:
-                    b = family.change(first + np.arange(teacher.heads - 1)) - 0.5
+                    b = modular.change(first + np.arange(teacher.heads - 1), 7, 3) - 0.5
                     steps = family.steps(teacher.heads - 1)
                     assert not np.array_equal(steps[np.searchsorted(b, t)], ideal)

@@ -9,7 +9,6 @@ from hardness.study.store import Store
 from hardness.study.task import Task
 from learner.studies import anatomy, learner_scaling, rarity
 from learner.studies.catalog import STUDIES
-from learner.studies.layers import shared
 
 TABLES = {"rarity": rarity.table, "learner-scaling": learner_scaling.table, "anatomy": anatomy.table}
 
@@ -58,7 +57,7 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
 
 def test_trials_on_one_path_share_their_layers() -> None:
     tasks = [t for t in anatomy.tasks(True) if t.params["heads"] == 2]
-    assert len({shared(task).seed(0, "instance") for task in tasks}) == 1
+    assert len({task.shared(kind="anatomy").seed(0, "instance") for task in tasks}) == 1
     assert len({task.identity for task in tasks}) == len(tasks)
 
 

@@ -6,8 +6,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness import modular
 from hardness.attacks import Public
 from hardness.errors import InputError
+from hardness.gadget import informative, public_vectors, size_of
+from hardness.modular import preimages
 
 PAIR_ROWS = 4000
 
@@ -73,8 +76,9 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
         raise InputError(f"the public parameters lack {', '.join(sorted(missing))}; sample the examples anew")
     if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or X.shape[2] != public.get("dim", X.shape[2]):
         raise InputError(f"X and Y must both have shape (N, 2, {public.get('dim')}), got {X.shape} and {Y.shape}")
-    informative, a = public_vectors(X, public["gadget"])
-    value = X[informative, 0, 0] * Y[informative, 0, 0] - float(public["A"])
+    told = informative(X)
+    a = public_vectors(X[told], public["gadget"])
+    value = X[told, 0, 0] * Y[told, 0, 0] - float(public["A"])
     level = np.rint(value).astype(np.int64)
     q, p = (2, 2) if family == "parity" else (int(public["modulus"]), int(public["levels"]))
     allowed = np.isin(level, (-1, 1)) if family == "parity" else (level >= 0) & (level < p)
@@ -94,13 +98,6 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
     )
 
 
-def public_vectors(X: NDArray[np.int8], gadget: str) -> tuple[NDArray[np.bool_], NDArray[np.int8]]:
-    """Which examples X (N, 2, d) have z₀ ≠ 0, (N,), and their public vectors: u for diag, z₀·z for dot."""
-    informative = X[:, 0, 0] != X[:, 1, 0]
-    z = (X[informative, 0] - X[informative, 1]) // 2
-    return informative, z[:, :1] * z[:, 1:] if gadget == "dot" else np.abs(z[:, 1:])
-
-
 def labels(answer: dict[str, list[int]], public: Public, X: NDArray[np.int8]) -> NDArray[np.float64]:
     """The noiseless labels (N, 2, d) of X (N, 2, d) under the secret that an attack names, as `secret` writes it."""
     parity = public["family"] == "parity"
@@ -110,10 +107,10 @@ def labels(answer: dict[str, list[int]], public: Public, X: NDArray[np.int8]) ->
         w[np.array(answer["support"], dtype=np.int64) - 1] = 1
     else:
         w[:] = answer["w"]
-    informative, a = public_vectors(X, public["gadget"])
-    level = a.astype(np.int64) @ w % q * p // q
+    told = informative(X)
+    level = modular.level(public_vectors(X[told], public["gadget"]).astype(np.int64) @ w, q, p)
     value = np.full(len(X), float(public["C"]))
-    value[informative] = float(public["A"]) + (1 - 2 * level if parity else level)
+    value[told] = float(public["A"]) + (1 - 2 * level if parity else level)
     Y = np.zeros(X.shape)
     Y[:, :, 0] = X[:, :, 0] * value[:, None]
     return Y
@@ -122,19 +119,9 @@ def labels(answer: dict[str, list[int]], public: Public, X: NDArray[np.int8]) ->
 def sparsity(public: Public) -> int | None:
     """How many secret coordinates are non-zero, if public: s of the parity family, the weight of rounding."""
     if public["family"] == "parity":
-        return int(public["heads"]) // (2 if public["gadget"] == "dot" else 1)
+        return size_of(int(public["heads"]), public["gadget"])
     weight = public.get("weight")
     return None if weight is None else int(weight)
-
-
-def preimages(q: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
-    """Centre (p,) and width (p,) of the residues r of each level ⌊pr/q⌋.
-
-    >>> preimages(7, 3)  # levels 0 0 0 1 1 2 2
-    (array([1. , 3.5, 5.5]), array([3, 2, 2]))
-    """
-    first = -(-np.arange(p + 1, dtype=np.int64) * q // p)
-    return (first[:-1] + first[1:] - 1) / 2, np.diff(first)
 
 
 def accepts(fresh: Equations, w: NDArray[np.int64], known: Equations | None = None) -> bool:
@@ -166,7 +153,7 @@ def _misfit(equations: Equations, t: NDArray[np.int64]) -> float:
     """Share of wrong levels at ⟨w, a⟩ = t; under label noise, where that hardly changes near w, squared distance."""
     q, p = equations.q, equations.p
     if equations.noise == 0:
-        return float(np.mean(t % q * p // q != equations.level))
+        return float(np.mean(modular.level(t, q, p) != equations.level))
     distance = (t - preimages(q, p)[0][equations.level] + q / 2) % q - q / 2
     return float(np.mean(distance**2))
 
@@ -184,7 +171,7 @@ def expected_agreement(equations: Equations) -> float:
     e = np.arange(-reach, reach + 1)
     weight = norm.cdf((e + 0.5) / equations.noise) - norm.cdf((e - 0.5) / equations.noise)
     r = np.arange(q)
-    same = (r[:, None] * p // q) == ((r[:, None] + e) % q * p // q)
+    same = modular.level(r[:, None], q, p) == modular.level(r[:, None] + e, q, p)
     return float((same * weight).sum() / q)
 
 

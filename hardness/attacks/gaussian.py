@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.equations import Equations, accepts, extract, preimages, secret
+from hardness.attacks.equations import Equations, accepts, extract, secret
+from hardness.modular import preimages
 
 CHECK_ROWS = 200
 TRIES = 1_000_000

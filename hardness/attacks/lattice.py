@@ -7,9 +7,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness import modular
 from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.equations import Equations, accepts, extract, preimages, secret
+from hardness.attacks.equations import Equations, accepts, extract, secret
 from hardness.attacks.estimates.costs import delta
+from hardness.modular import preimages
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -254,14 +256,14 @@ def polish(equations: Equations, w: Integers) -> Integers:
     """Change one coordinate of w by ±1 while that reproduces more labels: mends what regression rounded wrong."""
     q, p, a = equations.q, equations.p, equations.a.astype(np.int64)
     t = a @ w
-    best = int((t % q * p // q == equations.level).sum())
+    best = int((modular.level(t, q, p) == equations.level).sum())
     improved = best < len(t)
     while improved:
         improved = False
         for j in range(len(w)):
             for step in (1, -1):
                 moved = t + step * a[:, j]
-                agree = int((moved % q * p // q == equations.level).sum())
+                agree = int((modular.level(moved, q, p) == equations.level).sum())
                 if agree > best:
                     w, t, best, improved = w + step * (np.arange(len(w)) == j), moved, agree, True
     return w % q
@@ -281,7 +283,7 @@ def lookup(equations: Equations) -> Integers:
     for j in range(1, equations.n + 1):
         found = np.column_stack((np.repeat(found, q, axis=0), np.tile(np.arange(q), len(found))))
         for row in np.flatnonzero(last == j):
-            found = found[(found @ table[row, :j].astype(np.int64)) % q * p // q == level[row]]
+            found = found[modular.level(found @ table[row, :j].astype(np.int64), q, p) == level[row]]
         if len(found) > BEAM:
             return found[:0]
     return found

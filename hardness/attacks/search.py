@@ -8,8 +8,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.equations import Equations, accepts, extract, preimages, secret
+from hardness.attacks.equations import Equations, accepts, extract, secret
 from hardness.attacks.gaussian import check_plan
+from hardness.modular import preimages
 
 Integers = NDArray[np.int64]
 

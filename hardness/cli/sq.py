@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
 Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")]
 Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
-Gadget = Annotated[str, typer.Option(help="diag or dot.")]
+Gadget = Annotated[Any, typer.Option(help="diag or dot.")]
 Modulus = Annotated[int, typer.Option(help="q, from 2.")]
 Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
 SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads; ideal labels if absent.")]

@@ -45,12 +45,7 @@ class Parity:
     heads_meaning: ClassVar[str] = "size of the hidden set: s = m (diag) or m/2 (dot)"
 
     def __post_init__(self) -> None:
-        if self.gadget not in ("diag", "dot"):
-            raise InputError(f"gadget must be diag or dot, got {self.gadget!r}")
-        if self.heads < 2:
-            raise InputError(f"heads must be at least 2, got {self.heads}")
-        if self.gadget == "dot" and self.heads % 2:
-            raise InputError(f"heads must be even for the dot gadget (m = 2s), got {self.heads}")
+        _ = self.size  # its own checks
         if self.dim < 2 or self.size > self.dim - 1:
             raise InputError(
                 f"heads must leave room for a hidden set of size {self.size} in the dim - 1 = {self.dim - 1} "
@@ -66,7 +61,7 @@ class Parity:
     @property
     def size(self) -> int:
         """s = |S|."""
-        return self.heads if self.gadget == "diag" else self.heads // 2
+        return gadget.size_of(self.heads, self.gadget)
 
     @property
     def tokens(self) -> int:

@@ -54,18 +54,11 @@ class Rounding:
     heads_meaning: ClassVar[str] = "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"
 
     def __post_init__(self) -> None:
-        if self.gadget not in ("diag", "dot"):
-            raise InputError(f"gadget must be diag or dot, got {self.gadget!r}")
+        modular.check(self.modulus, self.levels, self.gadget, self.heads)
         if self.dim < 2:
             raise InputError(f"dim must be at least 2, got {self.dim}")
-        if not 2 <= self.modulus <= modular.MAX_MODULUS:
-            raise InputError(f"modulus must be from 2 to {modular.MAX_MODULUS}, got {self.modulus}")
-        if not 2 <= self.levels <= self.modulus:
-            raise InputError(f"levels must be from 2 to the modulus {self.modulus}, got {self.levels}")
         if self.weight is not None and not 1 <= self.weight <= self.dim - 1:
             raise InputError(f"weight must be from 1 to dim - 1 = {self.dim - 1}, got {self.weight}")
-        if self.heads is not None and self.heads < 2:
-            raise InputError(f"heads must be at least 2, got {self.heads}")
         if self.exact and self.heads is not None:
             raise InputError("heads follow from the secret in exact mode; drop heads or exact")
         if not 0 <= self.noise < float("inf"):
@@ -111,33 +104,23 @@ class Rounding:
         if self.heads is None:
             first, heads = self._covering(low, high)
         else:
-            first, heads = self._centred_window((low + high) / 2, self.heads), self.heads
-        return gadget.saturated(self.gadget, weights, self.change(first + np.arange(heads)) - 0.5, self.steps(heads))
+            first, heads = modular.nearest_changes((low + high) / 2, self.heads, self.modulus, self.levels), self.heads
+        changes = modular.change(first + np.arange(heads), self.modulus, self.levels)
+        return gadget.saturated(self.gadget, weights, changes - 0.5, self.steps(heads))
 
     def _ideal(self, t: Any) -> NDArray[np.int64]:
         return np.asarray(modular.level(np.asarray(t), self.modulus, self.levels))
-
-    def change(self, index: Any) -> Any:
-        """Where the level changes: change(i) = ceil(i q/p), up by one, or back to level 0 when p divides i."""
-        return -(-index * self.modulus // self.levels)
 
     def steps(self, heads: int) -> NDArray[np.int64]:
         """Levels 0, 1, …, p-1, 0, … on the cells of `heads` consecutive changes: a function of (p, M) alone."""
         return np.arange(heads + 1) % self.levels
 
-    def _centred_window(self, mean: float, heads: int) -> int:
-        """Index, 1 mod p, of the first of `heads` consecutive changes whose middle is nearest to `mean`."""
-        middle = mean * self.levels / self.modulus - (heads - 1) / 2
-        guess = 1 + self.levels * round((middle - 1) / self.levels)
-        nearby = [guess + step * self.levels for step in (-1, 0, 1)]
-        return min(nearby, key=lambda i: abs(self.change(i) + self.change(i + heads - 1) - 1 - 2 * mean))
-
     def _covering(self, low: int, high: int) -> tuple[int, int]:
         """First index, 1 mod p, and number of the fewest changes (two at least) right on all of low..high."""
         p, q = self.levels, self.modulus
-        cell = low * p // q  # `low` has level cell mod p
+        cell = modular.cell(low, q, p)
         first = cell + 1 - cell % p
-        return first, max(2, high * p // q - first + 1)
+        return first, max(2, modular.cell(high, q, p) - first + 1)
 
     def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, 2, d) of the level t + e, e = round(N(0, noise²)), one e an example."""
@@ -179,8 +162,7 @@ class Rounding:
             checks.append(("certificate", error <= bound, f"labels within {error:.1e} of their cells' values"))
         words = TokenStream(seed=0, tokens=2, dim=self.dim).packed(0, 4096)
         X = unpack(words, self.dim).astype(np.int64)
-        z = (X[:, 0] - X[:, 1]) // 2
-        public = np.abs(z[:, 1:]) if self.gadget == "diag" else X[:, :1, 0] * z[:, 1:]
+        public = gadget.public_vectors(X, self.gadget)
         found = np.rint(teacher.value(teacher.levels(words)) - teacher.offset)  # exact mode rounds A once more
         right = self._ideal(modular.inner(public, w, q)) == found
         from scipy.special import bdtrc

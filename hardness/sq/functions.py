@@ -10,6 +10,7 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
+from hardness import modular
 from hardness.concepts import RoundingConcepts
 from hardness.examples import unpack
 from hardness.sq.queries import OutOfRange
@@ -108,9 +109,7 @@ class LevelTable:
     @cached_property
     def centred(self) -> NDArray[np.float64]:
         """b less its mean over a uniform residue, (U, p)."""
-        q, p = self.concepts.q, self.concepts.p
-        shares = np.bincount(p * np.arange(q) // q, minlength=p) / q
-        return self.table - (self.table @ shares)[:, None]
+        return self.table - (self.table @ modular.shares(self.concepts.q, self.concepts.p))[:, None]
 
     @property
     def peak(self) -> float:

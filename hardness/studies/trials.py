@@ -10,7 +10,7 @@ import numpy as np
 from hardness import registry
 from hardness.errors import InputError
 from hardness.examples import Examples
-from hardness.gadget import Gadget
+from hardness.gadget import Gadget, informative
 from hardness.instance import Instance
 from hardness.judging import judge, sign_accuracy, solved
 from hardness.study.apart import Apart
@@ -90,7 +90,7 @@ def online(task: Task, root: int, guard: float) -> Outcome:
 def _informative(instance: Instance, seed: int, count: int) -> Examples:
     """Fresh inputs with z_0 != 0 and their noiseless outputs."""
     X = instance.examples(3 * count, seed).X
-    X = X[X[:, 0, 0] != X[:, 1, 0]][:count]
+    X = X[informative(X)][:count]
     return Examples(X, instance.teacher(X))
 
 

@@ -51,6 +51,17 @@ class Task:
             raise InputError(f"task of another schema than {SCHEMA}: run the study with the version that made it")
         return Task(**fields)
 
+    def shared(self, **solver: Any) -> "Task":
+        """What trials that differ only in solver and budget have in common: its seeds serve them all.
+
+        `solver` names what they share of it nevertheless.
+
+        >>> one, other = (Task("parity", {"dim": 9}, {"learner": name}, {"samples": 9}, 0) for name in "ab")
+        >>> one.shared().seed(0, "instance") == other.shared().seed(0, "instance")
+        True
+        """
+        return Task(self.family, self.params, solver, {}, self.repetition)
+
     def seed(self, root: int, role: str) -> int:
         """A 128-bit seed for one role (instance, examples, solver, …) of this task under the root seed.
 

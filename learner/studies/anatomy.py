@@ -20,7 +20,7 @@ from hardness.study.study import Study
 from hardness.study.task import Task
 from learner.provable.pipeline import Provable
 from learner.studies.curves import rounded, timed
-from learner.studies.layers import instance_of, shared, task_of
+from learner.studies.layers import instance_of, task_of
 
 QUESTION = "Which phase gives up between a nice layer and a hard one?"
 Table = Sequence[Mapping[str, Any]]
@@ -54,7 +54,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 def _trial(task: Task, root: int) -> Outcome:
     """A layer on the path w -> (1−ρ) hard + ρ nice, Θ likewise; the hard one is a parity of |S| = m."""
     nice = instance_of(task, root).layer()
-    hard = Instance.generate(Parity(dim=nice.dim, heads=nice.heads), shared(task).seed(root, "hard")).layer()
+    hard = Instance.generate(
+        Parity(dim=nice.dim, heads=nice.heads), task.shared(kind=task.solver["kind"]).seed(root, "hard")
+    ).layer()
     path, rho = task.solver["path"], float(task.solver["rho"])
     at = {"theta": rho, "w": rho} if path == "both" else {"theta": 1.0, "w": 1.0, path: rho}
     layer = MultiHeadAttention(

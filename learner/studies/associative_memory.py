@@ -32,7 +32,6 @@ from learner.studies.curves import (
     mean,
     measured,
     share,
-    shared_seed,
     spread,
     timed,
 )
@@ -93,7 +92,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     >>> detail["distance"] < 1e-10, detail["rank"], detail["other training"] < 1e-10, detail["other"] > 1
     (True, 248, True, True)
     """
-    rng = np.random.default_rng(shared_seed(task, root, "examples"))
+    rng = np.random.default_rng(task.shared().seed(root, "examples"))
     own = np.random.default_rng(task.seed(root, "solver"))
     gaussian, truth, p = memory(FRESH, 0.0, rng)
     X, Y, _ = memory(int(task.budget["samples"]), float(task.solver["unitary"]), rng)

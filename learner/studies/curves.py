@@ -57,11 +57,6 @@ def rounded(value: Any) -> Any:
     return value
 
 
-def shared_seed(task: Task, root: int, role: str) -> int:
-    """A seed that all solvers and budgets have in common: they see the same examples in the same repetition."""
-    return Task(task.family, task.params, {}, {}, task.repetition).seed(root, role)
-
-
 @dataclass(frozen=True)
 class Mean:
     """A mean over `runs` runs and its 95 % interval by Student's t (None for a single run)."""

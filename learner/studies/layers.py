@@ -16,11 +16,6 @@ def task_of(
     return Task("nondegenerate", params, solver, {"samples": samples}, repetition)
 
 
-def shared(task: Task) -> Task:
-    """What trials that differ only in learner, examples or place on a path have in common: they share its instance."""
-    return Task(task.family, task.params, {"kind": task.solver["kind"]}, {}, task.repetition)
-
-
 def instance_of(task: Task, root: int) -> Instance:
     """The random layer of a task, the same for all tasks that share it."""
-    return Instance.generate(Nondegenerate(**task.params), shared(task).seed(root, "instance"))
+    return Instance.generate(Nondegenerate(**task.params), task.shared(kind=task.solver["kind"]).seed(root, "instance"))

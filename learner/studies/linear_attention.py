@@ -21,7 +21,7 @@ from hardness.study.task import Task
 from learner.base import Array
 from learner.linear import LinearAttention, attention, feature_count, parameter_distance, parameters
 from learner.linear.adam import adam_heads
-from learner.studies.curves import TINY, Mean, curve, dots, legend, look, mean, measured, shared_seed, spread, timed
+from learner.studies.curves import TINY, Mean, curve, dots, legend, look, mean, measured, spread, timed
 
 QUESTION = "From how many rows does regression recover a linear attention head, and does Adam need more heads?"
 
@@ -79,7 +79,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     ('solved', 40, 1.0)
     """
     d, n = int(task.params["dim"]), int(task.budget["samples"])
-    rng = np.random.default_rng(shared_seed(task, root, "examples"))
+    rng = np.random.default_rng(task.shared().seed(root, "examples"))
     V, Q, fresh = rng.normal(size=(1, 1, d)), rng.normal(size=(1, d, d)), prefixes(FRESH, d, rng)
     truth, p = attention(V, Q, fresh), parameters(V, Q)
     X = prefixes(n, d, rng)

@@ -20,7 +20,7 @@ from hardness.study.task import Task
 from learner.base import Array
 from learner.random_features import RandomFeatureAttention, RandomFeatureMLP
 from learner.ridge import RidgeLearner
-from learner.studies.curves import Mean, curve, legend, look, mean, shared_seed, timed
+from learner.studies.curves import Mean, curve, legend, look, mean, timed
 
 QUESTION = "Does attention with frozen random heads need fewer examples than a network of frozen random neurons?"
 
@@ -92,7 +92,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     >>> outcome.detail["error"]["f1"] < 0.5 < outcome.detail["error"]["f2"]
     True
     """
-    rng = np.random.default_rng(shared_seed(task, root, "examples"))
+    rng = np.random.default_rng(task.shared().seed(root, "examples"))
     b, X, n = rng.normal(size=DIM), sphere(MOST + FRESH, rng), int(task.budget["samples"])
     Y = np.stack([target(name, X, b / np.linalg.norm(b)) for name in TARGETS], axis=1)
     learner = model(task.solver["model"], task.solver["heads"], task.seed(root, "solver") % 2**32)

@@ -8,8 +8,8 @@ from math import exp, inf, log, log2, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.equations import preimages
 from hardness.attacks.estimates.costs import MODELS, delta
+from hardness.modular import preimages
 
 LARGEST_BLOCK = 2000
 MOST_STEPS = 60

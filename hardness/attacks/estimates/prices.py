@@ -7,10 +7,11 @@ from math import comb, exp, inf, log, log2, pi
 from typing import Any
 
 from hardness.attacks import Public
-from hardness.attacks.equations import preimages, sparsity
+from hardness.attacks.equations import sparsity
 from hardness.attacks.estimates.lwe import Cost, EstimateFailed, binary_primal, coded_bkw, dual, lwr_to_lwe, primal
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.errors import InputError
+from hardness.modular import preimages
 
 TOLERANCE = 0.05
 UNIFORM = "assumes uniform public vectors, which these are not"

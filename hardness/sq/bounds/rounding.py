@@ -6,6 +6,7 @@ from math import cos, floor, log2, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness import modular
 from hardness.concepts import RoundingConcepts
 from hardness.sq.bounds.parity import sda_tolerance
 from hardness.sq.oracle import check_tolerance
@@ -122,7 +123,7 @@ def label_log2_sda(concepts: RoundingConcepts, average: float) -> float | None:
     q = concepts.q
     if any(q % k == 0 for k in range(2, floor(sqrt(q)) + 1)):
         return None
-    levels = concepts.p * np.arange(q) // q
+    levels = modular.level(np.arange(q), q, concepts.p)
     turns = np.exp(-2j * pi * np.outer(np.arange(1, q), np.arange(q)) / q)
     factor = 0.0
     for y in range(concepts.p):
@@ -168,7 +169,7 @@ def truncation(concepts: RoundingConcepts, tolerance: float, heads: int) -> tupl
     q, n = concepts.q, concepts.n
     reach = max(0.0, (heads - concepts.p - 1) * q / (2 * concepts.p))
     spread = 1 if concepts.gadget == "diag" else 4
-    squares = np.array([(v - q * (2 * v > q)) ** 2 for v in range(q)])
+    squares = modular.centred(np.arange(q), q) ** 2
     unit = max(1, int(squares.max()) * n // 20_000)
     steps, counts = np.unique(-(-squares // unit), return_counts=True)
     mass = np.zeros(int(steps.max()) * n + 1)

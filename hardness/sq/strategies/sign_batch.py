@@ -123,6 +123,7 @@ def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
 
 
 def batch(live: Masks, size: int, rng: Random) -> SignBatch:
+    """A sign batch of `size` live sets (an odd number, at most all of them), drawn at random, half of the signs -."""
     size = max(1, min(size, len(live)))
     size -= 1 - size % 2
     return SignBatch(rng.choice(live, size, replace=False), np.where(np.arange(size) < size // 2, -1, 1))

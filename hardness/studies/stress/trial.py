@@ -45,7 +45,7 @@ def climb(task: Task, root: int, guard: float) -> Outcome:
     process apart. All learners meet the same instance and examples in the same repetition.
     """
     deadline = time.monotonic() + guard
-    shared = Task(task.family, task.params, {}, {}, task.repetition)
+    shared = task.shared()
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
     stream, fresh = shared.seed(root, "examples"), instance.examples(JUDGED, shared.seed(root, "fresh")).X
     params = {"learner": task.solver["learner"], "heads": instance.heads, "options": task.solver["params"]}
