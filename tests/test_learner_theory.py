@@ -285,7 +285,11 @@ def test_sections_cited_are_headings() -> None:
     """Every "learner N", "references X" and "baselines X.N" of the code is a heading of docs/."""
     files = [f for room in ("hardness", "learner", "tests", "benchmarks") for f in (ROOT / room).rglob("*.py")]
     text = "\n".join(f.read_text() for f in files if f.resolve() != Path(__file__).resolve())
-    for name, label in (("learner", r"\d+b?(?:\.\d+)?"), ("references", r"[A-D]\d*"), ("baselines", r"[A-E](?:\.\d+[ab]?)?")):
+    for name, label in (
+        ("learner", r"\d+b?(?:\.\d+)?"),
+        ("references", r"[A-D]\d*"),
+        ("baselines", r"[A-E](?:\.\d+[ab]?)?"),
+    ):
         headings = set(re.findall(rf"^#+ (?:Part )?({label})\.? ", (ROOT / "docs" / f"{name}.md").read_text(), re.M))
         cited = set(re.findall(rf"\b{name}(?:\.md)? ({label})\b", text))
         assert len(headings) > 5
