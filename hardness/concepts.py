@@ -176,3 +176,6 @@ class RoundingConcepts:
         """Labels of all secrets in order of rank, uint8 (q^n, U)."""
         elements = self.elements()
         return np.concatenate([self.labels(elements[i : i + 4096]) for i in range(0, len(elements), 4096)])
+
+
+Concepts = ParityConcepts | RoundingConcepts

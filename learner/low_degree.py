@@ -9,6 +9,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.attacks.estimates.low_degree import monomials
 from hardness.compiled.walsh import walsh_hadamard
 from hardness.errors import InputError
 from hardness.examples import pack
@@ -16,18 +17,6 @@ from learner.base import Array
 from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks
 
 CUBE = 18  # bits: the largest cube on which transforms beat Gram matrices
-
-
-def monomial_count(bits: int, degree: int) -> int:
-    """Monomials of degree at most `degree` in `bits` signs: the block-size null model, in examples.
-
-    Fewer examples than these leave regression underdetermined. A parity of s coordinates in which two tokens differ
-    has degree 2s + 1 in their 2d bits.
-
-    >>> [monomial_count(2 * 8, 2 * s + 1) for s in (1, 2, 3)]
-    [697, 6885, 26333]
-    """
-    return sum(comb(bits, j) for j in range(min(degree, bits) + 1))
 
 
 def parity_block(dim: int, size: int) -> int:
@@ -100,7 +89,7 @@ class LowDegree(RidgeLearner):
         targets, vertex = targets.reshape(n, -1), vertices(rows)
         tables = targets.shape[1] * (2 + np.size(self.alpha))
         refuse_beyond(self.memory_gb, 8e-9 * (6 + tables) * 2**bits, f"transforms of {bits} bits")
-        self.n_features_ = monomial_count(bits, self.degree)
+        self.n_features_ = monomials(bits, self.degree)
         self.table_ = self._choose(
             targets,
             1,
@@ -113,7 +102,7 @@ class LowDegree(RidgeLearner):
         bits = int(self._bits)
         low = degrees(bits) <= self.degree
         count = np.bincount(vertex, minlength=1 << bits).astype(np.float64)
-        ridge = alpha * monomial_count(bits, self.degree)
+        ridge = alpha * monomials(bits, self.degree)
 
         def project(f: Array) -> Array:
             walsh_hadamard(f)

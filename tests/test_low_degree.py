@@ -7,13 +7,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardness.attacks.estimates.low_degree import monomials
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from learner.low_degree import LowDegree, degrees, krawtchouk_sums, monomial_count, parity_block, vertices
+from learner.low_degree import LowDegree, degrees, krawtchouk_sums, parity_block, vertices
 
 
-def monomials(X, degree):
+def table_of(X, degree):
     flat = X.reshape(len(X), -1)
     sets = [list(c) for j in range(degree + 1) for c in combinations(range(flat.shape[1]), j)]
     return np.stack([np.prod(flat[:, c], axis=1) for c in sets], axis=1)
@@ -23,8 +24,8 @@ def monomials(X, degree):
 @given(st.integers(1, 4), st.integers(0, 9), st.integers(0, 2**32))
 def test_kernel_is_the_sum_of_monomials(d, degree, seed):
     X = np.random.default_rng(seed).choice([-1.0, 1.0], size=(9, 2, d))
-    H = monomials(X, min(degree, 2 * d))
-    assert H.shape[1] == monomial_count(2 * d, degree)
+    H = table_of(X, min(degree, 2 * d))
+    assert H.shape[1] == monomials(2 * d, degree)
     distance = (H[:, :1] * 0 + np.sum(X[:, None] != X[None], axis=(2, 3))).astype(int)
     assert np.array_equal(krawtchouk_sums(2 * d, degree)[distance], H @ H.T)
 
@@ -35,7 +36,7 @@ def test_both_solvers_are_ridge_regression_on_monomials(solver, n, alpha):
     rng = np.random.default_rng(n)
     X, fresh = rng.choice([-1.0, 1.0], size=(n, 2, 4)), rng.choice([-1.0, 1.0], size=(50, 2, 4))
     Y = rng.normal(size=X.shape)
-    H, new = monomials(X, 3), monomials(fresh, 3)
+    H, new = table_of(X, 3), table_of(fresh, 3)
     right = Y.reshape(n, -1)
     wanted = new @ np.linalg.solve(H.T @ H + alpha * H.shape[1] * np.eye(H.shape[1]), H.T @ right)
     said = LowDegree(3, alpha=alpha, solver=solver, random_state=0).fit(X, Y).predict(fresh)
@@ -46,7 +47,7 @@ def test_degree_of_a_parity_is_what_it_costs():
     size = 1
     instance = Instance.generate(Parity(dim=6, heads=2, gadget="dot"), seed=2)
     train, fresh = instance.examples(800, 1), instance.examples(500, 2)
-    count = monomial_count(12, 2 * size + 1)
+    count = monomials(12, 2 * size + 1)
     assert count == 299
     learned = {D: LowDegree(D, alpha=1e-9, random_state=0).fit(train.X, train.Y) for D in (2, 3)}
     offset = LowDegree(1, alpha=1e-9, random_state=0).fit(train.X, train.Y).score(fresh.X, fresh.Y)
@@ -59,13 +60,13 @@ def test_degree_of_a_parity_is_what_it_costs():
 
 
 def test_counts():
-    assert [monomial_count(2 * d, 3) for d in (8, 10, 12)] == [697, 1351, 2325]
+    assert [monomials(2 * d, 3) for d in (8, 10, 12)] == [697, 1351, 2325]
     assert [[parity_block(d, s) for d in (8, 10, 12)] for s in (1, 2, 3)] == [
         [224, 450, 792],
         [1568, 5400, 14520],
         [3920, 25200, 108900],
     ]
-    assert monomial_count(5, 9) == 32
+    assert monomials(5, 9) == 32
     assert degrees(10).max() == 10
     X = np.array([[[1, -1], [1, 1]], [[-1, 1], [1, -1]]])
     assert vertices(X).tolist() == [2, 9]
@@ -75,7 +76,7 @@ def test_counts():
 def test_degree_five_snaps_to_exact_beyond_its_count():
     instance = Instance.generate(Parity(dim=8, heads=2), seed=1)  # |S| = 2
     train, fresh = instance.examples(9000, 5), instance.examples(1000, 6)
-    assert monomial_count(16, 5) == 6885
+    assert monomials(16, 5) == 6885
     said = [LowDegree(5, alpha=1e-7, solver=s, random_state=0).fit(train.X, train.Y) for s in ("cube", "kernel")]
     for model in said:
         assert model.score(fresh.X, fresh.Y) > 1 - 1e-9

@@ -13,8 +13,9 @@ from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
 from hardness.sq.bounds.correlations import chi_square, head_limited_parity, joint_labels
 from hardness.sq.functions import LevelTable
-from hardness.sq.oracle import best_answer, within
+from hardness.sq.oracle import best_answer
 from hardness.sq.strategies.rounding import votes
+from hardness.sq.tolerance import within
 
 
 def test_parity_sda_by_brute_force() -> None:

@@ -11,9 +11,10 @@ from hardness.errors import InputError
 from hardness.sq.at_scale import games as scale
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.game import cost, play, referee
-from hardness.sq.oracle import Oracle, best_answer, within
+from hardness.sq.oracle import ORACLES, Exact, Window, best_answer
 from hardness.sq.queries import SignBatch, SpanFunction, Table, character
 from hardness.sq.strategies.sign_batch import batch_modes, batch_queries, batch_size
+from hardness.sq.tolerance import within
 
 
 def random_table(kind: str, size: int, rng: np.random.Generator) -> np.ndarray:
@@ -135,7 +136,7 @@ def independent(pool: np.ndarray, size: int, s: int) -> np.ndarray | None:
 def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float, oracle: str) -> None:
     """Batches are drawn in another order, so counts may differ a little; both are exact and above the bound."""
     concepts, root = ParityConcepts(n, s), SeedSequence(4)
-    plain = referee(concepts, "sign-batch", oracle, tau, root, 10**6)
+    plain = referee(concepts, "sign-batch", ORACLES[oracle], tau, root, 10**6)
     fast = play(concepts, "sign-batch", oracle, tau, seed=4)
     assert plain.remaining == fast.remaining == 1
     assert abs(plain.queries - fast.queries) <= 4 + 0.1 * plain.queries
@@ -148,7 +149,7 @@ def test_single_characters_fail_at_a_quarter(tau: float, oracle: str, ends: bool
     """Pitfall 1: the window adversary stops characters at 1/4, the null one only at 1/2."""
     concepts = ParityConcepts(10, 2)
     for game in (
-        referee(concepts, "characters", oracle, tau, SeedSequence(0), 1000),
+        referee(concepts, "characters", ORACLES[oracle], tau, SeedSequence(0), 1000),
         play(concepts, "characters", oracle, tau),
     ):
         assert (game.remaining == 1) == ends
@@ -195,7 +196,7 @@ def test_tolerances_outside_0_1_are_refused(bad: float) -> None:
     with pytest.raises(InputError, match="tolerance"):
         play(ParityConcepts(6, 2), "characters", "window", bad)
     with pytest.raises(InputError, match="tolerance"):
-        Oracle("exact", ParityConcepts(6, 2).masks(), np.random.default_rng(0)).answer(character(3), bad)
+        Exact(ParityConcepts(6, 2).masks(), np.random.default_rng(0)).answer(character(3), bad)
 
 
 def test_misspelt_names_are_refused() -> None:
@@ -281,7 +282,7 @@ def random_game(rng: np.random.Generator) -> None:
     concepts = ParityConcepts(n, int(rng.integers(1, n)))
     tau = float(rng.uniform(0.02, 0.24))
     mode = ("window", "null")[rng.integers(2)]
-    oracle = Oracle(mode, concepts.masks(), rng)
+    oracle = ORACLES[mode](concepts.masks(), rng)
     per_query = 1 / (8 * tau**2) if mode == "window" else 1 / (4 * tau**2)
     for _ in range(60):
         live = oracle.live
@@ -331,7 +332,7 @@ def test_low_degree_has_exactly_no_information() -> None:
         asked = sum(comb(n, j) for j in range(1, s))
         result = play(concepts, "low-degree", "window", 1e-9)
         assert (result.status, result.remaining, result.queries) == ("budget", concepts.size, asked)
-        plain = referee(concepts, "low-degree", "window", 1e-9, SeedSequence(0), 10**6)
+        plain = referee(concepts, "low-degree", Window, 1e-9, SeedSequence(0), 10**6)
         assert (plain.remaining, plain.queries) == (concepts.size, asked)
     with pytest.raises(InputError, match="concept by concept"):
         play(ParityConcepts(63, 6), "bent", "window", 0.05)
@@ -382,7 +383,7 @@ def test_flips_are_a_larger_tolerance() -> None:
     flipped = play(concepts, "sign-batch", "window", 0.06, flip=0.2, seed=1)
     assert flipped.queries == play(concepts, "sign-batch", "window", 0.1, seed=1).queries
     assert flipped.bound == pytest.approx(dimension.window_bound(concepts.size, 0.1))
-    plain = referee(concepts, "sign-batch", "window", 0.06, SeedSequence(1), 10**6, flip=0.2)
+    plain = referee(concepts, "sign-batch", Window, 0.06, SeedSequence(1), 10**6, flip=0.2)
     assert plain.remaining == 1
     assert abs(plain.queries - flipped.queries) <= 4 + 0.1 * plain.queries
     assert play(ParityConcepts(9, 2), "sign-batch", "sampled", 0.1, flip=0.2, seed=3).solved

@@ -8,7 +8,8 @@ import typer
 from hardness.cli.common import Json, Seed, emit, talk
 
 if TYPE_CHECKING:
-    from hardness.sq.game import Concepts, GameResult
+    from hardness.concepts import Concepts
+    from hardness.sq.game import GameResult
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
 Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")]
@@ -169,7 +170,7 @@ def _announce(
     """Say on stderr what a long game will take; refuse one whose memory is not there."""
     from hardness.sq.at_scale.games import afford
     from hardness.sq.game import cost
-    from hardness.sq.oracle import check_tolerance
+    from hardness.sq.tolerance import check_tolerance
 
     predicted = cost(concepts, strategy, oracle, check_tolerance(tolerance), max_queries=limit, samples=samples)
     afford(predicted.memory, concepts.label)

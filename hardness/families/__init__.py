@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.concepts import Concepts
 from hardness.examples import Words
 from hardness.gadget import Gadget
 from hardness.layer import MultiHeadAttention
@@ -22,7 +23,8 @@ class Family(Protocol):
 
     Whatever `draw` returns is the secret; `realize` makes the teacher of it; `labels` are the labels of that teacher
     as anybody may see them: closed form, label noise included. `certificate` says what is proved of a teacher, as
-    JSON, and `verify` re-checks it: (name, ok, detail) each.
+    JSON, and `verify` re-checks it: (name, ok, detail) each. `concepts` is the class of labels that statistical-query
+    bounds and games are about, None where the lab proves nothing.
     """
 
     name: ClassVar[str]
@@ -40,3 +42,4 @@ class Family(Protocol):
     def certificate(self, teacher: Any) -> dict[str, Any]: ...
     def verify(self, teacher: Any, secret: Secret) -> list[tuple[str, bool, str]]: ...
     def cost(self) -> dict[str, float]: ...
+    def concepts(self) -> Concepts | None: ...

@@ -58,6 +58,9 @@ class Interpolation:
         hard, nice = (end.cost() for end in self._ends)
         return {name: hard[name] + nice[name] for name in hard}
 
+    def concepts(self) -> None:
+        """None: nothing is proved of these labels."""
+
     def draw(self, rng: np.random.Generator) -> Secret:
         """Both ends: {"support": as of `Parity`, "theta" and "w": as of `Nondegenerate`}."""
         hard, nice = self._ends

@@ -51,6 +51,9 @@ class Nondegenerate:
         entries = 2 * self.heads * self.dim**2
         return {"seconds": 2e-8 * entries, "bytes": 8.0 * entries}
 
+    def concepts(self) -> None:
+        """None: nothing is proved of these labels."""
+
     def draw(self, rng: np.random.Generator) -> Secret:
         """The layer itself: {"theta": (m, d, d), "w": (m, d, d)}."""
         shape = (self.heads, self.dim, self.dim)

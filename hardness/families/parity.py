@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import gadget
+from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.examples import Words
 from hardness.families import Secret
@@ -72,6 +73,10 @@ class Parity:
         exact = self.heads <= gadget.EXACT_HEADS
         seconds = 4e-8 * self.heads**4 if exact else 4e-5 * self.heads**2
         return {"seconds": seconds, "bytes": 2000.0 * self.heads**2}
+
+    def concepts(self) -> ParityConcepts:
+        """The parities of s out of d - 1 bits."""
+        return ParityConcepts(self.dim - 1, self.size)
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """A uniform hidden set: {"support": ascending coordinates in 1..d-1}."""

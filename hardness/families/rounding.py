@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import gadget, modular
+from hardness.concepts import RoundingConcepts
 from hardness.errors import InputError
 from hardness.examples import TokenStream, Words, unpack
 from hardness.families import Secret
@@ -78,6 +79,15 @@ class Rounding:
         weights = (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
         size = weights * self.modulus / 4 * (weights / 8 + 1)
         return {"seconds": 6e-10 * weights * size + 1e-6 * weights * self.modulus, "bytes": 3 * size}
+
+    def concepts(self) -> RoundingConcepts | None:
+        """The labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
+
+        Theory 2.6 is about uniform secrets and labels whose shape does not depend on them: nothing for exact mode.
+        """
+        if self.weight is not None or self.exact:
+            return None
+        return RoundingConcepts(self.dim - 1, self.modulus, self.levels, self.gadget, self.heads)
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """A uniform secret {"w": (d-1,) centred residues}, w[0] being coordinate 1; or `weight` non-zeros."""

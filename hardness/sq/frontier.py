@@ -9,8 +9,9 @@ from numpy.typing import NDArray
 from hardness.concepts import ParityConcepts
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.game import GameResult, play
-from hardness.sq.oracle import ADVERSARIES, best_answer, within
+from hardness.sq.oracle import ORACLES, best_answer
 from hardness.sq.strategies.parity import OBLIVIOUS, STRATEGIES
+from hardness.sq.tolerance import within
 
 
 @dataclass(frozen=True)
@@ -59,7 +60,7 @@ def tolerance_need(
     floor = size_floor(concepts.n)
     asked = (
         oblivious_means(concepts, strategy, max_queries, seed)
-        if strategy in OBLIVIOUS and oracle in ADVERSARIES
+        if strategy in OBLIVIOUS and ORACLES[oracle].adversary
         else None
     )
 

@@ -9,30 +9,28 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from hardness.concepts import ParityConcepts, RoundingConcepts
+from hardness.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
 from hardness.sq.at_scale import games as at_scale
-from hardness.sq.bounds.parity import entropy_floor, null_bound, parity_sda, sda_tolerance, window_bound
-from hardness.sq.bounds.rounding import adversary_bounds
+from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.oracle import (
-    ADVERSARIES,
-    MODES,
+    ORACLES,
+    Exact,
+    Grid,
+    Null,
     Oracle,
     OutOfQueries,
-    Tolerance,
-    Vstat,
-    check_tolerance,
+    Sampled,
+    VstatWindow,
+    Window,
     samples_for,
-    tolerances,
-    within,
 )
 from hardness.sq.strategies import parity, rounding
 from hardness.sq.strategies.sign_batch import batch_queries, batch_size
+from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances, within
 
-ORACLES = (*MODES, "vstat")
 CONFIRM = 16
 EXPLICIT = 2**22
-Concepts = ParityConcepts | RoundingConcepts
 
 
 @dataclass(frozen=True)
@@ -93,7 +91,8 @@ def play(
         raise unknown("strategy", strategy, known)
     if oracle not in ORACLES:
         raise unknown("oracle", oracle, ORACLES)
-    if samples is not None and (oracle != "sampled" or samples < 1):
+    kind = ORACLES[oracle]
+    if samples is not None and (kind is not Sampled or samples < 1):
         raise InputError("samples is for the sampled oracle and must be at least 1")
     if max_queries is not None and max_queries < 0:
         raise InputError(f"max-queries must be at least 0, got {max_queries}")
@@ -108,15 +107,13 @@ def play(
     started = perf_counter()
     budget = at_scale.NO_LIMIT if max_queries is None else max_queries
     tally = None
-    if isinstance(concepts, ParityConcepts) and oracle != "vstat" and not (flip and oracle == "sampled"):
+    if isinstance(concepts, ParityConcepts) and kind is not VstatWindow and not (flip and kind is Sampled):
         # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
-        tally = _at_scale(concepts, strategy, oracle, tolerance / (1 - 2 * flip), root, budget, samples)
+        tally = _at_scale(concepts, strategy, kind, tolerance / (1 - 2 * flip), root, budget, samples)
     if tally is None:
-        asked: Tolerance = Vstat(tolerance**-2) if oracle == "vstat" else tolerance
-        mode = "window" if oracle == "vstat" else oracle
-        tally = referee(concepts, strategy, mode, asked, root, budget, samples=samples, flip=flip)
-    least = _bounds(concepts, tolerance, flip).get(oracle)
-    own = not flip and strategy == "sign-batch" and oracle == "window" and isinstance(concepts, ParityConcepts)
+        tally = referee(concepts, strategy, kind, kind.asked(tolerance), root, budget, samples=samples, flip=flip)
+    least = kind.bound(concepts, tolerance, flip)
+    own = not flip and strategy == "sign-batch" and kind is Window and isinstance(concepts, ParityConcepts)
     lost = batch_size(tolerance) // 2
     status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
     return GameResult(
@@ -131,14 +128,14 @@ def play(
         confirmations=tally.confirmations,
         floor=(concepts.size - 1) / lost if own and lost else None,
         ideal=batch_queries(concepts.size, tolerance) if own else None,
-        entropy=entropy_floor(concepts.size, tolerance) if oracle in ("exact", "grid") else None,
+        entropy=entropy_floor(concepts.size, tolerance) if kind in (Exact, Grid) else None,
     )
 
 
 def _at_scale(
     concepts: ParityConcepts,
     strategy: str,
-    oracle: str,
+    oracle: type[Oracle],
     tolerance: float,
     root: SeedSequence,
     budget: int,
@@ -146,23 +143,23 @@ def _at_scale(
 ) -> at_scale.Tally | None:
     """The games with a closed form per query; None for all others."""
     state = root.generate_state(1, np.uint64).astype(np.uint64)
-    if strategy == "sign-batch" and oracle in ADVERSARIES:
-        return at_scale.sign_batch_adversary(concepts, tolerance, oracle == "null", budget, state)
-    if strategy == "low-degree" and concepts.s > 1 and oracle in ADVERSARIES:
+    if strategy == "sign-batch" and oracle.adversary:
+        return at_scale.sign_batch_adversary(concepts, tolerance, oracle is Null, budget, state)
+    if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
         return at_scale.Tally(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
     if strategy not in ("characters", "random"):
         return None
-    if oracle in ADVERSARIES:
+    if oracle.adversary:
         # The order does not matter: every query takes the concept it names, whichever it is.
-        halved = tolerance if oracle == "window" else tolerance / 2
+        halved = tolerance if oracle is Window else tolerance / 2
         return at_scale.characters_adversary(concepts, halved, budget)
     if samples is None and tolerance >= 0.25:
         return None
     # From a random start, and in random order alike, the secret's turn is uniform; which other set is asked
     # when does not change the law of any answer.
     position = int(np.random.default_rng(root).integers(concepts.size))
-    if oracle == "sampled":
+    if oracle is Sampled:
         confirm = 0 if samples is None else CONFIRM
         count = samples_for(tolerance) if samples is None else samples
         return at_scale.characters_sampled(position, concepts.size, budget, count, confirm, state)
@@ -177,24 +174,10 @@ def strategies_of(concepts: Concepts) -> Mapping[str, Any]:
     return parity.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES
 
 
-def _bounds(concepts: Concepts, tolerance: float, flip: float) -> dict[str, float]:
-    if isinstance(concepts, RoundingConcepts):
-        return adversary_bounds(concepts, tolerance)
-    size = concepts.size
-    bounds = {
-        "window": window_bound(size, tolerance, flip=flip),
-        "null": null_bound(size, tolerance, flip=flip),
-    }
-    average = sda_tolerance(tolerance)
-    if average and not flip:
-        bounds["vstat"] = float(parity_sda(size, average))
-    return {name: bound for name, bound in bounds.items() if bound > 0}
-
-
 def referee(
     concepts: Concepts,
     strategy: str,
-    oracle: str,
+    oracle: type[Oracle],
     tolerance: Tolerance,
     root: SeedSequence,
     budget: int,
@@ -209,7 +192,8 @@ def referee(
         )
     for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))
     live: Any = concepts.masks() if isinstance(concepts, ParityConcepts) else concepts.elements()
-    door = Oracle(oracle, live, for_oracle, budget=budget, samples=samples)
+    told: Any = {"samples": samples} if oracle is Sampled else {}
+    door = oracle(live, for_oracle, budget=budget, **told)
     around_zero = float(tolerances(tolerance, np.zeros(1))[0])
     steps = strategies_of(concepts)[strategy](concepts, live, around_zero / (1 - 2 * flip), for_learner)
     try:
@@ -217,7 +201,7 @@ def referee(
         while len(live) > 1:
             query = replace(query, flip=flip) if flip else query
             reply = door.answer(query, tolerance)
-            if oracle in ADVERSARIES:
+            if oracle.adversary:
                 live = door.live  # what the answers so far allow is public
             else:
                 live = live[within(query.means(live), reply, tolerance, query.half_width)]
@@ -225,7 +209,7 @@ def referee(
                 query = steps.send(live)
     except (StopIteration, OutOfQueries):
         pass
-    right = None if oracle in ADVERSARIES or len(live) > 1 else len(live) == 1 and door.is_right(live[0])
+    right = None if oracle.adversary or len(live) > 1 else len(live) == 1 and door.is_right(live[0])
     return at_scale.Tally(door.ledger.queries, len(live), right)
 
 
@@ -252,6 +236,7 @@ def cost(
     >>> round(predicted.seconds), round(predicted.memory / 2**20)
     (77, 462)
     """
+    adversary = ORACLES[oracle].adversary
     size, limit = concepts.size, float("inf") if max_queries is None else max_queries
     if isinstance(concepts, RoundingConcepts):
         inputs = (2 if concepts.gadget == "diag" else 3) ** concepts.n
@@ -261,11 +246,11 @@ def cost(
         # Every query is averaged over all inputs for every live secret: a geometric series.
         return Cost(float(asked * every + min(limit, 1 / share) * size * inputs * 2e-9), size * (inputs + 8.0))
     batch = max(1, batch_size(tolerance) // 2)
-    if strategy in ("characters", "random") and oracle in ADVERSARIES:
+    if strategy in ("characters", "random") and adversary:
         return Cost(min(limit, size) * 2e-8, size / 8)
     if strategy in ("characters", "random") and oracle == "sampled":
         return Cost(min(limit, size / 2) * (samples or samples_for(tolerance)) / 64 * 4e-8, 0.0)
-    if strategy == "sign-batch" and oracle in ADVERSARIES:
+    if strategy == "sign-batch" and adversary:
         full = 2 * batch + 1 <= concepts.n
         return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
     if strategy == "low-degree" or (strategy in ("characters", "random") and oracle != "vstat" and tolerance < 0.25):

@@ -1,18 +1,23 @@
-"""The only door to a secret: oracles that answer queries, and the ledger that counts them."""
+"""The only door to a secret: oracles that answer queries, and the ledger that counts them.
+
+An oracle is one class: what it replies, and the lower bound that is proved against it. Adversaries know only the
+concepts still `live`, narrowed after each answer; honest oracles hide one secret out of them.
+"""
 
 from dataclasses import dataclass
-from math import ceil, inf, isfinite, log
-from typing import Any
+from math import ceil, inf, log
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness.errors import InputError, unknown
+from hardness.concepts import Concepts
+from hardness.errors import InputError
+from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.queries import OutOfRange, Query
+from hardness.sq.tolerance import Tolerance, Vstat, check_tolerance, tolerances, within
 
-MODES = ("window", "null", "exact", "sampled", "noisy", "grid")
-ADVERSARIES = ("window", "null")
 FAILURE = 1e-9
 
 
@@ -44,13 +49,6 @@ class Ledger:
         self.smallest_tolerance = min(self.smallest_tolerance, tolerance)
 
 
-def check_tolerance(tolerance: float) -> float:
-    """A tolerance in (0, 1], or `InputError`."""
-    if not (isfinite(tolerance) and 0 < tolerance <= 1):
-        raise InputError(f"tolerance must be in (0, 1], got {tolerance}")
-    return tolerance
-
-
 def samples_for(tolerance: float) -> int:
     """Fresh samples whose mean is within the tolerance but for probability 1e-9 (Hoeffding on [-1, 1]).
 
@@ -58,32 +56,6 @@ def samples_for(tolerance: float) -> int:
     17134
     """
     return ceil(2 * log(2 / FAILURE) / tolerance**2)
-
-
-@dataclass(frozen=True)
-class Vstat:
-    """The tolerance of VSTAT(t): max(1/t, sqrt(p(1-p)/t)) for queries in [0, 1], p their mean.
-
-    A query here has values in [-1, 1]; it stands for (1 + phi)/2, so tolerances double. Definition: Feldman,
-    Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017.
-
-    >>> [float(x) for x in Vstat(100).around(np.array([0.0, 1.0]))]
-    [0.1, 0.02]
-    """
-
-    t: float
-
-    def around(self, means: NDArray[np.float64]) -> NDArray[np.float64]:
-        p = (1 + np.clip(means, -1, 1)) / 2
-        return 2 * np.maximum(1 / self.t, np.sqrt(p * (1 - p) / self.t))
-
-
-Tolerance = float | Vstat
-
-
-def tolerances(tolerance: Tolerance, means: NDArray[np.float64]) -> NDArray[np.float64]:
-    """How far an answer may lie from each mean."""
-    return tolerance.around(means) if isinstance(tolerance, Vstat) else np.full(len(means), tolerance)
 
 
 def best_answer(means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
@@ -101,39 +73,25 @@ def best_answer(means: NDArray[np.float64], radii: NDArray[np.float64]) -> float
 
 
 class Oracle:
-    """Answers queries in one of `MODES` and keeps the ledger.
+    """Answers queries and keeps the ledger. `live` are the concepts a secret may be; `rng` draws it and the noise.
 
-    Honest modes hide one secret out of `live`: exact, noisy (uniform within the tolerance), grid (rounded to
-    multiples of twice the tolerance) and sampled (fresh samples: enough for STAT(tau), or `samples` of them,
-    which promise nothing). Adversaries know only the concepts still `live`, narrowed after each answer:
-    window keeps the most, null answers what no label influences while any live concept allows it. Raises
-    `InputError` for a query outside [-1, 1], with its index, or known less exactly than the tolerance asks.
+    Raises `InputError` for a query outside [-1, 1], with its index, or known less exactly than the tolerance asks.
     """
 
-    def __init__(
-        self,
-        mode: str,
-        live: NDArray[Any],
-        rng: Generator,
-        *,
-        budget: int | None = None,
-        samples: int | None = None,
-    ) -> None:
-        if mode not in MODES:
-            raise unknown("oracle", mode, MODES)
-        self.mode, self.live, self.samples = mode, live, samples
-        self.ledger = Ledger(budget)
-        self._rng = rng
+    name: ClassVar[str]
+    adversary: ClassVar[bool] = False
+
+    def __init__(self, live: NDArray[Any], rng: Generator, *, budget: int | None = None) -> None:
+        self.live, self.ledger, self._rng = live, Ledger(budget), rng
         self._secret = live[rng.integers(len(live))]
 
     def answer(self, query: Query, tolerance: Tolerance) -> float:
         """The answer at STAT(tau) or VSTAT(t); adversaries then drop the concepts it rules out."""
         smallest = 2 / tolerance.t if isinstance(tolerance, Vstat) else check_tolerance(tolerance)
-        adversary = self.mode in ADVERSARIES
         try:
             if not query.peak <= 1 + 1e-12:
                 raise OutOfRange(query.peak)
-            means = query.means(self.live if adversary else self._secret[None])
+            means = query.means(self.live if self.adversary else self._secret[None])
         except OutOfRange as error:
             raise InputError(
                 f"query {self.ledger.queries} reaches {error.peak:g}; queries must stay within [-1, 1]"
@@ -145,28 +103,28 @@ class Oracle:
                 f"tolerance {radii.min():.2g}; use more samples for its mean or a smaller dim"
             )
         self.ledger.charge(smallest)
-        if not adversary:
-            return self._honest(query, float(means[0]), float(radii[0]))
-        # An answer is chosen to be surely right for what it keeps; what it surely rules out is dropped.
-        sure = radii - query.half_width
-        null = self.mode == "null" and bool(np.any(np.abs(means) <= sure))
-        reply = 0.0 if null else best_answer(means, sure)
-        self.live = self.live[within(means, reply, tolerance, query.half_width)]
+        reply = self.reply(query, means, radii)
+        if self.adversary:
+            self.live = self.live[within(means, reply, tolerance, query.half_width)]
         return reply
 
-    def _honest(self, query: Query, mean: float, radius: float) -> float:
-        room = radius - query.half_width
-        if self.mode == "noisy":
-            return mean + room * self._rng.uniform(-1, 1)
-        if self.mode == "grid":
-            return 2 * room * round(mean / (2 * room)) if room else mean
-        if self.mode == "sampled":
-            return query.sample_mean(self._secret, self.samples or samples_for(radius), self._rng)
-        return mean
+    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+        """What it says to a query of these means, known to within the query's half width, within these radii."""
+        raise NotImplementedError
+
+    @classmethod
+    def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:
+        """Queries that any strategy needs to identify a concept against it; None where nothing is proved."""
+        return adversary_bounds(concepts, tolerance, flip).get(cls.name)
+
+    @classmethod
+    def asked(cls, tolerance: float) -> Tolerance:
+        """The tolerance a game at `tolerance` asks it for."""
+        return tolerance
 
     def one_sample(self, query: Query) -> float:
-        """1-STAT: the value of phi on one fresh example. Honest modes only; counts as a query, promises nothing."""
-        if self.mode in ADVERSARIES:
+        """1-STAT: the value of phi on one fresh example. Honest oracles only; counts as a query, promises nothing."""
+        if self.adversary:
             raise InputError("1-STAT has no adversary here: its answer is a sample, not an estimate")
         self.ledger.charge(inf)
         return query.sample_mean(self._secret, 1, self._rng)
@@ -176,9 +134,80 @@ class Oracle:
         return bool(np.array_equal(guess, self._secret))
 
 
-def within(
-    means: NDArray[np.float64], reply: float, tolerance: Tolerance, half_width: float = 0.0
-) -> NDArray[np.bool_]:
-    """Which means an answer at this tolerance allows; the slack is rounding of the last bits."""
-    radii = (tolerances(tolerance, means) + half_width) * (1 + 1e-12) + 1e-15
-    return np.asarray(np.abs(means - reply) <= radii)
+class Window(Oracle):
+    """The greedy window: the answer that is right for the most live concepts. Its bound: theory 2.5, 2.6."""
+
+    name = "window"
+    adversary = True
+
+    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+        # Chosen to be surely right for what it keeps; what it surely rules out is dropped.
+        return best_answer(means, radii - query.half_width)
+
+
+class VstatWindow(Window):
+    """The greedy window at VSTAT(1/tau^2), whose tolerance around mean 0 is the same; its bound is SDA's."""
+
+    name = "vstat"
+
+    @classmethod
+    def asked(cls, tolerance: float) -> Tolerance:
+        return Vstat(tolerance**-2)
+
+
+class Null(Window):
+    """Says what no label influences while any live concept allows it; the window's answer then. Theory 2.5(b)."""
+
+    name = "null"
+
+    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+        allowed = bool(np.any(np.abs(means) <= radii - query.half_width))
+        return 0.0 if allowed else super().reply(query, means, radii)
+
+
+class Exact(Oracle):
+    """Honest: the mean itself. Nothing is proved but `entropy_floor` where it rounds."""
+
+    name = "exact"
+
+    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+        return float(means[0])
+
+
+class Noisy(Oracle):
+    """Honest: the mean and uniform noise within the tolerance."""
+
+    name = "noisy"
+
+    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+        return float(means[0]) + (float(radii[0]) - query.half_width) * self._rng.uniform(-1, 1)
+
+
+class Grid(Oracle):
+    """Honest: the mean rounded to multiples of twice the tolerance."""
+
+    name = "grid"
+
+    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+        mean, room = float(means[0]), float(radii[0]) - query.half_width
+        return 2 * room * round(mean / (2 * room)) if room else mean
+
+
+class Sampled(Oracle):
+    """Honest: the mean of fresh samples, enough for STAT(tau), or `samples` of them, which promise nothing."""
+
+    name = "sampled"
+
+    def __init__(
+        self, live: NDArray[Any], rng: Generator, *, budget: int | None = None, samples: int | None = None
+    ) -> None:
+        super().__init__(live, rng, budget=budget)
+        self.samples = samples
+
+    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+        return query.sample_mean(self._secret, self.samples or samples_for(float(radii[0])), self._rng)
+
+
+ORACLES: dict[str, type[Oracle]] = {
+    oracle.name: oracle for oracle in (Window, Null, Exact, Sampled, Noisy, Grid, VstatWindow)
+}

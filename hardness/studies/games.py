@@ -7,9 +7,8 @@ from typing import Any
 
 import numpy as np
 
-from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.bounds.parity import entropy_floor
-from hardness.studies.trials import hidden_size
+from hardness.studies.trials import concepts_of, size_of_class
 from hardness.study.growth.fit import mean_half_width
 from hardness.study.outcome import Outcome
 from hardness.study.store import Row
@@ -23,14 +22,6 @@ DETERMINISTIC = ("characters", "bent", "low-degree")
 def runs_of(strategy: str, quick: bool) -> int:
     """Runs of a strategy: one where nothing is drawn."""
     return 1 if strategy in DETERMINISTIC else 2 if quick else RUNS
-
-
-def concepts_of(task: Task) -> ParityConcepts | RoundingConcepts:
-    """The concept class a game of this task is played on."""
-    n = int(task.params["dim"]) - 1
-    if task.family == "rounding":
-        return RoundingConcepts(n, int(task.params["modulus"]), int(task.params["levels"]))
-    return ParityConcepts(n, hidden_size(task.params))
 
 
 def game(task: Task, root: int, guard: float) -> Outcome:
@@ -76,7 +67,7 @@ def frontier_table(rows: Iterable[Row]) -> list[Line]:
     for row in rows:
         if row.outcome:
             task = row.task
-            size = hidden_size(task.params) if task.family == "parity" else int(task.params["dim"]) - 1
+            size = size_of_class(concepts_of(task))
             key = (task.family, size, str(task.solver["strategy"]), float(task.solver["tolerance"]))
             groups[key].append(row)
     table = []

@@ -11,12 +11,10 @@ from hardness.concepts import ParityConcepts
 from hardness.studies.games import (
     DETERMINISTIC,
     Line,
-    concepts_of,
     runs_of,
     spread_of,
 )
 from hardness.studies.looks import CEILING, LOOKS, NAMES, NOTHING, Table, bar, legend, spread
-from hardness.studies.trials import hidden_size
 from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import GRID, INK, LINES, MUTED, Drawing, style
 from hardness.study.page.report import table_page
@@ -45,12 +43,16 @@ def tasks(quick: bool) -> list[Task]:
     ]  # fmt: skip
 
 
+def concepts_of(task: Task) -> ParityConcepts:
+    """Parities of m bits; from m = 1 on, which is no layer of the lab, so not by way of the family."""
+    return ParityConcepts(int(task.params["dim"]) - 1, int(task.params["heads"]))
+
+
 def trial(task: Task, root: int, guard: float) -> Outcome:
     """One bisection on the tolerance."""
     from hardness.sq.frontier import size_floor, tolerance_need
 
     concepts, queries = concepts_of(task), int(task.budget["queries"])
-    assert isinstance(concepts, ParityConcepts)
     need = tolerance_need(
         concepts,
         task.solver["strategy"],
@@ -82,7 +84,7 @@ def need_table(rows: Iterable[Row]) -> list[Line]:
     groups: dict[tuple[str, int], list[Row]] = defaultdict(list)
     for row in rows:
         if row.outcome and "floor" in row.outcome.detail:
-            groups[row.task.solver["strategy"], hidden_size(row.task.params)].append(row)
+            groups[row.task.solver["strategy"], concepts_of(row.task).s].append(row)
     table = []
     for (strategy, m), found in sorted(groups.items()):
         task, details = found[0].task, [row.outcome.detail for row in found if row.outcome]

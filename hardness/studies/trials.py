@@ -1,13 +1,12 @@
 """The trials that several studies share: games, online learners looked at as they learn, attacks and single fits."""
 
 import time
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 
 from hardness import registry
+from hardness.concepts import Concepts, ParityConcepts
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.gadget import Gadget, informative
@@ -28,22 +27,26 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return _KINDS[task.solver["kind"]](task, root, guard)
 
 
-def hidden_size(params: Mapping[str, Any]) -> int:
-    """s = |S| of the parity family: m heads hide s = m (diag) or m/2 (dot) coordinates."""
-    heads = int(params["heads"])
-    return heads // 2 if params.get("gadget") == "dot" else heads
+def concepts_of(task: Task) -> Concepts:
+    """The concept class of a task's family; raises `InputError` where the family has none."""
+    concepts: Concepts | None = registry.get("family", task.family)(**task.params).concepts()
+    if concepts is None:
+        raise InputError(f"family {task.family} has no concept class here: nothing is proved of its labels")
+    return concepts
+
+
+def size_of_class(concepts: Concepts) -> int:
+    """What the cost of a class is drawn against: s of parities, n of rounding."""
+    return concepts.s if isinstance(concepts, ParityConcepts) else concepts.n
 
 
 def game(task: Task, root: int, guard: float) -> Outcome:
-    """A strategy against an oracle on the hidden parities of the task's size."""
-    from hardness.concepts import ParityConcepts
+    """A strategy against an oracle on the concept class of the task's family."""
     from hardness.sq.game import play
 
-    if task.family != "parity":
-        raise InputError(f"games are played on parity, got family '{task.family}'")
     solver = task.solver
     result = play(
-        ParityConcepts(task.params["dim"] - 1, hidden_size(task.params)),
+        concepts_of(task),
         solver["strategy"],
         solver["oracle"],
         solver["tolerance"],

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hardness import modular
 from hardness.concepts import RoundingConcepts
 from hardness.sq.bounds.parity import sda_tolerance
-from hardness.sq.oracle import check_tolerance
+from hardness.sq.tolerance import check_tolerance
 
 
 def collision_factor(concepts: RoundingConcepts) -> float:
@@ -142,7 +142,7 @@ def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, f
     >>> sorted(rounding_bounds(RoundingConcepts(24, 97, 2), 0.1))
     ['null', 'sda', 'window']
     """
-    bounds = adversary_bounds(concepts, check_tolerance(tolerance))
+    bounds = truncated_bounds(concepts, check_tolerance(tolerance))
     average = sda_tolerance(tolerance)
     bits = label_log2_sda(concepts, average) if average and concepts.heads is None else None
     if bits is not None:
@@ -150,7 +150,7 @@ def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, f
     return {name: value for name, value in bounds.items() if value > 0}
 
 
-def adversary_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
+def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
     """The window and null bounds, for ideal labels or those of M heads; empty where truncation leaves none."""
     share, mass = (1.0, 0.0) if concepts.heads is None else truncation(concepts, tolerance, concepts.heads)
     window = window_bound(concepts, tolerance - mass, share) if mass < tolerance else 0.0

@@ -4,11 +4,12 @@ import numpy as np
 from numpy.random import Generator as Random
 
 from hardness.concepts import ParityConcepts
-from hardness.sq.oracle import best_answer, within
+from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Query
 from hardness.sq.strategies.base import PATIENCE, Masks, Steps
 from hardness.sq.strategies.bent import bent_rank, block
 from hardness.sq.strategies.sign_batch import batch, batch_size
+from hardness.sq.tolerance import within
 
 
 def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:

@@ -9,9 +9,10 @@ from numpy.typing import NDArray
 
 from hardness.concepts import RoundingConcepts
 from hardness.sq.functions import LevelTable
-from hardness.sq.oracle import best_answer, within
+from hardness.sq.oracle import best_answer
 from hardness.sq.strategies.base import PATIENCE
 from hardness.sq.strategies.sign_batch import batch_size
+from hardness.sq.tolerance import within
 
 Secrets = NDArray[np.int16]
 Steps = Generator[LevelTable, Secrets, None]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.studies.exponential_in_m.tasks import REFERENCE
-from hardness.studies.trials import hidden_size
+from hardness.studies.trials import concepts_of, size_of_class
 from hardness.study.growth import fit as scaling
 from hardness.study.growth.fit import Cell, Growth
 from hardness.study.store import Row
@@ -91,7 +91,7 @@ def answer(rows: Iterable[Row]) -> Answer:
         if "tolerance" in row.task.solver:
             tolerances[name] = float(row.task.solver["tolerance"])
         if row.outcome:
-            runs[name][row.task.params["dim"], hidden_size(row.task.params)].append(row)
+            runs[name][row.task.params["dim"], size_of_class(concepts_of(row.task))].append(row)
             if row.outcome.source:
                 sources[name].add(row.outcome.source)
 

@@ -2,7 +2,6 @@
 
 from math import comb
 
-from hardness.studies.trials import hidden_size
 from hardness.study.task import Task
 
 QUESTION = "Does the number of statistical queries needed to learn an m-head attention layer grow exponentially in m?"
@@ -43,7 +42,7 @@ def tasks(quick: bool) -> list[Task]:
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
-    d, s = int(task.params["dim"]), hidden_size(task.params)
+    d, s = int(task.params["dim"]), int(task.params["heads"])
     if task.solver["kind"] == "learner":
         # Samples to success grow about threefold with s and with d^0.8(s-1) (theory 3.5).
         return 0.05 + min(float(task.budget["samples"]), 350 * 2.1**s * float((d / 16) ** (0.9 * s - 1.1))) / 3e5

@@ -6,8 +6,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.attacks.estimates.low_degree import monomials
 from hardness.studies.stress.tasks import QUESTION
-from hardness.studies.stress.trial import TOLERANCE, monomials, sq_bound
+from hardness.studies.stress.trial import TOLERANCE, sq_bound
 from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import INK, RAMP, WHO, Drawing, style
 from hardness.study.page.report import table_page
@@ -130,7 +131,7 @@ def _references(rows: Iterable[Row]) -> dict[Entry, tuple[int | None, float | No
     return {
         entry: (
             monomials(2 * int(task.params["dim"]), max(degrees[entry])) if degrees[entry] else None,
-            sq_bound(task.family, task.params),
+            sq_bound(task),
         )
         for entry, task in tasks.items()
     }

@@ -6,16 +6,16 @@ statistical queries. A need below the first is structure that a learner found; o
 """
 
 import time
-from math import comb
 from typing import Any
 
 import numpy as np
 
 from hardness import registry
+from hardness.concepts import ParityConcepts
 from hardness.gadget import Gadget
 from hardness.instance import Instance, every_pair
 from hardness.judging import judge, solved
-from hardness.studies.trials import hidden_size
+from hardness.sq.oracle import Window
 from hardness.study.apart import Apart
 from hardness.study.outcome import Ended, Outcome, ended
 from hardness.study.task import Task
@@ -89,41 +89,23 @@ def degree(instance: Instance) -> int | None:
     if not isinstance(teacher, Gadget):
         return None
     if 2 * instance.family.dim > BITS:
-        return 2 * hidden_size(instance.parameters) + 1 if instance.family.name == "parity" else None
+        concepts = instance.family.concepts()
+        return 2 * concepts.s + 1 if isinstance(concepts, ParityConcepts) else None
     table = np.ascontiguousarray(teacher.labels(every_pair(instance.family.dim))[:, 0, 0])
     walsh_hadamard(table)
     (present,) = np.nonzero(np.abs(table) > 1e-9 * len(table))
     return int(np.bitwise_count(present).max())
 
 
-def monomials(bits: int, degree: int) -> int:
-    """Monomials of degree at most `degree` in `bits` signs: the block-size null model, in examples.
-
-    Regression with fewer examples is underdetermined; with about as many it succeeds, whatever the family.
-
-    >>> [monomials(2 * 8, 2 * s + 1) for s in (1, 2, 3)]
-    [697, 6885, 26333]
-    """
-    return sum(comb(bits, j) for j in range(min(degree, bits) + 1))
-
-
-def sq_bound(family: str, params: Any, tolerance: float = TOLERANCE) -> float | None:
+def sq_bound(task: Task, tolerance: float = TOLERANCE) -> float | None:
     """Queries of this tolerance that any statistical-query learner needs at least; None where nothing is proved.
 
-    parity: 8 τ² (C(d-1, s) - 1), theory 2.5; rounding: theory 2.6 for the labels of its m heads. Less than one query is
-    nothing proved.
+    Parity: theory 2.5; rounding: theory 2.6 for the labels of its heads. Less than one query is nothing proved.
 
-    >>> [sq_bound("parity", {"dim": 12, "heads": m}) for m in (4, 11)], sq_bound("nondegenerate", {"dim": 16})
-    ([26.320000000000004, None], None)
+    >>> tasks = [Task("parity", {"dim": 12, "heads": m}, {}, {}, 0) for m in (4, 11)]
+    >>> [sq_bound(task) for task in tasks]
+    [26.320000000000004, None]
     """
-    from hardness.concepts import RoundingConcepts
-    from hardness.sq.bounds.parity import window_bound
-    from hardness.sq.bounds.rounding import adversary_bounds
-
-    bound = 0.0
-    if family == "parity":
-        bound = window_bound(comb(int(params["dim"]) - 1, hidden_size(params)), tolerance)
-    if family == "rounding":
-        concepts = RoundingConcepts(params["dim"] - 1, params["modulus"], params["levels"], heads=params["heads"])
-        bound = adversary_bounds(concepts, tolerance).get("window", 0.0)
-    return bound if bound >= 1 else None
+    concepts = registry.get("family", task.family)(**task.params).concepts()
+    bound = Window.bound(concepts, tolerance) if concepts else None
+    return bound if bound is not None and bound >= 1 else None
