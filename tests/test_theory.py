@@ -1,0 +1,230 @@
+"""What docs/theory.md states in numbers and formulas, by brute force and without the package's own code."""
+
+import re
+from fractions import Fraction
+from functools import reduce
+from itertools import product
+from math import comb, cos, exp, log, log2, pi, prod, sinh
+
+import numpy as np
+import pytest
+from theory_page import ROOT, SECTIONS, characters, near, table
+
+
+def cited():
+    files = [p for room in ("hardness", "learner", "tests", "benchmarks") for p in (ROOT / room).rglob("*.py")]
+    assert len(files) > 50
+    for path in files:
+        for m in re.finditer(
+            r"theory(?:\.md)?,? (\d\.\d+|pitfall \d+)(b?)(?:\(?([a-f])\)?(?![a-z]))?", path.read_text()
+        ):
+            yield path.name, m[1], m[2], m[3]
+
+
+def test_every_citation_resolves():
+    found = list(cited())
+    assert len(found) > 20
+    for name, number, b, part in found:
+        if number.startswith("pitfall"):
+            assert f"\n{number.split()[1]}. " in SECTIONS["7"], name
+        else:
+            assert number + b in SECTIONS, (name, number + b)
+            assert part is None or f"**({part})" in SECTIONS[number], (name, number, part)
+
+
+# 1.2, 1.3
+
+
+def parity_coefficients(s, r):
+    """Exact (c, A) of the diag parity of s bits, by elimination over the rationals: not the closed form."""
+    y, a = [Fraction(r) ** (2 * i) for i in range(s + 1)], [Fraction(r) ** (2 * i - 1) for i in range(1, s + 1)]
+    rows = [[(u - v) / (u + v) for v in a] + [Fraction(-1), Fraction((-1) ** k)] for k, u in enumerate(y)]
+    for i in range(s + 1):
+        pivot = next(j for j in range(i, s + 1) if rows[j][i])
+        rows[i], rows[pivot] = rows[pivot], rows[i]
+        rows[i] = [x / rows[i][i] for x in rows[i]]
+        for j in range(s + 1):
+            if j != i and rows[j][i]:
+                rows[j] = [x - rows[j][i] * z for x, z in zip(rows[j], rows[i], strict=True)]
+    solution = [row[-1] for row in rows]
+    return solution[:-1], solution[-1]
+
+
+def test_coefficients_and_their_table():
+    for row, r in zip(table("1.3", "r (β)"), (2, 3, 8, 55), strict=True):
+        beta, shown = 2 * log(r), [cell.split(", ") for cell in row]
+        assert shown[0][0] == f"{r} ({beta:.3f})"
+        for text, s in zip(shown[1][:3], (2, 4, 8), strict=True):
+            c, _ = parity_coefficients(s, r)
+            assert near(text, max(abs(float(x)) for x in c))
+            assert sum(c) == 0  # corollary 2, s even
+        assert near(shown[2][0], sum(abs(float(x)) for x in c))
+        assert max(x.bit_length() for z in c for x in (z.numerator, z.denominator)) == int(shown[4][0])
+        for text, m in zip(shown[3], (8, 32), strict=True):
+            matrix = np.tanh(beta / 2 * (np.arange(m + 1)[:, None] - np.arange(1, m + 1) + 0.5))
+            condition = np.linalg.cond(np.hstack([matrix, -np.ones((m + 1, 1))]))
+            assert near(text, condition)
+        series = 4 * pi / beta * sum((-1) ** i / sinh(pi**2 * (2 * i + 1) / beta) for i in range(40))
+        assert any(near(x, 1 / series) for x in re.findall(r"\d+\.\d{4,5}\b", SECTIONS["1.3"]))
+        assert abs(abs(float(c[3])) * series - 1) < (0.2 if r == 2 else 0.03)
+    assert parity_coefficients(3, 8)[1] == 0  # corollary 2, s odd
+
+
+def test_corollary_3_square_systems_are_singular_only_as_said():
+    rng = np.random.default_rng(0)
+    for m in (2, 3, 4, 5):
+        for balanced in (False, True):
+            t, b = np.arange(m) + 0.0, rng.normal(size=m)
+            b += (t.sum() - b.sum() + (0 if balanced else 1)) / m
+            value = np.linalg.det(np.tanh((t[:, None] - b) / 2))
+            assert (abs(value) < 1e-12) == (balanced and m % 2 == 1)
+
+
+# 1.4
+
+
+def test_levels_within_the_reach_of_heads_are_right():
+    rng = np.random.default_rng(1)
+    for _ in range(300):
+        p = int(rng.integers(2, 7))
+        q, M, mean = int(rng.integers(p, 40)), int(rng.integers(2, 15)), rng.integers(-100, 100) / 2
+        firsts = 1 + p * np.arange(-200, 200)
+        middle = (-(-firsts * q // p) + -(-(firsts + M - 1) * q // p) - 1) / 2
+        b = -(-(firsts[np.argmin(abs(middle - mean))] + np.arange(M)) * q // p) - 0.5
+        t = np.arange(-400, 400)
+        wrong = np.searchsorted(b, t) % p != t % q * p // q
+        assert np.all(abs(t - mean)[wrong] >= (M + 1 - p) * q / (2 * p) - 0.5 + 1 / p)
+
+
+def test_saturation_error():
+    rng = np.random.default_rng(2)
+    for beta in (1.0, 4.0, 20.0):
+        b, c, t = np.sort(rng.permutation(30)[:9]) + 0.5, rng.normal(size=9), np.arange(-5, 36)
+        steps = (np.tanh(beta / 2 * (t[:, None] - b)) - np.sign(t[:, None] - b)) @ c
+        assert abs(steps).max() <= 4 * abs(c).max() * exp(-beta / 2) / (1 - exp(-beta))
+
+
+# 2.1 to 2.3
+
+
+def test_means_of_the_characteristic_function():
+    for q in (3, 5, 7, 8):
+        size = [abs(cos(pi * v / q)) for v in range(q)]
+        assert np.mean(np.square(size)) == pytest.approx(1 / 2)
+        assert np.mean(np.square(size) ** 2) == pytest.approx(3 / 8)
+        assert not q % 2 or prod(size) ** (1 / q) == pytest.approx(2 ** (1 / q) / 2)
+
+
+def test_head_limited_parities():
+    for s, m, *shown in table("2.2", "s"):
+        s, m = int(s), int(m)
+        low = (s - m) // 2
+        h = [(-1) ** min(max(t, low), low + m) for t in range(s + 1)]
+        weight = [Fraction(comb(s, t), 2**s) for t in range(s + 1)]
+        error = sum(w * (x - (-1) ** t) ** 2 for t, (w, x) in enumerate(zip(weight, h, strict=True)))
+        kraw = [
+            [sum((-1) ** i * comb(t, i) * comb(s - t, j - i) for i in range(j + 1)) for t in range(s + 1)]
+            for j in range(s + 1)
+        ]
+        hat = [
+            sum(w * x * k for w, x, k in zip(weight, h, row, strict=True)) / comb(s, j) for j, row in enumerate(kraw)
+        ]
+        assert sum(comb(s, j) * x**2 for j, x in enumerate(hat)) == 1
+        largest = max(abs(x) for x in hat[1:s])
+        assert largest <= error / 2 <= 4 * exp(-(m**2) / (2 * s))
+        assert [float(shown[0].replace("−", "-")), float(shown[1].split()[0].replace("−", "-"))] == pytest.approx(
+            [float(error), float(largest)], rel=0.04
+        )
+        assert near(shown[2], float(hat[s]))
+        assert int(re.search(r"\((\d+)\)", shown[1])[1]) == next(j for j in range(1, s) if abs(hat[j]) == largest)
+
+
+# 2.4: what the proof of the SDA theorem says of an invalid answer
+
+
+def test_an_answer_that_vstat_forbids_is_far_away():
+    rng = np.random.default_rng(3)
+    p, T = rng.uniform(0, 0.5, 200_000), np.exp(rng.uniform(0, 8, 200_000))
+    truth = np.clip(p + rng.choice([-1, 1], p.size) * np.sqrt(p / T) * rng.uniform(0, 2, p.size), 0, 1)
+    invalid = abs(truth - p) > np.maximum(1 / T, np.sqrt(truth * (1 - truth) / T))
+    assert invalid.sum() > 10_000
+    assert np.all(abs(truth - p)[invalid] >= np.sqrt(p / (3 * T))[invalid])
+
+
+# 2.5
+
+
+def majority(K):
+    return Fraction(comb(K - 1, K // 2), 2**K)
+
+
+def test_batches_and_their_prices():
+    rows = SECTIONS["2.5"]
+    taus, sizes, ratios = (
+        re.search(rf"(?m)^\| {re.escape(x)} \|(.*)\|$", rows)[1].split("|") for x in ("τ", "K", "(1/(8τ²))/⌊K/2⌋")
+    )
+    for tau, K, ratio in zip(taus, sizes, ratios, strict=True):
+        exact, K = Fraction(tau.strip()), int(K)
+        assert majority(K) > exact >= majority(K + 2)
+        assert majority(K) * (1 + Fraction(1, K - 2) if K > 3 else 1) <= 2 * exact
+        assert near(ratio.strip(), float(1 / (8 * exact**2)) / (K // 2))
+    for dm, *shown in table("2.5", "d, m"):
+        d, m = map(int, dm.split(", "))
+        for cell, s in zip(shown, (m // 2, m), strict=True):
+            N = comb(d - 1, s)
+            assert [near(x, y) for x, y in zip(cell.split(", "), (log2(N), log2(0.02 * (N - 1))), strict=True)] == [
+                1,
+                1,
+            ]
+
+
+@pytest.mark.parametrize("K", [3, 5, 7, 9])
+def test_majority_coefficients(K):
+    x = characters([1 << i for i in range(K)], K)
+    hat = [np.mean(np.sign(x.sum(axis=0)) * x[:j].prod(axis=0)) / 2 for j in range(K + 1)]
+    k = K // 2
+    for j in range(K + 1):
+        ratio = comb(k, j // 2) / comb(2 * k, j // 2 * 2) * (-1) ** (j // 2) if j % 2 else 0
+        assert hat[j] == pytest.approx(float(majority(K)) * ratio)
+    assert K == 3 or max(abs(v) for v in hat[2 : K - 1]) <= hat[1] / (K - 2) + 1e-12
+
+
+# 2.6
+
+
+def test_variance_of_a_query_on_rounding():
+    rng = np.random.default_rng(4)
+    for dot, n, q in product((False, True), (2, 3), (2, 3, 4, 5, 6)):
+        u = np.array(list(product((-1, 0, 1) if dot else (0, 1), repeat=n)))
+        odds = np.where(u == 0, 0.5, 0.25 if dot else 0.5).prod(axis=1)
+        inner = np.array(list(product(range(q), repeat=n))) @ u.T % q
+        V0 = (8 / 3) ** n / 2 if dot and q % 2 else 2**n
+        for _ in range(20):
+            g = rng.choice([-0.5, 0.5], (len(u), q))
+            assert np.var(g[np.arange(len(u)), inner] @ odds) <= 1 / (4 * V0) + 1e-15
+
+
+# 4
+
+
+def test_rank_law():
+    full = {c: prod(1 - 2.0**-i for i in range(c + 1, 60)) for c in (0, 1, 2, 5, 10)}
+    shown = re.search(r"For large n this is ([\d., ]+) for", " ".join(SECTIONS["4.1"].split()))[1]
+    assert all(near(x, y) for x, y in zip(shown.split(", "), full.values(), strict=True))
+    n, c = 3, 1
+    spans = [
+        reduce(lambda span, row: span | {x ^ row for x in span}, rows, {0}) for rows in product(range(8), repeat=4)
+    ]
+    assert np.mean([len(x) == 2**n for x in spans]) == prod(1 - 2.0**-i for i in range(c + 1, n + c + 1))
+
+
+def test_figures_of_the_combination_attack():
+    phase = []
+    for q, p in ((97, 2), (97, 4), (97, 8), (257, 16)):
+        level = np.arange(q) * p // q
+        centre = np.array([np.flatnonzero(level == x).mean() for x in range(p)])[level]
+        phase.append(np.cos(2 * pi * (np.arange(q) - centre) / q).mean())
+    assert ", ".join(f"{x:.3f}" for x in phase) in SECTIONS["4.3"]
+    for i, name in enumerate("₀₁₂"):
+        bits = -log2(sum((comb(2**i, x) / 2**2**i) ** 2 for x in range(2**i + 1)))
+        assert near(re.search(rf"H{name} = (\d+(?:\.\d+)?)", SECTIONS["4.3"])[1], bits)

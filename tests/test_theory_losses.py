@@ -1,0 +1,219 @@
+"""How many concepts a query can lose: what docs/theory.md 2.7 states, by brute force and linear programs."""
+
+import re
+from fractions import Fraction
+from functools import cache
+from itertools import combinations
+from math import ceil, comb
+
+import numpy as np
+import pytest
+from scipy.optimize import linprog
+from theory_page import SECTIONS, characters, table
+
+
+def kept(x, tau):
+    x = np.sort(x)
+    return int((np.searchsorted(x, x + 2 * tau, side="right") - np.arange(len(x))).max())
+
+
+def cubes(k, w):
+    """Σ r(r² − 1) over the w round-robin chains of k."""
+    length, longer = divmod(k, w)
+    return longer * length * (length + 1) * (length + 2) + (w - longer) * (length - 1) * length * (length + 1)
+
+
+def test_lemma_L():
+    rng = np.random.default_rng(5)
+    for _ in range(3000):
+        k, tau = int(rng.integers(1, 12)), rng.uniform(0.01, 1)
+        x = rng.choice([rng.normal(size=k), rng.integers(-3, 4, k) * 2.0001 * tau])
+        w = kept(x, tau)
+        total = np.sum((x - x.mean()) ** 2)
+        assert total >= tau**2 / 3 * cubes(k, w) * (1 - 1e-9)
+        assert cubes(k, w) / 3 >= 2 * (k - w)
+        assert k == w or total > 2 * tau**2 * (k - w)
+
+
+def T_ind(e):
+    return Fraction(comb(2 * e, e), 2 ** (2 * e + 1))
+
+
+@cache
+def half_gap(k, w):
+    """Largest half gap of w chains of k affinely independent parities: the symmetric linear program of 2.7."""
+    length, longer = divmod(k, w)
+    members, gaps = [], []
+    for chain, count in ((length + 1, longer), (length, w - longer)):
+        for place in range(chain // 2 if count else 0):
+            gaps.append({len(members): 1, len(members) - 1: -1} if place else {len(members): 2 - chain % 2})
+            members.append(2 * count)
+    grid = np.stack(np.meshgrid(*[np.arange(-n, n + 1, 2) for n in members], indexing="ij")).reshape(len(members), -1)
+    odds = np.prod(
+        [[comb(n, (n + int(x)) // 2) / 2**n for x in row] for n, row in zip(members, grid, strict=True)], axis=0
+    )
+    means = odds * grid / np.array(members)[:, None]
+    rows = np.array([np.append(-sum(f * means[g] for g, f in gap.items()), 2.0) for gap in gaps])
+    return best(rows)
+
+
+def best(rows):
+    """max of the last variable under rows @ (b', gap) <= 0, |b'| <= 1/2."""
+    size = rows.shape[1] - 1
+    found = linprog(np.append(np.zeros(size), -1), rows, np.zeros(len(rows)), bounds=[(-0.5, 0.5)] * size + [(0, None)])
+    assert found.status == 0
+    return -found.fun
+
+
+def value(k, tau):
+    """V_ind(k) at tau < 1/4."""
+    if k == 1:
+        return 0
+    fits = (w for w in range(1, k) if cubes(k, w) < 3 / (4 * tau**2) and half_gap(k, w) > tau + 1e-9)
+    return 1 + value(next(fits), tau)
+
+
+def test_values_of_independent_classes():
+    taus = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
+    for k, *shown in table("2.7", "k"):
+        want = [f"{value(int(k), tau)}/{ceil(8 * tau**2 * (int(k) - 1))}" for tau in taus]
+        assert shown == want
+    for e in range(1, 6):
+        assert half_gap(2 * e, e) == pytest.approx(float(T_ind(e)))
+        assert half_gap(2 * e + 3, e + 3) == pytest.approx(float(T_ind(e)))
+    assert (value(3, 0.15), value(4, 0.15), value(7, 0.12)) == (2, 2, 3)
+
+
+def test_dependent_classes_go_both_ways():
+    plane = characters([0, 1, 2, 3], 2)
+    assert np.abs(plane[0] + plane[1] - plane[2] - plane[3]).mean() / 8 == 1 / 8
+    means = characters(range(1, 8), 3) @ np.sign(characters([1, 2, 4], 3).sum(axis=0)) / 16
+    assert means.tolist() == [0.25, 0.25, 0, 0.25, 0, 0, -0.25]
+    assert kept(means, 0.12) == 3
+
+
+def largest_sum(e):
+    """max E|Σ±χ| over 2e distinct parities and balanced signs, and the number of classes tried."""
+    signs = np.array([[1 if i in chosen else -1 for i in range(2 * e)] for chosen in combinations(range(2 * e), e)])
+    tried, top = 0, Fraction(0)
+    for r in range(1, 2 * e):
+        start = [0, *(1 << i for i in range(r))]
+        for rest in combinations([x for x in range(2**r) if x not in start], 2 * e - 1 - r):
+            tried += 1
+            total = np.abs(signs[: len(signs) // 2] @ characters([*start, *rest], r)).sum(axis=1).max()
+            top = max(top, Fraction(int(total), 2**r))
+    return tried, top
+
+
+@pytest.mark.parametrize(
+    ("e", "tried", "T"),
+    [
+        (1, 1, "1/4"),
+        (2, 2, "3/16"),
+        (3, 18, "1/6"),
+        (4, 549, "5/32"),
+        pytest.param(5, 52060, "11/80", marks=pytest.mark.slow),
+    ],
+)
+def test_theorem_B_from_above(e, tried, T):
+    assert largest_sum(e) == (tried, Fraction(T) * 4 * e)
+    assert T in SECTIONS["2.7"]
+    assert str(tried) in SECTIONS["2.7"].replace(",", "")
+
+
+# (2^r values of D·b', D; sets + and -, matched in order)
+WITNESSES = {
+    "1/6": ([-3, -1, -3, -3, 3, 3, 3, -3, 3, 3, 3, -3, 3, 3, 3, 1], 6, [0, 1, 2], [4, 8, 3]),
+    "5/32": ([-6, -6, 6, 6, -6, -6, -6, 6, 6, 6, 6, 6, 0, 6, -6, 6], 12, [0, 4, 3, 5], [8, 1, 10, 2]),
+    "13/96": (
+        [
+            -6,
+            -6,
+            4,
+            -6,
+            6,
+            6,
+            -6,
+            6,
+            -6,
+            -6,
+            6,
+            6,
+            -6,
+            -6,
+            6,
+            6,
+            -6,
+            -6,
+            6,
+            6,
+            6,
+            -6,
+            6,
+            -6,
+            -6,
+            6,
+            -6,
+            6,
+            -6,
+            0,
+            -6,
+            4,
+        ],
+        12,
+        [10, 29, 21, 9, 26],
+        [2, 25, 14, 6, 20],
+    ),
+}
+
+
+@pytest.mark.parametrize("T", WITNESSES)
+def test_theorem_B_from_below(T):
+    b, D, plus, minus = WITNESSES[T]
+    r = len(b).bit_length() - 1
+    gaps = (characters(plus, r) - characters(minus, r)) @ np.array(b)
+    assert max(map(abs, b)) * 2 <= D
+    assert len({*plus, *minus}) == 2 * len(plus)
+    assert min(Fraction(int(g), D * 2**r) for g in gaps) / 2 == Fraction(T)
+    assert T in SECTIONS["2.7"]
+
+
+def psi(x):
+    low = next(a for a in range(0, 1000, 2) if (a + 2) ** 2 > x)
+    return low + Fraction(2 * (x - low**2), (low + 2) ** 2 - low**2)
+
+
+@cache
+def T_upper(e):
+    known = {1: "1/4", 2: "3/16", 3: "1/6", 4: "5/32", 5: "11/80"}
+    return Fraction(known[e]) if e in known else min(T_upper(e - 1), psi(2 * e) / (4 * e))
+
+
+def exact_floor(N, tau):
+    tau = Fraction(str(tau))
+    e_max = next(e for e in range(1, 1000) if T_upper(e + 1) <= tau)
+    steps, k = 0, N
+    while k > 1:
+        least = max(1, k - e_max) if k >= 2 * e_max + 2 else 1
+        k = next(w for w in range(least, k) if cubes(k, w) < 3 / (4 * tau**2))
+        steps += 1
+    return steps, e_max
+
+
+def test_floors():
+    for name, tau, e_max, floor, bound in table("2.7", "class"):
+        n, s = map(int, re.search(r"C\((\d+),(\d+)\)", name).groups())
+        N, tau = comb(n, s), float(tau)
+        assert exact_floor(N, tau) == (int(floor.split()[0]), int(e_max))
+        assert round(8 * tau**2 * (N - 1)) == int(bound)
+        closed = -(-(N - 2 * int(e_max) - 1) // int(e_max)) + 2
+        assert closed <= int(floor.split()[0]) <= closed + 2
+    small = [exact_floor(N, tau)[0] for N, tau in ((2, 0.2), (3, 0.1), (3, 0.2), (10, 0.15), (17, 0.05))]
+    assert small == [1, 1, 2, 3, 2]
+    assert [exact_floor(N, 0.19)[0] for N in range(2, 30)] == list(range(1, 29))
+
+
+def test_floors_never_exceed_the_values_of_independent_classes():
+    for tau in (0.24, 0.2, 0.15, 0.12, 0.1, 0.08):
+        for k in range(2, 13):
+            assert exact_floor(k, tau)[0] <= value(k, tau)

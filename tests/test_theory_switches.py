@@ -1,0 +1,101 @@
+"""What makes it easy again: docs/theory.md 2.9 by brute force."""
+
+from itertools import combinations
+from math import ceil, comb, log2, sqrt
+
+import numpy as np
+import pytest
+from scipy.optimize import brentq
+from theory_page import SECTIONS, characters
+
+
+def top_eigenvalue(n, s, mu):
+    x = mu * mu
+    return sum(x ** (s - i) * (1 - x) ** i * comb(s - 1, i - 1) * comb(n - i - 1, s - i) for i in range(1, s + 1))
+
+
+def test_johnson_eigenvalues():
+    for n, s in ((4, 2), (5, 3), (6, 5), (8, 3), (8, 4)):
+        sets = [sum(1 << i for i in chosen) for chosen in combinations(range(n), s)]
+        distance = np.bitwise_count(np.bitwise_xor.outer(sets, sets))
+        for mu in (0.0, 0.2, 0.5, 0.9):
+            found = np.linalg.eigvalsh(mu**distance - np.mean(mu**distance))
+            johnson = [
+                sum(
+                    mu ** (2 * i) * (-1) ** t * comb(j, t) * comb(s - j, i - t) * comb(n - s - j, i - t)
+                    for i in range(s + 1)
+                    for t in range(min(i, j) + 1)
+                )
+                for j in range(1, min(s, n - s) + 1)
+            ]
+            assert found[-1] == pytest.approx(top_eigenvalue(n, s, mu))
+            assert max(johnson) == johnson[0] == pytest.approx(top_eigenvalue(n, s, mu))
+            wanted = sorted(x for j, x in enumerate(johnson, 1) for _ in range(comb(n, j) - comb(n, j - 1)))
+            assert np.allclose(sorted(found)[1:] if min(wanted) > 0 else found[1:], wanted, atol=1e-9)
+
+
+def test_bias_thresholds_and_bounds():
+    s, n = 6, 63
+    for tau, low, high in ((0.005, 0.482, 0.989), (0.02, 0.685, 0.946)):
+        peak = sqrt((s - 1) / (s + 1))
+        ends = [
+            brentq(lambda mu, tau=tau: mu ** (s - 1) * (1 - mu**2) - 4 * tau, *part) for part in ((0, peak), (peak, 1))
+        ]
+        assert [round(x, 3) for x in ends] == [low, high]
+        assert f"[{low}, {high}]" in SECTIONS["2.9"]
+    bounds = [log2(8 * 0.005**2 * (comb(n, s) - 1) / top_eigenvalue(n, s, mu)) for mu in (0, 0.1, 0.2, 0.3)]
+    assert ", ".join(f"{x:.1f}" for x in bounds) in SECTIONS["2.9"]
+
+
+def test_low_degree_advantage():
+    n, s, M, eta = 4, 2, 3, 0.1
+    sets = [sum(1 << i for i in chosen) for chosen in combinations(range(n), s)]
+    signs = characters(sets, n) * (1 - 2 * eta)
+    # Likelihood ratio at every (v_1..v_M, y_1..y_M), and its Fourier weight by degree.
+    rows = np.concatenate([1 + signs, 1 - signs], axis=1)
+    ratio = sum(np.multiply.outer(np.multiply.outer(x, x), x) for x in rows).ravel() / len(sets)
+    width, hat = 1, ratio.copy()
+    while width < hat.size:
+        hat = hat.reshape(-1, 2, width)
+        hat = np.stack([hat[:, 0] + hat[:, 1], hat[:, 0] - hat[:, 1]], axis=1).ravel()
+        width *= 2
+    weight = np.bincount(np.bitwise_count(np.arange(hat.size)), (hat / hat.size) ** 2)
+    for D in range(1, (s + 1) * M + 1):
+        law = sum(comb(M, t) * (1 - 2 * eta) ** (2 * t) for t in range(1, D // (s + 1) + 1)) / comb(n, s)
+        assert weight[1 : D + 1].sum() == pytest.approx(law, abs=1e-12)
+
+
+@pytest.mark.parametrize(("q", "p"), [(17, 2), (16, 4), (23, 5), (9, 7)])
+def test_membership_queries_find_a_rounding_secret(q, p):
+    n, rng, asked = 14, np.random.default_rng(q), []
+    w = rng.integers(q, size=n)
+
+    def level(places):
+        asked.append(places)
+        return int(w[list(places)].sum()) % q * p // q
+
+    head, known = [()], [0]
+    for size in range(1, n):  # (1): `head` lists what agrees so far, `known` the answers for all subsets
+        old = range(len(known))
+        known += [level([i for i in range(size - 1) if x >> i & 1] + [size - 1]) for x in old]
+        sums = {c: [sum(c[i] for i in range(size - 1) if x >> i & 1) for x in old] for c in head}
+        head = [
+            (*c, v)
+            for c in head
+            for v in range(q)
+            if all((sums[c][x] + v) % q * p // q == known[len(old) + x] for x in old)
+        ]
+        reach = {sum(head[0][i] for i in range(size) if x >> i & 1) % q: x for x in range(2**size)}
+        if len(head) == 1 and len(reach) == q:
+            break
+    found = list(head[0])
+    for j in range(size, n):  # (2)
+        first = level([j])
+        x, y = -(-first * q // p), -(-(first + 1) * q // p) - 1
+        while x < y:
+            m = x + (y - x + 1) // 2
+            low = level([j] + [i for i in range(size) if reach[-m % q] >> i & 1]) == 0
+            x, y = (m, y) if low else (x, m - 1)
+        found.append(x)
+    assert found == w.tolist()
+    assert len(asked) <= 2**size - 1 + (n - size) * (1 + ceil(log2(-(-q // p))))
