@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 from functools import cache
-from itertools import combinations
+from itertools import combinations, pairwise, permutations
 from math import ceil, comb
 
 import numpy as np
@@ -90,6 +90,47 @@ def test_dependent_classes_go_both_ways():
     means = characters(range(1, 8), 3) @ np.sign(characters([1, 2, 4], 3).sum(axis=0)) / 16
     assert means.tolist() == [0.25, 0.25, 0, 0.25, 0, 0, -0.25]
     assert kept(means, 0.12) == 3
+
+
+def exact_value(points, n, tau):
+    """V of a small class of parities: orderings of the means, and a linear program for each."""
+    X = dict(zip(points, characters(points, n) / 2**n, strict=True))
+
+    @cache
+    def V(S):
+        return next(Q for Q in range(len(S)) if len(S) == 1 or (Q and some_query(S, Q)))
+
+    @cache
+    def some_query(S, Q):
+        """Is there a query of which every window keeps a set of value below Q?"""
+        return any(separates(order, Q) for order in permutations(S) if order[0] < order[-1])
+
+    def separates(order, Q):
+        pairs = []
+        for i in range(len(order)):
+            j = next((j for j in range(i + 1, len(order)) if not small(order[i : j + 1], len(order), Q)), None)
+            pairs += [] if j is None else [(i, j)]
+        gaps = [np.append(X[order[i]] - X[order[j]], 2.0) for i, j in pairs]
+        ascending = [np.append(X[a] - X[b], 0.0) for a, b in pairwise(order)]
+        return best(np.array(gaps + ascending)) > tau + 1e-9
+
+    def small(part, size, Q):
+        return len(part) < size and V(tuple(sorted(part))) < Q
+
+    return V(tuple(sorted(points)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("tau", "value"), [(0.15, 3), (0.12, 2)])
+def test_value_of_a_dependent_class(tau, value):
+    assert exact_value([sum(1 << i for i in chosen) for chosen in combinations(range(4), 2)], 4, tau) == value
+
+
+def test_exact_value_agrees_with_the_recursion_and_the_plane():
+    assert exact_value([0, 1, 2, 3], 2, 0.15) == 3
+    assert [exact_value([1, 2, 4, 8], 4, tau) for tau in (0.2, 0.15, 0.08)] == [
+        value(4, tau) for tau in (0.2, 0.15, 0.08)
+    ]
 
 
 def largest_sum(e):
