@@ -1,4 +1,4 @@
-"""The non-degeneracy conditions of Chen & Li's learner, measured on any layer (learner.md 0b).
+"""The non-degeneracy conditions of Chen & Li's learner, measured on any layer (learner 0b).
 
 The theorem asks for each up to polynomial factors whose constants are not known to us: so values and directions are
 given, never a pass mark.

@@ -1,4 +1,4 @@
-"""Examples straight from theory.md 1.1-1.4, without the package's closed form: what attacks are tested on."""
+"""Examples straight from theory 1.1-1.4, without the package's closed form: what attacks are tested on."""
 
 import numpy as np
 

@@ -1,4 +1,4 @@
-"""Random teachers of learner.md: Θ entries N(0, τ²/(2d²)), W entries N(0, 1/d)."""
+"""Random teachers of docs/learner.md: Θ entries N(0, τ²/(2d²)), W entries N(0, 1/d)."""
 
 import numpy as np
 from numpy.typing import NDArray

@@ -1,4 +1,4 @@
-"""Elimination against galois and against its own law under label noise (theory.md 4.1)."""
+"""Elimination against galois and against its own law under label noise (theory 4.1)."""
 
 from math import gcd
 

@@ -1,4 +1,4 @@
-"""The lattice attack: its parts against exact arithmetic, and the frontier of theory.md 4.2."""
+"""The lattice attack: its parts against exact arithmetic, and the frontier of theory 4.2."""
 
 import importlib.util
 

@@ -1,4 +1,4 @@
-"""Estimates against published figures (references.md B) and against themselves."""
+"""Estimates against published figures (references B) and against themselves."""
 
 from math import inf, isfinite, sqrt
 
@@ -179,7 +179,7 @@ def test_figures_stay_finite_at_any_size(n, kind):
 def test_exact_parity_is_polynomial_and_its_sq_bound_is_not():
     lines = {e.name: e for e in estimates(parity(63, 12))}
     assert lines["gaussian"].log2_time < 20
-    assert lines["sq bound"].log2_time == pytest.approx(35.6, abs=0.1)  # theory.md 2.5, d = 64, m = 12
+    assert lines["sq bound"].log2_time == pytest.approx(35.6, abs=0.1)  # theory 2.5, d = 64, m = 12
     noisy = {e.name: e for e in estimates(parity(63, 12, 0.1))}
     assert noisy["gaussian"].status == "not applicable"
     assert noisy["lf2"].log2_time < noisy["exhaustive"].log2_time

@@ -4,26 +4,87 @@ import ast
 import re
 import subprocess
 import sys
+from graphlib import TopologicalSorter
 from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*ROOT.glob("hardness/**/*.py"), *ROOT.glob("learner/**/*.py")])
 
 
+MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in SOURCES}
+
+
 def imports(path):
-    for node in ast.walk(ast.parse(path.read_text())):
+    """What a file imports at any level; of a package of ours, the modules that are named. Types alone do not count."""
+    tree = ast.parse(path.read_text())
+    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    passed = {id(node) for block in typing for node in ast.walk(block)}
+    for node in ast.walk(tree):
+        if id(node) in passed:
+            continue
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            yield node.module
+            for alias in node.names:
+                full = f"{node.module}.{alias.name}"
+                yield full if full in MODULES else node.module
 
 
-def test_hardness_never_imports_learner():
+def rooms():
+    """The names of docs/architecture.md with the number of their room."""
+    listed = (ROOT / "docs" / "architecture.md").read_text().split("## The rooms")[1].split("\n## ")[0]
+    found = {}
+    for number, text in re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |\Z)", listed, flags=re.M | re.S):
+        found |= dict.fromkeys(re.findall(r"`((?:hardness|learner)[\w.]*)`", text.split("\n\n")[0]), int(number))
+    return found
+
+
+def room_of(module, known):
+    """The room of the longest listed name that is the module or holds it; the packages' own names hold nothing."""
+    while module not in known:
+        module, _, _ = module.rpartition(".")
+        assert module not in ("", "hardness", "learner"), "a module that no line of docs/architecture.md names"
+    return known[module]
+
+
+def test_imports_run_only_downwards_between_rooms():
+    known = rooms()
+    assert len(set(known.values())) > 20
+    assert all(name in MODULES for name in known), "docs/architecture.md names a module that is not there"
     offenders = [
-        p for p in SOURCES if p.is_relative_to(ROOT / "hardness") for n in imports(p) if n.split(".")[0] == "learner"
+        (module, used)
+        for module, path in MODULES.items()
+        for used in imports(path)
+        if used in MODULES and room_of(used, known) > room_of(module, known)
     ]
-    assert len(SOURCES) > 15
     assert offenders == []
+
+
+def test_no_chain_of_imports_leads_back():
+    graph = {module: {used for used in imports(path) if used in MODULES} - {module} for module, path in MODULES.items()}
+    graph = {module: {used for used in after if not module.startswith(f"{used}.")} for module, after in graph.items()}
+    tuple(TopologicalSorter(graph).static_order())  # raises CycleError and names the circle
+
+
+def test_every_reference_resolves_to_a_heading():
+    """Every "theory 2.5", "learner 9", … in the code, its tests and docs is a heading of docs/theory.md, …"""
+    headings = {
+        name: set(re.findall(r"^#+ (\d+(?:\.\d+)?[a-z]?)\b", (ROOT / "docs" / f"{name}.md").read_text(), flags=re.M))
+        for name in ("theory", "learner")
+    }
+    code = [*SOURCES, *ROOT.glob("tests/*.py"), *ROOT.glob("benchmarks/*.py")]
+    places = [*code, *ROOT.glob("docs/*.md"), ROOT / "README.md"]
+    cited = [
+        (path.name, name, number)
+        for path in places
+        for name, number in re.findall(r"\b(theory|learner) (\d+(?:\.\d+)?b?)", path.read_text())
+    ]
+    assert len(cited) > 100
+    assert [c for c in cited if c[2] not in headings[c[1]]] == []
+    texts = {
+        path.name: re.findall(r"shared/\w+\.md|(?<!docs/)(?:theory|learner)\.md \d", path.read_text()) for path in code
+    }
+    assert {name for name, found in texts.items() if found} == set()
 
 
 def test_no_pickle_and_no_global_randomness():

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hardness.attacks.gaussian import row_reduce
 from hardness.compiled import bits as kernels
-from hardness.sq.at_scale import kernels as game_kernels
+from hardness.sq import kernels as game_kernels
 
 
 @given(st.integers(0, 2**64 - 1))

@@ -39,7 +39,7 @@ def test_uniform_heads_show_their_sum_exactly(estimator: object, m: int, k: int)
 
 @pytest.mark.parametrize(("m", "k"), [(2, 2), (3, 2), (2, 3)])
 def test_debiasing_beats_the_crude_estimate(m: int, k: int) -> None:
-    """learner.md, phase 1: relative error about .04-.08 against .16-.25."""
+    """learner 2, phase 1: relative error about .04-.08 against .16-.25."""
     layer = teacher(m, 8, 2)
     X, Y, _ = canonical(*examples(layer, 20_000, k, 2))
     total = layer.w.sum(axis=0)
@@ -64,7 +64,7 @@ def test_one_head_certifies_every_interior_row(k: int) -> None:
 
 
 def test_certificates_bound_the_error_of_the_mean_head() -> None:
-    """With the exact ΣW at most a tenth of the rows certified at η <= .05 are off by more than 5η (learner.md 2).
+    """With the exact ΣW at most a tenth of the rows certified at η <= .05 are off by more than 5η (learner 2).
 
     That is the error of ln(p_b/p_c) against the mean of the heads; a single head is off by about 2η√(d−k+1).
     """

@@ -29,7 +29,7 @@ def within(report: FitReport, bound: float) -> bool:
 
 
 def test_two_heads_to_the_specified_accuracy() -> None:
-    """learner.md 4, (2,2,8): at most 4e-3 before polish in two of three fresh seeds, 1e-11 after."""
+    """learner 4, (2,2,8): at most 4e-3 before polish in two of three fresh seeds, 1e-11 after."""
     reports = [fit(teacher(2, 8, 20 + s), 20_000, 2, s) for s in range(3)]
     assert sum(within(r, 4e-3) for r in reports) >= 2
     assert all(r.relative_error <= 1e-11 for r in reports)

@@ -17,7 +17,7 @@ PAIR_ROWS = 4000
 
 @dataclass(frozen=True)
 class Equations:
-    """Rows a (N, n) int8 with levels (N,) int64: level = ⌊p·(⟨w, a⟩ mod q)/q⌋ up to noise (theory.md 1.4).
+    """Rows a (N, n) int8 with levels (N,) int64: level = ⌊p·(⟨w, a⟩ mod q)/q⌋ up to noise (theory 1.4).
 
     Parity is the case q = p = 2. `a` is the public vector of an example with z₀ ≠ 0: u in {0,1}ⁿ for diag,
     z₀·z in {-1,0,1}ⁿ for dot. `sparsity` is the public number of non-zero secret coordinates, if any. `flip`
@@ -127,7 +127,7 @@ def sparsity(public: Public) -> int | None:
 def accepts(fresh: Equations, w: NDArray[np.int64], known: Equations | None = None) -> bool:
     """Does w (n,) pass on `fresh` rows, that had no part in finding it, and stand out among its neighbours on `known`?
 
-    Either every label is reproduced; or, as labels may be noisy or head-limited (theory.md 1.4), the agreement lies
+    Either every label is reproduced; or, as labels may be noisy or head-limited (theory 1.4), the agreement lies
     above halfway between the right secret's and a guess's, and no change of one coordinate by ±1, or of two, fits
     better: a near-miss of a rounding secret reproduces most labels, so the bar alone would let it pass.
     """

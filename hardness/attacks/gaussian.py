@@ -12,7 +12,7 @@ from hardness.modular import preimages
 CHECK_ROWS = 200
 TRIES = 1_000_000
 RETRIES = 20
-FULL_RANK = 0.5775761901732048  # prod_{i>=2} (1 - 2^-i): n + 1 random rows have rank n (theory.md 4.1)
+FULL_RANK = 0.5775761901732048  # prod_{i>=2} (1 - 2^-i): n + 1 random rows have rank n (theory 4.1)
 
 
 def row_reduce(A: NDArray[np.integer]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
@@ -139,7 +139,7 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
 
     By Hoeffding the right secret is turned away with probability below e^-20, and so is, over all
     `candidates` wrong ones together, accepted a wrong one: the bar is where the two exponents are equal.
-    Never below the 200 rows of theory.md 4.1.
+    Never below the 200 rows of theory 4.1.
 
     >>> check_plan(0.05, 1e6)[0], check_plan(0.4, 1e6)[0]
     (262, 5292)

@@ -198,7 +198,7 @@ def pooled_gauss(pool: Words, check: Words, n: int, limit: int, tries: int, stat
     """Draw n + 1 rows, eliminate, test the solution on `check`, until at most `limit` rows contradict it.
 
     Rows are packed [a | b] with b in bit n. Returns the number of tries, whether the last one passed, and its
-    solution (W,) with bit n set. A try whose rows have rank below n counts and fails (theory.md 4.1).
+    solution (W,) with bit n set. A try whose rows have rank below n counts and fails (theory 4.1).
     """
     M, W = pool.shape
     one = np.uint64(1)

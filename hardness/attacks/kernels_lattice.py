@@ -1,4 +1,4 @@
-"""Compiled pruned enumeration for bounded-distance decoding in the orthogonal lattice (theory.md 4.2)."""
+"""Compiled pruned enumeration for bounded-distance decoding in the orthogonal lattice (theory 4.2)."""
 
 import numpy as np
 from numba import njit

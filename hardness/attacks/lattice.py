@@ -1,4 +1,4 @@
-"""The lattice attack on rounding: select, reduce, decode, unwrap and regress (theory.md 4.2, reduction.py)."""
+"""The lattice attack on rounding: select, reduce, decode, unwrap and regress (theory 4.2, reduction.py)."""
 
 from dataclasses import dataclass, replace
 from time import perf_counter
@@ -20,7 +20,7 @@ TRIALS = 40
 MOST_NODES = 28.5  # log2, some fifteen seconds of enumeration
 HOPELESS = 40.0  # log2 of nodes that no larger block size of the ladder brings into reach
 FUTILE = 80.0  # log2 of nodes forecast: not even reduced, for forecasts were up to 21 too high in small dimensions
-LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory.md 4.2, last line)
+LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory 4.2, last line)
 BEAM = 400_000
 ENOUGH = 50_000  # rows in a regression: beyond, precision is not what is missing
 
@@ -156,7 +156,7 @@ def select(rows: Rows) -> tuple[Integers, Integers]:
 
 
 def forecast(core: Rows) -> float:
-    """log2 of the search nodes to expect at the top of the ladder, on the geometric-series profile (references.md B2).
+    """log2 of the search nodes to expect at the top of the ladder, on the geometric-series profile (references B2).
 
     The first rows give the volume; nothing is reduced.
     """

@@ -1,6 +1,6 @@
 """Lattice reduction for the attack: the orthogonal lattice of short public vectors, and a ladder of block sizes.
 
-Rows U (N, n) are binary or ternary, so the q-ary lattice of theory.md 4.2 contains vectors, the columns of U,
+Rows U (N, n) are binary or ternary, so the q-ary lattice of theory 4.2 contains vectors, the columns of U,
 that are shorter than the rounding error. Decoding in their directions is hopeless and needless: projecting
 them away leaves π(Zᴺ), the dual of the orthogonal lattice Λ⊥ = {c ∈ Zᴺ : cU = 0} of rank M = N - n and volume
 det(UᵀU)^{1/2}, in which no q appears. Λ⊥ has short integer bases, and each of its vectors b says, for labels

@@ -1,4 +1,4 @@
-"""Random layers inside the learner's promise: what the provable learner is meant for (learner.md)."""
+"""Random layers inside the learner's promise: what the provable learner is meant for (docs/learner.md)."""
 
 from dataclasses import dataclass
 from typing import Any, ClassVar

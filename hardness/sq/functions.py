@@ -116,7 +116,7 @@ class LevelTable:
         return float(np.max(np.abs(self.table)))
 
     def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
-        from hardness.sq.at_scale import kernels
+        from hardness.sq import kernels
 
         weighted = self.centred * (self.concepts.public()[1] / 2)[:, None]
         out = np.empty(len(elements))

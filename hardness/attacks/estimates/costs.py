@@ -1,4 +1,4 @@
-"""Cost models of lattice reduction: what block size β costs, and what it buys (references.md B2)."""
+"""Cost models of lattice reduction: what block size β costs, and what it buys (references B2)."""
 
 from collections.abc import Callable
 from itertools import pairwise

@@ -1,4 +1,4 @@
-"""What LWE costs: primal uSVP, dual and coded BKW, for uniform public vectors (references.md B)."""
+"""What LWE costs: primal uSVP, dual and coded BKW, for uniform public vectors (references B)."""
 
 from collections.abc import Callable
 from contextlib import suppress
@@ -50,7 +50,7 @@ def lwr_to_lwe(n: int, q: int, p: int, noise: float = 0.0) -> LWE:
     """LWR(n, q, p) as LWE: error uniform on the residues of a level, centred.
 
     Its variance is (w² - 1)/12 at width w, w = q/p where p divides q and the level's own width otherwise, averaged over
-    residues; label noise adds its variance (references.md B3).
+    residues; label noise adds its variance (references B3).
 
     >>> round(lwr_to_lwe(512, 8192, 1024).error, 3)  # Saber: uniform on 8 residues
     2.291

@@ -38,7 +38,7 @@ class Estimate:
 def estimates(public: Public, tolerance: float = TOLERANCE) -> list[Estimate]:
     """Estimates of all attacks on an instance with the `public` parameters; `tolerance` is the SQ bound's τ.
 
-    Sources are references.md B: ADPS16 core-SVP, the MATZOV gate count, the geometric-series profile; LWR becomes LWE
+    Sources are references B: ADPS16 core-SVP, the MATZOV gate count, the geometric-series profile; LWR becomes LWE
     by the exact width of its levels (`lwr_to_lwe`). Raises `InputError` for a family without a hidden linear secret.
 
     >>> public = {"family": "parity", "dim": 64, "heads": 12, "gadget": "diag", "flip": 0.0}
@@ -66,7 +66,7 @@ def _line(name: str, source: str, compute: Callable[[], Cost | str]) -> Estimate
 
 
 def guarantee(public: Public) -> str:
-    """What the cryptographic hypothesis guarantees for the short public vectors of an instance (theory.md 4.2).
+    """What the cryptographic hypothesis guarantees for the short public vectors of an instance (theory 4.2).
 
     >>> guarantee({"family": "rounding", "dim": 65, "modulus": 97})[:59]
     'LWE with binary public vectors in dimension n is as hard as'
@@ -167,7 +167,7 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
         return Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10) / exact))
 
     lines: list[Line] = [
-        ("sq bound", f"queries of tolerance {tolerance}, unconditional for dense secrets (theory.md 2.6)", sq),
+        ("sq bound", f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)", sq),
         ("exhaustive", "all secrets of the public kind", lambda: Cost(secrets + 1, log2(n), test + 1)),
         ("meet in the middle", "halves of the secret meet in boxes of residues; search.py", middle),
         ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", eliminate),

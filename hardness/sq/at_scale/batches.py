@@ -6,7 +6,7 @@ import numpy as np
 
 from hardness.compiled.bits import ONE, ZERO, U, compiled, popcount, random_word
 from hardness.compiled.walsh import walsh_hadamard
-from hardness.sq.at_scale.kernels import best_window
+from hardness.sq.kernels import best_window
 from hardness.sq.strategies.sign_batch import best_batch
 
 LANES = 16  # words of samples taken together

@@ -9,8 +9,8 @@ from numpy.typing import NDArray
 from hardness.compiled.bits import shuffle
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.sq import kernels
 from hardness.sq.at_scale import batches as kernels_batches
-from hardness.sq.at_scale import kernels
 from hardness.sq.at_scale.batches import LANES
 from hardness.sq.oracle import FAILURE
 from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean

@@ -6,7 +6,7 @@ from math import floor, log2, sqrt
 from hardness.concepts import ParityConcepts
 from hardness.sq.tolerance import check_tolerance
 
-# What stands beside a number when it is printed: the statement and where it is from (references.md).
+# What stands beside a number when it is printed: the statement and where it is from (docs/references.md).
 SOURCES = {
     "window": "best-window adversary: theory 2.5 (parity), 2.6 (rounding), proved here",
     "null": "null adversary: Parseval, well known since Kearns and Blum et al. 1994; constant from theory 2.5(b), 2.6",
