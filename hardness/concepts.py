@@ -100,8 +100,8 @@ class ParityConcepts:
 
 @dataclass(frozen=True)
 class RoundingConcepts:
-    """All q^n labels floor(p (<w, u> mod q)/q) of public vectors u (theory 2.6): w in Z_q^n, in mixed-radix
-    order.
+    """All q^n labels floor(p (<w, u> mod q)/q) of public vectors u (theory 2.6): w in Z_q^n, in order of
+    their digits, the first fastest.
 
     diag: u uniform in {0,1}^n. dot: u = z_0 z with entries -1, 0, 1 of probability 1/4, 1/2, 1/4. Elements
     are rows w of residues, int16. With `heads` the labels are those of so many heads (theory 1.4), ideal near

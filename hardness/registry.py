@@ -14,6 +14,7 @@ GROUPS = {
     "attack": "hardness.attacks",
     "studies": "hardness.studies",
 }
+CLASSES = ("family", "learner")  # these kinds are classes, the others functions and mappings
 
 
 def points(kind: str) -> Mapping[str, EntryPoint]:
@@ -49,9 +50,12 @@ def get(kind: str, name: str) -> Any:
     if "" not in sys.path:
         sys.path.append("")
     try:
-        return getattr(import_module(module), attribute)
+        found = getattr(import_module(module), attribute)
     except (ImportError, AttributeError, ValueError) as error:
         raise InputError(f"cannot load the {kind} {name}: {error}; write it as package.module:Name") from error
+    if kind in CLASSES and not isinstance(found, type):
+        raise InputError(f"{name} is not a class; a {kind} is one")
+    return found
 
 
 def module_of(kind: str, name: str) -> str:

@@ -63,21 +63,15 @@ def run(
 
     Example: hardness study run exponential-in-m --quick --out /tmp/quick
     """
-    import os
-
     from hardness.studies import catalog
 
     study = catalog.get(name)
     tasks = list({task.identity: task for task in study.tasks(quick) + _guests(study, quick, learner or [])}.values())
     chosen = _part(tasks, shard)
-    folder = out or Path("reports") / name
     if dry_run:
-        count = max(1, (os.cpu_count() or 1) if workers is None else workers)
-        seconds = sum(map(study.seconds, chosen)) / count
-        total = f"{len(chosen)} trials, about {seconds:.0f} s on {count} processes; nothing was run"
-        lines = [*_grid(study, chosen), total]
-        emit(as_json, {"study": name, "trials": len(chosen), "seconds": seconds, "processes": count}, lines)
+        _forecast(study, chosen, workers, as_json)
         return
+    folder = out or Path("reports") / name
 
     from hardness.study.page.report import PAGE, renew_index, write_index
     from hardness.study.progress import Progress
@@ -101,16 +95,23 @@ def run(
         if not ran:
             talk("nothing to do: every trial is stored")
         verdict, counts = study.page(store, folder), store.counts()
-    if out is None:
-        write_index(folder.parent)
-    else:
-        renew_index(folder.absolute().parent)
-    page = folder / PAGE
-    payload = {"study": name, "verdict": verdict, "page": str(page), "planned": len(tasks), "ran": ran}
-    emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {page}"])
+    write_index(folder.parent) if out is None else renew_index(folder.absolute().parent)
+    payload = {"study": name, "verdict": verdict, "page": str(folder / PAGE), "planned": len(tasks), "ran": ran}
+    emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {folder / PAGE}"])
     if counts.get("error") or counts.get("killed"):
         talk("trials ended in error or were killed: their reasons are on the page; --retry runs them again")
         raise typer.Exit(1)
+
+
+def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json: bool) -> None:
+    """What a run would do, and for how long."""
+    import os
+
+    count = max(1, (os.cpu_count() or 1) if workers is None else workers)
+    seconds = sum(map(study.seconds, tasks)) / count
+    total = f"{len(tasks)} trials, about {seconds:.0f} s on {count} processes; nothing was run"
+    payload = {"study": study.name, "trials": len(tasks), "seconds": seconds, "processes": count}
+    emit(as_json, payload, [*_grid(study, tasks), total])
 
 
 @app.command()

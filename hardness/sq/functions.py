@@ -90,8 +90,7 @@ def _uniform(count: int, dim: int, rng: Generator) -> NDArray[np.int8]:
 
 @dataclass(frozen=True)
 class LevelTable:
-    """phi = b(u, level) 1{z_0 != 0} on the rounding family: any table b, float (U, p) over public vectors and
-    levels.
+    """phi = b(u, level) 1{z_0 != 0} on the rounding family: a table b (U, p) over public vectors and levels.
 
     Its mean under w is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less what a uniform residue would give, so
     that the null answer is 0.

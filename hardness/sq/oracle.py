@@ -59,8 +59,7 @@ def samples_for(tolerance: float) -> int:
 
 
 def best_answer(means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-    """The answer within its radius of the most means: exact, over all answers; the lowest best stretch's
-    middle.
+    """The answer within its radius of the most means: the middle of the lowest best stretch, exactly.
 
     >>> best_answer(np.array([0.0, 0.0, 0.5, -0.5]), np.full(4, 0.1))
     0.0

@@ -14,8 +14,7 @@ LANES = 16  # words of samples taken together
 
 @compiled
 def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) -> Any:
-    """Sign-batch game with batches linearly independent over GF(2): (live, queries), exactly as the
-    adversary.
+    """Sign-batch game with batches linearly independent over GF(2): (live, queries).
 
     `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` says what a batch of odd K costs:
     1 the minority signs, 2 whichever of the plus sets, minus sets and the rest are not the largest part,

@@ -17,8 +17,7 @@ SOURCES = {
 
 
 def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: float = 0.0) -> float:
-    """Queries any strategy needs against the best-window adversary: 8 tau^2 (p N - 1). Source: ours, theory
-    2.5.
+    """Queries any strategy needs against the best-window adversary: 8 tau^2 (p N - 1). Ours, theory 2.5.
 
     For the parity family with P(z_0 != 0) = 1/2, any query phi(X, F(X)) in [-1, 1] and STAT(tau); p is the success
     probability over a uniform hidden set (1: identification; the learner may be randomised). Labels flipped with
@@ -78,8 +77,8 @@ def parity_sda(concepts: int, average: float) -> int:
     """SDA(g) of the parity family: ceil((N-1)/floor(1/(2g))) - 1 for g < 1/2 (theory 2.4; 0: no bound).
 
     Definition: Feldman, Grigorescu, Reyzin, Vempala, Xiao, JACM 64(2), 2017. Reference: a uniform label on
-    z_0 != 0; then correlations are delta/2, a subfamily of k averages 1/(2k), so it is below g iff k >
-    1/(2g).
+    z_0 != 0; then correlations are delta/2, a subfamily of k averages 1/(2k), so it is
+    below g iff k > 1/(2g).
 
     >>> [parity_sda(1001, g) for g in (0.1, 0.03, 0.01, 0.001)]
     [199, 62, 19, 1]
@@ -116,8 +115,7 @@ def _positive(**bounds: float | None) -> dict[str, float]:
 
 
 def least_tolerance(concepts: float, queries: float) -> float:
-    """What `window_bound` implies for the tolerance at a query budget: tau <= sqrt(q/(8 (N - 1))), theory
-    2.5(d).
+    """The tolerance `window_bound` leaves at a query budget: tau <= sqrt(q/(8 (N - 1))), theory 2.5(d).
 
     >>> round(least_tolerance(1001, 80.0), 3)
     0.1

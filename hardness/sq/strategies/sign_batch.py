@@ -44,15 +44,13 @@ def majority_mean(size: int) -> float:
 def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
     """What the window adversary does to a sign batch of K <= rank independent sets: array (rank+1,) over K.
 
-    For sets independent over GF(2) their characters are K independent fair bits, so sign(sum eps_i chi_i) is
-    a majority. Its mean on member i is eps_i a with a = C(K-1,(K-1)/2) 2^-K; on the xor of j members it is 0
-    (j even), at most a/(K-2) in size (odd j in 3..K-2, a ratio of binomials), +-a (j = K); on every other set
-    0. Hence:
+    For sets independent over GF(2) their characters are K independent fair bits, so sign(sum eps_i chi_i) is a
+    majority. Its mean on member i is eps_i a with a = C(K-1,(K-1)/2) 2^-K; on the xor of j members it is 0 (j even),
+    at most a/(K-2) in size (odd j in 3..K-2, a ratio of binomials), +-a (j = K); on every other set it is 0. Hence:
 
-    1. a > tau and a + a/(K-2) <= 2 tau: no window holds both signs of a, and [a - 2 tau, a] holds everything
-       except -a; so the best window loses exactly the smaller sign class, (K-1)/2 members.
-    2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: [-tau, tau] holds everything but the members, and a window with
-    a
+    1. a > tau and a + a/(K-2) <= 2 tau: no window holds both signs of a, and [a - 2 tau, a] holds everything but -a;
+       so the best window loses exactly the smaller sign class, (K-1)/2 members.
+    2. a - a/(K-2) > 2 tau and a/(K-2) <= tau: [-tau, tau] holds everything but the members, and a window with a
        member holds none of the rest; the largest of the three classes survives.
     0. Otherwise the small means would have to be known; such K are not used.
     (No small means exist for K <= 3. The caller keeps the xor of all K out of the class.)
