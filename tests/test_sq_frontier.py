@@ -85,3 +85,8 @@ def test_head_budgets() -> None:
             assert head_budget._error_mass(truncated.size, m) == float(error) / 4 < 0.05
     sizes = [head_budget.rounding(m, 0.05).size for m in (16, 32, 64, 128)]
     assert all(3.5 < b / a < 8 for a, b in pairwise(sizes))  # towards m^2
+
+
+def test_an_oblivious_strategy_asks_as_long_as_it_is_asked_for() -> None:
+    """At n = 14 it asks 14 queries a student: it must not take 100 students for as many that told nothing."""
+    assert oblivious_means(ParityConcepts(14, 1), "mlp-gradient", 1500, seed=0).shape == (1500, 14)

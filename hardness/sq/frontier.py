@@ -89,8 +89,9 @@ def oblivious_means(concepts: ParityConcepts, strategy: str, queries: int, seed:
     out, query = np.empty((queries, concepts.size), np.float32), next(steps)
     for i in range(queries):
         out[i] = query.means(live)
-        # As if every answer told something: an oblivious strategy only looks whether to give up.
-        query = steps.send(live[: concepts.size - 1 - i % 2])
+        # As if every answer told something: an oblivious strategy only looks, after every n or 2n queries, whether
+        # the number of live sets has changed since; N - 1 divides neither.
+        query = steps.send(live[: 1 + i % (concepts.size - 1)])
     return out
 
 
