@@ -73,7 +73,7 @@ def _field(family: str, params: dict[str, Any], run: int, names: set[str] | None
         enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES})
     for learner, options in LEARNERS.items():
         enter("fit", {"kind": "fit", "learner": learner, "params": options}, {"samples": FIT_EXAMPLES})
-    control = {"kind": "fit", "learner": "hardness.study.clean:Constant", "params": {}}
+    control = {"kind": "fit", "learner": "hardness.study.apart:Constant", "params": {}}
     enter("control", control, {"samples": FIT_EXAMPLES})
     for attack in ATTACKS:
         budget = {"samples": ATTACK_EXAMPLES, "work": ATTACK_BUDGET[attack]}
