@@ -108,7 +108,7 @@ def _write(instance: Instance, count: int, folder: Path, toy: bool) -> dict[str,
     header["heldout_commitment"] = _commit(
         header, _canonical_levels(public, unpack(words, family.dim), labels[:, 0, 0])
     )
-    header["header_sha256"] = _digest(header)
+    header["header_sha256"] = digest(header)
     write_text(folder / "challenge.json", json.dumps(header, indent=1, sort_keys=True) + "\n")
     return header
 
@@ -156,7 +156,7 @@ def _load(folder: Path) -> dict[str, Any]:
 
 
 def _changed(header: dict[str, Any], folder: Path) -> str:
-    if header.get("header_sha256") != _digest(header):
+    if header.get("header_sha256") != digest(header):
         return "challenge.json does not have the digest it states"
     for name in FILES:
         if not (folder / name).is_file():
@@ -174,14 +174,15 @@ def _canonical(value: Any) -> bytes:
     return json.dumps(value, sort_keys=True, separators=(",", ":")).encode()
 
 
-def _digest(header: dict[str, Any]) -> str:
+def digest(header: dict[str, Any]) -> str:
+    """SHA-256, in hex, of a header without its own digest."""
     return _sha256(_canonical({name: value for name, value in header.items() if name != "header_sha256"}))
 
 
 def _commit(header: dict[str, Any], answer: bytes) -> str:
     """SHA-256 of salt, everything the challenge states beside its commitments, and the canonical answer."""
     stated = {k: v for k, v in header.items() if k not in ("commitment", "heldout_commitment", "header_sha256")}
-    return _sha256(bytes.fromhex(header["salt"]) + bytes.fromhex(_digest(stated)) + answer)
+    return _sha256(bytes.fromhex(header["salt"]) + bytes.fromhex(digest(stated)) + answer)
 
 
 def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:

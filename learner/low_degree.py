@@ -68,7 +68,7 @@ class LowDegree(RidgeLearner):
         self._bits, self._by_distance = bits, krawtchouk_sums(bits, self.degree)
         return None
 
-    def _kernel(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         x, z = (np.asarray(v, dtype=np.float32).reshape(len(v), -1) for v in (X, Z))
         gram = np.empty((len(x), len(z)))
         for rows in row_blocks(len(x), len(z)):

@@ -100,7 +100,7 @@ class RandomFeatureAttention(_Scaled):
         x = self._scaled(X)
         return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2) if self.augment else x
 
-    def _blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
+    def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
         x = self._tokens(X).astype(np.float32)
         for start in range(0, len(self.heads_), CHUNK_HEADS):
             heads = self.heads_[start : start + CHUNK_HEADS]
@@ -120,9 +120,9 @@ class RandomFeatureAttention(_Scaled):
             weights /= weights.sum(axis=2, keepdims=True)
         return np.asarray(weights @ keys, dtype=np.float32).reshape(n, -1)
 
-    def _kernel(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         if self.n_heads is not None:
-            return super()._kernel(X, Z)
+            return super().gram(X, Z)
         x, z = self._tokens(X), self._tokens(Z)
         gram = np.zeros((len(x), len(z)))
         for rows in row_blocks(len(x), len(z)):
@@ -186,14 +186,14 @@ class RandomFeatureMLP(_Scaled):
     def _inputs(self, X: Array) -> Array:
         return np.concatenate([self._scaled(X).reshape(len(X), -1), np.ones((len(X), 1))], axis=1)
 
-    def _blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
+    def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
         x = self._inputs(X).astype(np.float32)
         for start in range(0, self.neurons_.shape[1], CHUNK_NEURONS):
             yield np.maximum(x @ self.neurons_[:, start : start + CHUNK_NEURONS], 0)
 
-    def _kernel(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         if self.width is not None:
-            return super()._kernel(X, Z)
+            return super().gram(X, Z)
         x, z = self._inputs(X), self._inputs(Z)
         size, length = np.linalg.norm(x, axis=1), np.linalg.norm(z, axis=1)
         gram = np.empty((len(x), len(z)))

@@ -41,18 +41,18 @@ class RidgeLearner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         """Draw what stays frozen; the number of features, None for a kernel."""
 
-    def _blocks(self, X: Array) -> Iterator[Features]:
+    def blocks(self, X: Array) -> Iterator[Features]:
         """The features of X, (rows, ·) at a time; not called for a kernel."""
         raise NotImplementedError
 
-    def _kernel(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         """Inner products of the features of X and of Z: (rows of X, rows of Z)."""
         gram = np.zeros((len(X), len(Z)))
         if X is Z:
-            for a in self._blocks(X):
+            for a in self.blocks(X):
                 gram += a @ a.T  # numpy forms only half of it
             return gram
-        for a, b in zip(self._blocks(X), self._blocks(Z), strict=True):
+        for a, b in zip(self.blocks(X), self.blocks(Z), strict=True):
             gram += a @ b.T
         return gram
 
@@ -89,10 +89,7 @@ class RidgeLearner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         primal = size is not None and size < n
         least = 8e-9 * (n * (size or 0) + 2 * (size or 0) ** 2 if primal else 2 * n**2)
         refuse_beyond(self.memory_gb, least, f"ridge regression on {n} rows")
-        if primal:
-            known = np.concatenate(list(self._blocks(rows)), axis=1).astype(np.float64)
-        else:
-            known = self._kernel(rows, rows)
+        known = np.concatenate(list(self.blocks(rows)), axis=1).astype(np.float64) if primal else self.gram(rows, rows)
 
         def fitted(alpha: float, part: slice, right: Array) -> Array:
             z = known[part] if primal else known[part, part]
@@ -106,7 +103,7 @@ class RidgeLearner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         if primal:
             self.coefficients_ = coefficients
         elif size is not None:
-            self.coefficients_ = np.concatenate([b.T @ coefficients.astype(b.dtype) for b in self._blocks(rows)])
+            self.coefficients_ = np.concatenate([b.T @ coefficients.astype(b.dtype) for b in self.blocks(rows)])
         else:
             self.support_, self.coefficients_ = rows, coefficients
 
@@ -154,9 +151,9 @@ class RidgeLearner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _predict(self, rows: Array) -> Array:
         out = np.tile(self.intercept_, (len(rows), 1))
         if self.n_features_ is None:
-            return out + self._kernel(rows, self.support_) @ self.coefficients_
+            return out + self.gram(rows, self.support_) @ self.coefficients_
         start = 0
-        for block in self._blocks(rows):
+        for block in self.blocks(rows):
             out += block @ self.coefficients_[start : start + block.shape[1]]
             start += block.shape[1]
         return out

@@ -63,7 +63,7 @@ def test_components_change_nothing():
     fresh = tokens(random_automata(50, 2, 2, rng), rng.integers(2, size=50), rng.integers(2, size=50))
     parts = LinearAttention(query=-1, random_state=0).fit(X, Y)
     whole = LinearAttention(query=-1, random_state=0)
-    whole._orthogonal = lambda rows: iter([(np.arange(len(rows)), np.arange(rows.shape[2]))])
+    whole.orthogonal_parts = lambda rows: iter([(np.arange(len(rows)), np.arange(rows.shape[2]))])
     whole.fit(X, Y)
     assert (len(parts.components_), len(whole.components_)) == (4, 1)
     assert np.abs(parts.predict(fresh) - whole.predict(fresh)).max() < 1e-10

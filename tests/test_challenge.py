@@ -175,13 +175,13 @@ def test_a_changed_challenge_is_rejected_with_its_reason(published, tmp_path):
 
 
 def test_a_forger_who_mends_the_digests_breaks_the_commitment(published):
-    from hardness.challenge import _digest
+    from hardness.challenge import digest
 
     instance, _, folder = published
 
     def forge(header):
         header["licence"] = "none"
-        header["header_sha256"] = _digest(header)
+        header["header_sha256"] = digest(header)
 
     edit(folder, forge)
     verdict = judge(folder, answer_of(instance))

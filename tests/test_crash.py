@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,12 +15,13 @@ import pytest
 import study_trials
 from study_trials import alive, descendants, numbered
 
+from hardness import cli
 from hardness.errors import InputError
 from hardness.studies import catalog
 from hardness.studies.exponential_in_m.answer import answer
+from hardness.studies.exponential_in_m.figures import draw
 from hardness.study.growth.fit import Cell, growth
 from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import draw
 from hardness.study.run import run
 from hardness.study.store import Store, export
 from hardness.study.task import Task
@@ -218,17 +220,18 @@ def test_06_a_torn_store_is_one_sentence_and_a_torn_journal_resumes(tmp_path: Pa
 
 
 def test_08_a_second_run_does_nothing_and_an_edited_learner_is_flagged(
-    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+    tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from hardness.cli.study import _warn_of_edits
-
-    task = Task("parity", {"dim": 16, "heads": 2}, {"kind": "learner", "learner": "sgd", "params": {}}, {}, 0)
-    with Store(tmp_path / "rows.db", ABOUT) as store:
+    task = catalog.get("stress").guest(True, "sgd")[0]
+    study = replace(catalog.get("stress"), tasks=lambda quick: [task])
+    monkeypatch.setitem(catalog.STUDIES, "stress", study)
+    with Store(tmp_path / "rows.db", {"study": "stress", "seed": 0, "quick": False}) as store:
         store.plan([task])
-        store.add(task, Outcome("solved", 1, source="0" * 16), {})
-        assert run([task], store, workers=0) == 0
-        _warn_of_edits(store)
-    assert "another version of its source" in capsys.readouterr().err
+        store.add(task, Outcome("solved", 1, {"degree": 5}, source="0" * 16), {})
+    assert cli.run(["study", "run", "stress", "--out", str(tmp_path), "--workers", "0"]) == 0
+    said = capsys.readouterr().err
+    assert "another version of its source" in said
+    assert "nothing to do" in said
 
 
 def test_09_the_order_of_keys_is_no_identity() -> None:

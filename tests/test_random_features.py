@@ -60,7 +60,7 @@ def test_softmax_heads_mix_keys_by_their_scores():
     x = np.concatenate([X / model.token_norm_, np.ones((11, 4, 1))], axis=2)
     scores = np.einsum("nd,mde,nie->nmi", x[:, 0], model.heads_, x[:, 1:])
     wanted = softmax(scores, axis=2) @ x[:, 1:]
-    assert np.abs(np.concatenate(list(model._blocks(X)), axis=1) - wanted.reshape(11, -1)).max() < 1e-5
+    assert np.abs(np.concatenate(list(model.blocks(X)), axis=1) - wanted.reshape(11, -1)).max() < 1e-5
 
 
 @pytest.mark.parametrize("query", [0, 2, "all"])
@@ -71,7 +71,7 @@ def test_many_heads_tend_to_the_closed_form(query, keys, augment):
     options = {"query": query, "keys": keys, "augment": augment, "std": 0.7, "random_state": 1}
     finite = RandomFeatureAttention(8000, **options).fit(X, X[:, 0, 0])
     closed = RandomFeatureAttention(None, **options).fit(X, X[:, 0, 0])
-    gram, limit = finite._kernel(X, X) / 8000, closed._kernel(X, X)
+    gram, limit = finite.gram(X, X) / 8000, closed.gram(X, X)
     assert np.abs(gram - limit).max() < 0.12 * np.abs(limit).max()
     assert np.linalg.eigvalsh(limit).min() > -1e-12
 
@@ -81,18 +81,18 @@ def test_tokens_of_length_zero_have_no_features():
     X[:4, 0] = 0
     X[2:6, 1] = 0
     closed = RandomFeatureAttention(None, augment=False, random_state=1).fit(X, X[:, 2, 0])
-    gram = closed._kernel(X, X)
+    gram = closed.gram(X, X)
     assert np.isfinite(gram).all()
     assert not gram[:4].any()
     finite = RandomFeatureAttention(8000, augment=False, random_state=1).fit(X, X[:, 2, 0])
-    assert np.abs(finite._kernel(X, X) / 8000 - gram).max() < 0.12 * gram.max()
+    assert np.abs(finite.gram(X, X) / 8000 - gram).max() < 0.12 * gram.max()
 
 
 def test_many_neurons_tend_to_the_closed_form():
     X = np.random.default_rng(0).normal(size=(12, 3, 5))
     finite = RandomFeatureMLP(40_000, random_state=1).fit(X, X[:, 0, 0])
     closed = RandomFeatureMLP(None).fit(X, X[:, 0, 0])
-    assert np.abs(finite._kernel(X, X) / 40_000 - closed._kernel(X, X)).max() < 0.1
+    assert np.abs(finite.gram(X, X) / 40_000 - closed.gram(X, X)).max() < 0.1
 
 
 def test_features_are_what_the_formula_says():
@@ -100,7 +100,7 @@ def test_features_are_what_the_formula_says():
     model = RandomFeatureAttention(5, query=1, keys="others", bias=2.0, random_state=0).fit(X, X[:, 0, 0])
     x = np.concatenate([X / model.token_norm_, np.ones((11, 4, 1))], axis=2)
     wanted = [np.mean([max(e[1] @ w @ e[i], 0) * e[i] for i in (0, 2, 3)], axis=0) for e in x for w in model.heads_]
-    found = np.concatenate(list(model._blocks(X)), axis=1)
+    found = np.concatenate(list(model.blocks(X)), axis=1)
     assert np.abs(found.ravel() - np.ravel(wanted)).max() < 1e-5
 
 
@@ -110,12 +110,12 @@ def test_primal_and_dual_agree():
     y, fresh = X[:, 1, 0] ** 2, rng.normal(size=(20, 3, 4))
     wide = RandomFeatureAttention(13, query=0, alpha=1e-2, random_state=0).fit(X, y)  # 65 features: dual
     assert wide.n_features_ == 65
-    known, new = (np.concatenate(list(wide._blocks(v)), axis=1).astype(float) for v in (X, fresh))
+    known, new = (np.concatenate(list(wide.blocks(v)), axis=1).astype(float) for v in (X, fresh))
     ridge = 1e-2 * np.trace(known @ known.T) / 60
     primal = np.linalg.solve(known.T @ known + ridge * np.eye(65), known.T @ (y - y.mean()))
     assert np.allclose(wide.predict(fresh), new @ primal + y.mean(), atol=1e-4)
     narrow = RandomFeatureAttention(11, query=0, alpha=1e-2, random_state=0).fit(X, y)  # 55: primal
-    known, new = (np.concatenate(list(narrow._blocks(v)), axis=1).astype(float) for v in (X, fresh))
+    known, new = (np.concatenate(list(narrow.blocks(v)), axis=1).astype(float) for v in (X, fresh))
     gram = known @ known.T
     dual = np.linalg.solve(gram + 1e-2 * np.trace(gram) / 60 * np.eye(60), y - y.mean())
     assert np.allclose(narrow.predict(fresh), new @ known.T @ dual + y.mean(), atol=1e-4)

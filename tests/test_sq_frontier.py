@@ -82,7 +82,7 @@ def test_head_budgets() -> None:
         assert truncated.log2_queries >= exact.log2_queries
         if truncated.size > m:
             error, _ = head_limited_parity(truncated.size, m)
-            assert head_budget._error_mass(truncated.size, m) == float(error) / 4 < 0.05
+            assert head_budget.error_mass(truncated.size, m) == float(error) / 4 < 0.05
     sizes = [head_budget.rounding(m, 0.05).size for m in (16, 32, 64, 128)]
     assert all(3.5 < b / a < 8 for a, b in pairwise(sizes))  # towards m^2
 

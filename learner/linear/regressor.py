@@ -78,7 +78,7 @@ class LinearAttention(RidgeLearner):
         ((asker,),) = self._views(X)
         return asker
 
-    def _kernel(self, X: Array, Z: Array) -> Array:
+    def gram(self, X: Array, Z: Array) -> Array:
         # Tokens of length about 1 keep the degrees comparable; one degree alone is scaled as a whole.
         scale = 1 if len(self.degrees) == 1 else X.shape[2] ** -0.5
         x, z = np.asarray(X, dtype=np.float64) * scale, np.asarray(Z, dtype=np.float64) * scale
@@ -107,7 +107,7 @@ class LinearAttention(RidgeLearner):
 
     def _split(self, rows: Array, targets: Array) -> Iterator[Component]:
         everything = np.arange(rows.shape[2])
-        for members, asks in self._orthogonal(rows):
+        for members, asks in self.orthogonal_parts(rows):
             own = rows[members]
             holds = np.flatnonzero(own.any(axis=(0, 1))) if len(asks) < len(everything) else everything
             size = len(self._views(rows)) * len(holds) * (len(holds) + 1) // 2 * len(asks)
@@ -119,10 +119,10 @@ class LinearAttention(RidgeLearner):
                 span = Span.of_features(self._features(own, asks, holds), targets[members], self.rank_tol)
                 yield Component(asks, holds, span, None)
             else:
-                span = Span.of_kernel(self._kernel(own, own), targets[members], self.rank_tol)
+                span = Span.of_kernel(self.gram(own, own), targets[members], self.rank_tol)
                 yield Component(asks, holds, span, own)
 
-    def _orthogonal(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
+    def orthogonal_parts(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
         """Rows and query coordinates of every part: connected components of who uses which coordinate."""
         from scipy.sparse import csr_array
         from scipy.sparse.csgraph import connected_components
@@ -153,7 +153,7 @@ class LinearAttention(RidgeLearner):
     def _coordinates(self, part: Component, X: Array) -> Array:
         if part.support is None:
             return self._features(X, part.asks, part.holds)
-        return self._kernel(X, part.support)
+        return self.gram(X, part.support)
 
     def _touched(self, rows: Array) -> Iterator[tuple[Indices, Component, Array]]:
         """For every part the rows whose query has a coordinate of it, and their coordinates there."""

@@ -44,7 +44,7 @@ def truncated_parity(m: int, dim: int, tolerance: float, largest: int | None = N
     """
     best = exact_parity(m, dim, tolerance)
     for s in range(m + 1, min(dim - 1, largest or 2 * m + 16) + 1):
-        eps = _error_mass(s, m)
+        eps = error_mass(s, m)
         if eps >= tolerance:
             break
         bits = _log2_bound(tolerance - eps, comb(dim - 1, s))
@@ -57,7 +57,7 @@ def truncated_parity(m: int, dim: int, tolerance: float, largest: int | None = N
     return best
 
 
-def _error_mass(s: int, m: int) -> float:
+def error_mass(s: int, m: int) -> float:
     """P(h != chi): the wrong parities outside the m+1 middle levels of s fair bits."""
     low = (s - m) // 2
     wrong = sum(comb(s, N) for N in range(s + 1) if (min(max(N, low), low + m) - N) % 2)
