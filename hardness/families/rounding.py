@@ -64,6 +64,13 @@ class Rounding:
             raise InputError("heads follow from the secret in exact mode; drop heads or exact")
         if not 0 <= self.noise < float("inf"):
             raise InputError(f"noise must be a finite standard deviation >= 0, got {self.noise}")
+        if self.exact and self._reach * (self.modulus // 2) < 2:
+            raise InputError("exact mode needs a secret of range 2 or more: raise dim, modulus or weight, or drop exact")
+        if self.exact and self.weight and self._reach > MAX_EXACT_RANGE:
+            raise InputError(
+                f"exact mode takes one head a level, at most {MAX_EXACT_RANGE}; a secret of weight {self.weight} needs "
+                f"{self._reach} or more: lower weight, or drop exact"
+            )
         if self.cost()["bytes"] > MAX_CERTIFICATE_BYTES:
             raise InputError(
                 f"the exact error mass at dim {self.dim} and modulus {self.modulus} would need about "
@@ -74,9 +81,14 @@ class Rounding:
     def tokens(self) -> int:
         return 2
 
+    @property
+    def _reach(self) -> int:
+        """The range of levels of a secret whose non-zeros all are ±1: how many ±w_j its extreme levels can add."""
+        return (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
+
     def cost(self) -> dict[str, float]:
         """Predicted seconds and bytes of `realize`, at the secret's typical range (the level counts dominate)."""
-        weights = (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
+        weights = self._reach
         size = weights * self.modulus / 4 * (weights / 8 + 1)
         return {"seconds": 6e-10 * weights * size + 1e-6 * weights * self.modulus, "bytes": 3 * size}
 
@@ -90,7 +102,32 @@ class Rounding:
         return RoundingConcepts(self.dim - 1, self.modulus, self.levels, self.gadget, self.heads)
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """A uniform secret {"w": (d-1,) centred residues}, w[0] being coordinate 1; or `weight` non-zeros."""
+        """A uniform secret {"w": (d-1,) centred residues}, w[0] being coordinate 1; or `weight` non-zeros.
+
+        In exact mode it is uniform among the secrets that have theorem 1.2's heads: one that has not is drawn again,
+        from the same generator. A draw is kept with probability 1/4 at least.
+
+        >>> tiny = Rounding(dim=2, modulus=4, levels=2, exact=True)  # of w = 0, 1, 2 and -1, only 2 has two heads
+        >>> {int(tiny.draw(np.random.default_rng(seed))["w"][0]) for seed in range(20)}
+        {2}
+        """
+        secret = self._drawn(rng)
+        while self.exact and not self._realizable(secret):
+            secret = self._drawn(rng)
+        return secret
+
+    def _realizable(self, secret: Secret) -> bool:
+        """Whether the secret's range lies in 2..`MAX_EXACT_RANGE`, as exact mode demands.
+
+        The upper end is asked for only where the mean range meets it, so that about half of the draws do. Beyond,
+        hardly any might: `realize` refuses the secret there.
+        """
+        low, high = gadget.level_range(self.gadget, secret["w"].tolist())
+        q = self.modulus
+        mean = self._reach * (q * q - q % 2) / (4 * (q if self.weight is None else q - 1))
+        return high - low >= 2 and (high - low <= MAX_EXACT_RANGE or mean > MAX_EXACT_RANGE)
+
+    def _drawn(self, rng: np.random.Generator) -> Secret:
         n = self.dim - 1
         if self.weight is None:
             return {"w": modular.centred(modular.draw(self.modulus, n, rng), self.modulus)}
