@@ -1,10 +1,78 @@
 """The hardness lab: instances of attention layers that are provably hard to learn, and what it costs to learn them.
 
->>> from hardness.families.parity import Parity
->>> from hardness.instance import Instance
->>> instance = Instance.generate(Parity(dim=8, heads=2), seed=0)   # a two-head layer that hides a parity
->>> examples = instance.examples(1000, seed=1)                     # X (1000, 2, 8) of ±1, Y (1000, 2, 8)
->>> layer = instance.layer()                                       # the same function as softmax attention
+>>> import hardness
+>>> instance = hardness.Instance.generate(hardness.Parity(dim=8, heads=2), seed=0)  # two heads that hide a parity
+>>> examples = instance.examples(1000, seed=1)                      # X (1000, 2, 8) of ±1, Y (1000, 2, 8)
+>>> layer = instance.layer()                                        # the same function as softmax attention
 >>> bool(abs(layer(examples.X) - examples.Y).max() < 1e-9)
 True
+>>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=8, tokens=2, heads=2), seed=0)
+>>> hardness.learn(nice, "direct", 1000, seed=2)["status"]          # judged on fresh examples
+'solved'
+
+These are the names a user starts with, each imported when it is first used; the rooms of the package hold the rest.
 """
+
+TYPE_CHECKING = False  # type checkers take the name for typing's; importing that costs more than all else here
+if TYPE_CHECKING:
+    from hardness import attacks as attacks
+    from hardness import families as families
+    from hardness import registry as registry
+    from hardness.concepts import ParityConcepts as ParityConcepts
+    from hardness.concepts import RoundingConcepts as RoundingConcepts
+    from hardness.errors import InputError as InputError
+    from hardness.examples import Examples as Examples
+    from hardness.families.interpolation import Interpolation as Interpolation
+    from hardness.families.nondegenerate import Nondegenerate as Nondegenerate
+    from hardness.families.parity import Parity as Parity
+    from hardness.families.rounding import Rounding as Rounding
+    from hardness.instance import Instance as Instance
+    from hardness.instance import load as load
+    from hardness.layer import MultiHeadAttention as MultiHeadAttention
+    from hardness.learning import learn as learn
+    from hardness.learning import learners as learners
+    from hardness.sq.game import play as play
+
+    __version__: str
+
+_ROOMS = ("attacks", "families", "registry")
+_HOMES = {
+    "Examples": "hardness.examples",
+    "InputError": "hardness.errors",
+    "Instance": "hardness.instance",
+    "Interpolation": "hardness.families.interpolation",
+    "MultiHeadAttention": "hardness.layer",
+    "Nondegenerate": "hardness.families.nondegenerate",
+    "Parity": "hardness.families.parity",
+    "ParityConcepts": "hardness.concepts",
+    "Rounding": "hardness.families.rounding",
+    "RoundingConcepts": "hardness.concepts",
+    "learn": "hardness.learning",
+    "learners": "hardness.learning",
+    "load": "hardness.instance",
+    "play": "hardness.sq.game",
+}
+__all__ = sorted(["__version__", *_ROOMS, *_HOMES])
+
+
+if not TYPE_CHECKING:  # a type checker that saw it would take any name for one of ours
+
+    def __getattr__(name: str) -> object:
+        from importlib import import_module
+
+        if name == "__version__":
+            from importlib.metadata import version
+
+            found = version("attention-hardness")
+        elif name in _ROOMS:
+            found = import_module(f"hardness.{name}")
+        elif name in _HOMES:
+            found = getattr(import_module(_HOMES[name]), name)
+        else:
+            raise AttributeError(f"module 'hardness' has no attribute '{name}'")
+        globals()[name] = found
+        return found
+
+
+def __dir__() -> list[str]:
+    return __all__

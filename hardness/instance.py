@@ -39,8 +39,8 @@ class Instance:
 
     `seed` regenerates the secret and is as secret as it is; `seed_drawn` says that it has 128 fresh bits.
 
-    >>> from hardness.families.parity import Parity
-    >>> instance = Instance.generate(Parity(dim=6, heads=2), seed=0)
+    >>> import hardness
+    >>> instance = hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
     >>> instance.secret["support"].tolist(), all(check.ok for check in instance.verify())
     ([4, 5], True)
     """
@@ -145,16 +145,17 @@ class Instance:
         header = {"instance": json.dumps(self.header(), sort_keys=True)}
         return save({k: np.ascontiguousarray(v) for k, v in arrays.items()}, header)
 
-    def save(self, path: Path) -> None:
+    def save(self, path: str | Path) -> None:
         """Write the instance to `path`, whole or not at all."""
-        with replacing(path) as temporary:
+        with replacing(Path(path)) as temporary:
             temporary.write_bytes(self.to_bytes())
 
     @classmethod
-    def load(cls, path: Path) -> "Instance":
+    def load(cls, path: str | Path) -> "Instance":
         """Read an instance. Raises `InputError` on a missing, truncated or foreign file."""
         from safetensors import SafetensorError, safe_open
 
+        path = Path(path)
         try:
             path.open("rb").close()  # the system's own words on a missing or unreadable file
             with safe_open(path, framework="numpy") as file:
@@ -208,6 +209,11 @@ class Instance:
                 )
             )
         return checks
+
+
+def load(path: str | Path) -> Instance:
+    """The instance in a file of `Instance.save` or `hardness generate`. Raises `InputError` as `Instance.load` does."""
+    return Instance.load(path)
 
 
 def every_pair(dim: int) -> NDArray[np.uint64]:

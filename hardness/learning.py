@@ -12,6 +12,15 @@ from hardness.instance import Instance
 from hardness.judging import judge, solved
 
 
+def learners() -> list[str]:
+    """The names of the registered learners, in order.
+
+    >>> "provable" in learners()
+    True
+    """
+    return registry.names("learner")
+
+
 def make(cls: Any, heads: int, random_state: int) -> Any:
     """An instance of a learner class, told the heads and the random state if it has such parameters."""
     from inspect import signature

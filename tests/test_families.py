@@ -94,7 +94,7 @@ def test_exact_mode_takes_every_seed_and_keeps_the_law(dim, modulus, options):
         if 2 <= high - low <= 512:  # then it is the first draw, as it was before secrets were drawn again
             kept += 1
             assert np.array_equal(drawn, plain)
-    assert 40 < kept  # of 300, each with probability 1/4 or more: fewer with probability below 2e-6
+    assert kept > 40  # of 300, each with probability 1/4 or more: fewer with probability below 2e-6
 
 
 def test_exact_mode_is_uniform_on_the_secrets_it_can_realize():

@@ -65,7 +65,9 @@ class Rounding:
         if not 0 <= self.noise < float("inf"):
             raise InputError(f"noise must be a finite standard deviation >= 0, got {self.noise}")
         if self.exact and self._reach * (self.modulus // 2) < 2:
-            raise InputError("exact mode needs a secret of range 2 or more: raise dim, modulus or weight, or drop exact")
+            raise InputError(
+                "exact mode needs a range 2 of levels, or more: raise dim, modulus or weight, or drop exact"
+            )
         if self.exact and self.weight and self._reach > MAX_EXACT_RANGE:
             raise InputError(
                 f"exact mode takes one head a level, at most {MAX_EXACT_RANGE}; a secret of weight {self.weight} needs "
