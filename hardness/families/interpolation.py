@@ -1,6 +1,6 @@
 """The path from a hard layer to a nice one: where does learning become hard?"""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -25,10 +25,10 @@ class Interpolation:
     ['support', 'theta', 'w']
     """
 
-    dim: int
-    heads: int
-    rho: float
-    scale: float = 2.0
+    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate at rho = 0."})
+    heads: int = field(metadata={"help": "m, also the size of the hidden set at rho = 0."})
+    rho: float = field(metadata={"help": "Place on the path, in (0, 1]: 0 would be parity, 1 is random."})
+    scale: float = field(default=2.0, metadata={"help": "tau of the random end, as in nondegenerate."})
 
     name: ClassVar[str] = "interpolation"
     summary: ClassVar[str] = "on the path from a hidden parity to a random layer"
@@ -39,6 +39,7 @@ class Interpolation:
         "the lab measures."
     )
     heads_meaning: ClassVar[str] = "size of the hidden set at rho = 0, number of random heads at rho = 1"
+    example: ClassVar[str] = "--dim 8 --heads 2 --rho 0.5"
 
     def __post_init__(self) -> None:
         _ = self._ends  # their own checks

@@ -1,6 +1,6 @@
 """Random layers inside the learner's promise: what the provable learner is meant for (docs/learner.md)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
@@ -23,10 +23,10 @@ class Nondegenerate:
     (2, 8, 8)
     """
 
-    dim: int
-    tokens: int
-    heads: int
-    scale: float = 2.0
+    dim: int = field(metadata={"help": "Features of a token, d."})
+    tokens: int = field(metadata={"help": "k, from 2 to d."})
+    heads: int = field(metadata={"help": "m."})
+    scale: float = field(default=2.0, metadata={"help": "tau: standard deviation of a score difference."})
 
     name: ClassVar[str] = "nondegenerate"
     summary: ClassVar[str] = "random layer inside the learner's promise"
@@ -35,6 +35,7 @@ class Nondegenerate:
         "non-degeneracy conditions (Chen & Li, STOC 2025, abstract); on random layers local search also works."
     )
     heads_meaning: ClassVar[str] = "number of independent random heads"
+    example: ClassVar[str] = "--dim 8 --tokens 2 --heads 2"
 
     def __post_init__(self) -> None:
         if self.dim < 2:

@@ -1,6 +1,6 @@
 """Hidden parity: the family every statistical-query algorithm needs many queries for (theory 1.1-1.3, 2.5)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log2
 from typing import Any, ClassVar
 
@@ -29,11 +29,11 @@ class Parity:
     4
     """
 
-    dim: int
-    heads: int
-    gadget: Kind = "diag"
-    sharpness: int = 8
-    flip: float = 0.0
+    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
+    heads: int = field(metadata={"help": "m: the hidden set has size m (diag) or m/2 (dot)."})
+    gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
+    sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r."})
+    flip: float = field(default=0.0, metadata={"help": "Probability of a flipped label."})
 
     name: ClassVar[str] = "parity"
     summary: ClassVar[str] = "hidden parity, hard for statistical queries"
@@ -44,6 +44,7 @@ class Parity:
         "from about 2(d + 10) examples; with label noise that attack slows like learning parity with noise."
     )
     heads_meaning: ClassVar[str] = "size of the hidden set: s = m (diag) or m/2 (dot)"
+    example: ClassVar[str] = "--dim 64 --heads 12"
 
     def __post_init__(self) -> None:
         _ = self.size  # its own checks

@@ -1,6 +1,6 @@
 """A rounded modular inner product: learning with rounding as an attention layer (theory 1.4, 2.6)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from math import log2
 from typing import Any, ClassVar
 
@@ -32,14 +32,14 @@ class Rounding:
     [0, 1, 0]
     """
 
-    dim: int
-    modulus: int
-    levels: int
-    weight: int | None = None
-    gadget: Kind = "diag"
-    heads: int | None = None
-    noise: float = 0.0
-    exact: bool = False
+    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
+    modulus: int = field(metadata={"help": "q, 2 or more."})
+    levels: int = field(metadata={"help": "p, from 2 to q."})
+    weight: int | None = field(default=None, metadata={"help": "Non-zeros of a sparse secret; dense if absent."})
+    gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
+    heads: int | None = field(default=None, metadata={"help": "m; the fewest without error if absent."})
+    noise: float = field(default=0.0, metadata={"help": "Standard deviation of the rounded noise on the level."})
+    exact: bool = field(default=False, metadata={"help": "Exact over Q: one head a level, small ranges."})
 
     name: ClassVar[str] = "rounding"
     summary: ClassVar[str] = "rounded modular inner product (LWR-based)"
@@ -53,6 +53,7 @@ class Rounding:
         "dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: lattice attacks win."
     )
     heads_meaning: ClassVar[str] = "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"
+    example: ClassVar[str] = "--dim 513 --modulus 257 --levels 2 --heads 90"
 
     def __post_init__(self) -> None:
         modular.check(self.modulus, self.levels, self.gadget, self.heads)
