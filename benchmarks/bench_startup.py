@@ -13,8 +13,10 @@ from tempfile import TemporaryDirectory
 from benchmarks.harness import Row
 
 TOPIC = "7 Import and command line"
+RUN = [sys.executable, "-c", "from hardness.cli import main; main()"]
 COMMANDS = {
-    "hardness --help": [sys.executable, "-c", "from hardness.cli import main; main()", "--help"],
+    "hardness --help": [*RUN, "--help"],
+    "hardness generate parity --help": [*RUN, "generate", "parity", "--help"],
     "import hardness": [sys.executable, "-c", "import hardness"],
 }
 FIRST = {  # what runs before the clock, and the call that is timed

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, cast
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import registry
+from hardness import families
 from hardness.errors import InputError
 from hardness.examples import CHUNK, Examples, TokenStream, compiled_pays, unpack, words_per_token
 from hardness.families import Family, Secret, Teacher
@@ -107,12 +107,8 @@ class Instance:
 
     def command(self) -> str:
         """The command that makes this instance again, without --out."""
-        flags = [
-            f"--{name}" if value is True else f"--{name} {value}"
-            for name, value in self.parameters.items()
-            if value is not None and value is not False
-        ]
-        return " ".join(["hardness generate", self.family.name, *flags, f"--seed {self.seed}"])
+        named = families.name_of(self.family), *families.options_of(self.family)
+        return " ".join(["hardness generate", *named, f"--seed {self.seed}"])
 
     def header(self) -> dict[str, Any]:
         """Everything the file restates beside its arrays."""
@@ -121,7 +117,7 @@ class Instance:
             "format": FORMAT,
             "format_version": FORMAT_VERSION,
             "package_version": version("attention-hardness"),
-            "family": self.family.name,
+            "family": families.name_of(self.family),
             "parameters": self.parameters,
             "tokens": self.family.tokens,
             "heads": self.heads,
@@ -170,7 +166,8 @@ class Instance:
             raise InputError(
                 f"{path} is not an instance file of format {FORMAT_VERSION}; generate it with `hardness generate`"
             )
-        family = registry.get("family", header["family"])(**header["parameters"])
+        # Whatever a file names is a family, or nothing of it is called.
+        family = families.get(header["family"])(**header["parameters"])
         secret = {name[7:]: value for name, value in arrays.items() if name.startswith("secret.")}
         teacher: Teacher
         if header["gadget"] is None:

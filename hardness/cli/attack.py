@@ -1,19 +1,26 @@
 """Commands on attacks: attack, attacks, estimate, challenge, judge."""
 
+from inspect import signature
 from pathlib import Path
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
+from typer.core import TyperCommand
 
 from hardness.cli.common import Json, emit, talk
+from hardness.cli.options import OfFileOrFamily, command
 from hardness.errors import InputError
 
+if TYPE_CHECKING:
+    from hardness.families import Family
+
+SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
 Examples = Annotated[Path, typer.Argument(help="Examples file of `hardness sample`.", metavar="E.npz")]
 
 
 def register(app: typer.Typer) -> None:
-    for command in (attack, attacks, estimate, challenge, judge):
-        app.command()(command)
+    for each, cls in ((attack, None), (attacks, None), (estimate, Estimate), (challenge, None), (judge, None)):
+        app.command(cls=cls)(each)
 
 
 def attack(
@@ -63,29 +70,43 @@ def attacks(as_json: Json = False) -> None:
     emit(as_json, {"attacks": rows}, [f"{name:10} {text}" for name, text in summary.items()])
 
 
+class Estimate(OfFileOrFamily):
+    """`estimate` of an instance file, or of a family with its options."""
+
+    @staticmethod
+    def make(name: str) -> TyperCommand:
+        """`estimate` with the options of the family `name`."""
+        return command(name, estimate_family, path="estimate", positional=signature(estimate).parameters["target"])
+
+
 def estimate(
-    target: Annotated[str, typer.Argument(help="An instance file, or parity or rounding with options.", metavar="F")],
-    dim: Annotated[int | None, typer.Option(help="d, with a family.")] = None,
-    heads: Annotated[int | None, typer.Option(help="m, with a family.")] = None,
-    modulus: Annotated[int | None, typer.Option(help="q, for rounding.")] = None,
-    levels: Annotated[int | None, typer.Option(help="p, for rounding.")] = None,
-    weight: Annotated[int | None, typer.Option(help="Non-zeros of a sparse rounding secret.")] = None,
-    gadget: Annotated[str, typer.Option(help="diag or dot.")] = "diag",
-    flip: Annotated[float, typer.Option(help="Label flips, for parity.")] = 0.0,
-    noise: Annotated[float, typer.Option(help="Label noise, for rounding.")] = 0.0,
-    tolerance: Annotated[float, typer.Option(help="Tolerance of the SQ bound.")] = 0.05,
+    target: Annotated[str, typer.Argument(help="An instance file, or a family with its options.", metavar="F")],
+    tolerance: SqTolerance = 0.05,
     as_json: Json = False,
 ) -> None:
     """What every attack on an instance costs, in bits; failed estimates are listed as failed.
 
+    A family takes its own options: `hardness estimate rounding --help` shows them.
+
     Example: hardness estimate rounding --dim 65 --modulus 97 --levels 4
     """
+    from hardness.instance import Instance
+
+    _emit_estimates(Instance.load(target).public(0), tolerance, as_json)
+
+
+def estimate_family(family: "Family", tolerance: SqTolerance = 0.05, as_json: Json = False) -> None:
+    """The same of the instances of a family: its parameters are all that estimates look at."""
+    from dataclasses import asdict
+
+    _emit_estimates({"family": family.name, **asdict(cast(Any, family))}, tolerance, as_json)
+
+
+def _emit_estimates(public: dict[str, Any], tolerance: float, as_json: bool) -> None:
     from hardness.attacks.estimates.prices import estimates, guarantee
 
     if not 0 < tolerance <= 1:
         raise InputError(f"tolerance must be in (0, 1], got {tolerance}")
-    given = {"dim": dim, "heads": heads, "modulus": modulus, "levels": levels, "weight": weight, "gadget": gadget}
-    public = _public(target, {**given, "flip": flip, "noise": noise})
     rows = [vars(line) for line in estimates(public, tolerance)]
     lines = [
         f"{row['name']:38} {_bits(row['log2_time'])} time  {_bits(row['log2_memory'])} memory  "
@@ -97,25 +118,6 @@ def estimate(
 
 def _bits(value: float | None) -> str:
     return "     -" if value is None else f"2^{value:<4.1f}"
-
-
-def _public(target: str, given: dict[str, Any]) -> dict[str, Any]:
-    """Public parameters of an instance file, or of a family with its options (validated by the family)."""
-    from dataclasses import asdict, fields
-
-    from hardness import registry
-    from hardness.instance import Instance
-
-    if target not in registry.names("family"):
-        return Instance.load(Path(target)).public(0)
-    family = registry.get("family", target)
-    known = {f.name for f in fields(family)}
-    options = {name: value for name, value in given.items() if name in known and value is not None}
-    missing = [name for name in ("dim", "modulus", "levels", "heads") if name in known and name not in options]
-    missing = [name for name in missing if not (name == "heads" and target == "rounding")]
-    if missing:
-        raise InputError(f"estimate {target} needs --{' --'.join(missing)}")
-    return {"family": target, **asdict(family(**options))}
 
 
 def challenge(

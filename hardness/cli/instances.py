@@ -4,31 +4,43 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperCommand
 
 from hardness.cli.common import Json, Seed, emit
+from hardness.cli.options import OfFamilies, command
 
 if TYPE_CHECKING:
     from hardness.families import Family
 
 Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
 File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
-Dim = Annotated[int, typer.Option("--dim", help="Features of a token, d; coordinate 0 is the gate.")]
-GadgetKind = Annotated[str, typer.Option("--gadget", help="diag (default) or dot.")]
 
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
 
+
+class Generate(OfFamilies):
+    """`generate` and its families, of which other packages may bring more."""
+
+    @staticmethod
+    def make(name: str) -> TyperCommand:
+        """`generate` with the options of the family `name`."""
+        return command(name, generate, path="generate", ending=" --out hard.safetensors")
+
+
 generate_app = typer.Typer(
+    cls=Generate,
     no_args_is_help=True,
     rich_markup_mode=None,
-    help="Generate an instance of a family.",
+    subcommand_metavar="FAMILY [OPTIONS]",
+    help="Generate an instance of a family; `hardness families` says what they are.",
     epilog="Example: hardness generate rounding --dim 65 --modulus 97 --levels 2 --out lwr.safetensors",
 )
 
 
 def register(app: typer.Typer) -> None:
     app.add_typer(generate_app, name="generate")
-    for command in (families, inspect, verify, export, sample):
-        app.command()(command)
+    for each in (families, inspect, verify, export, sample):
+        app.command()(each)
 
 
 def families(as_json: Json = False) -> None:
@@ -37,96 +49,16 @@ def families(as_json: Json = False) -> None:
     Example: hardness families
     """
     from hardness import registry
+    from hardness.families import get
 
-    known = [registry.get("family", name) for name in registry.names("family")]
+    known = [get(name) for name in registry.names("family")]
     rows = [{"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning} for f in known]
     lines = [f"{f.name:14} {f.summary}; m: {f.heads_meaning}. Hypothesis: {f.hypothesis}" for f in known]
     emit(as_json, {"families": rows}, lines)
 
 
-@generate_app.command()
-def parity(
-    dim: Dim,
-    heads: Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")],
-    out: Out,
-    gadget: GadgetKind = "diag",
-    sharpness: Annotated[int, typer.Option(help="r >= 2; beta = 2 ln r.")] = 8,
-    flip: Annotated[float, typer.Option(help="Probability of a flipped label.")] = 0.0,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """A hidden parity: hard for statistical queries, exactly realized.
-
-    Example: hardness generate parity --dim 64 --heads 12 --seed 0 --out hard.safetensors
-    """
-    from hardness.families.parity import Parity
-
-    _generate(Parity(dim, heads, gadget, sharpness, flip), seed, out, as_json)  # type: ignore[arg-type]  # validated
-
-
-@generate_app.command()
-def rounding(
-    dim: Dim,
-    modulus: Annotated[int, typer.Option(help="q, 2 or more.")],
-    levels: Annotated[int, typer.Option(help="p, from 2 to q.")],
-    out: Out,
-    weight: Annotated[int | None, typer.Option(help="Non-zeros of a sparse secret; dense if absent.")] = None,
-    gadget: GadgetKind = "diag",
-    heads: Annotated[int | None, typer.Option(help="m; the fewest without error if absent.")] = None,
-    noise: Annotated[float, typer.Option(help="Standard deviation of the rounded noise on the level.")] = 0.0,
-    exact: Annotated[bool, typer.Option("--exact", help="Exact over Q: one head a level, small ranges.")] = False,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """A rounded modular inner product (LWE/LWR-based).
-
-    Example: hardness generate rounding --dim 513 --modulus 257 --levels 2 --heads 90 --out lwr.safetensors
-    """
-    from hardness.families.rounding import Rounding
-
-    family = Rounding(dim, modulus, levels, weight, gadget, heads, noise, exact)  # type: ignore[arg-type]  # validated
-    _generate(family, seed, out, as_json)
-
-
-@generate_app.command()
-def nondegenerate(
-    dim: Dim,
-    tokens: Annotated[int, typer.Option(help="k, from 2 to d.")],
-    heads: Annotated[int, typer.Option(help="m.")],
-    out: Out,
-    scale: Annotated[float, typer.Option(help="tau: standard deviation of a score difference.")] = 2.0,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """A random layer inside the learner's promise.
-
-    Example: hardness generate nondegenerate --dim 8 --tokens 2 --heads 2 --out nice.safetensors
-    """
-    from hardness.families.nondegenerate import Nondegenerate
-
-    _generate(Nondegenerate(dim, tokens, heads, scale), seed, out, as_json)
-
-
-@generate_app.command()
-def interpolation(
-    dim: Dim,
-    heads: Annotated[int, typer.Option(help="m, also the size of the hidden set at rho = 0.")],
-    rho: Annotated[float, typer.Option(help="Place on the path, in (0, 1]: 0 would be parity, 1 is random.")],
-    out: Out,
-    scale: Annotated[float, typer.Option(help="tau of the random end, as in nondegenerate.")] = 2.0,
-    seed: Seed = None,
-    as_json: Json = False,
-) -> None:
-    """A layer on the path from a hidden parity to a random layer.
-
-    Example: hardness generate interpolation --dim 8 --heads 2 --rho 0.5 --out between.safetensors
-    """
-    from hardness.families.interpolation import Interpolation
-
-    _generate(Interpolation(dim, heads, rho, scale), seed, out, as_json)
-
-
-def _generate(family: "Family", seed: int | None, out: Path, as_json: bool) -> None:
+def generate(family: "Family", out: Out, seed: Seed = None, as_json: Json = False) -> None:
+    """Generate an instance of a family and write it."""
     from hardness.files import replacing
     from hardness.instance import Instance
 
