@@ -1,0 +1,82 @@
+"""`import hardness`, `import learner`: what they offer, lazily, and what type checkers see of it."""
+
+import ast
+import subprocess
+import sys
+from pathlib import Path
+from pkgutil import iter_modules
+
+import pytest
+
+import hardness
+import learner
+
+STARTING = {"Instance", "Parity", "Rounding", "Nondegenerate", "Interpolation", "MultiHeadAttention", "Examples", "play",
+            "ParityConcepts", "RoundingConcepts", "load", "learn", "learners", "InputError", "__version__"}  # fmt: skip
+
+
+def python(code):
+    return subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout
+
+
+@pytest.mark.parametrize("package", [hardness, learner])
+def test_every_name_offered_is_there(package):
+    assert dir(package) == package.__all__ == sorted(set(package.__all__))
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = package.nothing
+
+
+def test_what_a_user_starts_with_is_offered():
+    assert set(hardness.__all__) >= STARTING
+    assert {"provable", "direct"} <= set(hardness.learners())
+    ours = {hardness.registry.get("learner", name) for name in hardness.learners()}
+    assert {cls for cls in ours if cls.__module__.startswith("learner.")} <= {getattr(learner, n) for n in dir(learner)}
+
+
+@pytest.mark.parametrize("package", [hardness, learner])
+def test_type_checkers_see_the_same_names(package):
+    tree = ast.parse(Path(package.__file__).read_text())
+    (block,) = [
+        node for node in tree.body if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    ]
+    seen = {alias.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names}
+    seen |= {node.target.id: None for node in block.body if isinstance(node, ast.AnnAssign)}
+    assert sorted(seen) == package.__all__
+    assert {name: home for name, home in seen.items() if name in package._HOMES} == package._HOMES
+
+
+@pytest.mark.parametrize("package", [hardness, learner])
+def test_no_name_stands_before_a_room(package):
+    rooms = {module.name for module in iter_modules(package.__path__)}
+    for name in rooms & set(package.__all__):
+        assert getattr(package, name) is sys.modules[f"{package.__name__}.{name}"]
+
+
+def test_nothing_is_imported_before_it_is_used():
+    code = "import sys, hardness, learner; before = set(sys.modules); {}; print(*sorted(set(sys.modules) - before))"
+    assert python(code.format("dir(hardness), dir(learner)")) == "\n"
+    found = python(code.format("hardness.ParityConcepts")).split()
+    assert "hardness.concepts" in found
+    assert "hardness.instance" not in found
+
+
+def test_load_takes_text_or_path(tmp_path):
+    instance = hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
+    instance.save(f"{tmp_path}/p")
+    for path in (f"{tmp_path}/p", tmp_path / "p"):
+        assert hardness.load(path).to_bytes() == instance.to_bytes()
+    with pytest.raises(hardness.InputError, match="No such file"):
+        hardness.load("nowhere/p")
+
+
+def test_a_file_may_name_a_family_and_nothing_else(tmp_path):
+    instance = hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
+    whole = instance.to_bytes()
+    assert whole.count(b'\\"family\\": \\"parity\\"') == 1
+    for name in (b"json:a", b"io:open"):  # of the length of "parity" or not, the header's own length stays right
+        swapped = whole.replace(b'\\"family\\": \\"parity\\"', b'\\"family\\": \\"' + name.ljust(6) + b'\\"')
+        size = int.from_bytes(whole[:8], "little") + len(swapped) - len(whole)
+        (tmp_path / "p").write_bytes(size.to_bytes(8, "little") + swapped[8:])
+        with pytest.raises(hardness.InputError, match="not a family|cannot load"):
+            hardness.load(tmp_path / "p")
