@@ -266,7 +266,10 @@ def test_every_command_shows_an_example():
 def test_estimate_finds_its_family_anywhere_in_the_line(capsys):
     first = call(capsys, "estimate parity --dim 20 --heads 3 --tolerance 0.1 --json")
     assert first[0] == 0
-    for line in ("--json --dim 20 parity --heads=3 --tolerance 0.1", "--tolerance 0.1 --json --heads 3 --dim 20 parity"):
+    for line in (
+        "--json --dim 20 parity --heads=3 --tolerance 0.1",
+        "--tolerance 0.1 --json --heads 3 --dim 20 parity",
+    ):
         assert call(capsys, f"estimate {line}") == first
 
 

@@ -26,7 +26,7 @@ def command(
     """The command ``hardness path name``: `run` with an option for each field of the family, made into the family.
 
     `run` takes ``family`` and keywords of its own, which stay options. Raises `InputError` if there is no such family,
-    or if a field clashes with an option of `run` or has a type that cannot be spelled and no default.
+    or if a field clashes with an option of `run` or has a type that cannot be spelled.
     """
     from hardness import families
 
@@ -59,13 +59,12 @@ def command(
 
 
 def _fields(family: "type[Family]") -> Iterator[tuple[Field[Any], Any]]:
-    """The fields with an option, and their types: those the command line can spell."""
+    """The fields and their types. Raises `InputError` for one that the command line cannot spell."""
     hints = get_type_hints(family)
     for f in fields(family):  # type: ignore[arg-type]  # families are dataclasses
-        if f.init and _plain(hints[f.name]) in SPELLED:
-            yield f, hints[f.name]
-        elif f.init and _required(f):
-            raise InputError(f"field {f.name} of {family.__name__} is no int, float, str or bool, and has no default")
+        if _plain(hints[f.name]) not in SPELLED:
+            raise InputError(f"field {f.name} of family {family.name} is no int, float, str or bool, nor one or None")
+        yield f, hints[f.name]
 
 
 def _plain(hint: Any) -> Any:

@@ -1,0 +1,127 @@
+"""Options made of a family's fields: every type that a command line can spell, and what is said of the others."""
+
+from dataclasses import dataclass, field
+from typing import ClassVar, Literal
+
+import pytest
+
+from hardness.cli import run
+from hardness.families import options_of
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.instance import Instance
+
+
+@dataclass(frozen=True)
+class Odd:
+    """A random layer that takes parameters of every kind."""
+
+    dim: int
+    mode: Literal["plain", "odd one"] = "plain"
+    least_gap: float | None = None
+    fast: bool = False
+    tied: bool = True
+    most: int = field(default_factory=lambda: 7, metadata={"help": "Made when asked for."})
+
+    name: ClassVar[str] = "odd"
+    summary: ClassVar[str] = "parameters of every kind"
+    hypothesis: ClassVar[str] = "None."
+    heads_meaning: ClassVar[str] = "one"
+    tokens: ClassVar[int] = 2
+
+    def __post_init__(self):
+        if self.most > 9:
+            raise ValueError("most\nis too much")
+
+    def draw(self, rng):
+        return Nondegenerate(self.dim, 2, 1).draw(rng)
+
+    def realize(self, secret):
+        return Nondegenerate(self.dim, 2, 1).realize(secret)
+
+    def labels(self, teacher, words, noise):
+        return Nondegenerate(self.dim, 2, 1).labels(teacher, words, noise)
+
+    def certificate(self, teacher):
+        return {}
+
+    def verify(self, teacher, secret):
+        return []
+
+    def cost(self):
+        return {"seconds": 0.0, "bytes": 0.0}
+
+    def concepts(self):
+        return None
+
+
+@dataclass(frozen=True)
+class Clashing(Odd):
+    """A field that is an option of every family."""
+
+    seed: int = 0
+
+
+@dataclass(frozen=True)
+class Unspoken(Odd):
+    """A field that no command line can spell, and no JSON gives back."""
+
+    sizes: tuple[int, ...] = ()
+
+
+ODD, CLASHING, UNSPOKEN = (f"{__name__}:{name}" for name in ("Odd", "Clashing", "Unspoken"))
+
+
+@pytest.mark.parametrize(
+    ("line", "parameters"),
+    [
+        ("", {}),
+        ("--least-gap 0.25 --fast --no-tied", {"least_gap": 0.25, "fast": True, "tied": False}),
+        ("--least-gap -1 --mode plain --tied --most 2", {"least_gap": -1.0, "most": 2}),
+    ],
+)
+def test_options_are_the_fields_and_the_command_gives_them_back(capsys, tmp_path, line, parameters):
+    assert run(["generate", ODD, "--dim", "4", *line.split(), "--seed", "0", "--out", str(tmp_path / "a")]) == 0
+    made = Instance.load(tmp_path / "a")
+    assert made.family == Odd(4, **parameters)
+    again = made.command().removeprefix("hardness ").split()
+    assert run([*again, "--out", str(tmp_path / "b")]) == 0
+    assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
+
+
+def test_what_the_command_spells_is_quoted():
+    assert options_of(Odd(4, mode="odd one", fast=True, tied=False)) == [
+        "--dim 4", "--mode 'odd one'", "--fast", "--no-tied", "--most 7"
+    ]  # fmt: skip
+
+
+def test_help_has_what_the_fields_say(capsys):
+    assert run(["generate", ODD, "--help"]) == 0
+    shown = " ".join(capsys.readouterr().out.split())
+    assert f"Example: hardness generate {ODD} --dim DIM" in shown
+    for text in (
+        "--dim <int> [required]",
+        "--least-gap <float>",
+        "--fast",
+        "--tied / --no-tied",
+        "[default: tied]",
+        "--most <int> Made when asked for. [default: 7]",
+    ):
+        assert text in shown
+
+
+@pytest.mark.parametrize(
+    ("line", "told"),
+    [
+        (f"generate {CLASHING} --dim 4 --out x", "has a field 'seed'"),
+        (f"generate {UNSPOKEN} --dim 4 --out x", "field sizes of family odd"),
+        (f"generate {ODD} --dim 4 --most 10 --out x", "odd: most is too much"),
+        (f"generate {__name__}:ODD --out x", "is not a family"),
+        (f"generate {__name__}:Instance --out x", "lacks name, summary"),
+    ],
+)
+def test_what_cannot_be_spelled_is_one_line(capsys, tmp_path, monkeypatch, line, told):
+    monkeypatch.chdir(tmp_path)
+    code, shown = run(line.split()), capsys.readouterr()
+    assert (code, shown.out, len(shown.err.splitlines())) == (2, "", 1)
+    assert told in shown.err
+    assert list(tmp_path.iterdir()) == []

@@ -1,0 +1,142 @@
+"""A package from outside the repository, the one of docs/extending.md: listed, generated, run and paged by name."""
+
+import doctest
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+PAGE = (Path(__file__).parent.parent / "docs" / "extending.md").read_text()
+DRIVER = """
+import contextlib, io, json, sys
+from hardness.cli import run
+for line in sys.stdin.read().splitlines():
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        code = run(line.split())
+    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+"""
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory):
+    """A folder with the package of the page, installed as an installer would leave it."""
+    folder = tmp_path_factory.mktemp("site")
+    kept = ("import ", "from ", "@", "class ", "def ", "MEAN", "STUDIES")
+    sources = [example.source for example in doctest.DocTestParser().get_examples(PAGE)]
+    (folder / "mylab.py").write_text("".join(source for source in sources if source.startswith(kept)))
+    points = re.search(r"```toml\n(.*?)```", PAGE, flags=re.S).group(1)
+    info = folder / "mylab-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: mylab\nVersion: 1.0\n")
+    lines = points.replace("[project.entry-points.", "[").replace('"', "")
+    (info / "entry_points.txt").write_text(lines)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def commands(site, tmp_path_factory):
+    """Runs commands, one a line, in one process beside which the package lies; {} is a folder to write to."""
+    out = tmp_path_factory.mktemp("out")
+    environment = {**os.environ, "PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
+
+    def run(text):
+        lines = "\n".join(line.strip().replace("{}", str(out)) for line in text.strip().splitlines())
+        done = subprocess.run([sys.executable, "-c", DRIVER], input=lines, capture_output=True, text=True, cwd=out,
+                              env=environment, check=True, timeout=300)  # fmt: skip
+        return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+
+    run.folder = out
+    return run
+
+
+def test_a_family_and_what_runs_on_it(commands):
+    listed, helped, made, checked, sampled, shown, learned, checked_learner, attacked, refused = commands("""
+        families --json
+        generate mean --help
+        generate mean --dim 6 --tokens 3 --seed 4 --json --out {}/mean
+        verify {}/mean --json
+        sample {}/mean --count 200 --seed 1 --out {}/e.npz --json
+        inspect {}/mean --reveal --json
+        learn averages {}/mean --count 200 --seed 2 --json
+        learn --check averages --json
+        attack match {}/e.npz --json
+        attack gaussian {}/e.npz
+    """)
+    mean = {row["name"]: row for row in json.loads(listed[1])["families"]}["mean"]
+    assert mean["hypothesis"] == "None: linear regression learns it."
+    assert (helped[0], helped[2]) == (0, "")
+    assert "Features of a token, d." in helped[1]
+    assert "k, 2 or more.  [default: 2]" in helped[1]
+    assert "Example: hardness generate mean --dim 8 --out" in helped[1]
+    found = json.loads(made[1])
+    assert found["command"] == "hardness generate mean --dim 6 --tokens 3 --seed 4"
+    assert (found["dim"], found["tokens"], sorted(found["secret"]["order"])) == (6, 3, [0, 1, 2, 3, 4, 5])
+    assert (checked[0], json.loads(checked[1])["ok"]) == (0, True)
+    assert sampled[0] == 0
+    with np.load(commands.folder / "e.npz") as arrays:
+        assert arrays["Y"].shape == (200, 3, 6)
+    assert json.loads(shown[1])["secret"] == found["secret"]
+    assert json.loads(learned[1])["status"] == "solved"
+    assert json.loads(checked_learner[1])["checks"][0]["name"] == "construct"
+    result = json.loads(attacked[1])
+    assert (result["status"], result["secret"]) == ("solved", found["secret"])
+    assert (refused[0], len(refused[2].splitlines())) == (2, 1)
+
+
+def test_what_is_listed_and_what_is_refused(commands):
+    learners, attacks, estimated, missing, bad, clash = commands("""
+        learners --json
+        attacks --json
+        estimate mean --dim 6
+        generate mean --tokens 3 --out {}/x
+        generate mean --dim 1 --out {}/x
+        generate maen --dim 6 --out {}/x
+    """)
+    summaries = {row["name"]: row["summary"] for row in json.loads(learners[1])["learners"]}
+    assert summaries["averages"] == "Least squares of the outputs on the mean token."
+    assert "match" in {row["name"] for row in json.loads(attacks[1])["attacks"]}
+    for (code, out, err), told in (
+        (estimated, "no hidden linear secret"),
+        (missing, "generate mean needs --dim"),
+        (bad, "dim and tokens must be 2 or more"),
+        (clash, "Did you mean 'mean'"),
+    ):
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert told in err
+
+
+def test_a_study(commands):
+    listed, ran, status, exported, reported = commands("""
+        study list --json
+        study run mean-by-size --quick --workers 1 --out {}/study --json
+        study status {}/study --json
+        study export {}/study --out {}/rows.csv --no-timing
+        study report {}/study --json
+    """)
+    asks = "How many examples does a reordered mean take?"
+    assert {"name": "mean-by-size", "question": asks, "trials": 8} in json.loads(listed[1])["studies"]
+    assert ran[0] == 0
+    assert json.loads(ran[1])["statuses"] == {"solved": 2, "wrong": 2}
+    assert json.loads(status[1])["done"] == 4
+    assert exported[0] == 0
+    assert len((commands.folder / "rows.csv").read_text().splitlines()) == 5
+    assert json.loads(reported[1])["verdict"] == "2 of 4 fits solved"
+    assert asks in (commands.folder / "study" / "index.html").read_text()
+
+
+def test_a_family_that_is_nowhere_registered_goes_by_its_module(commands, site):
+    (site / "elsewhere.py").write_text("from mylab import Mean as Base\nclass Other(Base):\n    name = 'other'\n")
+    made, checked, bad = commands("""
+        generate elsewhere:Other --dim 5 --seed 0 --out {}/other --json
+        verify {}/other --json
+        generate elsewhere:Base.draw --dim 5 --out {}/none
+    """)
+    assert json.loads(made[1])["command"] == "hardness generate elsewhere:Other --dim 5 --tokens 2 --seed 0"
+    assert json.loads(checked[1])["ok"]
+    assert (bad[0], len(bad[2].splitlines())) == (2, 1)
