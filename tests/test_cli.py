@@ -137,7 +137,7 @@ BAD = [
     ("generate parity --dim 8 --heads 2 --seed -1 --out {out}", "--seed"),
     ("generate parity --dim 8 --heads 2", "--out"),
     ("generate rounding --out {out}", "--dim --modulus --levels"),
-    ("generate json:loads --out {out}", "not a family"),
+    ("generate json:loads --out {out}", "not a class"),
     ("generate nowhere:Family --out {out}", "cannot load"),
     ("estimate paritty --dim 9 --heads 2", "did you mean 'parity'"),
     ("estimate parity --dim 9 --heads 2 --modulus 5", "--modulus"),

@@ -115,7 +115,7 @@ def test_help_has_what_the_fields_say(capsys):
         (f"generate {CLASHING} --dim 4 --out x", "has a field 'seed'"),
         (f"generate {UNSPOKEN} --dim 4 --out x", "field sizes of family odd"),
         (f"generate {ODD} --dim 4 --most 10 --out x", "odd: most is too much"),
-        (f"generate {__name__}:ODD --out x", "is not a family"),
+        (f"generate {__name__}:ODD --out x", "is not a class"),
         (f"generate {__name__}:Instance --out x", "lacks name, summary"),
     ],
 )
