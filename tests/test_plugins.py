@@ -47,8 +47,15 @@ def commands(site, tmp_path_factory):
 
     def run(text):
         lines = "\n".join(line.strip().replace("{}", str(out)) for line in text.strip().splitlines())
-        done = subprocess.run([sys.executable, "-c", DRIVER], input=lines, capture_output=True, text=True, cwd=out,
-                              env=environment, check=True, timeout=300)  # fmt: skip
+        done = subprocess.run(
+            [sys.executable, "-c", DRIVER],
+            input=lines,
+            capture_output=True,
+            text=True,
+            cwd=out,
+            env=environment,
+            check=True,
+        )
         return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
     run.folder = out
@@ -89,28 +96,6 @@ def test_a_family_and_what_runs_on_it(commands):
     assert (refused[0], len(refused[2].splitlines())) == (2, 1)
 
 
-def test_what_is_listed_and_what_is_refused(commands):
-    learners, attacks, estimated, missing, bad, clash = commands("""
-        learners --json
-        attacks --json
-        estimate mean --dim 6
-        generate mean --tokens 3 --out {}/x
-        generate mean --dim 1 --out {}/x
-        generate maen --dim 6 --out {}/x
-    """)
-    summaries = {row["name"]: row["summary"] for row in json.loads(learners[1])["learners"]}
-    assert summaries["averages"] == "Least squares of the outputs on the mean token."
-    assert "match" in {row["name"] for row in json.loads(attacks[1])["attacks"]}
-    for (code, out, err), told in (
-        (estimated, "no hidden linear secret"),
-        (missing, "generate mean needs --dim"),
-        (bad, "dim and tokens must be 2 or more"),
-        (clash, "Did you mean 'mean'"),
-    ):
-        assert (code, out, len(err.splitlines())) == (2, "", 1)
-        assert told in err
-
-
 def test_a_study(commands):
     listed, ran, status, exported, reported = commands("""
         study list --json
@@ -130,13 +115,31 @@ def test_a_study(commands):
     assert asks in (commands.folder / "study" / "index.html").read_text()
 
 
-def test_a_family_that_is_nowhere_registered_goes_by_its_module(commands, site):
+def test_names_of_modules_and_what_is_refused(commands, site):
     (site / "elsewhere.py").write_text("from mylab import Mean as Base\nclass Other(Base):\n    name = 'other'\n")
-    made, checked, bad = commands("""
+    learners, attacks, made, checked, *refused = commands("""
+        learners --json
+        attacks --json
         generate elsewhere:Other --dim 5 --seed 0 --out {}/other --json
         verify {}/other --json
-        generate elsewhere:Base.draw --dim 5 --out {}/none
+        generate elsewhere:Base.draw --dim 5 --out {}/x
+        estimate mean --dim 6
+        generate mean --tokens 3 --out {}/x
+        generate mean --dim 1 --out {}/x
+        generate maen --dim 6 --out {}/x
     """)
+    summaries = {row["name"]: row["summary"] for row in json.loads(learners[1])["learners"]}
+    assert summaries["averages"] == "Least squares of the outputs on the mean token."
+    assert "match" in {row["name"] for row in json.loads(attacks[1])["attacks"]}
     assert json.loads(made[1])["command"] == "hardness generate elsewhere:Other --dim 5 --tokens 2 --seed 0"
     assert json.loads(checked[1])["ok"]
-    assert (bad[0], len(bad[2].splitlines())) == (2, 1)
+    told = (
+        "cannot load",
+        "no hidden linear secret",
+        "generate mean needs --dim",
+        "dim and tokens must be 2 or more",
+        "Did you mean 'mean'",
+    )
+    for (code, out, err), words in zip(refused, told, strict=True):
+        assert (code, out, len(err.splitlines())) == (2, "", 1)
+        assert words in err

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import Json, emit, talk
+from hardness.cli.common import Json, emit, first_line, talk
 from hardness.cli.options import OfFileOrFamily, command
 from hardness.errors import InputError
 
@@ -63,9 +63,7 @@ def attacks(as_json: Json = False) -> None:
     """
     from hardness import registry
 
-    summary = {
-        name: (registry.get("attack", name).__doc__ or "").strip().splitlines()[0] for name in registry.names("attack")
-    }
+    summary = {name: first_line(registry.get("attack", name)) for name in registry.names("attack")}
     rows = [{"name": name, "summary": text} for name, text in summary.items()]
     emit(as_json, {"attacks": rows}, [f"{name:10} {text}" for name, text in summary.items()])
 

@@ -37,6 +37,15 @@ def abandon_stdout() -> None:
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
+def first_line(thing: Any) -> str:
+    """The first line of a docstring: what a list says of a thing; nothing where there is none.
+
+    >>> first_line(first_line)
+    'The first line of a docstring: what a list says of a thing; nothing where there is none.'
+    """
+    return (thing.__doc__ or "").strip().partition("\n")[0]
+
+
 def talk(line: str) -> None:
     """Talk to stderr, so that piped data stays clean."""
     print(line, file=sys.stderr, flush=True)

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hardness.cli.common import Json, Seed, emit
+from hardness.cli.common import Json, Seed, emit, first_line
 from hardness.errors import InputError
 
 Name = Annotated[str, typer.Argument(help="A name of `hardness learners`, or package.module:Class.")]
@@ -77,11 +77,5 @@ def learners(as_json: Json = False) -> None:
     """
     from hardness import registry
 
-    rows = [{"name": name, "summary": _summary(name)} for name in registry.names("learner")]
+    rows = [{"name": name, "summary": first_line(registry.get("learner", name))} for name in registry.names("learner")]
     emit(as_json, {"learners": rows}, [f"{row['name']:18} {row['summary']}" for row in rows])
-
-
-def _summary(name: str) -> str:
-    from hardness import registry
-
-    return (registry.get("learner", name).__doc__ or "").strip().split("\n")[0]
