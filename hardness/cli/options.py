@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_
 import typer
 from typer.core import TyperCommand, TyperGroup
 
-from hardness import registry
 from hardness.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -111,13 +110,13 @@ class FamilyCommands(Mapping[str, TyperCommand]):
         self.make = make
 
     def __iter__(self) -> Iterator[str]:
-        return iter(registry.names("family"))
+        return iter(_families())
 
     def __len__(self) -> int:
-        return len(registry.names("family"))
+        return len(_families())
 
     def __getitem__(self, name: str) -> TyperCommand:
-        if name not in registry.names("family") and ":" not in name:
+        if name not in _families() and ":" not in name:
             raise KeyError(name)
         return self.make(name)
 
@@ -154,7 +153,7 @@ class OfFileOrFamily(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the line, as the family's if there is one in it. Raises `InputError` for a misspelt family."""
-        known = registry.names("family")
+        known = _families()
         words = [word for word in args if not word.startswith("-") and (word in known or not Path(word).exists())]
         name = next((word for word in words if word in known or ":" in word), None)
         if name is not None:
@@ -164,6 +163,12 @@ class OfFileOrFamily(TyperCommand):
         elif words and _near(words[0], known):
             raise unknown("family", words[0], known)
         return super().parse_args(ctx, args)
+
+
+def _families() -> list[str]:
+    from hardness import registry  # a look at what is installed is dear: not before it is needed
+
+    return registry.names("family")
 
 
 def _near(word: str, known: list[str]) -> bool:
