@@ -68,7 +68,14 @@ class Unspoken(Odd):
     sizes: tuple[int, ...] = ()
 
 
-ODD, CLASHING, UNSPOKEN = (f"{__name__}:{name}" for name in ("Odd", "Clashing", "Unspoken"))
+@dataclass(frozen=True)
+class Unread(Odd):
+    """A field whose type nobody can look up."""
+
+    kind: "Nowhere" = 0  # noqa: F821
+
+
+ODD, CLASHING, UNSPOKEN, UNREAD = (f"{__name__}:{name}" for name in ("Odd", "Clashing", "Unspoken", "Unread"))
 
 
 @pytest.mark.parametrize(
@@ -114,6 +121,7 @@ def test_help_has_what_the_fields_say(capsys):
     [
         (f"generate {CLASHING} --dim 4 --out x", "has a field 'seed'"),
         (f"generate {UNSPOKEN} --dim 4 --out x", "field sizes of family odd"),
+        (f"generate {UNREAD} --dim 4 --out x", "types of family odd cannot be read"),
         (f"generate {ODD} --dim 4 --most 10 --out x", "odd: most is too much"),
         (f"generate {__name__}:ODD --out x", "is not a class"),
         (f"generate {__name__}:Instance --out x", "lacks name, summary"),

@@ -74,7 +74,7 @@ class Estimate(OfFileOrFamily):
     @staticmethod
     def make(name: str) -> TyperCommand:
         """`estimate` with the options of the family `name`."""
-        return command(name, estimate_family, path="estimate", positional=signature(estimate).parameters["target"])
+        return command(name, estimate_family, verb="estimate", target=signature(estimate).parameters["target"])
 
 
 def estimate(

@@ -24,7 +24,7 @@ class Generate(OfFamilies):
     @staticmethod
     def make(name: str) -> TyperCommand:
         """`generate` with the options of the family `name`."""
-        return command(name, generate, path="generate", ending=" --out hard.safetensors")
+        return command(name, generate, verb="generate", ending=" --out hard.safetensors")
 
 
 generate_app = typer.Typer(

@@ -20,17 +20,18 @@ KEYWORD = inspect.Parameter.KEYWORD_ONLY
 
 
 def command(
-    name: str, run: Callable[..., None], *, path: str, positional: inspect.Parameter | None = None, ending: str = ""
+    name: str, run: Callable[..., None], *, verb: str, target: inspect.Parameter | None = None, ending: str = ""
 ) -> TyperCommand:
-    """The command ``hardness path name``: `run` with an option for each field of the family, made into the family.
+    """The command ``hardness verb name``: `run` with an option for each field of the family, made into the family.
 
-    `run` takes ``family`` and keywords of its own, which stay options. Raises `InputError` if there is no such family,
+    `run` takes ``family`` and keywords of its own, which stay options; `target` is the argument that holds the name,
+    where that is still on the line; `ending` ends the worked example. Raises `InputError` if there is no such family,
     or if a field clashes with an option of `run` or has a type that cannot be spelled.
     """
     from hardness import families
 
     family = families.get(name)
-    own = [p.replace(kind=KEYWORD) for p in inspect.signature(run).parameters.values() if p.name != "family"]
+    own = [p for p in inspect.signature(run).parameters.values() if p.name != "family"] + ([target] if target else [])
     made = {f.name: _parameter(f, hint) for f, hint in _fields(family)}
     clash = made.keys() & {p.name for p in own}
     if clash:
@@ -40,18 +41,20 @@ def command(
         values = {field: given.pop(field) for field in made}
         missing = [families.option(f.name) for f, _ in _fields(family) if _required(f) and values[f.name] is None]
         if missing:
-            raise InputError(f"{path.split()[-1]} {name} needs {' '.join(missing)}")
-        given.pop("target", None)
+            raise InputError(f"{verb} {name} needs {' '.join(missing)}")
+        if target:
+            del given[target.name]
         run(family=_make(family, values), **given)
 
-    first = [] if positional is None else [positional.replace(kind=KEYWORD)]
-    call.__signature__ = inspect.Signature([*first, *made.values(), *own])  # type: ignore[attr-defined]  # typer's door
+    # Typer reads the options off the signature of a function.
+    parameters = [*made.values(), *(p.replace(kind=KEYWORD) for p in own)]
+    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     example = getattr(family, "example", "") or " ".join(
         f"{families.option(f.name)} {f.name.upper()}" for f, _ in _fields(family) if _required(f)
     )
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     text = f"{family.summary[:1].upper()}{family.summary[1:]}. m: {family.heads_meaning}."
-    app.command(name, help=text, epilog=f"Example: hardness {path} {name} {example}{ending}")(call)
+    app.command(name, help=text, epilog=f"Example: hardness {verb} {name} {example}{ending}")(call)
     made_command = typer.main.get_command(app)
     assert isinstance(made_command, TyperCommand)
     return made_command
@@ -59,7 +62,10 @@ def command(
 
 def _fields(family: "type[Family]") -> Iterator[tuple[Field[Any], Any]]:
     """The fields and their types. Raises `InputError` for one that the command line cannot spell."""
-    hints = get_type_hints(family)
+    try:
+        hints = get_type_hints(family)
+    except NameError as error:  # an annotation as text, of a name that only type checkers import
+        raise InputError(f"the types of family {family.name} cannot be read: {error}") from error
     for f in fields(family):  # type: ignore[arg-type]  # families are dataclasses
         if _plain(hints[f.name]) not in SPELLED:
             raise InputError(f"field {f.name} of family {family.name} is no int, float, str or bool, nor one or None")
