@@ -39,6 +39,8 @@ class ParityConcepts:
         >>> ParityConcepts.of_layer(17, 4).size, ParityConcepts.of_layer(17, 4, "dot").size
         (1820, 120)
         """
+        if heads < 2:
+            raise InputError(f"heads must be at least 2, got {heads}")
         s = size_of(heads, gadget)
         if s > dim - 1:
             raise InputError(f"{heads} heads hide {s} coordinates but dim {dim} has {dim - 1}; lower --heads")

@@ -254,15 +254,15 @@ def public_vectors(X: NDArray[Any], kind: Kind) -> NDArray[Any]:
 def size_of(heads: int, kind: Kind) -> int:
     """s = |S|, the size of the hidden set whose parity so many heads realize exactly: m (diag) or m/2 (dot).
 
-    Raises `InputError` for an unknown gadget, fewer than two heads, and an odd number of them for dot.
+    Raises `InputError` for an unknown gadget, no head, and an odd number of them for dot.
 
     >>> size_of(4, "diag"), size_of(4, "dot")
     (4, 2)
     """
     if kind not in ("diag", "dot"):
         raise InputError(f"gadget must be diag or dot, got {kind!r}")
-    if heads < 2:
-        raise InputError(f"heads must be at least 2, got {heads}")
+    if heads < 1:
+        raise InputError(f"heads must be at least 1, got {heads}")
     if kind == "dot" and heads % 2:
         raise InputError(f"heads must be even for the dot gadget (m = 2s), got {heads}")
     return heads if kind == "diag" else heads // 2

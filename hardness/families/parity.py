@@ -47,7 +47,8 @@ class Parity:
     example: ClassVar[str] = "--dim 64 --heads 12"
 
     def __post_init__(self) -> None:
-        _ = self.size  # its own checks
+        if self.heads < 2:
+            raise InputError(f"heads must be at least 2, got {self.heads}")
         if self.dim < 2 or self.size > self.dim - 1:
             raise InputError(
                 f"heads must leave room for a hidden set of size {self.size} in the dim - 1 = {self.dim - 1} "
