@@ -36,16 +36,15 @@ FLAT = "float32[::1]"
 SIDE = 4 if get_host_cpu_features().get("avx512f") else 2  # rows and vectors of a tile: its sums stay in registers
 
 
-def _loop(builder: Any, depth: Any, sums: list[Any], terms: Callable[[Any], Any]) -> None:
+def _loop(builder: Any, depth: Any, sums: list[Any], terms: Callable[[Any], Any]) -> list[Any]:
     """Add `terms(l)`, triples (place among the sums, vector, vector), to the sums for l = 0, …, depth - 1."""
     fma = fused(builder, VECTOR)
-    kept = [cgutils.alloca_once_value(builder, each) for each in sums]
     with cgutils.for_range(builder, depth) as loop:
         # What may not be copied is not unrolled either: that would take long, and sums cover their latency.
         builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True).attributes.add("convergent")
         for i, x, y in terms(loop.index):
-            builder.store(fma([x, y, builder.load(kept[i])]), kept[i])
-    sums[:] = [builder.load(each) for each in kept]
+            builder.store(fma([x, y, builder.load(sums[i])]), sums[i])
+    return [builder.load(each) for each in sums]
 
 
 class _Memory:
@@ -73,22 +72,23 @@ def _along(builder: Any, start: Any, step: Any, count: int) -> list[Any]:
 
 
 def _tile(rows: int, vectors: int) -> Any:
-    """A tile's part of a product: `tile(depth, a, b, out)` is out += a b for `rows` rows and `vectors` vectors.
+    """A tile's part of a product: `tile(depth, keep, a, b, out)` is a b for `rows` rows and `vectors` vectors, added to
+    out if `keep`.
 
     A matrix is (memory, start, pitch, step): rows start at start, start + pitch, …; numbers in a row of a, and
     vectors in a row of b or out, follow one another at `step`.
     """
 
     @intrinsic
-    def tile(context: Any, depth: Any, a: Any, b: Any, out: Any) -> Any:
+    def tile(context: Any, depth: Any, keep: Any, a: Any, b: Any, out: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             def placed(i: int) -> list[Any]:
                 memory, *rest = cgutils.unpack_tuple(builder, arguments[i])
                 return [_Memory(context, builder, signature.args[i][0], memory), *rest]
 
-            left, at_a, pitch_a, step_a = placed(1)
-            right, at_b, pitch_b, step_b = placed(2)
-            target, at, pitch, step = placed(3)
+            left, at_a, pitch_a, step_a = placed(2)
+            right, at_b, pitch_b, step_b = placed(3)
+            target, at, pitch, step = placed(4)
             places = [v for row in _along(builder, at, pitch, rows) for v in _along(builder, row, step, vectors)]
             starts_a, starts_b = _along(builder, at_a, pitch_a, rows), _along(builder, at_b, step_b, vectors)
 
@@ -99,13 +99,15 @@ def _tile(rows: int, vectors: int) -> Any:
                     x = left.every(builder.add(start, across))
                     yield from ((i * vectors + j, x, y) for j, y in enumerate(ys))
 
-            sums = [target.load(place) for place in places]
-            _loop(builder, arguments[0], sums, terms)
-            for place, total in zip(places, sums, strict=True):
+            sums = [cgutils.alloca_once_value(builder, ir.Constant(VECTOR, None)) for _ in places]
+            with builder.if_then(arguments[1]):
+                for place, total in zip(places, sums, strict=True):
+                    builder.store(target.load(place), total)
+            for place, total in zip(places, _loop(builder, arguments[0], sums, terms), strict=True):
                 target.store(total, place)
             return context.get_dummy_value()
 
-        return types.void(types.intp, a, b, out), generate
+        return types.void(types.intp, types.boolean, a, b, out), generate
 
     return tile
 
@@ -114,48 +116,102 @@ _SQUARE, _COLUMN, _ROW, _CELL = (_tile(rows, vectors) for rows in (SIDE, 1) for 
 
 
 @intrinsic
-def _pair(context: Any, depth: Any, y: Any, x: Any, out: Any) -> Any:
-    """out_a += Σ_l x_a[l] y[l] for a = 1, 2 on one vector of examples; y, x, out are (memory, start, step, apart):
-    l = 0, … lies at start + l step, a = 2 lies `apart` further."""
+def _pair(context: Any, depth: Any, start: Any, y: Any, x: Any, out: Any) -> Any:
+    """out_a = out_a at `start` + Σ_l x_a[l] y[l] for a = 1, 2 and the 64 examples: `start` is an array or None.
+    y, x, out are (memory, start, step, apart): l = 0, … lies at start + l step, a = 2 lies `apart` further."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[1:]]
+        parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[2:]]
         ys, xs, to = (
-            _Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[1:], parts, strict=True)
+            _Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[2:], parts, strict=True)
         )
         (_, at_y, step_y, _), (_, at_x, step_x, apart), (_, at, _, other) = parts
-        lanes = [depth.type(LANES * v) for depth in [at] for v in range(VECTORS)]
-        places = [builder.add(row, lane) for row in _along(builder, at, other, 2) for lane in lanes]
+        lanes = [at.type(LANES * v) for v in range(VECTORS)]
+        if start == types.none:
+            first = [ir.Constant(VECTOR, None)] * 2 * VECTORS
+        else:
+            shared = _Memory(context, builder, start[0], cgutils.unpack_tuple(builder, arguments[1])[0])
+            begin = cgutils.unpack_tuple(builder, arguments[1])[1]
+            first = [shared.load(builder.add(begin, lane)) for lane in lanes] * 2
 
         def terms(index: Any) -> Any:
             start_y = builder.add(at_y, builder.mul(index, step_y))
             start_x = builder.add(at_x, builder.mul(index, step_x))
             for v, lane in enumerate(lanes):
-                shared = ys.load(builder.add(start_y, lane))
+                y = ys.load(builder.add(start_y, lane))
                 for a, row in enumerate(_along(builder, start_x, apart, 2)):
-                    yield a * VECTORS + v, xs.load(builder.add(row, lane)), shared
+                    yield a * VECTORS + v, xs.load(builder.add(row, lane)), y
 
-        sums = [to.load(place) for place in places]
-        _loop(builder, arguments[0], sums, terms)
+        sums = _loop(builder, arguments[0], [cgutils.alloca_once_value(builder, each) for each in first], terms)
+        places = [builder.add(row, lane) for row in _along(builder, at, other, 2) for lane in lanes]
         for place, total in zip(places, sums, strict=True):
             to.store(total, place)
         return context.get_dummy_value()
 
-    return types.void(types.intp, y, x, out), generate
+    return types.void(types.intp, start, y, x, out), generate
 
 
 @intrinsic
-def _mix(context: Any, out: Any, at: Any, a: Any, i: Any, j: Any, x: Any, k: Any, step: Any) -> Any:
-    """One vector out[at:] = a[i] x[k:] + a[j] x[k + step:]."""
+def _mix(context: Any, count: Any, out: Any, a: Any, x: Any) -> Any:
+    """One vector at a time, out[h] = a_1[h] x_1 + a_2[h] x_2 for h = 0, …, count - 1; (memory, start, step, apart)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        to, left, right = (_Memory(context, builder, signature.args[n], arguments[n]) for n in (0, 2, 5))
-        _, at, _, i, j, _, k, step = arguments
-        first = builder.fmul(left.every(i), right.load(k))
-        to.store(fused(builder, VECTOR)([left.every(j), right.load(builder.add(k, step)), first]), at)
+        parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[1:]]
+        to, left, right = (
+            _Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[1:], parts, strict=True)
+        )
+        (_, at, step, _), (_, at_a, step_a, apart_a), (_, at_x, _, apart_x) = parts
+        x1, x2 = (right.load(start) for start in _along(builder, at_x, apart_x, 2))
+        with cgutils.for_range(builder, arguments[0]) as loop:
+            a1, a2 = (
+                left.every(builder.add(start, builder.mul(loop.index, step_a)))
+                for start in _along(builder, at_a, apart_a, 2)
+            )
+            mixed = fused(builder, VECTOR)([a2, x2, builder.fmul(a1, x1)])
+            to.store(mixed, builder.add(at, builder.mul(loop.index, step)))
         return context.get_dummy_value()
 
-    return types.void(out, types.intp, a, types.intp, types.intp, x, types.intp, types.intp), generate
+    return types.void(types.intp, out, a, x), generate
+
+
+@intrinsic
+def _add(context: Any, out: Any, at: Any, a: Any, i: Any) -> Any:
+    """One vector out[at:] += a[i:]."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        to, given = (_Memory(context, builder, signature.args[n], arguments[n]) for n in (0, 2))
+        to.store(builder.fadd(to.load(arguments[1]), given.load(arguments[3])), arguments[1])
+        return context.get_dummy_value()
+
+    return types.void(out, types.intp, a, types.intp), generate
+
+
+@intrinsic
+def _transpose(context: Any, out: Any, a: Any) -> Any:
+    """A square of 16 x 16 numbers, transposed; out and a are (memory, start, pitch)."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        (to, at, pitch), (given, start, apart) = (cgutils.unpack_tuple(builder, argument) for argument in arguments)
+        source, target = (
+            _Memory(context, builder, kind[0], each) for kind, each in zip(signature.args[::-1], (given, to), strict=True)
+        )
+        rows = [source.load(place) for place in _along(builder, start, apart, LANES)]
+        step = LANES // 2
+        while step:  # squares of twice the step become four of the step, the two off the diagonal exchanged
+            for i in (i for i in range(LANES) if not i & step):
+                upper = [lane if not lane & step else LANES + lane - step for lane in range(LANES)]
+                lower = [lane + step if not lane & step else LANES + lane for lane in range(LANES)]
+                pair = rows[i], rows[i + step]
+                rows[i], rows[i + step] = (
+                    builder.shuffle_vector(*pair, ir.Constant(ir.VectorType(ir.IntType(32), LANES), mask))
+                    for mask in (upper, lower)
+                )
+            step //= 2
+        for row, place in zip(rows, _along(builder, at, pitch, LANES), strict=True):
+            target.store(row, place)
+        return context.get_dummy_value()
+
+    return types.void(out, a), generate
 
 
 @intrinsic
@@ -169,8 +225,9 @@ def _as_float(context: Any, bits: Any) -> Any:
 
 
 @compiled
-def product(shape: Any, a: Any, b: Any, out: Any) -> Any:
-    """out += a b for `shape` (rows, depth, columns), matrices as for a tile; columns are a multiple of 16."""
+def product(shape: Any, keep: bool, a: Any, b: Any, out: Any) -> Any:
+    """out = a b, or out += a b if `keep`, for `shape` (rows, depth, columns), matrices as for a tile; columns are a
+    multiple of 16."""
     rows, depth, columns = shape
     (x, at_a, pitch_a, step_a), (y, at_b, pitch_b, step_b), (o, at, pitch, step) = a, b, out
     high, vectors = rows - rows % SIDE, columns // LANES
@@ -178,15 +235,15 @@ def product(shape: Any, a: Any, b: Any, out: Any) -> Any:
     for v in range(0, wide, SIDE):
         right, to = (y, at_b + v * step_b, pitch_b, step_b), at + v * step
         for r in range(0, high, SIDE):
-            _SQUARE(depth, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
+            _SQUARE(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
         for r in range(high, rows):
-            _ROW(depth, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
+            _ROW(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
     for v in range(wide, vectors):
         right, to = (y, at_b + v * step_b, pitch_b, step_b), at + v * step
         for r in range(0, high, SIDE):
-            _COLUMN(depth, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
+            _COLUMN(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
         for r in range(high, rows):
-            _CELL(depth, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
+            _CELL(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
 
 
 @compiled_for(f"void({FLAT})")
@@ -204,116 +261,116 @@ def hyperbolic_tangent(h: Any) -> Any:
 
 @compiled
 def _tokens(x: Any, d: int, wide: int, parts: Any, rows: Any) -> Any:
-    """Tokens (n, 2, d), n <= 64, as features by examples x_1, x_2, z, s in `parts` (4, d, 64), and padded with zeros
-    in `rows` (64, 2, wide); where there is no example, zeros."""
-    count, size = x.size // (2 * d), d * EXAMPLES
-    x1, x2, z, s = parts[:size], parts[size : 2 * size], parts[2 * size : 3 * size], parts[3 * size :]
+    """Tokens (n, 2, d), n <= 64, as features by examples x_1, x_2, z, s in `parts` (4, wide, 64), and example by
+    example in `rows` (64, 2, wide), which are 0 beyond d; where there is no example, zeros."""
+    count, size = x.size // (2 * d), wide * EXAMPLES
     if count < EXAMPLES:
-        parts[: 2 * size] = F(0)
         rows[:] = F(0)
-    for e in range(count):
-        for c in range(d):
-            first, second = F(x[2 * e * d + c]), F(x[(2 * e + 1) * d + c])
-            x1[c * EXAMPLES + e], x2[c * EXAMPLES + e] = first, second
-            rows[2 * e * wide + c], rows[(2 * e + 1) * wide + c] = first, second
+    if wide == d:
+        for i in range(x.size):
+            rows[i] = F(x[i])
+    else:
+        for t in range(2 * count):
+            for c in range(d):
+                rows[t * wide + c] = F(x[t * d + c])
+    for a in range(2):
+        for c in range(0, wide, LANES):
+            for e in range(0, EXAMPLES, LANES):
+                to = (parts, a * size + c * EXAMPLES + e, EXAMPLES)
+                _transpose(to, (rows, (2 * e + a) * wide + c, 2 * wide))
+    x1, x2, z, s = parts[:size], parts[size : 2 * size], parts[2 * size : 3 * size], parts[3 * size :]
     for i in range(size):
         z[i], s[i] = HALF * (x1[i] - x2[i]), HALF * (x1[i] + x2[i])
 
 
 @compiled
 def _errors(y: Any, scale: Any, d: int, wide: int, out: Any, rows: Any) -> Any:
-    """`out` (2, d, 64) less targets y (n, 2, d) times `scale`, in `out` and example by example in `rows` (64, 2, wide).
-
-    Returns the sum of squares over examples and outputs.
-    """
-    count, total = y.size // (2 * d), 0.0
+    """`out` (2, wide, 64) less targets y (n, 2, d) times `scale`, in `out` and example by example in `rows`
+    (64, 2, wide), which are 0 beyond d. Returns the sum of squares over examples and outputs."""
+    count, size, total = y.size // (2 * d), wide * EXAMPLES, 0.0
     for a in range(2):
-        for j in range(d):
-            part = out[(a * d + j) * EXAMPLES : (a * d + j + 1) * EXAMPLES]
-            for e in range(count):
-                part[e] -= F(y[(2 * e + a) * d + j]) * scale
-            for e in range(EXAMPLES):
-                rows[(2 * e + a) * wide + j] = part[e]
-            for e in range(count):
-                total += np.float64(part[e]) * np.float64(part[e])
+        for c in range(0, wide, LANES):
+            for e in range(0, EXAMPLES, LANES):
+                to = (rows, (2 * e + a) * wide + c, 2 * wide)
+                _transpose(to, (out, a * size + c * EXAMPLES + e, EXAMPLES))
+    if wide == d:
+        for i in range(y.size):
+            rows[i] -= F(y[i]) * scale
+    else:
+        for t in range(2 * count):
+            for c in range(d):
+                rows[t * wide + c] -= F(y[t * d + c]) * scale
+    for t in range(2 * count):
+        part = F(0)
+        for c in range(wide):
+            part += rows[t * wide + c] * rows[t * wide + c]
+        total += part
+    for a in range(2):
+        for c in range(0, wide, LANES):
+            for e in range(0, EXAMPLES, LANES):
+                to = (out, a * size + c * EXAMPLES + e, EXAMPLES)
+                _transpose(to, (rows, (2 * e + a) * wide + c, 2 * wide))
     return total
 
 
 @compiled
-def _spread(weights: Any, rows: Any, heads: int, d: int, wide: int, first: int, width: int, out: Any) -> Any:
-    """out (64, width): at columns h d and after Σ_a weights[a, first + h] rows[a] of every example; weights are
-    (2, heads, 64) and rows (64, 2, wide)."""
-    group = width // d if width // d < heads else heads
-    apart = heads * EXAMPLES
-    for e in range(EXAMPLES):
-        for h in range(group):
-            i = (first + h) * EXAMPLES + e
-            for v in range(0, wide, LANES):  # what a head writes beyond its columns is 0, and overwritten by the next
-                _mix(out, e * width + h * d + v, weights, i, i + apart, rows, 2 * e * wide + v, wide)
-
-
-@compiled
 def _forward(shape: Any, weights: Any, room: Any) -> Any:
-    """F of the tokens in `room`: see `room_for`. What the backward pass needs stays there."""
+    """F of the tokens in `room`: see `PairStudent`. What the backward pass needs stays there."""
     d, wide, heads, group, width = shape
     parts, rows, errors, images, tanh, by_score, out, columns, shared, by_shared = room
-    size, block, blocks = d * EXAMPLES, d * width, heads // group
-    z, s = 2 * size, 3 * size
-    images[:], tanh[:], shared[:] = F(0), F(0), F(0)
+    size, whole, block, blocks = d * EXAMPLES, wide * EXAMPLES, d * width, heads // group
+    examples, z, s = (parts, 0, EXAMPLES, whole), (parts, 2 * whole, EXAMPLES, LANES), (parts, 3 * whole, EXAMPLES, LANES)
     for b in range(blocks):
-        to = (images, b * group * size, EXAMPLES, LANES)
-        product((group * d, d, EXAMPLES), (weights, b * block, 1, width), (parts, z, EXAMPLES, LANES), to)
-    for i in range(heads):
-        given = (parts, 0, EXAMPLES, size)
-        _pair(d, (images, i * size, EXAMPLES, 0), given, (tanh, i * EXAMPLES, 0, heads * EXAMPLES))
+        product((group * d, d, EXAMPLES), False, (weights, b * block, 1, width), z, (images, 0, EXAMPLES, LANES))
+        for h in range(group):
+            to = (tanh, (b * group + h) * EXAMPLES, 0, heads * EXAMPLES)
+            _pair(d, None, (images, h * size, EXAMPLES, 0), examples, to)
     hyperbolic_tangent(tanh)
-    images[:] = F(0)
+    shared[:] = F(0)
     for b in range(blocks):
         at, to = (blocks + b) * block, (images, b * group * size, EXAMPLES, LANES)
-        product((group * d, d, EXAMPLES), (weights, at, 1, width), (parts, z, EXAMPLES, LANES), to)
+        product((group * d, d, EXAMPLES), False, (weights, at, 1, width), z, to)
         for c in range(d):
             for h in range(group):
-                for j in range(d):
-                    shared[c * wide + j] += weights[at + c * width + h * d + j]
-    out[:size] = F(0)
-    product((d, d, EXAMPLES), (shared, 0, 1, wide), (parts, s, EXAMPLES, LANES), (out, 0, EXAMPLES, LANES))
-    out[size:] = out[:size]
+                for v in range(0, wide, LANES):
+                    _add(shared, c * wide + v, weights, at + c * width + h * d + v)
+    product((d, d, EXAMPLES), False, (shared, 0, 1, wide), s, (by_score, 0, EXAMPLES, LANES))
     for j in range(d):
-        given = (tanh, 0, EXAMPLES, heads * EXAMPLES)
-        _pair(heads, (images, j * EXAMPLES, size, 0), given, (out, j * EXAMPLES, 0, size))
+        given, to = (tanh, 0, EXAMPLES, heads * EXAMPLES), (out, j * EXAMPLES, 0, whole)
+        _pair(heads, (by_score, j * EXAMPLES), (images, j * EXAMPLES, size, 0), given, to)
 
 
 @compiled
-def _backward(shape: Any, room: Any, gradient: Any) -> Any:
-    """Add the gradients by the weights, given what `_forward` and `_errors` left in `room`."""
+def _backward(shape: Any, keep: bool, room: Any, gradient: Any) -> Any:
+    """The gradients by the weights, added to `gradient` if `keep`, given what `_forward` and `_errors` left."""
     d, wide, heads, group, width = shape
     parts, rows, errors, images, tanh, by_score, out, columns, shared, by_shared = room
-    size, block, blocks = d * EXAMPLES, d * width, heads // group
-    z, s = 2 * size, 3 * size
-    by_score[:] = F(0)
+    size, whole, block, blocks = d * EXAMPLES, wide * EXAMPLES, d * width, heads // group
+    z, s = (parts, 2 * whole, EXAMPLES, 1), (parts, 3 * whole, EXAMPLES, 1)
     for i in range(heads):
-        given = (out, 0, EXAMPLES, size)
-        _pair(d, (images, i * size, EXAMPLES, 0), given, (by_score, i * EXAMPLES, 0, heads * EXAMPLES))
+        to = (by_score, i * EXAMPLES, 0, heads * EXAMPLES)
+        _pair(d, None, (images, i * size, EXAMPLES, 0), (out, 0, EXAMPLES, whole), to)
     for i in range(tanh.size):
         by_score[i] *= ONE - tanh[i] * tanh[i]
     for b in range(blocks):
         for kind, given, x in ((0, by_score, rows), (blocks, tanh, errors)):
-            _spread(given, x, heads, d, wide, b * group, width, columns)
+            for e in range(EXAMPLES):
+                for v in range(wide - LANES, -1, -LANES):  # zeros beyond a head's columns are overwritten later
+                    own = (given, b * group * EXAMPLES + e, EXAMPLES, heads * EXAMPLES)
+                    _mix(group, (columns, e * width + v, d, 0), own, (x, 2 * e * wide + v, 0, wide))
             to = (gradient, (kind + b) * block, width, LANES)
-            product((d, EXAMPLES, width), (parts, z, EXAMPLES, 1), (columns, 0, width, LANES), to)
-    by_shared[:] = F(0)
+            product((d, EXAMPLES, width), keep, z, (columns, 0, width, LANES), to)
     for a in range(2):
         to = (by_shared, 0, wide, LANES)
-        product((d, EXAMPLES, wide), (parts, s, EXAMPLES, 1), (errors, a * wide, 2 * wide, LANES), to)
+        product((d, EXAMPLES, wide), a == 1, s, (errors, a * wide, 2 * wide, LANES), to)
     for b in range(blocks):
         for c in range(d):
-            at = ((blocks + b) * d + c) * width
             for h in range(group):
-                for j in range(d):
-                    gradient[at + h * d + j] += by_shared[c * wide + j]
+                for v in range(0, wide, LANES):  # zeros beyond d
+                    _add(gradient, ((blocks + b) * d + c) * width + h * d + v, by_shared, c * wide + v)
 
 
-@compiled
+@compiled_for(f"void(int64, float64, float64, {FLAT}, {FLAT}, {FLAT}, {FLAT})")
 def _adam(step: int, rate: float, scale: float, weights: Any, gradient: Any, first: Any, second: Any) -> Any:
     """One update by the gradient times `scale`; the corrections of both moments are made once a step."""
     root = (1 - BETA2**step) ** 0.5
@@ -342,13 +399,12 @@ def train(
     d, wide = shape[0], shape[1]
     for b in range(squares.size):
         total = 0.0
-        gradient[:] = F(0)
         for start in range(b * batch, (b + 1) * batch, EXAMPLES):
             stop = min(start + EXAMPLES, (b + 1) * batch)
             _tokens(x[2 * d * start : 2 * d * stop], d, wide, room[0], room[1])
             _forward(shape, weights, room)
             total += _errors(y[2 * d * start : 2 * d * stop], F(scale), d, wide, room[6], room[2])
-            _backward(shape, room, gradient)
+            _backward(shape, start > b * batch, room, gradient)
         squares[b] = total / batch
         if moments[0].size:
             _adam(step + b + 1, rate, 1 / batch, weights, gradient, moments[0], moments[1])
@@ -366,8 +422,9 @@ def predict(shape: Any, x: Any, weights: Any, room: Any, out: Any) -> Any:
         _tokens(x[2 * d * start : 2 * d * (start + EXAMPLES)], d, wide, room[0], room[1])
         _forward(shape, weights, room)
         for e in range(part.size // (2 * d)):
-            for i in range(2 * d):
-                part[2 * d * e + i] = room[6][i * EXAMPLES + e]
+            for a in range(2):
+                for j in range(d):
+                    part[2 * d * e + a * d + j] = room[6][(a * wide + j) * EXAMPLES + e]
 
 
 def blocks_of(heads: int, dim: int) -> tuple[int, int]:
@@ -397,8 +454,8 @@ class PairStudent:
         self.gradient = np.zeros_like(self.weights)
         self.steps = 0
         M, d, n = self.heads, self.dim, EXAMPLES
-        sizes = (4 * d * n, 2 * wide * n, 2 * wide * n, M * d * n, 2 * M * n, 2 * M * n, 2 * d * n,
-                 self.width * n + LANES + wide, d * wide, d * wide)  # fmt: skip
+        sizes = (4 * wide * n, 2 * wide * n, 2 * wide * n, M * d * n, 2 * M * n, max(2 * M, d) * n, 2 * wide * n,
+                 self.width * n + wide, d * wide, d * wide)  # fmt: skip
         # tokens (by feature, by example), errors by example, images of z, tanh, by_score, out, columns, ΣW, by_ΣW
         self.room = tuple(np.zeros(size, F) for size in sizes)
 
@@ -408,12 +465,12 @@ class PairStudent:
         for at, matrices in ((0, theta.swapaxes(1, 2)), (M // group, w)):
             grouped = matrices.reshape(M // group, group, d, d).swapaxes(1, 2)
             out[at : at + M // group, :, : group * d] = grouped.reshape(M // group, d, group * d)
-        return out.reshape(-1)
+        return np.append(out, np.zeros(-(-d // LANES) * LANES, F))  # vectors may reach beyond the end
 
     def layer(self) -> tuple[Any, Any]:
         """Θ and W, both (M, d, d) float32."""
         M, d, group = self.heads, self.dim, self.group
-        kinds = self.weights.reshape(2, M // group, d, self.width)[..., : group * d]
+        kinds = self.weights[: 2 * M // group * d * self.width].reshape(2, M // group, d, self.width)[..., : group * d]
         theta, w = kinds.reshape(2, M // group, d, group, d).swapaxes(2, 3).reshape(2, M, d, d)
         return theta.swapaxes(1, 2).copy(), w.copy()
 
