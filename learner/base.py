@@ -72,6 +72,7 @@ class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     """
 
     minimum_width: ClassVar[int] = 0  # the least k·d that the method can use
+    solved_at: ClassVar[float] = SOLVED
 
     def __init__(self, heads: int = 2, random_state: int | None = None) -> None:
         self.heads = heads
@@ -93,7 +94,7 @@ class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         self.n_features_in_ = x.shape[2]
         self.layer_ = outcome.layer
         scores = judge(self.predict(x[held]), y[held])
-        status, reason = _verdict(outcome, scores["relative_error"])
+        status, reason = _verdict(outcome, scores["relative_error"], self.solved_at)
         self.report_ = FitReport(
             status=status,
             reason=reason,
@@ -184,10 +185,10 @@ def judge(predicted: Array, Y: Array) -> dict[str, float]:
     }
 
 
-def _verdict(outcome: Outcome, relative_error: float) -> tuple[str, str]:
+def _verdict(outcome: Outcome, relative_error: float, solved_at: float) -> tuple[str, str]:
     if outcome.refused:
         return "refused", outcome.refused
-    if relative_error <= SOLVED:
+    if relative_error <= solved_at:
         return "solved", ""
     missed = f"relative error {relative_error:.1e} on held-out examples"
     if outcome.exhausted:

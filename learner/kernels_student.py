@@ -17,8 +17,8 @@ from numba import types
 from numba.core import cgutils
 from numba.extending import intrinsic
 
-from hardness.kernels import compiled, compiled_for
-from hardness.vectors import everywhere, fused
+from hardness.compiled.bits import compiled, compiled_for
+from hardness.compiled.llvm import everywhere, fused
 from learner.student_dense import BETA1, BETA2, EPSILON
 
 EXAMPLES, LANES = 64, 16  # that go through a step side by side, and numbers of a vector
@@ -286,8 +286,8 @@ def _tokens(x: Any, d: int, wide: int, parts: Any, rows: Any) -> Any:
 @compiled
 def _errors(y: Any, scale: Any, d: int, wide: int, out: Any, rows: Any) -> Any:
     """`out` (2, wide, 64) less targets y (n, 2, d) times `scale`, in `out` and example by example in `rows`
-    (64, 2, wide), which are 0 beyond d. Returns the sum of squares over examples and outputs."""
-    count, size, total = y.size // (2 * d), wide * EXAMPLES, 0.0
+    (64, 2, wide), which are 0 beyond d. Returns sums over examples and outputs: of squared errors, of squared targets."""
+    count, size, total, power = y.size // (2 * d), wide * EXAMPLES, 0.0, 0.0
     for a in range(2):
         for c in range(0, wide, LANES):
             for e in range(0, EXAMPLES, LANES):
@@ -301,16 +301,15 @@ def _errors(y: Any, scale: Any, d: int, wide: int, out: Any, rows: Any) -> Any:
             for c in range(d):
                 rows[t * wide + c] -= F(y[t * d + c]) * scale
     for t in range(2 * count):
-        part = F(0)
-        for c in range(wide):
-            part += rows[t * wide + c] * rows[t * wide + c]
-        total += part
+        for c in range(d):
+            total += np.float64(rows[t * wide + c]) * np.float64(rows[t * wide + c])
+            power += y[t * d + c] * y[t * d + c]
     for a in range(2):
         for c in range(0, wide, LANES):
             for e in range(0, EXAMPLES, LANES):
                 to = (out, a * size + c * EXAMPLES + e, EXAMPLES)
                 _transpose(to, (rows, (2 * e + a) * wide + c, 2 * wide))
-    return total
+    return total, power * scale * scale
 
 
 @compiled
@@ -385,7 +384,7 @@ def _adam(step: int, rate: float, scale: float, weights: Any, gradient: Any, fir
 
 @compiled_for(
     f"void(UniTuple(intp, 5), intp, int64, float64, float64, int8[::1], float64[::1], {FLAT}, UniTuple({FLAT}, 2), "
-    f"UniTuple({FLAT}, 10), {FLAT}, float64[::1])"
+    f"UniTuple({FLAT}, 10), {FLAT}, float64[:, ::1])"
 )
 def train(
     shape: Any, batch: int, step: int, rate: float, scale: float, x: Any, y: Any, weights: Any, moments: Any, room: Any,
@@ -393,38 +392,25 @@ def train(
 ) -> Any:  # fmt: skip
     """Updates of `weights` by whole batches of tokens x and targets y times `scale`, both (n, 2, d) and flat.
 
-    `step` updates were made before; `moments` are Adam's, empty for plain gradient descent. `squares` (n / batch,)
-    gets the squared error of every batch before its update: the mean over examples of the sum over outputs.
+    `step` updates were made before; `moments` are Adam's, empty for plain gradient descent. `squares` (n / batch, 2)
+    gets, of every batch before its update, means over examples of the squared error and of the squared targets.
     """
     d, wide = shape[0], shape[1]
-    for b in range(squares.size):
-        total = 0.0
+    for b in range(len(squares)):
+        squares[b] = 0.0
         for start in range(b * batch, (b + 1) * batch, EXAMPLES):
             stop = min(start + EXAMPLES, (b + 1) * batch)
             _tokens(x[2 * d * start : 2 * d * stop], d, wide, room[0], room[1])
             _forward(shape, weights, room)
-            total += _errors(y[2 * d * start : 2 * d * stop], F(scale), d, wide, room[6], room[2])
+            error, power = _errors(y[2 * d * start : 2 * d * stop], F(scale), d, wide, room[6], room[2])
+            squares[b, 0] += error / batch
+            squares[b, 1] += power / batch
             _backward(shape, start > b * batch, room, gradient)
-        squares[b] = total / batch
         if moments[0].size:
             _adam(step + b + 1, rate, 1 / batch, weights, gradient, moments[0], moments[1])
         else:
             for i in range(weights.size):
                 weights[i] -= F(rate / batch) * gradient[i]
-
-
-@compiled_for(f"void(UniTuple(intp, 5), int8[::1], {FLAT}, UniTuple({FLAT}, 10), {FLAT})")
-def predict(shape: Any, x: Any, weights: Any, room: Any, out: Any) -> Any:
-    """F(X) in `out` (n, 2, d) of tokens x (n, 2, d), both flat."""
-    d, wide = shape[0], shape[1]
-    for start in range(0, x.size // (2 * d), EXAMPLES):
-        part = out[2 * d * start : 2 * d * (start + EXAMPLES)]
-        _tokens(x[2 * d * start : 2 * d * (start + EXAMPLES)], d, wide, room[0], room[1])
-        _forward(shape, weights, room)
-        for e in range(part.size // (2 * d)):
-            for a in range(2):
-                for j in range(d):
-                    part[2 * d * e + a * d + j] = room[6][(a * wide + j) * EXAMPLES + e]
 
 
 def blocks_of(heads: int, dim: int) -> tuple[int, int]:
@@ -475,16 +461,14 @@ class PairStudent:
         return theta.swapaxes(1, 2).copy(), w.copy()
 
     def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0) -> Any:
-        """An update a whole batch of tokens x int8 and targets y float64, both (n, 2, d); squared errors before it."""
-        squares = np.zeros(len(x) // batch)
+        """An update a whole batch of tokens x and targets y times `scale`, both (n, 2, d).
+
+        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
+        squared targets, summed over outputs.
+        """
+        squares = np.zeros((len(x) // batch, 2))
         train(self.shape, batch, self.steps, rate, scale, np.ascontiguousarray(x, np.int8).reshape(-1),
               np.ascontiguousarray(y, np.float64).reshape(-1), self.weights, self.moments, self.room, self.gradient,
               squares)  # fmt: skip
         self.steps += len(squares)
         return squares
-
-    def predict(self, x: Any) -> Any:
-        """F(X), float32 (n, 2, d), of tokens x (n, 2, d)."""
-        out = np.empty(x.shape, F)
-        predict(self.shape, np.ascontiguousarray(x, np.int8).reshape(-1), self.weights, self.room, out.reshape(-1))
-        return out

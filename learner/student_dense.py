@@ -8,13 +8,14 @@ this is the reference of the compiled step.
 from dataclasses import dataclass
 from typing import Any
 
+import numpy as np
+
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam (Kingma & Ba, 2015)
 
 
 def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
     """Θ with entries N(0, 1/d) and W with entries N(0, 1/(d M)), both (M, d, d) float32.
 
-    >>> import numpy as np
     >>> theta, w = initial(np.random.default_rng(0), heads=16, dim=8)
     >>> theta.shape, str(w.dtype), bool(abs(theta.std() - 8**-0.5) < 0.02)
     ((16, 8, 8), 'float32', True)
@@ -104,3 +105,27 @@ class Weights:
             else:
                 parameter -= rate * g
         return error
+
+
+class DenseStudent:
+    """Weights of one student on any number of tokens, with the interface of the compiled one on two."""
+
+    def __init__(self, theta: Any, w: Any, adam: bool = True) -> None:
+        self.weights = Weights(np, theta[None].copy(), w[None].copy(), adam)
+
+    def layer(self) -> tuple[Any, Any]:
+        """Θ and W, both (M, d, d)."""
+        return self.weights.theta[0].copy(), self.weights.w[0].copy()
+
+    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0) -> Any:
+        """An update a whole batch of tokens x and targets y times `scale`, both (n, k, d).
+
+        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
+        squared targets, summed over outputs.
+        """
+        squares = np.zeros((len(x) // batch, 2))
+        for i, start in enumerate(range(0, len(squares) * batch, batch)):
+            part = slice(start, start + batch)
+            target = (y[None, part] * scale).astype(self.weights.w.dtype)
+            squares[i] = self.weights.step(x[None, part].astype(target.dtype), target, rate)[0], (target**2).sum() / batch
+        return squares

@@ -1,0 +1,155 @@
+"""The attention student: a multi-head layer trained on raw tokens, each example seen once."""
+
+from dataclasses import dataclass
+from typing import Any, ClassVar, Self
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hardness.errors import InputError
+from hardness.layer import MultiHeadAttention
+from learner.base import Array, FitReport, Learner, Outcome, Phase, tokens
+
+RATES = {"adam": 3e-3, "sgd": 0.1}  # frozen: what `learner.studies.tuning` finds on parities of two
+FIRST = 1024  # examples that set the scale of the labels before the first update
+SPACING = 1.1  # of the points of the curve, in examples
+EXPLAINED = 0.9  # share of the labels' variance that counts as solved
+
+
+@dataclass(frozen=True)
+class StudentReport(FitReport):
+    """A fit's report with its learning curve: (examples seen, share of the labels' variance explained), …"""
+
+    curve: tuple[tuple[int, float], ...] = ()
+
+
+class Student(Learner):
+    """A multi-head attention layer of its own, trained online by Adam or plain gradient descent in float32.
+
+    It starts from Θ ~ N(0, 1/d), W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and takes a step a batch
+    on the squared error; labels are scaled to unit variance by the first 1024 examples. Nothing of the problem is
+    handed to it, neither products nor a gate. On two tokens the step is compiled; else it is numpy's.
+
+    `heads` M; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of two
+    (`python -m learner.studies.tuning`) and frozen; `batch` examples a step. `partial_fit` goes on from where it
+    was, and examples short of a batch wait for the next call, so the same examples give the same weights in whatever
+    pieces they come. `fit` starts anew unless `warm_start`, holds a tenth out and makes one pass over the rest.
+    `curve_` lists (examples, explained): the share of the labels' variance that was explained, on batches before
+    they were learned from, so on fresh examples. `report_` says `solved` from `EXPLAINED` = .9 on.
+
+    >>> from hardness.families.nondegenerate import Nondegenerate
+    >>> from hardness.instance import Instance
+    >>> nice = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=2), seed=0).examples(50_000, seed=1)
+    >>> student = Student(random_state=0).fit(nice.X, nice.Y)
+    >>> student.report_.status, student.report_.curve[0][1] < 0.5
+    ('solved', True)
+    """
+
+    solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
+    report_: StudentReport
+
+    def __init__(
+        self,
+        heads: int = 16,
+        optimizer: str = "adam",
+        rate: float | None = None,
+        batch: int = 64,
+        warm_start: bool = False,
+        random_state: int | None = None,
+    ) -> None:
+        super().__init__(heads, random_state)
+        self.optimizer = optimizer
+        self.rate = rate
+        self.batch = batch
+        self.warm_start = warm_start
+
+    def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
+        """Learn from examples X of ±1 and Y, both (n, k, d), in the order given; raises `InputError` on others."""
+        x, y = _signs(X), np.asarray(Y, dtype=np.float64)
+        if y.shape != x.shape or not np.isfinite(y).all():
+            raise InputError(f"Y must be finite and have the shape of X {x.shape}, got shape {y.shape}")
+        if not hasattr(self, "_student"):
+            self._start(x.shape)
+        elif x.shape[1:] != self._shape:
+            raise InputError(f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}")
+        if self._waiting:
+            x, y = (np.concatenate(parts) for parts in zip(*self._waiting, (x, y), strict=True))
+        self._take(x, y, last=False)
+        return self
+
+    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
+        """One pass over nine tenths of X and Y, both (n, k, d), judged on the rest; returns self."""
+        super().fit(X, Y)
+        self.report_ = StudentReport(**vars(self.report_), curve=tuple(self.curve_))
+        return self
+
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+        if not self.warm_start and hasattr(self, "_student"):
+            del self._student
+        self.partial_fit(X, Y)
+        if self._waiting:
+            self._take(*self._waiting[0], last=True)
+        if self.layer_ is None:
+            return Outcome(None, refused="the weights are no longer finite: lower the rate")
+        seen, explained = self.curve_[-1]
+        return Outcome(self.layer_, (Phase("train", "ok", "", {"examples": seen, "explained": explained}),))
+
+    def _start(self, shape: tuple[int, ...]) -> None:
+        if self.optimizer not in RATES:
+            raise InputError(f"optimizer must be one of {', '.join(RATES)}, got {self.optimizer!r}")
+        for name in ("heads", "batch"):
+            value = getattr(self, name)
+            if not isinstance(value, (int, np.integer)) or value < 1:
+                raise InputError(f"{name} must be an integer >= 1, got {value!r}")
+        if shape[1] == 2:
+            from learner.kernels_student import PairStudent as Kind
+        else:
+            from learner.student_dense import DenseStudent as Kind  # type: ignore[assignment]
+        from learner.student_dense import initial
+
+        weights = initial(np.random.default_rng(self.random_state), int(self.heads), shape[2])
+        self._student = Kind(*weights, adam=self.optimizer == "adam")
+        self._shape, self.n_features_in_ = shape[1:], shape[2]
+        self._waiting: list[tuple[NDArray[np.int8], Array]] = []
+        self._scale, self._seen, self._window = 0.0, 0, np.zeros(3)
+        self.curve_: list[tuple[int, float]] = []
+        self.layer_: MultiHeadAttention | None = None
+
+    def _take(self, x: NDArray[np.int8], y: Array, last: bool) -> None:
+        """Train on whole batches, and if `last` on the rest too."""
+        self._waiting = [(x, y)] if len(x) else []
+        if not len(x) or not (self._scale or last or len(x) >= max(FIRST, self.batch)):
+            return
+        if not self._scale:
+            spread = y[: max(FIRST, self.batch)].var(axis=0)
+            varying = spread > 1e-12 * spread.max(initial=1e-300)
+            self._scale = float(spread[varying].mean() ** -0.5) if varying.any() else 1.0
+        whole = len(x) // self.batch * self.batch
+        rest = len(x) - whole
+        for part, batch in ((slice(0, whole), self.batch), (slice(whole, None), rest * last)):
+            if batch and len(x[part]):
+                rate = RATES[self.optimizer] if self.rate is None else self.rate
+                self._record(self._student.train(x[part], y[part], batch, rate, self._scale), batch)
+        self._waiting = [(x[whole:], y[whole:])] if rest and not last else []
+        theta, w = self._student.layer()
+        finite = bool(np.isfinite(theta).all() and np.isfinite(w).all())
+        self.layer_ = MultiHeadAttention(theta, w / self._scale) if finite else None
+
+    def _record(self, squares: Array, batch: int) -> None:
+        """Add the errors of batches before their updates to the curve."""
+        while len(squares):
+            short = (SPACING - 1) * self._seen - self._window[0]  # examples until the next point, about
+            part, squares = np.split(squares, [max(1, int(short / batch))])
+            self._seen += len(part) * batch
+            self._window += len(part) * batch, *part.sum(axis=0)
+            if self._window[0] >= (SPACING - 1) * self._seen:
+                count, error, power = self._window
+                self.curve_.append((self._seen, float(1 - error / power) if power else 0.0))
+                self._window[:] = 0.0
+
+
+def _signs(X: ArrayLike) -> NDArray[np.int8]:
+    """Tokens as int8; those of the lab are that already, and are only checked."""
+    if isinstance(X, np.ndarray) and X.dtype == np.int8 and X.ndim == 3 and X.size and (np.abs(X) == 1).all():
+        return X
+    return tokens(X).astype(np.int8)
