@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardness import registry
+from hardness import online, registry
 from hardness.errors import InputError
 from hardness.instance import Instance
 from hardness.judging import judge, solved
@@ -21,13 +21,13 @@ def learners() -> list[str]:
     return registry.names("learner")
 
 
-def make(cls: Any, heads: int, random_state: int) -> Any:
-    """An instance of a learner class, told the heads and the random state if it has such parameters."""
+def make(cls: Any, heads: int | None, random_state: int) -> Any:
+    """An instance of a learner class, told the heads (unless None) and the random state if it has such parameters."""
     from inspect import signature
 
     known = signature(cls).parameters
     offered = {"heads": heads, "random_state": random_state, "seed": random_state}
-    return cls(**{name: value for name, value in offered.items() if name in known})
+    return cls(**{name: value for name, value in offered.items() if name in known and value is not None})
 
 
 def learn(
@@ -44,17 +44,25 @@ def learn(
     `seed` drives examples and learner by separate spawns. The status is `refused` if the learner's own report says
     so; else `solved` where the lab says so; else `budget` if the report says that, `wrong` if not; `error` if the
     learner raised anything but `InputError`. Raises `InputError` for counts below 1 and an unknown name.
+
+    A learner with `partial_fit` is online: it keeps its own width unless `heads` is given, the examples are streamed
+    in constant memory, `curve` tells what it explained on the way, and `solved` is .9 of the variance explained.
     """
     if count < 1 or test < 2:
         raise InputError(f"give at least 1 example to learn from and 2 to test on, got {count} and {test}")
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
-    learner = make(registry.get("learner", name), instance.heads if heads is None else heads, state % 2**32)
-    train = instance.examples(count, sampling)
+    cls = registry.get("learner", name)
+    streamed = hasattr(cls, "partial_fit")
+    learner = make(cls, heads if streamed or heads is not None else instance.heads, state % 2**32)
+    train = None if streamed else instance.examples(count, sampling)
     fresh = instance.examples(test, sampling, start=count).X
     payload: dict[str, Any] = {"status": "error", "learner": name, "train_examples": count}
     started = time.perf_counter()
     try:
-        learner.fit(train.X, train.Y)
+        if train is None:
+            payload["curve"] = online.learn(instance, learner, count, test, sampling)
+        else:
+            learner.fit(train.X, train.Y)
         seconds = time.perf_counter() - started
         scores = judge(instance, fresh, np.asarray(learner.predict(fresh), dtype=np.float64))
     except InputError:
@@ -64,14 +72,15 @@ def learn(
         raised = {"name": "fit", "verdict": "error", "reason": f"{type(error).__name__}: {error}", "diagnostics": {}}
         return payload | lost | {"phases": [raised], "seconds": time.perf_counter() - started}
     report = getattr(learner, "report_", None)
-    payload["status"] = _status(getattr(report, "status", ""), scores)
+    won = online.solved(scores) if streamed else solved(scores)
+    payload["status"] = _status("" if streamed else getattr(report, "status", ""), won)
     return payload | scores | {"phases": plain(getattr(report, "phases", ())), "seconds": seconds}
 
 
-def _status(claimed: str, scores: dict[str, float | None]) -> str:
+def _status(claimed: str, won: bool) -> str:
     if claimed == "refused":
         return claimed
-    if solved(scores):
+    if won:
         return "solved"
     return "budget" if claimed == "budget" else "wrong"
 
