@@ -27,7 +27,7 @@ from hardness.study.page.report import PAGE, ROWS, SUMMARY, renew_index
 from hardness.study.provenance import cpu
 
 HERE = Path(__file__).parent
-TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small")
+TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small", "student")
 PACKAGES = ("numpy", "scipy", "numba", "torch", "pyfwht", "galois", "python-flint")
 
 

@@ -1,0 +1,106 @@
+"""A step of the attention student on two tokens beside torch, alone and with its examples; its growth in M d²."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from time import process_time
+
+import numpy as np
+
+from benchmarks.harness import Row, absent, exponent, optional, race, row, threads
+from benchmarks.student_peers import RATE, steps
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+from learner.kernels_student import PairStudent
+from learner.student import Student
+from learner.student_dense import initial
+
+TOPIC = "10 Student"
+BATCH, ROUND, PEER = 64, 4096, 512  # examples a step, and a measurement of ours and of a peer
+PRODUCT = 512
+CELLS = [(8, 16), (16, 4), (16, 16), (16, 64), (24, 16), (32, 16)]
+SAME = 50  # steps whose losses agree with every peer's
+
+
+def rows() -> Iterator[Row]:
+    torch = optional("torch")
+    yield from absent(TOPIC, {"torch": torch})
+    with threads(1):
+        for d, m in CELLS:
+            yield _step(d, m, bool(torch) and (d, m) == (16, 16))
+        yield _streamed()
+        yield _growth()
+
+
+def _student(d: int, m: int, seed: int = 0) -> tuple[PairStudent, np.ndarray, np.ndarray]:
+    """A student, tokens and standardized labels of `ROUND` examples of a parity."""
+    found = Instance.generate(Parity(d, 2), seed).examples(ROUND, 1)
+    theta, w = initial(np.random.default_rng(seed), m, d)
+    return PairStudent(theta, w), found.X, found.Y / found.Y[:, :, 0].std()
+
+
+def _step(d: int, m: int, with_torch: bool) -> Row:
+    student, x, y = _student(d, m)
+    a = np.random.default_rng(0).random((PRODUCT, PRODUCT)).astype(np.float32)
+    entrants = {"ours": lambda: student.train(x, y, BATCH, RATE), "floor": lambda: a @ a}
+    # The floor is 4 M d² multiply-adds an example at the rate of one large product.
+    factors, goals = {"floor": ROUND * 8 * m * d * d / (2 * PRODUCT**3)}, {}
+    if with_torch:
+        for name, step in _checked(d, m).items():
+            floats = x.astype(np.float32), y.astype(np.float32)
+            entrants[name] = lambda step=step, parts=floats: [
+                step(*(part[s : s + BATCH] for part in parts)) for s in range(0, PEER, BATCH)
+            ]
+            factors[name] = ROUND / PEER
+    # Time of the process, not of the wall: one thread each, and other processes then count less.
+    times = race(entrants, seconds=1.0, clock=process_time).scaled(factors)
+    found = row(TOPIC, f"step, d={d} M={m}", 1, times, units=ROUND, unit="example")
+    if (d, m) == (16, 16):
+        goals = {">= 800,000 examples/s": 1 / found.ours >= 8e5}
+        goals |= {">= 4x torch": found.ratio >= 4} if found.ratio else {}
+    note = f"{1 / found.ours:,.0f} examples/s"
+    return replace(found.judged(goals, floor="4 M d² multiply-adds at the rate of a large product"), note=note)
+
+
+def _checked(d: int, m: int) -> dict[str, object]:
+    """The peers, fresh, after a check that all see the loss of ours for `SAME` steps."""
+    student, x, y = _student(d, m)
+    ours = student.train(x[: SAME * BATCH], y[: SAME * BATCH], BATCH, RATE)[:, 0]
+    theta, w = initial(np.random.default_rng(0), m, d)
+    peers = steps(theta, w)
+    floats = x.astype(np.float32), y.astype(np.float32)
+    for name, step in peers.items():
+        theirs = [step(*(part[s : s + BATCH] for part in floats)) for s in range(0, SAME * BATCH, BATCH)]
+        if not np.allclose(ours, theirs, rtol=1e-3):
+            raise ArithmeticError(f"{name} has another loss")
+    return dict(peers)
+
+
+def _streamed() -> Row:
+    """The estimator on examples that are made for it on the way, by the lab's own stream."""
+    instance, student = Instance.generate(Parity(16, 4), 0), Student(random_state=0)
+    spent = 0
+
+    def train() -> None:
+        nonlocal spent
+        part = instance.examples(ROUND, 1, spent)
+        student.partial_fit(part.X, part.Y)
+        spent += ROUND
+
+    times = race({"ours": train, "floor": lambda: instance.examples(ROUND, 1, spent)}, clock=process_time)
+    found = row(TOPIC, "with generation, d=16 M=16", 1, times, units=ROUND, unit="example")
+    goals = {">= 600,000 examples/s": 1 / found.ours >= 6e5}
+    return replace(found.judged(goals, floor="the examples alone"), note=f"{1 / found.ours:,.0f} examples/s")
+
+
+def _growth() -> Row:
+    """Exponent of time in M d², over the fastest round of each size."""
+    sizes, seconds = [], []
+    for d, m in ((16, 16), (24, 16), (32, 16), (48, 16), (64, 16)):
+        student, x, y = _student(d, m)
+        part = slice(0, 1024)
+        times = race({"ours": lambda s=student, x=x[part], y=y[part]: s.train(x, y, BATCH, RATE)}, clock=process_time)
+        sizes.append(m * d * d)
+        seconds.append(float(times.seconds["ours"].min()))
+    slope, low, high = exponent(sizes, seconds)
+    note = f"exponent {slope:.2f} [{low:.2f}, {high:.2f}]"
+    return Row(TOPIC, "growth in M d²", 1, note=note).judged({"linear in M d²": slope <= 1.1}, miss=note)

@@ -1,0 +1,238 @@
+"""The attention student: its step against float64 and automatic differentiation, the estimator, and what it learns."""
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.errors import InputError
+from hardness.examples import Examples
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+from hardness.layer import MultiHeadAttention
+from learner.kernels_student import EXAMPLES, PairStudent, blocks_of, hyperbolic_tangent, product
+from learner.student import FIRST, Student
+from learner.student_dense import DenseStudent, Weights, forward, gradients, initial
+
+MATH = np.random.default_rng(0)
+
+
+def data(n: int, k: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]:
+    rng = np.random.default_rng(seed)
+    return rng.choice([-1, 1], (n, k, d)).astype(np.int8), rng.normal(size=(n, k, d))
+
+
+def reference(theta, w, x, y, batch, rate, adam=True):
+    """Θ, W and squared errors after float64 steps on whole batches."""
+    weights = Weights(np, theta[None].astype(float), w[None].astype(float), adam)
+    parts = [slice(s, s + batch) for s in range(0, len(x) // batch * batch, batch)]
+    squares = [float(weights.step(x[None, p].astype(float), y[None, p], rate)[0]) for p in parts]
+    return weights.theta[0], weights.w[0], np.array(squares)
+
+
+@pytest.mark.parametrize("k", [1, 2, 3, 5])
+def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k):
+    rng = np.random.default_rng(k)
+    theta, w = rng.normal(size=(2, 1, 3, 4, 4))
+    x, y = data(6, k, 4, k)
+    X, Y = x[None].astype(float), y[None]
+    layer = MultiHeadAttention(theta[0], w[0])
+    assert np.allclose(forward(np, theta, w, X)[0][0], layer(x), atol=1e-13)
+    error, by_theta, by_w = gradients(np, theta, w, X, Y)
+    assert np.isclose(error[0], ((layer(x) - y) ** 2).sum() / 6)
+    for found, which in ((by_theta, 0), (by_w, 1)):
+        for _ in range(4):
+            at = tuple(rng.integers(0, s) for s in found.shape)
+            ends = []
+            for step in (1e-6, -1e-6):
+                moved = [theta.copy(), w.copy()]
+                moved[which][at] += step
+                ends.append(gradients(np, *moved, X, Y)[0][0] / 2)
+            assert np.isclose(found[at], (ends[0] - ends[1]) / 2e-6, atol=1e-7)
+
+
+def test_the_reference_is_what_torch_differentiates_and_its_adam_is_torchs():
+    torch = pytest.importorskip("torch")
+    theta, w = (a.astype(float) for a in initial(np.random.default_rng(1), 3, 5))
+    x, y = data(320, 2, 5, 1)
+    own = [torch.tensor(a[None], requires_grad=True) for a in (theta, w)]
+    optimizer = torch.optim.Adam(own, lr=3e-3)
+    for start in range(0, 320, 64):
+        out = forward(torch, *own, torch.tensor(x[None, start : start + 64], dtype=torch.float64))[0]
+        loss = ((out - torch.tensor(y[None, start : start + 64])) ** 2).sum() / 128
+        optimizer.zero_grad()
+        loss.backward()
+        optimizer.step()
+    expected = reference(theta, w, x, y, 64, 3e-3)
+    assert all(np.allclose(a.detach().numpy()[0], b, atol=1e-9) for a, b in zip(own, expected, strict=False))
+
+
+@settings(max_examples=40)
+@given(
+    st.integers(1, 9), st.integers(1, 35), st.sampled_from([1, 7, 16, 64, 100, 128]), st.booleans(), st.integers(0, 99)
+)
+def test_the_compiled_step_is_the_reference(heads, dim, batch, adam, seed):
+    theta, w = initial(np.random.default_rng(seed), heads, dim)
+    x, y = data(3 * batch + (batch > 1), 2, dim, seed)
+
+    student = PairStudent(theta, w, adam)
+    squares = student.train(x, y, batch, 1e-3, 0.7)
+    ours = student.layer()
+    expected = reference(theta, w, x, 0.7 * y, batch, 1e-3, adam)
+    assert np.allclose(squares[:, 0], expected[2], rtol=2e-6)
+    assert np.allclose(squares[:, 1], [(0.49 * y[s : s + batch] ** 2).sum() / batch for s in range(0, 3 * batch, batch)])
+    moved = [np.abs(after - before) for after, before in zip(ours, (theta, w), strict=True)]
+    wrong = [np.abs(a - b) for a, b in zip(ours, expected, strict=False)]
+    assert max(m.max() for m in moved) > 1e-5
+    assert np.mean(np.concatenate([e.ravel() for e in wrong]) > 2e-5) < 0.01
+    assert max(e.max() for e in wrong) < 7e-3  # three steps of Adam that differ in sign, at the most
+
+
+def test_the_loss_curve_is_that_of_float64():
+    teacher = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=2), seed=3)
+    train = teacher.examples(64 * 200, 4)
+    theta, w = initial(np.random.default_rng(5), 16, 8)
+    squares = PairStudent(theta, w).train(train.X, train.Y, 64, 3e-3)[:, 0]
+    assert np.allclose(squares, reference(theta, w, train.X, train.Y, 64, 3e-3)[2], rtol=1e-3)
+    assert squares[-20:].mean() < 0.4 * squares[:20].mean()
+
+
+def test_the_dense_step_is_the_compiled_one():
+    theta, w = initial(np.random.default_rng(2), 4, 6)
+    x, y = data(640, 2, 6)
+    students = PairStudent(theta, w), DenseStudent(theta, w)
+    squares = [student.train(x, y, 64, 1e-3, 2.0) for student in students]
+    assert np.allclose(*squares, rtol=1e-5)
+    assert np.allclose(students[0].layer()[0], students[1].layer()[0], atol=1e-5)
+
+
+def test_weights_survive_the_layout():
+    for heads, dim in [(1, 1), (16, 16), (5, 12), (7, 33), (16, 24), (11, 40)]:
+        theta, w = initial(MATH, heads, dim)
+        group, width = blocks_of(heads, dim)
+        assert heads % group == 0 and width % 16 == 0 and width >= group * dim  # noqa: PT018
+        assert all(np.array_equal(a, b) for a, b in zip(PairStudent(theta, w).layer(), (theta, w), strict=True))
+
+
+@given(st.integers(1, 9), st.integers(0, 20), st.integers(1, 6), st.booleans(), st.integers(0, 2**32))
+def test_a_product_is_exact_on_integers(rows, depth, vectors, keep, seed):
+    rng = np.random.default_rng(seed)
+    a, b, out = (
+        rng.integers(-9, 10, shape).astype(np.float32)
+        for shape in ((rows, depth), (depth, 16 * vectors), (rows, 16 * vectors))
+    )
+    expected = a @ b + keep * out
+    shape, columns = (rows, depth, 16 * vectors), 16 * vectors
+    product(shape, keep, (a.reshape(-1), 0, depth, 1), (b.reshape(-1), 0, columns, 16), (out.reshape(-1), 0, columns, 16))
+    assert np.array_equal(out, expected)
+
+
+def test_no_score_overflows():
+    h = np.array([np.inf, -np.inf, 3e38, -3e38, 1e-30, 0, 9.02, -9.02, 88.8, -88.8], dtype=np.float32)
+    h = np.concatenate([h, np.linspace(-12, 12, 100_001, dtype=np.float32)])
+    found = h.copy()
+    with np.errstate(all="raise"):
+        hyperbolic_tangent(found)
+    assert np.abs(found - np.tanh(h.astype(float))).max() < 1.5e-7
+    assert np.abs(found).max() == 1
+
+
+@pytest.mark.parametrize("k", [2, 3])
+def test_extreme_weights_give_finite_steps(k):
+    x, y = data(128, k, 6)
+    theta = np.full((3, 6, 6), 1e30, dtype=np.float32)
+    theta[1] *= -1
+    theta[2] = np.eye(6) * 1e8
+    student = (PairStudent if k == 2 else DenseStudent)(theta, initial(MATH, 3, 6)[1])
+    with np.errstate(over="raise", invalid="raise"):
+        assert np.isfinite(student.train(x, y, 64, 1e-3)).all()
+    assert all(np.isfinite(part).all() for part in student.layer())
+
+
+def parity(dim: int, heads: int, count: int, seed: int = 1) -> Examples:
+    return Instance.generate(Parity(dim, heads), seed=0).examples(count, seed)
+
+
+def test_pieces_and_whole_give_the_same_weights_and_curve():
+    train = parity(8, 2, 5000)
+    whole, pieces = Student(random_state=4).partial_fit(train.X, train.Y), Student(random_state=4)
+    for start in range(0, 5000, 130):
+        pieces.partial_fit(train.X[start : start + 130], train.Y[start : start + 130])
+    assert np.array_equal(whole.layer_.theta, pieces.layer_.theta)
+    assert [n for n, _ in whole.curve_][-1] <= 5000 // 64 * 64
+    assert np.allclose(whole.curve_, pieces.curve_)
+    assert not np.array_equal(whole.layer_.w, Student(random_state=5).partial_fit(train.X, train.Y).layer_.w)
+
+
+def test_it_learns_a_parity_and_its_report_says_so():
+    train, fresh = parity(8, 2, 150_000), parity(8, 2, 2000, seed=2)
+    student = Student(random_state=0).fit(train.X, train.Y)
+    assert student.report_.status == "solved"
+    assert student.score(fresh.X, fresh.Y) > 0.9
+    curve = student.report_.curve
+    assert curve[0][1] < 0.3  # before anything is learned
+    assert curve[-1][1] > 0.9
+
+
+def test_labels_of_any_scale_are_learned_alike():
+    train = parity(8, 2, 20_000)
+    one, other = (Student(random_state=1).partial_fit(train.X, train.Y * s) for s in (1.0, 1024.0))
+    assert np.array_equal(one.layer_.w * 1024, other.layer_.w)
+
+
+def test_three_tokens_and_gradient_descent():
+    nice = Instance.generate(Nondegenerate(dim=5, tokens=3, heads=1), seed=0).examples(30_000, 1)
+    assert Student(heads=4, random_state=0).fit(nice.X, nice.Y).report_.relative_error < 0.3
+    nice = Instance.generate(Nondegenerate(dim=6, tokens=2, heads=1), seed=0).examples(60_000, 1)
+    assert Student(optimizer="sgd", random_state=0).fit(nice.X, nice.Y).report_.relative_error < 0.3
+
+
+def test_random_labels_are_not_learned():
+    train = parity(8, 2, 100_000)
+    signs = np.random.default_rng(0).choice([-1.0, 1.0], len(train))[:, None, None]
+    student = Student(random_state=0).fit(train.X, train.Y * signs)
+    assert student.report_.status == "wrong"
+    assert max(explained for _, explained in student.report_.curve) < 0.1
+
+
+def test_warm_start_goes_on():
+    train = parity(8, 2, 40_000)
+    cold, warm = Student(random_state=0), Student(random_state=0, warm_start=True)
+    seen = [s.fit(train.X, train.Y).fit(train.X, train.Y).curve_[-1][0] for s in (cold, warm)]
+    assert seen[0] <= 40_000 < seen[1]
+
+
+def test_few_examples_are_one_small_step():
+    train = parity(6, 2, 300)
+    student = Student(heads=2, random_state=0).fit(train.X, train.Y)
+    assert student.report_.status == "wrong"
+    assert student.predict(train.X).any()
+    assert not Student(random_state=0).partial_fit(train.X, train.Y).predict(train.X).any()  # still waits for more
+    assert FIRST > 300 > EXAMPLES
+
+
+@pytest.mark.parametrize(
+    "change", [{"optimizer": "rmsprop"}, {"heads": 0}, {"batch": 0}, {"batch": 1.5}], ids=lambda c: next(iter(c))
+)
+def test_bad_parameters_are_refused(change):
+    train = parity(6, 2, 10)
+    with pytest.raises(InputError):
+        Student(**change).partial_fit(train.X, train.Y)
+
+
+def test_bad_examples_are_refused():
+    train = parity(6, 2, 2000)
+    student = Student(heads=2).partial_fit(train.X, train.Y)
+    bad = train.Y.copy()
+    bad[0, 0, 0] = np.nan
+    for X, Y in ((train.X, bad), (train.X * 3, train.Y), (train.X[:, :, :3], train.Y[:, :, :3]), (train.X, train.Y[1:])):
+        with pytest.raises(InputError):
+            student.partial_fit(X, Y)
+
+
+def test_a_rate_that_diverges_is_refused_in_words():
+    train = parity(6, 2, 30_000)
+    student = Student(heads=2, optimizer="sgd", rate=1e6, random_state=0).fit(train.X, train.Y)
+    assert student.report_.status == "refused"
+    assert "rate" in student.report_.reason
