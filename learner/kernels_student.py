@@ -32,7 +32,7 @@ TOP, TURNS, ROUND = F(9.02), F(2 / np.log(2)), F(1.5 * 2**23)
 C0, C1, C2, C3, C4, C5, C6 = np.polynomial.Chebyshev.interpolate(np.exp2, 6, [-0.5, 0.5]).convert(
     kind=np.polynomial.Polynomial
 ).coef.astype(F)  # fmt: skip
-FLAT = "float32[::1]"
+FLAT, GIVEN = "float32[::1]", "Array({}, 1, 'C', True)"  # what is given may be read-only
 SIDE = 4 if get_host_cpu_features().get("avx512f") else 2  # rows and vectors of a tile: its sums stay in registers
 
 
@@ -383,8 +383,8 @@ def _adam(step: int, rate: float, scale: float, weights: Any, gradient: Any, fir
 
 
 @compiled_for(
-    f"void(UniTuple(intp, 5), intp, int64, float64, float64, int8[::1], float64[::1], {FLAT}, UniTuple({FLAT}, 2), "
-    f"UniTuple({FLAT}, 10), {FLAT}, float64[:, ::1])"
+    f"void(UniTuple(intp, 5), intp, int64, float64, float64, {GIVEN.format('int8')}, {GIVEN.format('float64')}, {FLAT}, "
+    f"UniTuple({FLAT}, 2), UniTuple({FLAT}, 10), {FLAT}, float64[:, ::1])"
 )
 def train(
     shape: Any, batch: int, step: int, rate: float, scale: float, x: Any, y: Any, weights: Any, moments: Any, room: Any,

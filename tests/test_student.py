@@ -221,6 +221,13 @@ def test_bad_parameters_are_refused(change):
         Student(**change).partial_fit(train.X, train.Y)
 
 
+def test_arrays_that_may_not_be_written_are_learned_from():
+    train = parity(6, 2, 2000)
+    for array in (train.X, train.Y):
+        array.setflags(write=False)
+    assert Student(heads=2).partial_fit(train.X, train.Y).layer_ is not None
+
+
 def test_bad_examples_are_refused():
     train = parity(6, 2, 2000)
     student = Student(heads=2).partial_fit(train.X, train.Y)

@@ -1,0 +1,108 @@
+"""The grid of `wall`: cells, runs and caps, the small grid, and the sub-studies of width, batch and optimiser."""
+
+from collections.abc import Iterable, Mapping
+from typing import Any
+
+from hardness.study.task import Task
+
+QUESTION = "How many examples does one attention student need on hard and on nice layers of m heads?"
+
+STUDENT, WIDTH = "student", 16  # who is measured, and its heads wherever nothing else is said
+CAP, RUNS = 50_000_000, 10  # examples a run, runs a cell
+LARGE_CAP, LARGE_RUNS = 30_000_000, 5  # from m = 5 at d >= 16, and rounding from m = 7
+SMALL_CAP, SMALL_RUNS = 3_000_000, 5
+CONTROL_CAP, CONTROL_RUNS = 10_000_000, 50  # random labels, all cells together
+PLANE = [(d, m) for m in (2, 3, 4) for d in (12, 16, 20, 24)] + [(32, 2)]
+HIGH = [(d, m) for m in (5, 6) for d in (12, 16)]
+RAY = [(4 * m, m) for m in (2, 3, 4, 5)]
+SMALL = [(d, m) for m in (2, 3, 4) for d in (12, 16, 20)]
+ROUNDING = [(3, 3), (5, 4), (8, 5), (11, 6), (14, 7), (17, 8)]  # q = 17, p = 2: about as large as m heads hold
+PATH, RHOS = [(16, m) for m in (2, 3, 4)], (0.1, 0.5)
+BATCHES, VARIED = (16, 256), [(16, 2), (16, 3)]  # beside 64; where batch and optimiser are varied
+SUB_CAP, SUB_RUNS = 5_000_000, 5
+
+Cell = tuple[str, dict[str, Any]]
+
+
+def tasks(quick: bool) -> list[Task]:
+    """The full grid, or the small one: the plane up to m = 4 and d = 20, hard and nice."""
+    if quick:
+        return list(_runs([*map(parity, SMALL), *map(nice, SMALL)], SMALL_RUNS, SMALL_CAP))
+    return [*guest(False, STUDENT), *_controls(), *_variants()]
+
+
+def guest(quick: bool, learner: str) -> list[Task]:
+    """One learner, registered or ``package.module:Class``, on every cell on which the student is measured."""
+    if quick:
+        return list(_runs([*map(parity, SMALL), *map(nice, SMALL)], SMALL_RUNS, SMALL_CAP, learner))
+    places = list(dict.fromkeys([*PLANE, *HIGH, *RAY]))
+    usual = [make(cell) for make in (parity, nice) for cell in places if not _large(*cell)]
+    usual += [rounding(cell) for cell in ROUNDING if cell[1] < 7]
+    usual += [between(cell, rho) for rho in RHOS for cell in PATH]
+    large = [make(cell) for make in (parity, nice) for cell in places if _large(*cell)]
+    large += [rounding(cell) for cell in ROUNDING if cell[1] >= 7]
+    return [*_runs(usual, RUNS, CAP, learner), *_runs(large, LARGE_RUNS, LARGE_CAP, learner)]
+
+
+def parity(cell: tuple[int, int]) -> Cell:
+    """Hidden parity of m of d - 1 coordinates."""
+    return "parity", {"dim": cell[0], "heads": cell[1]}
+
+
+def nice(cell: tuple[int, int]) -> Cell:
+    """A random layer of the same size."""
+    return "nondegenerate", {"dim": cell[0], "tokens": 2, "heads": cell[1]}
+
+
+def rounding(cell: tuple[int, int]) -> Cell:
+    """A rounded inner product mod 17 in labels of m heads."""
+    return "rounding", {"dim": cell[0], "heads": cell[1], "modulus": 17, "levels": 2}
+
+
+def between(cell: tuple[int, int], rho: float) -> Cell:
+    """On the path from a hidden parity to a random layer."""
+    return "interpolation", {"dim": cell[0], "heads": cell[1], "rho": rho}
+
+
+def _large(d: int, m: int) -> bool:
+    return m >= 5 and d >= 16
+
+
+def _controls() -> Iterable[Task]:
+    """Random labels: an independent sign an example, on the parities of d = 16."""
+    places = [parity((16, m)) for m in (2, 3, 4, 5, 6)]
+    return _runs(places, CONTROL_RUNS // len(places), CONTROL_CAP, labels="independent")
+
+
+def _variants() -> list[Task]:
+    """Other widths on the small plane; other batches and plain gradient descent at two places."""
+    found: list[Task] = []
+    for d, m in SMALL:
+        for width in (m, 4 * m):
+            found += _runs([parity((d, m))], SUB_RUNS, SUB_CAP, params={"heads": width})
+    for cell in VARIED:
+        for params in [*({"batch": batch} for batch in BATCHES), {"optimizer": "sgd"}]:
+            found += _runs([parity(cell)], SUB_RUNS, SUB_CAP, params=params)
+    return found
+
+
+def _runs(
+    cells: Iterable[Cell],
+    runs: int,
+    cap: int,
+    learner: str = STUDENT,
+    params: Mapping[str, Any] | None = None,
+    labels: str = "teacher",
+) -> list[Task]:
+    solver = {"kind": "wall", "learner": learner, "params": dict(params or {}), "labels": labels}
+    return [Task(family, own, solver, {"samples": cap}, run) for family, own in cells for run in range(runs)]
+
+
+def seconds(task: Task) -> float:
+    """Predicted seconds of a trial: of a run to its cap if that is likely, else of what such layers cost."""
+    d, m, cap = int(task.params["dim"]), int(task.params["heads"]), float(task.budget["samples"])
+    width = int(task.solver["params"].get("heads", WIDTH))
+    nice = task.family == "nondegenerate" or task.params.get("rho", 0) >= 0.5
+    usual = 2e4 * d * m**0.5 if nice else 1e4 * 2.0 ** (0.6 * m) * (d / 4) ** (1.3 if m == 2 else 2.2)
+    spent = cap if task.solver["labels"] == "independent" else min(cap, usual)
+    return 0.5 + spent * (4e-7 + 2e-10 * width * d * d)
