@@ -27,8 +27,9 @@ class Student(Learner):
     """A multi-head attention layer of its own, trained online by Adam or plain gradient descent in float32.
 
     It starts from Θ ~ N(0, 1/d), W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and takes a step a batch
-    on the squared error; labels are scaled to unit variance by the first 1024 examples. Nothing of the problem is
-    handed to it, neither products nor a gate. On two tokens the step is compiled; else it is numpy's.
+    on the squared error; labels are scaled by the first 1024 examples, so that the outputs of a token have variance 1 in
+    all: those of a structured family, which vary in one column, vary by 1 there. Nothing of the problem is handed to
+    it, neither products nor a gate. On two tokens the step is compiled; else it is numpy's.
 
     `heads` M; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of two
     (`python -m learner.studies.tuning`) and frozen; `batch` examples a step. `partial_fit` goes on from where it
@@ -121,9 +122,8 @@ class Student(Learner):
         if not len(x) or not (self._scale or last or len(x) >= max(FIRST, self.batch)):
             return
         if not self._scale:
-            spread = y[: max(FIRST, self.batch)].var(axis=0)
-            varying = spread > 1e-12 * spread.max(initial=1e-300)
-            self._scale = float(spread[varying].mean() ** -0.5) if varying.any() else 1.0
+            spread = float(y[: max(FIRST, self.batch)].var(axis=0).sum(axis=1).mean())
+            self._scale = spread**-0.5 if spread > 0 else 1.0
         whole = len(x) // self.batch * self.batch
         rest = len(x) - whole
         for part, batch in ((slice(0, whole), self.batch), (slice(whole, None), rest * last)):
