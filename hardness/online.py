@@ -7,7 +7,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.examples import Examples, TokenStream, compiled_pays
-from hardness.gadget import Gadget
 from hardness.instance import Instance
 
 EXPLAINED = 0.9  # share of the labels' variance, on fresh inputs, that an online learner has to explain

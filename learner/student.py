@@ -1,7 +1,7 @@
 """The attention student: a multi-head layer trained on raw tokens, each example seen once."""
 
 from dataclasses import dataclass
-from typing import Any, ClassVar, Self
+from typing import ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -26,10 +26,10 @@ class StudentReport(FitReport):
 class Student(Learner):
     """A multi-head attention layer of its own, trained online by Adam or plain gradient descent in float32.
 
-    It starts from Θ ~ N(0, 1/d), W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and takes a step a batch
-    on the squared error; labels are scaled by the first 1024 examples, so that the outputs of a token have variance 1 in
-    all: those of a structured family, which vary in one column, vary by 1 there. Nothing of the problem is handed to
-    it, neither products nor a gate. On two tokens the step is compiled; else it is numpy's.
+    It starts from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and takes a step a
+    batch on the squared error. Nothing of the problem is handed to it, neither products nor a gate. The first 1024
+    examples scale the labels, so that the outputs of a token have variance 1 in all: those of a structured family,
+    which vary in one column, vary by 1 there. On two tokens the step is compiled; else it is numpy's.
 
     `heads` M; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of two
     (`python -m learner.studies.tuning`) and frozen; `batch` examples a step. `partial_fit` goes on from where it
@@ -133,7 +133,7 @@ class Student(Learner):
         self._waiting = [(x[whole:], y[whole:])] if rest and not last else []
         theta, w = self._student.layer()
         finite = bool(np.isfinite(theta).all() and np.isfinite(w).all())
-        self.layer_ = MultiHeadAttention(theta, w / self._scale) if finite else None
+        self.layer_ = MultiHeadAttention(theta, w.astype(np.float64) / self._scale) if finite else None
 
     def _record(self, squares: Array, batch: int) -> None:
         """Add the errors of batches before their updates to the curve."""
@@ -143,7 +143,7 @@ class Student(Learner):
             self._seen += len(part) * batch
             self._window += len(part) * batch, *part.sum(axis=0)
             if self._window[0] >= (SPACING - 1) * self._seen:
-                count, error, power = self._window
+                _, error, power = self._window
                 self.curve_.append((self._seen, float(1 - error / power) if power else 0.0))
                 self._window[:] = 0.0
 

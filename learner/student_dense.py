@@ -127,5 +127,8 @@ class DenseStudent:
         for i, start in enumerate(range(0, len(squares) * batch, batch)):
             part = slice(start, start + batch)
             target = (y[None, part] * scale).astype(self.weights.w.dtype)
-            squares[i] = self.weights.step(x[None, part].astype(target.dtype), target, rate)[0], (target**2).sum() / batch
+            squares[i] = (
+                self.weights.step(x[None, part].astype(target.dtype), target, rate)[0],
+                (target**2).sum() / batch,
+            )
         return squares

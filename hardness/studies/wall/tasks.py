@@ -18,7 +18,8 @@ RAY = [(4 * m, m) for m in (2, 3, 4, 5)]
 SMALL = [(d, m) for m in (2, 3, 4) for d in (12, 16, 20)]
 ROUNDING = [(3, 3), (5, 4), (8, 5), (11, 6), (14, 7), (17, 8)]  # q = 17, p = 2: about as large as m heads hold
 PATH, RHOS = [(16, m) for m in (2, 3, 4)], (0.1, 0.5)
-BATCHES, VARIED = (16, 256), [(16, 2), (16, 3)]  # beside 64; where batch and optimiser are varied
+OTHERS: tuple[dict[str, Any], ...] = ({"batch": 16}, {"batch": 256}, {"optimizer": "sgd"})
+VARIED = [(16, 2), (16, 3)]  # where batch and optimiser are varied
 SUB_CAP, SUB_RUNS = 5_000_000, 5
 
 Cell = tuple[str, dict[str, Any]]
@@ -81,7 +82,7 @@ def _variants() -> list[Task]:
         for width in (m, 4 * m):
             found += _runs([parity((d, m))], SUB_RUNS, SUB_CAP, params={"heads": width})
     for cell in VARIED:
-        for params in [*({"batch": batch} for batch in BATCHES), {"optimizer": "sgd"}]:
+        for params in OTHERS:
             found += _runs([parity(cell)], SUB_RUNS, SUB_CAP, params=params)
     return found
 

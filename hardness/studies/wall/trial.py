@@ -40,7 +40,8 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     judged = online.fresh(instance, JUDGED, shared.seed(root, "fresh"), independent=independent)
     examples, cap = shared.seed(root, "examples"), int(task.budget["samples"])
     detail: dict[str, Any] = {"linear": linear(instance, judged, shared.seed(root, "linear"), independent)}
-    detail |= {"error_mass": m for m in [instance.certificate.get("error_mass")] if m is not None}
+    if "error_mass" in instance.certificate:
+        detail["error_mass"] = instance.certificate["error_mass"]
     looks: list[online.Look] = []
     spent, source = 0, None
     try:
