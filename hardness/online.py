@@ -37,7 +37,7 @@ def explained(predicted: Floats, Y: Floats) -> float | None:
     """1 - Σ|F̂ - F|² / Σ|F - mean F|², over all outputs (n, k, d); None if a prediction is not finite.
 
     >>> Y = np.array([[[1.0]], [[-1.0]]])
-    >>> explained(Y, Y), explained(0 * Y, Y), explained(Y / 0.0 * 0, Y)
+    >>> explained(Y, Y), explained(0 * Y, Y), explained(np.nan * Y, Y)
     (1.0, 0.0, None)
     """
     if predicted.shape != Y.shape or not np.isfinite(predicted).all():

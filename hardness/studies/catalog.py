@@ -11,6 +11,7 @@ from hardness.studies import head_budget, query_frontier, rounding_games, tolera
 from hardness.studies.contest.study import STUDIES as CONTESTS
 from hardness.studies.exponential_in_m.study import STUDY as EXPONENTIAL_IN_M
 from hardness.studies.stress.study import STUDY as STRESS
+from hardness.studies.wall.study import STUDY as WALL
 from hardness.study.store import Store
 from hardness.study.study import Study
 
@@ -20,6 +21,7 @@ STUDIES = {
         EXPONENTIAL_IN_M,
         *CONTESTS,
         STRESS,
+        WALL,
         query_frontier.STUDY,
         tolerance_in_m.STUDY,
         rounding_games.STUDY,

@@ -1,0 +1,180 @@
+"""The rows of `wall` as cells: what every run cost, solved or censored; medians, ratios with intervals, the table."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from math import comb
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.studies.wall.tasks import STUDENT, WIDTH
+from hardness.study.growth.fit import Cell
+from hardness.study.outcome import Outcome
+from hardness.study.store import Row
+from hardness.study.task import Task
+
+ENDED = ("solved", "budget", "wrong")  # a crash, a refusal and a guard are no data
+REPLICATES, SEED = 2000, 0  # of the bootstrap: the same rows give the same page
+HARD, NICE, CONTROL = "parity", "random layer", "random labels"
+
+
+@dataclass(frozen=True)
+class Kind:
+    """What is learned and by whom: cells of one kind make one series over (d, m)."""
+
+    layers: str
+    learner: str = STUDENT
+
+
+@dataclass(frozen=True)
+class Runs:
+    """The runs of one kind at one (d, m): examples spent, and whether the target was met; others are censored there."""
+
+    dim: int
+    size: int
+    cost: NDArray[np.float64]
+    solved: NDArray[np.bool_]
+    outcomes: tuple[Outcome, ...]
+
+    @property
+    def median(self) -> float | None:
+        """The upper median of the costs; None if it is among the runs that did not meet the target."""
+        costs = np.sort(np.where(self.solved, self.cost, np.inf))
+        middle = float(costs[len(costs) // 2])
+        return middle if np.isfinite(middle) else None
+
+    @property
+    def bound(self) -> float:
+        """What the median is, or at least is: that of the examples spent."""
+        return self.median or float(np.sort(self.cost)[len(self.cost) // 2])
+
+    def second(self, share: str) -> float | None:
+        """The upper median of the examples to another share of the variance; None if it is among runs without it."""
+        found = sorted(float(o.detail["reached"][share] or np.inf) for o in self.outcomes if "reached" in o.detail)
+        middle = found[len(found) // 2] if found else np.inf
+        return middle if np.isfinite(middle) else None
+
+    def mean(self, name: str) -> float | None:
+        """The mean of a number of the rows' details over the runs that have it."""
+        found = [float(o.detail[name]) for o in self.outcomes if o.detail.get(name) is not None]
+        return float(np.mean(found)) if found else None
+
+    def growth(self) -> Cell:
+        """The same, as what fits the growth of costs takes it."""
+        return Cell(self.dim, self.size, self.cost, self.solved)
+
+
+Cells = Mapping[Kind, Mapping[tuple[int, int], Runs]]
+
+
+def kind_of(task: Task) -> Kind:
+    """Layers and learner of a task in words.
+
+    >>> solver = {"learner": "student", "params": {"heads": 8}, "labels": "teacher"}
+    >>> kind_of(Task("parity", {"dim": 12, "heads": 2}, solver, {}, 0))
+    Kind(layers='parity', learner='student, M = 4m')
+    """
+    solver, params = task.solver, task.params
+    names = {"parity": HARD, "nondegenerate": NICE, "rounding": "rounding q = 17, p = 2"}
+    layers = names.get(task.family, f"{task.family}, ρ = {params.get('rho', 0):g}")
+    m, known = int(params["heads"]), dict(solver["params"])
+    said = [solver["learner"].rpartition(":")[2]]
+    if "heads" in known:
+        width = int(known.pop("heads"))
+        said.append(f"M = {'' if width == m else width // m}m" if width % m == 0 else f"M = {width}")
+    said += [f"{name} {value}" for name, value in known.items()]
+    return Kind(CONTROL if solver["labels"] == "independent" else layers, ", ".join(said))
+
+
+def cells(rows: Iterable[Row]) -> Cells:
+    """Every kind's runs by (d, m), of the trials that ended by themselves."""
+    found: dict[Kind, dict[tuple[int, int], list[Outcome]]] = {}
+    for row in rows:
+        if row.outcome and row.outcome.status in ENDED and row.outcome.cost is not None:
+            place = int(row.task.params["dim"]), int(row.task.params["heads"])
+            found.setdefault(kind_of(row.task), {}).setdefault(place, []).append(row.outcome)
+    return {
+        kind: {place: _runs(*place, outcomes) for place, outcomes in sorted(places.items())}
+        for kind, places in found.items()
+    }
+
+
+def _runs(dim: int, size: int, outcomes: list[Outcome]) -> Runs:
+    cost = np.array([float(o.cost or 0) for o in outcomes])
+    return Runs(dim, size, cost, np.array([o.status == "solved" for o in outcomes]), tuple(outcomes))
+
+
+@dataclass(frozen=True)
+class Ratio:
+    """Median examples on one kind of layer over those on another, with its 95 % interval; `bounded` says that the
+    upper one is only known to be at least that."""
+
+    value: float
+    low: float
+    high: float
+    bounded: bool
+
+    def __str__(self) -> str:
+        return f"{'at least ' * self.bounded}{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+
+
+def ratio(hard: Runs, nice: Runs) -> Ratio | None:
+    """How many times as many examples; the interval is a bootstrap over the runs of both. None if `nice` is censored.
+
+    >>> one, ten = (_runs(8, 2, [Outcome("solved", cost * n) for n in (1, 2, 3)]) for cost in (100, 1000))
+    >>> print(ratio(ten, one))
+    10 [3.33, 30]
+    """
+    if nice.median is None:
+        return None
+    rng = np.random.default_rng(SEED)
+    drawn = []
+    for runs in (hard, nice):
+        cost = np.sort(runs.cost[rng.integers(len(runs.cost), size=(REPLICATES, len(runs.cost)))], axis=1)
+        drawn.append(cost[:, cost.shape[1] // 2])
+    low, high = np.quantile(drawn[0] / drawn[1], [0.025, 0.975])
+    return Ratio(hard.bound / nice.bound, float(low), float(high), hard.median is None)
+
+
+def width_effect(rows: Iterable[Row]) -> tuple[float, float, float] | None:
+    """Does the student's width M change the exponent of d? By how much a doubling of M does, with its 95 % interval.
+
+    Fitted to the solved runs on parities: log cost = a_m + α_m log d + b_m log M + c log d log2 M; c is returned, and
+    its interval is a bootstrap over runs. None with fewer than two widths or dimensions.
+    """
+    data = [
+        (float(p["dim"]), float(p["heads"]), float(own.get("heads", WIDTH)), float(row.outcome.cost or 1))
+        for row in rows
+        for p, own in [(row.task.params, row.task.solver["params"])]
+        if kind_of(row.task).layers == HARD and row.task.solver["learner"] == STUDENT and set(own) <= {"heads"}
+        if row.outcome and row.outcome.status == "solved"
+    ]
+    if len({d for d, *_ in data}) < 2 or len({w for _, _, w, _ in data}) < 2:
+        return None
+    d, m, width, cost = np.array(data).T
+    member = (m[:, None] == np.unique(m)).astype(float)
+    logs = [np.log(d)[:, None], np.log(width)[:, None]]
+    X = np.hstack([member, member * logs[0], member * logs[1], logs[0] * np.log2(width)[:, None]])
+    rng = np.random.default_rng(SEED)
+    draws = [np.arange(len(d)), *rng.integers(len(d), size=(REPLICATES // 4, len(d)))]
+    slopes = [float(np.linalg.lstsq(X[draw], np.log(cost)[draw], rcond=None)[0][-1]) for draw in draws]
+    low, high = np.quantile(slopes[1:], [0.025, 0.975])
+    return slopes[0], float(low), float(high)
+
+
+def table(found: Cells) -> list[dict[str, Any]]:
+    """A line a cell: runs, medians to both targets, the range of the solved runs, what a linear fit explains."""
+    lines = []
+    for kind, places in found.items():
+        for (d, m), runs in places.items():
+            won = runs.cost[runs.solved]
+            lines.append(
+                {"layers": kind.layers, "learner": kind.learner, "d": d, "m": m, "N": comb(d - 1, m)}
+                | {"runs solved": f"{len(won)}/{len(runs.cost)}"}
+                | {"examples to .1": ("" if runs.median else "> ") + f"{runs.bound:,.0f}"}
+                | {"solved runs": f"{won.min():,.0f} to {won.max():,.0f}" if len(won) else None}
+                | {"examples to .02": f"{second:,.0f}" if (second := runs.second("0.98")) else None}
+                | {"linear fit explains": runs.mean("linear"), "error mass": runs.mean("error_mass")}
+            )
+    return lines
