@@ -10,7 +10,7 @@ from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
 from learner.base import Array, FitReport, Learner, Outcome, Phase, tokens
 
-RATES = {"adam": 3e-3, "sgd": 0.1}  # frozen: what `learner.studies.tuning` finds on parities of two
+RATES = {"adam": 3e-3, "sgd": 0.1}  # frozen: what `learner.tuning` finds on parities of two
 FIRST = 1024  # examples that set the scale of the labels before the first update
 SPACING = 1.1  # of the points of the curve, in examples
 EXPLAINED = 0.9  # share of the labels' variance that counts as solved
@@ -32,7 +32,7 @@ class Student(Learner):
     which vary in one column, vary by 1 there. On two tokens the step is compiled; else it is numpy's.
 
     `heads` M; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of two
-    (`python -m learner.studies.tuning`) and frozen; `batch` examples a step. `partial_fit` goes on from where it
+    (`python -m learner.tuning`) and frozen; `batch` examples a step. `partial_fit` goes on from where it
     was, and examples short of a batch wait for the next call, so the same examples give the same weights in whatever
     pieces they come. `fit` starts anew unless `warm_start`, holds a tenth out and makes one pass over the rest.
     `curve_` lists (examples, explained): the share of the labels' variance that was explained, on batches before

@@ -1,0 +1,267 @@
+"""The study `wall`: its grid, one run from examples to row, what the rows say, and the costs measured before."""
+
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardness import online
+from hardness.examples import Examples
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+from hardness.studies import catalog
+from hardness.studies.wall import tasks as grid
+from hardness.studies.wall.cells import CONTROL, HARD, NICE, Kind, cells, kind_of, ratio, width_effect
+from hardness.studies.wall.page import write
+from hardness.studies.wall.trial import trial
+from hardness.study.outcome import Outcome
+from hardness.study.store import Row, Store, export
+from hardness.study.task import Task
+from learner.tuning import cost
+
+STUDENT = {"kind": "wall", "learner": "student", "params": {}, "labels": "teacher"}
+
+
+def run(cell: tuple, cap: int, repetition: int = 0, **change: object) -> Outcome:
+    return trial(Task(*cell, {**STUDENT, **change}, {"samples": cap}, repetition), 0, 600.0)
+
+
+def test_the_grid_is_what_the_study_promises():
+    full, quick = grid.tasks(False), grid.tasks(True)
+    assert len({task.identity for task in full}) == len(full)
+    assert len(quick) == 2 * 9 * 5
+    control = [task for task in full if task.solver["labels"] == "independent"]
+    assert (len(control), {task.budget["samples"] for task in control}) == (50, {10_000_000})
+    plain = [task for task in full if not task.solver["params"] and task not in control]
+    places = {
+        f: {(t.params["dim"], t.params["heads"]) for t in plain if t.family == f} for f in ("parity", "nondegenerate")
+    }
+    assert places["parity"] == places["nondegenerate"] >= {(d, m) for d in (12, 16, 20, 24) for m in (2, 3, 4)}
+    assert {(32, 2), (16, 5), (16, 6), (8, 2), (20, 5)} < places["parity"]
+    assert {t.params["heads"] for t in plain if t.family == "rounding"} == set(range(3, 9))
+    assert {t.params["rho"] for t in plain if t.family == "interpolation"} == {0.1, 0.5}
+    caps = {(t.params["dim"], t.params["heads"]): t.budget["samples"] for t in plain if t.family == "parity"}
+    assert caps[20, 4] == 50_000_000 > caps[20, 5] == 30_000_000
+    assert {task.solver["learner"] for task in grid.guest(False, "mine:Own")} == {"mine:Own"}
+    assert len(grid.guest(True, "mine:Own")) == len(quick)
+    assert catalog.get("wall").guest is grid.guest
+
+
+def test_a_hard_and_a_nice_layer_are_solved_and_the_row_says_how():
+    hard, easy = run(grid.parity((8, 2)), 300_000), run(grid.nice((8, 2)), 300_000)
+    assert hard.status == easy.status == "solved"
+    assert 2 < hard.cost / easy.cost < 20
+    assert hard.detail["reached"]["0.9"] == hard.cost < hard.detail["reached"]["0.98"]
+    curve = hard.detail["curve"]
+    assert max(c for n, _, c in curve if n < hard.cost / 4) < 0.6 < 0.9 < curve[-1][2]
+    assert 0.4 < hard.detail["linear"] < 0.75
+    assert easy.detail["curve"][-1][2] is None
+    again = run(grid.nice((8, 2)), 300_000)
+    assert (again.cost, again.detail) == (easy.cost, easy.detail)
+
+
+def test_a_cap_censors_and_random_labels_are_not_solved():
+    assert (run(grid.parity((8, 2)), 20_000).status, run(grid.parity((8, 2)), 20_000).cost) == ("budget", 20_000)
+    control = run(grid.parity((8, 2)), 100_000, labels="independent")
+    assert control.status == "budget"
+    assert control.detail["explained"] < 0.1
+
+
+class Broken:
+    """A learner whose predictions are not finite."""
+
+    def partial_fit(self, X, Y):
+        return self
+
+    def predict(self, X):
+        return np.full(X.shape, np.nan)
+
+
+def test_a_learner_of_the_users_own_meets_the_same(monkeypatch):
+    monkeypatch.chdir(Path(__file__).parent)
+    assert run(grid.parity((8, 2)), 5000, learner="test_wall:Broken").status == "wrong"
+    assert run(grid.parity((8, 2)), 5000, learner="test_wall:Missing").status == "error"
+    outcome = run(grid.parity((8, 2)), 60_000, learner="sgd")  # handed the products, it is quick
+    assert outcome.status == "solved"
+    assert outcome.source
+
+
+def test_looks_are_those_of_a_stream_in_any_portions(monkeypatch):
+    class Record:
+        def __init__(self):
+            self.parts = []
+
+        def partial_fit(self, X, Y):
+            self.parts.append((X, Y))
+
+    instance = Instance.generate(Parity(8, 3), 0)  # none of its labels is 0
+    whole = instance.examples(1000, 5)
+    for independent in (False, True):
+        seen = []
+        for portion in (64, 1000):
+            monkeypatch.setattr(online, "PORTION", portion)
+            record = Record()
+            online.stream(instance, record, 5, 0, 300, independent)
+            online.stream(instance, record, 5, 300, 1000, independent)
+            seen.append(tuple(np.concatenate(each) for each in zip(*record.parts, strict=True)))
+        assert all(np.array_equal(a, b) for a, b in zip(*seen, strict=True))
+        assert np.array_equal(seen[0][0], whole.X)
+        same = np.isclose(seen[0][1], whole.Y).all(axis=(1, 2))
+        assert same.all() if not independent else abs(same.mean() - 0.5) < 0.11  # 7 standard deviations
+        assert np.allclose(np.abs(seen[0][1]), np.abs(whole.Y))
+
+
+def test_sizes_explained_and_correlation():
+    assert list(online.sizes(10, 4, 2.0)) == [4, 8, 10]
+    assert list(online.sizes(4000, 1000, 1.03)) == [1000, 2000, 3000, 4000]
+    teacher = Instance.generate(Parity(8, 3), 1)
+    own = online.fresh(teacher, 4000, 2)
+    assert online.explained(own.Y * 0.5, own.Y) == pytest.approx(0.75, abs=0.01)
+    assert online.correlation(own.X, own.Y * 0.5, own.Y) == pytest.approx(1)
+    assert online.correlation(own.X, 0 * own.Y, own.Y) == 0
+    linear = np.zeros_like(own.Y)
+    linear[:, :, 0] = own.X[:, :, 0] * teacher.teacher.offset
+    assert abs(online.correlation(own.X, linear, own.Y)) < 0.1
+    seen = online.fresh(teacher, 4000, 2, independent=True)
+    assert abs(np.sum(seen.Y * own.Y) / np.sum(own.Y**2)) < 0.1
+    assert isinstance(seen, Examples)
+
+
+def rows(kind: dict, family: str, cells_of: dict, cap: int = 10**6) -> list[Row]:
+    """Rows whose costs are given: a number above the cap is censored."""
+    make = {"parity": grid.parity, "nondegenerate": grid.nice}[family]
+    found = []
+    for place, costs in cells_of.items():
+        for repetition, spent in enumerate(costs):
+            task = Task(*make(place), {**STUDENT, **kind}, {"samples": cap}, repetition)
+            detail = {
+                "reached": {"0.9": spent, "0.98": 2 * spent},
+                "linear": 0.6,
+                "curve": [[100, 0.1, 0.0], [spent, 0.9, 0.9]],
+            }
+            won = spent <= cap
+            found.append(Row(task, Outcome("solved" if won else "budget", min(spent, cap), detail)))
+    return found
+
+
+def test_medians_ratios_and_censoring():
+    hard = rows({}, "parity", {(16, 2): [100, 200, 300], (16, 3): [500, 10**7, 10**7], (16, 4): [400, 900, 10**7]})
+    easy = rows({}, "nondegenerate", {(16, 2): [10, 20, 30], (16, 3): [10, 10, 10], (16, 4): [10, 10, 10]})
+    found = cells([*hard, *easy, Row(hard[0].task, Outcome("error", 5)), Row(hard[0].task)])
+    places = found[Kind(HARD)]
+    assert [places[16, m].median for m in (2, 3, 4)] == [200, None, 900]
+    assert places[16, 3].bound == 10**6
+    assert places[16, 2].second("0.98") == 400
+    exact, bounded = ratio(places[16, 2], found[Kind(NICE)][16, 2]), ratio(places[16, 3], found[Kind(NICE)][16, 3])
+    assert (exact.value, exact.bounded, bounded.value, bounded.bounded) == (10, False, 10**5, True)
+    assert exact.low < 10 < exact.high
+    assert ratio(found[Kind(NICE)][16, 2], places[16, 3]) is None
+    growth = places[16, 3].growth()
+    assert (growth.dim, growth.size, growth.solved.tolist()) == (16, 3, [True, False, False])
+
+
+def test_kinds_are_told_apart():
+    task = rows({"params": {"heads": 2}}, "parity", {(16, 2): [1]})[0].task
+    assert kind_of(task) == Kind(HARD, "student, M = m")
+    assert kind_of(rows({"labels": "independent"}, "parity", {(16, 2): [1]})[0].task).layers == CONTROL
+    assert kind_of(rows({"params": {"batch": 16}}, "parity", {(16, 2): [1]})[0].task).learner == "student, batch 16"
+
+
+def test_the_effect_of_width_is_found_where_it_is_known():
+    rng, found = np.random.default_rng(0), []
+    for width in (4, 16, 64):
+        law = {(d, m): [int(1000 * d ** (1 + 0.5 * np.log2(width)) * rng.lognormal(0, 0.05)) for _ in range(5)]
+               for d in (12, 16, 20) for m in (2, 3)}  # fmt: skip
+        found += rows({"params": {"heads": width}}, "parity", law, cap=10**12)
+    value, low, high = width_effect(found)
+    assert low < 0.5 < high
+    assert high - low < 0.2
+    assert value == pytest.approx(0.5, abs=0.1)
+    assert width_effect(rows({}, "parity", {(16, 2): [1, 2]})) is None
+
+
+def test_the_page_is_a_pure_function_of_the_rows(tmp_path):
+    hard = rows({}, "parity", {(12, 2): [100, 200, 300], (16, 2): [200, 210, 10**7], (16, 3): [500, 10**7, 10**7]})
+    easy = rows({}, "nondegenerate", {(12, 2): [10, 20, 30], (16, 2): [10, 10, 10], (16, 3): [10, 10, 10]})
+    control = rows({"labels": "independent"}, "parity", {(16, 2): [10**7]})
+    with Store(tmp_path / "rows.db", {"study": "wall", "seed": 0, "quick": False}) as store:
+        store.plan([row.task for row in (*hard, *easy, *control)])
+        for row in (*hard, *easy, *control):
+            store.add(row.task, row.outcome, {})
+        said = [write(store, tmp_path / name) for name in ("one", "two")]
+    assert said[0] == said[1]
+    assert "at least 1e+05" in said[0]
+    assert "Random labels were solved in 0 of 1 runs." in said[0]
+    names = {path.name for path in (tmp_path / "one").iterdir()}
+    assert {"costs.svg", "ratios.svg", "concepts.svg", "curves.svg", "index.html", "rows.csv"} <= names
+    assert all((tmp_path / "one" / n).read_bytes() == (tmp_path / "two" / n).read_bytes() for n in names)
+
+
+def test_the_rates_are_tuned_on_parities_of_two():
+    assert cost(8, "adam", 3e-3, seed=0, cap=150_000) < 150_000
+    assert cost(8, "adam", 1e-6, seed=0, cap=20_000) == np.inf
+
+
+SCRIPT = """
+from pathlib import Path
+from hardness.studies.wall import tasks as grid
+from hardness.studies.wall.trial import trial
+from hardness.study.run import run
+from hardness.study.store import Store
+tasks = grid._runs([grid.parity((8, 2)), grid.nice((8, 2))], 4, 200_000)
+with Store(Path({path!r}), {{"study": "wall", "seed": 0}}) as store:
+    run(tasks, store, trial=trial, workers=1)
+"""
+
+
+@pytest.mark.slow
+def test_a_run_that_is_killed_resumes_to_the_same_rows(tmp_path):
+    for name, kill in (("killed", True), ("whole", False)):
+        script = [sys.executable, "-c", SCRIPT.format(path=str(tmp_path / f"{name}.db"))]
+        if kill:
+            process = subprocess.Popen(script, start_new_session=True)
+            while process.poll() is None:
+                time.sleep(0.5)
+                if _done(tmp_path / "killed.db") >= 2:
+                    process.send_signal(signal.SIGKILL)
+                    break
+            process.wait()
+            assert 2 <= _done(tmp_path / "killed.db") < 8
+        subprocess.run(script, check=True)
+        with Store(tmp_path / f"{name}.db") as store:
+            export(store, tmp_path / f"{name}.csv", timing=False)
+    assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
+
+
+def _done(path: Path) -> int:
+    if not path.exists() or not path.stat().st_size:
+        return 0
+    try:
+        with Store(path) as store:
+            return len(store.done())
+    except Exception:  # it is only just being made
+        return 0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("cell", "before"),
+    [
+        (grid.parity((8, 2)), 6.6e4),
+        (grid.parity((12, 3)), 2.9e5),
+        (grid.parity((16, 4)), 6.7e5),
+        (grid.parity((12, 5)), 1.1e6),
+        (grid.rounding((8, 5)), 2.2e5),
+        (grid.nice((16, 6)), 7.4e4),
+    ],
+    ids=lambda value: str(value) if isinstance(value, float) else f"{value[0]}-{value[1]['dim']}-{value[1]['heads']}",
+)
+def test_its_costs_are_those_measured_before(cell, before):
+    """Medians of five runs within a factor of two of what another implementation of the same student needed."""
+    costs = [run(cell, 5_000_000, repetition).cost for repetition in range(5)]
+    print(cell, sorted(costs))
+    assert before / 2 < np.median(costs) < 2 * before
