@@ -184,7 +184,7 @@ def test_the_effect_of_width_is_found_where_it_is_known():
     assert width_effect(rows({}, "parity", {(16, 2): [1, 2]})) is None
 
 
-def test_the_page_is_a_pure_function_of_the_rows(tmp_path):
+def test_the_page_shows_what_the_rows_say(tmp_path):
     hard = rows({}, "parity", {(12, 2): [100, 200, 300], (16, 2): [200, 210, 10**7], (16, 3): [500, 10**7, 10**7]})
     easy = rows({}, "nondegenerate", {(12, 2): [10, 20, 30], (16, 2): [10, 10, 10], (16, 3): [10, 10, 10]})
     control = rows({"labels": "independent"}, "parity", {(16, 2): [10**7]})
@@ -192,13 +192,12 @@ def test_the_page_is_a_pure_function_of_the_rows(tmp_path):
         store.plan([row.task for row in (*hard, *easy, *control)])
         for row in (*hard, *easy, *control):
             store.add(row.task, row.outcome, {})
-        said = [write(store, tmp_path / name) for name in ("one", "two")]
-    assert said[0] == said[1]
-    assert "at least 1e+05" in said[0]
-    assert "Random labels were solved in 0 of 1 runs." in said[0]
-    names = {path.name for path in (tmp_path / "one").iterdir()}
+        said = write(store, tmp_path / "page")
+    assert "at least 1e+05" in said
+    assert "Random labels were solved in 0 of 1 runs." in said
+    names = {path.name for path in (tmp_path / "page").iterdir()}
     assert {"costs.svg", "ratios.svg", "concepts.svg", "curves.svg", "index.html", "rows.csv"} <= names
-    assert all((tmp_path / "one" / n).read_bytes() == (tmp_path / "two" / n).read_bytes() for n in names)
+    assert said in (tmp_path / "page" / "index.html").read_text()
 
 
 def test_the_rates_are_tuned_on_parities_of_two():

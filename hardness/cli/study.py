@@ -59,7 +59,7 @@ def run(
 ) -> None:
     """Run a study, or what is left of it, and write its page.
 
-    What was run stays as it ended, crashes too, until --retry. --learner is for studies of learners, like stress.
+    What was run stays as it ended, crashes too, until --retry. --learner is for studies of learners: stress and wall.
 
     Example: hardness study run exponential-in-m --quick --out /tmp/quick
     """
@@ -190,7 +190,7 @@ def _guests(study: "Study", quick: bool, learners: list[str]) -> "list[Task]":
     from hardness import registry
 
     if learners and study.guest is None:
-        raise InputError(f"study {study.name} takes no --learner; stress does")
+        raise InputError(f"study {study.name} takes no --learner; stress and wall do")
     for name in learners:
         registry.get("learner", name)
     return [task for name in learners if study.guest for task in study.guest(quick, name)]
