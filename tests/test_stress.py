@@ -236,7 +236,7 @@ def test_a_learner_of_ones_own_joins(
 @pytest.mark.parametrize(
     ("arguments", "message"),
     [
-        (["ladder", "--learner", "mypkg.mod:Late"], "error: study ladder takes no --learner; stress does"),
+        (["ladder", "--learner", "mypkg.mod:Late"], "error: study ladder takes no --learner; stress and wall do"),
         (["stress", "--learner", "mypkg.mod:Absent"], "error: cannot load the learner mypkg.mod:Absent"),
         (["stress", "--learner", "no.such:Thing"], "error: cannot load the learner no.such:Thing"),
         (["stress", "--learner", "direkt"], "error: unknown learner 'direkt'; did you mean 'direct'?"),

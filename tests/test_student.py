@@ -1,9 +1,16 @@
 """The attention student: its step against float64 and automatic differentiation, the estimator, and what it learns."""
 
+import hashlib
+import os
+import subprocess
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from llvmlite.binding import get_host_cpu_features
 
 from hardness.compiled.single import hyperbolic_tangent, product
 from hardness.errors import InputError
@@ -253,3 +260,33 @@ def test_a_rate_that_diverges_is_refused_in_words():
     student = Student(heads=2, optimizer="sgd", rate=1e6, random_state=0).fit(train.X, train.Y)
     assert student.report_.status == "refused"
     assert "rate" in student.report_.reason
+
+
+def digest() -> str:
+    found = hashlib.sha256()
+    for heads, dim, batch in ((16, 16, 64), (5, 12, 100), (3, 33, 16)):
+        student = PairStudent(*initial(np.random.default_rng(heads), heads, dim))
+        student.train(*data(20 * batch, 2, dim, heads), batch, 3e-3)
+        found.update(student.weights)
+    return found.hexdigest()
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(not get_host_cpu_features().get("avx512f"), reason="the processor has the smaller tiles only")
+def test_the_same_bits_on_a_processor_of_half_the_width(tmp_path):
+    code = (
+        "import llvmlite.binding as b; whole = b.get_host_cpu_features;"
+        "b.get_host_cpu_features = lambda: {**whole(), 'avx512f': False};"
+        "from hardness.compiled import single; from test_student import digest;"
+        "assert single.SIDE == 2; print(digest())"
+    )
+    half = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+avx", "NUMBA_CACHE_DIR": str(tmp_path)}
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | half,
+        cwd=Path(__file__).parent,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
+    assert found.stdout.strip() == digest()

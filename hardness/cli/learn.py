@@ -12,7 +12,9 @@ Name = Annotated[str, typer.Argument(help="A name of `hardness learners`, or pac
 File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
 Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
 Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
-Heads = Annotated[int | None, typer.Option(help="Heads the learner is told; the instance's if absent, an online learner's own.")]
+Heads = Annotated[
+    int | None, typer.Option(help="Heads the learner is told; the instance's if absent, an online learner's own.")
+]
 CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")]
 
 

@@ -161,11 +161,12 @@ def _ratios(found: Cells) -> Drawing:
         for i, dim in enumerate(sorted({d for d, _ in known})):
             color, marker = RAMP[i % len(RAMP)], MARKERS[i % len(MARKERS)]
             own = {m: value for (d, m), value in known.items() if d == dim}
-            exact = {m: value.value for m, value in own.items() if not value.bounded}
+            place = {m: m + 0.05 * (i - 2) for m in own}  # beside each other, or their intervals would hide one another
+            exact = {place[m]: value.value for m, value in own.items() if not value.bounded}
             dash: Any = LINES[i % len(LINES)]
             axes.plot(list(exact), list(exact.values()), label=f"d = {dim}", color=color, linestyle=dash)
             for m, value in own.items():
-                x = m + 0.05 * (i - 2)
+                x = place[m]
                 axes.vlines(x, value.low, value.high, color=color, linewidth=1.2)
                 look: dict[str, Any] = {"marker": marker}
                 if value.bounded:
