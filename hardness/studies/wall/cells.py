@@ -107,8 +107,8 @@ def _runs(dim: int, size: int, outcomes: list[Outcome]) -> Runs:
 
 @dataclass(frozen=True)
 class Ratio:
-    """Median examples on one kind of layer over those on another, with its 95 % interval; `bounded` says that the
-    upper one is only known to be at least that."""
+    """Median examples on one kind of layer over those on another, with its 95 % interval, whose upper end is infinite
+    where runs were censored; `bounded` says that the ratio itself is only known to be at least that."""
 
     value: float
     low: float
@@ -128,28 +128,33 @@ def ratio(hard: Runs, nice: Runs) -> Ratio | None:
     """
     if nice.median is None:
         return None
-    rng = np.random.default_rng(SEED)
-    drawn = []
-    for runs in (hard, nice):
-        cost = np.sort(runs.cost[rng.integers(len(runs.cost), size=(REPLICATES, len(runs.cost)))], axis=1)
-        drawn.append(cost[:, cost.shape[1] // 2])
-    low, high = np.quantile(drawn[0] / drawn[1], [0.025, 0.975])
+    rng, ends = np.random.default_rng(SEED), []
+    drawn = [rng.integers(len(runs.cost), size=(REPLICATES, len(runs.cost))) for runs in (hard, nice)]
+    for beyond in (1.0, np.inf):  # a censored run cost its cap at least, and nobody knows how much at most
+        costs = [np.where(runs.solved, runs.cost, beyond * runs.cost) for runs in (hard, nice)]
+        medians = [np.sort(c[d], axis=1)[:, d.shape[1] // 2] for c, d in zip(costs, drawn, strict=True)]
+        medians[1] = np.minimum(medians[1], nice.cost.max())
+        ends.append(np.sort(medians[0] / medians[1]))
+    low, high = ends[0][int(0.025 * REPLICATES)], ends[1][int(0.975 * REPLICATES)]
     return Ratio(hard.bound / nice.bound, float(low), float(high), hard.median is None)
 
 
 def width_effect(rows: Iterable[Row]) -> tuple[float, float, float] | None:
     """Does the student's width M change the exponent of d? By how much a doubling of M does, with its 95 % interval.
 
-    Fitted to the solved runs on parities: log cost = a_m + α_m log d + b_m log M + c log d log2 M; c is returned, and
-    its interval is a bootstrap over runs. None with fewer than two widths or dimensions.
+    Fitted to the runs on parities in cells that were solved in every run: log cost = a_m + α_m log d + b_m log M +
+    c log d log2 M; c is returned, and its interval is a bootstrap over runs. None with fewer than two widths or
+    dimensions.
     """
-    data = [
-        (float(p["dim"]), float(p["heads"]), float(own.get("heads", WIDTH)), float(row.outcome.cost or 1))
-        for row in rows
-        for p, own in [(row.task.params, row.task.solver["params"])]
-        if kind_of(row.task).layers == HARD and row.task.solver["learner"] == STUDENT and set(own) <= {"heads"}
-        if row.outcome and row.outcome.status == "solved"
-    ]
+    cells: dict[tuple[float, ...], list[Outcome]] = {}
+    for row in rows:
+        params, own = row.task.params, row.task.solver["params"]
+        plain = kind_of(row.task).layers == HARD and row.task.solver["learner"] == STUDENT and set(own) <= {"heads"}
+        if plain and row.outcome and row.outcome.status in ENDED:
+            place = float(params["dim"]), float(params["heads"]), float(own.get("heads", WIDTH))
+            cells.setdefault(place, []).append(row.outcome)
+    whole = {place: found for place, found in cells.items() if all(o.status == "solved" for o in found)}
+    data = [(*place, float(outcome.cost or 1)) for place, found in whole.items() for outcome in found]
     if len({d for d, *_ in data}) < 2 or len({w for _, _, w, _ in data}) < 2:
         return None
     d, m, width, cost = np.array(data).T

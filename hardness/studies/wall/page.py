@@ -154,10 +154,11 @@ def _ratios(found: Cells) -> Drawing:
     drawing = Drawing("ratios", 6.0, 3.6)
     drawing.caption = (
         "Median examples on parities over those on random layers of the same size, with 95 % bootstrap intervals; a "
-        "triangle is a lower bound, from a cell whose runs were mostly censored."
+        "triangle is a lower bound, from a cell whose runs were mostly censored. Where runs were censored an interval "
+        "may have no upper end; it is drawn to twice the largest ratio."
     )
     with style(drawing.name):
-        axes = drawing.figure.subplots()
+        axes, top = drawing.figure.subplots(), max(value.value for value in known.values())
         for i, dim in enumerate(sorted({d for d, _ in known})):
             color, marker = RAMP[i % len(RAMP)], MARKERS[i % len(MARKERS)]
             own = {m: value for (d, m), value in known.items() if d == dim}
@@ -167,7 +168,7 @@ def _ratios(found: Cells) -> Drawing:
             axes.plot(list(exact), list(exact.values()), label=f"d = {dim}", color=color, linestyle=dash)
             for m, value in own.items():
                 x = place[m]
-                axes.vlines(x, value.low, value.high, color=color, linewidth=1.2)
+                axes.vlines(x, value.low, min(value.high, 2 * top), color=color, linewidth=1.2)
                 look: dict[str, Any] = {"marker": marker}
                 if value.bounded:
                     look = {"marker": "^", "markerfacecolor": "none"}
