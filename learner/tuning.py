@@ -15,7 +15,7 @@ from hardness.instance import Instance
 from learner.student import EXPLAINED, Student
 
 RATES = {"adam": (3e-4, 1e-3, 3e-3, 1e-2, 3e-2), "sgd": (0.01, 0.03, 0.1, 0.3, 1.0)}
-DIMS, RUNS, CAP, PORTION = (8, 12, 16, 24, 32), 5, 1_000_000, 4096
+DIMS, RUNS, CAP, PORTION = (8, 16, 32), 3, 3_000_000, 4096
 
 
 def cost(dim: int, optimizer: str, rate: float, seed: int, cap: int = CAP) -> float:

@@ -1,6 +1,7 @@
 """The grid of `wall`: cells, runs and caps, the small grid, and the sub-studies of width, batch and optimiser."""
 
 from collections.abc import Iterable, Mapping
+from math import comb
 from typing import Any
 
 from hardness.study.task import Task
@@ -103,7 +104,10 @@ def seconds(task: Task) -> float:
     """Predicted seconds of a trial: of a run to its cap if that is likely, else of what such layers cost."""
     d, m, cap = int(task.params["dim"]), int(task.params["heads"]), float(task.budget["samples"])
     width = int(task.solver["params"].get("heads", WIDTH))
-    nice = task.family == "nondegenerate" or task.params.get("rho", 0) >= 0.5
-    usual = 2e4 * d * m**0.5 if nice else 1e4 * 2.0 ** (0.6 * m) * (d / 4) ** (1.3 if m == 2 else 2.2)
+    usual = 3e3 * comb(d - 1, m) ** 0.9
+    if task.family == "nondegenerate" or "rho" in task.params:
+        usual = 2e3 * d * m
+    elif task.family == "rounding":
+        usual = 7e4 * 3.5 ** (m - 4)
     spent = cap if task.solver["labels"] == "independent" else min(cap, usual)
     return 0.5 + spent * (4e-7 + 2e-10 * width * d * d)
