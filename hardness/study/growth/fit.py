@@ -1,63 +1,22 @@
-"""How a measured cost grows with the dimension d and the hidden size s: fits, intervals, verdict (theory 3.6).
+"""What cells say about growth: exponents with their 95 % limits, likelihood ratios, and the degree of polynomials.
 
-The cost of a cell (d, s) is its expected running time: everything spent in the cell over the number of solved
-runs. That is the mean cost if every run solved, and the maximum-likelihood mean under right-censoring of an exponential
-law otherwise: a run that did not solve counts what it spent, so a crash that spent nothing adds no hardness. A
-cell without a solved run is censored: its cost is only known to exceed what one run spent on average. Where costs are
-not exponential, a cell of which some runs did not solve measures the time with restarts after that budget. What is
-fitted, and how, is in `models`.
+Written for D data sets at once, so that calibration judges simulated ones by the very code that judges the measured.
 """
 
+from collections import defaultdict
 from collections.abc import Sequence
-from dataclasses import dataclass, field
-from functools import cached_property
+from dataclasses import dataclass
+from fractions import Fraction
+from math import ceil, log
 
 import numpy as np
 
-from hardness.study.growth.models import (
-    GROWING,
-    MODELS,
-    POLYNOMIAL,
-    Bools,
-    Floats,
-    Model,
-    design_matrix,
-    exponent_design,
-    fit,
-    fitted,
-    half_width,
-)
+from hardness.study.growth.cells import Bools, Cell, Draws, Floats, Integers, median_error, spread
+from hardness.study.growth.models import LEVEL, Fit, Freedom, designs, fit, freedom, limits, p_value, scatter
 
-LEAST = 4  # dimensions, and hidden sizes, below which no growth is fitted
+LEAST = 3  # sizes, dimensions and degrees of freedom below which nothing is said
 REPLICATES = 1000
-SEED = 0  # of the bootstrap and the power simulation: the same rows give the same page
-DECISIVE = 10.0  # difference of BIC
-
-
-@dataclass(frozen=True)
-class Cell:
-    """The runs at one (d, s): what each spent, and whether it solved."""
-
-    dim: int
-    size: int
-    cost: Floats
-    solved: Bools
-
-    @property
-    def censored(self) -> bool:
-        return not self.solved.any()
-
-    @property
-    def log2_cost(self) -> float:
-        """log2 of the expected running time; of its lower bound where no run solved."""
-        return float(_log2_cost(self.cost[None], self.solved[None])[0][0])
-
-
-def _log2_cost(cost: Floats, solved: Bools) -> tuple[Floats, Bools]:
-    """log2 expected running time and censoring of each row of runs, shapes (rows, runs) -> (rows,)."""
-    wins = solved.sum(axis=-1)
-    per = np.where(wins > 0, wins, cost.shape[-1])
-    return np.log2(np.maximum(cost.sum(axis=-1) / per, 1.0)), wins == 0
+SEED = 0  # of the bootstrap: the same rows give the same page
 
 
 def mean_half_width(cost: Floats) -> Floats:
@@ -77,7 +36,7 @@ def mean_half_width(cost: Floats) -> Floats:
 
 @dataclass(frozen=True)
 class Interval:
-    """An estimate with its 95 % interval."""
+    """An estimate with its lower and its upper 95 % limit; each is missed on its side in 5 % of data sets."""
 
     value: float
     low: float
@@ -88,113 +47,172 @@ class Interval:
 
 
 @dataclass(frozen=True)
-class Growth:
-    """What one series of cells says. `refusal` says why there is no fit; then all else is empty."""
+class Estimates:
+    """Of D data sets: `kappa` and `slope` = d alpha/dm as (value, low, high), (3, D). All else is (D,).
 
-    cells: tuple[Cell, ...]
-    exponents: dict[int, Interval] = field(default_factory=dict)
-    slope: Interval | None = None
-    binomial_slope: Interval | None = None
-    models: tuple[Model, ...] = ()
-    held_out_size: int | None = None
-    noise: float = 0.0
-    refusal: str | None = None
-
-    @property
-    def exponential(self) -> bool:
-        """The rule of theory 3.6: the exponent grows, and a model that says so fits and predicts better."""
-        if self.slope is None:
-            return False
-        best, poly = self.rivals
-        return self.slope.low > 0 and poly.bic - best.bic > DECISIVE and best.held_out < poly.held_out
-
-    @cached_property
-    def detectable(self) -> float | None:
-        """The power: the smallest d alpha/ds that the rule finds on this grid at this noise, four times in five."""
-        measured = [cell for cell in self.cells if not cell.censored]
-        if self.slope is None:
-            return None
-        from hardness.study.growth.power import detectable
-
-        return detectable(np.array([c.dim for c in measured]), np.array([c.size for c in measured]), self.noise)
-
-    @property
-    def rivals(self) -> tuple[Model, Model]:
-        """The better of the growing models, and the polynomial one."""
-        model = {each.name: each for each in self.models}
-        return min((model[name] for name in GROWING), key=lambda m: m.bic), model[POLYNOMIAL]
-
-    @property
-    def verdict(self) -> str:
-        return "EXPONENTIAL" if self.exponential else "INCONCLUSIVE"
-
-
-def growth(cells: Sequence[Cell]) -> Growth:
-    """Fit a series: exponents and their slope (P1), the binomial law (P2), models, hold-out (P3), power.
-
-    Intervals are the hull of two: bootstrap over the runs of each cell, and Student's t from the scatter of the
-    cells around the fit, since a deterministic adversary leaves no scatter between runs.
+    `growth_p`: of a ratio as large, in favour of growth with N, under the product law. `product_p`: of one as large in
+    favour of any f(d) g(m) d^(lambda m). `split`: odd and even m are taken as two series, by `split_p`. `tau`: standard
+    deviation of the cells around the growth law. `enough`: whether a verdict may be given.
     """
-    cells = tuple(sorted((c for c in cells if len(c.cost)), key=lambda c: (c.size, c.dim)))
-    sizes, refusal = _fitted_sizes(cells)
-    if refusal:
-        return Growth(cells, refusal=refusal)
-    d, s = np.array([c.dim for c in cells]), np.array([c.size for c in cells])
-    y, censored = np.array([[c.log2_cost for c in cells]]), np.array([[c.censored for c in cells]])
-    replicas, lost = _bootstrap(cells)
 
-    use = np.isin(s, sizes)
-    design, readout = exponent_design(d[use], s[use], sizes)
-    exponents = _intervals(design, readout, y[:, use], censored[:, use], replicas[:, use], lost[:, use])
-    law = design_matrix("a + k log₂ C(d−1, m)", d, s)
-    (k,) = _intervals(law, np.array([[0.0, 1.0]]), y, censored, replicas, lost)
-    models = tuple(fitted(name, d, s, y, censored, sizes[-1]) for name in MODELS)
-    scatter = float(np.sqrt(replicas.var(axis=0)[~censored[0]].mean()))
-    noise = max(scatter, float(fit(design, y[:, use], censored[:, use])[1][0]))
-    return Growth(
-        cells=cells,
-        exponents=dict(zip(sizes, exponents[:-1], strict=True)),
-        slope=exponents[-1],
-        binomial_slope=k,
-        models=models,
-        held_out_size=sizes[-1],
-        noise=noise,
+    kappa: Floats
+    slope: Floats
+    growth_p: Floats
+    product_p: Floats
+    split: Bools
+    split_p: Floats
+    tau: Floats
+    left: Integers
+    enough: Bools
+
+
+def estimates(data: Draws, replicates: int = REPLICATES) -> Estimates:
+    """Everything the rule needs, of every data set.
+
+    Odd and even m are two series where two more columns, their constant and their exponent of d, improve the growth law
+    by an F test at 5 %.
+    """
+    Y, censored = data.medians()
+    one, two = (_Laws.of(data, Y, censored, split) for split in (False, True))
+    split_p = p_value(one.fits["growth"], two.fits["growth"], one.free["growth"], two.free["growth"])
+    split = (split_p < LEVEL) & (two.free["growth"].left >= LEAST)
+    kappa = np.where(split, two.limits("collapse"), one.limits("collapse"))
+    for which, keep in enumerate((~split, split)):
+        if keep.any():
+            low, high = _bootstrap(data.sets(keep), bool(which), replicates)
+            kappa[1, keep] = np.minimum(kappa[1, keep], low)
+            kappa[2, keep] = np.maximum(kappa[2, keep], high)
+    free = one.free["growth"]
+    seen = [[len(np.unique(x[~row])) for x in (data.d, data.m)] for row in censored]
+    return Estimates(
+        kappa=kappa,
+        slope=np.where(split, two.limits("free"), one.limits("free")),
+        growth_p=np.where(split, two.growth_p(), one.growth_p()),
+        product_p=np.where(split, two.p("product", "free"), one.p("product", "free")),
+        split=split,
+        split_p=split_p,
+        tau=np.where(split, two.scatter(), one.scatter()),
+        left=np.where(split, two.free["growth"].left, one.free["growth"].left),
+        enough=(np.min(seen, axis=1) >= LEAST) & (free.left >= LEAST),
     )
 
 
-def _fitted_sizes(cells: Sequence[Cell]) -> tuple[list[int], str | None]:
-    """The sizes with an exponent, those measured at three dimensions or more; or why nothing is fitted."""
-    measured = [cell for cell in cells if not cell.censored]
-    dims = {size: {cell.dim for cell in measured if cell.size == size} for size in {cell.size for cell in measured}}
-    sizes = sorted(size for size in dims if len(dims[size]) >= 3)
-    widest = set().union(*(dims[size] for size in sizes)) if sizes else set()
-    if not cells:
-        return [], "no trial has been run"
-    if not measured:
-        return [], "no trial solved its instance: every cost is only a lower bound"
-    if len(widest) < LEAST or len(sizes) < LEAST:
-        return [], (
-            f"fewer than {LEAST} dimensions or fewer than {LEAST} sizes m measured at three dimensions "
-            f"(got {len(widest)} and {len(sizes)}): too few for a growth fit"
-        )
-    return sizes, None
+@dataclass(frozen=True)
+class _Laws:
+    """The four laws fitted to every data set, with odd and even m as one series or two."""
+
+    fits: dict[str, Fit]
+    free: dict[str, Freedom]
+
+    @staticmethod
+    def of(data: Draws, Y: Floats, censored: Bools, split: bool) -> "_Laws":
+        laws = designs(data.d, data.m, split)
+        fits = {name: fit(X, Y, censored) for name, X in laws.items()}
+        return _Laws(fits, {name: freedom(X, censored) for name, X in laws.items()})
+
+    def limits(self, name: str) -> Floats:
+        return limits(self.fits[name], self.free[name])
+
+    def p(self, null: str, law: str) -> Floats:
+        return np.asarray(p_value(self.fits[null], self.fits[law], self.free[null], self.free[law]))
+
+    def growth_p(self) -> Floats:
+        """One-sided: growth with N is a positive power of it."""
+        p = self.p("product", "growth") / 2
+        return np.where(self.fits["growth"].beta[:, -1] > 0, p, 1 - p)
+
+    def scatter(self) -> Floats:
+        return scatter(self.fits["growth"], self.free["growth"])
 
 
-def _bootstrap(cells: Sequence[Cell]) -> tuple[Floats, Bools]:
-    """log2 cost and censoring (REPLICATES, cells) with the runs of each cell drawn again."""
+def _bootstrap(data: Draws, split: bool, replicates: int) -> Floats:
+    """Lower and upper 95 % limit of kappa, (2, D), with cells drawn again and, in each, its runs."""
     rng = np.random.default_rng(SEED)
-    columns = []
-    for cell in cells:
-        drawn = rng.integers(len(cell.cost), size=(REPLICATES, len(cell.cost)))
-        columns.append(_log2_cost(cell.cost[drawn], cell.solved[drawn]))
-    return np.column_stack([y for y, _ in columns]), np.column_stack([lost for _, lost in columns])
+    Y, censored = data.resampled(replicates, rng)
+    cells = len(data.d)
+    weights = rng.multinomial(cells, np.full(cells, 1 / cells), size=replicates).astype(float)
+    X = designs(data.d, data.m, split)["collapse"]
+    kappa = fit(X, Y, censored, weights).beta[..., -1]
+    return np.asarray(np.quantile(kappa, [LEVEL, 1 - LEVEL], axis=1))
 
 
-def _intervals(X: Floats, readout: Floats, y: Floats, censored: Bools, replicas: Floats, lost: Bools) -> list[Interval]:
-    """readout · coefficients with the hull of the bootstrap and the t interval."""
-    beta, sigma, _ = fit(X, y, censored)
-    value = readout @ beta[0]
-    low, high = np.quantile(fit(X, replicas, lost)[0] @ readout.T, [0.025, 0.975], axis=0)
-    half = half_width(X, readout, sigma)[0]
-    bounds = zip(value, np.minimum(low, value - half), np.maximum(high, value + half), strict=True)
-    return [Interval(*map(float, each)) for each in bounds]
+def exponents(cells: Sequence[Cell], tau: float, left: int) -> dict[int, Interval]:
+    """alpha(m): the slope of log median cost on log d over the cells of each m that are not censored, two or more.
+
+    Its limits are Student's t at the scatter `tau` of all cells, of `left` degrees of freedom.
+    """
+    from scipy.stats import t
+
+    found = {}
+    for m in sorted({cell.size for cell in cells}):
+        seen = [cell for cell in cells if cell.size == m and not cell.censored]
+        if len({cell.dim for cell in seen}) > 1:
+            D = np.log([cell.dim for cell in seen])
+            D = D - D.mean()
+            value = float(D @ np.log([cell.median for cell in seen]) / (D @ D))
+            half = float(tau / np.sqrt(D @ D) * t.ppf(1 - LEVEL, left))
+            found[m] = Interval(value, value - half, value + half)
+    return found
+
+
+@dataclass(frozen=True)
+class Step:
+    """The local exponent between two cells, from the spread of their runs; `censored`: `value` is a lower bound."""
+
+    start: Cell
+    stop: Cell
+    exponent: Interval
+    censored: bool
+
+
+def steps(pairs: Sequence[tuple[Cell, Cell, float]], level: float, runs: float) -> list[Step]:
+    """log(cost/cost) / `width` for each (cell, later cell, width), the first of a pair not censored.
+
+    Limits at `level` from the median's error: the spread between runs is the pooled one, `runs`, or that of the cell if
+    it is larger. A censored later cell gives lower bounds alone.
+    """
+    from scipy.stats import norm
+
+    found = []
+    for start, stop, width in pairs:
+        errors = [max(runs, float(np.log(c.cost).std())) * median_error(len(c.cost)) for c in (start, stop)]
+        half = float(norm.ppf(1 - level)) * float(np.hypot(*errors)) / width
+        value = log(stop.median / start.median) / width
+        high = np.inf if stop.censored else value + half
+        found.append(Step(start, stop, Interval(value, value - half, high), stop.censored))
+    return found
+
+
+def degree(cells: Sequence[Cell]) -> Step | None:
+    """The step in d at fixed m of the largest lower limit, if that is positive; limits hold for all pairs at once.
+
+    The log-log slope of a polynomial with non-negative coefficients never exceeds its degree, nor does its mean over a
+    range of d. So every such polynomial through the true medians has at least this degree, with 95 % confidence.
+    """
+    pairs = [
+        (a, b, log(b.dim / a.dim))
+        for a in cells
+        for b in cells
+        if a.size == b.size and a.dim < b.dim and not a.censored
+    ]
+    found = steps(pairs, LEVEL / max(len(pairs), 1), spread(cells))
+    best = max(found, key=lambda step: step.exponent.low, default=None)
+    return best if best and best.exponent.low > 0 else None
+
+
+def least_degree(step: Step) -> int:
+    """The least whole degree that the lower limit of a step allows."""
+    return ceil(step.exponent.low - 1e-9)
+
+
+def rays(cells: Sequence[Cell]) -> dict[Fraction, list[Step]]:
+    """gamma: the local exponent d log cost/dm between neighbours on each ray d = c m that has two cells or more."""
+    on: dict[Fraction, list[Cell]] = defaultdict(list)
+    for cell in sorted(cells, key=lambda cell: cell.size):
+        on[Fraction(cell.dim, cell.size)].append(cell)
+    pooled, found = spread(cells), {}
+    for c, line in sorted(on.items()):
+        pairs = [(a, b, float(b.size - a.size)) for a, b in zip(line, line[1:], strict=False) if not a.censored]
+        if pairs:
+            found[c] = steps(pairs, LEVEL, pooled)
+    return found

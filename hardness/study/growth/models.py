@@ -1,129 +1,151 @@
-"""Models of log2 cost in the dimension d and the hidden size s: linear, fitted by maximum likelihood (theory 3.6).
+"""Laws of log cost in d and m: linear, fitted by maximum likelihood to many data sets at once.
 
-Errors are Gaussian between cells; a censored cell, whose cost is only known to exceed its entry, counts by its tail.
+The scatter of the cells around a law is Gaussian and estimated: it holds both what the runs leave and a random effect
+of the cell. A censored cell, known only to exceed its entry, counts by its tail. Standard errors and degrees of freedom
+are those of the cells that are not censored.
 """
 
-from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from math import comb
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-Floats = NDArray[np.float64]
-Bools = NDArray[np.bool_]
-Integers = NDArray[np.int64]
-FLOOR = 1e-3  # bits: cells that fit better than this are not told apart
+from hardness.study.growth.cells import Bools, Floats, Integers
 
-
-def log2_binomial(d: Integers, s: Integers) -> Floats:
-    """log2 C(d-1, s), elementwise."""
-    return np.array([np.log2(float(comb(int(a) - 1, int(b)))) for a, b in zip(d, s, strict=True)])
+FLOOR = 0.01  # of the scatter: costs that differ by one per cent are not told apart
+LEVEL = 0.05  # every limit is one that the truth lies beyond in 5 % of data sets
 
 
-# Every model is linear: log2 cost = columns · coefficients; a, b, c, k are fitted.
-MODELS: dict[str, Callable[[Integers, Integers], list[NDArray[Any]]]] = {
-    "a + k log₂ C(d−1, m)": lambda d, s: [log2_binomial(d, s)],
-    "a + k m log₂(e d/m)": lambda d, s: [s * np.log2(np.e * d / s)],
-    "a + k m log₂ d": lambda d, s: [s * np.log2(d)],
-    "a + k m": lambda d, s: [s * 1.0],
-    "a + b log₂ d + c m": lambda d, s: [np.log2(d), s * 1.0],
-    "a + b log₂ d + c log₂ m": lambda d, s: [np.log2(d), np.log2(s)],
-}
-GROWING = ("a + k log₂ C(d−1, m)", "a + k m log₂(e d/m)")  # either may carry the verdict EXPONENTIAL
-POLYNOMIAL = "a + b log₂ d + c log₂ m"
+def log_binomial(d: Integers, m: Integers) -> Floats:
+    """log N = log C(d-1, m), elementwise; natural, as every logarithm of a cost here."""
+    return np.array([np.log(float(comb(int(a) - 1, int(b)))) for a, b in zip(d, m, strict=True)])
+
+
+def designs(d: Integers, m: Integers, split: bool) -> dict[str, Floats]:
+    """Columns of four laws. In all but `product` the last is the one that is read.
+
+    collapse: c N^kappa. product: c d^a m^b. growth: c d^a m^b N^k. free: f(d) g(m) d^(lambda m), for whatever f and g,
+    so that lambda = d alpha/dm is compared over one range of d. With `split`, odd and even m are two series: each has a
+    constant and an exponent (of N in the collapse, of d elsewhere) of its own, and what is read is their mean.
+
+    >>> d, m = np.array([12, 16, 20, 12, 16, 20]), np.array([2, 2, 2, 3, 3, 3])
+    >>> {name: X.shape[1] for name, X in designs(d, m, split=False).items()}
+    {'collapse': 2, 'product': 3, 'growth': 4, 'free': 5}
+    """
+    one, D, M, N = np.ones(len(d)), np.log(d), np.log(m), log_binomial(d, m)
+    D, N = D - D.mean(), N - N.mean()
+    odd = m % 2 - 0.5
+
+    def apart(x: Floats) -> list[Floats]:
+        return [odd, odd * x] if split else []
+
+    product = [one, D, M, *apart(D)]
+    levels = [*(m[:, None] == np.unique(m)).T * 1.0, *(d[:, None] == np.unique(d)[1:]).T * 1.0]
+    laws = {
+        "collapse": [one, *apart(N), N],
+        "product": product,
+        "growth": [*product, N],
+        "free": [*levels, *apart(D)[1:], (m - m.mean()) * D],
+    }
+    return {name: np.column_stack(columns) for name, columns in laws.items()}
 
 
 @dataclass(frozen=True)
-class Model:
-    """One fitted model: coefficients, residual in bits, information criteria, error on the held-out size."""
+class Fit:
+    """A law fitted to data sets of any shape (...): coefficients (..., p), scatter (maximum likelihood), likelihood."""
 
-    name: str
-    coefficients: tuple[float, ...]
-    sigma: float
-    aic: float
-    bic: float
-    held_out: float
+    beta: Floats
+    sigma: Floats
+    likelihood: Floats
 
 
-def fit(X: Floats, Y: Floats, censored: Bools) -> tuple[Floats, Floats, Floats]:
-    """Maximum-likelihood coefficients (B, p), sigma (B,), log-likelihood (B,) of Y (B, n) ~ N(X beta, sigma^2).
+def fit(X: Floats, Y: Floats, censored: Bools, weights: Floats | None = None) -> Fit:
+    """Fit Y (..., n) ~ N(X beta, sigma^2), where a censored entry is a lower bound. `weights` (..., n) count cells.
 
-    A censored entry of Y is a lower bound. EM: replace it by its expectation above the bound, fit, repeat; without
-    censored entries that is least squares.
+    EM: replace a censored entry by its expectation above the bound, fit, repeat; least squares where nothing is.
 
     >>> X = np.column_stack([np.ones(4), np.arange(4.0)])
-    >>> beta, sigma, _ = fit(X, np.array([[1.0, 3.0, 5.0, 7.0]]), np.zeros((1, 4), dtype=bool))
-    >>> beta.round(6).tolist(), float(sigma[0]) == FLOOR
+    >>> found = fit(X, np.array([[1.0, 3.0, 5.0, 7.0]]), np.zeros((1, 4), dtype=bool))
+    >>> found.beta.round(6).tolist(), float(found.sigma[0]) == FLOOR
     ([[1.0, 2.0]], True)
     """
     from scipy.special import log_ndtr
 
-    solve = np.linalg.pinv(X).T
-    filled, spread = Y.copy(), np.zeros_like(Y)
-    for _ in range(200 if censored.any() else 1):
-        beta = filled @ solve
+    w = np.ones(X.shape[0]) if weights is None else weights
+    solve = np.linalg.pinv(np.swapaxes(X, -1, -2) @ (w[..., None] * X), hermitian=True) @ (X.T * w[..., None, :])
+    filled, extra, lost, last = Y.copy(), np.zeros_like(Y), np.nonzero(censored), np.inf
+    for _ in range(300):
+        beta = np.einsum("...pn,...n->...p", solve, filled)
         mean = beta @ X.T
-        sigma = np.maximum(np.sqrt(((filled - mean) ** 2 + spread).mean(axis=1)), FLOOR)[:, None]
-        z = (Y - mean) / sigma
+        square = (w * ((filled - mean) ** 2 + extra)).sum(axis=-1) / w.sum(axis=-1)
+        sigma = np.maximum(np.sqrt(square), FLOOR)
+        if not lost[0].size or np.max(np.abs(beta - last)) < 1e-5:
+            break
+        last = beta
+        at, s = mean[lost], np.broadcast_to(sigma[..., None], Y.shape)[lost]
+        z = (Y[lost] - at) / s
         hazard = np.exp(-(z**2) / 2 - log_ndtr(-z)) / np.sqrt(2 * np.pi)
-        filled = np.where(censored, mean + sigma * hazard, Y)
-        spread = np.where(censored, sigma**2 * np.maximum(1 + z * hazard - hazard**2, 0), 0)
-    density = -(z**2) / 2 - np.log(sigma * np.sqrt(2 * np.pi))
-    return beta, sigma[:, 0], np.where(censored, log_ndtr(-z), density).sum(axis=1)
+        filled[lost] = at + s * hazard
+        extra[lost] = s**2 * np.maximum(1 + z * hazard - hazard**2, 0)
+    z = (Y - mean) / sigma[..., None]
+    density = np.where(censored, log_ndtr(-z), -(z**2) / 2 - np.log(sigma[..., None] * np.sqrt(2 * np.pi)))
+    return Fit(beta, sigma, (w * density).sum(axis=-1))
 
 
-def exponent_design(d: Integers, s: Integers, sizes: Sequence[int]) -> tuple[Floats, Floats]:
-    """Columns of log2 cost = a_s + alpha(s) log2 d, and the rows that read alpha(s) and then d alpha/ds off them.
+@dataclass(frozen=True)
+class Freedom:
+    """What the cells that are not censored leave to a law in each of D data sets: their number, the rank of the law on
+    them, and the length of its last column off the others (0: not estimable). Each (D,)."""
 
-    >>> d, s = np.array([16, 32, 16, 32]), np.array([1, 1, 2, 2])
-    >>> X, readout = exponent_design(d, s, [1, 2])
-    >>> (readout @ np.linalg.lstsq(X, s * np.log2(d), rcond=None)[0]).round(6).tolist()
-    [1.0, 2.0, 1.0]
-    """
-    member = (s[:, None] == np.array(sizes)).astype(float)
-    S = len(sizes)
-    alpha = np.hstack([np.zeros((S, S)), np.eye(S)])
-    centred = np.array(sizes) - np.mean(sizes)
-    return np.hstack([member, member * np.log2(d)[:, None]]), np.vstack([alpha, centred @ alpha / (centred @ centred)])
+    n: Integers
+    rank: Integers
+    length: Floats
+
+    @property
+    def left(self) -> Integers:
+        """Degrees of freedom of the scatter."""
+        return self.n - self.rank
 
 
-def half_width(X: Floats, readout: Floats, sigma: Floats) -> Floats:
-    """Half width (B, rows) of the 95 % t interval of readout · coefficients, from sigma (B,) of the ML fit."""
+def freedom(X: Floats, censored: Bools) -> Freedom:
+    """`Freedom` of X (n, p) where `censored` (D, n)."""
+    patterns, where = np.unique(censored, axis=0, return_inverse=True)
+    found = []
+    for pattern in patterns:
+        seen = X[~pattern]
+        others, last = seen[:, :-1], seen[:, -1]
+        off = last - others @ np.linalg.lstsq(others, last, rcond=None)[0] if len(seen) else last
+        found.append((len(seen), np.linalg.matrix_rank(seen) if len(seen) else 0, float(np.linalg.norm(off))))
+    n, rank, length = np.array(found).T[:, where.ravel()]
+    return Freedom(n.astype(np.int64), rank.astype(np.int64), np.where(length > 1e-6, length, 0.0))
+
+
+def scatter(found: Fit, free: Freedom) -> Floats:
+    """Standard deviation (D,) of the cells around a law, corrected for what was fitted; infinite where nothing is left."""
+    left = free.left
+    return np.where(left > 0, found.sigma * np.sqrt(free.n / np.maximum(left, 1)), np.inf)
+
+
+def limits(found: Fit, free: Freedom) -> Floats:
+    """The last coefficient, its lower and its upper 95 % limit by Student's t: (3, D)."""
     from scipy.stats import t
 
-    n, p = X.shape
-    error = np.sqrt(np.diag(readout @ np.linalg.pinv(X.T @ X) @ readout.T))
-    unbiased: Floats = sigma[:, None] * np.sqrt(n / (n - p))
-    return unbiased * error * float(t.ppf(0.975, n - p))
+    value = found.beta[..., -1]
+    safe = np.where(free.length > 0, free.length, 1.0)
+    half = scatter(found, free) / safe * t.ppf(1 - LEVEL, np.maximum(free.left, 1))
+    half = np.where(free.length > 0, half, np.inf)
+    return np.stack([value, value - half, value + half])
 
 
-def design_matrix(name: str, d: Integers, s: Integers) -> Floats:
-    """Columns of a model on these cells."""
-    return np.column_stack([np.ones(len(d)), *MODELS[name](d, s)])
+def p_value(null: Fit, law: Fit, less: Freedom, more: Freedom) -> Any:
+    """P (D,) of a likelihood ratio at least this large if `null`, of freedom `less`, holds within `law`.
 
+    With Gaussian scatter that is estimated, and no censored cell, the ratio is that of an F test and so is its level.
+    """
+    from scipy.stats import f
 
-def criteria(
-    name: str, d: Integers, s: Integers, Y: Floats, censored: Bools, held: int
-) -> tuple[Floats, Floats, Floats, Floats]:
-    """A model on data sets Y (B, n): coefficients (B, p), sigma, log-likelihood and held-out RMSE, each (B,)."""
-    X, train = design_matrix(name, d, s), s < held
-    beta, sigma, likelihood = fit(X, Y, censored)
-    apart = fit(X[train], Y[:, train], censored[:, train])[0]
-    miss = np.where(censored | (s != held), np.nan, apart @ X.T - Y)
-    return beta, sigma, likelihood, np.sqrt(np.nanmean(miss**2, axis=1))
-
-
-def fitted(name: str, d: Integers, s: Integers, y: Floats, censored: Bools, held: int) -> Model:
-    """A model on one data set y (1, n), judged at the held-out size."""
-    (beta,), (sigma,), (likelihood,), (miss,) = criteria(name, d, s, y, censored, held)
-    free = len(beta) + 1  # with sigma
-    return Model(
-        name=name,
-        coefficients=tuple(map(float, beta)),
-        sigma=float(sigma),
-        aic=float(2 * free - 2 * likelihood),
-        bic=float(free * np.log(len(d)) - 2 * likelihood),
-        held_out=float(miss),
-    )
+    extra, left = more.rank - less.rank, more.left
+    gain = np.expm1(np.clip(2 * (law.likelihood - null.likelihood) / np.maximum(more.n, 1), 0, 700))
+    valid = (extra > 0) & (left > 0)
+    return np.where(valid, f.sf(gain * left / np.maximum(extra, 1), np.maximum(extra, 1), np.maximum(left, 1)), 1.0)

@@ -1,0 +1,165 @@
+"""The verdict on a measured cost: GROWS WITH N, POLYNOMIAL FITS, INCONCLUSIVE, or none, in words made of its numbers.
+
+N = C(d-1, m). GROWS WITH N needs three things: a positive lower 95 % limit of kappa, the slope of log cost on log N; one
+of d alpha/dm, where alpha(m) is the exponent of d, beside any f(d) g(m), so that it is compared over one range of d; and
+a likelihood ratio that rejects c d^a m^b in favour of c d^a m^b N^k at 5 %. POLYNOMIAL FITS needs d alpha/dm between
+-0.25 and 0.25 by both its 95 % limits, and a product law that neither growth with N nor any f(d) g(m) d^(lambda m)
+rejects at 5 %. How often either word is wrong is measured in `calibration`.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+import numpy as np
+
+from hardness.study.growth.cells import Bools, Cell, draws, median_error, spread
+from hardness.study.growth.fit import (
+    LEAST,
+    REPLICATES,
+    Estimates,
+    Interval,
+    Step,
+    degree,
+    estimates,
+    exponents,
+    least_degree,
+    rays,
+)
+from hardness.study.growth.models import LEVEL
+
+GROWS, FITS, INCONCLUSIVE, NONE = "GROWS WITH N", "POLYNOMIAL FITS", "INCONCLUSIVE", "NO VERDICT"
+WORDS = (GROWS, FITS, INCONCLUSIVE, NONE)
+EQUIVALENT = 0.25  # of d alpha/dm
+
+
+@dataclass(frozen=True)
+class Growth:
+    """What one series of cells says. `refusal` says why there is no verdict; then there are no estimates.
+
+    `tau` is the standard deviation of log cost of the cells around the growth law, `sigma` that between the runs of a
+    cell, `omega` that of the random effect of the cell: what of `tau` the runs do not explain.
+    """
+
+    cells: tuple[Cell, ...]
+    word: str = NONE
+    refusal: str | None = None
+    kappa: Interval | None = None
+    slope: Interval | None = None
+    growth_p: float = 1.0
+    product_p: float = 1.0
+    split: bool = False
+    split_p: float = 1.0
+    tau: float = 0.0
+    sigma: float = 0.0
+    omega: float = 0.0
+    exponents: dict[int, Interval] = field(default_factory=dict)
+    rays: dict[Fraction, list[Step]] = field(default_factory=dict)
+    degree: Step | None = None
+
+    @property
+    def reasons(self) -> list[str]:
+        """What each condition of the rule came to, as clauses."""
+        if self.kappa is None or self.slope is None:
+            return [str(self.refusal)]
+        k, a = self.kappa, self.slope
+        series = ", odd and even m as two series" if self.split else ""
+        rejected = "rejected" if self.growth_p < LEVEL else "not rejected"
+        return [
+            f"cost changes as N to the power {k.value:.2f} (95 % limits {k.low:.2f} and {k.high:.2f}{series})",
+            _about_slope(a),
+            f"the product law c·d^a·m^b is {rejected} in favour of growth with N (p = {self.growth_p:.2g})",
+            f"it is {'adequate' if self.product_p >= LEVEL else 'not adequate'} beside every f(d)·g(m) "
+            f"(p = {self.product_p:.2g})",
+        ]
+
+    @property
+    def sentence(self) -> str:
+        """The verdict and what it rests on: one line."""
+        return f"{self.word}: {'; '.join(self.reasons)}."
+
+    @property
+    def degree_sentence(self) -> str:
+        """What follows for polynomials, whatever the verdict."""
+        if self.degree is None:
+            return "The measured costs set no lower limit to the degree of a polynomial through them."
+        step = self.degree
+        bound = " (there only a lower bound was measured)" if step.censored else ""
+        return (
+            f"Every polynomial with non-negative coefficients through these points has degree at least "
+            f"{least_degree(step)} in d: between d = {step.start.dim} and d = {step.stop.dim}{bound} at "
+            f"m = {step.start.size} the local exponent is at least {step.exponent.low:.2f}, "
+            f"with 95 % confidence for all pairs of cells at once."
+        )
+
+
+def _about_slope(a: Interval) -> str:
+    if not np.isfinite(a.low):
+        return "no range of d is common to three sizes m, so that nothing is known of dα/dm"
+    return f"the exponent of d changes by {a.value:.2f} a head (95 % limits {a.low:.2f} and {a.high:.2f})"
+
+
+def words(found: Estimates) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
+    """The verdict on each data set, as its place in `WORDS`: the rule, in one place."""
+    grows: Bools = (found.kappa[1] > 0) & (found.slope[1] > 0) & (found.growth_p < LEVEL)
+    flat = (found.slope[1] > -EQUIVALENT) & (found.slope[2] < EQUIVALENT)
+    fits = flat & (found.growth_p >= LEVEL) & (found.product_p >= LEVEL)
+    return np.select([~found.enough, grows, fits], [3, 0, 1], 2)
+
+
+def growth(cells: Sequence[Cell], identity: bool = False, replicates: int = REPLICATES) -> Growth:
+    """Judge a series. `identity`: its costs are a closed form, and no statistic is made of them.
+
+    >>> found = growth([Cell(12, 2, np.array([55.0]), np.array([True]))], identity=True)
+    >>> found.sentence
+    'NO VERDICT: these costs are a closed form: there is nothing to infer.'
+    """
+    cells = tuple(sorted((c for c in cells if len(c.cost)), key=lambda c: (c.size, c.dim)))
+    refusal = _refusal(cells, identity)
+    if refusal:
+        return Growth(cells, refusal=refusal)
+    found = estimates(draws(cells), replicates)
+    if not found.enough[0]:
+        return Growth(cells, refusal=_too_few(cells))
+    tau, sigma, measured = float(found.tau[0]), spread(cells), [c for c in cells if not c.censored]
+    explained = sigma**2 * float(np.mean([median_error(len(c.cost)) ** 2 for c in measured]))
+    return Growth(
+        cells=cells,
+        word=WORDS[int(words(found)[0])],
+        kappa=Interval(*map(float, found.kappa[:, 0])),
+        slope=Interval(*map(float, found.slope[:, 0])),
+        growth_p=float(found.growth_p[0]),
+        product_p=float(found.product_p[0]),
+        split=bool(found.split[0]),
+        split_p=float(found.split_p[0]),
+        tau=tau,
+        sigma=sigma,
+        omega=float(np.sqrt(max(tau**2 - explained, 0.0))),
+        exponents=exponents(cells, tau, int(found.left[0])),
+        rays=rays(cells),
+        degree=degree(cells),
+    )
+
+
+def _refusal(cells: Sequence[Cell], identity: bool) -> str | None:
+    """Why no statistic is made of these cells, if none is."""
+    if identity:
+        return "these costs are a closed form: there is nothing to infer"
+    if not cells:
+        return "no trial has been run"
+    measured = [cell for cell in cells if not cell.censored]
+    if not measured:
+        return "in no cell did half of the runs solve: every cost is only a lower bound"
+    fixed = sum(cell.deterministic for cell in measured)
+    if 2 * fixed > len(measured):
+        return f"the runs show no spread in {fixed} of {len(measured)} cells: what does not vary is no measurement"
+    return None
+
+
+def _too_few(cells: Sequence[Cell]) -> str:
+    measured = [cell for cell in cells if not cell.censored]
+    dims, sizes = ({getattr(cell, name) for cell in measured} for name in ("dim", "size"))
+    return (
+        f"{len(measured)} cells are measured, at {len(dims)} dimensions and {len(sizes)} sizes m: a verdict needs "
+        f"{LEAST} of each, and {LEAST} degrees of freedom beside the growth law"
+    )
