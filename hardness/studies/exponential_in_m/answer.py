@@ -8,8 +8,9 @@ import numpy as np
 
 from hardness.studies.exponential_in_m.tasks import REFERENCE
 from hardness.studies.trials import concepts_of, size_of_class
-from hardness.study.growth import fit as scaling
-from hardness.study.growth.fit import Cell, Growth
+from hardness.study.growth.cells import Cell
+from hardness.study.growth.verdict import NONE, Growth, growth
+from hardness.study.outcome import CRASHED
 from hardness.study.store import Row
 from hardness.study.task import Task
 
@@ -30,7 +31,7 @@ class Series:
 
 @dataclass(frozen=True)
 class Answer:
-    """Everything the page shows. `adversary` is the cheapest strategy at each cell: the verdict rests on it."""
+    """Everything the page shows. `adversary` is the cheapest strategy at each cell; what games cost is an identity."""
 
     adversary: Series
     reference: Series
@@ -42,27 +43,12 @@ class Answer:
 
     @property
     def verdict(self) -> str:
-        """One line: EXPONENTIAL or INCONCLUSIVE, and why."""
-        growth, tau = self.adversary.growth, self.adversary.tolerance
-        if growth.slope is None:
-            return f"INCONCLUSIVE: {growth.refusal}."
-        start = f"{growth.verdict}: against the worst-case oracle (τ = {tau:g}) the exponent of d in the queries needed"
-        if growth.exponential:
-            return f"{start} grows by {growth.slope} per head; no polynomial in d and m has such an exponent."
-        return f"{start} changes by {growth.slope} per head, but {shortfall(growth)}."
-
-
-def shortfall(growth: Growth) -> str:
-    """Which part of the rule for EXPONENTIAL a fitted series does not meet."""
-    if growth.slope is None:
-        return str(growth.refusal)
-    best, poly = growth.rivals
-    reasons = {
-        "the interval of that slope reaches zero": growth.slope.low <= 0,
-        f"the polynomial model is not beaten by {scaling.DECISIVE:g} in BIC": poly.bic - best.bic <= scaling.DECISIVE,
-        "the growing model does not predict the held-out size better": best.held_out >= poly.held_out,
-    }
-    return " and ".join(reason for reason, holds in reasons.items() if holds)
+        """One line: the verdict on the first learner, since only its costs were not known before."""
+        if not self.learners:
+            return f"{NONE}: no learner was run, and what games cost is a closed form."
+        return (
+            f"{self.learners[0].growth.word}: {self.learners[0].label}: {'; '.join(self.learners[0].growth.reasons)}."
+        )
 
 
 def series_of(task: Task) -> str:
@@ -95,14 +81,16 @@ def answer(rows: Iterable[Row]) -> Answer:
             if row.outcome.source:
                 sources[name].add(row.outcome.source)
 
-    measured = {name: [cell(d, s, found) for (d, s), found in groups.items()] for name, groups in runs.items()}
+    measured = {
+        name: [each for (d, s), found in groups.items() if (each := cell(d, s, found))] for name, groups in runs.items()
+    }
     reference, honest = f"window adversary, {REFERENCE}", f"honest oracle, {REFERENCE}"
     strategies = [name for name in statuses if name.startswith("window") and name != reference]
     cheapest = _cheapest({name.split(", ")[1]: measured.get(name, []) for name in strategies})
 
     def series(label: str, unit: str, name: str, cells: Sequence[Cell] | None = None) -> Series:
         found = measured.get(name, []) if cells is None else cells
-        return Series(label, unit, tolerances.get(name), scaling.growth(found))
+        return Series(label, unit, tolerances.get(name), growth(found, identity=not name.startswith("learner")))
 
     return Answer(
         adversary=series("cheapest strategy", "queries", (strategies or [""])[0], [c for _, c in cheapest.values()]),
@@ -119,12 +107,17 @@ def answer(rows: Iterable[Row]) -> Answer:
     )
 
 
-def cell(dim: int, size: int, rows: Sequence[Row]) -> Cell:
-    """The runs at one (d, s). A trial of unknown or non-finite cost counts as unsolved and as having spent nothing."""
-    outcomes = [row.outcome for row in rows if row.outcome]
-    cost = np.array([np.nan if o.cost is None else o.cost for o in outcomes], dtype=float)
-    solved = np.array([o.status == "solved" for o in outcomes]) & np.isfinite(cost)
-    return Cell(dim, size, np.where(np.isfinite(cost), cost, 0.0), solved)
+def cell(dim: int, size: int, rows: Sequence[Row]) -> Cell | None:
+    """The runs at one (d, s). A trial that crashed, or of no positive finite cost, is no data; None without any."""
+    found = [
+        (float(row.outcome.cost), row.outcome.status == "solved", float(row.task.budget.get("samples", np.inf)))
+        for row in rows
+        if row.outcome and row.outcome.status not in CRASHED and row.outcome.cost and np.isfinite(row.outcome.cost)
+    ]
+    if not found:
+        return None
+    cost, solved, cap = (np.array(column) for column in zip(*found, strict=True))
+    return Cell(dim, size, cost, solved, float(cap.max()))
 
 
 def _cheapest(measured: dict[str, list[Cell]]) -> dict[tuple[int, int], tuple[str, Cell]]:
@@ -132,6 +125,6 @@ def _cheapest(measured: dict[str, list[Cell]]) -> dict[tuple[int, int], tuple[st
     for name, cells in measured.items():
         for each in cells:
             key = each.dim, each.size
-            if key not in best or (each.censored, each.log2_cost) < (best[key][1].censored, best[key][1].log2_cost):
+            if key not in best or (each.censored, each.median) < (best[key][1].censored, best[key][1].median):
                 best[key] = name, each
     return best

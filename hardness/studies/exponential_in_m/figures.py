@@ -1,12 +1,12 @@
 """The figures of `exponential-in-m`: one axis style, readable in grey, every point with its trial counts."""
 
 from collections.abc import Iterable, Sequence
-from math import comb, log10
+from math import comb, inf, log2, log10
 from typing import TYPE_CHECKING, Any
 
 from hardness.sq.bounds.parity import window_bound
 from hardness.studies.exponential_in_m.answer import Answer, Series
-from hardness.study.growth.fit import Cell, mean_half_width
+from hardness.study.growth.cells import Cell
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -47,7 +47,7 @@ def _adversary(answer: Answer) -> Drawing:
             axes.plot(sizes, floor, color=INK, linestyle=(0, (5, 2)), linewidth=1.1)
             for size in sizes:
                 if (dim, size) in answer.reference.cells:
-                    axes.plot(size, 2 ** answer.reference.cells[dim, size].log2_cost, "x", color=MUTED, markersize=4.5)
+                    axes.plot(size, answer.reference.cells[dim, size].median, "x", color=MUTED, markersize=4.5)
             _curve(drawing, axes, [cells[dim, s] for s in sizes], WHO["cheapest strategy"], "o", "-", "queries")
             axes.set_title(f"d = {dim}")
             _frame(axes, "m", cells)
@@ -103,11 +103,11 @@ def _worst_case_only(axes: "Axes", series: Series, dims: Sequence[int]) -> None:
 def _name_ends(axes: "Axes", series: Series, dims: Sequence[int]) -> None:
     """Write each d to the right of the end of its curve, or above it where a longer curve passes there."""
     last = max(size for _, size in series.cells)
-    costs = [cell.log2_cost for cell in series.cells.values()]
+    costs = [log2(cell.median) for cell in series.cells.values()]
     gap, below = max(max(costs) - min(costs), 1.0) * 0.055, -1.0
     ends = {dim: max(key for key in series.cells if key[0] == dim) for dim in dims}
-    for dim in sorted(dims, key=lambda dim: series.cells[ends[dim]].log2_cost):
-        height, size = series.cells[ends[dim]].log2_cost, ends[dim][1]
+    for dim in sorted(dims, key=lambda dim: log2(series.cells[ends[dim]].median)):
+        height, size = log2(series.cells[ends[dim]].median), ends[dim][1]
         aside: dict[str, Any] = {"xytext": (0, 8), "ha": "center", "va": "bottom"}
         if not any(_passes(series, other, size, height) for other in dims):
             if size == last:
@@ -119,7 +119,7 @@ def _name_ends(axes: "Axes", series: Series, dims: Sequence[int]) -> None:
 
 def _passes(series: Series, dim: int, size: int, height: float) -> bool:
     here, there = series.cells.get((dim, size)), series.cells.get((dim, size + 1))
-    return bool(here and there and here.log2_cost < height < there.log2_cost)
+    return bool(here and there and log2(here.median) < height < log2(there.median))
 
 
 def _exponents(answer: Answer) -> Drawing:
@@ -133,7 +133,8 @@ def _exponents(answer: Answer) -> Drawing:
             sizes, found = list(series.growth.exponents), list(series.growth.exponents.values())
             x = [size + 0.09 * (i - (len(shown) - 1) / 2) for size in sizes]
             slope = series.growth.slope
-            assert slope is not None
+            if slope is None or slope.high == inf:
+                continue
             centre, level = sum(sizes) / len(sizes), sum(a.value for a in found) / len(found)
             line = [level + slope.value * (size - centre) for size in (sizes[0], sizes[-1])]
             look: Any = {"color": color, "linestyle": LINES[i % len(LINES)], "linewidth": 1.2}
@@ -155,11 +156,11 @@ def _exponents(answer: Answer) -> Drawing:
 def _curve(
     drawing: Drawing, axes: "Axes", cells: Sequence[Cell], color: str, marker: str, line: Any, unit: str
 ) -> None:
-    """Means with bars of `mean_half_width`; a cell without a solved run is an open triangle: at least this much."""
+    """Medians with their limits; a censored cell is an open triangle: at least this much."""
     measured = [cell for cell in cells if not cell.censored]
-    axes.plot([c.size for c in measured], [2**c.log2_cost for c in measured], color=color, linestyle=line)
+    axes.plot([c.size for c in measured], [c.median for c in measured], color=color, linestyle=line)
     for cell in cells:
-        cost = 2**cell.log2_cost
+        cost = cell.median
         runs = f"{int(cell.solved.sum())} of {len(cell.solved)} runs solved"
         if cell.censored:
             tip = f"d = {cell.dim}, m = {cell.size}: {runs}; at least {cost:,.0f} {unit}"
@@ -169,11 +170,10 @@ def _curve(
                 arrowprops={"arrowstyle": "<-", "color": color},
             )  # fmt: skip
             continue
-        if len(cell.cost) > 1 and cell.solved.all():
-            half = float(mean_half_width(cell.cost))
-            axes.plot([cell.size] * 2, [max(cost - half, cost / 4), cost + half], color=color, linewidth=1.1)
+        if not cell.deterministic and cell.limits[1] < inf:
+            axes.plot([cell.size] * 2, cell.limits, color=color, linewidth=1.1)
         hollow = {} if cell.solved.all() else {"markerfacecolor": "none"}
-        tip = f"d = {cell.dim}, m = {cell.size}: {runs}; {cost:,.0f} {unit} a solved run"
+        tip = f"d = {cell.dim}, m = {cell.size}: {runs}; median {cost:,.0f} {unit}"
         drawing.point(axes, cell.size, cost, tip, color=color, marker=marker, **hollow)
 
 

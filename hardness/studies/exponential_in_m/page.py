@@ -1,4 +1,4 @@
-"""The page of `exponential-in-m`: costs, exponents, models and verdict."""
+"""The page of `exponential-in-m`: costs, exponents and verdict."""
 
 from collections import Counter
 from collections.abc import Mapping
@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from hardness.sq.bounds.parity import window_bound
-from hardness.studies.exponential_in_m.answer import Answer, Series, answer, shortfall
+from hardness.studies.exponential_in_m.answer import Answer, Series, answer
 from hardness.studies.exponential_in_m.figures import draw
 from hardness.studies.exponential_in_m.tasks import QUESTION
 from hardness.study.outcome import STATUSES
@@ -16,7 +16,7 @@ from hardness.study.store import Row, Store
 
 
 def write(store: Store, folder: Path) -> str:
-    """The page of `exponential-in-m`: costs, exponents, models and verdict."""
+    """The page of `exponential-in-m`: costs, exponents and verdict."""
     rows = list(store.rows())
     result = answer(rows)
     drawings = draw(result)
@@ -38,7 +38,6 @@ def html(about: Mapping[str, Any], rows: list[Row], result: Answer, drawn: Mappi
         head=result.verdict.partition(":")[0],
         reason=result.verdict.partition(":")[2].strip(),
         series=every,
-        shortfall=shortfall,
         statuses=STATUSES,
         trials=_trials(result),
         total=sum(map(Counter.total, result.statuses.values())),
@@ -82,4 +81,4 @@ def _cost(series: Series, dim: int, size: int) -> tuple[str, float, str] | None:
     cell = series.cells.get((dim, size))
     if cell is None:
         return None
-    return (">" if cell.censored else "", 2**cell.log2_cost, f"{int(cell.solved.sum())}/{len(cell.solved)}")
+    return (">" if cell.censored else "", cell.median, f"{int(cell.solved.sum())}/{len(cell.solved)}")

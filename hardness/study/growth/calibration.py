@@ -5,13 +5,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from hardness.study.growth.cells import Cell, Draws, Floats, Integers, draws, ranked
+from hardness.study.growth.cells import Draws, Floats, Integers, draws, ranked
 from hardness.study.growth.fit import estimates
 from hardness.study.growth.models import log_binomial
 from hardness.study.growth.verdict import WORDS, Growth, words
 
 SETS = 400
-REPLICATES = 200  # of the bootstrap of each simulated data set
+REPLICATES = 100  # of the bootstrap of each simulated data set
 SEED = 0
 
 Law = Callable[[Integers, Integers], Floats]  # log cost at d and m
@@ -32,8 +32,17 @@ CROSSOVERS: dict[str, Law] = {
     "100 d + (m/4)^12 d^4/64": lambda d, m: np.log(100 * d + (m / 4.0) ** 12 * d**4.0 / 64),
     "10^4 d + m^6 d^3/16": lambda d, m: np.log(1e4 * d + m**6.0 * d**3.0 / 16),
 }
+OTHERS: dict[str, Law] = {
+    "d^2 m^3, threefold at odd m": lambda d, m: 2 * np.log(d) + 3 * np.log(m) + np.log(3) * (m % 2),
+    "(d + d^4/2000) 2^m": lambda d, m: np.log(d + d**4.0 / 2000) + m * np.log(2),
+}
 GROWING: dict[str, Law] = {"C(d−1, m)^0.5": binomial(0.5), "C(d−1, m)": binomial(1.0)}
-KINDS = {"product law": PRODUCTS, "sum with a crossover": CROSSOVERS, "growth with N": GROWING}
+KINDS = {
+    "product law": PRODUCTS,
+    "other f(d) g(m)": OTHERS,
+    "sum with a crossover": CROSSOVERS,
+    "growth with N": GROWING,
+}
 
 
 @dataclass(frozen=True)
@@ -50,7 +59,9 @@ class Frequency:
         return self.shares[WORDS.index(word)]
 
 
-def calibration(found: Growth, sets: int = SETS, kinds: Sequence[str] = tuple(KINDS), seed: int = SEED) -> list[Frequency]:
+def calibration(
+    found: Growth, sets: int = SETS, kinds: Sequence[str] = tuple(KINDS), seed: int = SEED
+) -> list[Frequency]:
     """The table for a study: `sets` data sets of every truth, judged by the rule of `verdict`.
 
     Grid, runs and caps are those of the cells; a truth is scaled to their mean log cost. Every cell gets a normal
@@ -66,6 +77,14 @@ def calibration(found: Growth, sets: int = SETS, kinds: Sequence[str] = tuple(KI
         place = words(estimates(data, REPLICATES))
         table.append(Frequency(kind, name, tuple(float(np.mean(place == i)) for i in range(len(WORDS))), sets))
     return table
+
+
+def lines(table: Sequence[Frequency]) -> list[dict[str, str]]:
+    """The table as a page shows it: per cent of the data sets in which each word came up."""
+    return [
+        {"kind": row.kind, "true cost": row.name, **{word: f"{100 * row.of(word):.1f} %" for word in WORDS}}
+        for row in table
+    ]
 
 
 def simulated(found: Growth, law: Law, sets: int, rng: np.random.Generator) -> Draws:

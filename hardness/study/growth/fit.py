@@ -7,7 +7,8 @@ from collections import defaultdict
 from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
-from math import ceil, log
+from itertools import pairwise
+from math import ceil, hypot, log
 
 import numpy as np
 
@@ -175,8 +176,8 @@ def steps(pairs: Sequence[tuple[Cell, Cell, float]], level: float, runs: float) 
 
     found = []
     for start, stop, width in pairs:
-        errors = [max(runs, float(np.log(c.cost).std())) * median_error(len(c.cost)) for c in (start, stop)]
-        half = float(norm.ppf(1 - level)) * float(np.hypot(*errors)) / width
+        a, b = (max(runs, float(np.log(c.cost).std())) * median_error(len(c.cost)) for c in (start, stop))
+        half = float(norm.ppf(1 - level)) * hypot(a, b) / width
         value = log(stop.median / start.median) / width
         high = np.inf if stop.censored else value + half
         found.append(Step(start, stop, Interval(value, value - half, high), stop.censored))
@@ -212,7 +213,7 @@ def rays(cells: Sequence[Cell]) -> dict[Fraction, list[Step]]:
         on[Fraction(cell.dim, cell.size)].append(cell)
     pooled, found = spread(cells), {}
     for c, line in sorted(on.items()):
-        pairs = [(a, b, float(b.size - a.size)) for a, b in zip(line, line[1:], strict=False) if not a.censored]
+        pairs = [(a, b, float(b.size - a.size)) for a, b in pairwise(line) if not a.censored]
         if pairs:
             found[c] = steps(pairs, LEVEL, pooled)
     return found

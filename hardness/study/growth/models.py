@@ -14,6 +14,7 @@ import numpy as np
 from hardness.study.growth.cells import Bools, Floats, Integers
 
 FLOOR = 0.01  # of the scatter: costs that differ by one per cent are not told apart
+STEPS, TOLERANCE = 300, 1e-4  # of EM: rounds at most, and the change of a coefficient that ends it
 LEVEL = 0.05  # every limit is one that the truth lies beyond in 5 % of data sets
 
 
@@ -33,9 +34,9 @@ def designs(d: Integers, m: Integers, split: bool) -> dict[str, Floats]:
     >>> {name: X.shape[1] for name, X in designs(d, m, split=False).items()}
     {'collapse': 2, 'product': 3, 'growth': 4, 'free': 5}
     """
-    one, D, M, N = np.ones(len(d)), np.log(d), np.log(m), log_binomial(d, m)
+    one, D, M, N = np.ones(len(d)), np.log(d * 1.0), np.log(m * 1.0), log_binomial(d, m)
     D, N = D - D.mean(), N - N.mean()
-    odd = m % 2 - 0.5
+    odd = np.where(m % 2, 0.5, -0.5)
 
     def apart(x: Floats) -> list[Floats]:
         return [odd, odd * x] if split else []
@@ -73,14 +74,27 @@ def fit(X: Floats, Y: Floats, censored: Bools, weights: Floats | None = None) ->
     from scipy.special import log_ndtr
 
     w = np.ones(X.shape[0]) if weights is None else weights
+    beta, sigma = _coefficients(X, Y, np.zeros_like(censored), w)
+    some = censored.reshape(len(Y), -1).any(axis=1)
+    if some.any():
+        beta[some], sigma[some] = _coefficients(X, Y[some], censored[some], w)
+    z = (Y - beta @ X.T) / sigma[..., None]
+    density = -(z**2) / 2 - np.log(sigma[..., None] * np.sqrt(2 * np.pi))
+    density[censored] = log_ndtr(-z[censored])
+    return Fit(beta, sigma, (w * density).sum(axis=-1))
+
+
+def _coefficients(X: Floats, Y: Floats, censored: Bools, w: Floats) -> tuple[Floats, Floats]:
+    """Coefficients and scatter, by EM; one step of it where nothing is censored."""
+    from scipy.special import log_ndtr
+
     solve = np.linalg.pinv(np.swapaxes(X, -1, -2) @ (w[..., None] * X), hermitian=True) @ (X.T * w[..., None, :])
     filled, extra, lost, last = Y.copy(), np.zeros_like(Y), np.nonzero(censored), np.inf
-    for _ in range(300):
+    for _ in range(STEPS):
         beta = np.einsum("...pn,...n->...p", solve, filled)
         mean = beta @ X.T
-        square = (w * ((filled - mean) ** 2 + extra)).sum(axis=-1) / w.sum(axis=-1)
-        sigma = np.maximum(np.sqrt(square), FLOOR)
-        if not lost[0].size or np.max(np.abs(beta - last)) < 1e-5:
+        sigma = np.maximum(np.sqrt((w * ((filled - mean) ** 2 + extra)).sum(axis=-1) / w.sum(axis=-1)), FLOOR)
+        if not lost[0].size or np.max(np.abs(beta - last)) < TOLERANCE:
             break
         last = beta
         at, s = mean[lost], np.broadcast_to(sigma[..., None], Y.shape)[lost]
@@ -88,9 +102,7 @@ def fit(X: Floats, Y: Floats, censored: Bools, weights: Floats | None = None) ->
         hazard = np.exp(-(z**2) / 2 - log_ndtr(-z)) / np.sqrt(2 * np.pi)
         filled[lost] = at + s * hazard
         extra[lost] = s**2 * np.maximum(1 + z * hazard - hazard**2, 0)
-    z = (Y - mean) / sigma[..., None]
-    density = np.where(censored, log_ndtr(-z), -(z**2) / 2 - np.log(sigma[..., None] * np.sqrt(2 * np.pi)))
-    return Fit(beta, sigma, (w * density).sum(axis=-1))
+    return beta, sigma
 
 
 @dataclass(frozen=True)
@@ -122,7 +134,7 @@ def freedom(X: Floats, censored: Bools) -> Freedom:
 
 
 def scatter(found: Fit, free: Freedom) -> Floats:
-    """Standard deviation (D,) of the cells around a law, corrected for what was fitted; infinite where nothing is left."""
+    """Standard deviation (D,) of the cells around a law, corrected for what was fitted; infinite if nothing is left."""
     left = free.left
     return np.where(left > 0, found.sigma * np.sqrt(free.n / np.maximum(left, 1)), np.inf)
 

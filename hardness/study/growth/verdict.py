@@ -1,10 +1,14 @@
 """The verdict on a measured cost: GROWS WITH N, POLYNOMIAL FITS, INCONCLUSIVE, or none, in words made of its numbers.
 
-N = C(d-1, m). GROWS WITH N needs three things: a positive lower 95 % limit of kappa, the slope of log cost on log N; one
-of d alpha/dm, where alpha(m) is the exponent of d, beside any f(d) g(m), so that it is compared over one range of d; and
-a likelihood ratio that rejects c d^a m^b in favour of c d^a m^b N^k at 5 %. POLYNOMIAL FITS needs d alpha/dm between
--0.25 and 0.25 by both its 95 % limits, and a product law that neither growth with N nor any f(d) g(m) d^(lambda m)
-rejects at 5 %. How often either word is wrong is measured in `calibration`.
+N = C(d-1, m). GROWS WITH N needs three things: a positive lower 95 % limit of kappa, the slope of log cost on log N;
+a positive one of d alpha/dm, where alpha(m) is the exponent of d at fixed m; and a likelihood ratio that rejects
+c d^a m^b in favour of c d^a m^b N^k at 5 %. The slope d alpha/dm is estimated beside f(d) g(m) with f and g free, which
+compares the exponents over one range of d although the larger m are measured up to smaller d: without this, a cost that
+only bends in log d would pass for one that grows. POLYNOMIAL FITS needs d alpha/dm between -0.25 and 0.25 by both its
+95 % limits, and a product law that neither growth with N nor f(d) g(m) d^(lambda m) rejects at 5 %.
+
+No condition alone keeps its error as small as all do: on product laws each is met by chance in 5 % of data sets (kappa
+in most), and all of them in 1 to 3 %. How often each word is wrong on a given grid is measured by `calibration`.
 """
 
 from collections.abc import Sequence
