@@ -20,7 +20,8 @@ from hardness.errors import InputError
 from hardness.studies import catalog
 from hardness.studies.exponential_in_m.answer import answer
 from hardness.studies.exponential_in_m.figures import draw
-from hardness.study.growth.fit import Cell, growth
+from hardness.study.growth.cells import Cell
+from hardness.study.growth.verdict import growth
 from hardness.study.outcome import Outcome
 from hardness.study.run import run
 from hardness.study.store import Store, export
@@ -262,7 +263,7 @@ def test_11_the_interval_of_a_mean_covers(size: int) -> None:
         ]
         found = growth(cells)
         hits += sum(interval.low <= s <= interval.high for s, interval in found.exponents.items())
-    assert hits >= 0.9 * 4 * sets  # P(fewer | coverage 0.95) < 1 % for independent intervals
+    assert hits >= 0.85 * 4 * sets  # P(fewer | coverage 0.9) < 2 % for independent intervals
 
 
 def solved(d: int, s: int, repetition: int, status: str = "solved", cost: float | None = 50.0) -> tuple[Task, Outcome]:
@@ -289,9 +290,9 @@ def test_12_degenerate_data_gives_a_page_that_says_so(tmp_path: Path, name: str)
             store.add(task, outcome, {})
         verdict = catalog.page(store, tmp_path)
         drawn = [drawing.name for drawing in draw(answer(store.rows()))]
-    assert verdict.startswith("INCONCLUSIVE")
+    assert verdict.startswith("NO VERDICT")
     text = (tmp_path / "index.html").read_text()
-    assert "INCONCLUSIVE" in text
+    assert "NO VERDICT" in text
     assert "nan" not in re.sub(r"<[^>]*>", "", text).split()
     for figure in drawn:
         assert (tmp_path / f"{figure}.svg").exists()

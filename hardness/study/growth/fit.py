@@ -51,9 +51,10 @@ class Interval:
 class Estimates:
     """Of D data sets: `kappa` and `slope` = d alpha/dm as (value, low, high), (3, D). All else is (D,).
 
-    `growth_p`: of a ratio as large, in favour of growth with N, under the product law. `product_p`: of one as large in
-    favour of any f(d) g(m) d^(lambda m). `split`: odd and even m are taken as two series, by `split_p`. `tau`: standard
-    deviation of the cells around the growth law. `enough`: whether a verdict may be given.
+    `growth_p`: of a likelihood ratio as large, in favour of growth with N, under the product law; 1 if it is against.
+    `product_p`: of one as large in favour of f(d) g(m) d^(lambda m). `split`: odd and even m are taken as two series,
+    by `split_p`. `tau`: standard deviation of the cells around the growth law, of `left` degrees of freedom. `enough`:
+    whether a verdict may be given.
     """
 
     kappa: Floats
@@ -68,7 +69,7 @@ class Estimates:
 
 
 def estimates(data: Draws, replicates: int = REPLICATES) -> Estimates:
-    """Everything the rule needs, of every data set.
+    """Everything the rule needs, of every data set; without replicates kappa has its t limits alone.
 
     Odd and even m are two series where two more columns, their constant and their exponent of d, improve the growth law
     by an F test at 5 %.
@@ -79,7 +80,7 @@ def estimates(data: Draws, replicates: int = REPLICATES) -> Estimates:
     split = (split_p < LEVEL) & (two.free["growth"].left >= LEAST)
     kappa = np.where(split, two.limits("collapse"), one.limits("collapse"))
     for which, keep in enumerate((~split, split)):
-        if keep.any():
+        if replicates and keep.any():
             low, high = _bootstrap(data.sets(keep), bool(which), replicates)
             kappa[1, keep] = np.minimum(kappa[1, keep], low)
             kappa[2, keep] = np.maximum(kappa[2, keep], high)
@@ -118,9 +119,8 @@ class _Laws:
         return np.asarray(p_value(self.fits[null], self.fits[law], self.free[null], self.free[law]))
 
     def growth_p(self) -> Floats:
-        """One-sided: growth with N is a positive power of it."""
-        p = self.p("product", "growth") / 2
-        return np.where(self.fits["growth"].beta[:, -1] > 0, p, 1 - p)
+        """One where the power of N is negative: that speaks against growth."""
+        return np.where(self.fits["growth"].beta[:, -1] > 0, self.p("product", "growth"), 1.0)
 
     def scatter(self) -> Floats:
         return scatter(self.fits["growth"], self.free["growth"])

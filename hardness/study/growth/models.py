@@ -14,7 +14,7 @@ import numpy as np
 from hardness.study.growth.cells import Bools, Floats, Integers
 
 FLOOR = 0.01  # of the scatter: costs that differ by one per cent are not told apart
-STEPS, TOLERANCE = 300, 1e-4  # of EM: rounds at most, and the change of a coefficient that ends it
+ROUNDS, TOLERANCE = 100, 1e-4  # of EM: rounds at most, and the change of a coefficient that ends it
 LEVEL = 0.05  # every limit is one that the truth lies beyond in 5 % of data sets
 
 
@@ -62,7 +62,8 @@ class Fit:
 
 
 def fit(X: Floats, Y: Floats, censored: Bools, weights: Floats | None = None) -> Fit:
-    """Fit Y (..., n) ~ N(X beta, sigma^2), where a censored entry is a lower bound. `weights` (..., n) count cells.
+    """Fit Y (..., n) ~ N(X beta, sigma^2), where a censored entry is a lower bound. `weights` (B, n) count
+    the cells of B resamples, for Y (D, B, n).
 
     EM: replace a censored entry by its expectation above the bound, fit, repeat; least squares where nothing is.
 
@@ -73,31 +74,39 @@ def fit(X: Floats, Y: Floats, censored: Bools, weights: Floats | None = None) ->
     """
     from scipy.special import log_ndtr
 
-    w = np.ones(X.shape[0]) if weights is None else weights
-    beta, sigma = _coefficients(X, Y, np.zeros_like(censored), w)
-    some = censored.reshape(len(Y), -1).any(axis=1)
+    w = np.broadcast_to(np.ones(X.shape[0]) if weights is None else weights, Y.shape)
+    square = X.T @ (w[:1, ..., None] * X)  # the weights are the same in every data set
+    solve = np.linalg.pinv(square, hermitian=True) @ (X.T * w[:1, ..., None, :])
+    beta = np.einsum("...pn,...n->...p", solve, Y)
+    error = (w * (Y - beta @ X.T) ** 2).sum(axis=-1) / w.sum(axis=-1)
+    sigma = np.maximum(np.sqrt(error), FLOOR)
+    some = censored.any(axis=-1)
     if some.any():
-        beta[some], sigma[some] = _coefficients(X, Y[some], censored[some], w)
+        each = np.broadcast_to(solve, (*Y.shape[:-1], *solve.shape[-2:]))[some]
+        beta[some], sigma[some] = _expected(X, each, Y[some], censored[some], w[some], sigma[some])
     z = (Y - beta @ X.T) / sigma[..., None]
     density = -(z**2) / 2 - np.log(sigma[..., None] * np.sqrt(2 * np.pi))
     density[censored] = log_ndtr(-z[censored])
     return Fit(beta, sigma, (w * density).sum(axis=-1))
 
 
-def _coefficients(X: Floats, Y: Floats, censored: Bools, w: Floats) -> tuple[Floats, Floats]:
-    """Coefficients and scatter, by EM; one step of it where nothing is censored."""
+def _expected(X: Floats, solve: Floats, Y: Floats, censored: Bools, w: Floats, sigma: Floats) -> tuple[Floats, Floats]:
+    """EM for rows Y (K, n) with censored entries: coefficients and scatter. Rows that have settled are left alone."""
     from scipy.special import log_ndtr
 
-    solve = np.linalg.pinv(np.swapaxes(X, -1, -2) @ (w[..., None] * X), hermitian=True) @ (X.T * w[..., None, :])
-    filled, extra, lost, last = Y.copy(), np.zeros_like(Y), np.nonzero(censored), np.inf
-    for _ in range(STEPS):
-        beta = np.einsum("...pn,...n->...p", solve, filled)
-        mean = beta @ X.T
-        sigma = np.maximum(np.sqrt((w * ((filled - mean) ** 2 + extra)).sum(axis=-1) / w.sum(axis=-1)), FLOOR)
-        if not lost[0].size or np.max(np.abs(beta - last)) < TOLERANCE:
+    beta, filled, extra = np.zeros((len(Y), X.shape[1])), Y.copy(), np.zeros_like(Y)
+    going = np.arange(len(Y))
+    for _ in range(ROUNDS):
+        fresh = np.einsum("kpn,kn->kp", solve[going], filled[going])
+        moved = np.abs(fresh - beta[going]).max(axis=1) > TOLERANCE
+        beta[going], mean = fresh, fresh @ X.T
+        error = (w[going] * ((filled[going] - mean) ** 2 + extra[going])).sum(axis=-1) / w[going].sum(axis=-1)
+        sigma[going] = np.maximum(np.sqrt(error), FLOOR)
+        going, mean = going[moved], mean[moved]
+        if not going.size:
             break
-        last = beta
-        at, s = mean[lost], np.broadcast_to(sigma[..., None], Y.shape)[lost]
+        row, column = np.nonzero(censored[going])
+        at, s, lost = mean[row, column], sigma[going][row], (going[row], column)
         z = (Y[lost] - at) / s
         hazard = np.exp(-(z**2) / 2 - log_ndtr(-z)) / np.sqrt(2 * np.pi)
         filled[lost] = at + s * hazard

@@ -1,0 +1,331 @@
+"""The verdict on costs of known growth: error and power, what it refuses, censoring, odd and even m, degrees."""
+
+from collections.abc import Callable
+from dataclasses import replace
+from math import comb, log
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy.optimize import minimize
+from scipy.stats import norm
+
+from hardness.errors import InputError
+from hardness.study.growth import models
+from hardness.study.growth.calibration import KINDS, Frequency, binomial, calibration, lines, simulated
+from hardness.study.growth.cells import Cell, draws, median_error, spread
+from hardness.study.growth.fit import degree, estimates, least_degree, mean_half_width
+from hardness.study.growth.verdict import FITS, GROWS, INCONCLUSIVE, NONE, WORDS, Growth, growth
+
+Cost = Callable[[int, int], float]
+FULL = [(d, m) for m in (2, 3, 4) for d in (12, 16, 20, 24)] + [(12, 5), (16, 5), (12, 6), (16, 6), (32, 2)]
+QUICK = [(d, m) for m in (2, 3, 4) for d in (12, 16, 20)]
+
+
+def root(d: int, m: int) -> float:
+    return 1e5 * comb(d - 1, m) ** 0.5
+
+
+def measured(
+    cost: Cost,
+    rng: np.random.Generator,
+    grid: list[tuple[int, int]] = FULL,
+    runs: int = 10,
+    sigma: float = 0.35,
+    omega: float = 0.15,
+    cap: float = 5e7,
+) -> list[Cell]:
+    """Log-normal costs: `sigma` between the runs of a cell, `omega` between cells."""
+    cells = []
+    for d, m in grid:
+        spent = cost(d, m) * np.exp(omega * rng.standard_normal() + sigma * rng.standard_normal(runs))
+        cells.append(Cell(d, m, np.minimum(spent, cap), spent < cap, cap))
+    return cells
+
+
+def with_noise(sigma: float, omega: float, grid: list[tuple[int, int]] = FULL, cap: float = 5e7) -> Growth:
+    """A study of that noise, to calibrate: only its cells, sigma and omega matter."""
+    found = growth(measured(root, np.random.default_rng(1), grid, cap=cap))
+    return replace(found, sigma=sigma, omega=omega, refusal=None)
+
+
+def false_alarms(table: list[Frequency]) -> dict[str, float]:
+    return {row.name: row.of(GROWS) for row in table if row.kind in ("product law", "other f(d) g(m)")}
+
+
+def test_the_table_of_the_full_grid() -> None:
+    """What the issue asks for: error at most 5 % on every product law, power at least 0.8, on 400 data sets a truth.
+
+    The error is 2.5 % at most by theory, so more than 20 of 400 come up in 0.2 % of tables a truth.
+    """
+    table = calibration(with_noise(0.35, 0.15))
+    assert len(table) == sum(map(len, KINDS.values())) == 34
+    assert max(false_alarms(table).values()) <= 0.05
+    growing = {row.name: row for row in table if row.kind == "growth with N"}
+    assert growing["C(d−1, m)^0.5"].of(GROWS) >= 0.8
+    assert growing["C(d−1, m)"].of(GROWS) >= 0.95
+    assert all(row.of(FITS) == 0 for row in growing.values())
+    assert all(abs(sum(row.shares) - 1) < 1e-9 and row.sets == 400 for row in table)
+    assert lines(table)[0]["true cost"] == "d^1 m^0"
+    assert calibration(with_noise(0.35, 0.15), kinds=["growth with N"]) == calibration(
+        with_noise(0.35, 0.15), kinds=["growth with N"]
+    )
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sigma", "omega"), [(0.05, 0.0), (0.35, 0.15), (0.5, 0.5)])
+@pytest.mark.parametrize("grid", [FULL, QUICK])
+@pytest.mark.parametrize("cap", [5e7, 3e6])
+def test_the_error_is_held(sigma: float, omega: float, grid: list[tuple[int, int]], cap: float) -> None:
+    """On 2,000 sets a truth, other noise, the small grid, a cap that censors: at most 5 %, three deviations allowed."""
+    table = calibration(with_noise(sigma, omega, grid, cap), 2000, ["product law", "other f(d) g(m)"])
+    assert max(false_alarms(table).values()) <= 0.05 + 3 * (0.05 * 0.95 / 2000) ** 0.5
+
+
+def test_polynomials_fit_where_the_noise_allows_it() -> None:
+    table = calibration(with_noise(0.1, 0.0), 100, ["product law"])
+    assert min(row.of(FITS) for row in table) >= 0.75
+
+
+def test_elimination_does_not_grow() -> None:
+    """Rows until elimination over GF(2) has full rank, in fact eliminated: a real cost, polynomial, hardly varying."""
+    rng = np.random.default_rng(2)
+
+    def rows(n: int) -> int:
+        basis: list[int] = []
+        count = 0
+        while len(basis) < n:
+            count += 1
+            row = int(rng.integers(2**n))
+            for b in basis:
+                row = min(row, row ^ b)
+            if row:
+                basis.append(row)
+        return count
+
+    def cells() -> list[Cell]:
+        return [Cell(d, m, np.array([rows(d - 1) for _ in range(10)]) * 1.0, np.ones(10, dtype=bool)) for d, m in FULL]
+
+    words = [growth(cells(), replicates=100).word for _ in range(20)]
+    assert GROWS not in words  # at an error of 2.5 % in 60 % of seeds
+    assert words.count(FITS) >= 14
+
+
+@pytest.mark.parametrize("runs", [1, 10])
+def test_a_closed_form_is_refused(runs: int) -> None:
+    """C(d-1, m) - 1 without an experiment, and exact costs declared an identity although their runs vary."""
+    cells = [Cell(d, m, np.full(runs, comb(d - 1, m) - 1.0), np.ones(runs, dtype=bool)) for d, m in FULL]
+    found = growth(cells)
+    assert found.word == NONE
+    assert "no spread" in found.sentence
+    assert found.kappa is found.slope is found.degree is None
+    assert calibration(found) == []
+    assert growth(measured(root, np.random.default_rng(3)), identity=True).word == NONE
+
+
+@pytest.mark.parametrize(
+    ("keep", "reason"),
+    [
+        (lambda d, m: False, "no trial has been run"),
+        (lambda d, m: d <= 16, "2 dimensions"),
+        (lambda d, m: m <= 3, "2 sizes"),
+        (lambda d, m: (d, m) == (16, 2), "1 cells are measured"),
+        (lambda d, m: d == 4 * m, "cells are measured"),
+    ],
+)
+def test_too_little_is_refused(keep: Callable[[int, int], bool], reason: str) -> None:
+    found = growth([c for c in measured(root, np.random.default_rng(4)) if keep(c.dim, c.size)])
+    assert (found.word, reason in str(found.refusal), found.kappa) == (NONE, True, None)
+
+
+def test_only_lower_bounds_are_refused() -> None:
+    cells = [replace(c, solved=np.zeros(10, dtype=bool)) for c in measured(root, np.random.default_rng(5))]
+    assert "every cost is only a lower bound" in growth(cells).sentence
+
+
+def test_the_words_are_made_of_the_numbers() -> None:
+    found = growth(measured(root, np.random.default_rng(6)))
+    assert found.word == GROWS
+    assert found.kappa is not None
+    assert found.slope is not None
+    for part in (
+        f"{found.kappa.value:.2f}",
+        f"{found.slope.low:.2f}",
+        f"{found.growth_p:.2g}",
+        "c·d^a·m^b is rejected",
+    ):
+        assert part in found.sentence
+    flat = growth(measured(lambda d, m: 1e4 * d, np.random.default_rng(7)))
+    assert flat.sentence.startswith(INCONCLUSIVE)
+    assert "is not rejected" in flat.sentence
+
+
+def test_the_limits_cover() -> None:
+    """Each limit of kappa and of d alpha/dm is missed in 5 % of 600 sets, at most 8 % here (P = 0.1 %)."""
+    study = with_noise(0.35, 0.15)
+    rng, cap = np.random.default_rng(8), 5e7
+    study = replace(study, cells=tuple(replace(c, cap=cap) for c in study.cells))
+    kappa = estimates(simulated(study, binomial(0.5), 600, rng), 200).kappa
+    slope = estimates(simulated(study, lambda d, m: (0.5 + 0.5 * m) * np.log(d), 600, rng), 0).slope
+    for found in (kappa, slope):
+        assert np.mean(found[1] > 0.5) <= 0.08
+        assert np.mean(found[2] < 0.5) <= 0.08
+        assert np.mean(found[0]) == pytest.approx(0.5, abs=0.05)
+
+
+def test_censoring_is_honest() -> None:
+    """Costs cut at a cap that loses the dearest cells: no estimate is driven above the truth, and the degree is not."""
+    study = with_noise(0.35, 0.15)
+    rng = np.random.default_rng(9)
+    cut = replace(study, cells=tuple(replace(c, cap=2.4e6) for c in study.cells))
+    data = simulated(cut, binomial(0.5), 400, rng)
+    lost = data.medians()[1].mean()
+    assert 0.3 < lost < 0.7
+    kappa = estimates(data, 0).kappa
+    assert np.mean(kappa[0]) <= 0.52
+    assert np.mean(kappa[1] > 0.5) <= 0.08
+    whole = measured(root, rng, sigma=0.01, omega=0.0, cap=np.inf)
+    caps = [replace(c, cost=np.minimum(c.cost, 3e6), solved=c.cost < 3e6, cap=3e6) for c in whole]
+    assert any(c.censored for c in caps)
+    free, held = degree(whole), degree(caps)
+    assert free is not None
+    assert held is not None
+    assert held.exponent.low <= free.exponent.low
+
+
+def test_a_run_stopped_early_adds_no_hardness() -> None:
+    cells = measured(root, np.random.default_rng(10))
+    stopped = Cell(24, 5, np.ones(10), np.zeros(10, dtype=bool), 5e7)
+    one, other = growth(cells), growth([*cells, stopped])
+    assert stopped.censored
+    assert one.kappa is not None
+    assert other.kappa is not None
+    assert one.slope is not None
+    assert other.slope is not None
+    assert (one.kappa.value, one.slope.value) == pytest.approx((other.kappa.value, other.slope.value), abs=1e-3)
+
+
+def test_fewer_than_half_solved_is_censored() -> None:
+    cost = np.array([100.0, 200.0, 300.0, 900.0, 900.0, 900.0])
+    half = Cell(16, 2, cost, cost < 900, 900)
+    assert (half.censored, half.median) == (False, pytest.approx((300 * 900) ** 0.5))
+    fewer = Cell(16, 2, cost, cost < 300, 900)
+    assert (fewer.censored, fewer.limits[1]) == (True, np.inf)
+    assert fewer.median == 300
+    with pytest.raises(InputError, match="finite and positive"):
+        Cell(16, 2, np.array([np.nan]), np.array([True]))
+    with pytest.raises(InputError, match="one cost and one flag"):
+        Cell(16, 2, cost, np.array([True]))
+
+
+@pytest.mark.parametrize("runs", [6, 10, 20])
+def test_the_limits_of_a_median_hold_it(runs: int) -> None:
+    """Whatever the law, here within 4 sd of 2,000 cells; and `median_error` is what it says for a normal one."""
+    rng = np.random.default_rng(11)
+    whole = np.ones(runs, dtype=bool)
+    held = [
+        low <= log(2) <= high for low, high in (Cell(9, 2, rng.exponential(1, runs), whole).limits for _ in range(2000))
+    ]
+    assert np.mean(held) >= 0.95 - 4 * (0.05 * 0.95 / 2000) ** 0.5
+    errors = np.median(rng.standard_normal((20_000, runs)), axis=1).std()
+    assert median_error(runs) == pytest.approx(errors, rel=0.05)
+
+
+def test_odd_and_even_are_two_series_where_they_differ() -> None:
+    """A factor of three at odd m is found, and changes no estimate; without it 5 % are called two, here at most 12."""
+    rng = np.random.default_rng(12)
+    apart = growth(measured(lambda d, m: root(d, m) * 3 ** (m % 2), rng))
+    assert apart.split
+    assert "two series" in apart.sentence
+    assert apart.kappa is not None
+    assert apart.kappa.low < 0.5 < apart.kappa.high
+    study = with_noise(0.35, 0.15)
+    split = estimates(simulated(study, binomial(0.5), 400, rng), 0).split
+    assert np.mean(split) <= 0.05 + 4 * (0.05 * 0.95 / 400) ** 0.5
+    assert np.mean(split) > 0  # a test of level 5 %: P(none of 400) = 1e-9
+
+
+@settings(max_examples=40)
+@given(
+    st.lists(st.floats(0, 1e3), min_size=1, max_size=6).filter(lambda c: sum(c) > 1e-3),
+    st.integers(0, 2**32),
+)
+def test_no_polynomial_is_given_more_than_its_degree(coefficients: list[float], seed: int) -> None:
+    """Exact costs with runs 0.1 % apart: the lower limit stays below the degree."""
+    cells = measured(
+        lambda d, m: sum(c * float(d) ** i for i, c in enumerate(coefficients)),
+        np.random.default_rng(seed), sigma=1e-6, omega=0.0, cap=np.inf,
+    )  # fmt: skip
+    step = degree(cells)
+    assert step is None or step.exponent.low < len(coefficients) - 1 + 1e-4
+
+
+def test_the_degree_is_found_and_rarely_exceeded() -> None:
+    exact = degree(measured(lambda d, m: float(d) ** m, np.random.default_rng(13), sigma=0.01, omega=0.0, cap=np.inf))
+    assert exact is not None
+    assert least_degree(exact) == 6
+    rng, over = np.random.default_rng(14), 0
+    for _ in range(200):
+        step = degree(measured(lambda d, m: float(d) ** 2, rng, omega=0.0))
+        over += step is not None and step.exponent.low > 2
+    assert over <= 20  # 5 % of 200 at most: P(more than 20) = 0.1 %
+
+
+def test_the_local_exponent_along_a_ray() -> None:
+    grid = [*FULL, (8, 2), (20, 5)]
+    found = growth(measured(lambda d, m: 1e3 * 2.0**m, np.random.default_rng(15), grid, sigma=0.05, omega=0.0))
+    steps = found.rays[4]  # d = 4 m
+    assert [(step.start.size, step.stop.size) for step in steps] == [(2, 3), (3, 4), (4, 5)]
+    assert all(step.exponent.low < log(2) < step.exponent.high for step in steps)
+    assert found.word != GROWS  # exponential in m at fixed d, but with the same exponent of d at every m
+    assert found.word != FITS
+
+
+def test_the_same_rows_give_the_same_numbers() -> None:
+    cells = measured(root, np.random.default_rng(16))
+    a, b = growth(cells), growth(list(reversed(cells)))
+    assert (a.sentence, a.kappa, a.slope, a.exponents) == (b.sentence, b.kappa, b.slope, b.exponents)
+
+
+def test_the_censored_fit_is_the_maximum_of_its_likelihood() -> None:
+    """EM against a general optimiser of the likelihood, written down here."""
+    rng = np.random.default_rng(17)
+    x = np.linspace(0, 1, 60)
+    X, y = np.column_stack([np.ones_like(x), x]), 2 + 3 * x + 0.5 * rng.standard_normal(x.size)
+    lost = y > 4
+    y = np.minimum(y, 4.0)
+
+    def minus(p: np.ndarray) -> float:
+        z = (y - X @ p[:2]) / np.exp(p[2])
+        return -float(np.where(lost, norm.logsf(z), norm.logpdf(z) - p[2]).sum())
+
+    best = minimize(minus, [2, 3, -1], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-10, "maxiter": 4000})
+    found = models.fit(X, y[None], lost[None])
+    assert found.beta[0] == pytest.approx(best.x[:2], abs=2e-3)
+    assert found.sigma[0] == pytest.approx(np.exp(best.x[2]), rel=2e-3)
+    assert found.likelihood[0] == pytest.approx(-best.fun, abs=1e-3)
+
+
+def test_calibration_has_the_noise_of_the_study() -> None:
+    """What is simulated for a study scatters as the study does, cap and runs included."""
+    rng = np.random.default_rng(18)
+    study = with_noise(0.35, 0.15)
+    data = simulated(study, binomial(0.5), 300, rng)
+    found = estimates(data, 0)
+    assert np.sqrt(np.mean(found.tau**2)) == pytest.approx(np.hypot(0.15, 0.35 * median_error(10)), rel=0.05)
+    assert data.medians()[0].mean() == pytest.approx(draws(study.cells).medians()[0].mean(), abs=0.02)
+    assert spread(measured(root, rng)) == pytest.approx(0.35, rel=0.15)
+    assert set(WORDS) == {GROWS, FITS, INCONCLUSIVE, NONE}
+
+
+@pytest.mark.parametrize("runs", [5, 10, 20])
+@pytest.mark.parametrize("magnitude", [1e2, 1e5, 1e9])
+@pytest.mark.parametrize("law", ["uniform", "log-normal"])
+def test_the_bar_of_a_mean_covers(law: str, magnitude: float, runs: int) -> None:
+    """What the docstring says of the bars in the figures: 92 to 95 % at these laws, here within 4 sd of 20,000 sets."""
+    rng = np.random.default_rng(14)
+    draw = {"uniform": rng.uniform(0, 2, (20_000, runs)), "log-normal": rng.lognormal(-1 / 8, 0.5, (20_000, runs))}[law]
+    cost = magnitude * draw  # of mean `magnitude`
+    held = np.abs(cost.mean(axis=1) - magnitude) <= mean_half_width(cost)
+    assert 0.92 - 0.008 <= held.mean() <= 0.95 + 0.008
