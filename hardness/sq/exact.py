@@ -1,0 +1,233 @@
+"""How many concepts a query can lose at most, and what follows for whole games: theory 2.7, in rationals.
+
+V is the least number of queries that surely leaves one parity of a class, whatever a valid oracle answers (the
+hardest oracle); G the least number against the greedy best-window oracle. Every floor here is a floor of both, for
+deterministic learners that must be certain. A tolerance is read as its decimal: 0.1 is 1/10.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from fractions import Fraction
+from functools import cache
+from itertools import product
+from math import ceil, comb, exp, isqrt, pi, prod, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.sq.separation import Separation, separate
+
+IDENTIFIABLE = Fraction(1, 4)  # at this tolerance no query tells two parities apart
+# T(e) of theorem B where it is known, or the best upper bound: every affine type of 2e points (`affine_types`).
+MOST_APART = {1: Fraction(1, 4), 2: Fraction(3, 16), 3: Fraction(1, 6), 4: Fraction(5, 32), 5: Fraction(11, 80)}
+MOST_STATES = 400_000
+
+
+def decimal(tolerance: float | Fraction) -> Fraction:
+    """A tolerance as the fraction its decimal says.
+
+    >>> decimal(0.1)
+    Fraction(1, 10)
+    """
+    return tolerance if isinstance(tolerance, Fraction) else Fraction(str(float(tolerance)))
+
+
+def strict_floor(concepts: int, tolerance: float | Fraction) -> int:
+    """Queries that lemma L demands: ceil((N - 1)/(ceil(1/(8 tau^2)) - 1)) for tau < 1/4. Source: theory 2.7.
+
+    Lemma L: if the best window keeps w = k - e of k concepts, the sorted means satisfy a_(j+w) - a_(j) > 2 tau. Split
+    the indices mod w into w chains; a chain of r means with gaps above 2 tau has a sum of squares about its mean of at
+    least tau^2 r (r^2 - 1)/3 >= 2 tau^2 (r - 1), strictly for r > 1. The sum over chains is at most sum a_S^2 <= 1/4 by
+    Parseval, so e < 1/(8 tau^2), strictly, and e is an integer.
+
+    >>> strict_floor(8008, 0.1), strict_floor(4845, 0.2)
+    (668, 1615)
+    """
+    tau = decimal(tolerance)
+    _identifiable(tau)
+    return ceil(Fraction(concepts - 1, ceil(1 / (8 * tau**2)) - 1))
+
+
+def _identifiable(tau: Fraction) -> None:
+    if not 0 < tau < IDENTIFIABLE:
+        raise InputError(f"no floor exists at tolerance {float(tau):g}: parities are told apart in (0, 1/4) only")
+
+
+def independent_apart(e: int) -> Fraction:
+    """T_ind(e) = C(2e, e)/2^(2e+1): a query loses e of 2e or more independent parities iff tau is below (theorem A).
+
+    >>> [str(independent_apart(e)) for e in (1, 2, 3, 4)]
+    ['1/4', '3/16', '5/32', '35/256']
+    """
+    return Fraction(comb(2 * e, e), 2 ** (2 * e + 1))
+
+
+def apart(e: int) -> Fraction:
+    """Upper bound on T(e): no query at this tolerance or above loses e of 2e or more parities (theorem B).
+
+    Beyond the table it is phi(2e)/(4e), phi the linear interpolation of the square root between even squares: the sum
+    of 2e signed characters is an even integer of second moment 2e, and phi is concave with phi(0) = 0, so that
+    phi(2e)/(4e) falls with e.
+
+    >>> apart(4), apart(8)
+    (Fraction(5, 32), Fraction(1, 8))
+    """
+    if e in MOST_APART:
+        return MOST_APART[e]
+    root = isqrt(2 * e) // 2 * 2
+    spread = root + Fraction(2 * (2 * e - root**2), (root + 2) ** 2 - root**2)
+    return min(spread / (4 * e), MOST_APART[max(MOST_APART)])
+
+
+def most_lost(tolerance: float | Fraction) -> int:
+    """e* = max{e: T(e) > tau} by the upper bounds of T: no query loses more of 2e* + 2 or more parities.
+
+    >>> [most_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
+    [1, 3, 11, 49]
+    """
+    tau = decimal(tolerance)
+    _identifiable(tau)
+    return _last(lambda e: apart(e) > tau)
+
+
+def independent_lost(tolerance: float | Fraction) -> int:
+    """E = max{e: T_ind(e) > tau}: the most a query loses of 2E or more independent parities (theorem A).
+
+    >>> [independent_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
+    [1, 2, 7, 31]
+    """
+    tau = decimal(tolerance)
+    _identifiable(tau)
+    # Beyond e = 2000 by Stirling's series, whose next term is below 1e-17; neighbours differ by 1/(2e).
+    return _last(
+        lambda e: (
+            independent_apart(e) > tau
+            if e <= 2000
+            else exp(-1 / (8 * e) + 1 / (192 * e**3)) / (2 * sqrt(pi * e)) > float(tau)
+        )
+    )
+
+
+def _last(holds: Callable[[int], bool]) -> int:
+    """Largest e with holds(e); it holds at 1 and falls once."""
+    high = 2
+    while holds(high):
+        high *= 2
+    low = high // 2
+    while high - low > 1:
+        middle = (low + high) // 2
+        low, high = (middle, high) if holds(middle) else (low, middle)
+    return low
+
+
+def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
+    """Theorem B's floor f of V and of G, for every class of so many parities, as one recursion (theory 2.7).
+
+    f(1) = 0 and f(k) = 1 + f(w), w the least size that theory allows a query to leave of k: at least k - e* (of
+    2e* + 2 or more), and such that w round-robin chains of the k means, gaps above 2 tau, fit into sum a_S^2 <= 1/4:
+    the sum of r(r^2 - 1) over their lengths is below 3/(4 tau^2) (lemma L). Raises `InputError` where nothing is
+    identifiable (tolerance 1/4 and above).
+
+    >>> [exact_floor(4845, tau) for tau in (0.2, 0.16)], [exact_floor(8008, tau) for tau in (0.12, 0.1, 0.05)]
+    ([4844, 1615], [1003, 730, 166])
+    """
+    tau = decimal(tolerance)
+    if concepts == 1:
+        return 0
+    lost, live, queries = most_lost(tau), concepts, 0
+    if live > 2 * lost + 2:
+        queries = -(-(live - 2 * lost - 2) // lost)
+        live -= queries * lost
+    while live > 1:
+        least = live - lost if live >= 2 * lost + 2 else 1
+        live = bisect_left(range(live), True, lo=least, key=lambda w: _fits(live, w, tau))
+        queries += 1
+    return queries
+
+
+def _fits(live: int, kept: int, tau: Fraction) -> bool:
+    """Have `kept` round-robin chains of `live` means, gaps above 2 tau, room in a sum of squares of 1/4 (lemma L)?"""
+    length, longer = divmod(live, kept)
+    total = longer * (length + 1) * ((length + 1) ** 2 - 1) + (kept - longer) * length * (length**2 - 1)
+    return total < 3 / (4 * tau**2)
+
+
+def independent_value(concepts: int, tolerance: float | Fraction) -> int:
+    """V of so many affinely independent parities, exactly: theorem A, and a symmetric linear program at the end.
+
+    While k >= 2E + 2 a query loses E (`independent_lost`) and no more. Below, the largest class that q queries
+    identify follows from the largest that q - 1 do (`end_game`). Raises `InputError` at tolerance 1/4 and above, and
+    where the end game is too large (tolerances below about 0.02).
+
+    >>> independent_value(1001, 0.2), independent_value(8008, 0.1), independent_value(40, 0.05)
+    (1000, 1145, 4)
+    """
+    tau = decimal(tolerance)
+    if concepts == 1:
+        return 0
+    lost, jumps = independent_lost(tau), 0
+    if concepts > 2 * lost + 1:
+        jumps = -(-(concepts - 2 * lost - 1) // lost)
+    return jumps + bisect_left(end_game(tau), concepts - jumps * lost)
+
+
+@cache
+def end_game(tau: Fraction) -> tuple[int, ...]:
+    """The largest class of independent parities, up to 2E + 1, that 0, 1, 2, ... queries identify.
+
+    >>> end_game(Fraction(1, 10))
+    (1, 3, 7, 14, 15)
+    """
+    most, reached = 2 * independent_lost(tau) + 1, [1]
+    while reached[-1] < most:
+        kept = reached[-1]
+        worse = range(kept + 1, most + 1)
+        reached.append(kept + bisect_left(worse, True, key=lambda k: not independent_separation(k, kept, tau).possible))
+    return tuple(reached)
+
+
+@cache
+def independent_separation(concepts: int, kept: int, tau: Fraction) -> Separation:
+    """Can a query on independent parities leave no answer with more than `kept` of them? With its proof.
+
+    Sorted means must satisfy a_(j+w) - a_(j) > 2 tau. Independent characters are independent fair signs, so the class
+    has every permutation and every change of signs as a symmetry, and the average of a solution over those that keep
+    the chains j, j + w, j + 2w, ... is one: chains of one length look alike and are odd about their middle. What is
+    left are levels of |a|, a chain's positions from its end to its middle, and the query depends on the sums of the
+    characters of each level only. Raises `InputError` where these take too many values.
+    """
+    if kept * 2 >= concepts:
+        e = concepts - kept
+        possible = independent_apart(e) > tau
+        gap = 2 * independent_apart(e)
+        return Separation(gap, query=()) if possible else Separation(gap, weights=(Fraction(1, e),) * e)
+    if not _fits(concepts, kept, tau):
+        return Separation(2 * tau, weights=())
+    forms, chances = _levels(concepts, kept)
+    return separate(forms, chances, 2 * tau)
+
+
+def _levels(concepts: int, kept: int) -> tuple[NDArray[Any], NDArray[Any]]:
+    """Gaps (gaps, states) of the levels of |a|, and the states' chances, of `independent_separation`."""
+    length, longer = divmod(concepts, kept)
+    chains = [(size, number) for size, number in ((length + 1, longer), (length, kept - longer)) if number and size > 1]
+    sizes = [2 * number for size, number in chains for _ in range(size // 2)]
+    if prod(size + 1 for size in sizes) > MOST_STATES:
+        raise InputError(
+            f"whether one query leaves {kept} of {concepts} independent parities is a linear program of more than "
+            f"{MOST_STATES} states; raise the tolerance or lower the number of parities"
+        )
+    # A query may be taken odd: of a state and its negative one is kept, with both their chances.
+    states = [s for s in product(*(range(-n, n + 1, 2) for n in sizes)) if s > tuple(-x for x in s)]
+    total = 2 ** (sum(sizes) - 1)
+    chances = [Fraction(prod(comb(n, (n - x) // 2) for n, x in zip(sizes, s, strict=True)), total) for s in states]
+    means = [[Fraction(s[i], n) for s in states] for i, n in enumerate(sizes)]
+    gaps, first = [], 0
+    for size, _ in chains:
+        last = first + size // 2 - 1
+        gaps += [[a - b for a, b in zip(means[i], means[i + 1], strict=True)] for i in range(first, last)]
+        gaps.append([a * (2 if size % 2 == 0 else 1) for a in means[last]])
+        first = last + 1
+    return np.array(gaps, object), np.array(chances, object)
