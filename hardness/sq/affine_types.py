@@ -1,0 +1,129 @@
+"""Parities up to what a query can see: points of AG(r, 2) up to affine maps, and T(e) by running through them.
+
+Multiplying a query by a character shifts a class, so only the affine dependencies of its sets matter: which even
+subsets xor to nothing (theory 2.7).
+"""
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations, permutations
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.sq.queries import _span_coordinates
+
+Type = tuple[int, tuple[int, ...]]
+
+
+def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
+    """Generators of the affine span of some sets (as differences from the first), and each set's coordinates in them.
+
+    >>> coordinates([3, 5, 6, 12])
+    ([6, 5, 15], [0, 1, 2, 4])
+    """
+    moved = np.array([mask ^ masks[0] for mask in masks], np.uint64)
+    basis, _, found = _span_coordinates(moved, moved)
+    return [int(moved[i]) for i in basis], [int(c) for c in found]
+
+
+def characters(points: Sequence[int], rank: int) -> NDArray[np.int64]:
+    """The points' characters on all states, +-1 (points, 2^rank)."""
+    states = np.arange(1 << rank)
+    odd = np.bitwise_count(np.array(points)[:, None] & states) & 1
+    return np.asarray(1 - 2 * odd.astype(np.int64))
+
+
+def affine_type(points: Sequence[int], rank: int) -> Type:
+    """A name of distinct points that span AG(rank, 2): equal for two lists iff an affine map takes one to the other.
+
+    (rank + 1, the other points' barycentric coordinates over the best affine basis): the least over all bases and
+    orders. For up to a dozen points.
+
+    >>> affine_type([0, 1, 2, 3], 2), affine_type([0, 1, 2, 4], 3), affine_type([3, 1, 0, 2], 2)
+    ((3, (1, 1, 1)), (4, (0, 0, 0, 0)), (3, (1, 1, 1)))
+    """
+    best: tuple[tuple[int, ...], tuple[int, ...]] | None = None
+    for weights, rest in _over_bases([2 * p + 1 for p in points], rank + 1):
+        if best is None or weights < best[0]:
+            best = (weights, _least(rest, rank + 1))
+        elif weights == best[0]:
+            best = (weights, min(best[1], _least(rest, rank + 1)))
+    assert best is not None
+    return rank + 1, best[1]
+
+
+def _over_bases(vectors: list[int], size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
+    """For every basis among the vectors: the others' sorted weights over it, and the others over it."""
+    for basis in combinations(vectors, size):
+        reduced: list[tuple[int, int]] = []
+        for i, vector in enumerate(basis):
+            rest, code = _reduce(vector, 1 << i, reduced)
+            if not rest:
+                break
+            reduced.append((rest, code))
+        else:
+            others = tuple(_reduce(vector, 0, reduced)[1] for vector in vectors if vector not in basis)
+            yield tuple(sorted(other.bit_count() for other in others)), others
+
+
+def _reduce(vector: int, code: int, reduced: list[tuple[int, int]]) -> tuple[int, int]:
+    for other, its_code in reduced:
+        if vector & other & -other:
+            vector, code = vector ^ other, code ^ its_code
+    return vector, code
+
+
+def _least(rows: tuple[int, ...], width: int) -> tuple[int, ...]:
+    """The least matrix among all orders of its rows and of its columns, as rows or as columns, whichever are fewer."""
+    if len(rows) <= width:
+        columns = [[row >> j & 1 for row in rows] for j in range(width)]
+        return min(
+            tuple(sorted(sum(column[i] << k for k, i in enumerate(order)) for column in columns))
+            for order in permutations(range(len(rows)))
+        )
+    return min(
+        tuple(sorted(sum((row >> j & 1) << k for k, j in enumerate(order)) for row in rows))
+        for order in permutations(range(width))
+    )
+
+
+def symmetries(points: Sequence[int], rank: int, most: int = 720) -> list[tuple[int, ...]]:
+    """Affine maps that take the points to themselves, as maps of their indices: all of them, or the first `most`.
+
+    >>> len(symmetries([0, 1, 2, 3], 2)), len(symmetries([0, 1, 2, 4, 7], 3))
+    (24, 24)
+    """
+    vectors = [2 * p + 1 for p in points]
+    basis: list[int] = []
+    reduced: list[tuple[int, int]] = []
+    for i, vector in enumerate(vectors):
+        rest, code = _reduce(vector, 1 << len(basis), reduced)
+        if rest and len(basis) <= rank:
+            basis.append(i)
+            reduced.append((rest, code))
+    order = basis + [i for i in range(len(points)) if i not in basis]
+    codes = [_reduce(vectors[i], 0, reduced)[1] for i in order]
+    index = {vector: i for i, vector in enumerate(vectors)}
+    found: list[tuple[int, ...]] = []
+
+    def extend(images: list[int], spanned: list[tuple[int, int]]) -> None:
+        if len(images) == len(basis):
+            sums = [_total(code, images) for code in codes]
+            if all(total in index for total in sums):
+                back = dict(zip(order, (index[total] for total in sums), strict=True))
+                found.append(tuple(back[i] for i in range(len(points))))
+            return
+        for vector in vectors:
+            rest = _reduce(vector, 0, spanned)[0]
+            if rest and len(found) < most:
+                extend([*images, vector], [*spanned, (rest, 0)])
+
+    extend([], [])
+    return found
+
+
+def _total(code: int, images: list[int]) -> int:
+    total = 0
+    for i, image in enumerate(images):
+        total ^= image * (code >> i & 1)
+    return total

@@ -1,0 +1,223 @@
+"""V of small classes of parities: branch and bound over the order of a query's means (theory 2.7).
+
+A query wins with q queries in all iff every set B of concepts with V(B) > q - 1 is wider than 2 tau in the query's
+means: then no closed window, and so no answer, keeps B whole. The search fixes which concept has the least mean, which
+the next, and so on. Such a beginning demands gaps: if the concepts from a to the end of the beginning, with a later
+one b, are a set that needs more than q - 1 queries, then b lies more than 2 tau above a. A linear program drives all
+these pairs apart (`separation.separate`): either its query wins, or the beginning is prolonged, or weights prove that
+no query has it.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+from itertools import permutations
+from math import lcm
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.sq.affine_types import Type, affine_type, characters, coordinates, symmetries
+from hardness.sq.exact import decimal, exact_floor, independent_value
+from hardness.sq.separation import separate
+
+Pair = tuple[int, int]
+MOST = 11
+GUESSES = 10
+
+
+class OutOfTime(Exception):
+    """The deadline passed."""
+
+
+@dataclass(frozen=True)
+class Ask:
+    """A query on a class: `queries.SpanFunction` with rational values in [-1, 1] (2^r,); its means."""
+
+    concepts: tuple[int, ...]
+    base: int
+    generators: tuple[int, ...]
+    values: tuple[Fraction, ...]
+    means: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Leaf:
+    """No winning query has means that begin in this order (ties in any order).
+
+    For each pair (a, b) such a query needs the mean of b more than 2 tau above that of a: the concepts of the beginning
+    from a on, up to b or to its end, with b, have V >= queries. But for the `weights` lambda >= 0 of sum 1,
+    E|sum lambda (chi_b - chi_a)|/2 <= 2 tau, so no query drives all pairs apart.
+    """
+
+    beginning: tuple[int, ...]
+    pairs: tuple[Pair, ...]
+    weights: tuple[Fraction, ...]
+
+
+@dataclass(frozen=True)
+class Refutation:
+    """V(concepts) > queries: every order of the concepts begins as one of the leaves does.
+
+    Where `symmetric`, every order does so after an affine map that takes the class to itself.
+    """
+
+    concepts: tuple[int, ...]
+    queries: int
+    leaves: tuple[Leaf, ...]
+    symmetric: bool
+
+
+@dataclass
+class SmallGames:
+    """V of subsets of a class of at most 11 parities at one tolerance below 1/4, exactly and with proofs.
+
+    `deadline` is a time of `perf_counter`; past it `value` and `decide` raise `OutOfTime`. With `theorem` the values of
+    affinely independent subsets are theorem A's, otherwise they are searched for like all others; with `symmetric` of
+    the orders that the class's own affine maps make equal only one is searched.
+
+    >>> games = SmallGames(0.15)
+    >>> games.value((3, 5, 6, 9, 10, 12)), games.value((3, 5, 10, 12)), games.value((3, 5, 6, 9))
+    (3, 3, 2)
+    """
+
+    tolerance: float | Fraction
+    deadline: float = float("inf")
+    theorem: bool = True
+    symmetric: bool = True
+    _of_type: dict[Type, int] = field(default_factory=dict, repr=False)
+    _known: dict[frozenset[int], int] = field(default_factory=dict, repr=False)
+
+    def __post_init__(self) -> None:
+        self.tau = decimal(self.tolerance)
+
+    def value(self, concepts: Sequence[int]) -> int:
+        """V of a set of parities, given as masks."""
+        key = frozenset(concepts)
+        if key not in self._known:
+            self._known[key] = self._value(tuple(sorted(key)))
+        return self._known[key]
+
+    def _value(self, concepts: tuple[int, ...]) -> int:
+        if len(concepts) <= 2:
+            return len(concepts) - 1
+        generators, points = coordinates(concepts)
+        if self.theorem and len(generators) == len(concepts) - 1:
+            return independent_value(len(concepts), self.tau)
+        kind = affine_type(points, len(generators))
+        if kind not in self._of_type:
+            # One concept less needs no more, and a character takes one concept from the rest: one of two values.
+            fewer = max(self.value(concepts[:i] + concepts[i + 1 :]) for i in range(len(concepts)))
+            more = exact_floor(len(concepts), self.tau) > fewer or isinstance(self.decide(concepts, fewer), Refutation)
+            self._of_type[kind] = fewer + more
+        return self._of_type[kind]
+
+    def decide(self, concepts: Sequence[int], queries: int) -> Ask | Refutation:
+        """The first query of a strategy that surely identifies with so many queries, or why there is none."""
+        if len(concepts) > MOST:
+            raise InputError(f"branch and bound is for at most {MOST} concepts, got {len(concepts)}")
+        return _Decision(self, tuple(concepts), queries).answer()
+
+
+class _Decision:
+    """Is V(concepts) <= queries? Pairs (a, b) and orders are of indices into `concepts`."""
+
+    def __init__(self, games: SmallGames, concepts: tuple[int, ...], queries: int) -> None:
+        self.games, self.concepts, self.queries = games, concepts, queries
+        self.generators, points = coordinates(concepts)
+        self.signs = characters(points, len(self.generators))
+        self.maps = symmetries(points, len(self.generators)) if games.symmetric else []
+        self.leaves: list[Leaf] = []
+
+    def answer(self) -> Ask | Refutation:
+        ask = self._guessed() or self._search([])
+        return ask or Refutation(self.concepts, self.queries, tuple(self.leaves), self.games.symmetric)
+
+    def _guessed(self) -> Ask | None:
+        """A winning query by luck: drive apart what a random order demands, take the query's own order, and so on."""
+        rng = np.random.default_rng(0)
+        for _ in range(GUESSES):
+            order: list[int] = rng.permutation(len(self.concepts)).tolist()
+            tried: set[tuple[int, ...]] = set()
+            while tuple(order) not in tried:
+                tried.add(tuple(order))
+                ask = self._query(self._demanded(order))[0]
+                if ask is None:
+                    break
+                if self._wins(ask):
+                    return ask
+                order = self._order(ask)
+        return None
+
+    def _order(self, ask: Ask) -> list[int]:
+        return sorted(range(len(ask.means)), key=lambda i: ask.means[i])
+
+    def _search(self, beginning: list[int]) -> Ask | None:
+        """A winning query with this beginning, or None once leaves exclude it."""
+        if perf_counter() > self.games.deadline:
+            raise OutOfTime
+        if any(tuple(map_[i] for i in beginning) < tuple(beginning) for map_ in self.maps):
+            return None  # its image is searched instead
+        pairs = self._demanded(beginning)
+        ask, weights = self._query(pairs)
+        if ask is None:
+            names = self.concepts
+            used = [((names[a], names[b]), w) for (a, b), w in zip(pairs, weights, strict=True) if w]
+            self.leaves.append(
+                Leaf(tuple(names[i] for i in beginning), tuple(p for p, _ in used), tuple(w for _, w in used))
+            )
+            return None
+        if self._wins(ask):
+            return ask
+        for i in self._order(ask):
+            found = None if i in beginning else self._search([*beginning, i])
+            if found:
+                return found
+        return None
+
+    def _demanded(self, beginning: list[int]) -> list[Pair]:
+        """Pairs (a, b): a winning query with this beginning has b more than 2 tau above a."""
+        later, pairs = [i for i in range(len(self.concepts)) if i not in beginning], []
+        for start, a in enumerate(beginning):
+            since = beginning[start:]
+            pairs += [(a, b) for end, b in enumerate(since) if self._needs_all(since[: end + 1])]
+            pairs += [(a, b) for b in later if self._needs_all([*since, b])]
+        return pairs
+
+    def _wins(self, ask: Ask) -> bool:
+        order = self._order(ask)
+        for start, a in enumerate(order):
+            kept = [i for i in order[start:] if ask.means[i] - ask.means[a] <= 2 * self.games.tau]
+            if self._needs_all(kept):
+                return False
+        return True
+
+    def _query(self, pairs: list[Pair]) -> tuple[Ask | None, tuple[Fraction, ...]]:
+        """A query that drives all the pairs apart, or the weights that exclude one."""
+        b: NDArray[Any] = np.zeros(self.signs.shape[1], object)
+        if pairs:
+            forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])
+            # States with the same or opposite differences share a value or its opposite.
+            turned = np.array([next((np.sign(x) for x in column if x), 0) for column in forms.T])
+            columns, which, counts = np.unique(forms * turned, axis=1, return_inverse=True, return_counts=True)
+            chances = np.array([Fraction(int(count), len(b)) for count in counts], object)
+            found = separate(columns, chances, 2 * self.games.tau)
+            if found.weights is not None:
+                return None, found.weights
+            b = np.array(found.query, object)[which.ravel()] * turned
+        scale = lcm(*(Fraction(x).denominator for x in b))
+        sums = self.signs.astype(object) @ np.array([int(x * scale) for x in b], object)
+        means = tuple(Fraction(int(m), scale * len(b)) for m in sums)
+        values = tuple(2 * Fraction(x) for x in b)
+        return Ask(self.concepts, self.concepts[0], tuple(self.generators), values, means), ()
+
+    def _needs_all(self, indices: list[int]) -> bool:
+        """Does this set need all the queries: an answer that keeps it loses the game?"""
+        # Of the whole class it is asked while its own value is searched for: first of those with one concept less.
+        whole = len(indices) == len(self.concepts)
+        if whole and any(self._needs_all(indices[:i] + indices[i + 1 :]) for i in range(len(indices))):
+            return True
+        return self.games.value([self.concepts[i] for i in indices]) >= self.queries
