@@ -11,7 +11,6 @@ no query has it.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
-from itertools import permutations
 from math import lcm
 from time import perf_counter
 from typing import Any
