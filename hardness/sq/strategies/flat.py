@@ -1,0 +1,92 @@
+"""Dependent sets lose more than independent ones: a strategy below the sign batch (theory 2.7)."""
+
+from dataclasses import dataclass, field
+from math import comb
+
+from numpy.random import Generator as Random
+
+from hardness.concepts import ParityConcepts
+from hardness.sq.exact import IDENTIFIABLE, decimal, independent_lost, most_lost
+from hardness.sq.queries import SpanFunction
+from hardness.sq.strategies.base import Masks, Steps
+from hardness.sq.strategies.layers import alive, densest, held_of, layer_signs, layers_through
+from hardness.sq.strategies.mould import mould
+from hardness.sq.strategies.sign_batch import batch, sign_batch
+from hardness.sq.strategies.templates import Template, templates
+
+LARGEST = 12  # coordinates of a window
+ROOM = 2.4  # sets alive in a layer, over the number to be lost, below which a larger layer is looked for
+TRIES = 40  # layers looked at for a query
+PLACES = 60  # placements of templates looked at for a query
+
+
+def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Queries moulded to dense layers of dependent sets, by templates while they fit; else, and at the end, sign batches.
+
+    A layer is all sets that agree outside a window of coordinates. A template is a query on a layer that loses e sets
+    to every answer, more than a sign batch does (`templates`); it is placed by a choice of the window's coordinates.
+    Where no placement finds enough of its sets alive, a query is moulded to the sets that are (`mould`).
+    """
+    tau = decimal(tolerance)
+    if tau >= IDENTIFIABLE:
+        return
+    caster = _Caster(concepts, float(tau), rng)
+    while len(live) > 2 * caster.least + 2:
+        live = yield caster.query(live) or batch(live, 2 * caster.least + 1, rng)
+    yield from sign_batch(concepts, live, tolerance, rng)
+
+
+@dataclass
+class _Caster:
+    """What `flat` remembers between queries: how many sets it means to lose, on which layers, and its templates."""
+
+    concepts: ParityConcepts
+    tau: float
+    rng: Random
+    templates: list[Template] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.least, self.most = independent_lost(self.tau), most_lost(self.tau)
+        fit = [t for t in templates() if t.reach > self.tau and self._fits(t.size, t.held)]
+        self.templates = sorted((t for t in fit if t.lost > self.least), key=lambda t: -t.lost)[:3]
+        self.goal = self.templates[0].lost if self.templates else min(self.most, self.least + 1)
+        self.size = next((m for m in range(4, LARGEST) if self._room(m) >= ROOM * self.goal), LARGEST)
+
+    def _fits(self, size: int, held: int) -> bool:
+        n, s = self.concepts.n, self.concepts.s
+        return size <= n and held <= s and size - held <= n - s
+
+    def _room(self, size: int) -> int:
+        return comb(size, held_of(self.concepts, size)) if size <= self.concepts.n else 0
+
+    def query(self, live: Masks) -> SpanFunction | None:
+        """A query that loses more than a sign batch, or None."""
+        if self.most == self.least:
+            return None
+        return self._placed(live) or self._moulded(live)
+
+    def _placed(self, live: Masks) -> SpanFunction | None:
+        """A template on sets all of which live."""
+        for template in self.templates:
+            if template.lost < self.goal:
+                break
+            for layer in layers_through(self.concepts, live, template.size, template.held, PLACES, self.rng):
+                if alive(layer.sets[template.support], live).all():
+                    return layer.query(template.values)
+        return None
+
+    def _moulded(self, live: Masks) -> SpanFunction | None:
+        """A query moulded to the live sets of the densest layer found; the window grows as layers thin out."""
+        layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
+        while lives.sum() < ROOM * self.goal and self.size < min(LARGEST, self.concepts.n):
+            self.size += 1
+            layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
+        signs = layer_signs(self.size, layer.held)[lives]
+        high = min(self.goal + 1, self.most, len(signs) // 2)
+        for lost in range(high, max(self.least, high - 4), -1):
+            found = mould(signs, lost, self.tau, self.rng)
+            if found:
+                self.goal = lost
+                return layer.query(found.values)
+        self.goal = max(self.least + 1, high - 2)
+        return None
