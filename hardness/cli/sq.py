@@ -1,6 +1,6 @@
 """Commands on statistical queries: sq bounds, sq play, strategies."""
 
-from collections.abc import Container
+from collections.abc import Container, Mapping
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
@@ -24,6 +24,8 @@ Flip = Annotated[float, typer.Option(help="Probability that the sign of a label 
 MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
 Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")]
 
+Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinely independent parities.")]
+
 sq_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Statistical queries: bounds and games.")
 bounds_app = typer.Typer(
     no_args_is_help=True,
@@ -39,8 +41,17 @@ play_app = typer.Typer(
 )
 
 
+value_app = typer.Typer(
+    invoke_without_command=True,
+    rich_markup_mode=None,
+    epilog="Example: hardness sq value parity --dim 5 --heads 2 --tolerance 0.15",
+)
+_UNIDENTIFIABLE = "nothing is identifiable at this tolerance: from 1/4 on no query tells two parities apart"
+
+
 def register(app: typer.Typer) -> None:
     sq_app.add_typer(bounds_app, name="bounds")
+    sq_app.add_typer(value_app, name="value")
     sq_app.add_typer(play_app, name="play")
     app.add_typer(sq_app, name="sq")
     app.command()(strategies)
@@ -78,7 +89,78 @@ def bounds_parity(dim: Dim, heads: Heads, tolerance: Tolerance, gadget: Gadget =
     from hardness.sq.bounds.parity import parity_bounds
 
     concepts = ParityConcepts.of_layer(dim, heads, gadget)
-    _emit_bounds(as_json, concepts.size, parity_bounds(concepts, tolerance))
+    _emit_bounds(as_json, concepts.size, {**parity_bounds(concepts, tolerance), **_floors(concepts.size, tolerance)})
+
+
+def _floors(concepts: int, tolerance: float) -> dict[str, float | None]:
+    """The floors in integers of theory 2.7, and whether anything is identifiable."""
+    from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor, strict_floor
+
+    if concepts == 1:
+        return {"strict": 0, "exact_floor": 0, "identifiable": True}
+    if decimal(tolerance) >= IDENTIFIABLE:
+        return {"strict": None, "exact_floor": None, "identifiable": False}
+    return {
+        "strict": strict_floor(concepts, tolerance),
+        "exact_floor": exact_floor(concepts, tolerance),
+        "identifiable": True,
+    }
+
+
+@value_app.callback()
+def value(
+    context: typer.Context,
+    independent: Independent = None,
+    tolerance: Annotated[float | None, typer.Option(help="STAT(T); in (0, 1].")] = None,
+    as_json: Json = False,
+) -> None:
+    """V, the least number of queries that surely identify, whatever a valid oracle answers: exact (theory 2.7).
+
+    Example: hardness sq value --independent 40 --tolerance 0.05
+    """
+    if context.invoked_subcommand is not None:
+        return
+    from hardness.errors import InputError
+    from hardness.sq.exact import IDENTIFIABLE, decimal, independent_value
+    from hardness.sq.oracle import check_tolerance
+
+    if independent is None or tolerance is None:
+        raise InputError("sq value needs --independent K and --tolerance T, or: sq value parity --dim D --heads M")
+    if decimal(check_tolerance(tolerance)) >= IDENTIFIABLE and independent > 1:
+        emit(as_json, {"value": None, "identifiable": False}, [_UNIDENTIFIABLE])
+        return
+    found = independent_value(independent, tolerance)
+    emit(as_json, {"value": found}, [f"V of {independent:,} affinely independent parities: {found:,}"])
+
+
+@value_app.command("parity")
+def value_parity(
+    dim: Dim,
+    heads: Heads,
+    tolerance: Tolerance,
+    gadget: Gadget = "diag",
+    seconds: Annotated[float, typer.Option(min=0, help="Search for so long; then a bracket.")] = 60.0,
+    as_json: Json = False,
+) -> None:
+    """V of a small class of hidden parities by exact search; of a larger one, or out of time, a bracket.
+
+    Example: hardness sq value parity --dim 5 --heads 2 --tolerance 0.15
+    """
+    from hardness.concepts import ParityConcepts
+    from hardness.sq.exact import IDENTIFIABLE, decimal
+    from hardness.sq.oracle import check_tolerance
+    from hardness.sq.small_games import value as bracket
+
+    concepts = ParityConcepts.of_layer(dim, heads, gadget)
+    if decimal(check_tolerance(tolerance)) >= IDENTIFIABLE and concepts.size > 1:
+        nothing = {"value": None, "lower": None, "upper": None, "status": "exact", "identifiable": False}
+        emit(as_json, nothing, [_UNIDENTIFIABLE])
+        return
+    found = bracket(concepts, tolerance, seconds)
+    status = "exact" if found.exact is not None else "bracket"
+    fields = {"value": found.exact, "lower": found.lower, "upper": found.upper, "status": status}
+    between = f"{found.lower:,}" if found.exact is not None else f"between {found.lower:,} and {found.upper:,}"
+    emit(as_json, fields, [f"V of the {concepts.label}, {concepts.size:,} sets: {between} ({status})"])
 
 
 @bounds_app.command("rounding")
@@ -178,13 +260,16 @@ def _announce(
         talk(f"predicted: about {predicted.seconds:,.0f} s and {predicted.memory / 2**20:,.0f} MiB")
 
 
-def _emit_bounds(as_json: bool, concepts: int, bounds: dict[str, float]) -> None:
+def _emit_bounds(as_json: bool, concepts: int, bounds: Mapping[str, float | None]) -> None:
     from math import log2
 
     from hardness.sq.bounds.parity import SOURCES
 
     size = f"{concepts:,}" if concepts < 10**15 else f"2^{log2(concepts):.2f}"
-    lines = [f"concepts  {size}", *(f"{name:9} {value:<14,.6g} {SOURCES[name]}" for name, value in bounds.items())]
+    shown = {name: value for name, value in bounds.items() if name in SOURCES and value is not None}
+    lines = [f"concepts    {size}", *(f"{name:11} {value:<14,.6g} {SOURCES[name]}" for name, value in shown.items())]
+    if bounds.get("identifiable") is False:
+        lines.append(_UNIDENTIFIABLE)
     emit(as_json, {"concepts": concepts, **bounds}, lines)
 
 

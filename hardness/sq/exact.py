@@ -173,6 +173,29 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
     return jumps + bisect_left(end_game(tau), concepts - jumps * lost)
 
 
+def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
+    """Queries that surely identify, whatever a valid oracle answers: an upper bound on V of every class of that size.
+
+    Any k parities span at least log2 k affine dimensions, so ceil(log2 k) + 1 of them are affinely independent, and
+    the query of theorem A on 2e <= 2E of these loses e of the k to every answer: all that it drives up, or all that it
+    drives down. Raises `InputError` at tolerance 1/4 and above.
+
+    >>> certain_queries(4845, 0.16), certain_queries(8008, 0.1)
+    (2423, 1297)
+    """
+    tau = decimal(tolerance)
+    if concepts == 1:
+        return 0
+    lost, live, queries = independent_lost(tau), concepts, 0
+    while live > 1:
+        certain = min(lost, ((live - 1).bit_length() + 1) // 2)
+        # The same loss as long as the number of independent sets allows it.
+        least = max(2 ** (2 * certain - 2) + 1, 2)
+        steps = max(1, -(-(live - least + 1) // certain))
+        live, queries = max(live - steps * certain, 1), queries + steps
+    return queries
+
+
 @cache
 def end_game(tau: Fraction) -> tuple[int, ...]:
     """The largest class of independent parities, up to 2E + 1, that 0, 1, 2, ... queries identify.

@@ -13,6 +13,7 @@ from hardness.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.bounds.parity import entropy_floor
+from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
 from hardness.sq.oracle import (
     ORACLES,
     Exact,
@@ -41,7 +42,9 @@ class GameResult:
     none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries asked only to
     confirm. Sign batches on parities against the window have a `floor` of their own, (N - 1)/floor(K/2) (theory
     2.5e), and `ideal` queries with the end game counted (`batch_queries`). `entropy` is what an exact
-    answer's bits alone demand (`entropy_floor`), beside honest oracles that lose none or round.
+    answer's bits alone demand (`entropy_floor`), beside honest oracles that lose none or round. Games on parities
+    against the window have theorem B's floor, `exact_floor`, at tolerances where anything is identifiable (theory 2.7),
+    and `floor_ratio` = queries/exact_floor of a solved game.
     """
 
     status: str
@@ -56,6 +59,8 @@ class GameResult:
     floor: float | None = None
     ideal: int | None = None
     entropy: float | None = None
+    exact_floor: int | None = None
+    floor_ratio: float | None = None
 
     @property
     def solved(self) -> bool:
@@ -116,6 +121,7 @@ def play(
     own = not flip and strategy == "sign-batch" and kind is Window and isinstance(concepts, ParityConcepts)
     lost = batch_size(tolerance) // 2
     status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
+    exact = _exact_floor(concepts, oracle, tolerance, flip)
     return GameResult(
         status=status,
         queries=tally.queries,
@@ -129,7 +135,16 @@ def play(
         floor=(concepts.size - 1) / lost if own and lost else None,
         ideal=batch_queries(concepts.size, tolerance) if own else None,
         entropy=entropy_floor(concepts.size, tolerance) if kind in (Exact, Grid) else None,
+        exact_floor=exact,
+        floor_ratio=tally.queries / exact if exact and status == "solved" else None,
     )
+
+
+def _exact_floor(concepts: Concepts, oracle: str, tolerance: float, flip: float) -> int | None:
+    tau = decimal(tolerance) / (1 - 2 * decimal(flip))
+    if isinstance(concepts, RoundingConcepts) or oracle != "window" or tau >= IDENTIFIABLE:
+        return None
+    return exact_floor(concepts.size, tau)
 
 
 def _at_scale(
@@ -253,6 +268,8 @@ def cost(
     if strategy == "sign-batch" and adversary:
         full = 2 * batch + 1 <= concepts.n
         return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
+    if strategy == "flat":
+        return Cost(min(limit, size / batch) * (0.05 + size * 1e-7), 48.0 * size + 2**24)
     if strategy == "low-degree" or (strategy in ("characters", "random") and oracle != "vstat" and tolerance < 0.25):
         return Cost(0.0, 0.0)
     cube = 2.0**concepts.n if "gradient" in strategy else 0.0

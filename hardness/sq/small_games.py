@@ -9,6 +9,7 @@ no query has it.
 """
 
 from collections.abc import Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import lcm
@@ -18,9 +19,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.sq.affine_types import Type, affine_type, characters, coordinates, symmetries
-from hardness.sq.exact import decimal, exact_floor, independent_value
+from hardness.sq.exact import certain_queries, decimal, exact_floor, independent_value
 from hardness.sq.separation import separate
 
 Pair = tuple[int, int]
@@ -119,6 +121,40 @@ class SmallGames:
         if len(concepts) > MOST:
             raise InputError(f"branch and bound is for at most {MOST} concepts, got {len(concepts)}")
         return _Decision(self, tuple(concepts), queries).answer()
+
+
+@dataclass(frozen=True)
+class Value:
+    """What is proved of V of a class: lower <= V <= upper."""
+
+    lower: int
+    upper: int
+
+    @property
+    def exact(self) -> int | None:
+        return self.lower if self.lower == self.upper else None
+
+
+def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float = 60.0) -> Value:
+    """V of a class of parities, or a bracket: theorem B's floor and what independent subsets surely give.
+
+    Classes that are affinely independent (s = 1, n - 1, n) are theorem A's; up to 11 sets are searched, for at most so
+    many seconds. Raises `InputError` at tolerance 1/4 and above (for more than one set).
+
+    >>> value(ParityConcepts(4, 2), 0.12), value(ParityConcepts(20, 4), 0.16)
+    (Value(lower=2, upper=2), Value(lower=1615, upper=2423))
+    """
+    size, tau = concepts.size, decimal(tolerance)
+    if concepts.s in (1, concepts.n - 1, concepts.n):
+        here = independent_value(size, tau)
+        return Value(here, here)
+    found = Value(exact_floor(size, tau), certain_queries(size, tau))
+    if size <= MOST and found.exact is None:
+        games = SmallGames(tau, perf_counter() + seconds)
+        with suppress(OutOfTime):
+            here = games.value(concepts.masks().tolist())
+            return Value(here, here)
+    return found
 
 
 class _Decision:

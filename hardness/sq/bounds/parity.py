@@ -9,6 +9,8 @@ from hardness.sq.tolerance import check_tolerance
 # What stands beside a number when it is printed: the statement and where it is from (docs/references.md).
 SOURCES = {
     "window": "best-window adversary: theory 2.5 (parity), 2.6 (rounding), proved here",
+    "strict": "best-window adversary and hardest oracle, in integers: lemma L, theory 2.7, proved here",
+    "exact_floor": "best-window adversary and hardest oracle: theorem B's recursion, theory 2.7, proved here",
     "null": "null adversary: Parseval, well known since Kearns and Blum et al. 1994; constant from theory 2.5(b), 2.6",
     "szorenyi": "(N t^2 - 1)/2 at t = 2 tau: Szorenyi, ALT 2009, Theorem 2, correlational queries, hypothesis counted",
     "bfjkmr": "N^(1/3)/2: Blum et al., STOC 1994, Theorem 12, correlations at most 1/N^3",
@@ -23,10 +25,11 @@ def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: fl
     probability over a uniform hidden set (1: identification; the learner may be randomised). Labels flipped with
     probability `flip` shrink every a_S by 1 - 2 flip, as if the tolerance were that much larger (theory 1.2b).
 
-    Proof sketch. Given X the label takes two values, so E phi = const + a_S with a_S = <b', chi_S>, |b'| <=
-    1/2: by Parseval sum a_S^2 <= 1/4. Draw a window [-D, 2 tau - D], D with distribution F(x) = x^2/(2 tau^2)
-    on [0, tau], F(2 tau - x) = 1 - F(x): it misses a value a with probability <= a^2/(2 tau^2), so some
-    window loses at most sum a_S^2/(2 tau^2) <= 1/(8 tau^2) concepts, and the best one no more.
+    Proof sketch. Given X the label takes two values, so E phi = const + a_S with a_S = <b', chi_S>, |b'| <= 1/2: by
+    Parseval sum a_S^2 <= 1/4. If the best window loses e of the k live concepts, w = k - e, their sorted means satisfy
+    a_(j+w) - a_(j) > 2 tau. Split the indices mod w into w chains (lemma L): a chain of r has a sum of squares about
+    its mean of at least 2 tau^2 (r - 1), so 2 tau^2 e < 1/4 and a query loses fewer than 1/(8 tau^2). In integers, and
+    with what more is known: `exact.strict_floor`, `exact.exact_floor`.
 
     >>> round(window_bound(1001, 0.1), 1)
     80.0

@@ -21,7 +21,7 @@ PLACES = 60  # placements of templates looked at for a query
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Queries moulded to dense layers of dependent sets, by templates while they fit; else, and at the end, sign batches.
+    """Queries moulded to dense layers of dependent sets, from templates while they fit; sign batches in the end game.
 
     A layer is all sets that agree outside a window of coordinates. A template is a query on a layer that loses e sets
     to every answer, more than a sign batch does (`templates`); it is placed by a choice of the window's coordinates.

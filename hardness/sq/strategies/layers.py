@@ -32,6 +32,14 @@ def layer_signs(size: int, held: int) -> NDArray[np.int8]:
     return characters(points.tolist(), size - 1).astype(np.int8)
 
 
+def _sums(bits: list[int]) -> NDArray[np.uint64]:
+    """The masks of all subsets of some bits."""
+    found = np.zeros(1, np.uint64)
+    for bit in bits:
+        found = np.concatenate([found, found | np.uint64(bit)])
+    return found
+
+
 @dataclass(frozen=True)
 class Layer:
     """One layer of a class: window coordinates (m,), how many of them its sets hold, and the rest of every set."""
@@ -43,10 +51,10 @@ class Layer:
     @property
     def sets(self) -> Masks:
         """Its sets, in the order of `patterns`."""
-        own, found = patterns(len(self.window), self.held), np.full(1, self.rest, np.uint64)
-        for i, coordinate in enumerate(self.window.tolist()):
-            found = found | (own >> np.uint64(i) & np.uint64(1)) << np.uint64(coordinate)
-        return found
+        half = len(self.window) // 2
+        low, high = (_sums([1 << c for c in part.tolist()]) for part in (self.window[:half], self.window[half:]))
+        own = patterns(len(self.window), self.held)
+        return low[own & np.uint64((1 << half) - 1)] | high[own >> np.uint64(half)] | np.uint64(self.rest)
 
     def query(self, values: NDArray[np.float64]) -> SpanFunction:
         """The query with these values on the layer's states, mean 0 on all sets outside its span."""
@@ -81,6 +89,6 @@ def layers_through(
 def densest(
     concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
 ) -> tuple[Layer, NDArray[np.bool_]]:
-    """Of some random layers through live sets (`live` ascending) the one with most of them, and which of its sets live."""
+    """Of some random layers through live sets (ascending) the one with most of them, and which of its sets live."""
     found = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
     return max(((layer, alive(layer.sets, live)) for layer in found), key=lambda pair: int(pair[1].sum()))

@@ -26,7 +26,7 @@ class Mould:
     """A function on the states of AG(r, 2) and what it does to points there.
 
     `values` f in [-1, 1] (2^r,); the indices `upper` and `lower` (e,) of points; a query with this f moves the j-th
-    upper point more than `reach` twice above the j-th lower one, so at any tolerance below `reach` no answer keeps both.
+    upper point at least twice `reach` above the j-th lower one: at a tolerance below `reach` no answer keeps both.
     """
 
     values: NDArray[np.float64]
@@ -49,7 +49,7 @@ def mould(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random, mov
 
 @compiled
 def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
-    """Anneal g in {-1, 0, 1} by exchanging two entries, in place, to a large sum over states of |sum g chi|: that sum."""
+    """Anneal g in {-1, 0, 1} in place, by exchanges of two entries, to a large sum over states of |sum g chi|: that."""
     points, states = signs.shape
     sums = np.zeros(states, np.int32)
     for i in range(points):
