@@ -73,6 +73,21 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], least: Fraction) -> Sep
     raise Undecided(f"a gap of {float(least)} is neither reached nor excluded: at least {below}, at most {above}")
 
 
+def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
+    """Forms (R, C) on equally likely states without repetitions: columns (R, c), their chances, and whence they came.
+
+    States on which all forms agree, or are opposite, may share a query's value, or its opposite. The last array (C,)
+    holds sign times (1 + column), 0 where all forms vanish: the query on the states is sign times its value there.
+
+    >>> columns, chances, places = folded(np.array([[0, 2, -2, 2], [0, 0, 0, 2]]))
+    >>> columns.tolist(), [str(c) for c in chances], places.tolist()
+    ([[0, 2, 2], [0, 0, 2]], ['1/4', '1/2', '1/4'], [0, 2, -2, 3])
+    """
+    signs = np.sign(forms[np.argmax(forms != 0, axis=0), np.arange(forms.shape[1])]).astype(np.int64)
+    columns, which, counts = np.unique(forms * signs, axis=1, return_inverse=True, return_counts=True)
+    return columns, np.array([Fraction(int(c), forms.shape[1]) for c in counts], object), signs * (which.ravel() + 1)
+
+
 def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:
     """An array of integers or Fractions as integers (object) over a common denominator."""
     if values.dtype != object:

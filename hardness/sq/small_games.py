@@ -23,7 +23,7 @@ from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.sq.affine_types import Type, affine_type, characters, coordinates, symmetries
 from hardness.sq.exact import certain_queries, decimal, exact_floor, independent_value
-from hardness.sq.separation import separate
+from hardness.sq.separation import folded, separate
 
 Pair = tuple[int, int]
 MOST = 11
@@ -235,14 +235,11 @@ class _Decision:
         b: NDArray[Any] = np.zeros(self.signs.shape[1], object)
         if pairs:
             forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])
-            # States with the same or opposite differences share a value or its opposite.
-            turned = np.array([next((np.sign(x) for x in column if x), 0) for column in forms.T])
-            columns, which, counts = np.unique(forms * turned, axis=1, return_inverse=True, return_counts=True)
-            chances = np.array([Fraction(int(count), len(b)) for count in counts], object)
+            columns, chances, places = folded(forms)
             found = separate(columns, chances, 2 * self.games.tau)
             if found.weights is not None:
                 return None, found.weights
-            b = np.array(found.query, object)[which.ravel()] * turned
+            b = np.array(found.query, object)[np.abs(places) - 1] * np.sign(places)
         scale = lcm(*(Fraction(x).denominator for x in b))
         sums = self.signs.astype(object) @ np.array([int(x * scale) for x in b], object)
         means = tuple(Fraction(int(m), scale * len(b)) for m in sums)

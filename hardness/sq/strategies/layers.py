@@ -54,7 +54,7 @@ class Layer:
         half = len(self.window) // 2
         low, high = (_sums([1 << c for c in part.tolist()]) for part in (self.window[:half], self.window[half:]))
         own = patterns(len(self.window), self.held)
-        return low[own & np.uint64((1 << half) - 1)] | high[own >> np.uint64(half)] | np.uint64(self.rest)
+        return np.asarray(low[own & np.uint64((1 << half) - 1)] | high[own >> np.uint64(half)] | np.uint64(self.rest))
 
     def query(self, values: NDArray[np.float64]) -> SpanFunction:
         """The query with these values on the layer's states, mean 0 on all sets outside its span."""

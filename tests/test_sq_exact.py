@@ -1,0 +1,334 @@
+"""Theory 2.7: what a query can lose at most, V of independent and of small classes, floors; proofs in rationals."""
+
+from fractions import Fraction
+from itertools import combinations, permutations, product
+from math import ceil
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.concepts import ParityConcepts
+from hardness.errors import InputError
+from hardness.sq.affine_types import affine_type, characters, coordinates, symmetries
+from hardness.sq.exact import (
+    apart,
+    certain_queries,
+    decimal,
+    end_game,
+    exact_floor,
+    independent_apart,
+    independent_lost,
+    independent_separation,
+    independent_value,
+    most_lost,
+    strict_floor,
+)
+from hardness.sq.most_apart import all_types, most_apart
+from hardness.sq.oracle import best_answer, within
+from hardness.sq.separation import Undecided, separate
+from hardness.sq.small_games import Ask, Refutation, SmallGames, Value, value
+from hardness.sq.strategies.sign_batch import batch_size
+
+TOLERANCES = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
+TABLE = """
+3  2/1 2/1 2/1 1/1 1/1 1/1 1/1
+4  3/2 3/1 2/1 2/1 2/1 1/1 1/1
+6  5/3 5/2 3/1 2/1 2/1 2/1 2/1
+8  7/4 7/3 4/2 3/1 3/1 2/1 2/1
+10 9/5 9/3 4/2 3/2 3/1 2/1 2/1
+16 15/7 15/5 6/3 4/2 4/2 3/1 2/1
+40 39/18 39/13 14/8 9/5 7/4 5/2 4/1
+"""
+
+
+@pytest.mark.parametrize("row", TABLE.split("\n")[1:-1])
+def test_the_table_of_independent_classes(row: str) -> None:
+    size, *cells = row.split()
+    for tau, cell in zip(TOLERANCES, cells, strict=True):
+        bound = ceil(8 * decimal(tau) ** 2 * (int(size) - 1))
+        assert f"{independent_value(int(size), tau)}/{bound}" == cell
+
+
+def test_large_independent_classes() -> None:
+    assert independent_value(1001, 0.2) == 1000
+    assert independent_value(8008, 0.1) == 1145
+    assert (independent_value(8008, 0.05), independent_value(4845, 0.16), independent_value(8008, 0.12)) == (
+        261,
+        2423,
+        1603,
+    )
+
+
+def independent(size: int) -> list[int]:
+    return [0] + [1 << i for i in range(size - 1)]
+
+
+@pytest.mark.parametrize("tau", TOLERANCES)
+def test_search_agrees_with_the_recursion_on_independent_classes(tau: float) -> None:
+    """Branch and bound knows nothing of theorem A."""
+    games = SmallGames(tau, theorem=False)
+    for size in range(1, 7):
+        assert games.value(independent(size)) == independent_value(size, tau)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("tau", TOLERANCES)
+def test_search_agrees_with_the_recursion_on_seven(tau: float) -> None:
+    assert SmallGames(tau, theorem=False).value(independent(7)) == independent_value(7, tau)
+
+
+def test_dependent_classes_go_both_ways() -> None:
+    plane, fano = SmallGames(0.15), SmallGames(0.12)
+    assert (plane.value((0, 1, 2, 3)), independent_value(4, 0.15)) == (3, 2)
+    assert (fano.value(range(1, 8)), independent_value(7, 0.12)) == (2, 3)
+    sets = ParityConcepts(4, 2).masks().tolist()
+    assert [SmallGames(tau).value(sets) for tau in (0.2, 0.15, 0.12, 0.1, 0.05)] == [5, 3, 2, 2, 2]
+
+
+def lost_to_the_window(means: np.ndarray, tau: float) -> int:
+    return int(np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau)))
+
+
+def test_what_a_query_asks_is_what_it_does() -> None:
+    """The winning first query of C(4,2) at .12, put to the lab's own query type, leaves every window at V = 1."""
+    from hardness.sq.queries import SpanFunction
+
+    sets, tau = ParityConcepts(4, 2).masks(), 0.12
+    ask = SmallGames(tau).decide(sets.tolist(), 2)
+    assert isinstance(ask, Ask)
+    assert max(abs(v) for v in ask.values) <= 1
+    query = SpanFunction(ask.base, np.array(ask.generators, np.uint64), np.array([float(v) for v in ask.values]))
+    means = query.means(sets)
+    assert means == pytest.approx([float(m) for m in ask.means])
+    for low in means:
+        assert SmallGames(tau).value(sets[(means >= low) & (means <= low + 2 * tau)].tolist()) <= 1
+
+
+@pytest.mark.parametrize(("sets", "tau"), [((0, 1, 2, 3), 0.15), (tuple(ParityConcepts(4, 2).masks().tolist()), 0.15)])
+def test_refutations_are_proofs(sets: tuple[int, ...], tau: float) -> None:
+    """Every order of the concepts begins as a leaf does; its pairs are demanded; its weights exclude them, exactly."""
+    games = SmallGames(tau, theorem=False, symmetric=False)
+    queries = games.value(sets) - 1
+    refutation = games.decide(sets, queries)
+    assert isinstance(refutation, Refutation)
+    signs = {mask: [1 - 2 * ((mask & v).bit_count() & 1) for v in range(16)] for mask in sets}
+    beginnings = {leaf.beginning for leaf in refutation.leaves}
+    for order in permutations(sets):
+        assert any(order[:end] in beginnings for end in range(len(sets) + 1))
+    for leaf in refutation.leaves:
+        assert sum(leaf.weights) == 1
+        assert min(leaf.weights) > 0
+        total = [
+            sum(w * (signs[b][v] - signs[a][v]) for (a, b), w in zip(leaf.pairs, leaf.weights, strict=True))
+            for v in range(16)
+        ]
+        assert Fraction(sum(map(abs, total))) / 16 / 2 <= 2 * decimal(tau)
+        for a, b in leaf.pairs:
+            start = leaf.beginning.index(a)
+            end = leaf.beginning.index(b) if b in leaf.beginning else len(leaf.beginning)
+            assert games.value({*leaf.beginning[start:end], b}) >= queries
+
+
+def test_the_separation_proves_what_it_says() -> None:
+    """Random forms: the proof's gap is on the right side, and equal to what the weights or the query give."""
+    rng = np.random.default_rng(2)
+    for _ in range(40):
+        forms = rng.integers(-2, 3, (3, 8))
+        chances = np.array([Fraction(1, 8)] * 8)
+        least = Fraction(int(rng.integers(1, 8)), 16)
+        found = separate(forms, chances, least)
+        if found.query is not None:
+            assert max(abs(b) for b in found.query) <= Fraction(1, 2)
+            assert found.gap == min(sum(int(d) * b for d, b in zip(row, found.query, strict=True)) / 8 for row in forms)
+            assert found.gap > least
+        else:
+            assert found.weights is not None
+            assert sum(found.weights) == 1
+            assert min(found.weights) >= 0
+            total = [sum(int(d) * w for d, w in zip(column, found.weights, strict=True)) for column in forms.T]
+            assert found.gap == sum(map(abs, total)) / 16
+            assert found.gap <= least
+
+
+def test_windows_are_closed() -> None:
+    """At tau = T(e) exactly nothing is lost; just below, e."""
+    for e in (1, 2, 3, 4):
+        tau = independent_apart(e)
+        assert independent_lost(tau) == e - 1 if e > 1 else tau == Fraction(1, 4)
+        assert independent_lost(tau - Fraction(1, 10**9)) == e
+        if e > 1:
+            games = SmallGames(tau, theorem=False)
+            lost = games.value(independent(2 * e)) if e < 4 else None
+            assert lost is None or lost == independent_value(2 * e, tau)
+    answer = separate(np.array([[0, 2, -2, 0]]), np.array([Fraction(1, 4)] * 4), Fraction(1, 2))
+    assert not answer.possible
+
+
+def test_a_solver_that_fails_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
+    class Failed:
+        status, message = 4, "numerical difficulties"
+
+    monkeypatch.setattr("hardness.sq.separation.linprog", lambda *_, **__: Failed())
+    with pytest.raises(Undecided, match="status 4"):
+        separate(np.array([[0, 2, -2, 0]]), np.array([Fraction(1, 4)] * 4), Fraction(1, 4))
+
+
+@settings(max_examples=150, deadline=None)
+@given(st.integers(2, 40), st.sampled_from([0.24, 0.2, 0.16, 0.12, 0.1, 0.08, 0.06]))
+def test_floors_are_below_what_is_exact(size: int, tau: float) -> None:
+    """strict <= exact_floor where both count whole classes; exact_floor <= V of independent <= certain queries."""
+    assert exact_floor(size, tau) <= independent_value(size, tau) <= certain_queries(size, tau) <= size - 1
+    assert independent_value(size, tau) <= independent_value(size + 1, tau)
+    assert 1 <= independent_lost(tau) <= most_lost(tau) <= ceil(1 / (8 * decimal(tau) ** 2)) - 1
+
+
+def test_values_of_the_floors() -> None:
+    assert [exact_floor(4845, t) for t in (0.2, 0.16)] == [4844, 1615]
+    assert [exact_floor(8008, t) for t in (0.12, 0.1, 0.05)] == [1003, 730, 166]
+    small = {(2, 0.1): 1, (3, 0.1): 1, (3, 0.2): 2, (10, 0.15): 3, (17, 0.05): 2, (1, 0.1): 0}
+    assert {key: exact_floor(*key) for key in small} == small
+    assert strict_floor(8008, 0.1) == ceil(8007 / 12)
+    for tau in (0.1875, 0.2, 0.24):
+        assert all(exact_floor(size, tau) == size - 1 for size in (3, 10, 4845))  # N - 1 exactly, every class
+    for bound in (exact_floor, strict_floor, independent_value, certain_queries):
+        with pytest.raises(InputError, match="told apart"):
+            bound(10, 0.25)
+    assert [independent_lost(t) for t in (0.1, 0.05, 0.03, 0.001)] == [
+        batch_size(t) // 2 for t in (0.1, 0.05, 0.03, 0.001)
+    ]
+
+
+def test_the_recursion_in_closed_form_is_the_recursion() -> None:
+    """exact_floor jumps; step by step it is the same."""
+    for tau in (0.2, 0.16, 0.13, 0.1, 0.07):
+        t, lost = decimal(tau), most_lost(tau)
+
+        def fits(live: int, kept: int, t: Fraction = t) -> bool:
+            lengths = [len(range(i, live, kept)) for i in range(kept)]
+            return sum(r * (r * r - 1) for r in lengths) < 3 / (4 * t * t)
+
+        f = {1: 0}
+        for k in range(2, 90):
+            f[k] = 1 + f[next(w for w in range(1, k) if (k < 2 * lost + 2 or k - w <= lost) and fits(k, w))]
+            assert exact_floor(k, tau) == f[k]
+
+
+def test_certain_queries_step_by_step() -> None:
+    for tau in (0.16, 0.1, 0.06):
+        most, u = independent_lost(tau), {1: 0}
+        for k in range(2, 400):
+            u[k] = 1 + u[k - min(most, ((k - 1).bit_length() + 1) // 2)]
+            assert certain_queries(k, tau) == u[k]
+
+
+def test_lemma_l_on_random_means() -> None:
+    """sum of squares about the mean > 2 tau^2 e whenever the best window loses e."""
+    rng = np.random.default_rng(5)
+    least = np.inf
+    for _ in range(3000):
+        means = np.sort(rng.standard_normal(int(rng.integers(2, 12))) ** rng.integers(1, 4))
+        tau = float(rng.uniform(0.05, 1))
+        inside = np.searchsorted(means, means + 2 * tau, side="right") - np.arange(len(means))
+        lost = len(means) - int(inside.max())
+        if lost:
+            least = min(least, np.sum((means - means.mean()) ** 2) / (2 * tau**2 * lost))
+    assert 1 < least < 1.3
+
+
+def test_no_query_loses_more_than_theorem_b_allows() -> None:
+    """Random and annealed-like queries on a whole small cube: losses of 2e or more parities stay below T(e)."""
+    rng = np.random.default_rng(7)
+    signs = characters(range(16), 4)
+    for _ in range(400):
+        means = signs @ np.sign(rng.standard_normal(16) + rng.integers(-1, 2, 16)) / 32
+        some = rng.choice(means, int(rng.integers(2, 17)), replace=False)
+        for tau in (0.05, 0.08, 0.1, 0.13, 0.16, 0.19):
+            lost = lost_to_the_window(some, tau)
+            assert lost <= most_lost(tau) or len(some) < 2 * lost
+            assert not lost or len(some) < 2 * lost or apart(lost) > decimal(tau)
+
+
+def test_end_games_are_increasing_and_proved() -> None:
+    assert end_game(decimal(0.05)) == (1, 5, 17, 38, 63)
+    for kept, size in ((1, 5), (5, 17), (17, 38)):
+        assert independent_separation(size, kept, decimal(0.05)).possible
+        beyond = independent_separation(size + 1, kept, decimal(0.05))
+        assert not beyond.possible
+        assert beyond.gap <= 2 * decimal(0.05)
+    with pytest.raises(InputError, match="states"):
+        independent_value(100, 0.001)
+
+
+def test_affine_types_are_those_of_theory() -> None:
+    """1, 2, 4, 12, 43 types of 2, 4, ... points; those of up to five by brute force over AG(4, 2) as well."""
+    assert [len(all_types(count)) for count in (2, 4, 6, 8)] == [1, 2, 4, 12]
+    for points in (3, 4, 5):
+        found = set()
+        for rest in combinations(range(1, 16), points - 1):
+            generators, own = coordinates([0, *rest])
+            found.add(affine_type(own, len(generators)))
+        assert len(found) == len(all_types(points))
+
+
+def test_how_far_pairs_come_apart() -> None:
+    """T(1), T(2), T(3) of theorem B, exactly, and what is used of them."""
+    for e in (1, 2, 3):
+        found = most_apart(e)
+        assert found is not None
+        assert found.reach == apart(e) >= independent_apart(e)
+        assert most_apart(e, found.reach) is None
+    assert [most_lost(apart(e)) for e in (2, 3, 4)] == [1, 2, 3]
+
+
+@pytest.mark.slow
+def test_how_far_four_pairs_come_apart() -> None:
+    found = most_apart(4)
+    assert found is not None
+    assert found.reach == apart(4) == Fraction(5, 32)
+    assert len(all_types(10)) == 43
+
+
+def test_affine_types_do_not_see_affine_maps() -> None:
+    rng = np.random.default_rng(3)
+    for _ in range(30):
+        sets = rng.choice(64, int(rng.integers(3, 9)), replace=False)
+        moved = rng.permutation(sets) ^ int(rng.integers(64))
+        matrix = rng.integers(1, 2**20, 6)
+        image = [int(np.bitwise_xor.reduce([matrix[j] for j in range(6) if x >> j & 1] or [0])) for x in moved]
+        if len(coordinates([*matrix.tolist(), 0])[0]) < 6:
+            continue
+        kinds = []
+        for some in (sets.tolist(), image):
+            generators, own = coordinates(some)
+            kinds.append(affine_type(own, len(generators)))
+        assert kinds[0] == kinds[1]
+
+
+def test_symmetries_are_symmetries() -> None:
+    points = [0, 1, 2, 4, 7, 8]
+    even = [c for c in product((0, 1), repeat=6) if sum(c) % 2 == 0]
+    relations = {
+        c for c in even if not np.bitwise_xor.reduce([p for p, take in zip(points, c, strict=True) if take] or [0])
+    }
+    maps = symmetries(points, 4)
+    for map_ in maps:
+        assert {tuple(c[i] for i in np.argsort(map_)) for c in relations} == relations
+    assert len(set(maps)) == len(maps) == 48  # 1 ^ 2 ^ 4 ^ 7 = 0: these in any order, 0 and 8 exchanged
+
+
+def test_values_of_classes() -> None:
+    assert value(ParityConcepts(4, 2), 0.15) == Value(3, 3)
+    assert value(ParityConcepts(1001, 1), 0.2).exact == 1000
+    assert value(ParityConcepts(20, 4), 0.2).exact == 4844
+    assert value(ParityConcepts(16, 6), 0.1) == Value(730, 1297)
+    out_of_time = value(ParityConcepts(5, 2), 0.1, seconds=0.0)
+    assert out_of_time == Value(2, 6)
+
+
+@pytest.mark.slow
+def test_the_pairs_of_five() -> None:
+    """C(5, 2), ten sets: V at .16, .12, .1, .08, .05; independent ten need 4, 3, 3, 2, 2 at .15 and the last four."""
+    found = [value(ParityConcepts(5, 2), tau, 300).exact for tau in (0.16, 0.12, 0.1, 0.08, 0.05)]
+    assert found == [4, 3, 3, 2, 2]

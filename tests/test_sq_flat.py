@@ -1,0 +1,166 @@
+"""The strategy flat: its templates, its queries, and games below the sign batch but never below theorem B."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from numpy.random import SeedSequence
+
+from hardness.concepts import ParityConcepts
+from hardness.sq.exact import apart, exact_floor, independent_apart, independent_value
+from hardness.sq.game import play, referee
+from hardness.sq.oracle import Oracle, best_answer, within
+from hardness.sq.queries import Table
+from hardness.sq.strategies.layers import Layer, alive, densest, layer_signs, patterns
+from hardness.sq.strategies.mould import anneal, even, mould
+from hardness.sq.strategies.templates import PLAN, make, templates
+
+
+def test_templates_reach_what_they_say() -> None:
+    """From the integers of the file alone, exactly; never beyond the bounds on T, and beyond T_ind wherever e > 2."""
+    assert [(t.size, t.held, t.lost) for t in templates()] == [plan[:3] for plan in PLAN]
+    for t in templates():
+        signs = layer_signs(t.size, t.held).astype(np.int64)
+        whole = np.rint(720 * t.values).astype(np.int64)
+        assert np.abs(whole).max() <= 720
+        sums = signs @ whole
+        gaps = sums[t.upper] - sums[t.lower]
+        assert Fraction(int(gaps.min()), 720 * 4 * signs.shape[1]) == t.reach
+        assert len(set(t.support.tolist())) == 2 * t.lost
+        assert independent_apart(t.lost) <= t.reach <= apart(t.lost)
+        assert t.lost == 2 or t.reach > independent_apart(t.lost)
+
+
+def test_a_template_is_made_again() -> None:
+    for plan in (PLAN[0], PLAN[1]):
+        kept = next(t for t in templates() if (t.size, t.held, t.lost) == plan[:3])
+        again = make(*plan)
+        assert again.reach == kept.reach
+        assert np.array_equal(again.values, kept.values)
+
+
+def test_a_layer_is_its_sets_and_its_query_moves_them() -> None:
+    rng = np.random.default_rng(0)
+    live = ParityConcepts(12, 4).masks()
+    layer, lives = densest(ParityConcepts(12, 4), live, 7, 5, rng)
+    assert lives.all()
+    assert len(set(layer.sets.tolist())) == len(patterns(7, 3)) == 35
+    assert set(np.bitwise_count(layer.sets).tolist()) == {4}
+    values = rng.uniform(-1, 1, 2**6)
+    means = layer.query(values).means(live)
+    expected = layer_signs(7, 3) @ values / 2**7
+    assert means[np.searchsorted(live, layer.sets)] == pytest.approx(expected)
+    assert not means[~np.isin(live, layer.sets)].any()
+    assert alive(layer.sets, live[::2]).tolist() == np.isin(layer.sets, live[::2]).tolist()
+
+
+def test_annealing_keeps_its_books() -> None:
+    """The sum it returns is that of the g it leaves, balanced as before, and larger than what it began with."""
+    signs = layer_signs(8, 4)
+    g = np.zeros(len(signs), np.int64)
+    g[:9], g[9:18] = 1, -1
+    before = int(np.abs(g @ signs.astype(int)).sum())
+    total = anneal(signs, g, 20_000, np.array([3], np.uint64))
+    assert total == int(np.abs(g @ signs.astype(int)).sum()) > before
+    assert (np.sum(g == 1), np.sum(g == -1)) == (9, 9)
+    found = even(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0))
+    means = signs @ found.values / (2 * signs.shape[1])
+    assert np.min(means[found.upper] - means[found.lower]) / 2 == pytest.approx(found.reach)
+    assert found.reach <= total / (4 * 9 * signs.shape[1]) + 1e-12
+
+
+def test_a_mould_loses_what_it_promises_to_every_answer() -> None:
+    rng = np.random.default_rng(4)
+    lives = rng.random(126) < 0.8
+    signs = layer_signs(9, 4)[lives]
+    for tau, lost in ((0.1, 8), (0.06, 26), (0.2, 1)):
+        found = mould(signs, lost, tau, rng)
+        assert found is not None
+        means = np.concatenate([signs @ found.values / (2 * signs.shape[1]), np.zeros(500)])
+        assert np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau)) >= lost
+    assert mould(signs, 12, 0.1, rng) is None  # T(12) <= .1
+
+
+@pytest.mark.parametrize(
+    ("n", "s", "tau"), [(9, 4, 0.12), (10, 3, 0.1), (9, 2, 0.16), (8, 4, 0.07), (6, 1, 0.1), (5, 4, 0.1)]
+)
+def test_flat_games_are_solved_above_the_floor(n: int, s: int, tau: float) -> None:
+    concepts = ParityConcepts(n, s)
+    result = play(concepts, "flat", "window", tau, seed=1)
+    assert result.solved
+    assert result.exact_floor == exact_floor(concepts.size, tau)
+    assert result.floor_ratio == result.queries / result.exact_floor >= 1
+    assert result.queries <= 1.05 * independent_value(concepts.size, tau) + 6
+
+
+def test_flat_is_below_what_independent_batches_pay() -> None:
+    """C(10, 4), tau .16: 210 independent sets would take 106 queries; theorem B's floor is 70."""
+    result = play(ParityConcepts(10, 4), "flat", "window", 0.16, seed=0)
+    assert (result.exact_floor, independent_value(210, 0.16)) == (70, 106)
+    assert result.queries <= 85
+
+
+def test_flat_against_other_oracles() -> None:
+    concepts = ParityConcepts(9, 3)
+    for oracle in ("null", "exact", "noisy", "sampled"):
+        result = play(concepts, "flat", oracle, 0.11, seed=2)
+        assert result.solved
+        assert (result.exact_floor, result.floor_ratio) == (None, None)
+    assert play(concepts, "flat", "window", 0.25).status == "budget"
+    assert play(concepts, "flat", "window", 0.25).exact_floor is None
+    flipped = play(concepts, "flat", "window", 0.06, flip=0.2, seed=2)
+    assert flipped.solved
+    assert flipped.exact_floor == exact_floor(84, Fraction(1, 10))
+
+
+STRATEGY_ODDS = {"sign-batch": 5, "characters": 3, "bent": 3, "adaptive": 1, "gradient": 2, "flat": 0.3, "tables": 6}
+
+
+def random_solved_game(rng: np.random.Generator) -> bool:
+    """Any strategy on any small class: a game that the window lost took at least theorem B's floor. Was it lost?"""
+    n = int(rng.integers(3, 9))
+    concepts, tau = ParityConcepts(n, int(rng.integers(1, n))), round(float(rng.uniform(0.03, 0.25)), 3)
+    odds = np.array(list(STRATEGY_ODDS.values()))
+    name = str(rng.choice(list(STRATEGY_ODDS), p=odds / odds.sum()))
+    if name != "tables":
+        seed = SeedSequence(int(rng.integers(2**32)))
+        tally = referee(concepts, name, "window", tau, seed, 400)
+        queries, remaining = tally.queries, tally.remaining
+    else:
+        door, words = Oracle("window", concepts.masks(), rng), np.arange(1 << n, dtype=np.uint64)
+        while len(door.live) > 1 and door.ledger.queries < 100:
+            some = rng.choice(door.live, min(len(door.live), int(rng.integers(1, 12))), replace=False)
+            total = sum(rng.choice([-1, 1]) * (1.0 - 2 * (np.bitwise_count(words & mask) & 1)) for mask in some)
+            door.answer(Table(np.clip(total * rng.uniform(0.2, 3), -1, 1)), tau)
+        queries, remaining = door.ledger.queries, len(door.live)
+    assert remaining > 1 or tau >= 0.25 or queries >= exact_floor(concepts.size, tau)
+    return remaining == 1
+
+
+def test_no_game_is_below_theorem_b() -> None:
+    rng = np.random.default_rng(21)
+    assert sum(random_solved_game(rng) for _ in range(60)) > 30
+
+
+@pytest.mark.slow
+def test_ten_thousand_games_are_not_below_theorem_b() -> None:
+    rng = np.random.default_rng(22)
+    assert sum(random_solved_game(rng) for _ in range(10_000)) > 5000
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "s", "tau", "most", "ratio"),
+    [(20, 4, 0.16, 1900, 1.18), (16, 6, 0.1, 1065, 1.46), (16, 6, 0.05, 255, 1.54)],
+)
+def test_the_bracket_of_the_greedy_window(n: int, s: int, tau: float, most: int, ratio: float) -> None:
+    result = play(ParityConcepts(n, s), "flat", "window", tau, seed=0)
+    assert result.solved
+    assert result.queries <= most
+    assert result.floor_ratio is not None
+    assert 1 <= result.floor_ratio <= ratio
+
+
+def test_a_layer_needs_no_more_than_its_window() -> None:
+    layer = Layer(np.array([4, 0, 2]), 2, 1 << 5)
+    assert sorted(layer.sets.tolist()) == sorted([1 << 5 | 1 << 4 | 1, 1 << 5 | 1 << 4 | 4, 1 << 5 | 1 | 4])
