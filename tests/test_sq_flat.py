@@ -94,9 +94,9 @@ def test_flat_games_are_solved_above_the_floor(n: int, s: int, tau: float) -> No
 
 
 def test_flat_is_below_what_independent_batches_pay() -> None:
-    """C(10, 4), tau .16: 210 independent sets would take 106 queries; theorem B's floor is 70."""
+    """C(10, 4), tau .16: 210 independent sets would take 105 queries; theorem B's floor is 70."""
     result = play(ParityConcepts(10, 4), "flat", "window", 0.16, seed=0)
-    assert (result.exact_floor, independent_value(210, 0.16)) == (70, 106)
+    assert (result.exact_floor, independent_value(210, 0.16)) == (70, 105)
     assert result.queries <= 85
 
 

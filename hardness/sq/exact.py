@@ -20,8 +20,8 @@ from hardness.errors import InputError
 from hardness.sq.separation import Separation, separate
 
 IDENTIFIABLE = Fraction(1, 4)  # at this tolerance no query tells two parities apart
-# T(e) of theorem B where it is known, or the best upper bound: every affine type of 2e points (`affine_types`).
-MOST_APART = {1: Fraction(1, 4), 2: Fraction(3, 16), 3: Fraction(1, 6), 4: Fraction(5, 32), 5: Fraction(11, 80)}
+# T(e) of theorem B where it is known, by every affine type of 2e points (`most_apart`).
+MOST_APART = {1: Fraction(1, 4), 2: Fraction(3, 16), 3: Fraction(1, 6), 4: Fraction(5, 32), 5: Fraction(13, 96)}
 MOST_STATES = 120_000
 
 

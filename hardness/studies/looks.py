@@ -12,9 +12,19 @@ if TYPE_CHECKING:
 Table = Sequence[Mapping[str, Any]]
 NOTHING = "no trial has been run."
 # Colour, marker and line of everyone who is drawn: the same on all pages.
-NAMES = ("sign-batch", "adaptive", "bent", "characters", "mlp-gradient", "low-degree", "attention-gradient", "gradient")
+NAMES = (
+    "sign-batch",
+    "adaptive",
+    "bent",
+    "characters",
+    "mlp-gradient",
+    "low-degree",
+    "attention-gradient",
+    "gradient",
+    "flat",
+)
 LOOKS = {name: (RAMP[i % 7], MARKERS[i % 7], LINES[i % len(LINES)]) for i, name in enumerate(NAMES)}
-LOOKS["gradient"] = LOOKS["mlp-gradient"]
+LOOKS["gradient"], LOOKS["flat"] = LOOKS["mlp-gradient"], LOOKS["characters"]
 FLOOR: dict[str, Any] = {"color": INK, "linestyle": (0, (5, 2)), "linewidth": 1.1}  # a proven lower bound
 CEILING: dict[str, Any] = {"color": MUTED, "linestyle": (0, (1.2, 1.5)), "linewidth": 1.1}  # an upper bound
 
