@@ -97,10 +97,10 @@ def bracket_table(rows: Iterable[Row]) -> list[Line]:
             elif ended.status == "solved" and ended.cost is not None:
                 name = str(row.task.solver["strategy"])
                 needed[name] = min(int(ended.cost), needed[name] or int(ended.cost))
-        floor, best = exact_floor(size, tau), min((q for q in needed.values() if q), default=None)
+        floor, best = exact_floor(size, tau), min([q for q in needed.values() if q] + [upper])
         table.append({
             "n": n, "s": s, "sets": size, "tolerance": tau, "8τ²(N−1)": window_bound(size, tau),
-            "floor of G and V": floor, **needed, "G at most": best, "G over floor": best / floor if best else None,
+            "floor of G and V": floor, **needed, "G at most": best, "G over floor": best / floor,
             "V at least": lower, "V at most": upper, "V if independent": independent_value(size, tau),
         })  # fmt: skip
     return table
@@ -113,9 +113,9 @@ def write(store: Store, folder: Path) -> str:
         "Two numbers. V is the least number of queries that surely leaves one set, whatever a valid oracle answers: "
         "what the hardest oracle forces on a deterministic learner that must be certain. G is the least number against "
         "the greedy best-window oracle, the one that all games of this lab are played against. Every floor here is a "
-        "floor of both, and G is at most V; a game that a strategy ends in q queries shows G ≤ q and says nothing of V.",
+        "floor of both, and G ≤ V. A game that a strategy ends in q queries shows G ≤ q and says nothing of V.",
         "Proved (theory 2.7): theorem B's floor, for every class of N parities, from lemma L and from how far a query "
-        "can drive e pairs of parities apart, T(e), which is known exactly up to e = 5. For 3/16 ≤ τ < 1/4 the floor is "
+        "can drive e pairs of parities apart, T(e), which is known exactly up to e = 5. For 3/16 ≤ τ < 1/4 it is "
         "N − 1, which single characters reach: V = G = N − 1 for every class. From τ = 1/4 on nothing is identifiable.",
         "Small classes are solved exactly: branch and bound over the order of a query's means, a linear program at "
         "every node, every decision checked in rationals. Their V stands as one number; G can be below it.",
@@ -159,12 +159,13 @@ def _drawings(table: Sequence[Line]) -> list[Drawing]:
     for name, chosen, draw in (("bracket", large, _bracket), ("values", small, _values)):
         if not chosen:
             continue
-        drawing = Drawing(name, max(4.0, 3.0 * len(chosen)), 3.9)
+        drawing = Drawing(name, max(6.4, 3.0 * len(chosen)), 3.9)
         with style(name):
             axes = drawing.figure.subplots(1, len(chosen), squeeze=False, sharey=name == "bracket")[0]
             for axis, (n, s) in zip(axes, chosen, strict=True):
                 lines = [line for line in table if (line["n"], line["s"]) == (n, s)]
                 draw(drawing, axis, lines)
+                _heights(axis, name == "bracket")
                 axis.set_title(f"{s} of {n} bits: {comb(n, s):,} sets")
                 axis.set_xscale("log")
                 _ticks(axis, [line["tolerance"] for line in lines])
@@ -204,6 +205,18 @@ def _ticks(axes: "Axes", tolerances: Sequence[float]) -> None:
     axes.xaxis.set_minor_locator(NullLocator())
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_xticklabels([f"{tau:g}" for tau in shown])
+
+
+def _heights(axes: "Axes", ratios: bool) -> None:
+    from matplotlib.ticker import FixedLocator, FuncFormatter, MaxNLocator, NullLocator
+
+    if not ratios:
+        axes.yaxis.set_major_locator(MaxNLocator(integer=True))
+        return
+    axes.set_yscale("log")
+    axes.yaxis.set_major_locator(FixedLocator([1, 1.25, 1.5, 2, 3, 5, 10, 20]))
+    axes.yaxis.set_major_formatter(FuncFormatter(lambda y, _: f"{y:g}"))
+    axes.yaxis.set_minor_locator(NullLocator())
 
 
 def _bracket(drawing: Drawing, axes: "Axes", lines: Sequence[Mapping[str, Any]]) -> None:

@@ -9,6 +9,7 @@ from hardness.concepts import ParityConcepts
 from hardness.sq.exact import IDENTIFIABLE, decimal, independent_lost, most_lost
 from hardness.sq.queries import SpanFunction
 from hardness.sq.strategies.base import Masks, Steps
+from hardness.sq.strategies.end_game import ended
 from hardness.sq.strategies.layers import alive, densest, held_of, layer_signs, layers_through
 from hardness.sq.strategies.mould import mould
 from hardness.sq.strategies.sign_batch import batch, sign_batch
@@ -33,6 +34,7 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
     caster = _Caster(concepts, float(tau), rng)
     while len(live) > 2 * caster.least + 2:
         live = yield caster.query(live) or batch(live, 2 * caster.least + 1, rng)
+    yield from ended(live, tau, rng)
     yield from sign_batch(concepts, live, tolerance, rng)
 
 
@@ -50,14 +52,15 @@ class _Caster:
         fit = [t for t in templates() if t.reach > self.tau and self._fits(t.size, t.held)]
         self.templates = sorted((t for t in fit if t.lost > self.least), key=lambda t: -t.lost)[:3]
         self.goal = self.templates[0].lost if self.templates else min(self.most, self.least + 1)
-        self.size = next((m for m in range(4, LARGEST) if self._room(m) >= ROOM * self.goal), LARGEST)
+        self.largest = min(LARGEST, self.concepts.n)
+        self.size = next((m for m in range(2, self.largest) if self._room(m) >= ROOM * self.goal), self.largest)
 
     def _fits(self, size: int, held: int) -> bool:
         n, s = self.concepts.n, self.concepts.s
         return size <= n and held <= s and size - held <= n - s
 
     def _room(self, size: int) -> int:
-        return comb(size, held_of(self.concepts, size)) if size <= self.concepts.n else 0
+        return comb(size, held_of(self.concepts, size))
 
     def query(self, live: Masks) -> SpanFunction | None:
         """A query that loses more than a sign batch, or None."""
@@ -78,7 +81,7 @@ class _Caster:
     def _moulded(self, live: Masks) -> SpanFunction | None:
         """A query moulded to the live sets of the densest layer found; the window grows as layers thin out."""
         layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
-        while lives.sum() < ROOM * self.goal and self.size < min(LARGEST, self.concepts.n):
+        while lives.sum() < ROOM * self.goal and self.size < self.largest:
             self.size += 1
             layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
         signs = layer_signs(self.size, layer.held)[lives]

@@ -96,11 +96,11 @@ def even(signs: NDArray[np.int8], upper: NDArray[Any], lower: NDArray[Any], enou
         best = Mould(f, up, down, reach)
         if reach > enough + MARGIN:
             break
-        f = _apart((signs[up].astype(np.float64) - signs[down]) / (2 * states), f)
+        f = apart((signs[up].astype(np.float64) - signs[down]) / (2 * states), f)
     return best
 
 
-def _apart(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
+def apart(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
     """f in [-1, 1] with the largest least value of the forms (R, C); the given one if the solver fails."""
     rows, columns = forms.shape
     scaled = forms * columns  # entries of order 1
