@@ -11,7 +11,7 @@ from hardness.sq.exact import apart, exact_floor, independent_apart, independent
 from hardness.sq.game import play, referee
 from hardness.sq.oracle import Oracle, best_answer, within
 from hardness.sq.queries import Table
-from hardness.sq.strategies.layers import Layer, alive, densest, layer_signs, patterns
+from hardness.sq.strategies.layers import Layers, alive, densest, layer_signs, patterns
 from hardness.sq.strategies.mould import anneal, even, mould
 from hardness.sq.strategies.templates import PLAN, make, templates
 
@@ -44,14 +44,15 @@ def test_a_layer_is_its_sets_and_its_query_moves_them() -> None:
     live = ParityConcepts(12, 4).masks()
     layer, lives = densest(ParityConcepts(12, 4), live, 7, 5, rng)
     assert lives.all()
-    assert len(set(layer.sets.tolist())) == len(patterns(7, 3)) == 35
-    assert set(np.bitwise_count(layer.sets).tolist()) == {4}
+    sets = layer.sets()[0]
+    assert len(set(sets.tolist())) == len(patterns(7, 3)) == 35
+    assert set(np.bitwise_count(sets).tolist()) == {4}
     values = rng.uniform(-1, 1, 2**6)
-    means = layer.query(values).means(live)
+    means = layer.query(0, values).means(live)
     expected = layer_signs(7, 3) @ values / 2**7
-    assert means[np.searchsorted(live, layer.sets)] == pytest.approx(expected)
-    assert not means[~np.isin(live, layer.sets)].any()
-    assert alive(layer.sets, live[::2]).tolist() == np.isin(layer.sets, live[::2]).tolist()
+    assert means[np.searchsorted(live, sets)] == pytest.approx(expected)
+    assert not means[~np.isin(live, sets)].any()
+    assert alive(sets, live[::2]).tolist() == np.isin(sets, live[::2]).tolist()
 
 
 def test_annealing_keeps_its_books() -> None:
@@ -161,6 +162,8 @@ def test_the_bracket_of_the_greedy_window(n: int, s: int, tau: float, most: int,
     assert 1 <= result.floor_ratio <= ratio
 
 
-def test_a_layer_needs_no_more_than_its_window() -> None:
-    layer = Layer(np.array([4, 0, 2]), 2, 1 << 5)
-    assert sorted(layer.sets.tolist()) == sorted([1 << 5 | 1 << 4 | 1, 1 << 5 | 1 << 4 | 4, 1 << 5 | 1 | 4])
+def test_the_sets_of_layers() -> None:
+    layers = Layers(np.array([[4, 0, 2], [1, 3, 4]]), 2, np.array([1 << 5, 1], np.uint64))
+    expected = [{1 << 5 | 1 << a | 1 << b for a, b in ((4, 0), (4, 2), (0, 2))}, {1 | 2 | 8, 1 | 2 | 16, 1 | 8 | 16}]
+    assert [set(row) for row in layers.sets().tolist()] == expected
+    assert layers.sets(np.array([1])).tolist() == layers.sets()[:, [1]].tolist()

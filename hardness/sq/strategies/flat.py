@@ -3,6 +3,7 @@
 from dataclasses import dataclass, field
 from math import comb
 
+import numpy as np
 from numpy.random import Generator as Random
 
 from hardness.concepts import ParityConcepts
@@ -17,8 +18,8 @@ from hardness.sq.strategies.templates import Template, templates
 
 LARGEST = 12  # coordinates of a window
 ROOM = 2.4  # sets alive in a layer, over the number to be lost, below which a larger layer is looked for
-TRIES = 40  # layers looked at for a query
-PLACES = 60  # placements of templates looked at for a query
+TRIES = 100  # layers looked at for a query
+PLACES = 300  # placements of templates looked at for a query
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
@@ -73,9 +74,10 @@ class _Caster:
         for template in self.templates:
             if template.lost < self.goal:
                 break
-            for layer in layers_through(self.concepts, live, template.size, template.held, PLACES, self.rng):
-                if alive(layer.sets[template.support], live).all():
-                    return layer.query(template.values)
+            layers = layers_through(self.concepts, live, template.size, template.held, PLACES, self.rng)
+            whole = np.flatnonzero(alive(layers.sets(template.support), live).all(axis=1))
+            if len(whole):
+                return layers.query(int(whole[0]), template.values)
         return None
 
     def _moulded(self, live: Masks) -> SpanFunction | None:
@@ -90,6 +92,6 @@ class _Caster:
             found = mould(signs, lost, self.tau, self.rng)
             if found:
                 self.goal = lost
-                return layer.query(found.values)
+                return layer.query(0, found.values)
         self.goal = max(self.least + 1, high - 2)
         return None

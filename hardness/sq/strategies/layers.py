@@ -1,9 +1,9 @@
 """Layers: the sets that agree outside a window of m coordinates, t of which they hold; where they are dense."""
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
 from itertools import combinations
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator as Random
@@ -32,35 +32,37 @@ def layer_signs(size: int, held: int) -> NDArray[np.int8]:
     return characters(points.tolist(), size - 1).astype(np.int8)
 
 
-def _sums(bits: list[int]) -> NDArray[np.uint64]:
-    """The masks of all subsets of some bits."""
-    found = np.zeros(1, np.uint64)
-    for bit in bits:
-        found = np.concatenate([found, found | np.uint64(bit)])
-    return found
-
-
 @dataclass(frozen=True)
-class Layer:
-    """One layer of a class: window coordinates (m,), how many of them its sets hold, and the rest of every set."""
+class Layers:
+    """Layers of one class, of one shape: windows (count, m) of coordinates, `held` of them in every set, the rest of
+    every set as a mask (count,)."""
 
-    window: NDArray[np.int64]
+    windows: NDArray[np.int64]
     held: int
-    rest: int
+    rests: Masks
 
-    @property
-    def sets(self) -> Masks:
-        """Its sets, in the order of `patterns`."""
-        half = len(self.window) // 2
-        low, high = (_sums([1 << c for c in part.tolist()]) for part in (self.window[:half], self.window[half:]))
-        own = patterns(len(self.window), self.held)
-        return np.asarray(low[own & np.uint64((1 << half) - 1)] | high[own >> np.uint64(half)] | np.uint64(self.rest))
+    def sets(self, places: NDArray[Any] | None = None) -> Masks:
+        """Their sets (count, C(m, t)) in the order of `patterns`, or those at some places."""
+        size = self.windows.shape[1]
+        own, half = patterns(size, self.held), size // 2
+        own = own if places is None else own[places]
+        low, high = _sums(self.windows[:, :half]), _sums(self.windows[:, half:])
+        first, second = own & np.uint64((1 << half) - 1), own >> np.uint64(half)
+        return np.asarray(low[:, first] | high[:, second] | self.rests[:, None])
 
-    def query(self, values: NDArray[np.float64]) -> SpanFunction:
-        """The query with these values on the layer's states, mean 0 on all sets outside its span."""
-        bits = [1 << c for c in self.window.tolist()]
+    def query(self, which: int, values: NDArray[np.float64]) -> SpanFunction:
+        """The query with these values on the states of one layer, mean 0 on all sets outside its span."""
+        bits = [1 << c for c in self.windows[which].tolist()]
         generators = np.array([bit ^ bits[-1] for bit in bits[:-1]], np.uint64)
-        return SpanFunction(int(self.sets[0]), generators, values)
+        return SpanFunction(int(self.sets(np.array([0]))[which, 0]), generators, values)
+
+
+def _sums(coordinates: NDArray[np.int64]) -> Masks:
+    """The masks of all subsets of some coordinates (count, k): (count, 2^k)."""
+    found = np.zeros((len(coordinates), 1), np.uint64)
+    for bit in (np.uint64(1) << coordinates.astype(np.uint64)).T:
+        found = np.concatenate([found, found | bit[:, None]], axis=1)
+    return found
 
 
 def alive(sets: Masks, live: Masks) -> NDArray[np.bool_]:
@@ -74,21 +76,21 @@ def held_of(concepts: ParityConcepts, size: int) -> int:
     return min(max(size // 2, size - (concepts.n - concepts.s)), concepts.s)
 
 
-def layers_through(
-    concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random
-) -> Iterator[Layer]:
+def layers_through(concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random) -> Layers:
     """Random layers, each through a random live set."""
-    for mask in rng.choice(live, count).tolist():
-        order = rng.permutation(concepts.n)
-        inside = np.array([mask >> c & 1 for c in order.tolist()], bool)
-        members, others = order[inside], order[~inside]
-        window = rng.permutation(np.concatenate([members[:held], others[: size - held]]))
-        yield Layer(window, held, sum(1 << c for c in members[held:].tolist()))
+    n, s = concepts.n, concepts.s
+    inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
+    order = np.argsort(rng.random((count, n)) - inside, axis=1)  # the set's own coordinates first, both in random order
+    windows = np.concatenate([order[:, :held], order[:, s : s + size - held]], axis=1)
+    rests = np.bitwise_or.reduce(np.uint64(1) << order[:, held:s].astype(np.uint64), axis=1, initial=np.uint64(0))
+    return Layers(rng.permuted(windows, axis=1), held, rests)
 
 
 def densest(
     concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
-) -> tuple[Layer, NDArray[np.bool_]]:
+) -> tuple[Layers, NDArray[np.bool_]]:
     """Of some random layers through live sets (ascending) the one with most of them, and which of its sets live."""
     found = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
-    return max(((layer, alive(layer.sets, live)) for layer in found), key=lambda pair: int(pair[1].sum()))
+    lives = alive(found.sets(), live)
+    best = int(np.argmax(lives.sum(axis=1)))
+    return Layers(found.windows[[best]], found.held, found.rests[[best]]), lives[best]
