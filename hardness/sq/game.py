@@ -12,6 +12,7 @@ from numpy.random import SeedSequence
 from hardness.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
 from hardness.sq.at_scale import games as at_scale
+from hardness.sq.at_scale.flat import flat_adversary
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
 from hardness.sq.oracle import (
@@ -32,6 +33,7 @@ from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances, within
 
 CONFIRM = 16
 EXPLICIT = 2**22
+SET_BY_SET = 2**18  # sets up to which `flat` looks for queries among all that live
 
 
 @dataclass(frozen=True)
@@ -121,7 +123,7 @@ def play(
     own = not flip and strategy == "sign-batch" and kind is Window and isinstance(concepts, ParityConcepts)
     lost = batch_size(tolerance) // 2
     status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
-    exact = _exact_floor(concepts, oracle, tolerance, flip)
+    exact = _exact_floor(concepts, kind, tolerance, flip)
     return GameResult(
         status=status,
         queries=tally.queries,
@@ -140,9 +142,9 @@ def play(
     )
 
 
-def _exact_floor(concepts: Concepts, oracle: str, tolerance: float, flip: float) -> int | None:
+def _exact_floor(concepts: Concepts, oracle: type[Oracle], tolerance: float, flip: float) -> int | None:
     tau = decimal(tolerance) / (1 - 2 * decimal(flip))
-    if isinstance(concepts, RoundingConcepts) or oracle != "window" or tau >= IDENTIFIABLE:
+    if isinstance(concepts, RoundingConcepts) or oracle is not Window or tau >= IDENTIFIABLE:
         return None
     return exact_floor(concepts.size, tau)
 
@@ -160,6 +162,8 @@ def _at_scale(
     state = root.generate_state(1, np.uint64).astype(np.uint64)
     if strategy == "sign-batch" and oracle.adversary:
         return at_scale.sign_batch_adversary(concepts, tolerance, oracle is Null, budget, state)
+    if strategy == "flat" and oracle is Window and concepts.size > SET_BY_SET:
+        return flat_adversary(concepts, tolerance, budget, state)
     if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
         return at_scale.Tally(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
@@ -265,11 +269,11 @@ def cost(
         return Cost(min(limit, size) * 2e-8, size / 8)
     if strategy in ("characters", "random") and oracle == "sampled":
         return Cost(min(limit, size / 2) * (samples or samples_for(tolerance)) / 64 * 4e-8, 0.0)
-    if strategy == "sign-batch" and adversary:
+    if strategy == "flat" and (size <= SET_BY_SET or oracle != "window"):
+        return Cost(min(limit, size / batch) * (0.02 + size * 1e-7), 48.0 * size + 2**24)
+    if strategy in ("sign-batch", "flat") and adversary:
         full = 2 * batch + 1 <= concepts.n
         return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
-    if strategy == "flat":
-        return Cost(min(limit, size / batch) * (0.05 + size * 1e-7), 48.0 * size + 2**24)
     if strategy == "low-degree" or (strategy in ("characters", "random") and oracle != "vstat" and tolerance < 0.25):
         return Cost(0.0, 0.0)
     cube = 2.0**concepts.n if "gradient" in strategy else 0.0

@@ -83,13 +83,25 @@ def sign_batch_adversary(
     transform on the window (`window_batches`, exact), while groups of such sets fill a batch; and for
     the rest, if K <= 255, samples enough that certified intervals decide every live set (`_certified_batch`).
     """
-    n, size = concepts.n, batch_size(tolerance)
     afford(48 * concepts.size, concepts.label)
     pool = concepts.masks()
     shuffle(pool, state)
+    return sign_batches(concepts, pool, tolerance, null, budget, state)
+
+
+def sign_batches(
+    concepts: ParityConcepts,
+    pool: NDArray[np.uint64],
+    tolerance: float,
+    null: bool,
+    budget: int,
+    state: NDArray[np.uint64],
+) -> Tally:
+    """The game of `sign_batch_adversary` on a pool of live sets of the class, in random order."""
+    n, size = concepts.n, batch_size(tolerance)
     rank = n if concepts.s % 2 else n - 1
     modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
-    queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * concepts.size / size)
+    queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * pool.size / size)
     sizes = np.flatnonzero(modes[:256] == 1).tolist()
     certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
     coordinates = np.arange(n)
