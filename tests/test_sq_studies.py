@@ -13,7 +13,7 @@ from hardness.study.run import run
 from hardness.study.store import Store
 from hardness.study.task import Task
 
-NAMES = ("query-frontier", "tolerance-in-m", "head-budget", "rounding-games")
+NAMES = ("query-frontier", "tolerance-in-m", "head-budget", "rounding-games", "exact-games")
 WANTED: dict[str, Callable[[Task], bool]] = {
     "query-frontier": lambda t: (
         t.params.get("heads", 2) == 2 and t.params["dim"] in (4, 21) and t.solver["tolerance"] == 0.2
@@ -22,6 +22,7 @@ WANTED: dict[str, Callable[[Task], bool]] = {
         t.params["heads"] <= 2 and t.solver["strategy"] in ("sign-batch", "characters", "low-degree")
     ),
     "head-budget": lambda t: t.params["heads"] in (4, 16),
+    "exact-games": lambda t: t.params["dim"] == 5 and t.solver["tolerance"] in (0.2, 0.1),
     "rounding-games": lambda t: t.params["dim"] <= 5 and t.solver["strategy"] != "gradient",
 }
 
@@ -66,6 +67,7 @@ def test_rows_that_all_failed_are_not_called_a_result(name: str, tmp_path: Path)
         "tolerance-in-m": {"tolerance": None, "floor": 0.004, "ceiling": 0.5, "meaningful": False},
         "head-budget": {},
         "rounding-games": {"bound": 5.0, "concepts": 625, "remaining": 9},
+        "exact-games": {"concepts": 6, "remaining": 3},
     }
     verdict, _ = written(tmp_path / "all", name, lambda task, root, guard: Outcome("budget", 99, details[name]))
     assert verdict == "no trial has been run." if name == "head-budget" else "nothing is measured" in verdict

@@ -189,13 +189,17 @@ def _span_coordinates(
         if mask:
             reduced.append((mask, mask & -mask, code))
             basis.append(index)
-    rest = elements.copy()
-    coordinates = np.zeros(len(elements), np.uint64)
+    # Of many elements few lie in the span of few coordinates, and only those are reduced.
+    outside = ~np.bitwise_or.reduce(sets, initial=np.uint64(0))
+    near = np.flatnonzero((elements & outside) == 0)
+    rest, codes = elements[near], np.zeros(len(near), np.uint64)
     for vector, pivot, code in reduced:
         hit = (rest & np.uint64(pivot)) != 0
         rest[hit] ^= np.uint64(vector)
-        coordinates[hit] ^= np.uint64(code)
-    return basis, rest == 0, coordinates.astype(np.int64)
+        codes[hit] ^= np.uint64(code)
+    inside, coordinates = np.zeros(len(elements), np.bool_), np.zeros(len(elements), np.int64)
+    inside[near], coordinates[near] = rest == 0, codes.astype(np.int64)
+    return basis, inside, coordinates
 
 
 @dataclass(frozen=True)
