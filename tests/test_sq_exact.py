@@ -26,10 +26,11 @@ from hardness.sq.exact import (
     strict_floor,
 )
 from hardness.sq.most_apart import all_types, most_apart
-from hardness.sq.oracle import best_answer, within
+from hardness.sq.oracle import best_answer
 from hardness.sq.separation import Undecided, separate
 from hardness.sq.small_games import Ask, Refutation, SmallGames, Value, value
 from hardness.sq.strategies.sign_batch import batch_size
+from hardness.sq.tolerance import within
 
 TOLERANCES = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
 TABLE = """

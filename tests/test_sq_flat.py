@@ -10,11 +10,12 @@ from hardness.concepts import ParityConcepts
 from hardness.sq.at_scale.flat import flat_adversary, flat_queries
 from hardness.sq.exact import apart, exact_floor, independent_apart, independent_value
 from hardness.sq.game import play, referee
-from hardness.sq.oracle import Oracle, best_answer, within
+from hardness.sq.oracle import Window, best_answer
 from hardness.sq.queries import SpanFunction, Table
 from hardness.sq.strategies.layers import Layers, alive, densest, layer_signs, patterns
 from hardness.sq.strategies.mould import anneal, even, mould
 from hardness.sq.strategies.templates import PLAN, make, templates
+from hardness.sq.tolerance import within
 
 
 def test_templates_reach_what_they_say() -> None:
@@ -44,7 +45,7 @@ def test_a_flat_stands_for_all_flats() -> None:
     """Every query of the game at scale, put to the oracle flat by flat: the same losses, the same sets left."""
     concepts, tau = ParityConcepts(13, 5), 0.16
     sets = concepts.masks()
-    door = Oracle("window", sets, np.random.default_rng(0))
+    door = Window(sets, np.random.default_rng(0))
     low = np.uint64(0x5555555555555555)
     split, shared = (sets ^ sets >> np.uint64(1)) & low, sets & (sets >> np.uint64(1)) & low
     flats = sorted(set(zip(split.tolist(), shared.tolist(), (sets >> np.uint64(12)).tolist(), strict=True)))
@@ -158,10 +159,10 @@ def random_solved_game(rng: np.random.Generator) -> bool:
     name = str(rng.choice(list(STRATEGY_ODDS), p=odds / odds.sum()))
     if name != "tables":
         seed = SeedSequence(int(rng.integers(2**32)))
-        tally = referee(concepts, name, "window", tau, seed, 400)
+        tally = referee(concepts, name, Window, tau, seed, 400)
         queries, remaining = tally.queries, tally.remaining
     else:
-        door, words = Oracle("window", concepts.masks(), rng), np.arange(1 << n, dtype=np.uint64)
+        door, words = Window(concepts.masks(), rng), np.arange(1 << n, dtype=np.uint64)
         while len(door.live) > 1 and door.ledger.queries < 100:
             some = rng.choice(door.live, min(len(door.live), int(rng.integers(1, 12))), replace=False)
             total = sum(rng.choice([-1, 1]) * (1.0 - 2 * (np.bitwise_count(words & mask) & 1)) for mask in some)

@@ -122,7 +122,7 @@ def value(
         return
     from hardness.errors import InputError
     from hardness.sq.exact import IDENTIFIABLE, decimal, independent_value
-    from hardness.sq.oracle import check_tolerance
+    from hardness.sq.tolerance import check_tolerance
 
     if independent is None or tolerance is None:
         raise InputError("sq value needs --independent K and --tolerance T, or: sq value parity --dim D --heads M")
@@ -148,8 +148,8 @@ def value_parity(
     """
     from hardness.concepts import ParityConcepts
     from hardness.sq.exact import IDENTIFIABLE, decimal
-    from hardness.sq.oracle import check_tolerance
     from hardness.sq.small_games import value as bracket
+    from hardness.sq.tolerance import check_tolerance
 
     concepts = ParityConcepts.of_layer(dim, heads, gadget)
     if decimal(check_tolerance(tolerance)) >= IDENTIFIABLE and concepts.size > 1:

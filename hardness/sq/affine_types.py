@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.sq.queries import _span_coordinates
+from hardness.sq.queries import span_coordinates
 
 Type = tuple[int, tuple[int, ...]]
 
@@ -22,7 +22,7 @@ def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
     ([6, 5, 15], [0, 1, 2, 4])
     """
     moved = np.array([mask ^ masks[0] for mask in masks], np.uint64)
-    basis, _, found = _span_coordinates(moved, moved)
+    basis, _, found = span_coordinates(moved, moved)
     return [int(moved[i]) for i in basis], [int(c) for c in found]
 
 

@@ -90,7 +90,7 @@ class SignBatch:
         """
         if len(self.sets) == 1:
             return np.where(elements == self.sets[0], self.signs[0] * (0.5 - self.flip), 0.0)
-        basis, inside, coordinates = _span_coordinates(self.sets, elements)
+        basis, inside, coordinates = span_coordinates(self.sets, elements)
         rank, out = len(basis), np.zeros(len(elements))
         if rank == len(self.sets):
             out[inside] = self._majority(coordinates[inside])
@@ -98,7 +98,7 @@ class SignBatch:
             raise InputError(f"a sign batch of rank {rank} > 24 with dependent sets has no exact means here")
         else:
             table = np.zeros(1 << rank, np.int32)
-            own = _span_coordinates(self.sets, self.sets)[2]
+            own = span_coordinates(self.sets, self.sets)[2]
             np.add.at(table, own, self.signs.astype(np.int32))
             walsh_hadamard(table)
             table = np.sign(table).astype(np.int32)
@@ -153,7 +153,7 @@ class SpanFunction:
     half_width: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
-        if len(_span_coordinates(self.generators, self.generators)[0]) != len(self.generators):
+        if len(span_coordinates(self.generators, self.generators)[0]) != len(self.generators):
             raise InputError("the generators of a span query must be independent over GF(2)")
 
     @property
@@ -161,7 +161,7 @@ class SpanFunction:
         return float(np.max(np.abs(self.values)))
 
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        _, inside, coordinates = _span_coordinates(self.generators, elements ^ np.uint64(self.base))
+        _, inside, coordinates = span_coordinates(self.generators, elements ^ np.uint64(self.base))
         spectrum = self.values.astype(np.float64)
         walsh_hadamard(spectrum)
         scale = (1 - 2 * self.flip) / (2 * len(spectrum))
@@ -174,7 +174,7 @@ class SpanFunction:
         return float(np.mean(label * self.values[cell] * rng.integers(0, 2, samples, np.int8)))
 
 
-def _span_coordinates(
+def span_coordinates(
     sets: NDArray[np.uint64], elements: NDArray[np.uint64]
 ) -> tuple[list[int], NDArray[np.bool_], NDArray[np.int64]]:
     """A basis out of `sets` (indices), which elements it spans, and their coordinates in it (bit i: i-th)."""

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Any
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.exact import certain_queries, exact_floor, independent_value
 from hardness.studies import games
-from hardness.studies.games import Line, concepts_of
+from hardness.studies.games import Line
 from hardness.studies.looks import FLOOR, LOOKS, NOTHING, legend
+from hardness.studies.trials import concepts_of
 from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import INK, MUTED, Drawing, style
 from hardness.study.page.report import table_page, thousands

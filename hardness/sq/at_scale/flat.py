@@ -14,8 +14,9 @@ from hardness.concepts import ParityConcepts
 from hardness.sq.affine_types import characters
 from hardness.sq.at_scale.games import Tally, afford, sign_batches
 from hardness.sq.exact import IDENTIFIABLE, independent_lost, most_lost
-from hardness.sq.oracle import best_answer, within
+from hardness.sq.oracle import best_answer
 from hardness.sq.strategies.mould import mould
+from hardness.sq.tolerance import within
 
 SMALLEST, LARGEST = 4, 9  # ranks of flats played
 TRIES = 2
