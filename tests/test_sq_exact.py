@@ -30,6 +30,7 @@ from hardness.sq.oracle import best_answer
 from hardness.sq.separation import Undecided, separate
 from hardness.sq.small_games import Ask, Refutation, SmallGames, Value, value
 from hardness.sq.strategies.sign_batch import batch_size
+from hardness.sq.strategies.templates import templates
 from hardness.sq.tolerance import within
 
 TOLERANCES = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
@@ -281,6 +282,13 @@ def test_how_far_pairs_come_apart() -> None:
         assert found.reach == apart(e) >= independent_apart(e)
         assert most_apart(e, found.reach) is None
     assert [most_lost(apart(e)) for e in (2, 3, 4)] == [1, 2, 3]
+
+
+@pytest.mark.slow
+def test_how_far_five_pairs_come_apart() -> None:
+    """T(5) = 13/96: none of the 43 types goes beyond (seven minutes), and a template of the library reaches it."""
+    assert most_apart(5, apart(5)) is None
+    assert max(t.reach for t in templates() if t.lost == 5) == apart(5) == Fraction(13, 96)
 
 
 @pytest.mark.slow
