@@ -1,0 +1,309 @@
+"""Certificates: files that prove a statement about statistical queries to a checker that knows nothing of the lab.
+
+Three kinds (theory 2.8): a `transcript` that leaves two concepts possible, a `bound` on the queries that any strategy
+needs, and the exact `value` of a small class with its strategy and its refutation. Each function returns a plain dict
+of strings, integers, lists and dicts; `write` puts it into a file and `checker/check_certificate.py` verifies the file
+(docs/certificates.md). Tolerances are the decimals they are written as.
+"""
+
+import json
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from math import comb, lcm
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardness.concepts import ParityConcepts, RoundingConcepts
+from hardness.errors import InputError, unknown
+from hardness.files import write_text
+from hardness.sq.exact import decimal, exact_floor
+from hardness.sq.oracle import Oracle, OutOfQueries
+from hardness.sq.queries import Query, SignBatch, SpanFunction, Table
+from hardness.sq.small_games import Ask, Refutation, SmallGames
+from hardness.sq.strategies import STRATEGIES
+
+Certificate = dict[str, Any]
+KINDS = ("transcript", "bound", "value")
+WIDEST_BATCH = 24  # bits: the checker counts a sign batch at all inputs
+LARGEST_TABLE = 2**16
+LARGEST_FILE = 2**26
+
+
+def transcript(
+    concepts: ParityConcepts, tolerance: float, strategy: str, *, seed: int = 0, max_queries: int | None = None
+) -> Certificate:
+    """What a strategy asks the window adversary and is told, to the last query before it identifies (or they run out).
+
+    It names two concepts that all answers allow. Raises `InputError` for an unknown strategy and for queries that the
+    checker cannot follow.
+
+    >>> found = transcript(ParityConcepts(5, 2), 0.2, "characters")
+    >>> found["queries"], found["asked"][0], found["answers"][0]
+    (8, {'table': 0, 'base': 24, 'generators': []}, '0')
+    """
+    if strategy not in STRATEGIES:
+        raise unknown("strategy", strategy, STRATEGIES)
+    for_oracle, for_learner = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
+    live = concepts.masks()
+    door = Oracle("window", live, for_oracle, budget=max_queries)
+    steps, exchanges = STRATEGIES[strategy](concepts, live, tolerance, for_learner), []
+    try:
+        query = next(steps)
+        while True:
+            reply = door.answer(query, tolerance)
+            if len(door.live) == 1:
+                break
+            exchanges.append((query, reply))
+            live = door.live
+            query = steps.send(live)
+    except (StopIteration, OutOfQueries):
+        pass
+    tau, left = decimal(tolerance), live[:2]
+    asked, tables = _encoded([query for query, _ in exchanges])
+    return {
+        "certificate": "transcript",
+        "tolerance": str(tau),
+        "family": _family(concepts),
+        "queries": len(exchanges),
+        "concepts": left.tolist(),
+        "answers": [str(_answer(reply, query.means(left).tolist(), tau)) for query, reply in exchanges],
+        "asked": asked,
+        "tables": tables,
+    }
+
+
+def _family(concepts: ParityConcepts) -> dict[str, Any]:
+    return {"n": concepts.n, "sizes": [concepts.s]}
+
+
+def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
+    """The oracle's answer as a short rational, or the middle of what both concepts allow where it is close to an end."""
+    low, high = Fraction(max(means)) - tau, Fraction(min(means)) + tau
+    near, margin = Fraction(reply).limit_denominator(10**6), Fraction(1, 10**9)
+    if low + margin <= near <= high - margin:
+        return near
+    if low > high:
+        raise InputError("an answer of this game holds in floating point only; choose another seed or tolerance")
+    return (low + high) / 2
+
+
+def _encoded(queries: Iterable[Query]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+    """Queries as records, and the distinct tables that they refer to."""
+    records: list[dict[str, Any]] = []
+    tables: dict[str, int] = {}
+
+    def record(base: int, generators: list[int], values: Sequence[Any]) -> None:
+        text = json.dumps(_table(values))
+        records.append({"table": tables.setdefault(text, len(tables)), "base": base, "generators": generators})
+
+    for query in queries:
+        match query:
+            case SignBatch(sets=sets, signs=signs) if len(sets) == 1:
+                record(int(sets[0]), [], signs.tolist())
+            case SignBatch(sets=sets, signs=signs):
+                if max(int(mask).bit_length() for mask in sets) > WIDEST_BATCH:
+                    raise InputError(f"sign batches are certified up to {WIDEST_BATCH} bits; lower --dim")
+                records.append({"batch": [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]})
+            case SpanFunction(base=base, generators=generators, values=values):
+                record(int(base), generators.tolist(), values.tolist())
+            case Table(values=values):
+                record(0, [1 << j for j in range(len(values).bit_length() - 1)], values.tolist())
+            case Ask(base=base, generators=generators, values=exact):
+                record(base, list(generators), exact)
+            case _:
+                raise InputError(f"a {type(query).__name__} query has no exact form that the checker knows")
+    return records, [json.loads(text) for text in tables]
+
+
+def _table(values: Sequence[Any]) -> dict[str, Any]:
+    """Values in [-1, 1] over one denominator, exactly."""
+    if len(values) > LARGEST_TABLE:
+        raise InputError(f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim")
+    exact = [min(Fraction(1), max(Fraction(-1), Fraction(value))) for value in values]
+    scale = lcm(*(value.denominator for value in exact))
+    return {"scale": scale, "values": [int(value * scale) for value in exact]}
+
+
+def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
+    """Theorem B's floor of the queries of any strategy that must be certain (`exact_floor`).
+
+    >>> bound(ParityConcepts(16, 6), 0.1)["queries"]
+    730
+    """
+    return {
+        "certificate": "bound",
+        "tolerance": str(decimal(tolerance)),
+        "family": _family(concepts),
+        "concepts": concepts.size,
+        "queries": exact_floor(concepts.size, tolerance),
+        "by": "theorem B",
+    }
+
+
+def biased_bound(concepts: ParityConcepts, tolerance: float, mean: float) -> Certificate:
+    """Lemma L's bound for parities of bits of that mean, by the top eigenvalue of the Johnson scheme (theory 2.9).
+
+    >>> found = biased_bound(ParityConcepts(8, 3), 0.05, 0.5)
+    >>> found["by"], found["queries"]
+    ('55/16', 1)
+    """
+    mu, n, s = decimal(mean), concepts.n, concepts.s
+    low = min(s, n - s)
+
+    def relation(j: int, i: int) -> int:
+        return sum((-1) ** t * comb(j, t) * comb(s - j, i - t) * comb(n - s - j, i - t) for t in range(i + 1))
+
+    top = max(sum(relation(j, i) * mu ** (2 * i) for i in range(low + 1)) for j in range(1, low + 1))
+    return _by_eigenvalue({"n": n, "s": s, "mean": str(mu)}, concepts.size, top, tolerance)
+
+
+def rounding_bound(concepts: RoundingConcepts, tolerance: float) -> Certificate:
+    """Lemma L's bound for a small rounding class of two levels (diag), by an explicit Gram matrix (theory 2.6, 2.8).
+
+    Labels of different inputs are independent over a uniform secret, so off the constants the top eigenvalue is
+    (q/2)^n (1 - m^2), m the mean of the labels +-1. Raises `InputError` for more levels, dot, or above 256 secrets.
+
+    >>> found = rounding_bound(RoundingConcepts(4, 3, 2), 0.2)
+    >>> found["by"], found["concepts"], found["queries"]
+    ('9/2', 81, 6)
+    """
+    if concepts.p != 2 or concepts.gadget != "diag" or concepts.heads or concepts.size > 256:
+        raise InputError("an explicit Gram matrix is for ideal labels of two levels, diag, and at most 256 secrets")
+    labels = 2 * concepts.labels(concepts.elements()).astype(int) - 1
+    mean = Fraction(2 * (concepts.q // 2) - concepts.q, concepts.q)
+    top = Fraction(concepts.q, 2) ** concepts.n * (1 - mean**2)
+    family = {"weights": [1] * labels.shape[1], "labels": labels.tolist()}
+    return _by_eigenvalue(family, concepts.size, top, tolerance)
+
+
+def _by_eigenvalue(family: dict[str, Any], size: int, top: Fraction, tolerance: float) -> Certificate:
+    """Lemma L with sum (a - mean)^2 <= top/4: a query loses e < top/(8 tau^2) concepts."""
+    tau = decimal(tolerance)
+    lost = -(-top // (8 * tau**2)) - 1
+    if lost < 1:
+        raise InputError(f"no query separates two of the concepts at tolerance {tolerance}")
+    return {
+        "certificate": "bound",
+        "tolerance": str(tau),
+        "family": family,
+        "concepts": size,
+        "queries": -(-(size - 1) // lost),
+        "by": str(top),
+    }
+
+
+def value(n: int, sizes: Sequence[int], tolerance: float) -> Certificate:
+    """V of the parities of so many out of n bits, exactly, with a strategy and a proof that no fewer queries do.
+
+    >>> found = value(4, [2], 0.15)
+    >>> found["value"], len(found["strategy"]), len(found["refutations"])
+    (3, 4, 1)
+    """
+    games = SmallGames(tolerance)
+    concepts = tuple(mask for mask in range(1 << n) if mask.bit_count() in sizes)
+    best = games.value(concepts)
+    asks = list(_winning(games, concepts, {}).items())
+    asked, tables = _encoded(ask for _, ask in asks)
+    lower: dict[tuple[int, ...], tuple[int, Refutation]] = {}
+    _refute(games, concepts, best, lower)
+    return {
+        "certificate": "value",
+        "tolerance": str(games.tau),
+        "family": {"n": n, "sizes": list(sizes)},
+        "value": best,
+        "strategy": [
+            {"live": list(live), "height": games.value(live), "query": query}
+            for (live, _), query in zip(asks, asked, strict=True)
+        ],
+        "refutations": [
+            {"live": list(live), "height": height, "lemmas": [_lemma(lemma) for lemma in proof.lemmas]}
+            for live, (height, proof) in lower.items()
+        ],
+        "tables": tables,
+    }
+
+
+def _winning(
+    games: SmallGames, live: tuple[int, ...], known: dict[tuple[int, ...], Ask]
+) -> dict[tuple[int, ...], Ask]:
+    """The first query of a best strategy on each set of concepts that an answer may leave, smaller sets first."""
+    if len(live) > 1 and live not in known:
+        ask = games.decide(live, games.value(live))
+        assert isinstance(ask, Ask)
+        means = dict(zip(live, ask.means, strict=True))
+        for low in sorted(set(ask.means)):
+            _winning(games, tuple(m for m in live if low <= means[m] <= low + 2 * games.tau), known)
+        known[live] = ask
+    return known
+
+
+def _refute(
+    games: SmallGames, live: tuple[int, ...], height: int, known: dict[tuple[int, ...], tuple[int, Refutation]]
+) -> None:
+    """Prove V(live) >= height: by theorem B, by a smaller set, or by a refutation after those that it rests on."""
+    if exact_floor(len(live), games.tau) >= height or (live in known and known[live][0] >= height):
+        return
+    for i in range(len(live)):
+        fewer = live[:i] + live[i + 1 :]
+        if games.value(fewer) >= height:
+            return _refute(games, fewer, height, known)
+    proof = games.decide(live, height - 1)
+    assert isinstance(proof, Refutation)
+    for lemma in proof.lemmas:
+        if lemma.spread:
+            _refute(games, tuple(sorted(lemma.spread)), height - 1, known)
+    known[live] = height, proof
+
+
+def _lemma(lemma: Any) -> dict[str, Any]:
+    pairs = [list(pair) for pair in lemma.pairs]
+    if lemma.spread:
+        return {"pairs": pairs, "spread": list(lemma.spread), "because": list(lemma.because)}
+    scale = lcm(*(weight.denominator for weight in lemma.weights))
+    return {"pairs": pairs, "weights": [int(weight * scale) for weight in lemma.weights]}
+
+
+def statement(certificate: Certificate) -> str:
+    """What the certificate states, in the checker's words.
+
+    >>> print(statement(bound(ParityConcepts(16, 6), 0.1)))
+    at tolerance 1/10, to identify the hidden one of 8008 parities of 6 out of 16 bits for sure takes at least 730 \
+queries in the worst case, by theorem B
+    """
+    family, tau = certificate["family"], certificate["tolerance"]
+    if "labels" in family:
+        words = f"{len(family['labels'])} listed label functions"
+    else:
+        n, sizes = family["n"], family.get("sizes", [family.get("s")])
+        words = f"{sum(comb(n, s) for s in sizes)} parities of {' or '.join(map(str, sizes))} out of {n} bits"
+        words += f" of mean {family['mean']}" if "mean" in family else ""
+    if certificate["certificate"] == "transcript":
+        one, two = ([j for j in range(family["n"]) if mask >> j & 1] for mask in certificate["concepts"])
+        return (
+            f"at tolerance {tau}, these {certificate['queries']} queries do not identify the hidden one of {words}: "
+            f"their answers allow {one} and {two}"
+        )
+    takes = f"at tolerance {tau}, to identify the hidden one of {words} for sure takes"
+    if certificate["certificate"] == "value":
+        return f"{takes} exactly {certificate['value']} queries in the worst case"
+    by = certificate["by"]
+    source = by if by == "theorem B" else f"lemma L with eigenvalues up to {by}"
+    return f"{takes} at least {certificate['queries']} queries in the worst case, by {source}"
+
+
+def write(certificate: Certificate, path: Path) -> None:
+    """Put a certificate into a file, whole or not at all: one line for every field, and for every entry of long lists."""
+
+    def lines(item: Any) -> str:
+        long = isinstance(item, list) and item and isinstance(item[0], dict)
+        return "[\n" + ",\n".join(map(short, item)) + "\n]" if long else short(item)
+
+    def short(item: Any) -> str:
+        return json.dumps(item, separators=(",", ":"))
+
+    text = "{\n" + ",\n".join(f"{short(name)}: {lines(item)}" for name, item in certificate.items()) + "\n}\n"
+    if len(text) > LARGEST_FILE:
+        raise InputError(f"the certificate takes {len(text) / 2**20:.0f} MiB, 64 are allowed; lower --max-queries")
+    write_text(path, text)
