@@ -10,7 +10,7 @@ import sys
 from bisect import bisect_left
 from fractions import Fraction
 from functools import cache, reduce
-from itertools import combinations, permutations
+from itertools import combinations
 from math import ceil, comb, isqrt
 
 
@@ -144,6 +144,10 @@ def check_bound(tau, family, concepts, queries, by):
     return f"to identify the hidden one of {words} for sure takes at least {queries} queries in the worst case, by {by}"
 
 
+def covered(order, later, closed):
+    return order in closed or (later and all(covered((*order, m), later - {m}, closed) for m in later))
+
+
 def check_value(tau, family, value, tables, strategy, refutations):
     (words, n, sizes, size), upper, lower = read_class(family), [], []
     need(size <= 16 and n <= 12, "exact values are for at most 16 concepts of at most 12 bits", ValueError)
@@ -157,22 +161,18 @@ def check_value(tau, family, value, tables, strategy, refutations):
         upper.append((set(live), height))
     need(size == 1 or any(concepts <= live and h <= value for live, h in upper), f"no strategy is sure after {value}")
     hard = lambda some, h: theorem_b(len(some), tau) >= h or any(live <= some and g >= h for live, g in lower)
-    for live, height, lemmas in (fields(node, "live height lemmas") for node in refutations):
+    for live, height, leaves in (fields(node, "live height leaves") for node in refutations):
         need(len(set(live)) > 1 and set(live) <= concepts, "a refutation is about two or more concepts")
-        signs, refused = [{m: 1 - 2 * ((x & m).bit_count() & 1) for m in live} for x in range(2**n)], []
-        for lemma in lemmas:
-            held = {(a, b) for a, b in lemma["pairs"]}
-            if "weights" in lemma:  # no query drives these pairs apart: its weighted gaps are at most this
-                pairs, weights = fields(lemma, "pairs weights")
-                gaps = [sum(w * (x[a] - x[b]) for w, (a, b) in zip(weights, pairs, strict=True)) for x in signs]
-                need(min(weights) > 0 and sum(map(abs, gaps)) <= 4 * tau * 2**n * sum(weights), f"{pairs} may be split")
-            else:  # a query must split a set that needs height - 1 more, by one of its pairs
-                _, spread, because = fields(lemma, "pairs spread because")
-                need(set(spread) <= set(live) and hard(set(spread), height - 1), f"{spread} may be left whole")
-                for pair, number in zip(permutations(spread, 2), because, strict=True):
-                    need(refused[number] <= held | {pair}, f"lemma {number} does not refuse {pair}")
-            refused.append(held)
-        need(not refused[-1], "the last lemma of a refutation is about all queries")
+        signs, closed = [{m: 1 - 2 * ((x & m).bit_count() & 1) for m in live} for x in range(2**n)], set()
+        for order, pairs, weights in (fields(leaf, "order pairs weights") for leaf in leaves):
+            for a, b in pairs:  # between a and b lies a set that takes height - 1 more: b is over 2 tau above a
+                since = order[order.index(a) :]
+                kept = since[: since.index(b) + 1] if b in since else [*since, b]
+                need(hard(set(kept), height - 1), f"{kept} may be left in one window")
+            gaps = [sum(w * (x[b] - x[a]) for w, (a, b) in zip(weights, pairs, strict=True)) for x in signs]
+            need(min(weights) > 0 and sum(map(abs, gaps)) <= 4 * tau * 2**n * sum(weights), f"{pairs} may be apart")
+            closed.add(tuple(order))
+        need(covered((), set(live), closed), "some order of the means is not excluded")
         lower.append((set(live), height))
     need(hard(concepts, value), f"it is not shown that fewer than {value} queries are too few")
     return f"to identify the hidden one of {words} for sure takes exactly {value} queries in the worst case"

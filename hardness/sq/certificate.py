@@ -9,8 +9,9 @@ of strings, integers, lists and dicts; `write` puts it into a file and `checker/
 import json
 from collections.abc import Iterable, Sequence
 from fractions import Fraction
-from math import comb, lcm
+from math import ceil, comb, inf, lcm
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -19,14 +20,17 @@ from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
 from hardness.files import write_text
 from hardness.sq.exact import decimal, exact_floor
+from hardness.sq.game import EXPLICIT
 from hardness.sq.oracle import Oracle, OutOfQueries
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table
-from hardness.sq.small_games import Ask, Refutation, SmallGames
-from hardness.sq.strategies import STRATEGIES
+from hardness.sq.small_games import MOST, Ask, Leaf, OutOfTime, Refutation, SmallGames
+from hardness.sq.strategies.parity import STRATEGIES
 
 Certificate = dict[str, Any]
+Concepts = tuple[int, ...]
 KINDS = ("transcript", "bound", "value")
 WIDEST_BATCH = 24  # bits: the checker counts a sign batch at all inputs
+WIDEST_VALUE = 12
 LARGEST_TABLE = 2**16
 LARGEST_FILE = 2**26
 
@@ -41,10 +45,12 @@ def transcript(
 
     >>> found = transcript(ParityConcepts(5, 2), 0.2, "characters")
     >>> found["queries"], found["asked"][0], found["answers"][0]
-    (8, {'table': 0, 'base': 24, 'generators': []}, '0')
+    (8, {'table': 0, 'base': 17, 'generators': []}, '0')
     """
     if strategy not in STRATEGIES:
         raise unknown("strategy", strategy, STRATEGIES)
+    if concepts.size > EXPLICIT:
+        raise InputError(f"a transcript is played concept by concept, up to 2^22 of them, not {concepts.size}")
     for_oracle, for_learner = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
     live = concepts.masks()
     door = Oracle("window", live, for_oracle, budget=max_queries)
@@ -62,24 +68,14 @@ def transcript(
         pass
     tau, left = decimal(tolerance), live[:2]
     asked, tables = _encoded([query for query, _ in exchanges])
-    return {
-        "certificate": "transcript",
-        "tolerance": str(tau),
-        "family": _family(concepts),
-        "queries": len(exchanges),
-        "concepts": left.tolist(),
-        "answers": [str(_answer(reply, query.means(left).tolist(), tau)) for query, reply in exchanges],
-        "asked": asked,
-        "tables": tables,
-    }
-
-
-def _family(concepts: ParityConcepts) -> dict[str, Any]:
-    return {"n": concepts.n, "sizes": [concepts.s]}
+    answers = [str(_answer(reply, query.means(left).tolist(), tau)) for query, reply in exchanges]
+    stated = _stated("transcript", tolerance, {"n": concepts.n, "sizes": [concepts.s]})
+    shown = {"concepts": left.tolist(), "answers": answers, "asked": asked, "tables": tables}
+    return stated | {"queries": len(asked)} | shown
 
 
 def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
-    """The oracle's answer as a short rational, or the middle of what both concepts allow where it is close to an end."""
+    """The oracle's answer as a short rational; near an end of what both concepts allow, the middle of that."""
     low, high = Fraction(max(means)) - tau, Fraction(min(means)) + tau
     near, margin = Fraction(reply).limit_denominator(10**6), Fraction(1, 10**9)
     if low + margin <= near <= high - margin:
@@ -89,7 +85,7 @@ def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
     return (low + high) / 2
 
 
-def _encoded(queries: Iterable[Query]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
+def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list[dict[str, Any]]]:
     """Queries as records, and the distinct tables that they refer to."""
     records: list[dict[str, Any]] = []
     tables: dict[str, int] = {}
@@ -132,14 +128,9 @@ def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
     >>> bound(ParityConcepts(16, 6), 0.1)["queries"]
     730
     """
-    return {
-        "certificate": "bound",
-        "tolerance": str(decimal(tolerance)),
-        "family": _family(concepts),
-        "concepts": concepts.size,
-        "queries": exact_floor(concepts.size, tolerance),
-        "by": "theorem B",
-    }
+    least = exact_floor(concepts.size, tolerance)
+    stated = _stated("bound", tolerance, {"n": concepts.n, "sizes": [concepts.s]})
+    return stated | {"concepts": concepts.size, "queries": least, "by": "theorem B"}
 
 
 def biased_bound(concepts: ParityConcepts, tolerance: float, mean: float) -> Certificate:
@@ -147,7 +138,7 @@ def biased_bound(concepts: ParityConcepts, tolerance: float, mean: float) -> Cer
 
     >>> found = biased_bound(ParityConcepts(8, 3), 0.05, 0.5)
     >>> found["by"], found["queries"]
-    ('55/16', 1)
+    ('81/32', 1)
     """
     mu, n, s = decimal(mean), concepts.n, concepts.s
     low = min(s, n - s)
@@ -155,7 +146,8 @@ def biased_bound(concepts: ParityConcepts, tolerance: float, mean: float) -> Cer
     def relation(j: int, i: int) -> int:
         return sum((-1) ** t * comb(j, t) * comb(s - j, i - t) * comb(n - s - j, i - t) for t in range(i + 1))
 
-    top = max(sum(relation(j, i) * mu ** (2 * i) for i in range(low + 1)) for j in range(1, low + 1))
+    spectrum = [sum((relation(j, i) * mu ** (2 * i) for i in range(low + 1)), Fraction(0)) for j in range(low + 1)]
+    top = max(spectrum[1:])
     return _by_eigenvalue({"n": n, "s": s, "mean": str(mu)}, concepts.size, top, tolerance)
 
 
@@ -165,9 +157,9 @@ def rounding_bound(concepts: RoundingConcepts, tolerance: float) -> Certificate:
     Labels of different inputs are independent over a uniform secret, so off the constants the top eigenvalue is
     (q/2)^n (1 - m^2), m the mean of the labels +-1. Raises `InputError` for more levels, dot, or above 256 secrets.
 
-    >>> found = rounding_bound(RoundingConcepts(4, 3, 2), 0.2)
+    >>> found = rounding_bound(RoundingConcepts(3, 3, 2), 0.3)
     >>> found["by"], found["concepts"], found["queries"]
-    ('9/2', 81, 6)
+    ('3', 27, 7)
     """
     if concepts.p != 2 or concepts.gadget != "diag" or concepts.heads or concepts.size > 256:
         raise InputError("an explicit Gram matrix is for ideal labels of two levels, diag, and at most 256 secrets")
@@ -181,88 +173,86 @@ def rounding_bound(concepts: RoundingConcepts, tolerance: float) -> Certificate:
 def _by_eigenvalue(family: dict[str, Any], size: int, top: Fraction, tolerance: float) -> Certificate:
     """Lemma L with sum (a - mean)^2 <= top/4: a query loses e < top/(8 tau^2) concepts."""
     tau = decimal(tolerance)
-    lost = -(-top // (8 * tau**2)) - 1
+    lost = ceil(top / (8 * tau**2)) - 1
     if lost < 1:
         raise InputError(f"no query separates two of the concepts at tolerance {tolerance}")
-    return {
-        "certificate": "bound",
-        "tolerance": str(tau),
-        "family": family,
-        "concepts": size,
-        "queries": -(-(size - 1) // lost),
-        "by": str(top),
-    }
+    least = -(-(size - 1) // lost)
+    return _stated("bound", tolerance, family) | {"concepts": size, "queries": least, "by": str(top)}
 
 
-def value(n: int, sizes: Sequence[int], tolerance: float) -> Certificate:
+def _stated(kind: str, tolerance: float, family: dict[str, Any]) -> Certificate:
+    return {"certificate": kind, "tolerance": str(decimal(tolerance)), "family": family}
+
+
+def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = inf) -> Certificate:
     """V of the parities of so many out of n bits, exactly, with a strategy and a proof that no fewer queries do.
+
+    Raises `InputError` for more than 11 concepts, at tolerance 1/4 and above, and if `seconds` do not suffice.
 
     >>> found = value(4, [2], 0.15)
     >>> found["value"], len(found["strategy"]), len(found["refutations"])
-    (3, 4, 1)
+    (3, 10, 5)
     """
-    games = SmallGames(tolerance)
+    size = sum(comb(n, s) for s in sizes)
+    if size > MOST or n > WIDEST_VALUE:
+        raise InputError(f"exact values are for up to {MOST} concepts of {WIDEST_VALUE} bits, not {size} of {n}")
+    exact_floor(size, tolerance)  # refuses tolerances at which no value exists
     concepts = tuple(mask for mask in range(1 << n) if mask.bit_count() in sizes)
-    best = games.value(concepts)
-    asks = list(_winning(games, concepts, {}).items())
-    asked, tables = _encoded(ask for _, ask in asks)
-    lower: dict[tuple[int, ...], tuple[int, Refutation]] = {}
-    _refute(games, concepts, best, lower)
-    return {
-        "certificate": "value",
-        "tolerance": str(games.tau),
-        "family": {"n": n, "sizes": list(sizes)},
-        "value": best,
-        "strategy": [
-            {"live": list(live), "height": games.value(live), "query": query}
-            for (live, _), query in zip(asks, asked, strict=True)
-        ],
-        "refutations": [
-            {"live": list(live), "height": height, "lemmas": [_lemma(lemma) for lemma in proof.lemmas]}
-            for live, (height, proof) in lower.items()
-        ],
-        "tables": tables,
-    }
+    # The checker knows no symmetries.
+    games = SmallGames(tolerance, deadline=perf_counter() + seconds, symmetric=False)
+    asks: dict[Concepts, Ask] = {}
+    proofs: dict[Concepts, tuple[int, Refutation]] = {}
+    try:
+        best = games.value(concepts)
+        _win(games, concepts, asks)
+        _refute(games, concepts, best, proofs)
+    except OutOfTime:
+        raise InputError(f"no exact value of {size} concepts within {seconds:g} s; lower --dim") from None
+    asked, tables = _encoded(asks.values())
+    upper = [{"live": live, "height": games.value(live), "query": q} for live, q in zip(asks, asked, strict=True)]
+    lower = [
+        {"live": live, "height": height, "leaves": [_leaf(leaf) for leaf in proof.leaves]}
+        for live, (height, proof) in proofs.items()
+    ]
+    stated = _stated("value", tolerance, {"n": n, "sizes": list(sizes)})
+    return stated | {"value": best, "strategy": upper, "refutations": lower, "tables": tables}
 
 
-def _winning(
-    games: SmallGames, live: tuple[int, ...], known: dict[tuple[int, ...], Ask]
-) -> dict[tuple[int, ...], Ask]:
+def _win(games: SmallGames, live: Concepts, known: dict[Concepts, Ask]) -> None:
     """The first query of a best strategy on each set of concepts that an answer may leave, smaller sets first."""
-    if len(live) > 1 and live not in known:
-        ask = games.decide(live, games.value(live))
-        assert isinstance(ask, Ask)
-        means = dict(zip(live, ask.means, strict=True))
-        for low in sorted(set(ask.means)):
-            _winning(games, tuple(m for m in live if low <= means[m] <= low + 2 * games.tau), known)
-        known[live] = ask
-    return known
+    if len(live) == 1 or live in known:
+        return
+    ask = games.decide(live, games.value(live))
+    assert isinstance(ask, Ask)
+    means = dict(zip(live, ask.means, strict=True))
+    for low in sorted(set(ask.means)):
+        _win(games, tuple(m for m in live if low <= means[m] <= low + 2 * games.tau), known)
+    known[live] = ask
 
 
-def _refute(
-    games: SmallGames, live: tuple[int, ...], height: int, known: dict[tuple[int, ...], tuple[int, Refutation]]
-) -> None:
+def _refute(games: SmallGames, live: Concepts, height: int, known: dict[Concepts, tuple[int, Refutation]]) -> None:
     """Prove V(live) >= height: by theorem B, by a smaller set, or by a refutation after those that it rests on."""
     if exact_floor(len(live), games.tau) >= height or (live in known and known[live][0] >= height):
         return
-    for i in range(len(live)):
-        fewer = live[:i] + live[i + 1 :]
-        if games.value(fewer) >= height:
-            return _refute(games, fewer, height, known)
+    fewer = [live[:i] + live[i + 1 :] for i in range(len(live))]
+    hard = next((some for some in fewer if games.value(some) >= height), None)
+    if hard:
+        _refute(games, hard, height, known)
+        return
     proof = games.decide(live, height - 1)
     assert isinstance(proof, Refutation)
-    for lemma in proof.lemmas:
-        if lemma.spread:
-            _refute(games, tuple(sorted(lemma.spread)), height - 1, known)
+    for leaf in proof.leaves:
+        for a, b in leaf.pairs:
+            since = leaf.beginning[leaf.beginning.index(a) :]
+            kept = since[: since.index(b) + 1] if b in since else (*since, b)
+            _refute(games, tuple(sorted(kept)), height - 1, known)
     known[live] = height, proof
 
 
-def _lemma(lemma: Any) -> dict[str, Any]:
-    pairs = [list(pair) for pair in lemma.pairs]
-    if lemma.spread:
-        return {"pairs": pairs, "spread": list(lemma.spread), "because": list(lemma.because)}
-    scale = lcm(*(weight.denominator for weight in lemma.weights))
-    return {"pairs": pairs, "weights": [int(weight * scale) for weight in lemma.weights]}
+def _leaf(leaf: Leaf) -> dict[str, Any]:
+    scale = lcm(*(weight.denominator for weight in leaf.weights))
+    weights = [int(weight * scale) for weight in leaf.weights]
+    return {"order": leaf.beginning, "pairs": leaf.pairs, "weights": weights}
 
 
 def statement(certificate: Certificate) -> str:
@@ -294,7 +284,7 @@ queries in the worst case, by theorem B
 
 
 def write(certificate: Certificate, path: Path) -> None:
-    """Put a certificate into a file, whole or not at all: one line for every field, and for every entry of long lists."""
+    """Put a certificate into a file, whole or not at all: a line for every field, query and node."""
 
     def lines(item: Any) -> str:
         long = isinstance(item, list) and item and isinstance(item[0], dict)

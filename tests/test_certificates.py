@@ -1,0 +1,421 @@
+"""Certificates and their checker: what holds is accepted and said, what does not is refused, and nothing is trusted."""
+
+import ast
+import importlib.util
+import json
+import subprocess
+import sys
+import time
+from collections.abc import Callable
+from copy import deepcopy
+from fractions import Fraction
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.cli import run
+from hardness.concepts import ParityConcepts, RoundingConcepts
+from hardness.errors import InputError
+from hardness.sq import certificate, exact
+from hardness.sq.queries import SignBatch, SpanFunction
+
+CHECKER = Path(__file__).parents[1] / "checker" / "check_certificate.py"
+COMMITTED = sorted((CHECKER.parent / "certificates").glob("*.json"))
+Certificate = dict[str, Any]
+
+specification = importlib.util.spec_from_file_location("check_certificate", CHECKER)
+assert specification is not None
+assert specification.loader is not None
+checker = importlib.util.module_from_spec(specification)
+specification.loader.exec_module(checker)
+
+
+@pytest.fixture
+def verdict(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> Callable[[Any], tuple[int, str]]:
+    """Exit code and line that the checker gives to a certificate."""
+
+    def check(content: Any) -> tuple[int, str]:
+        path = tmp_path / "c.json"
+        path.write_text(content if isinstance(content, str) else json.dumps(content))
+        code = checker.main(path)
+        return code, capsys.readouterr().out.strip()
+
+    return check
+
+
+@cache
+def bases() -> dict[str, Certificate]:
+    """Small certificates of each kind and source."""
+    made = {
+        "batches": certificate.transcript(ParityConcepts(10, 3), 0.1, "sign-batch"),
+        "blocks": certificate.transcript(ParityConcepts(10, 4), 0.12, "bent", max_queries=30),
+        "characters": certificate.transcript(ParityConcepts(6, 2), 0.2, "characters"),
+        "theorem": certificate.bound(ParityConcepts(16, 6), 0.1),
+        "biased": certificate.biased_bound(ParityConcepts(30, 4), 0.03, 0.2),
+        "rounding": certificate.rounding_bound(RoundingConcepts(2, 5, 2), 0.22),
+        "value": certificate.value(4, [2], 0.15),
+        "plane": certificate.value(2, [0, 1, 2], 0.15),
+    }
+    return json.loads(json.dumps(made))
+
+
+def means(base: Certificate, hidden: int) -> list[float]:
+    """The lab's means of a transcript's queries."""
+    found = []
+    for asked in base["asked"]:
+        if "batch" in asked:
+            sets = np.array([abs(mask) for mask in asked["batch"]], np.uint64)
+            query: Any = SignBatch(sets, np.sign(asked["batch"]))
+        else:
+            table = base["tables"][asked["table"]]
+            values = np.array(table["values"]) / table["scale"]
+            query = SpanFunction(asked["base"], np.array(asked["generators"], np.uint64), values)
+        found.append(float(query.means(np.array([hidden], np.uint64))[0]))
+    return found
+
+
+def deviation(base: Certificate, hidden: int) -> float:
+    """How far the answers of a transcript are from a concept's means, at most."""
+    answers = [float(Fraction(answer)) for answer in base["answers"]]
+    return max(abs(a - b) for a, b in zip(answers, means(base, hidden), strict=True))
+
+
+def false_transcript(base: Certificate, rng: np.random.Generator) -> None:
+    """Change a transcript so that it is false."""
+    tau, i, side = Fraction(base["tolerance"]), int(rng.integers(base["queries"])), int(rng.integers(2))
+    n, s = base["family"]["n"], base["family"]["sizes"][0]
+    members = [mask for mask in range(1 << n) if mask.bit_count() == s]
+    match int(rng.integers(8)):
+        case 0:
+            base["queries"] += int(rng.integers(1, 50))
+        case 1:  # both means are within tau of the answer, so they are not of this one
+            base["answers"][i] = str(Fraction(base["answers"][i]) + (2 * tau + Fraction(1, 10**6)) * (1 - 2 * side))
+        case 2:
+            base["concepts"][side] = base["concepts"][1 - side]
+        case 3:
+            base["concepts"][side] ^= 1 << int(rng.integers(n))  # of another size
+        case 4:
+            gone = [mask for mask in rng.permutation(members).tolist() if deviation(base, mask) > tau + 1e-9]
+            base["concepts"][side] = gone[0]
+        case 5:
+            most = max(deviation(base, mask) for mask in base["concepts"])
+            low = Fraction(most) * Fraction(999, 1000) if most else Fraction(0)
+            base["tolerance"] = str(low.limit_denominator(10**6)) if low > Fraction(1, 1000) else "-" + str(tau)
+        case 6:  # half away from the other answer's side of it
+            base["tables"].append({"scale": 1, "values": [-1 if Fraction(base["answers"][i]) > 0 else 1]})
+            query = {"table": len(base["tables"]) - 1, "base": base["concepts"][side], "generators": []}
+            base["asked"][i] = query
+        case 7:
+            del base["asked"][i], base["answers"][i]
+
+
+def false_bound(base: Certificate, rng: np.random.Generator) -> None:
+    """Change a bound so that what it states is not proved, or not so."""
+    most = 4 if base["by"] == "theorem B" else 5
+    match int(rng.integers(most)):
+        case 0:
+            base["queries"] += int(rng.integers(1, 100))
+        case 1:
+            base["concepts"] += int(rng.integers(1, 100)) * (1 - 2 * int(rng.integers(2)))
+        case 2:
+            base["tolerance"] = str(Fraction(base["tolerance"]) * Fraction(int(rng.integers(10, 80)), 100))
+        case 3 if "labels" in base["family"]:
+            base["family"]["labels"].pop()
+        case 3:
+            base["family"]["n"] -= 1
+            base["concepts"] = ParityConcepts(base["family"]["n"], (base["family"].get("sizes") or [4])[0]).size
+        case 4:
+            base["by"] = str(Fraction(base["by"]) * Fraction(int(rng.integers(1, 9999)), 10000))
+
+
+def false_value(base: Certificate, rng: np.random.Generator) -> None:
+    """Change the value of a class, or its proof so that it proves nothing."""
+    node = base["strategy"][int(rng.integers(len(base["strategy"])))]
+    lower = base["refutations"][-1]  # the one of the whole class
+    match int(rng.integers(9)):
+        case 0:
+            base["value"] += int(rng.integers(1, 4))
+        case 1:
+            base["value"] -= int(rng.integers(1, 3))
+        case 2 if base["family"]["n"] == 4:  # five queries, not three; four concepts on a plane never need more
+            base["tolerance"] = str(Fraction(int(rng.integers(19, 25)), 100))
+        case 2 | 3:  # two queries at most
+            base["tolerance"] = str(Fraction(int(rng.integers(10, 120)), 1000))
+        case 4:
+            node["height"] = 0
+        case 5:
+            base["strategy"].pop()
+        case 6:
+            table = base["tables"][node["query"]["table"]]
+            table["values"] = [0 for _ in table["values"]]
+        case 7:
+            del lower["leaves"][int(rng.integers(len(lower["leaves"])))]
+        case 8:
+            leaf = lower["leaves"][int(rng.integers(len(lower["leaves"])))]
+            leaf["weights"] = [-w for w in leaf["weights"]]
+
+
+FALSE = {"asked": false_transcript, "by": false_bound, "value": false_value}
+
+
+def true_change(base: Certificate, rng: np.random.Generator) -> None:
+    """Change a certificate so that it states something else that holds, or proves the same otherwise."""
+    tau = Fraction(base["tolerance"])
+    case = int(rng.integers(3))
+    if "asked" in base and case == 0:
+        cut = int(rng.integers(base["queries"]))
+        base["queries"], base["asked"], base["answers"] = cut, base["asked"][:cut], base["answers"][:cut]
+    elif "asked" in base and case == 1:
+        base["tolerance"] = str(tau + Fraction(int(rng.integers(1, 100)), 1000))
+        base["concepts"].reverse()
+    elif "asked" in base:
+        base["asked"].append(base["asked"][0])
+        base["answers"].append(base["answers"][0])
+        base["queries"] += 1
+    elif "by" in base and case == 0:
+        base["queries"] = int(rng.integers(base["queries"] + 1))
+    elif "by" in base and case == 1:
+        base["tolerance"] = str(tau + (Fraction(1, 4) - tau) * Fraction(int(rng.integers(1, 99)), 100))
+    elif base.get("by", "theorem B") != "theorem B":
+        base["by"] = str(Fraction(base["by"]) * 2)
+        base["queries"] = (base["queries"] - 1) // 3
+    elif "by" in base:
+        base["family"]["n"] += 1
+        base["concepts"] = ParityConcepts(base["family"]["n"], base["family"]["sizes"][0]).size
+    elif case == 0:
+        for table in base["tables"]:
+            table["scale"], table["values"] = 3 * table["scale"], [3 * v for v in table["values"]]
+    elif case == 1:
+        for leaf in base["refutations"][0]["leaves"]:
+            leaf["weights"] = [5 * w for w in leaf["weights"]]
+    else:
+        base["strategy"].append(base["strategy"][0] | {"height": 9})
+
+
+def test_two_hundred_false_changes_are_refused(verdict: Callable[[Any], tuple[int, str]]) -> None:
+    rng = np.random.default_rng(17)
+    for number in range(200):
+        name = list(bases())[number % len(bases())]
+        base = deepcopy(bases()[name])
+        next(change for field, change in FALSE.items() if field in base)(base, rng)
+        assert base != bases()[name]
+        code, said = verdict(base)
+        assert code in (1, 2), (name, number, said)
+        assert said.startswith("This "), said
+
+
+def test_true_changes_are_accepted_with_the_new_statement(verdict: Callable[[Any], tuple[int, str]]) -> None:
+    rng = np.random.default_rng(18)
+    for number in range(80):
+        name = list(bases())[number % len(bases())]
+        base = deepcopy(bases()[name])
+        true_change(base, rng)
+        assert verdict(base) == (0, f"Verified: {certificate.statement(base)}."), (name, number)
+
+
+@given(seed=st.integers(0, 2**32), name=st.sampled_from(["value", "plane", "rounding", "theorem"]))
+@settings(max_examples=60)
+def test_a_changed_proof_never_proves_another_statement(tmp_path_factory: Any, seed: int, name: str) -> None:
+    """Any integer of the proof, or several, changed at random: what is still accepted states what it stated before."""
+    rng, base = np.random.default_rng(seed), deepcopy(bases()[name])
+    lists = {"value": ["strategy", "refutations", "tables"], "rounding": ["family"], "theorem": ["family"]}
+    for _ in range(int(rng.integers(1, 4))):
+        item: Any = base
+        key: Any = str(rng.choice(lists.get(name, lists["value"])))
+        while isinstance(item[key], (dict, list)) and len(item[key]):
+            item = item[key]
+            key = str(rng.choice(list(item))) if isinstance(item, dict) else int(rng.integers(len(item)))
+        if isinstance(item[key], int):
+            item[key] += int(rng.integers(-2, 3))
+    path = tmp_path_factory.mktemp("changed") / "c.json"
+    path.write_text(json.dumps(base))
+    if checker.main(path) == 0:
+        assert certificate.statement(base) == certificate.statement(bases()[name])
+
+
+@pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
+def test_committed_certificates_are_verified_alone(path: Path) -> None:
+    started = time.perf_counter()
+    done = subprocess.run([sys.executable, "-I", str(CHECKER), str(path)], capture_output=True, text=True, cwd="/")
+    assert (done.returncode, done.stderr) == (0, "")
+    assert done.stdout == f"Verified: {certificate.statement(json.loads(path.read_text()))}.\n"
+    assert time.perf_counter() - started < 10
+
+
+def test_the_headline_numbers_are_certified() -> None:
+    said = {path.stem: json.loads(path.read_text()) for path in COMMITTED}
+    assert {stored["certificate"] for stored in said.values()} == set(certificate.KINDS)
+    assert said["bound-16-6-0.1"]["queries"] == exact.exact_floor(8008, 0.1) == 730
+    assert said["bound-20-4-0.16"]["queries"] == exact.exact_floor(4845, 0.16) == 1615
+    assert said["bound-20-4-0.2"]["queries"] == 4844
+    assert said["transcript-16-6-0.1-sign-batch"]["queries"] == 1145
+    assert (said["value-4-2-0.15"]["value"], said["value-4-2-0.05"]["value"]) == (3, 2)
+
+
+def test_the_checker_is_short_and_imports_the_standard_library_only() -> None:
+    text = CHECKER.read_text()
+    assert len(text.splitlines()) <= 200
+    assert max(map(len, text.splitlines())) <= 120
+    names = {
+        alias.name if isinstance(node, ast.Import) else node.module
+        for node in ast.walk(ast.parse(text))
+        if isinstance(node, (ast.Import, ast.ImportFrom))
+        for alias in node.names
+    }
+    assert names <= sys.stdlib_module_names
+
+
+@pytest.mark.parametrize(
+    "content",
+    [
+        "",
+        "null",
+        "[]",
+        "{}",
+        "[" * 10**5,
+        '{"certificate":' * 10**5,
+        "1" * 10**5,
+        "\x00" * 1000,
+        '{"certificate": "proof"}',
+        '{"certificate": "bound", "tolerance": 0.1}',
+        '{"certificate": "bound", "tolerance": NaN}',
+        '{"certificate": "bound", "tolerance": "1/0", "family": {}, "concepts": 1, "queries": 1, "by": "1"}',
+        '{"certificate": "bound", "tolerance": "0.1", "family": {"n": 9, "sizes": [2]}, "concepts": 36, "queries": 1}',
+        '{"certificate": "bound", "tolerance": "1/9'
+        + "9" * 390
+        + '", "family": {"n": 9, "sizes": [2]}, "concepts": 36, "queries": 1, "by": "theorem B"}',
+    ],
+    ids=lambda content: content[:24] or "empty",
+)
+def test_what_is_no_certificate_gets_one_line_and_code_2(
+    content: str, verdict: Callable[[Any], tuple[int, str]]
+) -> None:
+    code, said = verdict(content)
+    assert code == 2
+    assert said.startswith("This is not a certificate: ")
+    assert "\n" not in said
+
+
+def test_usage_and_files_that_are_not_there(tmp_path: Path) -> None:
+    for arguments in ([], [str(tmp_path)], [str(tmp_path / "absent")], ["a", "b"]):
+        done = subprocess.run([sys.executable, str(CHECKER), *arguments], capture_output=True, text=True)
+        assert (done.returncode, done.stderr) == (2, "")
+
+
+@settings(max_examples=40)
+@given(concepts=st.integers(2, 10**9), tolerance=st.decimals("0.003", "0.249", places=4))
+def test_theorem_b_is_computed_alike_on_both_sides(concepts: int, tolerance: Any) -> None:
+    assert checker.theorem_b(concepts, Fraction(tolerance)) == exact.exact_floor(concepts, Fraction(tolerance))
+
+
+def test_most_apart_is_what_all_affine_types_give() -> None:
+    assert {e: checker.worst_gap(e) for e in range(1, 6)} == exact.MOST_APART
+
+
+@given(seed=st.integers(0, 2**32))
+@settings(max_examples=30)
+def test_means_are_the_labs_means(seed: int) -> None:
+    rng = np.random.default_rng(seed)
+    n, size = int(rng.integers(2, 9)), 2 * int(rng.integers(5)) + 1
+    sets = rng.integers(1, 1 << n, size).astype(np.uint64)
+    signs = rng.choice([-1, 1], size)
+    hidden = np.arange(1 << n, dtype=np.uint64)
+    record = {"batch": [int(m) * int(s) for m, s in zip(sets, signs, strict=True)]}
+    mean = checker.read_query(record, n, [])
+    assert [float(mean(int(h))) for h in hidden] == SignBatch(sets, signs).means(hidden).tolist()
+
+
+@pytest.mark.parametrize("mean", [0.0, 0.3, -0.3, 0.9])
+@pytest.mark.parametrize(("n", "s"), [(5, 2), (6, 3), (6, 5)])
+def test_johnson_spectrum_is_the_gram_matrix_s(n: int, s: int, mean: float) -> None:
+    masks = ParityConcepts(n, s).masks()
+    gram = mean ** np.bitwise_count(masks[:, None] ^ masks).astype(float)
+    centre = np.eye(len(masks)) - 1 / len(masks)
+    top = float(np.linalg.eigvalsh(centre @ gram @ centre)[-1])
+    found = certificate.biased_bound(ParityConcepts(n, s), 0.01, mean)
+    assert float(Fraction(found["by"])) == pytest.approx(top)
+
+
+@pytest.mark.parametrize(("n", "q"), [(2, 3), (2, 5), (3, 3)])
+def test_rounding_s_top_eigenvalue_is_exact(n: int, q: int, verdict: Callable[[Any], tuple[int, str]]) -> None:
+    found = certificate.rounding_bound(RoundingConcepts(n, q, 2), 0.1)
+    assert verdict(found)[0] == 0
+    assert verdict(found | {"by": str(Fraction(found["by"]) - Fraction(1, 10**9))})[0] == 1
+
+
+@pytest.mark.parametrize("strategy", ["characters", "random", "low-degree", "sign-batch", "bent", "adaptive"])
+def test_every_strategy_on_parities_leaves_a_checkable_transcript(
+    strategy: str, verdict: Callable[[Any], tuple[int, str]]
+) -> None:
+    found = certificate.transcript(ParityConcepts(8, 3), 0.1, strategy, seed=3)
+    code, said = verdict(found)
+    assert (code, said) == (0, f"Verified: {certificate.statement(found)}.")
+    played = deviation(found, found["concepts"][0])
+    assert played <= 0.1 + 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("n", "sizes", "tolerance", "best"),
+    [
+        (4, [2], 0.2, 5),
+        (4, [2], 0.12, 2),
+        (4, [2], 0.1, 2),
+        (3, [1, 2, 3], 0.12, 2),
+        (6, [5], 0.15, 3),
+        (7, [6], 0.1, 2),
+    ],
+)
+def test_values_of_small_classes(
+    n: int, sizes: list[int], tolerance: float, best: int, verdict: Callable[[Any], tuple[int, str]]
+) -> None:
+    found = certificate.value(n, sizes, tolerance)
+    assert found["value"] == best
+    assert verdict(found)[0] == 0
+
+
+def test_the_command_writes_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    common = ["sq", "certify", "parity", "--dim", "5", "--heads", "2", "--tolerance", "0.15", "--json"]
+    extra = {"transcript": ["--strategy", "sign-batch", "--seed", "1"], "bound": [], "value": []}
+    for kind, more in extra.items():
+        out = tmp_path / "deep" / f"{kind}.json"
+        assert run([*common, "--kind", kind, "--out", str(out), *more]) == 0
+        said = json.loads(capsys.readouterr().out)
+        assert said == {"kind": kind, "statement": said["statement"], "out": str(out)}
+        assert checker.main(out) == 0
+        assert capsys.readouterr().out == f"Verified: {said['statement']}.\n"
+
+
+@pytest.mark.parametrize(
+    ("options", "reason"),
+    [
+        (["--kind", "prof"], "unknown kind 'prof'"),
+        (["--kind", "bound", "--seed", "1"], "for a transcript"),
+        (["--kind", "bound", "--tolerance", "0.25"], "no floor exists at tolerance 0.25"),
+        (["--kind", "value"], "up to 11 concepts"),
+        (["--kind", "transcript", "--strategy", "sign-bath"], "did you mean 'sign-batch'"),
+    ],
+)
+def test_the_command_refuses_in_one_line(
+    options: list[str], reason: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "c.json"
+    common = ["sq", "certify", "parity", "--dim", "17", "--heads", "4", "--out", str(out)]
+    tolerance = [] if "--tolerance" in options else ["--tolerance", "0.1"]
+    assert run([*common, *tolerance, *options]) == 2
+    said = capsys.readouterr().err
+    assert reason in said
+    assert said.count("\n") == 1
+    assert not out.exists()
+
+
+def test_bounds_that_do_not_exist_are_refused() -> None:
+    with pytest.raises(InputError, match="no query separates"):
+        certificate.biased_bound(ParityConcepts(6, 2), 0.9, 0.1)
+    with pytest.raises(InputError, match="two levels"):
+        certificate.rounding_bound(RoundingConcepts(2, 5, 3), 0.1)
