@@ -1,0 +1,172 @@
+(* The pairing behind theorems A and B (theory 2.7), and its value for independent parities.
+
+   If a query loses e of 2e or more concepts, e disjoint pairs of them have means more than 2 tau apart. *)
+
+Require Import Reals Lra Lia ZArith List Binomial Factorial Bool.
+Require Import lemma_l counting.
+Import ListNotations.
+Open Scope R_scope.
+
+(* Theorem B's inequality, for any parities: 2 e tau < E|sum of e plus and e minus characters|/2. *)
+
+Fixpoint total (pairs : list (list bool * list bool)) (x : list bool) : R :=
+  match pairs with
+  | [] => 0
+  | (U, T) :: pairs => (chi U x - chi T x) + total pairs x
+  end.
+
+Lemma half_absolute n b f : (forall x, Rabs (b x) <= 1 / 2) -> mean n (fun x => b x * f x) <= mean n (fun x => Rabs (f x)) / 2.
+Proof.
+  intros B. replace (mean n (fun x => Rabs (f x)) / 2) with (mean n (fun x => / 2 * Rabs (f x)))
+    by (rewrite mean_scal; lra).
+  apply mean_le. intros x. specialize (B x). pose proof (Rle_abs (b x * f x)) as A. rewrite Rabs_mult in A.
+  pose proof (Rabs_pos (f x)). nra.
+Qed.
+
+Theorem pairing (n : nat) (tau : R) (a : list bool -> R) (pairs : list (list bool * list bool)) :
+  parity_query n a -> pairs <> [] -> Forall (fun p => 2 * tau < a (fst p) - a (snd p)) pairs ->
+  2 * INR (length pairs) * tau < mean n (fun x => Rabs (total pairs x)) / 2.
+Proof.
+  intros [b [c [B A]]] N F. eapply Rlt_le_trans; [| now apply half_absolute].
+  assert (G : pairs = [] /\ mean n (fun x => b x * total pairs x) = 0
+    \/ 2 * INR (length pairs) * tau < mean n (fun x => b x * total pairs x)); [| now destruct G as [[E _] |]].
+  clear N. induction F as [| [U T] pairs H F IH].
+  - left. split; [reflexivity |]. simpl. rewrite (mean_ext _ _ (fun _ => 0)); [apply mean_const | intros; lra].
+  - right. simpl fst in H. simpl snd in H. rewrite !A in H. unfold coefficient in H.
+    rewrite (mean_ext _ _ (fun x => (b x * chi U x + -1 * (b x * chi T x)) + b x * total pairs x)) by (intros; simpl; lra).
+    rewrite !mean_plus, mean_scal. simpl length. rewrite S_INR. destruct IH as [[E Z] | L]; [| lra].
+    subst. rewrite Z. simpl. lra.
+Qed.
+
+(* A fair walk: W N z = E|z + N signs|, p N z = P(z + N signs = 0). *)
+
+Fixpoint W (N : nat) (z : Z) : R :=
+  match N with
+  | O => IZR (Z.abs z)
+  | S N => (W N (z + 1) + W N (z - 1)) / 2
+  end.
+
+Fixpoint p (N : nat) (z : Z) : R :=
+  match N with
+  | O => if Z.eqb z 0 then 1 else 0
+  | S N => (p N (z + 1) + p N (z - 1)) / 2
+  end.
+
+Lemma one_more N z : W (S N) z = W N z + p N z.
+Proof.
+  revert z. induction N; intros z.
+  - simpl. destruct (Z.eqb_spec z 0) as [zero | other]; [subst; simpl; lra |].
+    destruct (Z_lt_le_dec z 0).
+    + rewrite !Z.abs_neq, !opp_IZR, plus_IZR, minus_IZR by lia. lra.
+    + rewrite !Z.abs_eq, plus_IZR, minus_IZR by lia. lra.
+  - change (W (S (S N)) z) with ((W (S N) (z + 1) + W (S N) (z - 1)) / 2). rewrite !IHN.
+    pose proof (IHN z) as H. simpl in H. simpl. lra.
+Qed.
+
+Lemma p_step N z : p (S N) z = (p N (z + 1) + p N (z - 1)) / 2.
+Proof. reflexivity. Qed.
+
+Lemma p_far N z : (Z.of_nat N < Z.abs z)%Z -> p N z = 0.
+Proof.
+  revert z. induction N; intros z H.
+  - simpl. destruct (Z.eqb_spec z 0); [subst; simpl in H; lia | reflexivity].
+  - simpl. rewrite !IHN by lia. lra.
+Qed.
+
+Lemma p_odd N z : Z.odd (z + Z.of_nat N) = true -> p N z = 0.
+Proof.
+  revert z. induction N; intros z H.
+  - simpl. destruct (Z.eqb_spec z 0); [subst; discriminate | reflexivity].
+  - rewrite Nat2Z.inj_succ in H. simpl. rewrite !IHN; [lra | |].
+    + replace (z - 1 + Z.of_nat N)%Z with (z + Z.succ (Z.of_nat N) - 2)%Z by lia. rewrite Z.odd_sub, H. reflexivity.
+    + replace (z + 1 + Z.of_nat N)%Z with (z + Z.succ (Z.of_nat N))%Z by lia. exact H.
+Qed.
+
+Lemma C_none N : C N 0 = 1.
+Proof. unfold C. rewrite Nat.sub_0_r. simpl. field. apply INR_fact_neq_0. Qed.
+
+Lemma C_all N : C N N = 1.
+Proof. unfold C. rewrite Nat.sub_diag. simpl. field. apply INR_fact_neq_0. Qed.
+
+Lemma p_binomial N k : (k <= N)%nat -> p N (2 * Z.of_nat k - Z.of_nat N) = C N k / 2 ^ N.
+Proof.
+  revert k. induction N; intros k H.
+  - assert (k = O) by lia. subst. simpl. rewrite C_none. lra.
+  - rewrite Nat2Z.inj_succ, p_step. simpl pow. assert (P : 2 ^ N <> 0) by (apply pow_nonzero; lra).
+    assert (at_ : forall z j, (j <= N)%nat -> z = (2 * Z.of_nat j - Z.of_nat N)%Z -> p N z = C N j / 2 ^ N)
+      by (intros; subst; now apply IHN).
+    destruct k as [| k].
+    + rewrite (at_ (_ + 1)%Z O), (p_far N (_ - 1)), !C_none by lia. field. exact P.
+    + rewrite (at_ (_ - 1)%Z k) by lia. destruct (Nat.eq_dec k N) as [all | some].
+      * subst. rewrite (p_far N (_ + 1)), !C_all by lia. field. exact P.
+      * rewrite (at_ (_ + 1)%Z (S k)), <- pascal by lia. field. exact P.
+Qed.
+
+Lemma C_central e : INR (S e) * C (2 * S e) (S e) = 2 * (2 * INR e + 1) * C (2 * e) e.
+Proof.
+  unfold C. replace (2 * S e - S e)%nat with (S e) by lia. replace (2 * e - e)%nat with e by lia.
+  replace (2 * S e)%nat with (S (S (2 * e))) by lia.
+  rewrite !fact_simpl, !mult_INR, !S_INR, mult_INR. simpl (INR 2). field.
+  split; [apply INR_fact_neq_0 |]. pose proof (pos_INR e). lra.
+Qed.
+
+Lemma walk e : W (2 * e) 0 = 2 * INR e * C (2 * e) e / 4 ^ e.
+Proof.
+  induction e.
+  - simpl. lra.
+  - replace (2 * S e)%nat with (S (S (2 * e))) at 1 by lia. rewrite !one_more, IHe.
+    rewrite (p_odd (S (2 * e))) by (rewrite Nat2Z.inj_succ, Nat2Z.inj_mul, Z.add_0_l, Z.odd_succ, Z.even_mul; reflexivity).
+    pose proof (p_binomial (2 * e) e) as P. replace (2 * Z.of_nat e - Z.of_nat (2 * e))%Z with 0%Z in P by lia.
+    rewrite P, pow_mult by lia. replace (2 ^ 2) with 4 by lra. simpl pow.
+    replace (2 * INR (S e) * C (2 * S e) (S e)) with (2 * (INR (S e) * C (2 * S e) (S e))) by lra.
+    rewrite C_central. field. apply pow_nonzero. lra.
+Qed.
+
+(* Independent parities are, up to an affine map, the coordinates of the cube: a query's means on them are
+   E[b x_i] + c. The signs of e pairs are 1 and -1, those of all others 0. *)
+
+Fixpoint form (signs : list Z) (x : list bool) : Z :=
+  match signs, x with
+  | s :: signs, b :: x => ((if b then - s else s) + form signs x)%Z
+  | _, _ => 0%Z
+  end.
+
+Fixpoint chosen (signs : list Z) : nat :=
+  match signs with
+  | [] => O
+  | s :: signs => ((if Z.eqb s 0 then 0 else 1) + chosen signs)%nat
+  end.
+
+Lemma mean_form signs z : Forall (fun s => s = -1 \/ s = 0 \/ s = 1)%Z signs ->
+  mean (length signs) (fun x => IZR (Z.abs (z + form signs x))) = W (chosen signs) z.
+Proof.
+  intros F. revert z. induction F as [| s signs H F IH]; intros z; simpl; [now rewrite Z.add_0_r |].
+  assert (M : forall t, mean (length signs) (fun x => IZR (Z.abs (z + (t + form signs x)))) = W (chosen signs) (z + t)).
+  { intros t. rewrite <- IH. apply mean_ext. intros x. now rewrite Z.add_assoc. }
+  rewrite !M. destruct H as [-> | [-> | ->]]; simpl.
+  - replace (z - 1)%Z with (z + -1)%Z by lia. lra.
+  - rewrite !Z.add_0_r. lra.
+  - replace (z - 1)%Z with (z + -1)%Z by lia. lra.
+Qed.
+
+Theorem theorem_A_upper (signs : list Z) (b : list bool -> R) (tau : R) (e : nat) :
+  Forall (fun s => s = -1 \/ s = 0 \/ s = 1)%Z signs -> chosen signs = (2 * e)%nat -> (0 < e)%nat ->
+  (forall x, Rabs (b x) <= 1 / 2) ->
+  2 * INR e * tau < mean (length signs) (fun x => b x * IZR (form signs x)) ->
+  tau < C (2 * e) e / 2 ^ (2 * e + 1).
+Proof.
+  intros F N E B G. pose proof (half_absolute (length signs) b (fun x => IZR (form signs x)) B) as H.
+  rewrite (mean_ext _ (fun x => Rabs (IZR (form signs x))) (fun x => IZR (Z.abs (0 + form signs x)))) in H
+    by (intros; now rewrite Z.add_0_l, abs_IZR).
+  rewrite (mean_form signs 0 F), N, walk in H.
+  assert (P : 0 < INR e) by (now apply lt_0_INR).
+  rewrite pow_add, pow_mult. replace (2 ^ 2) with 4 by lra. rewrite pow_1.
+  assert (Q : 0 < 4 ^ e) by (apply pow_lt; lra).
+  apply Rmult_lt_reg_l with (2 * INR e); [lra |].
+  replace (2 * INR e * (C (2 * e) e / (4 ^ e * 2))) with (2 * INR e * C (2 * e) e / 4 ^ e / 2); [lra |].
+  field. lra.
+Qed.
+
+Check pairing.
+Check theorem_A_upper.
+Print Assumptions theorem_A_upper.
