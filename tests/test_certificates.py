@@ -254,6 +254,7 @@ def test_the_headline_numbers_are_certified() -> None:
     assert said["bound-20-4-0.16"]["queries"] == exact.exact_floor(4845, 0.16) == 1615
     assert said["bound-20-4-0.2"]["queries"] == 4844
     assert said["transcript-16-6-0.1-sign-batch"]["queries"] == 1145
+    assert said["transcript-20-4-0.16-flat"]["queries"] == 1644
     assert (said["value-4-2-0.15"]["value"], said["value-4-2-0.05"]["value"]) == (3, 2)
 
 
@@ -348,7 +349,7 @@ def test_rounding_s_top_eigenvalue_is_exact(n: int, q: int, verdict: Callable[[A
     assert verdict(found | {"by": str(Fraction(found["by"]) - Fraction(1, 10**9))})[0] == 1
 
 
-@pytest.mark.parametrize("strategy", ["characters", "random", "low-degree", "sign-batch", "bent", "adaptive"])
+@pytest.mark.parametrize("strategy", ["characters", "random", "low-degree", "sign-batch", "bent", "adaptive", "flat"])
 def test_every_strategy_on_parities_leaves_a_checkable_transcript(
     strategy: str, verdict: Callable[[Any], tuple[int, str]]
 ) -> None:

@@ -8,6 +8,7 @@ of strings, integers, lists and dicts; `write` puts it into a file and `checker/
 
 import json
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from fractions import Fraction
 from math import ceil, comb, inf, lcm
 from pathlib import Path
@@ -23,15 +24,16 @@ from hardness.sq.exact import decimal, exact_floor
 from hardness.sq.game import EXPLICIT
 from hardness.sq.oracle import Oracle, OutOfQueries
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table
-from hardness.sq.small_games import MOST, Ask, Leaf, OutOfTime, Refutation, SmallGames
+from hardness.sq.small_games import MOST, Ask, Leaf, OutOfTime, SmallGames
 from hardness.sq.strategies.parity import STRATEGIES
+from hardness.sq.value_proof import refutations, winning
 
 Certificate = dict[str, Any]
-Concepts = tuple[int, ...]
 KINDS = ("transcript", "bound", "value")
 WIDEST_BATCH = 24  # bits: the checker counts a sign batch at all inputs
 WIDEST_VALUE = 12
 LARGEST_TABLE = 2**16
+FINE = 5040
 LARGEST_FILE = 2**26
 
 
@@ -40,8 +42,8 @@ def transcript(
 ) -> Certificate:
     """What a strategy asks the window adversary and is told, to the last query before it identifies (or they run out).
 
-    It names two concepts that all answers allow. Raises `InputError` for an unknown strategy and for queries that the
-    checker cannot follow.
+    It names two concepts that all answers allow. The values of tables are rounded to multiples of 1/5040 before being
+    asked, for short files. Raises `InputError` for an unknown strategy and for queries that the checker cannot follow.
 
     >>> found = transcript(ParityConcepts(5, 2), 0.2, "characters")
     >>> found["queries"], found["asked"][0], found["answers"][0]
@@ -56,14 +58,14 @@ def transcript(
     door = Oracle("window", live, for_oracle, budget=max_queries)
     steps, exchanges = STRATEGIES[strategy](concepts, live, tolerance, for_learner), []
     try:
-        query = next(steps)
+        query = _short(next(steps))
         while True:
             reply = door.answer(query, tolerance)
             if len(door.live) == 1:
                 break
             exchanges.append((query, reply))
             live = door.live
-            query = steps.send(live)
+            query = _short(steps.send(live))
     except (StopIteration, OutOfQueries):
         pass
     tau, left = decimal(tolerance), live[:2]
@@ -72,6 +74,12 @@ def transcript(
     stated = _stated("transcript", tolerance, {"n": concepts.n, "sizes": [concepts.s]})
     shown = {"concepts": left.tolist(), "answers": answers, "asked": asked, "tables": tables}
     return stated | {"queries": len(asked)} | shown
+
+
+def _short(query: Query) -> Query:
+    if not isinstance(query, (SpanFunction, Table)):
+        return query
+    return replace(query, values=np.clip(np.round(query.values * FINE) / FINE, -1, 1))
 
 
 def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
@@ -103,9 +111,10 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
                     raise InputError(f"sign batches are certified up to {WIDEST_BATCH} bits; lower --dim")
                 records.append({"batch": [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]})
             case SpanFunction(base=base, generators=generators, values=values):
-                record(int(base), generators.tolist(), values.tolist())
+                record(int(base), generators.tolist(), [_multiple(v) for v in values.tolist()])
             case Table(values=values):
-                record(0, [1 << j for j in range(len(values).bit_length() - 1)], values.tolist())
+                units = [1 << j for j in range(len(values).bit_length() - 1)]
+                record(0, units, [_multiple(v) for v in values.tolist()])
             case Ask(base=base, generators=generators, values=exact):
                 record(base, list(generators), exact)
             case _:
@@ -113,11 +122,15 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
     return records, [json.loads(text) for text in tables]
 
 
+def _multiple(value: float) -> Fraction:
+    return Fraction(round(value * FINE), FINE)
+
+
 def _table(values: Sequence[Any]) -> dict[str, Any]:
     """Values in [-1, 1] over one denominator, exactly."""
     if len(values) > LARGEST_TABLE:
         raise InputError(f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim")
-    exact = [min(Fraction(1), max(Fraction(-1), Fraction(value))) for value in values]
+    exact = [Fraction(value) for value in values]
     scale = lcm(*(value.denominator for value in exact))
     return {"scale": scale, "values": [int(value * scale) for value in exact]}
 
@@ -200,53 +213,21 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
     concepts = tuple(mask for mask in range(1 << n) if mask.bit_count() in sizes)
     # The checker knows no symmetries.
     games = SmallGames(tolerance, deadline=perf_counter() + seconds, symmetric=False)
-    asks: dict[Concepts, Ask] = {}
-    proofs: dict[Concepts, tuple[int, Refutation]] = {}
     try:
         best = games.value(concepts)
-        _win(games, concepts, asks)
-        _refute(games, concepts, best, proofs)
+        asks, proofs = winning(games, concepts), refutations(games, concepts, best)
     except OutOfTime:
         raise InputError(f"no exact value of {size} concepts within {seconds:g} s; lower --dim") from None
     asked, tables = _encoded(asks.values())
-    upper = [{"live": live, "height": games.value(live), "query": q} for live, q in zip(asks, asked, strict=True)]
+    upper = [
+        {"live": live, "height": games.value(live), "query": query} for live, query in zip(asks, asked, strict=True)
+    ]
     lower = [
         {"live": live, "height": height, "leaves": [_leaf(leaf) for leaf in proof.leaves]}
         for live, (height, proof) in proofs.items()
     ]
     stated = _stated("value", tolerance, {"n": n, "sizes": list(sizes)})
     return stated | {"value": best, "strategy": upper, "refutations": lower, "tables": tables}
-
-
-def _win(games: SmallGames, live: Concepts, known: dict[Concepts, Ask]) -> None:
-    """The first query of a best strategy on each set of concepts that an answer may leave, smaller sets first."""
-    if len(live) == 1 or live in known:
-        return
-    ask = games.decide(live, games.value(live))
-    assert isinstance(ask, Ask)
-    means = dict(zip(live, ask.means, strict=True))
-    for low in sorted(set(ask.means)):
-        _win(games, tuple(m for m in live if low <= means[m] <= low + 2 * games.tau), known)
-    known[live] = ask
-
-
-def _refute(games: SmallGames, live: Concepts, height: int, known: dict[Concepts, tuple[int, Refutation]]) -> None:
-    """Prove V(live) >= height: by theorem B, by a smaller set, or by a refutation after those that it rests on."""
-    if exact_floor(len(live), games.tau) >= height or (live in known and known[live][0] >= height):
-        return
-    fewer = [live[:i] + live[i + 1 :] for i in range(len(live))]
-    hard = next((some for some in fewer if games.value(some) >= height), None)
-    if hard:
-        _refute(games, hard, height, known)
-        return
-    proof = games.decide(live, height - 1)
-    assert isinstance(proof, Refutation)
-    for leaf in proof.leaves:
-        for a, b in leaf.pairs:
-            since = leaf.beginning[leaf.beginning.index(a) :]
-            kept = since[: since.index(b) + 1] if b in since else (*since, b)
-            _refute(games, tuple(sorted(kept)), height - 1, known)
-    known[live] = height, proof
 
 
 def _leaf(leaf: Leaf) -> dict[str, Any]:
