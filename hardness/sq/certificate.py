@@ -20,7 +20,7 @@ import numpy as np
 from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
 from hardness.files import write_text
-from hardness.sq.exact import decimal, exact_floor
+from hardness.sq.exact import MOST_APART, decimal, exact_floor
 from hardness.sq.game import EXPLICIT
 from hardness.sq.oracle import Oracle, OutOfQueries
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table
@@ -136,12 +136,15 @@ def _table(values: Sequence[Any]) -> dict[str, Any]:
 
 
 def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
-    """Theorem B's floor of the queries of any strategy that must be certain (`exact_floor`).
+    """Theorem B's floor of the queries of any strategy that must be certain (`exact_floor`, T(5) read as 11/80).
 
     >>> bound(ParityConcepts(16, 6), 0.1)["queries"]
     730
     """
-    least = exact_floor(concepts.size, tolerance)
+    tau = decimal(tolerance)
+    # The checker shows T(5) <= 11/80, with equal weights on all pairs. Floors rise with the tolerance.
+    weaker = MOST_APART[5] - Fraction(1, 10**9) if MOST_APART[5] <= tau < Fraction(11, 80) else tau
+    least = exact_floor(concepts.size, weaker)
     stated = _stated("bound", tolerance, {"n": concepts.n, "sizes": [concepts.s]})
     return stated | {"concepts": concepts.size, "queries": least, "by": "theorem B"}
 
