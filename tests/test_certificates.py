@@ -100,8 +100,8 @@ def false_transcript(base: Certificate, rng: np.random.Generator) -> None:
         case 3:
             base["concepts"][side] ^= 1 << int(rng.integers(n))  # of another size
         case 4:
-            gone = [mask for mask in rng.permutation(members).tolist() if deviation(base, mask) > tau + 1e-9]
-            base["concepts"][side] = gone[0]
+            others = rng.permutation(members).tolist()
+            base["concepts"][side] = next(mask for mask in others if deviation(base, mask) > tau + 1e-9)
         case 5:
             most = max(deviation(base, mask) for mask in base["concepts"])
             low = Fraction(most) * Fraction(999, 1000) if most else Fraction(0)
