@@ -166,9 +166,9 @@ def check_value(tau, family, value, tables, strategy, refutations):
         signs, closed = [{m: 1 - 2 * ((x & m).bit_count() & 1) for m in live} for x in range(2**n)], set()
         for order, pairs, weights in (fields(leaf, "order pairs weights") for leaf in leaves):
             for a, b in pairs:  # between a and b lies a set that takes height - 1 more: b is over 2 tau above a
-                since = order[order.index(a) :]
+                before, since = order[: order.index(a)], order[order.index(a) :]
                 kept = since[: since.index(b) + 1] if b in since else [*since, b]
-                need(hard(set(kept), height - 1), f"{kept} may be left in one window")
+                need(b not in before and hard(set(kept), height - 1), f"{kept} may be left in one window")
             gaps = [sum(w * (x[b] - x[a]) for w, (a, b) in zip(weights, pairs, strict=True)) for x in signs]
             need(min(weights) > 0 and sum(map(abs, gaps)) <= 4 * tau * 2**n * sum(weights), f"{pairs} may be apart")
             closed.add(tuple(order))

@@ -218,6 +218,27 @@ def test_true_changes_are_accepted_with_the_new_statement(verdict: Callable[[Any
         assert verdict(base) == (0, f"Verified: {certificate.statement(base)}."), (name, number)
 
 
+def test_a_forged_refutation_that_turns_an_order_round_is_refused(verdict: Callable[[Any], tuple[int, str]]) -> None:
+    """Two concepts take one query. In the order a, b the mean of a is not above that of b, whoever says so."""
+    leaves = [{"order": [a, b], "pairs": [[a, b], [b, a]], "weights": [1, 1]} for a, b in ((1, 2), (2, 1))]
+    query = {"table": 0, "base": 1, "generators": []}
+    forged = {
+        "certificate": "value",
+        "tolerance": "1/10",
+        "family": {"n": 2, "sizes": [1]},
+        "value": 2,
+        "strategy": [{"live": [1, 2], "height": 2, "query": query}],
+        "refutations": [{"live": [1, 2], "height": 2, "leaves": leaves}],
+        "tables": [{"scale": 1, "values": [1]}],
+    }
+    assert verdict(forged)[0] == 1
+    for leaf in leaves:
+        leaf["pairs"], leaf["weights"] = leaf["pairs"][:1], [1]
+    assert verdict(forged)[0] == 1
+    forged["strategy"][0]["height"], forged["value"], forged["refutations"] = 1, 1, []
+    assert verdict(forged)[0] == 0
+
+
 @given(seed=st.integers(0, 2**32), name=st.sampled_from(["value", "plane", "rounding", "theorem"]))
 @settings(max_examples=60)
 def test_a_changed_proof_never_proves_another_statement(tmp_path_factory: Any, seed: int, name: str) -> None:
