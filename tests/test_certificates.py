@@ -10,6 +10,7 @@ from collections.abc import Callable
 from copy import deepcopy
 from fractions import Fraction
 from functools import cache
+from itertools import permutations
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +18,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from scipy.optimize import linprog
 
 from hardness.cli import run
 from hardness.concepts import ParityConcepts, RoundingConcepts
@@ -237,6 +239,42 @@ def test_a_forged_refutation_that_turns_an_order_round_is_refused(verdict: Calla
     assert verdict(forged)[0] == 1
     forged["strategy"][0]["height"], forged["value"], forged["refutations"] = 1, 1, []
     assert verdict(forged)[0] == 0
+
+
+@pytest.mark.parametrize(("n", "sizes", "tolerance"), [(2, [0, 1, 2], 0.15), (2, [0, 1, 2], 0.1), (3, [1], 0.15)])
+def test_the_strongest_prover_proves_the_value_and_no_more(
+    n: int, sizes: list[int], tolerance: float, verdict: Callable[[Any], tuple[int, str]]
+) -> None:
+    """For every order all pairs that the checker lets stand, with the weights that come closest to exclude them."""
+    honest = json.loads(json.dumps(certificate.value(n, sizes, tolerance)))
+    live = [mask for mask in range(1 << n) if mask.bit_count() in sizes]
+    signs = {mask: np.array([1 - 2 * ((x & mask).bit_count() & 1) for x in range(1 << n)]) for mask in live}
+
+    def proved(height: int) -> int:
+        def said(leaves: list[Any]) -> tuple[int, str]:
+            last = {"live": live, "height": height, "leaves": leaves}
+            return verdict(honest | {"value": height, "refutations": [*honest["refutations"], last]})
+
+        leaves = []
+        for order in permutations(live):
+            pairs = [
+                pair
+                for pair in permutations(live, 2)
+                if "may be left" not in said([{"order": order, "pairs": [pair], "weights": [1]}])[1]
+            ]
+            gaps = np.array([signs[b] - signs[a] for a, b in pairs]).T
+            rows = np.vstack([np.hstack([side * gaps, -np.eye(1 << n)]) for side in (1, -1)])
+            cost = np.concatenate([np.zeros(len(pairs)), np.ones(1 << n)])
+            total = (np.arange(len(cost)) < len(pairs))[None].astype(float)
+            found = linprog(cost, A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=total, b_eq=[1.0])
+            assert found.status == 0
+            weights = np.round(found.x[: len(pairs)] * 5040).astype(int)
+            used = [i for i in range(len(pairs)) if weights[i]]
+            leaves.append({"order": order, "pairs": [pairs[i] for i in used], "weights": weights[used].tolist()})
+        return said(leaves)[0]
+
+    assert proved(honest["value"]) == 0
+    assert proved(honest["value"] + 1) == 1
 
 
 @given(seed=st.integers(0, 2**32), name=st.sampled_from(["value", "plane", "rounding", "theorem"]))
