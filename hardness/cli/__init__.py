@@ -5,7 +5,7 @@ import sys
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, instances, learn, sq, study
+from hardness.cli import attack, certify, instances, learn, sq, study
 from hardness.errors import InputError
 
 app = typer.Typer(
@@ -17,7 +17,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, attack, learn, study):
+for room in (instances, sq, certify, attack, learn, study):
     room.register(app)
 
 

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from hardness.cli.common import Json, Seed, emit, talk
-from hardness.cli.sq import Dim, Gadget, Heads, MaxQueries, Tolerance
+from hardness.cli.sq import Dim, Gadget, Heads, MaxQueries, Tolerance, sq_app
 from hardness.errors import InputError, unknown
 
 Kind = Annotated[str, typer.Option(help="transcript, bound or value.")]
@@ -20,6 +20,10 @@ certify_app = typer.Typer(
     help="Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.",
     epilog="Example: hardness sq certify parity --dim 17 --heads 6 --tolerance 0.1 --kind bound --out bound.json",
 )
+
+
+def register(app: typer.Typer) -> None:
+    sq_app.add_typer(certify_app, name="certify")
 
 
 @certify_app.callback()

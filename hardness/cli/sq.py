@@ -50,12 +50,9 @@ _UNIDENTIFIABLE = "nothing is identifiable at this tolerance: from 1/4 on no que
 
 
 def register(app: typer.Typer) -> None:
-    from hardness.cli.certify import certify_app  # it shares the options above
-
     sq_app.add_typer(bounds_app, name="bounds")
     sq_app.add_typer(value_app, name="value")
     sq_app.add_typer(play_app, name="play")
-    sq_app.add_typer(certify_app, name="certify")
     app.add_typer(sq_app, name="sq")
     app.command()(strategies)
 
