@@ -229,7 +229,8 @@ Qed.
 
 (* The largest number of consecutive means that one window holds. *)
 
-Definition fits (l : list R) (tau : R) (n j : nat) : Prop := (j + n <= length l)%nat /\ nth (j + n - 1) l 0 - nth j l 0 <= 2 * tau.
+Definition fits (l : list R) (tau : R) (n j : nat) : Prop :=
+  (j + n <= length l)%nat /\ nth (j + n - 1) l 0 - nth j l 0 <= 2 * tau.
 
 Lemma fits_dec l tau n b : {exists j, (j < b)%nat /\ fits l tau n j} + {forall j, (j < b)%nat -> ~ fits l tau n j}.
 Proof.
@@ -292,7 +293,8 @@ Proof.
       by (rewrite <- sum_const; apply sum_le; auto).
     replace (INR (length s - n)) with (INR j + INR (length s - n - j)) by (rewrite <- plus_INR; f_equal; lia). lra. }
   destruct (Nat.eq_dec n (length s)) as [all | some].
-  - replace (length s - n)%nat with O in Few by lia. change (INR 0) with 0 in Few. pose proof (pos_INR (lost tau (nth j s 0 + tau) s)).
+  - replace (length s - n)%nat with O in Few by lia. change (INR 0) with 0 in Few.
+    pose proof (pos_INR (lost tau (nth j s 0 + tau) s)).
     assert (Z : INR (lost tau (nth j s 0 + tau) s) = 0) by lra. rewrite Z. lra.
   - assert (W : 2 * tau ^ 2 * INR (length s - n) < sum (length s) (fun i => (nth i s 0 - c) ^ 2)).
     { apply spread; auto; try lia. intros i Hi. apply Rnot_le_lt. intros B. apply (no i). split; [lia |].

@@ -15,7 +15,8 @@ Fixpoint total (pairs : list (list bool * list bool)) (x : list bool) : R :=
   | (U, T) :: pairs => (chi U x - chi T x) + total pairs x
   end.
 
-Lemma half_absolute n b f : (forall x, Rabs (b x) <= 1 / 2) -> mean n (fun x => b x * f x) <= mean n (fun x => Rabs (f x)) / 2.
+Lemma half_absolute n b f : (forall x, Rabs (b x) <= 1 / 2) ->
+  mean n (fun x => b x * f x) <= mean n (fun x => Rabs (f x)) / 2.
 Proof.
   intros B. replace (mean n (fun x => Rabs (f x)) / 2) with (mean n (fun x => / 2 * Rabs (f x)))
     by (rewrite mean_scal; lra).
@@ -33,24 +34,23 @@ Proof.
   clear N. induction F as [| [U T] pairs H F IH].
   - left. split; [reflexivity |]. simpl. rewrite (mean_ext _ _ (fun _ => 0)); [apply mean_const | intros; lra].
   - right. simpl fst in H. simpl snd in H. rewrite !A in H. unfold coefficient in H.
-    rewrite (mean_ext _ _ (fun x => (b x * chi U x + -1 * (b x * chi T x)) + b x * total pairs x)) by (intros; simpl; lra).
+    rewrite (mean_ext _ _ (fun x => (b x * chi U x + -1 * (b x * chi T x)) + b x * total pairs x))
+      by (intros; simpl; lra).
     rewrite !mean_plus, mean_scal. simpl length. rewrite S_INR. destruct IH as [[E Z] | L]; [| lra].
     subst. rewrite Z. simpl. lra.
 Qed.
 
-(* A fair walk: W N z = E|z + N signs|, p N z = P(z + N signs = 0). *)
+(* A fair walk from z: V h N z = E h(z + N signs). W is its mean distance from 0, p the chance that it ends there. *)
 
-Fixpoint W (N : nat) (z : Z) : R :=
+Fixpoint V (h : Z -> R) (N : nat) (z : Z) : R :=
   match N with
-  | O => IZR (Z.abs z)
-  | S N => (W N (z + 1) + W N (z - 1)) / 2
+  | O => h z
+  | S N => (V h N (z + 1) + V h N (z - 1)) / 2
   end.
 
-Fixpoint p (N : nat) (z : Z) : R :=
-  match N with
-  | O => if Z.eqb z 0 then 1 else 0
-  | S N => (p N (z + 1) + p N (z - 1)) / 2
-  end.
+Notation W := (V (fun z => IZR (Z.abs z))).
+Notation p := (V (fun z => if Z.eqb z 0 then 1 else 0)).
+Notation sign := (fun z => IZR (Z.sgn z)).
 
 Lemma one_more N z : W (S N) z = W N z + p N z.
 Proof.
@@ -115,7 +115,8 @@ Proof.
   induction e.
   - simpl. lra.
   - replace (2 * S e)%nat with (S (S (2 * e))) at 1 by lia. rewrite !one_more, IHe.
-    rewrite (p_odd (S (2 * e))) by (rewrite Nat2Z.inj_succ, Nat2Z.inj_mul, Z.add_0_l, Z.odd_succ, Z.even_mul; reflexivity).
+    rewrite (p_odd (S (2 * e)))
+      by (rewrite Nat2Z.inj_succ, Nat2Z.inj_mul, Z.add_0_l, Z.odd_succ, Z.even_mul; reflexivity).
     pose proof (p_binomial (2 * e) e) as P. replace (2 * Z.of_nat e - Z.of_nat (2 * e))%Z with 0%Z in P by lia.
     rewrite P, pow_mult by lia. replace (2 ^ 2) with 4 by lra. simpl pow.
     replace (2 * INR (S e) * C (2 * S e) (S e)) with (2 * (INR (S e) * C (2 * S e) (S e))) by lra.
@@ -137,11 +138,11 @@ Fixpoint chosen (signs : list Z) : nat :=
   | s :: signs => ((if Z.eqb s 0 then 0 else 1) + chosen signs)%nat
   end.
 
-Lemma mean_form signs z : Forall (fun s => s = -1 \/ s = 0 \/ s = 1)%Z signs ->
-  mean (length signs) (fun x => IZR (Z.abs (z + form signs x))) = W (chosen signs) z.
+Lemma mean_form h signs z : Forall (fun s => s = -1 \/ s = 0 \/ s = 1)%Z signs ->
+  mean (length signs) (fun x => h (z + form signs x)%Z) = V h (chosen signs) z.
 Proof.
   intros F. revert z. induction F as [| s signs H F IH]; intros z; simpl; [now rewrite Z.add_0_r |].
-  assert (M : forall t, mean (length signs) (fun x => IZR (Z.abs (z + (t + form signs x)))) = W (chosen signs) (z + t)).
+  assert (M : forall t, mean (length signs) (fun x => h (z + (t + form signs x))%Z) = V h (chosen signs) (z + t)).
   { intros t. rewrite <- IH. apply mean_ext. intros x. now rewrite Z.add_assoc. }
   rewrite !M. destruct H as [-> | [-> | ->]]; simpl.
   - replace (z - 1)%Z with (z + -1)%Z by lia. lra.
@@ -158,7 +159,7 @@ Proof.
   intros F N E B G. pose proof (half_absolute (length signs) b (fun x => IZR (form signs x)) B) as H.
   rewrite (mean_ext _ (fun x => Rabs (IZR (form signs x))) (fun x => IZR (Z.abs (0 + form signs x)))) in H
     by (intros; now rewrite Z.add_0_l, abs_IZR).
-  rewrite (mean_form signs 0 F), N, walk in H.
+  rewrite (mean_form (fun z => IZR (Z.abs z)) signs 0 F), N, walk in H.
   assert (P : 0 < INR e) by (now apply lt_0_INR).
   rewrite pow_add, pow_mult. replace (2 ^ 2) with 4 by lra. rewrite pow_1.
   assert (Q : 0 < 4 ^ e) by (apply pow_lt; lra).
@@ -167,6 +168,93 @@ Proof.
   field. lra.
 Qed.
 
+(* The query that attains it: half the sign of the sum. Its mean is T_ind(e) on the plus sets, -T_ind(e) on the minus
+   sets and 0 on all others, so for tau < T_ind(e) no answer keeps a plus set and a minus set. *)
+
+Definition coordinate (i : nat) (x : list bool) : R := if nth i x false then -1 else 1.
+
+Lemma sign_step N z : V sign N (z + 1) - V sign N (z - 1) = p N (z + 1) + p N (z - 1) + 2 * p N z.
+Proof.
+  revert z. induction N; intros z.
+  - simpl. destruct (Z_le_gt_dec z (-2)); [| destruct (Z_le_gt_dec 2 z)].
+    + rewrite !(proj2 (Z.eqb_neq _ 0)), !Z.sgn_neg by lia. lra.
+    + rewrite !(proj2 (Z.eqb_neq _ 0)), !Z.sgn_pos by lia. lra.
+    + assert (T : (z = -1 \/ z = 0 \/ z = 1)%Z) by lia. destruct T as [-> | [-> | ->]]; simpl; lra.
+  - pose proof (IHN (z + 1)%Z) as A. pose proof (IHN (z - 1)%Z) as B. simpl.
+    replace (z + 1 - 1)%Z with z in * by lia. replace (z - 1 + 1)%Z with z in * by lia. lra.
+Qed.
+
+Lemma mean_sign signs i z : Forall (fun s => s = -1 \/ s = 0 \/ s = 1)%Z signs -> (i < length signs)%nat ->
+  match nth i signs 0%Z with
+  | Z0 => mean (length signs) (fun x => sign (z + form signs x)%Z * coordinate i x) = 0
+  | s => exists M, chosen signs = S M /\
+      mean (length signs) (fun x => sign (z + form signs x)%Z * coordinate i x)
+      = IZR s * ((V sign M (z + 1) - V sign M (z - 1)) / 2)
+  end.
+Proof.
+  intros F. revert i z. induction F as [| t signs H F IH]; intros i z L; [simpl in L; lia |].
+  assert (M : forall u, mean (length signs) (fun x => sign (z + (u + form signs x))%Z) = V sign (chosen signs) (z + u)).
+  { intros u. rewrite <- (mean_form sign) by exact F. apply mean_ext. intros x. now rewrite Z.add_assoc. }
+  destruct i as [| i].
+  - simpl nth. simpl length. simpl mean. unfold coordinate. simpl nth.
+    assert (G : forall u c, mean (length signs) (fun x => sign (z + (u + form signs x))%Z * c)
+      = c * V sign (chosen signs) (z + u)).
+    { intros u c. rewrite <- M, <- mean_scal. apply mean_ext. intros x. lra. }
+    rewrite !G. destruct H as [-> | [-> | ->]]; simpl chosen.
+    + exists (chosen signs). split; [reflexivity |].
+      replace (z - 1)%Z with (z + -1)%Z by lia. change (- (-1))%Z with 1%Z. lra.
+    + change (- 0)%Z with 0%Z. lra.
+    + exists (chosen signs). split; [reflexivity |].
+      replace (z - 1)%Z with (z + -1)%Z by lia. change (- (1))%Z with (-1)%Z. lra.
+  - simpl in L. assert (L' : (i < length signs)%nat) by lia. simpl nth. simpl length. simpl mean.
+    assert (G : forall b u, mean (length signs) (fun x => sign (z + (u + form signs x))%Z * coordinate (S i) (b :: x))
+      = mean (length signs) (fun x => sign (z + u + form signs x)%Z * coordinate i x)).
+    { intros b u. apply mean_ext. intros x. now rewrite Z.add_assoc. }
+    rewrite !G. pose proof (IH i (z + - t)%Z L') as A. pose proof (IH i (z + t)%Z L') as B.
+    destruct (nth i signs 0%Z) as [| q | q]; [rewrite A, B; lra | |];
+      destruct A as [M1 [N1 A]], B as [M2 [N2 B]]; rewrite A, B; assert (M2 = M1) by congruence; subst M2;
+      destruct H as [-> | [-> | ->]]; simpl chosen; rewrite N1.
+    all: try (exists M1; split; [reflexivity |]; change (- 0)%Z with 0%Z; rewrite Z.add_0_r; lra).
+    all: exists (S M1); split; [reflexivity |]; simpl V; change (- (1))%Z with (-1)%Z; change (- (-1))%Z with 1%Z.
+    all: replace (z + -1 + 1)%Z with (z + 1 - 1)%Z by lia; replace (z + -1 - 1)%Z with (z - 1 - 1)%Z by lia.
+    all: replace (z - 1 + 1)%Z with (z + 1 - 1)%Z by lia; lra.
+Qed.
+
+Theorem theorem_A_lower (signs : list Z) (e i : nat) :
+  Forall (fun s => s = -1 \/ s = 0 \/ s = 1)%Z signs -> chosen signs = (2 * e)%nat -> (i < length signs)%nat ->
+  (forall x, Rabs (sign (form signs x) / 2) <= 1 / 2) /\
+  mean (length signs) (fun x => sign (form signs x) / 2 * coordinate i x)
+  = IZR (nth i signs 0%Z) * (C (2 * e) e / 2 ^ (2 * e + 1)).
+Proof.
+  intros F N L. split.
+  - intros x. cbv beta. destruct (Z.sgn_spec (form signs x)) as [[_ ->] | [[_ ->] | [_ ->]]]; apply Rabs_le;
+      change (- (1))%Z with (-1)%Z; lra.
+  - rewrite (mean_ext _ _ (fun x => / 2 * (sign (0 + form signs x)%Z * coordinate i x))) by (intros; simpl; lra).
+    rewrite mean_scal. pose proof (mean_sign signs i 0%Z F L) as H.
+    assert (K : forall M, chosen signs = S M -> (V sign M (0 + 1) - V sign M (0 - 1)) / 2 = C (2 * e) e / 4 ^ e).
+    { intros M E. rewrite sign_step. pose proof (p_step M 0) as P. rewrite <- E, N in P.
+      pose proof (p_binomial (2 * e) e) as B. replace (2 * Z.of_nat e - Z.of_nat (2 * e))%Z with 0%Z in B by lia.
+      rewrite B, pow_mult in P by lia. replace (2 ^ 2) with 4 in P by lra.
+      assert (O : p M 0 = 0).
+      { apply p_odd. replace (0 + Z.of_nat M)%Z with (2 * (Z.of_nat e - 1) + 1)%Z by lia.
+        rewrite Z.odd_add, Z.odd_mul. reflexivity. }
+      lra. }
+    rewrite pow_add, pow_mult. replace (2 ^ 2) with 4 by lra. rewrite pow_1.
+    assert (Q : 4 ^ e <> 0) by (apply pow_nonzero; lra).
+    destruct (nth i signs 0%Z) as [| q | q]; [rewrite H; lra | |];
+      destruct H as [M [E H]]; rewrite H, (K M E); field; exact Q.
+Qed.
+
+Lemma no_answer_keeps_both (T tau v : R) : tau < T -> within tau v T && within tau v (- T) = false.
+Proof.
+  intros H. unfold within. destruct (Rle_dec (Rabs (T - v)) tau) as [a | a]; [| reflexivity].
+  destruct (Rle_dec (Rabs (- T - v)) tau) as [b | b]; [| reflexivity]. exfalso.
+  pose proof (Rle_abs (T - v)). pose proof (Rle_abs (- (- T - v))). rewrite Rabs_Ropp in *. lra.
+Qed.
+
 Check pairing.
 Check theorem_A_upper.
+Check theorem_A_lower.
+Check no_answer_keeps_both.
 Print Assumptions theorem_A_upper.
+Print Assumptions theorem_A_lower.
