@@ -241,7 +241,9 @@ def test_a_forged_refutation_that_turns_an_order_round_is_refused(verdict: Calla
     assert verdict(forged)[0] == 0
 
 
-@pytest.mark.parametrize(("n", "sizes", "tolerance"), [(2, [0, 1, 2], 0.15), (3, [1], 0.15)])
+@pytest.mark.parametrize(
+    ("n", "sizes", "tolerance"), [(3, [1], 0.15), pytest.param(2, [0, 1, 2], 0.15, marks=pytest.mark.slow)]
+)
 def test_the_strongest_prover_proves_the_value_and_no_more(
     n: int, sizes: list[int], tolerance: float, verdict: Callable[[Any], tuple[int, str]]
 ) -> None:
@@ -378,7 +380,7 @@ def test_theorem_b_is_computed_alike_on_both_sides(n: int, s: int, tolerance: An
         assert found == exact.exact_floor(concepts.size, Fraction(tolerance))
 
 
-@pytest.mark.parametrize("tolerance", [0.1354, 0.1355, 0.136, 0.1374, 0.1375, 0.1388, 0.1389])
+@pytest.mark.parametrize("tolerance", [0.1354, 0.1355, 0.1374, 0.1375, 0.1389])
 def test_theorem_b_around_t_of_5(tolerance: float) -> None:
     for n in range(2, 13):
         for s in range(1, n + 1):
