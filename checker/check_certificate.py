@@ -54,7 +54,7 @@ def read_query(record, n, tables):
     table, base, generators = fields(record, "table base generators")
     scale, values = fields(tables[table], "scale values")
     need(scale > 0 and all(-scale <= v <= scale for v in values), "a query leaves [-1, 1]")
-    need(len(values) == 2 ** min(len(generators), 16), "a table has 2^r values, r its number of generators", ValueError)
+    need(len(generators) <= 16 and len(values) == 2 ** len(generators), "a table is 2^r values, r <= 16", ValueError)
     span = reduce(lambda members, g: members + [m ^ g for m in members], generators, [base])
     code = {member: code for code, member in enumerate(span)}
     need(len(code) == len(span), "the generators of a table are not independent")
@@ -110,6 +110,7 @@ def read_spectrum(record, lam):
             m = [[x - r[0] * y / d for x, y in zip(r[1:], row)] if d else r[1:] for r in rest]
         return f"{len(labels)} listed label functions", len(labels)
     n, s, mean = fields(record, "n s mean")  # parities of bits of that mean: the Johnson scheme
+    need(n <= 256, "biased bits are at most 256", ValueError)
     (words, _, _, size), mu, low = read_class({"n": n, "sizes": [s]}), rational(mean), min(s, n - s)
     term = lambda j, i, t: (-1) ** t * comb(j, t) * comb(s - j, i - t) * comb(n - s - j, i - t)
     relation = lambda j, i: mu ** (2 * i) * sum(term(j, i, t) for t in range(i + 1))

@@ -348,6 +348,9 @@ def test_the_checker_is_short_and_imports_the_standard_library_only() -> None:
         '{"certificate": "bound", "tolerance": NaN}',
         '{"certificate": "bound", "tolerance": "1/0", "family": {}, "concepts": 1, "queries": 1, "by": "1"}',
         '{"certificate": "bound", "tolerance": "0.1", "family": {"n": 9, "sizes": [2]}, "concepts": 36, "queries": 1}',
+        '{"certificate": "transcript", "tolerance": "1/9", "family": {"n": 9, "sizes": [2]}, "concepts": [3, 5], '
+        '"queries": 1, "answers": ["0"], "tables": [{"scale": 1, "values": [0, 0]}], '
+        f'"asked": [{{"table": 0, "base": 0, "generators": {list(range(1, 512))}}}]}}',
         '{"certificate": "bound", "tolerance": "1/9'
         + "9" * 390
         + '", "family": {"n": 9, "sizes": [2]}, "concepts": 36, "queries": 1, "by": "theorem B"}',
