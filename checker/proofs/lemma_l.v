@@ -193,31 +193,40 @@ Proof.
   simpl length. rewrite sum_first. simpl nth. rewrite <- IH. reflexivity.
 Qed.
 
-Fixpoint insert (x : R) (l : list R) : list R :=
-  match l with
-  | [] => [x]
-  | y :: l => if Rle_dec x y then x :: y :: l else y :: insert x l
-  end.
+Section Sorting.
+  Variables (A : Type) (key : A -> R).
+  Definition below (x y : A) : Prop := key x <= key y.
 
-Lemma insert_permutation x l : Permutation (x :: l) (insert x l).
-Proof.
-  induction l as [| y l IH]; simpl; [reflexivity |]. destruct (Rle_dec x y); [reflexivity |].
-  rewrite perm_swap. now constructor.
-Qed.
+  Fixpoint insert (x : A) (l : list A) : list A :=
+    match l with
+    | [] => [x]
+    | y :: l => if Rle_dec (key x) (key y) then x :: y :: l else y :: insert x l
+    end.
 
-Lemma insert_sorted x l : StronglySorted Rle l -> StronglySorted Rle (insert x l).
-Proof.
-  induction 1 as [| y l H IH F]; simpl; [repeat constructor |]. destruct (Rle_dec x y) as [le | gt].
-  - constructor; [now constructor |]. constructor; auto. eapply Forall_impl; [| exact F]. simpl. intros; lra.
-  - constructor; auto. apply (Permutation_Forall (insert_permutation x l)). constructor; auto. lra.
-Qed.
+  Lemma insert_permutation x l : Permutation (x :: l) (insert x l).
+  Proof.
+    induction l as [| y l IH]; simpl; [reflexivity |]. destruct (Rle_dec (key x) (key y)); [reflexivity |].
+    rewrite perm_swap. now constructor.
+  Qed.
 
-Lemma sorting l : exists l', Permutation l l' /\ StronglySorted Rle l'.
-Proof.
-  induction l as [| x l [l' [P H]]]; [exists []; split; constructor |]. exists (insert x l'). split.
-  - transitivity (x :: l'); [now constructor | apply insert_permutation].
-  - now apply insert_sorted.
-Qed.
+  Lemma insert_sorted x l : StronglySorted below l -> StronglySorted below (insert x l).
+  Proof.
+    induction 1 as [| y l H IH F]; simpl; [repeat constructor |]. destruct (Rle_dec (key x) (key y)) as [le | gt].
+    - constructor; [now constructor |]. constructor; auto. eapply Forall_impl; [| exact F].
+      unfold below. simpl. intros; lra.
+    - constructor; auto. apply (Permutation_Forall (insert_permutation x l)). constructor; auto. unfold below. lra.
+  Qed.
+
+  Lemma sorting l : exists l', Permutation l l' /\ StronglySorted below l'.
+  Proof.
+    induction l as [| x l [l' [P H]]]; [exists []; split; constructor |]. exists (insert x l'). split.
+    - transitivity (x :: l'); [now constructor | apply insert_permutation].
+    - now apply insert_sorted.
+  Qed.
+
+  Lemma sorted_keys l : StronglySorted below l -> StronglySorted Rle (map key l).
+  Proof. induction 1; simpl; constructor; auto. now apply Forall_map. Qed.
+End Sorting.
 
 Lemma sorted_nth l : StronglySorted Rle l -> forall i j, (i <= j < length l)%nat -> nth i l 0 <= nth j l 0.
 Proof.
@@ -225,6 +234,28 @@ Proof.
   destruct j; [assert (i = O) by lia; subst; simpl; lra |]. destruct i; simpl.
   - rewrite Forall_forall in F. apply F, nth_In. lia.
   - apply IH. lia.
+Qed.
+
+(* The window that begins at the mean j and holds the n from there on. *)
+
+Lemma window_keeps tau l n j :
+  StronglySorted Rle l -> (1 <= n)%nat -> (j + n <= length l)%nat -> nth (j + n - 1) l 0 - nth j l 0 <= 2 * tau ->
+  (lost tau (nth j l 0 + tau)%R l <= length l - n)%nat.
+Proof.
+  intros St N J F. apply INR_le. rewrite lost_sum.
+  set (f i := if within tau (nth j l 0 + tau) (nth i l 0) then 0 else 1).
+  assert (f1 : forall i, f i <= 1) by (intros i; unfold f; destruct within; lra).
+  replace (length l) with (j + (n + (length l - n - j)))%nat at 1 by lia. rewrite !sum_split.
+  assert (A : sum j f <= INR j * 1) by (rewrite <- sum_const; apply sum_le; auto).
+  assert (M : sum n (fun i => f (j + i)%nat) <= INR n * 0).
+  { rewrite <- sum_const. apply sum_le. intros i Hi. unfold f, within.
+    destruct Rle_dec as [le | gt]; [lra |]. exfalso. apply gt.
+    assert (nth j l 0 <= nth (j + i) l 0) by (apply sorted_nth; auto; lia).
+    assert (nth (j + i) l 0 <= nth (j + n - 1) l 0) by (apply sorted_nth; auto; lia).
+    apply Rabs_le. lra. }
+  assert (Z : sum (length l - n - j) (fun i => f (j + (n + i))%nat) <= INR (length l - n - j) * 1)
+    by (rewrite <- sum_const; apply sum_le; auto).
+  replace (INR (length l - n)) with (INR j + INR (length l - n - j)) by (rewrite <- plus_INR; f_equal; lia). lra.
 Qed.
 
 (* The largest number of consecutive means that one window holds. *)
@@ -271,27 +302,15 @@ Qed.
 Theorem lemma_L (tau c : R) (l : list R) :
   0 < tau -> squares c l <= 1 / 4 -> exists v, 8 * tau ^ 2 * INR (lost tau v l) < 1.
 Proof.
-  intros T Q. destruct (sorting l) as [l' [P St]].
+  intros T Q. destruct (sorting R (fun x => x) l) as [l' [P St]].
+  apply sorted_keys in St. rewrite map_id in St.
   rewrite (squares_permutation c _ _ P) in Q.
   assert (G : exists v, 8 * tau ^ 2 * INR (lost tau v l') < 1);
     [| destruct G as [v H]; exists v; now rewrite (lost_permutation tau v _ _ P)].
   destruct l' as [| x l'']; [exists 0; simpl; lra |].
   set (s := x :: l'') in *. destruct (widest s tau) as [n [[N1 N2] [[j [J F]] no]]]; [discriminate | assumption |].
   exists (nth j s 0 + tau).
-  assert (Few : INR (lost tau (nth j s 0 + tau) s) <= INR (length s - n)).
-  { rewrite lost_sum. set (f i := if within tau (nth j s 0 + tau) (nth i s 0) then 0 else 1).
-    assert (f1 : forall i, f i <= 1) by (intros i; unfold f; destruct within; lra).
-    replace (length s) with (j + (n + (length s - n - j)))%nat at 1 by lia. rewrite !sum_split.
-    assert (A : sum j f <= INR j * 1) by (rewrite <- sum_const; apply sum_le; auto).
-    assert (M : sum n (fun i => f (j + i)%nat) <= INR n * 0).
-    { rewrite <- sum_const. apply sum_le. intros i Hi. unfold f, within.
-      destruct Rle_dec as [le | gt]; [lra |]. exfalso. apply gt.
-      assert (nth j s 0 <= nth (j + i) s 0) by (apply sorted_nth; auto; lia).
-      assert (nth (j + i) s 0 <= nth (j + n - 1) s 0) by (apply sorted_nth; auto; lia).
-      apply Rabs_le. lra. }
-    assert (Z : sum (length s - n - j) (fun i => f (j + (n + i))%nat) <= INR (length s - n - j) * 1)
-      by (rewrite <- sum_const; apply sum_le; auto).
-    replace (INR (length s - n)) with (INR j + INR (length s - n - j)) by (rewrite <- plus_INR; f_equal; lia). lra. }
+  assert (Few : INR (lost tau (nth j s 0 + tau) s) <= INR (length s - n)) by (apply le_INR; now apply window_keeps).
   destruct (Nat.eq_dec n (length s)) as [all | some].
   - replace (length s - n)%nat with O in Few by lia. change (INR 0) with 0 in Few.
     pose proof (pos_INR (lost tau (nth j s 0 + tau) s)).

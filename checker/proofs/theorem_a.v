@@ -2,7 +2,7 @@
 
    If a query loses e of 2e or more concepts, e disjoint pairs of them have means more than 2 tau apart. *)
 
-Require Import Reals Lra Lia ZArith List Binomial Factorial Bool.
+Require Import Reals Lra Lia ZArith List Permutation Sorted Binomial Factorial Bool.
 Require Import lemma_l counting.
 Import ListNotations.
 Open Scope R_scope.
@@ -252,9 +252,139 @@ Proof.
   pose proof (Rle_abs (T - v)). pose proof (Rle_abs (- (- T - v))). rewrite Rabs_Ropp in *. lra.
 Qed.
 
+(* Theorem A's upper half as a statement on a query: if every answer loses e of n >= 2e independent parities, then
+   tau < T_ind(e). The e largest means and the e smallest are the pairs. *)
+
+Fixpoint over (l : list nat) (f : nat -> R) : R :=
+  match l with
+  | [] => 0
+  | i :: l => f i + over l f
+  end.
+
+Lemma over_permutation l l' f : Permutation l l' -> over l f = over l' f.
+Proof. induction 1; simpl; lra. Qed.
+
+Lemma over_app l l' f : over (l ++ l') f = over l f + over l' f.
+Proof. induction l; simpl; lra. Qed.
+
+Lemma over_ext l f g : (forall i, In i l -> f i = g i) -> over l f = over l g.
+Proof. induction l; intros H; simpl; [reflexivity |]. rewrite H, IHl; simpl; auto. intros. apply H. now right. Qed.
+
+Lemma over_scal l r f : over l (fun i => r * f i) = r * over l f.
+Proof. induction l; simpl; lra. Qed.
+
+Lemma over_shift l f : over (map S l) f = over l (fun i => f (S i)).
+Proof. induction l; simpl; lra. Qed.
+
+Lemma over_sum l f : over l f = sum (length l) (fun j => f (nth j l 0%nat)).
+Proof. induction l as [| i l IH]; [reflexivity |]. simpl length. rewrite sum_first. simpl. now rewrite IH. Qed.
+
+Lemma mean_ext_length n f g : (forall x, length x = n -> f x = g x) -> mean n f = mean n g.
+Proof.
+  revert f g. induction n; intros f g H; simpl; [now apply H |].
+  rewrite (IHn _ (fun x => g (true :: x))), (IHn (fun x => f (false :: x)) (fun x => g (false :: x)));
+    auto; intros; apply H; simpl; auto.
+Qed.
+
+Lemma form_over s m k x : length x = m ->
+  IZR (form (map s (seq k m)) x) = over (seq 0 m) (fun i => IZR (s (k + i)%nat) * coordinate i x).
+Proof.
+  revert k x. induction m; intros k [| b x] H; try discriminate; [reflexivity |].
+  simpl. rewrite plus_IZR, (IHm (S k) x) by (simpl in H; lia). rewrite <- seq_shift, over_shift.
+  replace (k + 0)%nat with k by lia. f_equal.
+  - unfold coordinate. simpl. destruct b; [rewrite opp_IZR |]; lra.
+  - apply over_ext. intros i _. unfold coordinate. simpl. now rewrite Nat.add_succ_r.
+Qed.
+
+Lemma mean_over n b l f : mean n (fun x => b x * over l (fun i => f i * coordinate i x))
+  = over l (fun i => f i * mean n (fun x => b x * coordinate i x)).
+Proof.
+  induction l as [| i l IH]; simpl.
+  - rewrite (mean_ext _ _ (fun _ => 0)); [apply mean_const | intros; lra].
+  - rewrite <- IH, <- mean_scal, <- mean_plus. apply mean_ext. intros x. lra.
+Qed.
+
+Lemma chosen_over s m k : INR (chosen (map s (seq k m))) = over (seq k m) (fun i => if Z.eqb (s i) 0 then 0 else 1).
+Proof. revert k. induction m; intros k; [reflexivity |]. simpl. rewrite plus_INR, IHm. destruct Z.eqb; simpl; lra. Qed.
+
+Lemma apart (l l' : list nat) : NoDup (l ++ l') -> forall i, In i l -> ~ In i l'.
+Proof.
+  induction l as [| h l IH]; intros D i I; [destruct I |]. simpl in D. inversion D; subst.
+  destruct I as [-> | I]; [| now apply IH]. intros T. apply H1, in_or_app. now right.
+Qed.
+
+Theorem theorem_A_query (n e : nat) (b : list bool -> R) (c tau : R) :
+  (forall x, Rabs (b x) <= 1 / 2) -> (0 < e)%nat -> (2 * e <= n)%nat ->
+  (forall v, (e <= lost tau v (map (fun i => (c + mean n (fun x => b x * coordinate i x))%R) (seq 0 n)))%nat) ->
+  tau < C (2 * e) e / 2 ^ (2 * e + 1).
+Proof.
+  intros B E N Lost. set (m := fun i => mean n (fun x => b x * coordinate i x)). set (a := fun i => c + m i).
+  change (forall v, (e <= lost tau v (map a (seq 0 n)))%nat) in Lost.
+  destruct (sorting nat a (seq 0 n)) as [l [P St]]. apply sorted_keys in St.
+  assert (Ln : length l = n) by (rewrite <- (Permutation_length P); apply seq_length).
+  assert (D : NoDup l) by (apply (Permutation_NoDup P), seq_NoDup).
+  set (bottom := firstn e l). set (rest := skipn e l). set (middle := firstn (n - 2 * e) rest).
+  set (top := skipn (n - 2 * e) rest).
+  assert (Split : l = bottom ++ middle ++ top).
+  { unfold middle, top. rewrite firstn_skipn. unfold bottom, rest. now rewrite firstn_skipn. }
+  assert (Lb : length bottom = e) by (unfold bottom; rewrite firstn_length; lia).
+  assert (Lr : length rest = (n - e)%nat) by (unfold rest; rewrite skipn_length; lia).
+  assert (Lm : length middle = (n - 2 * e)%nat) by (unfold middle; rewrite firstn_length; lia).
+  assert (Lt : length top = e) by (unfold top; rewrite skipn_length; lia).
+  clearbody bottom middle top. clear rest Lr. subst l.
+  assert (Gap : forall j, (j < e)%nat -> 2 * tau < a (nth j top 0%nat) - a (nth j bottom 0%nat)).
+  { intros j Hj. apply Rnot_le_lt. intros Small.
+    assert (K : forall i, (i < n)%nat -> nth i (map a (bottom ++ middle ++ top)) 0
+      = a (nth i (bottom ++ middle ++ top) 0%nat)).
+    { intros i Hi. rewrite (nth_indep _ 0 (a 0%nat)) by (rewrite map_length; lia). apply map_nth. }
+    pose proof (window_keeps tau (map a (bottom ++ middle ++ top)) (n - e + 1) j St) as W.
+    rewrite map_length, Ln in W. rewrite !K in W by lia.
+    rewrite (app_nth1 bottom) with (n := j) in W by lia.
+    rewrite app_nth2, app_nth2 in W by lia. rewrite Lb, Lm in W.
+    replace (j + (n - e + 1) - 1 - e - (n - 2 * e))%nat with j in W by lia.
+    specialize (W ltac:(lia) ltac:(lia) Small). specialize (Lost (a (nth j bottom 0%nat) + tau)).
+    rewrite (lost_permutation _ _ _ _ (Permutation_map a P)) in Lost. lia. }
+  set (s := fun i => if in_dec Nat.eq_dec i top then 1%Z else if in_dec Nat.eq_dec i bottom then (-1)%Z else 0%Z).
+  assert (St' : forall i, In i top -> s i = 1%Z) by (intros i I; unfold s; destruct in_dec; [auto | contradiction]).
+  assert (Apart : forall i, In i (bottom ++ middle) -> ~ In i top)
+    by (rewrite app_assoc in D; intros; now apply (apart _ _ D)).
+  assert (Sb : forall i, In i bottom -> s i = (-1)%Z).
+  { intros i I. unfold s. destruct in_dec as [T | _]; [exfalso; revert T; apply Apart, in_or_app; now left |].
+    destruct in_dec; [reflexivity | contradiction]. }
+  assert (Sm : forall i, In i middle -> s i = 0%Z).
+  { intros i I. unfold s. destruct in_dec as [T | _]; [exfalso; revert T; apply Apart, in_or_app; now right |].
+    destruct in_dec as [T | _]; [exfalso | reflexivity]. apply (apart _ _ D i T), in_or_app. now left. }
+  (* A sum over all parities, weighted by the signs, is the sum over the pairs. *)
+  assert (Pairs : forall f, over (seq 0 n) (fun i => IZR (s i) * f i)
+    = sum e (fun j => f (nth j top 0%nat) - f (nth j bottom 0%nat))).
+  { intros f. rewrite (over_permutation _ _ _ P), !over_app.
+    rewrite (over_ext bottom _ (fun i => -1 * f i)) by (intros i I; now rewrite Sb).
+    rewrite (over_ext middle _ (fun i => 0 * f i)) by (intros i I; now rewrite Sm).
+    rewrite (over_ext top _ (fun i => 1 * f i)) by (intros i I; now rewrite St').
+    rewrite !over_scal, (over_sum top), (over_sum bottom), Lt, Lb.
+    rewrite (sum_ext e (fun j => f (nth j top 0%nat) - f (nth j bottom 0%nat))
+      (fun j => f (nth j top 0%nat) + -1 * f (nth j bottom 0%nat))) by (intros; lra).
+    rewrite sum_plus, sum_scal. lra. }
+  apply (theorem_A_upper (map s (seq 0 n)) b tau e); auto.
+  - apply Forall_map, Forall_forall. intros i _. unfold s. destruct in_dec; [auto |]. destruct in_dec; auto.
+  - apply INR_eq. rewrite chosen_over, (over_permutation _ _ _ P), !over_app.
+    rewrite (over_ext bottom _ (fun _ => 1)) by (intros i I; now rewrite Sb).
+    rewrite (over_ext middle _ (fun _ => 0)) by (intros i I; now rewrite Sm).
+    rewrite (over_ext top _ (fun _ => 1)) by (intros i I; now rewrite St').
+    rewrite !over_sum, !sum_const, Lt, Lb, mult_INR. simpl (INR 2). lra.
+  - rewrite map_length, seq_length.
+    rewrite (mean_ext_length n _ (fun x => b x * over (seq 0 n) (fun i => IZR (s i) * coordinate i x)))
+      by (intros x L; now rewrite (form_over s n 0 x L)).
+    rewrite mean_over. fold m. rewrite Pairs.
+    replace (2 * INR e * tau) with (sum e (fun _ => 2 * tau)) by (rewrite sum_const; lra).
+    apply sum_lt; auto. intros j Hj. specialize (Gap j Hj). unfold a, m in Gap. cbv beta in *. lra.
+Qed.
+
 Check pairing.
 Check theorem_A_upper.
 Check theorem_A_lower.
 Check no_answer_keeps_both.
+Check theorem_A_query.
 Print Assumptions theorem_A_upper.
 Print Assumptions theorem_A_lower.
+Print Assumptions theorem_A_query.
