@@ -52,7 +52,7 @@ def certify_parity(
 
     from hardness.concepts import ParityConcepts
     from hardness.sq import certificate
-    from hardness.sq.oracle import check_tolerance
+    from hardness.sq.tolerance import check_tolerance
 
     if kind not in certificate.KINDS:
         raise unknown("kind", kind, certificate.KINDS)

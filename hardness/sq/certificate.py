@@ -22,7 +22,7 @@ from hardness.errors import InputError, unknown
 from hardness.files import write_text
 from hardness.sq.exact import MOST_APART, decimal, exact_floor
 from hardness.sq.game import EXPLICIT
-from hardness.sq.oracle import Oracle, OutOfQueries
+from hardness.sq.oracle import OutOfQueries, Window
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table
 from hardness.sq.small_games import MOST, Ask, Leaf, OutOfTime, SmallGames
 from hardness.sq.strategies.parity import STRATEGIES
@@ -55,7 +55,7 @@ def transcript(
         raise InputError(f"a transcript is played concept by concept, up to 2^22 of them, not {concepts.size}")
     for_oracle, for_learner = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
     live = concepts.masks()
-    door = Oracle("window", live, for_oracle, budget=max_queries)
+    door = Window(live, for_oracle, budget=max_queries)
     steps, exchanges = STRATEGIES[strategy](concepts, live, tolerance, for_learner), []
     try:
         query = _short(next(steps))
