@@ -18,8 +18,8 @@ from study_trials import alive, descendants, numbered
 from hardness import cli
 from hardness.errors import InputError
 from hardness.studies import catalog
-from hardness.studies.exponential_in_m.answer import answer
-from hardness.studies.exponential_in_m.figures import draw
+from hardness.studies.exponential_in_m.series import STUDENT_HARD, series
+from hardness.studies.wall.tasks import parity, runs
 from hardness.study.growth.cells import Cell
 from hardness.study.growth.verdict import growth
 from hardness.study.outcome import Outcome
@@ -266,9 +266,10 @@ def test_11_the_interval_of_a_mean_covers(size: int) -> None:
     assert hits >= 0.85 * 4 * sets  # P(fewer | coverage 0.9) < 2 % for independent intervals
 
 
-def solved(d: int, s: int, repetition: int, status: str = "solved", cost: float | None = 50.0) -> tuple[Task, Outcome]:
-    solver = {"kind": "game", "oracle": "window", "strategy": "sign-batch", "tolerance": 0.1}
-    return Task("parity", {"dim": d, "heads": s}, solver, {"queries": 9}, repetition), Outcome(status, cost)
+def solved(d: int, s: int, run: int, status: str = "solved", cost: float | None = 50.0) -> tuple[Task, Outcome]:
+    (task,) = runs([parity((d, s))], 1, 60)
+    detail = {"reached": {"0.9": 50, "0.98": None}, "curve": [[50, 0.9, 0.9]]}
+    return replace(task, repetition=run), Outcome(status, cost, detail)
 
 
 DEGENERATE: dict[str, list[tuple[Task, Outcome]]] = {
@@ -284,19 +285,20 @@ DEGENERATE: dict[str, list[tuple[Task, Outcome]]] = {
 
 @pytest.mark.parametrize("name", DEGENERATE)
 def test_12_degenerate_data_gives_a_page_that_says_so(tmp_path: Path, name: str) -> None:
+    """No statistic is made of costs that do not vary, are no numbers, or are all lower bounds."""
     with Store(tmp_path / "rows.db", {"study": "exponential-in-m", "seed": 0, "quick": False}) as store:
         store.plan(task for task, _ in DEGENERATE[name])
         for task, outcome in DEGENERATE[name]:
             store.add(task, outcome, {})
         verdict = catalog.page(store, tmp_path)
-        drawn = [drawing.name for drawing in draw(answer(store.rows()))]
-    assert verdict.startswith("NO VERDICT")
-    text = (tmp_path / "index.html").read_text()
-    assert "NO VERDICT" in text
-    assert "nan" not in re.sub(r"<[^>]*>", "", text).split()
-    for figure in drawn:
-        assert (tmp_path / f"{figure}.svg").exists()
-    assert (drawn == []) == (name == "no rows")
+        found = series(store.rows())
+    assert "GROWS" not in verdict
+    assert "POLYNOMIAL FITS" not in verdict
+    assert STUDENT_HARD not in found or found[STUDENT_HARD].growth.word == "NO VERDICT"
+    text = re.sub(r"<[^>]*>", "", (tmp_path / "index.html").read_text())
+    assert "nan" not in text.split()
+    assert (tmp_path / "proved.svg").exists()
+    assert (tmp_path / "measured.svg").exists() == (STUDENT_HARD in found)
 
 
 def test_13_nothing_piped_has_escapes(tmp_path: Path) -> None:
@@ -321,4 +323,4 @@ def test_15_an_installed_copy_works_away_from_the_source(tmp_path: Path) -> None
     told = hardness("study", "list", cwd=tmp_path, env=environment)
     assert told.returncode == 0
     assert "exponential-in-m" in told.stdout
-    assert (tmp_path / "site" / "hardness" / "study" / "page.html").exists()
+    assert (tmp_path / "site" / "hardness" / "study" / "page" / "base.html").exists()

@@ -1,196 +1,121 @@
-"""The figures of `exponential-in-m`: one axis style, readable in grey, every point with its trial counts."""
+"""The figures of `exponential-in-m`: what is proved, what was measured."""
 
-from collections.abc import Iterable, Sequence
-from math import comb, inf, log2, log10
+from collections.abc import Mapping, Sequence
+from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
-from hardness.sq.bounds.parity import window_bound
-from hardness.studies.exponential_in_m.answer import Answer, Series
+from hardness.studies.exponential_in_m.proved import Need
+from hardness.studies.exponential_in_m.series import ELIMINATION, PRODUCTS, STUDENT_HARD, STUDENT_NICE, Series
 from hardness.study.growth.cells import Cell
+from hardness.study.page.drawing import INK, LINES, MUTED, RAMP, Drawing, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
-    from matplotlib.figure import Figure
 
-from hardness.study.page.drawing import GRID, INK, LINES, MARKERS, MUTED, RAMP, WHO, Drawing, style
-
-MOST = 20  # panels or curves in one figure
-
-
-def draw(answer: Answer) -> list[Drawing]:
-    """The figures that the rows allow, in the order of the page."""
-    drawings = []
-    if answer.adversary.cells:
-        drawings.append(_adversary(answer))
-    if any(series.cells for series in (answer.honest, *answer.learners)):
-        drawings.append(_others(answer))
-    if any(series.growth.exponents for series in (answer.adversary, answer.honest, *answer.learners)):
-        drawings.append(_exponents(answer))
-    return drawings
+# Colour, marker and line of everyone who is drawn: each tells the series alone.
+LOOKS: dict[str, tuple[str, str, Any]] = {
+    STUDENT_HARD: (RAMP[6], "o", "-"),
+    STUDENT_NICE: (RAMP[1], "s", (0, (5, 2))),
+    PRODUCTS: (RAMP[5], "D", (0, (6, 1.5, 1, 1.5))),
+    ELIMINATION: (RAMP[2], "v", (0, (1.2, 1))),
+}
 
 
-def _adversary(answer: Answer) -> Drawing:
-    """One panel a dimension: the cheapest strategy between the proven bound and C(d-1, m)."""
-    cells, tau = answer.adversary.cells, answer.adversary.tolerance or 0.0
-    dims = sorted({dim for dim, _ in cells})[:MOST]
-    columns = min(5, len(dims))
-    lines = -(-len(dims) // columns)
-    drawing = Drawing("adversary", 0.9 + 2.05 * columns, 0.75 + 2.75 * lines)
-    with style(drawing.name):
-        panels = drawing.figure.subplots(lines, columns, sharex=True, sharey=True, squeeze=False).ravel()
-        for axes, dim in zip(panels, dims, strict=False):
-            sizes = sorted(size for d, size in cells if d == dim)
-            floor = [window_bound(comb(dim - 1, s), tau) for s in sizes]
-            ceiling = [comb(dim - 1, s) for s in sizes]
-            axes.fill_between(sizes, floor, ceiling, color=GRID, alpha=0.45, linewidth=0)
-            axes.plot(sizes, ceiling, color=MUTED, linestyle=(0, (1.2, 1.5)), linewidth=1.1)
-            axes.plot(sizes, floor, color=INK, linestyle=(0, (5, 2)), linewidth=1.1)
-            for size in sizes:
-                if (dim, size) in answer.reference.cells:
-                    axes.plot(size, answer.reference.cells[dim, size].median, "x", color=MUTED, markersize=4.5)
-            _curve(drawing, axes, [cells[dim, s] for s in sizes], WHO["cheapest strategy"], "o", "-", "queries")
-            axes.set_title(f"d = {dim}")
-            _frame(axes, "m", cells)
-        for axes in panels[len(dims) :]:
-            axes.set_visible(False)
-        panels[0].set_ylabel(f"queries at tolerance {tau:g}")
-        _name_lines(drawing.figure, tau)
-    return drawing
-
-
-def _name_lines(figure: "Figure", tau: float) -> None:
-    from matplotlib.lines import Line2D
-
-    looks: list[tuple[str, dict[str, Any]]] = [
-        ("C(d−1, m), all concepts", {"color": MUTED, "linestyle": (0, (1.2, 1.5)), "linewidth": 1.1}),
-        ("characters (reference)", {"color": MUTED, "linestyle": "none", "marker": "x", "markersize": 4.5}),
-        ("cheapest strategy, measured", {"color": WHO["cheapest strategy"], "marker": "o"}),
-        (f"proven bound 8τ²(N−1), τ = {tau:g}", {"color": INK, "linestyle": (0, (5, 2)), "linewidth": 1.1}),
-    ]
-    handles = [Line2D([], [], label=label, **look) for label, look in looks]
-    figure.legend(handles=handles, loc="outside upper center", ncols=4, handlelength=2.6, columnspacing=1.6)
-
-
-def _others(answer: Answer) -> Drawing:
-    """Honest oracle and learners: a panel each, a curve a dimension, named at its end."""
-    shown = [series for series in (answer.honest, *answer.learners) if series.cells]
-    drawing = Drawing("honest", 0.6 + 4.6 * len(shown), 4.0)
-    with style(drawing.name):
-        for axes, series in zip(drawing.figure.subplots(1, len(shown), squeeze=False)[0], shown, strict=True):
-            dims = sorted({dim for dim, _ in series.cells})[:MOST]
-            for i, dim in enumerate(dims):
-                cells = [series.cells[key] for key in sorted(series.cells) if key[0] == dim]
-                look = RAMP[i % len(RAMP)], MARKERS[i % len(MARKERS)], LINES[i % len(LINES)]
-                _curve(drawing, axes, cells, *look, series.unit)
-            if series is answer.honest and series.tolerance:
-                _worst_case_only(axes, series, dims)
-            _name_ends(axes, series, dims)
-            axes.set_title(f"{series.label}, exhaustive" if series is answer.honest else f"{series.label} on examples")
-            axes.set_ylabel(f"{series.unit} to success")
-            _frame(axes, "m", series.cells)
-    return drawing
-
-
-def _worst_case_only(axes: "Axes", series: Series, dims: Sequence[int]) -> None:
-    for dim in {dims[0], dims[-1]}:
-        sizes = sorted(s for d, s in series.cells if d == dim)
-        floor = [window_bound(comb(dim - 1, s), series.tolerance or 0.0) for s in sizes]
-        (line,) = axes.plot(sizes, floor, color=MUTED, linestyle=(0, (5, 2)), linewidth=1.0)
-    label = f"8τ²(N−1), τ = {series.tolerance:g}, at d = {dims[0]} and {dims[-1]}:\nworst-case oracle only"
-    axes.legend([line], [label], loc="lower right", labelcolor=MUTED, fontsize=8.5, handlelength=3)
-
-
-def _name_ends(axes: "Axes", series: Series, dims: Sequence[int]) -> None:
-    """Write each d to the right of the end of its curve, or above it where a longer curve passes there."""
-    last = max(size for _, size in series.cells)
-    costs = [log2(cell.median) for cell in series.cells.values()]
-    gap, below = max(max(costs) - min(costs), 1.0) * 0.055, -1.0
-    ends = {dim: max(key for key in series.cells if key[0] == dim) for dim in dims}
-    for dim in sorted(dims, key=lambda dim: log2(series.cells[ends[dim]].median)):
-        height, size = log2(series.cells[ends[dim]].median), ends[dim][1]
-        aside: dict[str, Any] = {"xytext": (0, 8), "ha": "center", "va": "bottom"}
-        if not any(_passes(series, other, size, height) for other in dims):
-            if size == last:
-                height = below = max(height, below + gap)  # pushed apart where ends are close
-            aside = {"xytext": (8, 0), "va": "center"}
-        color = RAMP[dims.index(dim) % len(RAMP)]
-        axes.annotate(f"d = {dim}", (size, 2**height), textcoords="offset points", color=color, fontsize=9, **aside)
-
-
-def _passes(series: Series, dim: int, size: int, height: float) -> bool:
-    here, there = series.cells.get((dim, size)), series.cells.get((dim, size + 1))
-    return bool(here and there and log2(here.median) < height < log2(there.median))
-
-
-def _exponents(answer: Answer) -> Drawing:
-    """alpha(m) with intervals, and the fitted line, for every series that has them."""
-    drawing = Drawing("exponents", 6.4, 4.2)
+def proved(needs: Sequence[Need]) -> Drawing:
+    """log2 of the proven need against m, a line a family: arithmetic, so no points and no bars."""
+    drawing = Drawing("proved", 6.4, 3.6)
+    drawing.caption = (
+        "Queries that every statistical-query learner needs to be sure of the hidden parity or secret, by theorem, "
+        "against the number of heads m. Along d = 4m the need is exponential in m; at fixed d it grows only while m "
+        "is below about half of d; rounding is drawn at the largest dimension whose labels m heads hold."
+    )
     with style(drawing.name):
         axes = drawing.figure.subplots()
-        shown = [s for s in (answer.adversary, answer.honest, *answer.learners) if s.growth.exponents]
-        for i, series in enumerate(shown):
-            color = WHO.get(series.label, WHO["learner"])
-            sizes, found = list(series.growth.exponents), list(series.growth.exponents.values())
-            x = [size + 0.09 * (i - (len(shown) - 1) / 2) for size in sizes]
-            slope = series.growth.slope
-            if slope is None or slope.high == inf:
-                continue
-            centre, level = sum(sizes) / len(sizes), sum(a.value for a in found) / len(found)
-            line = [level + slope.value * (size - centre) for size in (sizes[0], sizes[-1])]
-            look: Any = {"color": color, "linestyle": LINES[i % len(LINES)], "linewidth": 1.2}
-            axes.plot([sizes[0], sizes[-1]], line, **look)
-            axes.plot([], [], marker=MARKERS[i % len(MARKERS)], label=f"{series.label}: slope {slope}", **look)
-            for at, size, alpha in zip(x, sizes, found, strict=True):
-                axes.plot([at, at], [alpha.low, alpha.high], color=color, linewidth=1.4)
-                tip = f"{series.label}, m = {size}: alpha = {alpha}"
-                drawing.point(axes, at, alpha.value, tip, color=color, marker=MARKERS[i % len(MARKERS)])
-        axes.axhline(0, color=MUTED, linewidth=0.7)
-        axes.set_ylabel("α(m): exponent of d in the cost")
-        axes.set_xlabel("m")
-        axes.set_xticks(sorted({size for series in shown for size in series.growth.exponents}))
+        looks = zip((RAMP[6], INK, RAMP[2]), LINES, strict=False)
+        for (line, own), (color, dash) in zip(groupby(needs, key=lambda need: need.line), looks, strict=False):
+            points = list(own)
+            axes.plot(
+                [p.heads for p in points], [p.log2_queries for p in points], color=color, linestyle=dash, label=line
+            )
+        axes.set(xlabel="m", ylabel="log₂ of the queries needed")
+        axes.set_yscale("symlog", base=2, linthresh=16)
+        axes.set_yticks(
+            [0, 4, 8, 16, 32, 64, 128, 256, 512, 1024], list(map(str, (0, 4, 8, 16, 32, 64, 128, 256, 512, 1024)))
+        )
+        axes.set_ylim(0, 2 * max(need.log2_queries for need in needs))
         axes.grid(axis="y")
         axes.legend(loc="upper left", handlelength=3)
     return drawing
 
 
-def _curve(
-    drawing: Drawing, axes: "Axes", cells: Sequence[Cell], color: str, marker: str, line: Any, unit: str
-) -> None:
-    """Medians with their limits; a censored cell is an open triangle: at least this much."""
-    measured = [cell for cell in cells if not cell.censored]
-    axes.plot([c.size for c in measured], [c.median for c in measured], color=color, linestyle=line)
-    for cell in cells:
-        cost = cell.median
-        runs = f"{int(cell.solved.sum())} of {len(cell.solved)} runs solved"
+def measured(found: Mapping[str, Series]) -> Drawing:
+    """Examples against m, a panel a dimension: the student on hard and nice layers beside the controls."""
+    shown = {name: found[name] for name in LOOKS if name in found}
+    dims = sorted({d for name in (STUDENT_HARD, STUDENT_NICE) if name in found for d, _ in found[name].cells})
+    drawing = Drawing("measured", 1.0 + 2.4 * max(1, len(dims)), 3.8)
+    drawing.caption = (
+        "Examples to success against m, a panel a dimension: medians over runs, bars are 95 % limits of the median. A "
+        "marker is open where some runs were censored; a triangle stands at the cap where most were, and says only "
+        "that the cost is larger. Lines join measured cells."
+    )
+    with style(drawing.name):
+        from matplotlib.lines import Line2D
+
+        for axes, dim in zip(
+            drawing.figure.subplots(1, max(1, len(dims)), sharey=True, squeeze=False)[0], dims, strict=False
+        ):
+            for i, (name, series) in enumerate(shown.items()):
+                own = {m: cell for (d, m), cell in sorted(series.cells.items()) if d == dim}
+                _curve(drawing, axes, name, own, 0.07 * (i - 1.5))
+            sizes = sorted({m for series in shown.values() for d, m in series.cells if d == dim})
+            axes.set_xticks(sizes, list(map(str, sizes)))
+            axes.set(yscale="log", title=f"d = {dim}", xlabel="m", xlim=(min(sizes) - 0.5, max(sizes) + 0.5))
+            axes.grid(axis="y")
+        drawing.figure.axes[0].set_ylabel("examples")
+        handles = [
+            Line2D([], [], label=name, color=color, marker=marker, linestyle=dash)
+            for name, (color, marker, dash) in LOOKS.items()
+            if name in shown
+        ]
+        drawing.figure.legend(handles=handles, loc="outside upper center", ncols=2, handlelength=3)
+    return drawing
+
+
+def _curve(drawing: Drawing, axes: "Axes", name: str, cells: Mapping[int, Cell], aside: float) -> None:
+    color, marker, dash = LOOKS[name]
+    whole = {m: cell.median for m, cell in cells.items() if not cell.censored}
+    axes.plot([m + aside for m in whole], list(whole.values()), color=color, linestyle=dash)
+    for m, cell in cells.items():
+        won = int(cell.solved.sum())
+        tip = f"{name}, d = {cell.dim}, m = {m}: {won} of {len(cell.cost)} runs solved, median "
         if cell.censored:
-            tip = f"d = {cell.dim}, m = {cell.size}: {runs}; at least {cost:,.0f} {unit}"
-            drawing.point(axes, cell.size, cost, tip, color=color, marker="^", markerfacecolor="none", markersize=8)
-            axes.annotate(
-                "", (cell.size, cost), xytext=(0, 22), textcoords="offset points",
-                arrowprops={"arrowstyle": "<-", "color": color},
-            )  # fmt: skip
+            tip += f"above {cell.median:,.0f}"
+            drawing.point(
+                axes, m + aside, cell.median, tip, color=color, marker="^", markerfacecolor="none", markersize=7
+            )
             continue
-        if not cell.deterministic and cell.limits[1] < inf:
-            axes.plot([cell.size] * 2, cell.limits, color=color, linewidth=1.1)
+        low, high = cell.limits
+        axes.vlines(m + aside, low, min(high, cell.cap, cell.cost.max()), color=color, linewidth=1.2)
         hollow = {} if cell.solved.all() else {"markerfacecolor": "none"}
-        tip = f"d = {cell.dim}, m = {cell.size}: {runs}; median {cost:,.0f} {unit}"
-        drawing.point(axes, cell.size, cost, tip, color=color, marker=marker, **hollow)
+        drawing.point(axes, m + aside, cell.median, tip + f"{cell.median:,.0f}", color=color, marker=marker, **hollow)
 
 
-def _frame(axes: "Axes", label: str, cells: Iterable[tuple[int, int]]) -> None:
-    from matplotlib.ticker import FixedLocator, FuncFormatter, LogLocator, NullLocator
-
-    axes.set_yscale("log")
-    axes.yaxis.set_major_locator(LogLocator(10, numticks=12))
-    axes.yaxis.set_minor_locator(NullLocator())
-    axes.yaxis.set_major_formatter(FuncFormatter(_power_of_ten))
-    axes.xaxis.set_major_locator(FixedLocator(sorted({size for _, size in cells})))
-    axes.set_xlabel(label)
-    axes.grid(axis="y")
-
-
-SUPERSCRIPT = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
-
-
-def _power_of_ten(y: float, _: int) -> str:
-    return f"10{str(round(log10(y))).translate(SUPERSCRIPT)}" if y > 0 else ""
+def broken(found: Mapping[str, Series]) -> Drawing:
+    """Elimination along d = 4m: as many examples as there are unknowns, twice over, and no more."""
+    cells = {m: cell for (d, m), cell in sorted(found[ELIMINATION].cells.items()) if d == 4 * m}
+    drawing = Drawing("broken", 5.2, 3.2)
+    drawing.caption = (
+        "Examples from which Gaussian elimination names the hidden set along d = 4m: medians over layers with 95 % "
+        "limits. The broken line is 2(d − 1), two examples for every unknown, since half of all examples say nothing."
+    )
+    with style(drawing.name):
+        axes = drawing.figure.subplots()
+        sizes = list(cells)
+        axes.plot(sizes, [2 * (4 * m - 1) for m in sizes], color=MUTED, linestyle=(0, (4, 2)), label="2(d − 1)")
+        _curve(drawing, axes, ELIMINATION, cells, 0.0)
+        axes.set(xlabel="m, at d = 4m", ylabel="examples")
+        axes.set_xticks(sizes)
+        axes.set_ylim(bottom=0)
+        axes.grid(axis="y")
+        axes.legend(loc="upper left", handlelength=3)
+    return drawing

@@ -1,49 +1,80 @@
-"""The grid of `exponential-in-m`, and how long its trials take."""
+"""The grid of `exponential-in-m`: games that check, a student on hard and nice layers, controls, a break."""
 
 from math import comb
 
+from hardness.studies.wall import tasks as wall
 from hardness.study.task import Task
 
-QUESTION = "Does the number of statistical queries needed to learn an m-head attention layer grow exponentially in m?"
+QUESTION = "Does the cost of learning an m-head attention layer grow exponentially in the number of heads m?"
 
-WINDOW_TOLERANCE = 0.1
-HONEST_TOLERANCE, HONEST_SAMPLES = 0.05, 448  # a mean of 448 samples has standard deviation 0.047
-STRATEGIES = ("sign-batch",)  # those that scale; the cheapest of them at each (d, s) is the main curve
-REFERENCE = "characters"  # costs N - 1 by construction: drawn, never judged
-LARGEST = 8_000_000  # concepts
-SGD_BUDGET = 800_000  # examples
-
-
-def cells(quick: bool) -> list[tuple[int, int]]:
-    """The grid of theory 3.6 from two heads on: (d, s) with C(d-1, s) <= 8e6 and s <= d/2."""
-    dims, sizes = ((16, 24, 32, 48), range(2, 6)) if quick else ((16, 24, 32, 48, 64), range(2, 7))
-    return [(d, s) for s in sizes for d in dims if comb(d - 1, s) <= LARGEST and s <= d / 2]
+TOLERANCE = 0.1  # of statistical queries, everywhere on the page
+CHECKED = ((16, 2), (16, 3), (16, 4), (24, 5), (32, 5), (48, 5), (64, 5))  # (d, m) of the games that are played
+PRODUCTS_CAP, PRODUCTS_RUNS = 800_000, 5  # examples and runs of the network that is handed the products
+RAY = [(4 * m, m) for m in (2, 3, 4, 6, 8, 12, 16)]  # where elimination is shown beyond the student's plane
+ELIMINATION_RUNS, ELIMINATION_SIZES = 5, {"from": 0.5, "factor": 1.02, "samples": 100}
+CONTROL_CAP, CONTROL_RUNS = 1_000_000, 6  # random labels, all together
+ROUNDING = [(5, 4), (8, 5)]
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Games against the window adversary and the honest oracle, and SGD, on every cell."""
-    found = []
-    for d, s in cells(quick):
-        params, limit = {"dim": d, "heads": s, "gadget": "diag"}, {"queries": 4 * comb(d - 1, s)}
-        window = {"kind": "game", "oracle": "window", "tolerance": WINDOW_TOLERANCE}
-        honest = {"kind": "game", "oracle": "sampled", "tolerance": HONEST_TOLERANCE, "samples": HONEST_SAMPLES}
-        runs = 10 if quick else 20
-        for strategy in STRATEGIES:
-            found += [Task("parity", params, window | {"strategy": strategy}, limit, r) for r in range(runs)]
-        found.append(Task("parity", params, window | {"strategy": REFERENCE}, limit, 0))
-        found += [Task("parity", params, honest | {"strategy": REFERENCE}, limit, r) for r in range(20)]
-        # Beyond these cells hardly a run learns within the budget.
-        if s <= 4 or (s == 5 and d <= (32 if quick else 48)) or (s == 6 and d <= 24):
-            sgd = {"kind": "learner", "learner": "sgd", "params": {}}
-            runs = 5 if quick else 20 if s <= 4 else 10
-            found += [Task("parity", params, sgd, {"samples": SGD_BUDGET}, r) for r in range(runs)]
-    return found
+    """Everything the page measures or checks; `quick` leaves m = 2 and 3 at d = 12 and 16, two runs each."""
+    found = [*games(), *wall.guest(True, wall.STUDENT), *rounding(), *products(), *elimination(), *controls()]
+    return [task for task in found if not quick or _small(task)]
+
+
+def _small(task: Task) -> bool:
+    return int(task.params["heads"]) <= 3 and int(task.params["dim"]) <= 16 and task.repetition < 2
+
+
+def games() -> list[Task]:
+    """Sign batches against the greedy window, one game a cell: what they pay is known in closed form."""
+    solver = {"kind": "game", "oracle": "window", "tolerance": TOLERANCE, "strategy": "sign-batch"}
+    return [Task("parity", {"dim": d, "heads": m}, solver, {"queries": 4 * comb(d - 1, m)}, 0) for d, m in CHECKED]
+
+
+def rounding() -> list[Task]:
+    """The student on rounded inner products of the smallest sizes."""
+    return wall.runs(map(wall.rounding, ROUNDING), wall.SMALL_RUNS, wall.SMALL_CAP)
+
+
+def products() -> list[Task]:
+    """The best case, labelled so: a network handed the products x_1j x_2j, in which a parity is one character."""
+    solver = {"kind": "learner", "learner": "sgd", "params": {}}
+    return [
+        Task("parity", {"dim": d, "heads": m}, solver, {"samples": PRODUCTS_CAP}, run)
+        for d, m in wall.SMALL
+        for run in range(PRODUCTS_RUNS)
+    ]
+
+
+def elimination() -> list[Task]:
+    """Gaussian elimination on noiseless parities: the control of known polynomial cost, and the break."""
+    return [
+        Task("parity", {"dim": d, "heads": m}, {"kind": "elimination"}, ELIMINATION_SIZES, run)
+        for d, m in dict.fromkeys([*wall.SMALL, *RAY])
+        for run in range(ELIMINATION_RUNS)
+    ]
+
+
+def controls() -> list[Task]:
+    """The student on labels with an independent sign an example: nothing can be learned."""
+    places = [wall.parity((16, m)) for m in (2, 3)]
+    return wall.runs(places, CONTROL_RUNS // len(places), CONTROL_CAP, labels="independent")
+
+
+def guest(quick: bool, learner: str) -> list[Task]:
+    """A learner of the user's own on the student's plane."""
+    return [task for task in wall.guest(True, learner) if not quick or _small(task)]
 
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
-    d, s = int(task.params["dim"]), int(task.params["heads"])
-    if task.solver["kind"] == "learner":
-        # Samples to success grow about threefold with s and with d^0.8(s-1) (theory 3.5).
-        return 0.05 + min(float(task.budget["samples"]), 350 * 2.1**s * float((d / 16) ** (0.9 * s - 1.1))) / 3e5
-    return 0.002 + comb(d - 1, s) / (7e6 if task.solver["strategy"] != REFERENCE else 2e7)
+    d, m = int(task.params["dim"]), int(task.params["heads"])
+    match task.solver["kind"]:
+        case "game":
+            return 0.1 + comb(d - 1, m) / 7e5
+        case "learner":
+            return 0.5 + 350 * 2.1**m * float((d / 16) ** (0.9 * m - 1.1)) / 1e5
+        case "elimination":
+            return 0.05
+    return wall.seconds(task)

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.studies.wall.tasks import STUDENT, WIDTH
-from hardness.study.growth.fit import Cell
+from hardness.study.growth.cells import Cell
 from hardness.study.outcome import Outcome
 from hardness.study.store import Row
 from hardness.study.task import Task

@@ -65,7 +65,7 @@ def drawings(found: Cells) -> list[Drawing]:
     if _places(found, HARD) or _places(found, NICE):
         drawn.append(_costs(found))
     if ratios(found):
-        drawn.append(_ratios(found))
+        drawn.append(ratio_drawing(found))
     if _places(found, HARD):
         drawn.append(_concepts(found))
     if chosen := _chosen(found):
@@ -149,7 +149,8 @@ def _costs(found: Cells) -> Drawing:
     return drawing
 
 
-def _ratios(found: Cells) -> Drawing:
+def ratio_drawing(found: Cells) -> Drawing:
+    """Hard over nice with intervals, a curve a dimension."""
     known = ratios(found)
     drawing = Drawing("ratios", 6.0, 3.6)
     drawing.caption = (

@@ -29,21 +29,21 @@ Cell = tuple[str, dict[str, Any]]
 def tasks(quick: bool) -> list[Task]:
     """The full grid, or the small one: the plane up to m = 4 and d = 20, hard and nice."""
     if quick:
-        return list(_runs([*map(parity, SMALL), *map(nice, SMALL)], SMALL_RUNS, SMALL_CAP))
+        return list(runs([*map(parity, SMALL), *map(nice, SMALL)], SMALL_RUNS, SMALL_CAP))
     return [*guest(False, STUDENT), *_controls(), *_variants()]
 
 
 def guest(quick: bool, learner: str) -> list[Task]:
     """One learner, registered or ``package.module:Class``, on every cell on which the student is measured."""
     if quick:
-        return list(_runs([*map(parity, SMALL), *map(nice, SMALL)], SMALL_RUNS, SMALL_CAP, learner))
+        return list(runs([*map(parity, SMALL), *map(nice, SMALL)], SMALL_RUNS, SMALL_CAP, learner))
     places = list(dict.fromkeys([*PLANE, *HIGH, *RAY]))
     usual = [make(cell) for make in (parity, nice) for cell in places if not _large(*cell)]
     usual += [rounding(cell) for cell in ROUNDING if cell[1] < 7]
     usual += [between(cell, rho) for rho in RHOS for cell in PATH]
     large = [make(cell) for make in (parity, nice) for cell in places if _large(*cell)]
     large += [rounding(cell) for cell in ROUNDING if cell[1] >= 7]
-    return [*_runs(usual, RUNS, CAP, learner), *_runs(large, LARGE_RUNS, LARGE_CAP, learner)]
+    return [*runs(usual, RUNS, CAP, learner), *runs(large, LARGE_RUNS, LARGE_CAP, learner)]
 
 
 def parity(cell: tuple[int, int]) -> Cell:
@@ -73,7 +73,7 @@ def _large(d: int, m: int) -> bool:
 def _controls() -> Iterable[Task]:
     """Random labels: an independent sign an example, on the parities of d = 16."""
     places = [parity((16, m)) for m in (2, 3, 4, 5, 6)]
-    return _runs(places, CONTROL_RUNS // len(places), CONTROL_CAP, labels="independent")
+    return runs(places, CONTROL_RUNS // len(places), CONTROL_CAP, labels="independent")
 
 
 def _variants() -> list[Task]:
@@ -81,14 +81,14 @@ def _variants() -> list[Task]:
     found: list[Task] = []
     for d, m in SMALL:
         for width in (m, 4 * m):
-            found += _runs([parity((d, m))], SUB_RUNS, SUB_CAP, params={"heads": width})
+            found += runs([parity((d, m))], SUB_RUNS, SUB_CAP, params={"heads": width})
     for cell in VARIED:
         for params in OTHERS:
-            found += _runs([parity(cell)], SUB_RUNS, SUB_CAP, params=params)
+            found += runs([parity(cell)], SUB_RUNS, SUB_CAP, params=params)
     return found
 
 
-def _runs(
+def runs(
     cells: Iterable[Cell],
     runs: int,
     cap: int,
@@ -96,6 +96,7 @@ def _runs(
     params: Mapping[str, Any] | None = None,
     labels: str = "teacher",
 ) -> list[Task]:
+    """So many runs of a learner on every cell, to a cap of examples."""
     solver = {"kind": "wall", "learner": learner, "params": dict(params or {}), "labels": labels}
     return [Task(family, own, solver, {"samples": cap}, run) for family, own in cells for run in range(runs)]
 
