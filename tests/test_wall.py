@@ -161,8 +161,8 @@ def test_medians_ratios_and_censoring():
     assert (exact.value, exact.bounded, bounded.value, bounded.bounded) == (10, False, 10**5, True)
     assert exact.low < 10 < exact.high
     assert ratio(found[Kind(NICE)][16, 2], places[16, 3]) is None
-    growth = places[16, 3].growth()
-    assert (growth.dim, growth.size, growth.solved.tolist()) == (16, 3, [True, False, False])
+    cell = places[16, 3].cell
+    assert (cell.dim, cell.size, cell.solved.tolist(), cell.cap) == (16, 3, [True, False, False], 10**6)
 
 
 def test_kinds_are_told_apart():

@@ -29,25 +29,28 @@ class Kind:
 
 @dataclass(frozen=True)
 class Runs:
-    """The runs of one kind at one (d, m): examples spent, and whether the target was met; others are censored there."""
+    """The runs of one kind at one (d, m): what they spent and whether they met the target, and how they ended."""
 
-    dim: int
-    size: int
-    cost: NDArray[np.float64]
-    solved: NDArray[np.bool_]
+    cell: Cell
     outcomes: tuple[Outcome, ...]
 
     @property
+    def cost(self) -> NDArray[np.float64]:
+        return self.cell.cost
+
+    @property
+    def solved(self) -> NDArray[np.bool_]:
+        return self.cell.solved
+
+    @property
     def median(self) -> float | None:
-        """The upper median of the costs; None if it is among the runs that did not meet the target."""
-        costs = np.sort(np.where(self.solved, self.cost, np.inf))
-        middle = float(costs[len(costs) // 2])
-        return middle if np.isfinite(middle) else None
+        """The median cost; None if fewer than half of the runs met the target."""
+        return None if self.cell.censored else self.cell.median
 
     @property
     def bound(self) -> float:
-        """What the median is, or at least is: that of the examples spent."""
-        return self.median or float(np.sort(self.cost)[len(self.cost) // 2])
+        """What the median is, or at least is."""
+        return self.cell.median
 
     def second(self, share: str) -> float | None:
         """The upper median of the examples to another share of the variance; None if it is among runs without it."""
@@ -59,10 +62,6 @@ class Runs:
         """The mean of a number of the rows' details over the runs that have it."""
         found = [float(o.detail[name]) for o in self.outcomes if o.detail.get(name) is not None]
         return float(np.mean(found)) if found else None
-
-    def growth(self) -> Cell:
-        """The same, as what fits the growth of costs takes it."""
-        return Cell(self.dim, self.size, self.cost, self.solved)
 
 
 Cells = Mapping[Kind, Mapping[tuple[int, int], Runs]]
@@ -89,20 +88,20 @@ def kind_of(task: Task) -> Kind:
 
 def cells(rows: Iterable[Row]) -> Cells:
     """Every kind's runs by (d, m), of the trials that ended by themselves."""
-    found: dict[Kind, dict[tuple[int, int], list[Outcome]]] = {}
+    found: dict[Kind, dict[tuple[int, int], list[Row]]] = {}
     for row in rows:
-        if row.outcome and row.outcome.status in ENDED and row.outcome.cost is not None:
+        if row.outcome and row.outcome.status in ENDED and row.outcome.cost:
             place = int(row.task.params["dim"]), int(row.task.params["heads"])
-            found.setdefault(kind_of(row.task), {}).setdefault(place, []).append(row.outcome)
+            found.setdefault(kind_of(row.task), {}).setdefault(place, []).append(row)
     return {
-        kind: {place: _runs(*place, outcomes) for place, outcomes in sorted(places.items())}
-        for kind, places in found.items()
+        kind: {place: _runs(*place, own) for place, own in sorted(places.items())} for kind, places in found.items()
     }
 
 
-def _runs(dim: int, size: int, outcomes: list[Outcome]) -> Runs:
-    cost = np.array([float(o.cost or 0) for o in outcomes])
-    return Runs(dim, size, cost, np.array([o.status == "solved" for o in outcomes]), tuple(outcomes))
+def _runs(dim: int, size: int, rows: list[Row]) -> Runs:
+    outcomes = tuple(row.outcome for row in rows if row.outcome)
+    cost, solved = np.array([float(o.cost or 0) for o in outcomes]), np.array([o.status == "solved" for o in outcomes])
+    return Runs(Cell(dim, size, cost, solved, max(float(row.task.budget["samples"]) for row in rows)), outcomes)
 
 
 @dataclass(frozen=True)
@@ -122,7 +121,8 @@ class Ratio:
 def ratio(hard: Runs, nice: Runs) -> Ratio | None:
     """How many times as many examples; the interval is a bootstrap over the runs of both. None if `nice` is censored.
 
-    >>> one, ten = (_runs(8, 2, [Outcome("solved", cost * n) for n in (1, 2, 3)]) for cost in (100, 1000))
+    >>> yes = np.ones(3, dtype=bool)
+    >>> one, ten = (Runs(Cell(8, 2, cost * np.array([1.0, 2.0, 3.0]), yes), ()) for cost in (100, 1000))
     >>> print(ratio(ten, one))
     10 [3.33, 30]
     """
@@ -132,7 +132,8 @@ def ratio(hard: Runs, nice: Runs) -> Ratio | None:
     drawn = [rng.integers(len(runs.cost), size=(REPLICATES, len(runs.cost))) for runs in (hard, nice)]
     for beyond in (1.0, np.inf):  # a censored run cost its cap at least, and nobody knows how much at most
         costs = [np.where(runs.solved, runs.cost, beyond * runs.cost) for runs in (hard, nice)]
-        medians = [np.sort(c[d], axis=1)[:, d.shape[1] // 2] for c, d in zip(costs, drawn, strict=True)]
+        ranked = [np.sort(c[d], axis=1) for c, d in zip(costs, drawn, strict=True)]
+        medians = [np.sqrt(r[:, (r.shape[1] - 1) // 2] * r[:, r.shape[1] // 2]) for r in ranked]
         medians[1] = np.minimum(medians[1], nice.cost.max())
         ends.append(np.sort(medians[0] / medians[1]))
     low, high = ends[0][int(0.025 * REPLICATES)], ends[1][int(0.975 * REPLICATES)]

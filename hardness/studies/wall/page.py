@@ -18,6 +18,8 @@ from hardness.studies.wall.cells import (
     width_effect,
 )
 from hardness.studies.wall.tasks import QUESTION, STUDENT
+from hardness.study.growth.calibration import KINDS, calibration
+from hardness.study.growth.verdict import GROWS, growth
 from hardness.study.page.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
@@ -47,7 +49,7 @@ NOTES = (
     "Random labels are those of a parity times an independent sign an example: nothing can be learned, and a run that "
     "solved them would show that the judge is wrong.",
     "These are costs of one kind of learner at the sizes shown. They prove nothing of other learners, and a larger d "
-    "may look different: whether the costs grow with N is judged by the verdict of the growth fits, not by the eye.",
+    "may look different. Whether the costs grow with N is judged by the rule below, not by the eye.",
 )
 
 
@@ -56,7 +58,25 @@ def write(store: Store, folder: Path) -> str:
     rows = list(store.rows())
     found = cells(rows)
     verdict = _verdict(found, rows)
-    return table_page(store, folder, QUESTION, verdict, table(found), NOTES, drawings(found))
+    return table_page(store, folder, QUESTION, verdict, table(found), (*NOTES, *_growth(found)), drawings(found))
+
+
+def _growth(found: Cells) -> list[str]:
+    """What the growth fits say of hard and of nice layers, and how often their rule errs on this very grid."""
+    said = []
+    for layers, plural in ((HARD, "hidden parities"), (NICE, "random layers")):
+        judged = growth([runs.cell for runs in _places(found, layers).values()])
+        said.append(f"Growth of the costs on {plural}. {judged.sentence}")
+        if judged.refusal is None:
+            rates = calibration(judged)
+            false = {kind: max(row.of(GROWS) for row in rates if row.kind == kind) for kind in KINDS}
+            said[-1] += (
+                f" {judged.degree_sentence} On costs simulated with this grid, these caps and this scatter, the word "
+                f"{GROWS} came up in at most {false['product law']:.1%} of the data sets from any product law, in at "
+                f"most {false['sum with a crossover']:.1%} from sums whose terms cross over, which is a blind spot, "
+                f"and in {rates[-1].of(GROWS):.1%} of those that grow as N."
+            )
+    return said
 
 
 def drawings(found: Cells) -> list[Drawing]:
@@ -91,9 +111,10 @@ def _verdict(found: Cells, rows: Iterable[Row]) -> str:
     dims = {d for d, _ in known}
     dim = HEADLINE if HEADLINE in dims else max(dims)
     said = [f"{value} at m = {m}" for (d, m), value in known.items() if d == dim]
+    word = growth([runs.cell for runs in _places(found, HARD).values()]).word
     text = (
-        f"At d = {dim} the same student needs this many times as many examples on hidden parities as on random layers "
-        f"of the same size (median over runs, 95 % interval): {'; '.join(said)}."
+        f"{word} (costs on parities). At d = {dim} the same student needs this many times as many examples on hidden "
+        f"parities as on random layers of the same size (median over runs, 95 % interval): {'; '.join(said)}."
     )
     control = [runs for kind, places in found.items() if kind.layers == CONTROL for runs in places.values()]
     if control:
