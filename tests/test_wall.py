@@ -189,6 +189,7 @@ def test_the_page_shows_what_the_rows_say(tmp_path):
     hard = rows({}, "parity", {(12, 2): [100, 200, 300], (16, 2): [200, 210, 10**7], (16, 3): [500, 10**7, 10**7]})
     easy = rows({}, "nondegenerate", {(12, 2): [10, 20, 30], (16, 2): [10, 10, 10], (16, 3): [10, 10, 10]})
     control = rows({"labels": "independent"}, "parity", {(16, 2): [10**7]})
+    control += rows({"params": {"batch": 16}}, "parity", {(16, 2): [105, 105, 105]})
     with Store(tmp_path / "rows.db", {"study": "wall", "seed": 0, "quick": False}) as store:
         store.plan([row.task for row in (*hard, *easy, *control)])
         for row in (*hard, *easy, *control):
@@ -198,7 +199,10 @@ def test_the_page_shows_what_the_rows_say(tmp_path):
     assert "Random labels were solved in 0 of 1 runs." in said
     names = {path.name for path in (tmp_path / "page").iterdir()}
     assert {"costs.svg", "ratios.svg", "concepts.svg", "curves.svg", "index.html", "rows.csv"} <= names
-    assert said in (tmp_path / "page" / "index.html").read_text()
+    page = (tmp_path / "page" / "index.html").read_text()
+    assert said in page
+    assert "With batch 16: 0.5 [" in page
+    assert "NO VERDICT" in page
 
 
 def test_the_rates_are_tuned_on_parities_of_two():

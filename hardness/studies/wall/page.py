@@ -58,7 +58,9 @@ def write(store: Store, folder: Path) -> str:
     rows = list(store.rows())
     found = cells(rows)
     verdict = _verdict(found, rows)
-    return table_page(store, folder, QUESTION, verdict, table(found), (*NOTES, *_growth(found)), drawings(found))
+    return table_page(
+        store, folder, QUESTION, verdict, table(found), (*NOTES, *_growth(found), *_variants(found)), drawings(found)
+    )
 
 
 def _growth(found: Cells) -> list[str]:
@@ -77,6 +79,19 @@ def _growth(found: Cells) -> list[str]:
                 f"and in {rates[-1].of(GROWS):.1%} of those that grow as N."
             )
     return said
+
+
+def _variants(found: Cells) -> list[str]:
+    """Examples of other widths, batches and optimizers over those of the student as it is, on the same parities."""
+    base, said = _places(found, HARD), []
+    for kind, places in found.items():
+        if kind.layers == HARD and kind.learner.startswith(f"{STUDENT}, "):
+            known = {place: ratio(runs, base[place]) for place, runs in places.items() if place in base}
+            parts = [f"{value} at d = {d}, m = {m}" for (d, m), value in known.items() if value]
+            said += [f"With {kind.learner.partition(', ')[2]}: {'; '.join(parts)}"] if parts else []
+    if not said:
+        return []
+    return [f"Examples on parities relative to the student with M = 16, batch 64 and Adam. {'. '.join(said)}."]
 
 
 def drawings(found: Cells) -> list[Drawing]:
