@@ -74,7 +74,7 @@ def seconds(task: Task) -> float:
     n, s, tau = int(task.params["dim"]) - 1, int(task.params["heads"]), float(task.solver["tolerance"])
     if task.solver["kind"] == "value":
         return 30.0 if comb(n, s) > 6 else 1.0
-    return exact_floor(comb(n, s), tau) * (0.08 + 2e-7 * comb(n, s)) if task.solver["strategy"] == "flat" else 1.0
+    return exact_floor(comb(n, s), tau) * (0.03 + 2e-7 * comb(n, s)) if task.solver["strategy"] == "flat" else 1.0
 
 
 def bracket_table(rows: Iterable[Row]) -> list[Line]:
