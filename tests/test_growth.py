@@ -1,67 +1,33 @@
-"""The verdict on costs of known growth: error and power, what it refuses, censoring, odd and even m, degrees."""
+"""The verdict on costs of known growth: error and power, what it refuses, censoring, odd and even m."""
 
 from collections.abc import Callable
 from dataclasses import replace
-from math import comb, log
+from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
-from scipy.optimize import minimize
-from scipy.stats import norm
+from growth_examples import FULL, QUICK, measured, root, with_noise
 
-from hardness.errors import InputError
-from hardness.study.growth import models
 from hardness.study.growth.calibration import KINDS, Frequency, binomial, calibration, lines, simulated
 from hardness.study.growth.cells import Cell, draws, median_error, spread
-from hardness.study.growth.fit import degree, estimates, least_degree, mean_half_width
-from hardness.study.growth.verdict import FITS, GROWS, INCONCLUSIVE, NONE, WORDS, Growth, growth
-
-Cost = Callable[[int, int], float]
-FULL = [(d, m) for m in (2, 3, 4) for d in (12, 16, 20, 24)] + [(12, 5), (16, 5), (12, 6), (16, 6), (32, 2)]
-QUICK = [(d, m) for m in (2, 3, 4) for d in (12, 16, 20)]
+from hardness.study.growth.fit import degree, estimates
+from hardness.study.growth.verdict import FITS, GROWS, INCONCLUSIVE, NONE, WORDS, growth
 
 
-def root(d: int, m: int) -> float:
-    return 1e5 * comb(d - 1, m) ** 0.5
-
-
-def measured(
-    cost: Cost,
-    rng: np.random.Generator,
-    grid: list[tuple[int, int]] = FULL,
-    runs: int = 10,
-    sigma: float = 0.35,
-    omega: float = 0.15,
-    cap: float = 5e7,
-) -> list[Cell]:
-    """Log-normal costs: `sigma` between the runs of a cell, `omega` between cells."""
-    cells = []
-    for d, m in grid:
-        spent = cost(d, m) * np.exp(omega * rng.standard_normal() + sigma * rng.standard_normal(runs))
-        cells.append(Cell(d, m, np.minimum(spent, cap), spent < cap, cap))
-    return cells
-
-
-def with_noise(sigma: float, omega: float, grid: list[tuple[int, int]] = FULL, cap: float = 5e7) -> Growth:
-    """A study of that noise, to calibrate: only its cells, sigma and omega matter."""
-    found = growth(measured(root, np.random.default_rng(1), grid, cap=cap))
-    return replace(found, sigma=sigma, omega=omega, refusal=None)
-
-
-def false_alarms(table: list[Frequency]) -> dict[str, float]:
-    return {row.name: row.of(GROWS) for row in table if row.kind in ("product law", "other f(d) g(m)")}
+def false_alarms(table: list[Frequency], kind: str) -> dict[str, float]:
+    return {row.name: row.of(GROWS) for row in table if row.kind == kind}
 
 
 def test_the_table_of_the_full_grid() -> None:
     """What the issue asks for: error at most 5 % on every product law, power at least 0.8, on 400 data sets a truth.
 
-    The error is 2.5 % at most by theory, so more than 20 of 400 come up in 0.2 % of tables a truth.
+    The error is 2.5 % at most by theory, so more than 20 of 400 come up in 0.2 % of tables a truth. For any other
+    f(d) g(m) it is 5 % at most, and three deviations are allowed.
     """
     table = calibration(with_noise(0.35, 0.15))
-    assert len(table) == sum(map(len, KINDS.values())) == 34
-    assert max(false_alarms(table).values()) <= 0.05
+    assert len(table) == sum(map(len, KINDS.values())) == 35
+    assert max(false_alarms(table, "product law").values()) <= 0.05
+    assert max(false_alarms(table, "other f(d) g(m)").values()) <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
     growing = {row.name: row for row in table if row.kind == "growth with N"}
     assert growing["C(d−1, m)^0.5"].of(GROWS) >= 0.8
     assert growing["C(d−1, m)"].of(GROWS) >= 0.95
@@ -75,12 +41,12 @@ def test_the_table_of_the_full_grid() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("sigma", "omega"), [(0.05, 0.0), (0.35, 0.15), (0.5, 0.5)])
-@pytest.mark.parametrize("grid", [FULL, QUICK])
-@pytest.mark.parametrize("cap", [5e7, 3e6])
+@pytest.mark.parametrize(("grid", "cap"), [(FULL, 5e7), (QUICK, 5e7), (FULL, 6e6), (QUICK, 3e6)])
 def test_the_error_is_held(sigma: float, omega: float, grid: list[tuple[int, int]], cap: float) -> None:
-    """On 2,000 sets a truth, other noise, the small grid, a cap that censors: at most 5 %, three deviations allowed."""
-    table = calibration(with_noise(sigma, omega, grid, cap), 2000, ["product law", "other f(d) g(m)"])
-    assert max(false_alarms(table).values()) <= 0.05 + 3 * (0.05 * 0.95 / 2000) ** 0.5
+    """On 1,000 sets a truth, other noise, the small grid, a cap that censors: at most 5 %, three deviations allowed."""
+    table = calibration(with_noise(sigma, omega, grid, cap), 1000, ["product law", "other f(d) g(m)"])
+    found = false_alarms(table, "product law") | false_alarms(table, "other f(d) g(m)")
+    assert max(found.values()) <= 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5
 
 
 def test_polynomials_fit_where_the_noise_allows_it() -> None:
@@ -206,32 +172,6 @@ def test_a_run_stopped_early_adds_no_hardness() -> None:
     assert (one.kappa.value, one.slope.value) == pytest.approx((other.kappa.value, other.slope.value), abs=1e-3)
 
 
-def test_fewer_than_half_solved_is_censored() -> None:
-    cost = np.array([100.0, 200.0, 300.0, 900.0, 900.0, 900.0])
-    half = Cell(16, 2, cost, cost < 900, 900)
-    assert (half.censored, half.median) == (False, pytest.approx((300 * 900) ** 0.5))
-    fewer = Cell(16, 2, cost, cost < 300, 900)
-    assert (fewer.censored, fewer.limits[1]) == (True, np.inf)
-    assert fewer.median == 300
-    with pytest.raises(InputError, match="finite and positive"):
-        Cell(16, 2, np.array([np.nan]), np.array([True]))
-    with pytest.raises(InputError, match="one cost and one flag"):
-        Cell(16, 2, cost, np.array([True]))
-
-
-@pytest.mark.parametrize("runs", [6, 10, 20])
-def test_the_limits_of_a_median_hold_it(runs: int) -> None:
-    """Whatever the law, here within 4 sd of 2,000 cells; and `median_error` is what it says for a normal one."""
-    rng = np.random.default_rng(11)
-    whole = np.ones(runs, dtype=bool)
-    held = [
-        low <= log(2) <= high for low, high in (Cell(9, 2, rng.exponential(1, runs), whole).limits for _ in range(2000))
-    ]
-    assert np.mean(held) >= 0.95 - 4 * (0.05 * 0.95 / 2000) ** 0.5
-    errors = np.median(rng.standard_normal((20_000, runs)), axis=1).std()
-    assert median_error(runs) == pytest.approx(errors, rel=0.05)
-
-
 def test_odd_and_even_are_two_series_where_they_differ() -> None:
     """A factor of three at odd m is found, and changes no estimate; without it 5 % are called two, here at most 12."""
     rng = np.random.default_rng(12)
@@ -246,65 +186,10 @@ def test_odd_and_even_are_two_series_where_they_differ() -> None:
     assert np.mean(split) > 0  # a test of level 5 %: P(none of 400) = 1e-9
 
 
-@settings(max_examples=40)
-@given(
-    st.lists(st.floats(0, 1e3), min_size=1, max_size=6).filter(lambda c: sum(c) > 1e-3),
-    st.integers(0, 2**32),
-)
-def test_no_polynomial_is_given_more_than_its_degree(coefficients: list[float], seed: int) -> None:
-    """Exact costs with runs 0.1 % apart: the lower limit stays below the degree."""
-    cells = measured(
-        lambda d, m: sum(c * float(d) ** i for i, c in enumerate(coefficients)),
-        np.random.default_rng(seed), sigma=1e-6, omega=0.0, cap=np.inf,
-    )  # fmt: skip
-    step = degree(cells)
-    assert step is None or step.exponent.low < len(coefficients) - 1 + 1e-4
-
-
-def test_the_degree_is_found_and_rarely_exceeded() -> None:
-    exact = degree(measured(lambda d, m: float(d) ** m, np.random.default_rng(13), sigma=0.01, omega=0.0, cap=np.inf))
-    assert exact is not None
-    assert least_degree(exact) == 6
-    rng, over = np.random.default_rng(14), 0
-    for _ in range(200):
-        step = degree(measured(lambda d, m: float(d) ** 2, rng, omega=0.0))
-        over += step is not None and step.exponent.low > 2
-    assert over <= 20  # 5 % of 200 at most: P(more than 20) = 0.1 %
-
-
-def test_the_local_exponent_along_a_ray() -> None:
-    grid = [*FULL, (8, 2), (20, 5)]
-    found = growth(measured(lambda d, m: 1e3 * 2.0**m, np.random.default_rng(15), grid, sigma=0.05, omega=0.0))
-    steps = found.rays[4]  # d = 4 m
-    assert [(step.start.size, step.stop.size) for step in steps] == [(2, 3), (3, 4), (4, 5)]
-    assert all(step.exponent.low < log(2) < step.exponent.high for step in steps)
-    assert found.word != GROWS  # exponential in m at fixed d, but with the same exponent of d at every m
-    assert found.word != FITS
-
-
 def test_the_same_rows_give_the_same_numbers() -> None:
     cells = measured(root, np.random.default_rng(16))
     a, b = growth(cells), growth(list(reversed(cells)))
     assert (a.sentence, a.kappa, a.slope, a.exponents) == (b.sentence, b.kappa, b.slope, b.exponents)
-
-
-def test_the_censored_fit_is_the_maximum_of_its_likelihood() -> None:
-    """EM against a general optimiser of the likelihood, written down here."""
-    rng = np.random.default_rng(17)
-    x = np.linspace(0, 1, 60)
-    X, y = np.column_stack([np.ones_like(x), x]), 2 + 3 * x + 0.5 * rng.standard_normal(x.size)
-    lost = y > 4
-    y = np.minimum(y, 4.0)
-
-    def minus(p: np.ndarray) -> float:
-        z = (y - X @ p[:2]) / np.exp(p[2])
-        return -float(np.where(lost, norm.logsf(z), norm.logpdf(z) - p[2]).sum())
-
-    best = minimize(minus, [2, 3, -1], method="Nelder-Mead", options={"xatol": 1e-8, "fatol": 1e-10, "maxiter": 4000})
-    found = models.fit(X, y[None], lost[None])
-    assert found.beta[0] == pytest.approx(best.x[:2], abs=2e-3)
-    assert found.sigma[0] == pytest.approx(np.exp(best.x[2]), rel=2e-3)
-    assert found.likelihood[0] == pytest.approx(-best.fun, abs=1e-3)
 
 
 def test_calibration_has_the_noise_of_the_study() -> None:
@@ -317,15 +202,3 @@ def test_calibration_has_the_noise_of_the_study() -> None:
     assert data.medians()[0].mean() == pytest.approx(draws(study.cells).medians()[0].mean(), abs=0.02)
     assert spread(measured(root, rng)) == pytest.approx(0.35, rel=0.15)
     assert set(WORDS) == {GROWS, FITS, INCONCLUSIVE, NONE}
-
-
-@pytest.mark.parametrize("runs", [5, 10, 20])
-@pytest.mark.parametrize("magnitude", [1e2, 1e5, 1e9])
-@pytest.mark.parametrize("law", ["uniform", "log-normal"])
-def test_the_bar_of_a_mean_covers(law: str, magnitude: float, runs: int) -> None:
-    """What the docstring says of the bars in the figures: 92 to 95 % at these laws, here within 4 sd of 20,000 sets."""
-    rng = np.random.default_rng(14)
-    draw = {"uniform": rng.uniform(0, 2, (20_000, runs)), "log-normal": rng.lognormal(-1 / 8, 0.5, (20_000, runs))}[law]
-    cost = magnitude * draw  # of mean `magnitude`
-    held = np.abs(cost.mean(axis=1) - magnitude) <= mean_half_width(cost)
-    assert 0.92 - 0.008 <= held.mean() <= 0.95 + 0.008

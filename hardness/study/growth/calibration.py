@@ -34,6 +34,7 @@ CROSSOVERS: dict[str, Law] = {
 }
 OTHERS: dict[str, Law] = {
     "d^2 m^3, threefold at odd m": lambda d, m: 2 * np.log(d) + 3 * np.log(m) + np.log(3) * (m % 2),
+    "d^9 m^2/(d^8 + 16^8)": lambda d, m: 9 * np.log(d) + 2 * np.log(m) - np.log(d**8.0 + 16.0**8),
     "(d + d^4/2000) 2^m": lambda d, m: np.log(d + d**4.0 / 2000) + m * np.log(2),
 }
 GROWING: dict[str, Law] = {"C(d−1, m)^0.5": binomial(0.5), "C(d−1, m)": binomial(1.0)}
