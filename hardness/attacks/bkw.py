@@ -1,0 +1,102 @@
+"""Integer BKW with a grid transform on rounding: coarse labels and short public vectors are what it likes (theory 4.3).
+
+A public vector is a string of bits, so a difference of two rows cancels a coordinate at the price of one bit, not of
+log2 q. Steps of differences cancel all but k coordinates; for those, a transform over the grid Z_g^k finds the angles
+2π w_j/q at which the phases of the combined rows agree. What was cancelled comes back step by step.
+"""
+
+from collections.abc import Callable
+from math import inf, log2
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks import Outcome, Progress, Public
+from hardness.attacks.bkw_plan import MOST, bias_of, plan
+from hardness.attacks.bkw_solve import FULL_TURN, angles
+from hardness.attacks.equations import Equations, accepts, extract, secret
+from hardness.attacks.finish import finish
+from hardness.attacks.packed import Packed, Stream, pack
+
+KNOWN = 60_000  # rows that the finish regresses on
+STREAMED = 140_000  # examples of a stream for the finish and the test, before those that are only packed
+
+
+def bkw(
+    X: NDArray[np.int8],
+    Y: NDArray[np.float64],
+    public: Public,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Recover the secret of a rounding instance from examples X (N, 2, d), Y (N, 2, d) by differences of rows.
+
+    `budget` bounds the rows held at a time (2^24 if None). `refused`, before the work and with its figure, where no
+    plan fits that bound. Raises `InputError` where the examples are not a structured family's.
+    """
+    start = perf_counter()
+    equations = extract(X, Y, public)
+    held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
+    known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
+    return _attack(known, fresh, lambda count: pack(known.rows(slice(0, count))), len(known), budget, seed, progress, start)
+
+
+def bkw_stream(
+    stream: Stream, *, budget: int | None = None, seed: int = 0, progress: Progress | None = None
+) -> Outcome:
+    """The same attack on as many fresh examples as its plan wants: no file, no floating-point labels."""
+    start = perf_counter()
+    equations = stream.equations(0, STREAMED)
+    held_out = len(equations) - KNOWN
+    known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
+    return _attack(known, fresh, lambda count: stream.rows(STREAMED, count), inf, budget, seed, progress, start)
+
+
+def _attack(
+    known: Equations,
+    fresh: Equations,
+    rows: Callable[[int], Packed],
+    available: float,
+    budget: int | None,
+    seed: int,
+    progress: Progress | None,
+    start: float,
+) -> Outcome:
+    n, q, p = known.n, known.q, known.p
+    most = MOST if budget is None else min(MOST, log2(max(budget, 1)))
+
+    def ended(status: str, used: int, **detail: Any) -> Outcome:
+        return Outcome(status, None, used, perf_counter() - start, detail)
+
+    if known.parity:
+        return ended("refused", 0, reason="parity has no rounding error to average out; try gaussian or search")
+    if available < 2 * n + 64:
+        return ended("refused", 0, reason=f"{available} informative rows; more than {2 * n + 64} are needed")
+    level = int((known.a < 0).any())
+    bias = bias_of(q, p, known.noise)
+    chosen = plan(n, bias, level, min(log2(available), most), most)
+    if chosen is None:
+        wanted = plan(n, bias, level, log2(available), 60.0, 2**30)
+        figure = f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows" if wanted else "no plan up to 2^60 rows"
+        return ended("refused", 0, reason=f"out of reach: {figure}, 2^{most:.0f} may be held", plan=str(wanted))
+    if progress is not None:
+        progress(f"plan: {chosen}")
+    detail: dict[str, Any] = {"plan": str(chosen), "predicted_seconds": round(chosen.seconds, 1)}
+    first = rows(int(2 ** chosen.rows[0]))
+    used = len(first) + len(known) + len(fresh)
+    found = angles(first, chosen, np.random.default_rng(seed), progress)
+    del first
+    if found is None:
+        return ended("budget", used, **detail, reason="no peak of the grid stood out")
+    detail |= {"scores": [round(x, 1) for x in found.scores], "shifts": found.shifts}
+    few = known.rows(slice(0, KNOWN))
+    for sign in (1, -1):
+        w = finish(few, sign * (found.theta / FULL_TURN * q))
+        if accepts(fresh, w, few):
+            detail["agreement"] = few.agreement(w)
+            return Outcome("solved", secret(known, w), used, perf_counter() - start, detail)
+    return ended("budget", used, **detail, reason="the estimate does not reproduce the labels")

@@ -1,0 +1,121 @@
+"""What integer BKW will do before it does it: steps, blocks, grid, rows and seconds (theory 4.3)."""
+
+from dataclasses import dataclass
+from functools import cache
+from itertools import product
+from math import comb, ceil, cos, exp, floor, inf, log, log2, pi, sqrt
+
+import numpy as np
+
+from hardness.attacks.equations import preimages
+
+MOST = 24.0  # log2 of the rows held at a time, about a gigabyte
+CELLS = 2**24  # of the grid's table, 128 MB
+SIGNAL, SCORE = 20.0, 6.5  # standard deviations: of the right angles, and of the grid's nearest cell
+STEPS = 7
+# Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed.
+PER_FIELD, PER_ROW, PER_CELL = 3e-9, 2.5e-7, 1.2e-7
+
+
+@dataclass(frozen=True)
+class Plan:
+    """log2 of the rows before each step and at the end, coordinates cancelled a step, and the grid for what is left.
+
+    `signal` is the expected sum of cosines at the right angles in standard deviations, `score` the same at the
+    nearest point of a random grid.
+    """
+
+    rows: tuple[float, ...]
+    blocks: tuple[int, ...]
+    left: int
+    g: int
+    signal: float
+    score: float
+    seconds: float
+
+    def __str__(self) -> str:
+        rows = " -> ".join(f"2^{x:.1f}" for x in self.rows)
+        return (
+            f"{len(self.blocks)} steps cancel {', '.join(map(str, self.blocks)) or 'no'} coordinates, rows {rows}; "
+            f"grid of {self.g} angles on {self.left}; expected score {self.score:.1f}, about {self.seconds:.0f} s"
+        )
+
+
+def bias_of(q: int, p: int, noise: float = 0.0) -> float:
+    """r = E cos 2π(x - centre)/q over residues x, centre that of x's level; label noise multiplies it.
+
+    >>> [round(bias_of(97, p), 3) for p in (2, 4, 8)]
+    [0.637, 0.9, 0.975]
+    """
+    centre, width = preimages(q, p)
+    x = np.arange(q)
+    r = float(np.cos(2 * np.pi * (x - np.repeat(centre, width)) / q).mean())
+    return r * exp(-2 * (pi * noise / q) ** 2)
+
+
+@cache
+def entropy(level: int) -> float:
+    """Collision entropy in bits of a coordinate that is a sum of 2^level half signs.
+
+    >>> [round(entropy(i), 3) for i in range(3)]
+    [1.0, 1.415, 1.87]
+    """
+    m = 2**level
+    return 2.0 * m - log2(comb(2 * m, m))
+
+
+@cache
+def grid_loss(g: int) -> float:
+    """Mean of -ln cos(ε/2) over |ε| < π/g: what a coordinate loses, for each half sign in it, off a grid of g angles."""
+    x = (np.arange(1000) + 0.5) / 1000 * pi / (2 * g)
+    return float(-np.log(np.cos(x)).mean())
+
+
+def plan(n: int, bias: float, level: int, available: float, most: float = MOST, cells: int = CELLS) -> Plan | None:
+    """The cheapest plan for n coordinates of `level` from 2^`available` rows, never holding more than 2^`most`.
+
+    None if no number of steps leaves a signal. More rows cancel more coordinates a step; a step squares the bias.
+    """
+    best: Plan | None = None
+    for steps in range(STEPS + 1):
+        for tenths in range(int(10 * min(most, 12)), int(10 * most) + 1, 2):
+            top = tenths / 10
+            for rounding in product((floor, ceil), repeat=steps):
+                found = _follow(n, bias, level, min(available, top), top, rounding, cells)
+                if found is not None and (best is None or found.seconds < best.seconds):
+                    best = found
+            if best is not None and len(best.blocks) == steps and top > best.rows[-1] + 1:
+                break  # more rows only cost more
+    return best
+
+
+def _follow(n: int, bias: float, level: int, first: float, top: float, rounding: tuple, cells: int) -> Plan | None:  # type: ignore[type-arg]
+    rows, blocks, left = [first], [], n
+    for step, whole in enumerate(rounding):
+        pairs = 2 * rows[-1] - 1 + (level + step > 0)  # laws that are symmetric match up to sign, too
+        width = level + step + 1
+        block = min(max(whole((pairs - top) / entropy(level + step)), 0), left - 1, 64 // width)
+        if block == 0:
+            return None
+        left -= block
+        blocks.append(block)
+        rows.append(min(pairs - block * entropy(level + step), top))
+        if rows[-1] < top - 1:
+            return None
+    steps = len(blocks)
+    g = int(min(cells ** (1 / left) + 1e-9, 64))
+    if g < 3:
+        return None
+    signal = bias ** (2**steps) * sqrt(2) * 2 ** (rows[-1] / 2)
+    score = signal * exp(-(2.0 ** (steps + level)) * grid_loss(g) * left)
+    if signal < SIGNAL or score < SCORE:
+        return None
+    return Plan(tuple(rows), tuple(blocks), left, g, signal, score, _seconds(n, rows, blocks, left, g))
+
+
+def _seconds(n: int, rows: list[float], blocks: list[int], left: int, g: int) -> float:
+    total = 1.0
+    for x, made, block in zip(rows[:-1], rows[1:], blocks, strict=True):
+        total += 2**x * (PER_ROW / 2 + n * PER_FIELD) + 2**made * (PER_ROW + 3 * n * PER_FIELD)
+        n -= block
+    return total + 6 * (2 ** rows[-1] * left * PER_FIELD * 2) + 2 * g**left * PER_CELL

@@ -1,0 +1,236 @@
+"""Integer BKW at work: steps of differences, the grid transform, and the way back to all coordinates (theory 4.3)."""
+
+from dataclasses import dataclass
+from math import exp, log, pi, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks import kernels_bkw
+from hardness.attacks.bkw_plan import Plan, entropy, grid_loss
+from hardness.attacks.packed import Packed, Phases, words_for
+
+KEPT = 2**20  # rows of each stage that the way back uses
+CAP = 4096  # partners of a row, at most
+SHIFTS, CELLS_TRIED, CLEAR = 6, 12, 9.0
+GROUP_CELLS = 2**21
+FULL_TURN = 2.0**32
+
+
+@dataclass
+class Found:
+    """Angles θ (n,) as uint32 turns, the score of each stage from the last to the first, and how the search went."""
+
+    theta: Phases
+    scores: list[float]
+    shifts: int
+    rows: list[int]
+
+
+def step(rows: Packed, block: int, most: int) -> Packed:
+    """Differences (sums, where laws are symmetric) of rows that agree on the last `block` coordinates, at most `most`.
+
+    Rows share partners as evenly as the number wanted allows: each is paired with at most `cap` others before it.
+    """
+    keys, minus = np.empty(len(rows), np.uint64), np.empty(len(rows), np.bool_)
+    shape = (rows.left, rows.width, rows.centre)
+    kernels_bkw.block_keys(rows.words, rows.left, block, rows.width, rows.centre, rows.level > 0, keys, minus)
+    order = np.empty(len(rows), np.int32)
+    runs = kernels_bkw.sort_keys(keys, max(1, len(rows).bit_length() - 2), order, 2 * CAP)
+    cap, total = share(runs, most)
+    left, level = rows.left - block, rows.level + 1
+    out = Packed(
+        np.empty((min(total, most), words_for(left, level)), np.uint64),
+        np.empty(min(total, most), np.uint32),
+        left,
+        level,
+    )
+    made = kernels_bkw.combine(
+        rows.words, rows.phases, keys, minus, order, cap, left, *shape[1:], out.centre, out.words, out.phases
+    )
+    assert made == len(out)
+    return out
+
+
+def share(runs: NDArray[np.int64], most: int) -> tuple[int, int]:
+    """The least cap that yields `most` pairs from runs[m] runs of m equal keys, or `CAP`; and how many it yields."""
+    m = np.arange(len(runs))
+
+    def total(cap: int) -> int:
+        short = np.minimum(m, cap + 1)
+        return int((runs * (short * (short - 1) // 2 + (m - short) * cap)).sum())
+
+    low, high = 1, CAP
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if total(middle) >= most else (middle + 1, high)
+    return low, total(low)
+
+
+def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Any = None) -> Found | None:
+    """θ (n,) of the secret from packed rows by `plan`, or None if no grid shows a peak or a stage back loses it."""
+    rows, stages = first, []
+    for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):
+        made = step(rows, block, int(2**size))
+        if say is not None:
+            say(f"step {number + 1}: {len(rows)} rows, {block} coordinates cancelled, {len(made)} rows made")
+        stages.append(rows.head(KEPT))
+        rows = made
+    del first
+    found = _grid(rows, plan, rng, say)
+    if found is None:
+        return None
+    stages.append(rows.head(KEPT))
+    del rows
+    for stage in reversed(stages[:-1]):
+        if not _back(stage, found, rng, say):
+            return None
+    return found
+
+
+def _spread(rows: Packed) -> float:
+    """Variance of a coordinate."""
+    return 2.0**rows.level / 4
+
+
+def sums(rows: Packed, theta: Phases, vanish: Any = ()) -> tuple[NDArray[np.complex128], int]:
+    """Σ e^{i(phase - v·θ)} by the value of each coordinate, (left, values), over rows that vanish; and their number."""
+    out = np.zeros((rows.left, (1 << rows.level) + 1, 2))
+    used = kernels_bkw.sums_by_value(
+        rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, np.array(vanish, dtype=np.int64), out,
+        kernels_bkw.COSINE, kernels_bkw.SINE,
+    )  # fmt: skip
+    return out[..., 0] + 1j * out[..., 1], used
+
+
+def ascend(
+    rows: Packed, theta: Phases, columns: Any, rounds: int, vanish: Any = ()
+) -> tuple[Phases, float]:
+    """Newton's steps on the sum of cosines over `columns`; the angles and their score in standard deviations.
+
+    The expected Hessian serves: every coordinate has one variance, and they are independent. Rows of level 0 have
+    an offset free, for coordinates that are off by δ turn the sum by their mean.
+    """
+    values, columns = np.arange((1 << rows.level) + 1) - rows.centre, np.asarray(columns)
+    for last in range(rounds, -1, -1):
+        S, used = sums(rows, theta, vanish)
+        total = S[0].sum()
+        size = abs(total) if rows.level == 0 else total.real
+        score = size / sqrt(max(used, 1) / 2)
+        if last == 0 or size <= 0:
+            break
+        turned = S * np.conj(total) / abs(total) if rows.level == 0 else S
+        delta = (turned.imag @ values)[columns] / (size * _spread(rows))
+        theta = theta.copy()
+        theta[columns] += turned_by(np.clip(delta, -0.5, 0.5))
+        if np.abs(delta).max() < 1e-4:
+            rounds = 0
+    return theta, score
+
+
+def turned_by(radians: NDArray[np.float64]) -> Phases:
+    """Radians as uint32 turns."""
+    return np.asarray(np.rint(np.asarray(radians) / (2 * pi) * FULL_TURN).astype(np.int64) & 0xFFFFFFFF, dtype=np.uint32)
+
+
+def peaks(
+    rows: Packed, theta: Phases, columns: Any, vanish: Any, g: int, shift: Phases, count: int
+) -> tuple[NDArray[np.uint32], int]:
+    """The `count` best cells, best first, as angles (count, k) of `columns` on the grid Z_g^k turned by `shift`."""
+    from scipy.fft import fftn
+
+    k = len(columns)
+    table = np.zeros(g**k, dtype=np.complex64)
+    theta = theta.copy()
+    theta[columns] = shift
+    used = kernels_bkw.fold(
+        rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, np.asarray(columns, dtype=np.int64),
+        np.array(vanish, dtype=np.int64), g, table, kernels_bkw.COSINE, kernels_bkw.SINE,
+    )  # fmt: skip
+    table = fftn(table.reshape((g,) * k), overwrite_x=True).ravel()
+    score = np.abs(table) if rows.level == 0 else table.real
+    count = min(count, len(score))
+    best = np.argpartition(score, -count)[-count:]
+    best = best[np.argsort(-score[best])]
+    cells = np.stack(np.unravel_index(best, (g,) * k), axis=-1)
+    return np.asarray(turned_by(cells * (2 * pi / g)) + shift, dtype=np.uint32), used
+
+
+def _grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Any) -> Found | None:
+    columns = np.arange(rows.left)
+    best = Found(np.zeros(rows.left, np.uint32), [0.0], 0, [len(rows)])
+    for shift in range(SHIFTS):
+        turn = rng.integers(0, 2**32, rows.left, dtype=np.uint32) if shift else np.zeros(rows.left, np.uint32)
+        found, _ = peaks(rows, best.theta, columns, (), plan.g, turn, CELLS_TRIED)
+        for theta in found:
+            theta, score = ascend(rows, theta, columns, 2)
+            if score > max(best.scores[0], CLEAR):
+                theta, score = ascend(rows, theta, columns, 4)
+            if score > best.scores[0]:
+                best = Found(theta, [score], shift + 1, [len(rows)])
+            if score >= CLEAR:
+                break
+        if say is not None:
+            say(f"grid {shift + 1}: best score {best.scores[0]:.1f} of {plan.signal:.1f} expected")
+        if best.scores[0] >= CLEAR:
+            return best
+    return None
+
+
+def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
+    """(k, g): how many unknown coordinates to transform at once, on which grid, the others vanishing."""
+    zero = 2.0 ** -entropy(rows.level - 1) if rows.level else 0.5  # P(v = 0) = Σ P(half = x)²
+    best = (0.0, 1, 4)
+    for k in range(1, unknown + 1):
+        for g in range(3, 65):
+            if g**k > GROUP_CELLS:
+                break
+            expected = bias * exp(-(2.0**rows.level) * grid_loss(g) * k) * sqrt(2 * len(rows) * zero ** (unknown - k))
+            worth = expected / sqrt(2 * k * log(g) + 1)
+            best = max(best, (worth, k, g))
+    return best[1:]
+
+
+def _back(rows: Packed, found: Found, rng: np.random.Generator, say: Any) -> bool:
+    """Extend found.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out."""
+    known = len(found.theta)
+    theta = np.concatenate((found.theta, np.zeros(rows.left - known, np.uint32)))
+    unknown = list(range(known, rows.left))
+    while unknown:
+        k, g = _group(rows, len(unknown), 1.0)
+        columns, vanish = unknown[:k], unknown[k:]
+        best = (0.0, theta)
+        for attempt in range(3):
+            shift = rng.integers(0, 2**32, k, dtype=np.uint32) if attempt else np.zeros(k, np.uint32)
+            for cell in peaks(rows, theta, columns, vanish, g, shift, 4)[0]:
+                trial = theta.copy()
+                trial[columns] = cell
+                trial, score = ascend(rows, trial, columns, 3, vanish)
+                best = max(best, (score, trial), key=lambda pair: pair[0])
+            if best[0] > CLEAR:
+                break
+        theta, unknown = best[1], vanish
+    theta, score = sweep(rows, *ascend(rows, theta, np.arange(rows.left), 5))
+    found.theta = theta
+    found.scores.append(score)
+    found.rows.append(len(rows))
+    if say is not None:
+        say(f"back to {rows.left} coordinates: score {score:.1f} on {len(rows)} rows")
+    return score > CLEAR
+
+
+def sweep(rows: Packed, theta: Phases, score: float) -> tuple[Phases, float]:
+    """Turn single coordinates round the whole circle while that raises the score: mends what was found wrong."""
+    values, circle = np.arange((1 << rows.level) + 1) - rows.centre, np.arange(256) * (2 * pi / 256)
+    for _ in range(rows.left):
+        S, _ = sums(rows, theta)
+        scan = S @ np.exp(-1j * np.outer(values, circle))
+        scan = np.abs(scan) if rows.level == 0 else scan.real
+        c, a = np.unravel_index(int(np.argmax(scan)), scan.shape)
+        if scan[c, a] < 1.02 * scan[0, 0]:
+            break
+        theta = theta.copy()
+        theta[c] += turned_by(circle[a : a + 1])[0]
+        theta, score = ascend(rows, theta, np.arange(rows.left), 3)
+    return theta, score

@@ -1,0 +1,243 @@
+"""Compiled loops of integer BKW on packed rows: keys, pairs, folding on a grid, sums by value (theory 4.3).
+
+A row holds small integers v_c, c < left, in fields of `width` bits of 64-bit words, field c in word c // per at bit
+(c % per)·width, per = 64 // width; a field stores v_c + `centre`. Its phase is a uint32, 2^32 to the turn, so that
+differences of phases and multiples of angles wrap by themselves.
+"""
+
+import numpy as np
+from numba import njit
+from numpy.typing import NDArray
+
+Words = NDArray[np.uint64]
+Phases = NDArray[np.uint32]
+
+TURN = 4096  # entries of the table of cosines: the top 12 bits of a phase
+COSINE = np.cos(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
+SINE = np.sin(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
+
+
+@njit(cache=True, nogil=True)
+def unpack(words, i, left, width, out):  # type: ignore[no-untyped-def]
+    """Fields 0..left-1 of row i into `out` int64."""
+    mask, step, per = np.uint64((1 << width) - 1), np.uint64(width), 64 // width
+    c = 0
+    for k in range(words.shape[1]):
+        x = words[i, k]
+        for _ in range(min(per, left - c)):
+            out[c] = np.int64(x & mask)
+            x >>= step
+            c += 1
+
+
+@njit(cache=True, nogil=True)
+def pack(fields, left, width, words, i):  # type: ignore[no-untyped-def]
+    """The inverse of `unpack`."""
+    step, per = np.uint64(width), 64 // width
+    c = 0
+    for k in range(words.shape[1]):
+        x, shift = np.uint64(0), np.uint64(0)
+        for _ in range(min(per, left - c)):
+            x |= np.uint64(fields[c]) << shift
+            shift += step
+            c += 1
+        words[i, k] = x
+
+
+@njit(cache=True, nogil=True)
+def pack_rows(a: NDArray[np.int8], width: int, centre: int, words: Words) -> None:
+    """Pack integer rows a (N, n) into words (N, W)."""
+    fields = np.empty(a.shape[1], np.int64)
+    for i in range(a.shape[0]):
+        for c in range(a.shape[1]):
+            fields[c] = a[i, c] + centre
+        pack(fields, a.shape[1], width, words, i)
+
+
+@njit(cache=True, nogil=True)
+def unpack_rows(words: Words, width: int, centre: int, a: NDArray[np.int8]) -> None:
+    """The inverse of `pack_rows`."""
+    fields = np.empty(a.shape[1], np.int64)
+    for i in range(a.shape[0]):
+        unpack(words, i, a.shape[1], width, fields)
+        for c in range(a.shape[1]):
+            a[i, c] = fields[c] - centre
+
+
+@njit(cache=True, nogil=True)
+def block_keys(
+    words: Words, left: int, block: int, width: int, centre: int, signed: bool, keys: Words, minus: NDArray[np.bool_]
+) -> None:
+    """keys (N,): a bijective mix of the last `block` coordinates, up to sign where `signed`; `minus` tells the sign."""
+    fields = np.empty(left, np.int64)
+    for i in range(words.shape[0]):
+        unpack(words, i, left, width, fields)
+        negative = False
+        if signed:
+            for c in range(left - block, left):
+                if fields[c] != centre:
+                    negative = fields[c] < centre
+                    break
+        key = np.uint64(0)
+        for c in range(left - block, left):
+            value = 2 * centre - fields[c] if negative else fields[c]
+            key = key << np.uint64(width) | np.uint64(value)
+        # Sorted by its top bits, a mixed key visits the values in an order that favours none.
+        key *= np.uint64(0x9E3779B97F4A7C15)
+        key ^= key >> np.uint64(32)
+        keys[i] = key * np.uint64(0xD6E8FEB86659FD93)
+        minus[i] = negative
+
+
+@njit(cache=True, nogil=True)
+def sort_keys(keys: Words, bits: int, order: NDArray[np.int32], longest: int) -> NDArray[np.int64]:
+    """Fill `order` (N,) so that keys[order] ascends; return how many runs of equal keys have each length <= longest."""
+    buckets, down = 1 << bits, np.uint64(64 - bits)
+    ends = np.zeros(buckets + 1, np.int64)
+    for key in keys:
+        ends[np.int64(key >> down) + 1] += 1
+    for b in range(buckets):
+        ends[b + 1] += ends[b]
+    place = ends[:-1].copy()
+    for i in range(keys.size):
+        b = np.int64(keys[i] >> down)
+        order[place[b]] = i
+        place[b] += 1
+    runs = np.zeros(longest + 1, np.int64)
+    for b in range(buckets):
+        low, high = ends[b], ends[b + 1]
+        if high - low > 32:
+            part = order[low:high].copy()
+            order[low:high] = part[np.argsort(keys[part])]
+        else:
+            for i in range(low + 1, high):
+                row, j = order[i], i
+                while j > low and keys[order[j - 1]] > keys[row]:
+                    order[j] = order[j - 1]
+                    j -= 1
+                order[j] = row
+        start = low
+        for i in range(low, high):
+            if i + 1 == high or keys[order[i + 1]] != keys[order[start]]:
+                runs[min(i + 1 - start, longest)] += 1
+                start = i + 1
+    return runs
+
+
+@njit(cache=True, nogil=True)
+def combine(
+    words: Words,
+    phases: Phases,
+    keys: Words,
+    minus: NDArray[np.bool_],
+    order: NDArray[np.int32],
+    cap: int,
+    left: int,
+    width: int,
+    centre: int,
+    new_centre: int,
+    out: Words,
+    out_phases: Phases,
+) -> int:
+    """Differences v - s v' of rows that share a key, each row with at most `cap` before it; returns how many."""
+    a, b = np.empty(left, np.int64), np.empty(left, np.int64)
+    made, start = 0, 0
+    for i in range(order.size):
+        row = order[i]
+        if keys[row] != keys[order[start]]:
+            start = i
+        if i == start:
+            continue
+        unpack(words, row, left, width, a)
+        for j in range(max(start, i - cap), i):
+            if made == out.shape[0]:
+                return made
+            other = order[j]
+            unpack(words, other, left, width, b)
+            if minus[row] == minus[other]:
+                for c in range(left):
+                    b[c] = a[c] - b[c] + new_centre
+                out_phases[made] = phases[row] - phases[other]
+            else:
+                for c in range(left):
+                    b[c] = a[c] + b[c] + new_centre - 2 * centre
+                out_phases[made] = phases[row] + phases[other]
+            pack(b, left, width + 1, out, made)
+            made += 1
+    return made
+
+
+@njit(cache=True, nogil=True)
+def fold(
+    words: Words,
+    phases: Phases,
+    left: int,
+    width: int,
+    centre: int,
+    theta: Phases,
+    columns: NDArray[np.int64],
+    vanish: NDArray[np.int64],
+    g: int,
+    table: NDArray[np.complex64],
+    cosine: NDArray[np.float64],
+    sine: NDArray[np.float64],
+) -> int:
+    """table (g^k,) += e^{i(phase - v·θ)} at the cell v mod g of the k `columns`, over rows that are 0 on `vanish`."""
+    v = np.empty(left, np.int64)
+    used = 0
+    for i in range(words.shape[0]):
+        unpack(words, i, left, width, v)
+        zero = True
+        for c in vanish:
+            if v[c] != centre:
+                zero = False
+                break
+        if not zero:
+            continue
+        phase = np.int64(phases[i])
+        for c in range(left):
+            phase -= (v[c] - centre) * np.int64(theta[c])
+        cell = 0
+        for c in columns:
+            cell = cell * g + (v[c] - centre) % g
+        index = (phase >> 20) & (TURN - 1)
+        table[cell] += np.complex64(complex(cosine[index], sine[index]))
+        used += 1
+    return used
+
+
+@njit(cache=True, nogil=True)
+def sums_by_value(
+    words: Words,
+    phases: Phases,
+    left: int,
+    width: int,
+    centre: int,
+    theta: Phases,
+    vanish: NDArray[np.int64],
+    out: NDArray[np.float64],
+    cosine: NDArray[np.float64],
+    sine: NDArray[np.float64],
+) -> int:
+    """out (left, values, 2) += cos and sin of phase - v·θ, by the value of each coordinate; rows are 0 on `vanish`."""
+    v = np.empty(left, np.int64)
+    used = 0
+    for i in range(words.shape[0]):
+        unpack(words, i, left, width, v)
+        zero = True
+        for c in vanish:
+            if v[c] != centre:
+                zero = False
+                break
+        if not zero:
+            continue
+        phase = np.int64(phases[i])
+        for c in range(left):
+            phase -= (v[c] - centre) * np.int64(theta[c])
+        index = (phase >> 20) & (TURN - 1)
+        x, y = cosine[index], sine[index]
+        for c in range(left):
+            out[c, v[c], 0] += x
+            out[c, v[c], 1] += y
+        used += 1
+    return used
