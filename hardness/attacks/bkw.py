@@ -20,7 +20,7 @@ from hardness.attacks.equations import Equations, accepts, extract, secret
 from hardness.attacks.finish import finish
 from hardness.attacks.packed import Packed, Stream, pack
 
-KNOWN = 60_000  # rows that the finish regresses on
+KNOWN = 60_000  # rows that the finish regresses on, at most
 STREAMED = 140_000  # examples of a stream for the finish and the test, before those that are only packed
 
 
@@ -93,7 +93,7 @@ def _attack(
     if found is None:
         return ended("budget", used, **detail, reason="no peak of the grid stood out")
     detail |= {"scores": [round(x, 1) for x in found.scores], "shifts": found.shifts}
-    few = known.rows(slice(0, KNOWN))
+    few = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (q // p) ** 2))))
     for sign in (1, -1):
         w = finish(few, sign * (found.theta / FULL_TURN * q))
         if accepts(fresh, w, few):

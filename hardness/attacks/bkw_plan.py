@@ -32,6 +32,7 @@ class Plan:
     signal: float
     score: float
     seconds: float
+    bias: float
 
     def __str__(self) -> str:
         rows = " -> ".join(f"2^{x:.1f}" for x in self.rows)
@@ -110,7 +111,7 @@ def _follow(n: int, bias: float, level: int, first: float, top: float, rounding:
     score = signal * exp(-(2.0 ** (steps + level)) * grid_loss(g) * left)
     if signal < SIGNAL or score < SCORE:
         return None
-    return Plan(tuple(rows), tuple(blocks), left, g, signal, score, _seconds(n, rows, blocks, left, g))
+    return Plan(tuple(rows), tuple(blocks), left, g, signal, score, _seconds(n, rows, blocks, left, g), bias)
 
 
 def _seconds(n: int, rows: list[float], blocks: list[int], left: int, g: int) -> float:

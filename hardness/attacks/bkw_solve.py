@@ -1,6 +1,6 @@
 """Integer BKW at work: steps of differences, the grid transform, and the way back to all coordinates (theory 4.3)."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import exp, log, pi, sqrt
 from typing import Any
 
@@ -14,7 +14,8 @@ from hardness.attacks.packed import Packed, Phases, words_for
 KEPT = 2**20  # rows of each stage that the way back uses
 CAP = 4096  # partners of a row, at most
 SHIFTS, CELLS_TRIED, CLEAR = 6, 12, 9.0
-GROUP_CELLS = 2**21
+GROUP_CELLS = 2**19
+WELL = 140.0  # standard deviations at which angles are sharp enough: more rows of a stage are not looked at
 FULL_TURN = 2.0**32
 
 
@@ -49,8 +50,7 @@ def step(rows: Packed, block: int, most: int) -> Packed:
     made = kernels_bkw.combine(
         rows.words, rows.phases, keys, minus, order, cap, left, *shape[1:], out.centre, out.words, out.phases
     )
-    assert made == len(out)
-    return out
+    return out if made == len(out) else out.first(made)
 
 
 def share(runs: NDArray[np.int64], most: int) -> tuple[int, int]:
@@ -75,16 +75,16 @@ def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Any = None)
         made = step(rows, block, int(2**size))
         if say is not None:
             say(f"step {number + 1}: {len(rows)} rows, {block} coordinates cancelled, {len(made)} rows made")
-        stages.append(rows.head(KEPT))
+        stages.append(rows.first(KEPT).copy())
         rows = made
     del first
     found = _grid(rows, plan, rng, say)
     if found is None:
         return None
-    stages.append(rows.head(KEPT))
+    stages.append(rows.first(KEPT).copy())
     del rows
-    for stage in reversed(stages[:-1]):
-        if not _back(stage, found, rng, say):
+    for number, stage in reversed(list(enumerate(stages[:-1]))):
+        if not _back(stage, plan.bias ** (2**number), found, rng, say):
             return None
     return found
 
@@ -94,39 +94,33 @@ def _spread(rows: Packed) -> float:
     return 2.0**rows.level / 4
 
 
-def sums(rows: Packed, theta: Phases, vanish: Any = ()) -> tuple[NDArray[np.complex128], int]:
-    """Σ e^{i(phase - v·θ)} by the value of each coordinate, (left, values), over rows that vanish; and their number."""
+def sums(rows: Packed, theta: Phases) -> NDArray[np.complex128]:
+    """Σ e^{i(phase - v·θ)} by the value of each coordinate, (left, values)."""
     out = np.zeros((rows.left, (1 << rows.level) + 1, 2))
-    used = kernels_bkw.sums_by_value(
-        rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, np.array(vanish, dtype=np.int64), out,
-        kernels_bkw.COSINE, kernels_bkw.SINE,
-    )  # fmt: skip
-    return out[..., 0] + 1j * out[..., 1], used
+    kernels_bkw.sums_by_value(
+        rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, out, kernels_bkw.COSINE, kernels_bkw.SINE
+    )
+    return np.asarray(out[..., 0] + 1j * out[..., 1])
 
 
-def ascend(
-    rows: Packed, theta: Phases, columns: Any, rounds: int, vanish: Any = ()
-) -> tuple[Phases, float]:
+def ascend(rows: Packed, theta: Phases, columns: Any, rounds: int) -> tuple[Phases, float]:
     """Newton's steps on the sum of cosines over `columns`; the angles and their score in standard deviations.
 
     The expected Hessian serves: every coordinate has one variance, and they are independent. Rows of level 0 have
     an offset free, for coordinates that are off by δ turn the sum by their mean.
     """
     values, columns = np.arange((1 << rows.level) + 1) - rows.centre, np.asarray(columns)
-    for last in range(rounds, -1, -1):
-        S, used = sums(rows, theta, vanish)
+    while True:
+        S = sums(rows, theta)
         total = S[0].sum()
         size = abs(total) if rows.level == 0 else total.real
-        score = size / sqrt(max(used, 1) / 2)
-        if last == 0 or size <= 0:
-            break
-        turned = S * np.conj(total) / abs(total) if rows.level == 0 else S
+        if rounds == 0 or size <= 0:
+            return theta, float(size / sqrt(max(len(rows), 1) / 2))
+        turned = S * np.conj(total) / size if rows.level == 0 else S
         delta = (turned.imag @ values)[columns] / (size * _spread(rows))
         theta = theta.copy()
         theta[columns] += turned_by(np.clip(delta, -0.5, 0.5))
-        if np.abs(delta).max() < 1e-4:
-            rounds = 0
-    return theta, score
+        rounds = rounds - 1 if np.abs(delta).max() > 1e-4 else 0
 
 
 def turned_by(radians: NDArray[np.float64]) -> Phases:
@@ -134,9 +128,7 @@ def turned_by(radians: NDArray[np.float64]) -> Phases:
     return np.asarray(np.rint(np.asarray(radians) / (2 * pi) * FULL_TURN).astype(np.int64) & 0xFFFFFFFF, dtype=np.uint32)
 
 
-def peaks(
-    rows: Packed, theta: Phases, columns: Any, vanish: Any, g: int, shift: Phases, count: int
-) -> tuple[NDArray[np.uint32], int]:
+def peaks(rows: Packed, theta: Phases, columns: Any, g: int, shift: Phases, count: int) -> NDArray[np.uint32]:
     """The `count` best cells, best first, as angles (count, k) of `columns` on the grid Z_g^k turned by `shift`."""
     from scipy.fft import fftn
 
@@ -144,9 +136,9 @@ def peaks(
     table = np.zeros(g**k, dtype=np.complex64)
     theta = theta.copy()
     theta[columns] = shift
-    used = kernels_bkw.fold(
-        rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, np.asarray(columns, dtype=np.int64),
-        np.array(vanish, dtype=np.int64), g, table, kernels_bkw.COSINE, kernels_bkw.SINE,
+    kernels_bkw.fold(
+        rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, np.asarray(columns, dtype=np.int64), g,
+        table, kernels_bkw.COSINE, kernels_bkw.SINE,
     )  # fmt: skip
     table = fftn(table.reshape((g,) * k), overwrite_x=True).ravel()
     score = np.abs(table) if rows.level == 0 else table.real
@@ -154,7 +146,18 @@ def peaks(
     best = np.argpartition(score, -count)[-count:]
     best = best[np.argsort(-score[best])]
     cells = np.stack(np.unravel_index(best, (g,) * k), axis=-1)
-    return np.asarray(turned_by(cells * (2 * pi / g)) + shift, dtype=np.uint32), used
+    return np.asarray(turned_by(cells * (2 * pi / g)) + shift, dtype=np.uint32)
+
+
+def vanishing(rows: Packed, columns: Any) -> Packed:
+    """The rows that are 0 on `columns`."""
+    per = 64 // rows.width
+    mask, zero = np.zeros(rows.words.shape[1], np.uint64), np.zeros(rows.words.shape[1], np.uint64)
+    for c in columns:
+        mask[c // per] |= np.uint64((1 << rows.width) - 1 << c % per * rows.width)
+        zero[c // per] |= np.uint64(rows.centre << c % per * rows.width)
+    keep = (rows.words & mask == zero).all(axis=1)
+    return replace(rows, words=rows.words[keep], phases=rows.phases[keep])
 
 
 def _grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Any) -> Found | None:
@@ -162,8 +165,7 @@ def _grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Any) -> Found
     best = Found(np.zeros(rows.left, np.uint32), [0.0], 0, [len(rows)])
     for shift in range(SHIFTS):
         turn = rng.integers(0, 2**32, rows.left, dtype=np.uint32) if shift else np.zeros(rows.left, np.uint32)
-        found, _ = peaks(rows, best.theta, columns, (), plan.g, turn, CELLS_TRIED)
-        for theta in found:
+        for theta in peaks(rows, best.theta, columns, plan.g, turn, CELLS_TRIED):
             theta, score = ascend(rows, theta, columns, 2)
             if score > max(best.scores[0], CLEAR):
                 theta, score = ascend(rows, theta, columns, 4)
@@ -192,25 +194,31 @@ def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
     return best[1:]
 
 
-def _back(rows: Packed, found: Found, rng: np.random.Generator, say: Any) -> bool:
-    """Extend found.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out."""
+def _back(rows: Packed, bias: float, found: Found, rng: np.random.Generator, say: Any) -> bool:
+    """Extend found.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out.
+
+    `bias` is the mean cosine of these rows' errors.
+    """
     known = len(found.theta)
     theta = np.concatenate((found.theta, np.zeros(rows.left - known, np.uint32)))
     unknown = list(range(known, rows.left))
+    enough = int((WELL / bias) ** 2 / 2)
     while unknown:
-        k, g = _group(rows, len(unknown), 1.0)
-        columns, vanish = unknown[:k], unknown[k:]
+        k, g = _group(rows, len(unknown), bias)
+        columns, unknown = unknown[:k], unknown[k:]
+        part = vanishing(rows, unknown).first(4 * enough)
         best = (0.0, theta)
         for attempt in range(3):
             shift = rng.integers(0, 2**32, k, dtype=np.uint32) if attempt else np.zeros(k, np.uint32)
-            for cell in peaks(rows, theta, columns, vanish, g, shift, 4)[0]:
+            for cell in peaks(part, theta, columns, g, shift, 4):
                 trial = theta.copy()
                 trial[columns] = cell
-                trial, score = ascend(rows, trial, columns, 3, vanish)
+                trial, score = ascend(part, trial, columns, 3)
                 best = max(best, (score, trial), key=lambda pair: pair[0])
             if best[0] > CLEAR:
                 break
-        theta, unknown = best[1], vanish
+        theta = best[1]
+    rows = rows.first(enough)
     theta, score = sweep(rows, *ascend(rows, theta, np.arange(rows.left), 5))
     found.theta = theta
     found.scores.append(score)
@@ -224,7 +232,7 @@ def sweep(rows: Packed, theta: Phases, score: float) -> tuple[Phases, float]:
     """Turn single coordinates round the whole circle while that raises the score: mends what was found wrong."""
     values, circle = np.arange((1 << rows.level) + 1) - rows.centre, np.arange(256) * (2 * pi / 256)
     for _ in range(rows.left):
-        S, _ = sums(rows, theta)
+        S = sums(rows, theta)
         scan = S @ np.exp(-1j * np.outer(values, circle))
         scan = np.abs(scan) if rows.level == 0 else scan.real
         c, a = np.unravel_index(int(np.argmax(scan)), scan.shape)

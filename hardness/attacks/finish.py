@@ -9,6 +9,7 @@ Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
 ROUNDS = 12
+SETTLED = 0.02
 MARGIN = 2.0  # beyond its level's half width a residual belongs to a label that is wrong
 
 
@@ -34,7 +35,10 @@ def trimmed(equations: Equations, w: Floats) -> Floats:
             return w
         pull = rest if turn % 2 == 0 else np.sign(rest) * np.maximum(np.abs(rest) - half, 0)
         part = a[keep]
-        w = w + np.linalg.lstsq(part.T @ part, part.T @ pull[keep], rcond=None)[0]
+        change = np.linalg.lstsq(part.T @ part, part.T @ pull[keep], rcond=None)[0]
+        w = w + change
+        if turn and np.abs(change).max() < SETTLED:
+            break
     return w
 
 

@@ -154,14 +154,14 @@ def combine(
                 return made
             other = order[j]
             unpack(words, other, left, width, b)
-            if minus[row] == minus[other]:
-                for c in range(left):
-                    b[c] = a[c] - b[c] + new_centre
-                out_phases[made] = phases[row] - phases[other]
-            else:
-                for c in range(left):
-                    b[c] = a[c] + b[c] + new_centre - 2 * centre
-                out_phases[made] = phases[row] + phases[other]
+            same, zero = minus[row] == minus[other], True
+            for c in range(left):
+                b[c] = a[c] - b[c] if same else a[c] + b[c] - 2 * centre
+                zero &= b[c] == 0
+                b[c] += new_centre
+            if zero:  # what cancels altogether agrees with every secret
+                continue
+            out_phases[made] = phases[row] - phases[other] if same else phases[row] + phases[other]
             pack(b, left, width + 1, out, made)
             made += 1
     return made
@@ -176,24 +176,15 @@ def fold(
     centre: int,
     theta: Phases,
     columns: NDArray[np.int64],
-    vanish: NDArray[np.int64],
     g: int,
     table: NDArray[np.complex64],
     cosine: NDArray[np.float64],
     sine: NDArray[np.float64],
-) -> int:
-    """table (g^k,) += e^{i(phase - v·θ)} at the cell v mod g of the k `columns`, over rows that are 0 on `vanish`."""
+) -> None:
+    """table (g^k,) += e^{i(phase - v·θ)} at the cell v mod g of the k `columns`."""
     v = np.empty(left, np.int64)
-    used = 0
     for i in range(words.shape[0]):
         unpack(words, i, left, width, v)
-        zero = True
-        for c in vanish:
-            if v[c] != centre:
-                zero = False
-                break
-        if not zero:
-            continue
         phase = np.int64(phases[i])
         for c in range(left):
             phase -= (v[c] - centre) * np.int64(theta[c])
@@ -202,8 +193,6 @@ def fold(
             cell = cell * g + (v[c] - centre) % g
         index = (phase >> 20) & (TURN - 1)
         table[cell] += np.complex64(complex(cosine[index], sine[index]))
-        used += 1
-    return used
 
 
 @njit(cache=True, nogil=True)
@@ -214,23 +203,14 @@ def sums_by_value(
     width: int,
     centre: int,
     theta: Phases,
-    vanish: NDArray[np.int64],
     out: NDArray[np.float64],
     cosine: NDArray[np.float64],
     sine: NDArray[np.float64],
-) -> int:
-    """out (left, values, 2) += cos and sin of phase - v·θ, by the value of each coordinate; rows are 0 on `vanish`."""
+) -> None:
+    """out (left, values, 2) += cos and sin of phase - v·θ, by the value of each coordinate."""
     v = np.empty(left, np.int64)
-    used = 0
     for i in range(words.shape[0]):
         unpack(words, i, left, width, v)
-        zero = True
-        for c in vanish:
-            if v[c] != centre:
-                zero = False
-                break
-        if not zero:
-            continue
         phase = np.int64(phases[i])
         for c in range(left):
             phase -= (v[c] - centre) * np.int64(theta[c])
@@ -239,5 +219,3 @@ def sums_by_value(
         for c in range(left):
             out[c, v[c], 0] += x
             out[c, v[c], 1] += y
-        used += 1
-    return used

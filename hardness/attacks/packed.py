@@ -1,7 +1,7 @@
 """Equations as packed rows: 2^24 of them, public vectors and labels, in well under a gigabyte (kernels_bkw.py)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 from numpy.typing import NDArray
@@ -42,9 +42,13 @@ class Packed:
     def centre(self) -> int:
         return 1 << self.level - 1 if self.level else 0
 
-    def head(self, count: int) -> "Packed":
-        """A copy of the first rows, so that the others can be let go."""
-        return Packed(self.words[:count].copy(), self.phases[:count].copy(), self.left, self.level)
+    def first(self, count: int) -> "Packed":
+        """The first rows; a view."""
+        return replace(self, words=self.words[:count], phases=self.phases[:count])
+
+    def copy(self) -> "Packed":
+        """Rows of their own, so that those this is a view of can be let go."""
+        return replace(self, words=self.words.copy(), phases=self.phases.copy())
 
 
 def words_for(left: int, level: int) -> int:
