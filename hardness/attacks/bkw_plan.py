@@ -1,9 +1,10 @@
 """What integer BKW will do before it does it: steps, blocks, grid, rows and seconds (theory 4.3)."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
 from itertools import product
-from math import comb, ceil, cos, exp, floor, inf, log, log2, pi, sqrt
+from math import ceil, comb, exp, floor, log2, pi, sqrt
 
 import numpy as np
 
@@ -12,9 +13,12 @@ from hardness.attacks.equations import preimages
 MOST = 24.0  # log2 of the rows held at a time, about a gigabyte
 CELLS = 2**24  # of the grid's table, 128 MB
 SIGNAL, SCORE = 20.0, 6.5  # standard deviations: of the right angles, and of the grid's nearest cell
-STEPS = 7
+STEPS = 8
 # Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed.
 PER_FIELD, PER_ROW, PER_CELL = 3e-9, 2.5e-7, 1.2e-7
+
+
+Rounding = tuple[Callable[[float], int], ...]
 
 
 @dataclass(frozen=True)
@@ -72,10 +76,13 @@ def grid_loss(g: int) -> float:
     return float(-np.log(np.cos(x)).mean())
 
 
-def plan(n: int, bias: float, level: int, available: float, most: float = MOST, cells: int = CELLS) -> Plan | None:
+def plan(
+    n: int, bias: float, level: int, available: float, most: float = MOST, cells: int = CELLS, margin: float = 1.0
+) -> Plan | None:
     """The cheapest plan for n coordinates of `level` from 2^`available` rows, never holding more than 2^`most`.
 
-    None if no number of steps leaves a signal. More rows cancel more coordinates a step; a step squares the bias.
+    None if no number of steps leaves a signal `margin` times as strong as is needed where all labels are right. More
+    rows cancel more coordinates a step; a step squares the bias.
     """
     best: Plan | None = None
     for steps in range(STEPS + 1):
@@ -83,6 +90,8 @@ def plan(n: int, bias: float, level: int, available: float, most: float = MOST, 
             top = tenths / 10
             for rounding in product((floor, ceil), repeat=steps):
                 found = _follow(n, bias, level, min(available, top), top, rounding, cells)
+                if found is not None and (found.signal < margin * SIGNAL or found.score < margin * SCORE):
+                    continue
                 if found is not None and (best is None or found.seconds < best.seconds):
                     best = found
             if best is not None and len(best.blocks) == steps and top > best.rows[-1] + 1:
@@ -90,7 +99,9 @@ def plan(n: int, bias: float, level: int, available: float, most: float = MOST, 
     return best
 
 
-def _follow(n: int, bias: float, level: int, first: float, top: float, rounding: tuple, cells: int) -> Plan | None:  # type: ignore[type-arg]
+def _follow(
+    n: int, bias: float, level: int, first: float, top: float, rounding: Rounding, cells: int
+) -> Plan | None:
     rows, blocks, left = [first], [], n
     for step, whole in enumerate(rounding):
         pairs = 2 * rows[-1] - 1 + (level + step > 0)  # laws that are symmetric match up to sign, too
@@ -109,8 +120,6 @@ def _follow(n: int, bias: float, level: int, first: float, top: float, rounding:
         return None
     signal = bias ** (2**steps) * sqrt(2) * 2 ** (rows[-1] / 2)
     score = signal * exp(-(2.0 ** (steps + level)) * grid_loss(g) * left)
-    if signal < SIGNAL or score < SCORE:
-        return None
     return Plan(tuple(rows), tuple(blocks), left, g, signal, score, _seconds(n, rows, blocks, left, g), bias)
 
 
