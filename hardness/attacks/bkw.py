@@ -6,7 +6,7 @@ log2 q. Steps of differences cancel all but k coordinates; for those, a transfor
 """
 
 from collections.abc import Callable
-from math import inf, log2
+from math import ceil, inf, log2
 from time import perf_counter
 from typing import Any
 
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 from hardness.attacks import Outcome, Progress, Public
 from hardness.attacks.bkw_plan import MOST, bias_of, plan
 from hardness.attacks.bkw_solve import FULL_TURN, angles
-from hardness.attacks.equations import Equations, accepts, extract, secret
+from hardness.attacks.equations import Equations, extract, secret
 from hardness.attacks.finish import finish
 from hardness.attacks.packed import Packed, Stream, pack
 
 KNOWN = 60_000  # rows that the finish regresses on, at most
+FAR = 60.0  # log2 of rows, as far as one may look
 TRIES = 3  # plans, each for a signal twice as strong
 STREAMED = 140_000  # examples of a stream for the finish and the test, before those that are only packed
 
@@ -43,7 +44,9 @@ def bkw(
     equations = extract(X, Y, public)
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
-    return _attack(known, fresh, lambda count: pack(known.rows(slice(0, count))), len(known), budget, seed, progress, start)
+    return _attack(
+        known, fresh, lambda count: pack(known.rows(slice(0, count))), len(known), budget, seed, progress, start
+    )
 
 
 def bkw_stream(
@@ -81,9 +84,7 @@ def _attack(
     bias = bias_of(q, p, known.noise)
     margins = [plan(n, bias, level, min(log2(available), most), most, margin=2.0**i) for i in range(TRIES)]
     if margins[0] is None:
-        wanted = plan(n, bias, level, log2(available), 60.0, 2**30)
-        figure = f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows" if wanted else "no plan up to 2^60 rows"
-        return ended("refused", 0, reason=f"out of reach: {figure}, 2^{most:.0f} may be held", plan=str(wanted))
+        return ended("refused", 0, reason=_out_of_reach(n, bias, level, log2(available), most))
     rng, used, found = np.random.default_rng(seed), len(known) + len(fresh), None
     detail: dict[str, Any] = {}
     for chosen in margins:  # labels may be wrong for want of heads, which nobody tells: then more rows are needed
@@ -102,8 +103,20 @@ def _attack(
     detail |= {"scores": [round(x, 1) for x in found.scores], "shifts": found.shifts}
     few = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (q // p) ** 2))))
     for sign in (1, -1):
-        w = finish(few, sign * (found.theta / FULL_TURN * q))
-        if accepts(fresh, w, few):
+        w = finish(few, fresh, sign * (found.theta / FULL_TURN * q))
+        if w is not None:
             detail["agreement"] = few.agreement(w)
             return Outcome("solved", secret(known, w), used, perf_counter() - start, detail)
     return ended("budget", used, **detail, reason="the estimate does not reproduce the labels")
+
+
+def _out_of_reach(n: int, bias: float, level: int, available: float, most: float) -> str:
+    """What it would take: more examples, or else more rows at a time than may be held."""
+    for need in np.arange(ceil(2 * available) / 2, most + 0.5, 0.5) if available < most else ():
+        if plan(n, bias, level, float(need), most) is not None:
+            return f"out of reach: a plan needs 2^{need:.1f} informative rows, here are 2^{available:.1f}"
+    wanted = plan(n, bias, level, inf, FAR, 2**30)
+    figure = (
+        f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows" if wanted else f"no plan holds under 2^{FAR:.0f} rows"
+    )
+    return f"out of reach: {figure} at a time, 2^{most:.0f} may be held"

@@ -1,14 +1,13 @@
 """What integer BKW will do before it does it: steps, blocks, grid, rows and seconds (theory 4.3)."""
 
-from collections.abc import Callable
+from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from itertools import product
 from math import ceil, comb, exp, floor, log2, pi, sqrt
 
 import numpy as np
 
-from hardness.attacks.equations import preimages
+from hardness.modular import preimages
 
 MOST = 24.0  # log2 of the rows held at a time, about a gigabyte
 CELLS = 2**24  # of the grid's table, 128 MB
@@ -16,9 +15,6 @@ SIGNAL, SCORE = 20.0, 6.5  # standard deviations: of the right angles, and of th
 STEPS = 8
 # Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed.
 PER_FIELD, PER_ROW, PER_CELL = 3e-9, 2.5e-7, 1.2e-7
-
-
-Rounding = tuple[Callable[[float], int], ...]
 
 
 @dataclass(frozen=True)
@@ -66,12 +62,12 @@ def entropy(level: int) -> float:
     [1.0, 1.415, 1.87]
     """
     m = 2**level
-    return 2.0 * m - log2(comb(2 * m, m))
+    return float(2 * m - log2(comb(2 * m, m)))
 
 
 @cache
 def grid_loss(g: int) -> float:
-    """Mean of -ln cos(ε/2) over |ε| < π/g: what a coordinate loses, for each half sign in it, off a grid of g angles."""
+    """Mean of -ln cos(ε/2) over |ε| < π/g: what each half sign of a coordinate loses off a grid of g angles."""
     x = (np.arange(1000) + 0.5) / 1000 * pi / (2 * g)
     return float(-np.log(np.cos(x)).mean())
 
@@ -86,35 +82,38 @@ def plan(
     """
     best: Plan | None = None
     for steps in range(STEPS + 1):
-        for tenths in range(int(10 * min(most, 12)), int(10 * most) + 1, 2):
-            top = tenths / 10
-            for rounding in product((floor, ceil), repeat=steps):
-                found = _follow(n, bias, level, min(available, top), top, rounding, cells)
-                if found is not None and (found.signal < margin * SIGNAL or found.score < margin * SCORE):
-                    continue
-                if found is not None and (best is None or found.seconds < best.seconds):
-                    best = found
-            if best is not None and len(best.blocks) == steps and top > best.rows[-1] + 1:
+        least = 2 * log2(margin * SIGNAL / bias ** (2**steps) / sqrt(2))
+        for fifths in range(ceil(5 * max(least, 12.0)), int(5 * most) + 1):
+            top = fifths / 5
+            if best is not None and 2**top * PER_ROW > best.seconds:
                 break  # more rows only cost more
+            for rows, blocks in _steps(level, top, steps, [min(available, top)], [], n):
+                found = _grid(n, bias, level, rows, blocks, cells)
+                if found is None or found.signal < margin * SIGNAL or found.score < margin * SCORE:
+                    continue
+                if best is None or found.seconds < best.seconds:
+                    best = found
     return best
 
 
-def _follow(
-    n: int, bias: float, level: int, first: float, top: float, rounding: Rounding, cells: int
-) -> Plan | None:
-    rows, blocks, left = [first], [], n
-    for step, whole in enumerate(rounding):
-        pairs = 2 * rows[-1] - 1 + (level + step > 0)  # laws that are symmetric match up to sign, too
-        width = level + step + 1
-        block = min(max(whole((pairs - top) / entropy(level + step)), 0), left - 1, 64 // width)
-        if block == 0:
-            return None
-        left -= block
-        blocks.append(block)
-        rows.append(min(pairs - block * entropy(level + step), top))
-        if rows[-1] < top - 1:
-            return None
-    steps = len(blocks)
+def _steps(
+    level: int, top: float, steps: int, rows: list[float], blocks: list[int], left: int
+) -> Iterator[tuple[list[float], list[int]]]:
+    """All ways to round the blocks of `steps` steps so that no fewer than half of 2^top rows are left after any."""
+    if steps == 0:
+        yield rows, blocks
+        return
+    pairs = 2 * rows[-1] - 1 + (level > 0)  # laws that are symmetric match up to sign, too
+    for block in {floor((pairs - top) / entropy(level)), ceil((pairs - top) / entropy(level))}:
+        block = min(block, left - 1, 64 // (level + 1))
+        made = min(pairs - block * entropy(level), top)
+        if block > 0 and made >= top - 1:
+            yield from _steps(level + 1, top, steps - 1, [*rows, made], [*blocks, block], left - block)
+
+
+def _grid(n: int, bias: float, level: int, rows: list[float], blocks: list[int], cells: int) -> Plan | None:
+    """The plan of these steps with the finest grid of `cells` on the coordinates left; None below three angles."""
+    steps, left = len(blocks), n - sum(blocks)
     g = int(min(cells ** (1 / left) + 1e-9, 64))
     if g < 3:
         return None
@@ -128,4 +127,4 @@ def _seconds(n: int, rows: list[float], blocks: list[int], left: int, g: int) ->
     for x, made, block in zip(rows[:-1], rows[1:], blocks, strict=True):
         total += 2**x * (PER_ROW / 2 + n * PER_FIELD) + 2**made * (PER_ROW + 3 * n * PER_FIELD)
         n -= block
-    return total + 6 * (2 ** rows[-1] * left * PER_FIELD * 2) + 2 * g**left * PER_CELL
+    return float(total + 6 * (2 ** rows[-1] * left * PER_FIELD * 2) + 2 * g**left * PER_CELL)

@@ -123,9 +123,11 @@ def ascend(rows: Packed, theta: Phases, columns: Any, rounds: int) -> tuple[Phas
         rounds = rounds - 1 if np.abs(delta).max() > 1e-4 else 0
 
 
-def turned_by(radians: NDArray[np.float64]) -> Phases:
+def turned_by(radians: Any) -> Phases:
     """Radians as uint32 turns."""
-    return np.asarray(np.rint(np.asarray(radians) / (2 * pi) * FULL_TURN).astype(np.int64) & 0xFFFFFFFF, dtype=np.uint32)
+    return np.asarray(
+        np.rint(np.asarray(radians) / (2 * pi) * FULL_TURN).astype(np.int64) & 0xFFFFFFFF, dtype=np.uint32
+    )
 
 
 def peaks(rows: Packed, theta: Phases, columns: Any, g: int, shift: Phases, count: int) -> NDArray[np.uint32]:
@@ -233,8 +235,8 @@ def sweep(rows: Packed, theta: Phases, score: float) -> tuple[Phases, float]:
     values, circle = np.arange((1 << rows.level) + 1) - rows.centre, np.arange(256) * (2 * pi / 256)
     for _ in range(rows.left):
         S = sums(rows, theta)
-        scan = S @ np.exp(-1j * np.outer(values, circle))
-        scan = np.abs(scan) if rows.level == 0 else scan.real
+        turned = S @ np.exp(-1j * np.outer(values, circle))
+        scan = np.abs(turned) if rows.level == 0 else turned.real
         c, a = np.unravel_index(int(np.argmax(scan)), scan.shape)
         if scan[c, a] < 1.02 * scan[0, 0]:
             break

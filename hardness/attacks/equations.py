@@ -22,7 +22,7 @@ class Equations:
     Parity is the case q = p = 2. `a` is the public vector of an example with z₀ ≠ 0: u in {0,1}ⁿ for diag,
     z₀·z in {-1,0,1}ⁿ for dot. `sparsity` is the public number of non-zero secret coordinates, if any. `flip`
     is the probability that a parity label is wrong, `noise` the standard deviation of the rounding family's
-    label noise.
+    label noise. `heads` is the public number of heads where their levels may stop short of the range (`span`).
     """
 
     a: NDArray[np.int8]
@@ -33,6 +33,7 @@ class Equations:
     sparsity: int | None = None
     flip: float = 0.0
     noise: float = 0.0
+    heads: int | None = None
 
     def __len__(self) -> int:
         return int(self.level.shape[0])
@@ -41,7 +42,7 @@ class Equations:
     def n(self) -> int:
         return int(self.a.shape[1])
 
-    def rows(self, index: NDArray[np.int64] | slice) -> "Equations":
+    def rows(self, index: NDArray[np.int64] | NDArray[np.bool_] | slice) -> "Equations":
         return replace(self, a=self.a[index], level=self.level[index])
 
     def predicted(self, w: NDArray[np.int64]) -> NDArray[np.int64]:
@@ -95,6 +96,7 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
         sparsity=sparsity(public),
         flip=float(public.get("flip") or 0.0),
         noise=float(public.get("noise") or 0.0),
+        heads=None if family == "parity" or public.get("exact") else public.get("heads"),
     )
 
 
@@ -108,12 +110,31 @@ def labels(answer: dict[str, list[int]], public: Public, X: NDArray[np.int8]) ->
     else:
         w[:] = answer["w"]
     told = informative(X)
-    level = modular.level(public_vectors(X[told], public["gadget"]).astype(np.int64) @ w, q, p)
+    t = public_vectors(X[told], public["gadget"]).astype(np.int64) @ w
+    if not parity and not public.get("exact"):  # beyond the last change that a head makes, its level goes on
+        ends = span(w, q, p, public.get("heads"), public["gadget"] == "dot")
+        t = t if ends is None else t.clip(ends[0], ends[1] - 1)
+    level = modular.level(t, q, p)
     value = np.full(len(X), float(public["C"]))
     value[told] = float(public["A"]) + (1 - 2 * level if parity else level)
     Y = np.zeros(X.shape)
     Y[:, :, 0] = X[:, :, 0] * value[:, None]
     return Y
+
+
+def span(w: NDArray[np.int64], q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:
+    """The integers low..high-1 at which `heads` heads show the level of the secret w (n,), centred; None if at all.
+
+    >>> span(np.array([40, 40, 40, -30]), 97, 2, 2, False)
+    (0, 146)
+    """
+    up, down = int(w[w > 0].sum()), int(w[w < 0].sum())
+    low, high = (down - up, up - down) if dot else (down, up)
+    cell = modular.cell(low, q, p)
+    if heads is None or heads > modular.cell(high, q, p) - (cell + 1 - cell % p):
+        return None
+    first = modular.nearest_changes((low + high) / 2, heads, q, p)
+    return modular.change(first - 1, q, p), modular.change(first + heads, q, p)
 
 
 def sparsity(public: Public) -> int | None:

@@ -116,7 +116,7 @@ def sort_keys(keys: Words, bits: int, order: NDArray[np.int32], longest: int) ->
                     order[j] = order[j - 1]
                     j -= 1
                 order[j] = row
-        start = low
+        start = np.int64(low)
         for i in range(low, high):
             if i + 1 == high or keys[order[i + 1]] != keys[order[start]]:
                 runs[min(i + 1 - start, longest)] += 1

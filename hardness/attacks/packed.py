@@ -7,10 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import kernels_bkw
-from hardness.attacks.equations import Equations, extract, preimages
+from hardness.attacks.equations import Equations, extract
 from hardness.examples import TokenStream, unpack
 from hardness.gadget import Gadget
 from hardness.instance import Instance
+from hardness.modular import preimages
 
 Words = NDArray[np.uint64]
 Phases = NDArray[np.uint32]

@@ -1,0 +1,242 @@
+"""Integer BKW: its parts against exact arithmetic, its plan against itself, and what it was asked to solve."""
+
+from itertools import pairwise, product
+from math import inf, sqrt
+
+import numpy as np
+import pytest
+from attack_examples import centred, examples, support_secret
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.attacks import kernels_bkw
+from hardness.attacks.bkw import bkw, bkw_stream
+from hardness.attacks.bkw_plan import bias_of, entropy, plan
+from hardness.attacks.bkw_solve import ascend, peaks, share, step, sums, vanishing
+from hardness.attacks.equations import extract, labels, span
+from hardness.attacks.finish import trusted
+from hardness.attacks.packed import Packed, Stream, pack, turns, words_for
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+
+LEVELS = st.integers(0, 4)
+
+
+def packed(a, level, phases=None):
+    words = np.empty((len(a), words_for(a.shape[1], level)), np.uint64)
+    kernels_bkw.pack_rows(a.astype(np.int8), level + 1, 1 << level - 1 if level else 0, words)
+    return Packed(words, np.zeros(len(a), np.uint32) if phases is None else phases, a.shape[1], level)
+
+
+def unpacked(rows):
+    a = np.empty((len(rows), rows.left), np.int8)
+    kernels_bkw.unpack_rows(rows.words, rows.width, rows.centre, a)
+    return a.astype(np.int64)
+
+
+def integers(rng, count, left, level):
+    """Rows (count, left) with the law of level `level`: sums of 2^level half signs."""
+    return rng.binomial(2**level, 0.5, (count, left)) - (1 << level - 1 if level else 0)
+
+
+@settings(max_examples=40, deadline=None)
+@given(LEVELS, st.integers(1, 100), st.integers(0, 2**32))
+def test_packing_round_trip(level, left, seed):
+    a = integers(np.random.default_rng(seed), 7, left, level)
+    assert (unpacked(packed(a, level)) == a).all()
+
+
+@settings(max_examples=25, deadline=None)
+@given(LEVELS, st.integers(2, 40), st.integers(1, 6), st.integers(0, 2**32))
+def test_a_step_keeps_every_linear_relation(level, left, block, seed):
+    rng = np.random.default_rng(seed)
+    block = min(block, left - 1)
+    theta = rng.integers(0, 2**32, left)
+    a = integers(rng, 400, left, level)
+    rows = packed(a, level, (a @ theta % 2**32).astype(np.uint32))
+    made = step(rows, block, 3000)
+    v = unpacked(made)
+    assert len(made) <= 3000
+    assert made.left == left - block
+    assert v.any(axis=1).all()
+    # What is left of phases that were exactly v·θ is exactly v·θ of the coordinates left: the block is gone.
+    assert (v @ theta[: left - block] % 2**32 == made.phases).all()
+
+
+def test_pairs_are_all_pairs_where_there_is_room():
+    rng = np.random.default_rng(3)
+    a = integers(rng, 300, 9, 0)
+    found = sorted(map(tuple, unpacked(step(packed(a, 0), 4, 10**6))))
+    expected = [a[i, :5] - a[j, :5] for i in range(300) for j in range(i) if (a[i, 5:] == a[j, 5:]).all()]
+    expected = [v for v in expected if v.any()]
+    up_to_sign = lambda rows: sorted(max(tuple(v), tuple(-np.array(v))) for v in rows)  # noqa: E731
+    assert up_to_sign(found) == up_to_sign(expected)
+
+
+@given(st.lists(st.integers(0, 12), min_size=1, max_size=30), st.integers(1, 200))
+@settings(max_examples=50, deadline=None)
+def test_the_cap_is_the_least_that_yields_enough(lengths, most):
+    runs = np.bincount(lengths, minlength=20)
+    cap, total = share(runs, most)
+    pairs = lambda cap: sum(min(i, cap) for m in lengths for i in range(m))  # noqa: E731
+    assert total == pairs(cap)
+    assert total >= most or total == pairs(10**6)
+    assert cap == 1 or pairs(cap - 1) < most
+
+
+@pytest.mark.parametrize("level", [0, 1, 3])
+def test_the_transform_is_its_definition(level):
+    rng = np.random.default_rng(level)
+    a, g = integers(rng, 50, 4, level), 5
+    rows = packed(a, level, rng.integers(0, 2**32, 50, dtype=np.uint32))
+    theta, shift = rng.integers(0, 2**32, 4, dtype=np.uint32), rng.integers(0, 2**32, 2, dtype=np.uint32)
+    best = peaks(rows, theta, [1, 2], g, shift, 3)[0]
+
+    def score(cell):
+        angle = theta.astype(np.float64) / 2**32
+        angle[1:3] = shift / 2**32 + np.array(cell) / g
+        total = np.exp(2j * np.pi * (rows.phases / 2**32 - a @ angle)).sum()
+        return abs(total) if level == 0 else total.real
+
+    cells = list(product(range(g), repeat=2))
+    angles = [shift / 2**32 + np.array(cell) / g for cell in cells]
+    expected = angles[int(np.argmax([score(cell) for cell in cells]))]
+    assert np.abs((best / 2**32 - expected + 0.5) % 1 - 0.5).max() < 1e-6
+
+
+def test_sums_are_their_definition_and_ascent_reaches_the_secret():
+    rng = np.random.default_rng(0)
+    a, theta = integers(rng, 4000, 6, 2), rng.integers(0, 2**32, 6, dtype=np.uint32)
+    noise = np.rint(rng.normal(0, 2**28, 4000)).astype(np.int64)
+    rows = packed(a, 2, ((a @ theta.astype(np.int64) + noise) % 2**32).astype(np.uint32))
+    off = (theta.astype(np.int64) + rng.integers(-(2**27), 2**27, 6)).astype(np.uint32)
+    phase = 2 * np.pi * (rows.phases - a @ off.astype(np.int64)) / 2**32
+    S = sums(rows, off)
+    for c, x in product(range(6), range(5)):
+        assert abs(S[c, x] - np.exp(1j * phase[a[:, c] == x - 2]).sum()) < 4000 * 2 * np.pi / kernels_bkw.TURN
+    found, score = ascend(rows, off, range(6), 10)
+    error = (found.astype(np.int64) - theta + 2**31) % 2**32 - 2**31
+    assert np.abs(error).max() < 2**32 * 0.004
+    assert score > 0.8 * sqrt(8000)
+
+
+def test_rows_that_vanish_are_picked():
+    a = integers(np.random.default_rng(1), 500, 30, 2)
+    expected = a[(a[:, [3, 25]] == 0).all(axis=1)]
+    assert (unpacked(vanishing(packed(a, 2), [3, 25])) == expected).all()
+
+
+@pytest.mark.parametrize("level", range(5))
+def test_entropies_are_collisions(level):
+    rng = np.random.default_rng(level)
+    x = integers(rng, 200_000, 2, level)
+    share = float((x[:, 0] == x[:, 1]).mean())
+    assert abs(2.0 ** -entropy(level) - share) < 5 * sqrt(share / 200_000)
+
+
+def test_plans_get_dearer_and_end():
+    for q, p, ends in ((97, 2, 67), (97, 8, 95)):
+        chosen = [plan(n, bias_of(q, p), 0, inf) for n in range(20, 110, 3)]
+        seconds = [inf if c is None else c.seconds for c in chosen]
+        assert all(later >= 0.9 * earlier for earlier, later in pairwise(seconds))
+        assert all((c is None) for n, c in zip(range(20, 110, 3), chosen, strict=True) if n > ends)
+        assert all(sum(c.blocks) + c.left == n for n, c in zip(range(20, 110, 3), chosen, strict=True) if c)
+
+
+@pytest.mark.parametrize(("gadget", "noise", "dim"), [("diag", 0.0, 20), ("dot", 1.5, 40), ("diag", 0.0, 70)])
+def test_a_stream_is_the_examples_without_their_floats(gadget, noise, dim):
+    instance = Instance.generate(Rounding(dim, 97, 4, gadget=gadget, noise=noise, heads=12), seed=1)
+    stream = Stream(instance, 5)
+    rows, equations = stream.rows(100, 900), stream.equations(100, 4000)
+    assert (unpacked(rows) == equations.a[:900]).all()
+    assert (rows.phases == turns(equations.level[:900], 97, 4)).all()
+    again = pack(equations)
+    assert (again.words[:900] == rows.words).all()
+    assert again.level == rows.level
+
+
+@pytest.mark.parametrize(("q", "p", "heads", "gadget"), [(97, 2, 3, "diag"), (17, 4, 9, "dot"), (97, 8, None, "diag")])
+def test_what_few_heads_show_right_is_known(q, p, heads, gadget):
+    instance = Instance.generate(Rounding(14, q, p, heads=heads, gadget=gadget), seed=3)
+    data = instance.examples(4000, 1)
+    public = instance.public(1)
+    equations = extract(data.X, data.Y, public)
+    w = instance.secret["w"]
+    keep = trusted(equations, w)
+    assert keep.any()
+    assert equations.rows(keep).agreement(w) == 1
+    assert (span(w, q, p, instance.heads, gadget == "dot") is None) == (heads is None)
+    assert np.allclose(labels({"w": w.tolist()}, public, data.X), data.Y, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    ("q", "p", "n", "gadget", "noise"),
+    [(97, 2, 28, "diag", 0.0), (97, 4, 24, "diag", 0.0), (17, 2, 16, "dot", 0.0), (97, 8, 20, "diag", 2.0)],
+)
+def test_rounding_falls(q, p, n, gadget, noise):
+    w = np.random.default_rng([n, q]).integers(0, q, n)
+    said = []
+    outcome = bkw(*examples(w, q, p, count=24_000, seed=1, gadget=gadget, noise=noise), progress=said.append)
+    assert (outcome.status, outcome.secret) == ("solved", centred(w, q))
+    assert said[0].startswith("plan: ")
+    assert {"plan", "predicted_seconds", "steps", "log2_rows", "scores"} <= outcome.detail.keys()
+
+
+def test_few_heads_do_not_help():
+    instance = Instance.generate(Rounding(25, 97, 2, heads=5), seed=0)
+    data = instance.examples(24_000, 1)
+    outcome = bkw(data.X, data.Y, instance.public(1))
+    assert outcome.status == "solved"
+    assert outcome.secret["w"] == instance.secret["w"].tolist()
+
+
+def test_the_same_seed_is_the_same_attack():
+    w = np.random.default_rng(8).integers(0, 97, 20)
+    data = examples(w, 97, 2, count=10_000, seed=1)
+    assert bkw(*data, seed=5).detail == bkw(*data, seed=5).detail
+
+
+def test_refusals_come_before_the_work_with_their_figure():
+    w = np.random.default_rng(0).integers(0, 97, 90)
+    far = bkw(*examples(w, 97, 2, count=3000, seed=0))
+    assert far.status == "refused"
+    assert "out of reach: the cheapest plan holds 2^31 rows" in far.detail["reason"]
+    assert far.seconds < 10
+    few = bkw(*examples(w[:40], 97, 2, count=3000, seed=0))
+    assert (few.status, few.detail["reason"].split(":")[0]) == ("refused", "out of reach")
+    assert "informative rows, here are 2^10.2" in few.detail["reason"]
+    assert bkw(*examples(w, 97, 2, count=100, seed=0)).status == "refused"
+    assert bkw(*examples(w[:30], 97, 2, count=20_000, seed=0), budget=2**9).status == "refused"
+    assert bkw(*examples(support_secret(20, 3, np.random.default_rng(0)), 2, 2, count=400, seed=0)).status == "refused"
+
+
+@pytest.mark.parametrize("heads", [None, 3])
+def test_labels_without_a_secret_are_never_solved(heads):
+    X, Y, public = examples(np.random.default_rng(0).integers(0, 97, 20), 97, 2, count=20_000, seed=0)
+    Y = X * (
+        Y[np.random.default_rng(1).permutation(len(Y))] * 0 + np.random.default_rng(2).integers(0, 2, (20_000, 1, 1))
+    )
+    Y = np.where(np.arange(21) == 0, Y + 0.25 * X, 0.0)
+    outcome = bkw(X, Y, public | {"heads": heads})
+    assert (outcome.status, outcome.secret) == ("budget", None)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("q", "p", "n", "seconds"), [(97, 2, 56, 60), (97, 2, 62, 120), (97, 8, 76, 120)])
+def test_the_reach_that_was_asked_for_from_streams(q, p, n, seconds):
+    instance = Instance.generate(Rounding(n + 1, q, p), seed=0)
+    outcome = bkw_stream(Stream(instance, 1))
+    assert outcome.status == "solved"
+    assert outcome.secret["w"] == instance.secret["w"].tolist()
+    assert outcome.seconds < seconds
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("heads", [None, 12, 9, 7])
+def test_forty_dimensions_from_forty_thousand_examples(heads):
+    solved = 0
+    for seed in range(5):
+        instance = Instance.generate(Rounding(41, 97, 2, heads=heads), seed=seed)
+        data = instance.examples(40_000, seed + 1000)
+        solved += bkw(data.X, data.Y, instance.public(1)).secret == {"w": instance.secret["w"].tolist()}
+    assert solved >= (5 if heads is None else 4)
