@@ -105,18 +105,18 @@ def sort_keys(keys: Words, bits: int, order: NDArray[np.int32], longest: int) ->
         place[b] += 1
     runs = np.zeros(longest + 1, np.int64)
     for b in range(buckets):
-        low, high = ends[b], ends[b + 1]
+        low, high = int(ends[b]), int(ends[b + 1])
         if high - low > 32:
             part = order[low:high].copy()
             order[low:high] = part[np.argsort(keys[part])]
         else:
             for i in range(low + 1, high):
-                row, j = order[i], i
+                row, j = order[i], int(i)
                 while j > low and keys[order[j - 1]] > keys[row]:
                     order[j] = order[j - 1]
                     j -= 1
                 order[j] = row
-        start = np.int64(low)
+        start = low
         for i in range(low, high):
             if i + 1 == high or keys[order[i + 1]] != keys[order[start]]:
                 runs[min(i + 1 - start, longest)] += 1

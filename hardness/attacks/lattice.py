@@ -1,6 +1,7 @@
-"""The lattice attack on rounding: select, reduce, decode, unwrap and regress (theory 4.2, reduction.py)."""
+"""The lattice attack on rounding: select, reduce, decode, unwrap and regress (theory 4.2-4.3, reduction.py)."""
 
 from dataclasses import dataclass, replace
+from math import ceil
 from time import perf_counter
 from typing import Any
 
@@ -9,30 +10,33 @@ from numpy.typing import NDArray
 
 from hardness import modular
 from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.equations import Equations, accepts, extract, secret
-from hardness.attacks.estimates.costs import delta
+from hardness.attacks.equations import Equations, extract, secret
+from hardness.attacks.finish import finish
+from hardness.attacks.lattice_model import SPARE, forecast
 from hardness.modular import preimages
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-TRIALS = 40
-MOST_NODES = 28.5  # log2, some fifteen seconds of enumeration
-HOPELESS = 40.0  # log2 of nodes that no larger block size of the ladder brings into reach
-FUTILE = 80.0  # log2 of nodes forecast: not even reduced, for forecasts were up to 21 too high in small dimensions
+MOST_SECONDS = 900.0  # forecast; what takes longer is refused before anything is reduced
 LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory 4.2, last line)
 BEAM = 400_000
+MARGIN = 2.0
 ENOUGH = 50_000  # rows in a regression: beyond, precision is not what is missing
 
 
 @dataclass(frozen=True)
 class Rows:
-    """Public vectors a (N, n) with centres y (N,) of the residues each label leaves: a·w = y + error mod q."""
+    """Public vectors a (N, n) with centres y (N,) of the residues each label leaves: a·w = y + error mod q.
+
+    The error has standard deviation `sd`; beyond `reach` it is that of a label that is wrong.
+    """
 
     a: NDArray[np.int8]
     y: Floats
     q: int
     sd: float
+    reach: float = np.inf
 
     def where(self, keep: Any) -> "Rows":
         return replace(self, a=self.a[keep], y=self.y[keep])
@@ -74,41 +78,32 @@ def lattice(
             return Outcome("solved", secret(equations, found[0]), len(equations), perf_counter() - start, detail)
     centre, width = preimages(equations.q, equations.p)
     sd = float(np.sqrt(((width[known.level] ** 2 - 1) / 12).mean() + equations.noise**2))
-    rows = Rows(known.a, centre[known.level], equations.q, max(sd, 0.2))
-    kept, order = select(rows)
+    reach = (int(width.max()) - 1) / 2 + MARGIN + 4 * equations.noise
+    rows = Rows(known.a, centre[known.level], equations.q, max(sd, 0.2), reach)
+    dot = bool((rows.a < 0).any())
+    cast = forecast(n, len(rows.a), rows.sd / rows.q, dot)
+    detail |= {"method": "orthogonal lattice", "forecast_seconds": round(cast.seconds, 1), "forecast": str(cast)}
+    if progress is not None:
+        progress(f"plan: {cast}")
+    if cast.seconds > MOST_SECONDS:
+        return _ended("refused", start, reason=f"out of reach: {cast}", **detail)
+    kept, order = select(rows, cast.rank)
     core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
     rng = np.random.default_rng(seed)
-    detail |= {
-        "method": "orthogonal lattice",
-        "selected_away": len(order),
-        "rows": len(core.a),
-        "log2_nodes": 0.0,
-    }
-    predicted = forecast(core)
-    if predicted > FUTILE:
-        reason = f"out of reach: 2^{predicted:.0f} nodes of search expected in {len(kept)} dimensions after reduction"
-        return _ended("refused", start, reason=reason)
-    hopeless = 0
-    for trial in range(TRIALS if budget is None else budget):
+    detail |= {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
+    few = known.rows(slice(0, ENOUGH))
+    for trial in range(ceil(5 / cast.chance) if budget is None else budget):
         detail["trials"] = trial + 1
-        w = decode(core, rng, detail)
+        w = decode(core, cast.rank, rng, detail)
         if progress is not None:
             progress(f"trial {trial + 1}: {detail}")
-        hopeless = hopeless + 1 if detail["log2_nodes"] > HOPELESS else 0
-        if hopeless == 3:
-            detail["reason"] = "even after reduction the search would take 2^40 nodes"
-            break
         if w is None:
             continue
         full = grow(rows, kept, order, w)
-        guess = np.rint(full).astype(np.int64) % equations.q
-        if equations.noise == 0:
-            guess = polish(known, guess)
-            if known.agreement(guess) < 1:
-                sharper = centre_of_box(rows, (width[known.level] - 1) / 2, full)
-                again = polish(known, np.rint(sharper).astype(np.int64) % equations.q)
-                guess = max(guess, again, key=known.agreement)
-        if accepts(fresh, guess, known):
+        guess = finish(few, fresh, full)
+        if guess is None and equations.noise == 0 and len(few) < ENOUGH:
+            guess = finish(few, fresh, centre_of_box(rows, (width[known.level] - 1) / 2, full))
+        if guess is not None:
             detail["agreement"] = known.agreement(guess)
             return Outcome("solved", secret(equations, guess), len(equations), perf_counter() - start, detail)
     return Outcome("budget", None, len(equations), perf_counter() - start, detail)
@@ -118,27 +113,13 @@ def _ended(status: str, start: float, **detail: Any) -> Outcome:
     return Outcome(status, None, 0, perf_counter() - start, detail)
 
 
-def rank_for(n: int, dot: bool) -> int:
-    """Rank M of the orthogonal lattice at which BKZ of the ladder decodes best: minimises M ln δ + n L/M.
-
-    The volume is about e^{nL}, L = ln(√N/2) for binary and ln(√(N/2)) for ternary rows; below 100 there is
-    nothing to save, and coarse levels need the redundancy to have one answer.
-    """
-    M = 100
-    for _ in range(5):
-        L = np.log(np.sqrt(n + M) / (np.sqrt(2) if dot else 2))
-        M = max(100, round(np.sqrt(n * L / np.log(delta(45)))))
-    return M
-
-
-def select(rows: Rows) -> tuple[Integers, Integers]:
+def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:
     """Coordinates to keep, and those to do without, in the order of giving them up.
 
     Greedily: the coordinate that vanishes on most of the rows left, as long as the rows that vanish on all
-    given up so far are half as many again as one trial draws.
+    given up so far are half as many again as a trial in this rank draws.
     """
     n = rows.a.shape[1]
-    dot = bool((rows.a < 0).any())
     zero = rows.a == 0
     left = np.arange(n)
     given_up: list[int] = []
@@ -146,7 +127,7 @@ def select(rows: Rows) -> tuple[Integers, Integers]:
     while len(left) > 4:
         counts = zero[np.ix_(alive, left)].sum(axis=0)
         smaller = len(left) - 1
-        if counts.max() < 1.5 * (smaller + rank_for(smaller, dot)):
+        if counts.max() < SPARE * (smaller + rank):
             break
         j = int(left[np.argmax(counts)])
         given_up.append(j)
@@ -155,29 +136,13 @@ def select(rows: Rows) -> tuple[Integers, Integers]:
     return left, np.array(given_up, dtype=np.int64)
 
 
-def forecast(core: Rows) -> float:
-    """log2 of the search nodes to expect at the top of the ladder, on the geometric-series profile (references B2).
-
-    The first rows give the volume; nothing is reduced.
-    """
-    from hardness.attacks.reduction import LADDER, pruning, reduction_nodes
-
-    n = core.a.shape[1]
-    U = core.a[: n + rank_for(n, bool((core.a < 0).any()))].astype(np.float64)
-    M = len(U) - n
-    volume = np.linalg.slogdet(U.T @ U)[1] / 2
-    profile = np.exp(volume / M + (M - 1 - 2 * np.arange(M)) * np.log(delta(LADDER[-1])))
-    return pruning(np.diag(profile), core.sd / core.q, reduction_nodes(LADDER[-1], M))[2]
-
-
-def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
+def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
     """One trial: w mod q (n,), a real estimate, from freshly drawn rows, or None."""
     from hardness.attacks.kernels_lattice import nearest
-    from hardness.attacks.reduction import ladder, orthogonal_basis, pruning, reduction_nodes, triangular
+    from hardness.attacks.reduction import MOST_NODES, ladder, orthogonal_basis, pruning, reduction_nodes, triangular
 
     n = core.a.shape[1]
-    draw = n + rank_for(n, bool((core.a < 0).any()))
-    sample = core.where(rng.permutation(len(core.a))[:draw])
+    sample = core.where(rng.permutation(len(core.a))[: n + rank])
     try:
         B, rest = orthogonal_basis(sample.a)
     except ValueError:
@@ -189,11 +154,11 @@ def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floa
         before = price
         bound, chance, nodes, price = pruning(L, core.sd / core.q, reduction_nodes(beta, len(B)))
         # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
-        if (price > 0.875 * before and nodes < MOST_NODES) or (nodes > HOPELESS and beta > 2):
+        if price > 0.875 * before and nodes < MOST_NODES:
             break
     detail |= {"dimension": len(sample.a), "rank": len(B)}
     detail |= {"log2_nodes": round(nodes, 1), "chance": round(chance, 3)}
-    if nodes > MOST_NODES + 1:
+    if nodes > MOST_NODES:
         return None
     m, norm, _ = nearest(L, B @ sample.y / core.q, bound, int(2**MOST_NODES))
     if not np.isfinite(norm):
@@ -204,12 +169,15 @@ def decode(core: Rows, rng: np.random.Generator, detail: dict[str, Any]) -> Floa
 
 
 def regress(rows: Rows, w: Floats, rounds: int = 4) -> Floats:
-    """Unwrap a·w = y + q k with k from the last estimate, solve by least squares, and again."""
+    """Unwrap a·w = y + q k with k from the last estimate, solve by least squares, and again; at last only where
+    the error is within reach.
+    """
     a, y = rows.a[:ENOUGH].astype(np.float64), rows.y[:ENOUGH]
     gram = a.T @ a
-    for _ in range(rounds):
-        k = np.rint((a @ w - y) / rows.q)
-        w = np.linalg.lstsq(gram, a.T @ (y + rows.q * k), rcond=None)[0]
+    for turn in range(rounds):
+        rest = (y - a @ w + rows.q / 2) % rows.q - rows.q / 2
+        rest[np.abs(rest) > (rows.reach if turn else np.inf)] = 0
+        w = w + np.linalg.lstsq(gram, a.T @ rest, rcond=None)[0]
     return w
 
 
@@ -250,23 +218,6 @@ def grow(rows: Rows, kept: Integers, order: Integers, w: Floats) -> Floats:
     full = np.empty(len(active))
     full[active] = estimate
     return full
-
-
-def polish(equations: Equations, w: Integers) -> Integers:
-    """Change one coordinate of w by ±1 while that reproduces more labels: mends what regression rounded wrong."""
-    q, p, a = equations.q, equations.p, equations.a.astype(np.int64)
-    t = a @ w
-    best = int((modular.level(t, q, p) == equations.level).sum())
-    improved = best < len(t)
-    while improved:
-        improved = False
-        for j in range(len(w)):
-            for step in (1, -1):
-                moved = t + step * a[:, j]
-                agree = int((modular.level(moved, q, p) == equations.level).sum())
-                if agree > best:
-                    w, t, best, improved = w + step * (np.arange(len(w)) == j), moved, agree, True
-    return w % q
 
 
 def lookup(equations: Equations) -> Integers:

@@ -114,7 +114,8 @@ def triangular(B: Integers) -> Floats:
     return np.asarray(R.T * np.sign(np.diag(R)))
 
 
-QUANTILES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5, 0.4, 0.3)
+QUANTILES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
+MOST_NODES = 28.5  # log2 of the nodes of one search: some fifteen seconds
 
 
 @cache
@@ -135,21 +136,20 @@ def reduction_nodes(beta: int, M: int) -> float:
     return share * 2.5e7 * (M / 100) ** 3
 
 
-def pruning(L: Floats, sd: float, spent: float) -> tuple[Floats, float, float, float]:
+def pruning(L: Floats, sd: float, spent: float, most: float = MOST_NODES) -> tuple[Floats, float, float, float]:
     """Bounds (M,) on squared norms, their chance of success, log2 of the nodes, and their price.
 
-    They minimise the price: nodes a success when a reduction worth `spent` nodes precedes every search. The node
-    count is the Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
+    They minimise the price: nodes a success when a reduction worth `spent` nodes precedes every search, among
+    bounds with at most 2^`most` nodes, or are those with the fewest nodes where none has so few. The node count is the Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
     """
     M = len(L)
     i = np.arange(1, M + 1)
     gamma = np.array([lgamma(k / 2 + 1) for k in i])
     density = np.cumsum(np.log(np.diag(L))) - gamma
-    best: tuple[Floats, float, float, float] | None = None
+    found = []
     for level, chance in _bounds(M):
         nodes = float(np.logaddexp.reduce(i / 2 * np.log(pi * sd**2 * level) + density) / log(2))
         price = (spent + 2.0 ** min(nodes, 900)) / max(chance, 1e-4)
-        if best is None or price < best[3]:
-            best = (sd**2 * level, chance, nodes, price)
-    assert best is not None
-    return best
+        found.append((sd**2 * level, chance, nodes, price))
+    few = [one for one in found if one[2] <= most]
+    return min(few, key=lambda one: one[3]) if few else min(found, key=lambda one: one[2])
