@@ -100,9 +100,9 @@ def sort_keys(keys: Words, bits: int, order: NDArray[np.int32], longest: int) ->
         ends[b + 1] += ends[b]
     place = ends[:-1].copy()
     for i in range(keys.size):
-        b = np.int64(keys[i] >> down)
-        order[place[b]] = i
-        place[b] += 1
+        bucket = np.int64(keys[i] >> down)
+        order[place[bucket]] = i
+        place[bucket] += 1
     runs = np.zeros(longest + 1, np.int64)
     for b in range(buckets):
         low, high = int(ends[b]), int(ends[b + 1])

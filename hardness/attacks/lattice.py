@@ -92,7 +92,7 @@ def lattice(
     rng = np.random.default_rng(seed)
     detail |= {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
     few = known.rows(slice(0, ENOUGH))
-    for trial in range(ceil(5 / cast.chance) if budget is None else budget):
+    for trial in range(ceil(5 / max(cast.chance, 1e-4)) if budget is None else budget):
         detail["trials"] = trial + 1
         w = decode(core, cast.rank, rng, detail)
         if progress is not None:

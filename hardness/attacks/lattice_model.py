@@ -25,7 +25,7 @@ SPARE = 1.5  # rows there must be for each that a trial draws
 
 @dataclass(frozen=True)
 class Forecast:
-    """The cheapest way found: n' coordinates left, rank M, block size, log2 of nodes a trial, chance, seconds in all."""
+    """The cheapest way: coordinates `left`, rank M, block size, log2 of nodes a trial, chance, seconds in all."""
 
     left: int
     rank: int
@@ -42,15 +42,18 @@ class Forecast:
 
 
 @cache
-def profile(n: int, M: int, beta: int, dot: bool) -> tuple[float, ...]:
+def profile(n: int, M: int, beta: int, dot: bool, hermite: float | None = None) -> tuple[float, ...]:
     """Lengths b*_i (M,) of the Gram-Schmidt vectors of a β-reduced basis of the orthogonal lattice of n + M rows.
+
+    `hermite` is δ where it is not the measured one of this block size.
 
     >>> b = profile(36, 120, 30, False)
     >>> bool(np.isclose(np.log(b).sum(), 36 * np.log(np.sqrt(156) / 2))), round(b[0] / b[1], 4)
     (True, 1.0245)
     """
+    slope = 2 * log(hermite or HERMITE[beta])
     volume = n * log(sqrt(n + M) / (sqrt(2) if dot else 2))
-    floor, slope = log(1.05 * sqrt((n + M) / M)), 2 * log(HERMITE[beta])
+    floor = log(1.05 * sqrt((n + M) / M))
     if volume <= M * floor:  # so few coordinates that the basis is as good as orthogonal
         return (float(np.exp(volume / M)),) * M
     fall = slope * np.arange(M)
@@ -82,7 +85,7 @@ def left_of(n: int, rows: float, M: int) -> int:
 def _one(n: int, rows: float, error: float, dot: bool, M: int, beta: int) -> Forecast:
     left = left_of(n, rows, M)
     spent = reduction_nodes(beta, M)
-    bounds, chance, nodes, _ = pruning(np.diag(profile(left, M, beta, dot)), error, spent)
+    _, chance, nodes, _ = pruning(np.diag(profile(left, M, beta, dot)), error, spent)
     trial = SECONDS[beta] * (M / 100) ** 3 + PER_NODE * 2.0 ** min(nodes, 900)
     return Forecast(left, M, beta, nodes, chance, AROUND + trial / max(chance, 1e-4))
 

@@ -119,7 +119,7 @@ MOST_NODES = 28.5  # log2 of the nodes of one search: some fifteen seconds
 
 
 @cache
-def _bounds(M: int) -> tuple[tuple[Floats, float], ...]:
+def bounds(M: int) -> tuple[tuple[Floats, float], ...]:
     """For each quantile α: χ² quantiles (M,) of the squared norms, and the chance that all M of them hold."""
     from scipy.stats import chi2
 
@@ -140,14 +140,15 @@ def pruning(L: Floats, sd: float, spent: float, most: float = MOST_NODES) -> tup
     """Bounds (M,) on squared norms, their chance of success, log2 of the nodes, and their price.
 
     They minimise the price: nodes a success when a reduction worth `spent` nodes precedes every search, among
-    bounds with at most 2^`most` nodes, or are those with the fewest nodes where none has so few. The node count is the Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
+    bounds with at most 2^`most` nodes, or are those with the fewest nodes where none has so few. The node count is the
+    Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
     """
     M = len(L)
     i = np.arange(1, M + 1)
     gamma = np.array([lgamma(k / 2 + 1) for k in i])
     density = np.cumsum(np.log(np.diag(L))) - gamma
     found = []
-    for level, chance in _bounds(M):
+    for level, chance in bounds(M):
         nodes = float(np.logaddexp.reduce(i / 2 * np.log(pi * sd**2 * level) + density) / log(2))
         price = (spent + 2.0 ** min(nodes, 900)) / max(chance, 1e-4)
         found.append((sd**2 * level, chance, nodes, price))

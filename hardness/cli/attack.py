@@ -18,13 +18,17 @@ SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
 Examples = Annotated[Path, typer.Argument(help="Examples file of `hardness sample`.", metavar="E.npz")]
 
 
+# What an estimate depends on; the heads of a rounding instance are not among them.
+COUNTED = ("family", "dim", "gadget", "modulus", "levels", "weight", "noise", "flip")
+
+
 def register(app: typer.Typer) -> None:
     for each, cls in ((attack, None), (attacks, None), (estimate, Estimate), (challenge, None), (judge, None)):
         app.command(cls=cls)(each)
 
 
 def attack(
-    name: Annotated[str, typer.Argument(help="gaussian, lattice, search or a registered attack.", metavar="NAME")],
+    name: Annotated[str, typer.Argument(help="bkw, gaussian, lattice, search or a registered attack.", metavar="NAME")],
     file: Examples,
     budget: Annotated[
         int | None, typer.Option(min=0, help="Tries, trials or steps, as the attack counts them.")
@@ -90,7 +94,9 @@ def estimate(
     """
     from hardness.instance import Instance
 
-    _emit_estimates(Instance.load(target).public(0), tolerance, as_json)
+    instance = Instance.load(target)
+    # Heads that were chosen so that every label is right bound nothing: only those asked for do.
+    _emit_estimates({**instance.public(0), "heads": instance.parameters.get("heads")}, tolerance, as_json)
 
 
 def estimate_family(family: "Family", tolerance: SqTolerance = 0.05, as_json: Json = False) -> None:
@@ -101,17 +107,29 @@ def estimate_family(family: "Family", tolerance: SqTolerance = 0.05, as_json: Js
 
 
 def _emit_estimates(public: dict[str, Any], tolerance: float, as_json: bool) -> None:
-    from hardness.attacks.estimates.prices import estimates, guarantee
+    from importlib.metadata import version
+
+    from hardness.attacks.estimates.prices import cheapest, estimates, guarantee
 
     if not 0 < tolerance <= 1:
         raise InputError(f"tolerance must be in (0, 1], got {tolerance}")
-    rows = [vars(line) for line in estimates(public, tolerance)]
+    found = estimates(public, tolerance)
+    rows, least = [vars(line) for line in found], cheapest(found)
     lines = [
         f"{row['name']:38} {_bits(row['log2_time'])} time  {_bits(row['log2_memory'])} memory  "
         f"{_bits(row['samples'])} examples  {row['status']}: {row['source']}"
         for row in rows
     ]
-    emit(as_json, {"attacks": rows, "guarantee": guarantee(public)}, [*lines, guarantee(public)])
+    counted = (*COUNTED, "heads") if public["family"] == "parity" else COUNTED
+    payload = {
+        "attacks": rows,
+        "cheapest": None if least is None else {"name": least.name, "log2_time": least.log2_time},
+        "guarantee": guarantee(public),
+        "parameters": {name: public[name] for name in counted if name in public},
+        "version": version("attention-hardness"),
+    }
+    lines += [] if least is None else [f"cheapest: {least.name}, {_bits(least.log2_time).strip()}"]
+    emit(as_json, payload, [*lines, guarantee(public)])
 
 
 def _bits(value: float | None) -> str:

@@ -1,8 +1,7 @@
 """What LWE costs: primal uSVP, dual and coded BKW, for uniform public vectors (references B)."""
 
 from collections.abc import Callable
-from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import exp, inf, log, log2, pi, sqrt
 
 import numpy as np
@@ -173,39 +172,3 @@ def sums_needed(samples: float, wanted: float) -> int:
             return max(k - 1, 1)
         total += log2(2 * (samples - k + 1) / k)
     return 10_000
-
-
-def binary_primal(n: int, relative_error: float, dot: bool, model: str) -> Cost:
-    """Primal uSVP in the lattice that this lab's attack decodes: short public vectors projected away (reduction.py).
-
-    Rank M, volume (√N/2)^{-n} for binary and (√(N/2))^{-n} for ternary vectors, N = n + M, error σ/q =
-    `relative_error`: no modulus in it. Among 2^b times the rows, enough are zero on b coordinates: the best b is taken.
-    """
-
-    def cost(b: int, count_rows: bool = True) -> Cost:
-        left = n - b
-
-        def rows(M: int) -> float:
-            return b + log2(left + M) if count_rows else 0.0
-
-        def log_volume(M: NDArray[np.float64]) -> NDArray[np.float64]:
-            return -left / 2 * np.log((left + M) / (2 if dot else 4))
-
-        found = cheapest_usvp(log_volume, left + 1, log(max(relative_error, 1e-9)), model, rows)
-        return replace(found, samples=b + log2(left + (found.dimension or 0)) + 1)
-
-    # Reduction gets cheaper with b, rows dearer: the best b is where they cross, or a little beyond.
-    low, high = 0, n - 1
-    while low < high:
-        b = (low + high) // 2
-        try:
-            low, high = (low, b) if cost(b, count_rows=False).time <= b + log2(n - b) else (b + 1, high)
-        except EstimateFailed:
-            low = b + 1
-    near = []
-    for b in range(max(low - 2, 0), min(low + 5, n)):
-        with suppress(EstimateFailed):
-            near.append(cost(b))
-    if not near:
-        raise EstimateFailed("no block size decodes, whatever the selection of rows")
-    return min(near, key=lambda found: found.time)

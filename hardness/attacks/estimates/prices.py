@@ -7,8 +7,10 @@ from math import comb, exp, inf, log, log2, pi
 from typing import Any
 
 from hardness.attacks import Public
+from hardness.attacks.bkw_plan import bias_of
 from hardness.attacks.equations import sparsity
-from hardness.attacks.estimates.lwe import Cost, EstimateFailed, binary_primal, coded_bkw, dual, lwr_to_lwe, primal
+from hardness.attacks.estimates.lab import integer_bkw, short_vectors
+from hardness.attacks.estimates.lwe import Cost, EstimateFailed, coded_bkw, dual, lwr_to_lwe, primal
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.errors import InputError
 from hardness.modular import preimages
@@ -49,6 +51,18 @@ def estimates(public: Public, tolerance: float = TOLERANCE) -> list[Estimate]:
         raise InputError(f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding")
     lines = _parity(public, tolerance) if public["family"] == "parity" else _rounding(public, tolerance)
     return [_line(name, source, compute) for name, source, compute in lines]
+
+
+def cheapest(lines: list[Estimate]) -> Estimate | None:
+    """The cheapest attack of those whose estimate is ok and whose assumptions hold here; None if there is none.
+
+    The bound on statistical queries is no attack, and lines for uniform public vectors are for comparison only.
+
+    >>> cheapest(estimates({"family": "parity", "dim": 64, "heads": 12, "gadget": "diag", "flip": 0.0})).name
+    'gaussian'
+    """
+    able = [e for e in lines if e.log2_time is not None and e.name != "sq bound" and UNIFORM not in e.source]
+    return min(able, key=lambda e: e.log2_time or 0.0, default=None)
 
 
 Line = tuple[str, str, Callable[[], Cost | str]]
@@ -166,22 +180,25 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
             return "every level holds several residues, so no label is a linear equation"
         return Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10) / exact))
 
+    bias = bias_of(q, p, noise)
+    own = "2^30 operations to a second of one core, held to measured seconds; rows free"
     lines: list[Line] = [
         ("sq bound", f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)", sq),
         ("exhaustive", "all secrets of the public kind", lambda: Cost(secrets + 1, log2(n), test + 1)),
         ("meet in the middle", "halves of the secret meet in boxes of residues; search.py", middle),
         ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", eliminate),
+        ("bkw", f"integer BKW with a grid transform; {own}; bkw.py", lambda: integer_bkw(n, bias, int(dot))),
+        (
+            "lattice",
+            f"orthogonal lattice, profile with its floor; {own}; lattice.py",
+            lambda: short_vectors(n, max(lwe.error, 0.2) / q, dot),
+        ),
         ("coded bkw", f"lattice codes over Z_q; {UNIFORM}", lambda: coded_bkw(lwe)),
     ]
     for model in ("ADPS16", "MATZOV"):
         lines += [
             (f"primal usvp, {model}", f"GSA; {UNIFORM}", partial(primal, lwe, model)),
             (f"dual, {model}", f"GSA; {UNIFORM}", partial(dual, lwe, model)),
-            (
-                f"primal for short public vectors, {model}",
-                "GSA in the orthogonal lattice, best selection of rows; lattice.py",
-                partial(binary_primal, n, lwe.error / q, dot, model),
-            ),
         ]
     return lines
 
