@@ -56,10 +56,19 @@ def test_head_limited_labels_fall_to_the_lattice_all_the_same(room):
     assert json.loads(room("inspect {}/r --reveal --json")[1])["secret"] == json.loads(out)["secret"]
 
 
+def test_bkw_prints_its_plan_before_it_works(room):
+    room("generate rounding --dim 25 --modulus 97 --levels 2 --heads 6 --seed 3 --out {}/r")
+    room("sample {}/r --count 20000 --seed 1 --out {}/r.npz")
+    code, out, err = room("attack bkw {}/r.npz --json")
+    assert (code, json.loads(out)["status"]) == (0, "solved")
+    assert err.startswith("plan: ")
+    assert json.loads(room("inspect {}/r --reveal --json")[1])["secret"] == json.loads(out)["secret"]
+
+
 def test_attacks_lists_the_registered_ones(room):
     code, out, _ = room("attacks --json")
     assert code == 0
-    assert {row["name"] for row in json.loads(out)["attacks"]} >= {"gaussian", "lattice", "search"}
+    assert {row["name"] for row in json.loads(out)["attacks"]} >= {"bkw", "gaussian", "lattice", "search"}
 
 
 def test_estimate_takes_an_instance_or_a_family(room):
@@ -69,6 +78,11 @@ def test_estimate_takes_an_instance_or_a_family(room):
     assert of_file == of_family
     assert {"name", "log2_time", "log2_memory", "samples", "status", "source"} <= of_file["attacks"][0].keys()
     assert "about 5 dimensions" in of_file["guarantee"]
+    assert of_file["cheapest"]["log2_time"] == min(
+        row["log2_time"] for row in of_file["attacks"] if row["name"] in ("bkw", "lattice", "meet in the middle")
+    )
+    assert of_file["parameters"]["modulus"] == 97
+    assert of_file["version"]
 
 
 @pytest.mark.parametrize(

@@ -12,8 +12,10 @@ from hardness.attacks.equations import sparsity
 from hardness.attacks.estimates.lab import integer_bkw, short_vectors
 from hardness.attacks.estimates.lwe import Cost, EstimateFailed, coded_bkw, dual, lwr_to_lwe, primal
 from hardness.attacks.gaussian import FULL_RANK
+from hardness.concepts import RoundingConcepts
 from hardness.errors import InputError
 from hardness.modular import preimages
+from hardness.sq.bounds.rounding import truncation
 
 TOLERANCE = 0.05
 UNIFORM = "assumes uniform public vectors, which these are not"
@@ -160,7 +162,13 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
         if h is not None:
             return "the bound is for dense uniform secrets"
         rate = 2 + n * log2(8 / 3) if dot and q % 2 else 3 + n
-        bound = 2 * log2(tolerance) + rate + log2(1 - float(q) ** -n)
+        share, mass = 1.0, 0.0  # of the secrets, labels of few heads are ideal but for this mass on this share
+        if public.get("heads") is not None and not public.get("exact"):
+            heads = int(public["heads"])
+            share, mass = truncation(RoundingConcepts(n, q, p, "dot" if dot else "diag", heads), tolerance, heads)
+        if mass >= tolerance or share <= float(q) ** -n:
+            return "labels of so few heads: the bound proves nothing"
+        bound = 2 * log2(tolerance - mass) + rate + log2(share - float(q) ** -n)
         return Cost(bound, 0.0, 0.0) if bound > 0 else "the bound is below one query"
 
     def middle() -> Cost | str:
