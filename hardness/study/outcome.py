@@ -63,7 +63,7 @@ def ended(error: BaseException, guard: float) -> Outcome:
 
 
 def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
-    """Run one trial: its outcome, whatever happens in it, and the seconds it took.
+    """Run one trial: its outcome, whatever happens in it, and the seconds it took, unless it has measured them itself.
 
     >>> def divides(task, root, guard):
     ...     return Outcome("solved", 1 / 0)
@@ -75,7 +75,7 @@ def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
         outcome = trial(task, root, guard)
     except Exception as error:
         outcome = ended(error, guard)
-    return replace(outcome, seconds=time.perf_counter() - begin)
+    return replace(outcome, seconds=outcome.seconds or time.perf_counter() - begin)
 
 
 def one_line(error: BaseException) -> str:
