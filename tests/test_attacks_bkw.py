@@ -1,7 +1,8 @@
 """Integer BKW: its parts against exact arithmetic, its plan against itself, and what it was asked to solve."""
 
 from itertools import pairwise, product
-from math import inf, sqrt
+from math import inf, log2, sqrt
+from time import process_time
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ from attack_examples import centred, examples, support_secret
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardness import registry
 from hardness.attacks import kernels_bkw
 from hardness.attacks.bkw import bkw, bkw_stream
 from hardness.attacks.bkw_plan import bias_of, entropy, plan
@@ -240,3 +242,34 @@ def test_forty_dimensions_from_forty_thousand_examples(heads):
         data = instance.examples(40_000, seed + 1000)
         solved += bkw(data.X, data.Y, instance.public(1)).secret == {"w": instance.secret["w"].tolist()}
     assert solved >= (5 if heads is None else 4)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("attack", "q", "p", "n"),
+    [("bkw", 97, 2, 40), ("bkw", 97, 4, 40), ("lattice", 97, 2, 32), ("lattice", 97, 4, 56), ("lattice", 97, 8, 88)],
+)
+def test_predictions_lie_within_three_bits_above_two_seconds(attack, q, p, n):
+    ratios = []
+    for seed in range(3):  # the number of trials of a lattice attack is geometric, so the median counts
+        instance = Instance.generate(Rounding(n + 1, q, p), seed=seed)
+        data = instance.examples(80_000, seed + 1000)
+        begin = process_time()
+        outcome = registry.get("attack", attack)(data.X, data.Y, instance.public(1))
+        spent = process_time() - begin
+        assert outcome.status == "solved"
+        detail = outcome.detail
+        predicted = detail["predicted_seconds" if attack == "bkw" else "forecast_seconds"]
+        ratios.append(log2(max(spent, 2.0) / max(predicted, 2.0)))
+    assert abs(sorted(ratios)[1]) <= 3
+
+
+@pytest.mark.slow
+def test_the_lattice_attack_refuses_what_it_cannot_search_at_once():
+    instance = Instance.generate(Rounding(41, 97, 2), seed=0)
+    data = instance.examples(80_000, 1)
+    begin = process_time()
+    outcome = registry.get("attack", "lattice")(data.X, data.Y, instance.public(1))
+    assert outcome.status == "refused"
+    assert "trials" not in outcome.detail
+    assert process_time() - begin < 10

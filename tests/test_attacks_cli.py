@@ -56,13 +56,16 @@ def test_head_limited_labels_fall_to_the_lattice_all_the_same(room):
     assert json.loads(room("inspect {}/r --reveal --json")[1])["secret"] == json.loads(out)["secret"]
 
 
-def test_bkw_prints_its_plan_before_it_works(room):
+def test_bkw_prints_its_plan_before_it_works_and_the_judge_takes_its_answer(room, tmp_path):
     room("generate rounding --dim 25 --modulus 97 --levels 2 --heads 6 --seed 3 --out {}/r")
     room("sample {}/r --count 20000 --seed 1 --out {}/r.npz")
     code, out, err = room("attack bkw {}/r.npz --json")
     assert (code, json.loads(out)["status"]) == (0, "solved")
     assert err.startswith("plan: ")
     assert json.loads(room("inspect {}/r --reveal --json")[1])["secret"] == json.loads(out)["secret"]
+    assert room("challenge {}/r --count 10 --toy --out {}/c")[0] == 0
+    (tmp_path / "answer.json").write_text(json.dumps(json.loads(out)["secret"]))
+    assert room("judge {}/c {}/answer.json")[0] == 0
 
 
 def test_attacks_lists_the_registered_ones(room):
