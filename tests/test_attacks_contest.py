@@ -79,7 +79,7 @@ def test_the_page_is_a_function_of_the_rows(tmp_path):
     ]
     with Store(tmp_path / "rows.db", {"study": "ladder", "seed": 0, "quick": True}) as store:
         store.plan(tasks)
-        run(tasks, store, root=0, workers=0)
+        run(tasks, store, trial, root=0, workers=0)
         verdict = catalog.page(store, tmp_path / "a")
         catalog.page(store, tmp_path / "b")
     assert verdict.startswith("2 of 2 instances are solved")
