@@ -227,10 +227,11 @@ def test_labels_without_a_secret_are_never_solved(heads):
 @pytest.mark.parametrize(("q", "p", "n", "seconds"), [(97, 2, 56, 60), (97, 2, 62, 120), (97, 8, 76, 120)])
 def test_the_reach_that_was_asked_for_from_streams(q, p, n, seconds):
     instance = Instance.generate(Rounding(n + 1, q, p), seed=0)
+    begin = process_time()
     outcome = bkw_stream(Stream(instance, 1))
+    assert process_time() - begin < seconds
     assert outcome.status == "solved"
     assert outcome.secret["w"] == instance.secret["w"].tolist()
-    assert outcome.seconds < seconds
 
 
 @pytest.mark.slow

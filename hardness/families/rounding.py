@@ -50,7 +50,7 @@ class Rounding:
         "lab's); not claimed for sparse secrets or in exact mode, where the label offsets depend on w. "
         "All algorithms: learning with rounding, with public vectors that are binary (diag) or ternary (dot); "
         "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE in "
-        "dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: lattice attacks win."
+        "dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: integer BKW and lattices win."
     )
     heads_meaning: ClassVar[str] = "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"
     example: ClassVar[str] = "--dim 513 --modulus 257 --levels 2 --heads 90"
