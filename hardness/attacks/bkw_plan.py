@@ -59,7 +59,7 @@ def entropy(level: int) -> float:
     """Collision entropy in bits of a coordinate that is a sum of 2^level half signs.
 
     >>> [round(entropy(i), 3) for i in range(3)]
-    [1.0, 1.415, 1.87]
+    [1.0, 1.415, 1.871]
     """
     m = 2**level
     return float(2 * m - log2(comb(2 * m, m)))

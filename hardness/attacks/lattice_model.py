@@ -48,7 +48,7 @@ def profile(n: int, M: int, beta: int, dot: bool, hermite: float | None = None) 
     `hermite` is δ where it is not the measured one of this block size.
 
     >>> b = profile(36, 120, 30, False)
-    >>> bool(np.isclose(np.log(b).sum(), 36 * np.log(np.sqrt(156) / 2))), round(b[0] / b[1], 4)
+    >>> bool(np.isclose(np.log(b).sum(), 36 * np.log(np.sqrt(156) / 2))), round(float(b[0] / b[1]), 4)
     (True, 1.0245)
     """
     slope = 2 * log(hermite or HERMITE[beta])
