@@ -100,5 +100,5 @@ def seconds(task: Task) -> float:
         case "fit", "random-features":
             return 3 + dim / 4
         case "attack", _:
-            return 6.0 if solver["attack"] == "lattice" and task.family == "rounding" else 1.0
+            return 6.0 if solver["attack"] in ("bkw", "lattice") and task.family == "rounding" else 1.0
     return 2.0
