@@ -135,7 +135,9 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
     )
     write_text(folder / ROWS, text.getvalue())
     write_text(folder / PAGE, html)
-    write_text(folder / SUMMARY, json.dumps({"study": "benchmarks", "verdict": verdict(rows), **about}) + "\n")
+    write_text(
+        folder / SUMMARY, json.dumps({"study": "benchmarks", "role": "speed", "verdict": verdict(rows), **about}) + "\n"
+    )
     renew_index(folder.parent)
 
 

@@ -94,7 +94,7 @@ def run(
             raise typer.Exit(stop.code) from stop
         if not ran:
             talk("nothing to do: every trial is stored")
-        verdict, counts = study.page(store, folder), store.counts()
+        verdict, counts = catalog.page(store, folder), store.counts()
     write_index(folder.parent) if out is None else renew_index(folder.absolute().parent)
     payload = {"study": name, "verdict": verdict, "page": str(folder / PAGE), "planned": len(tasks), "ran": ran}
     emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {folder / PAGE}"])

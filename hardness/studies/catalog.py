@@ -12,6 +12,7 @@ from hardness.studies.contest.study import STUDIES as CONTESTS
 from hardness.studies.exponential_in_m.study import STUDY as EXPONENTIAL_IN_M
 from hardness.studies.stress.study import STUDY as STRESS
 from hardness.studies.wall.study import STUDY as WALL
+from hardness.study.page.report import place
 from hardness.study.store import Store
 from hardness.study.study import Study
 
@@ -54,4 +55,7 @@ def get(name: str) -> Study:
 
 def page(store: Store, folder: Path) -> str:
     """Write the page of a store's study into `folder`; returns its verdict line. A pure function of the rows."""
-    return get(str(store.about.get("study", ""))).page(store, folder)
+    study = get(str(store.about.get("study", "")))
+    verdict = study.page(store, folder)
+    place(folder, study.question, study.role)
+    return verdict

@@ -167,4 +167,4 @@ def seconds(task: Task) -> float:
     return 0.5
 
 
-STUDY = Study("head-budget", QUESTION, tasks, seconds, trial, write)
+STUDY = Study("head-budget", QUESTION, tasks, seconds, trial, write, role="proved")

@@ -128,4 +128,4 @@ def _drawings(table: Table) -> list[Drawing]:
     return [drawing]
 
 
-STUDY = Study("query-frontier", QUESTION, tasks, seconds, game, write)
+STUDY = Study("query-frontier", QUESTION, tasks, seconds, game, write, role="proved")

@@ -123,4 +123,4 @@ def _drawings(table: Table) -> list[Drawing]:
     return [drawing]
 
 
-STUDY = Study("rounding-games", QUESTION, tasks, seconds, game, write, guard=900.0)
+STUDY = Study("rounding-games", QUESTION, tasks, seconds, game, write, guard=900.0, role="proved")

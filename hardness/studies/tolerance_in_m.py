@@ -193,4 +193,4 @@ def seconds(task: Task) -> float:
     return 0.5
 
 
-STUDY = Study("tolerance-in-m", QUESTION, tasks, seconds, trial, write)
+STUDY = Study("tolerance-in-m", QUESTION, tasks, seconds, trial, write, role="proved")

@@ -15,7 +15,7 @@ class Study:
 
     `guest(quick, learner)` lists what a learner of the user's own, ``package.module:Class``, adds to the grid.
     `trial(task, root, guard)` runs one. `page(store, folder)` writes the page of a store into a folder and returns the
-    verdict line.
+    verdict line. `role` is where the study stands on the index: a word of `hardness.study.page.report.ROLES`.
     """
 
     name: str
@@ -26,3 +26,4 @@ class Study:
     page: Callable[[Store, Path], str]
     guard: float = 120.0
     guest: Callable[[bool, str], list[Task]] | None = None
+    role: str = "measured"

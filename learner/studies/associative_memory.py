@@ -253,4 +253,4 @@ def drawings(lines: Table) -> list[Drawing]:
     return [drawing]
 
 
-STUDY = Study("associative-memory", QUESTION, tasks, seconds, trial, write, guard=300.0)
+STUDY = Study("associative-memory", QUESTION, tasks, seconds, trial, write, guard=300.0, role="appendix")

@@ -174,4 +174,4 @@ def drawings(lines: Table) -> list[Drawing]:
     return [drawing]
 
 
-STUDY = Study("automata", QUESTION, tasks, seconds, trial, write)
+STUDY = Study("automata", QUESTION, tasks, seconds, trial, write, role="appendix")

@@ -238,4 +238,4 @@ def _adam(lines: Table) -> Drawing:
     return drawing
 
 
-STUDY = Study("linear-attention", QUESTION, tasks, seconds, trial, write, guard=300.0)
+STUDY = Study("linear-attention", QUESTION, tasks, seconds, trial, write, guard=300.0, role="appendix")

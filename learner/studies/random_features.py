@@ -281,4 +281,4 @@ def _heads(lines: Table) -> Drawing:
     return drawing
 
 
-STUDY = Study("random-features", QUESTION, tasks, seconds, trial, write, guard=300.0)
+STUDY = Study("random-features", QUESTION, tasks, seconds, trial, write, guard=300.0, role="appendix")

@@ -192,4 +192,4 @@ def drawings(lines: Table) -> list[Drawing]:
     return [drawing]
 
 
-STUDY = Study("universal-machine", QUESTION, tasks, seconds, trial, write, guard=600.0)
+STUDY = Study("universal-machine", QUESTION, tasks, seconds, trial, write, guard=600.0, role="appendix")

@@ -5,4 +5,4 @@ from hardness.studies.exponential_in_m.tasks import QUESTION, guest, seconds, ta
 from hardness.studies.exponential_in_m.trial import trial
 from hardness.study.study import Study
 
-STUDY = Study("exponential-in-m", QUESTION, tasks, seconds, trial, write, guard=600.0, guest=guest)
+STUDY = Study("exponential-in-m", QUESTION, tasks, seconds, trial, write, guard=600.0, guest=guest, role="answer")

@@ -49,6 +49,8 @@ class Drawing:
         self.name = name
         self.figure: Figure = Figure(figsize=(width, height), layout="constrained")
         self.caption = ""
+        self.kinds = ""  # of its statements: words of `glossary.KINDS`
+        self.seen = ""  # what is to be seen, for who cannot: before the caption in the alternative text
         self.tips: dict[str, str] = {}
         self._saved: dict[str, bytes] = {}
 
@@ -63,6 +65,24 @@ class Drawing:
         (mark,) = axes.plot([x], [y], linestyle="none", **look)
         self.tells(mark, tip)
 
+    @property
+    def alt(self) -> str:
+        """The alternative text: what is seen, the caption, what the panels, axes and keys say."""
+        panels = [axes for axes in self.figure.axes if axes.get_visible()]
+        said = [self.seen, self.caption]
+        for name, texts in (
+            ("Panels", [axes.get_title() or axes.get_title("left") for axes in panels]),
+            ("Across", [axes.get_xlabel() for axes in panels]),
+            ("Up", [axes.get_ylabel() for axes in panels]),
+            ("Key", [text.get_text() for legend in self._legends() for text in legend.get_texts()]),
+        ):
+            found = list(dict.fromkeys(text.replace("\n", " ") for text in texts if text))
+            said += [f"{name}: {'; '.join(found)}."] if found else []
+        return " ".join(filter(None, said))
+
+    def _legends(self) -> list[Any]:
+        return [*self.figure.legends, *(axes.get_legend() for axes in self.figure.axes if axes.get_legend())]
+
     def save(self, kind: str) -> bytes:
         """The figure as `svg` or `pdf`, the same bytes every time."""
         if kind in self._saved:
@@ -73,8 +93,15 @@ class Drawing:
             self.figure.savefig(stream, format=kind, metadata=undated)
         self.figure.set_layout_engine("none")  # laid out once: another format keeps the places
         found = stream.getvalue()
-        self._saved[kind] = _counted(found.decode(), self.name).encode() if kind == "svg" else found
+        self._saved[kind] = self._told(_counted(found.decode(), self.name)).encode() if kind == "svg" else found
         return self._saved[kind]
+
+    def _told(self, svg: str) -> str:
+        """An SVG that says what it shows to who does not see it."""
+        alt = escape(self.alt)
+        label = escape(self.alt, {'"': "&quot;"})
+        head = f'<svg role="img" aria-label="{label}" '
+        return re.sub(r"<svg ([^>]*>)", lambda found: f"{head}{found[1]}\n <desc>{alt}</desc>", svg, count=1)
 
     def inline(self) -> str:
         """The figure for a page: no XML head, colours as CSS variables, a title on every point."""
@@ -82,7 +109,9 @@ class Drawing:
         text = text[text.index("<svg") :]
         for identity, tip in self.tips.items():
             text = text.replace(f'<g id="{identity}">', f'<g id="{identity}" class="tip"><title>{escape(tip)}</title>')
-        text = re.sub(r'<svg ([^>]*?)height="[^"]*"([^>]*?)width="([\d.]+)pt"', r'<svg \1\2style="width:\3pt"', text)
+        head, rest = text.split(">", 1)
+        head = re.sub(r' height="[^"]*"', "", re.sub(r' width="([\d.]+pt)"', r' style="width:\1"', head))
+        text = f"{head}>{rest}"
         return re.sub(r"#[0-9a-f]{6}", lambda m: f"var(--c{m[0][1:]}, {m[0]})", text)
 
 

@@ -1,0 +1,167 @@
+"""Words and symbols on pages: each shows its definition where it stands, and the page's foot lists those it uses.
+
+The definitions are those of docs/glossary.md, shipped with the package; a page is marked when it is written.
+"""
+
+import html
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import cache
+from pathlib import Path
+
+DOCS = "../../docs/"  # from the folder of a page
+ENTRY = re.compile(
+    r"(?ms)^### (?P<head>.+?)\n(?P<ids>(?:<a id=.+?\n)?)(?:<!-- on pages: (?P<forms>.*?) -->\n)?(?P<text>.+?)(?=^##|\Z)"
+)
+# What is not text that a reader reads as words: left as it is.
+OPAQUE = re.compile(r"(?s)<!--.*?-->|<(script|style|svg|pre|code|a|head|button)\b.*?</\1>|<[^>]+>")
+SECTION = re.compile(r"</?(h1|h2|h3|figure|table|figcaption|caption|tbody)\b")
+KINDS = {
+    "proved": "A theorem with its constants.",
+    "identity": "What a strategy pays in closed form; games played only check it.",
+    "measured": "A cost that was not known before, with intervals, censoring and controls.",
+    "claimed": "What others state; not checked here beyond what the page says.",
+    "estimated": "A prediction by a formula that is not proved for the case at hand.",
+}
+REFERENCE = r"\b(?P<document>[Tt]heory|[Ll]earner) (?P<number>\d+(?:\.\d+)?b?)"
+
+
+@dataclass(frozen=True)
+class Term:
+    """An entry: its heading, the forms in which pages use it, its definition in Markdown."""
+
+    identity: str
+    head: str
+    forms: tuple[str, ...]
+    text: str
+
+    @property
+    def plain(self) -> str:
+        """The definition as one line without marks, for hovering."""
+        text = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", self.text)
+        return re.sub(r"[*`]", "", re.sub(r"\s+", " ", text)).strip()
+
+
+@cache
+def terms() -> tuple[Term, ...]:
+    """All entries of the glossary.
+
+    >>> next(term for term in terms() if term.identity == "m").forms
+    ('m', 'heads')
+    """
+    text = (Path(__file__).parent / "glossary.md").read_text(encoding="utf-8")
+    found = []
+    for entry in ENTRY.finditer(text):
+        forms = entry["forms"].split("; ") if entry["forms"] else re.split(r", | and ", entry["head"])
+        ids = re.findall(r'id="(.+?)"', entry["ids"])
+        found.append(Term(ids[0] if ids else slug(entry["head"]), entry["head"], tuple(forms), entry["text"].strip()))
+    return tuple(found)
+
+
+def slug(head: str) -> str:
+    """An identity made of a heading.
+
+    >>> slug("p, coefficients")
+    'p-coefficients'
+    """
+    return re.sub(r"[^\w-]", "", head.lower().replace(" ", "-"))
+
+
+def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> str:
+    """A page whose terms, at their first use in every section, head, caption and table, show what they mean.
+
+    `own` defines symbols of this page alone, before the shared ones. "theory 2.5" becomes a link into `docs`. The
+    foot lists the terms used where the page says ``<!-- glossary -->``, with their definitions.
+
+    >>> mark("<p>m by theory 2.5</p><!-- glossary -->", {"m": "a count."}).partition("<section")[0]
+    '<p><a class="term" href="#term-m" title="a count.">m</a> by <a href="../../docs/theory.md#2.5">theory 2.5</a></p>'
+    """
+    local = [Term(slug(form), form, (form,), text) for form, text in (own or {}).items()]
+    taken = {form for term in local for form in term.forms}
+    known = [*local, *(term for term in terms() if term.identity not in {one.identity for one in local})]
+    forms = [(form, term) for term in known for form in term.forms if term in local or form not in taken]
+    forms.sort(key=lambda pair: -len(pair[0]))
+    pattern = re.compile("|".join([REFERENCE, *(f"(?P<t{i}>{_form(form)})" for i, (form, _) in enumerate(forms))]))
+    used: dict[str, Term] = {}
+    here: set[str] = set()
+
+    def link(found: re.Match[str]) -> str:
+        words = html.escape(found[0], quote=False)
+        if found["document"]:
+            return f'<a href="{docs}{found["document"].lower()}.md#{found["number"]}">{words}</a>'
+        term = forms[int(str(found.lastgroup)[1:])][1]
+        if term.identity in here:
+            return words
+        here.add(term.identity)
+        used[term.identity] = term
+        return f'<a class="term" href="#term-{term.identity}" title="{html.escape(term.plain)}">{words}</a>'
+
+    def words(text: str) -> str:
+        plain = html.unescape(text)
+        parts, end = [], 0
+        for found in pattern.finditer(plain):
+            parts += [html.escape(plain[end : found.start()], quote=False), link(found)]
+            end = found.end()
+        return "".join([*parts, html.escape(plain[end:], quote=False)])
+
+    out, end = [], 0
+    for tag in OPAQUE.finditer(page):
+        out += [words(page[end : tag.start()]), tag[0]]
+        end = tag.end()
+        if SECTION.match(tag[0]):
+            here.clear()
+    out.append(words(page[end:]))
+    if 'class="kind ' in page:
+        used |= {term.identity: term for term in known if term.identity == "kinds"}
+    return "".join(out).replace("<!-- glossary -->", _foot([t for t in known if t.identity in used], docs))
+
+
+def badge(kinds: str) -> str:
+    """Badges that say of which kind a statement is, for every word of `kinds`.
+
+    >>> badge("proved")
+    '<a class="kind proved" href="#term-kinds" title="A theorem with its constants.">proved</a>'
+    """
+    marks = (f'<a class="kind {kind}" href="#term-kinds" title="{KINDS[kind]}">{kind}</a>' for kind in kinds.split())
+    return " ".join(marks)
+
+
+def _form(form: str) -> str:
+    """A form as a pattern: a symbol as it is written, a word with or without plural and capital."""
+    before = r"(?<![^\W\d_])(?<![_'’^.\\-])"
+    if len(form) <= 2 or not form.isascii() or not form[0].isalpha():
+        # A letter after a number and a space is a unit: 0.5 s.
+        return (
+            before
+            + (r"(?<!\d[ \xa0])" if form.isascii() else "")
+            + re.escape(form)
+            + r"(?![^\W\d_]|[0-9_'’]|\.\w)"
+            + (r"(?!\()" if form == "C" else "")
+        )
+    stem = form[:-1] if form.endswith("s") and not form.endswith("ss") else form
+    return rf"(?<![\w-])[{stem[0].upper()}{stem[0]}]{re.escape(stem[1:])}s?(?![\w])"
+
+
+def _foot(used: list[Term], docs: str) -> str:
+    """The terms a page uses, with their definitions."""
+    if not used:
+        return ""
+    lines = [f'<dt id="term-{term.identity}">{html.escape(term.head)}</dt>\n<dd>{_prose(term.text, docs)}</dd>'
+             for term in used]  # fmt: skip
+    head = '<section class="glossary">\n<h2>Words and symbols on this page</h2>\n<dl>\n'
+    return head + "\n".join(lines) + "\n</dl>\n</section>"
+
+
+def _prose(text: str, docs: str) -> str:
+    """Markdown of the glossary as HTML: emphasis, code, links, references to the theory."""
+    text = html.escape(text, quote=False)
+    text = re.sub(r"`(.+?)`", r"<code>\1</code>", text)
+    text = re.sub(r"(?<!\w)\*([^*\s][^*]*)\*(?!\w)", r"<em>\1</em>", text)
+    linked = rf"\[(?P<words>.+?)\]\((?P<file>.+?)\)|{REFERENCE}"
+    return re.sub(
+        linked,
+        lambda m: f'<a href="{docs}{m["file"]}">{m["words"]}</a>' if m["file"] else
+        f'<a href="{docs}{m["document"].lower()}.md#{m["number"]}">{m[0]}</a>',
+        text,
+    )  # fmt: skip
