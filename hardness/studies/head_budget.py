@@ -13,7 +13,7 @@ from hardness.studies.games import (
 )
 from hardness.studies.looks import NOTHING, Table, legend
 from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import LINES, MUTED, RAMP, Drawing, style
+from hardness.study.page.drawing import LINES, RAMP, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
 from hardness.study.study import Study
@@ -24,6 +24,9 @@ QUESTION = "How much hardness against statistical queries do m heads buy?"
 BUDGET_DIM, BUDGET_TOLERANCES = 256, (0.1, 0.01, 0.001)
 MODULUS, LEVELS = 97, 2
 SDA_LARGEST = 128  # n up to which the SDA convolution takes about a second
+RARE = 1e-3  # share of secrets that the bound for rounding leaves out
+NAMED = 32  # the number of heads that the headline names, or the largest below it
+PARITY, ROUNDING = f"parity, d = {BUDGET_DIM}", "rounding, d = n + 1"
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -69,97 +72,125 @@ def _estimated(m: int, p: int, tau: float) -> Line:
     return {"n_estimated": n, "estimated": max(0.0, n + log2(8 * (tau / 2) ** 2))}
 
 
+# Column of a trial, layers, name in the legend, whether it is proved for m heads, look.
+BOUGHT: tuple[tuple[str, str, str, bool, dict[str, Any]], ...] = (
+    ("exact", PARITY, "exact parity, s = m", True, {"color": RAMP[0], "marker": "o"}),
+    ("truncated", PARITY, "truncated parity, best s > m", True, {
+        "color": RAMP[5], "marker": "D", "linestyle": LINES[1]}),
+    ("rounding", ROUNDING, "labels of m heads", True, {"color": RAMP[2], "marker": "s"}),
+    ("sda", ROUNDING, "SDA, ideal labels only", False, {
+        "color": RAMP[1], "marker": "v", "markerfacecolor": "none", "linestyle": LINES[2]}),
+    ("estimated", ROUNDING, "at n = 12(m/(λp))², estimate", False, {
+        "color": RAMP[4], "marker": "P", "markerfacecolor": "none", "linestyle": LINES[4], "linewidth": 1.0}),
+)  # fmt: skip
+
+
 def budget_table(rows: Iterable[Row]) -> list[Line]:
-    """One line a tolerance and m: log2 of the proven query bounds, and what stands beside them."""
+    """One line a kind of layers, bound, tolerance and m: its sizes, and log2 of the queries."""
     found: dict[tuple[float, int], Line] = defaultdict(dict)
     for row in rows:
         if row.outcome and row.outcome.status == "solved":
             found[float(row.task.solver["tolerance"]), int(row.task.params["heads"])] |= row.outcome.detail
     return [
         {
-            "tolerance": tau, "m": m, "exact parity": d.get("exact"), "truncated parity": d.get("truncated"),
-            "best s": d.get("s"), "leak": d.get("leak"), "rounding": d.get("rounding"), "n": d.get("n"),
-            "SDA, ideal labels": d.get("sda"), "rounding, estimated": d.get("estimated"),
-            "n estimated": d.get("n_estimated"), "m log2 d, reference": d.get("reference"),
+            "layers": layers, "bound": name, "kind": "proved" if proved else "estimated", "tolerance": tau, "m": m,
+            "s or n": {"exact": m, "truncated": d.get("s"), "estimated": d.get("n_estimated")}.get(key, d.get("n")),
+            "log₂ queries": d[key], "leak": d.get("leak") if key == "truncated" else None,
         }
+        for key, layers, name, proved, _ in BOUGHT
         for (tau, m), d in sorted(found.items(), key=lambda item: (-item[0][0], item[0][1]))
+        if d.get(key)
     ]  # fmt: skip
-
-
-# Column, name in the legend, look: proven lines are solid and filled, all others broken or open.
-BOUGHT: tuple[tuple[str, str, dict[str, Any]], ...] = (
-    ("exact parity", "exact parity, s = m, d = 256 (proved)", {"color": RAMP[0], "marker": "o"}),
-    ("truncated parity", "truncated parity, best s, d = 256 (proved)", {"color": RAMP[5], "marker": "D"}),
-    ("rounding", "rounding, own d = n + 1 (proved)", {"color": RAMP[2], "marker": "s"}),
-    ("SDA, ideal labels", "SDA at that n, ideal labels only", {
-        "color": RAMP[1], "marker": "v", "markerfacecolor": "none", "linestyle": LINES[2]}),
-    ("rounding, estimated", "rounding at n = 12(m/(λp))², estimate", {
-        "color": RAMP[4], "marker": "P", "markerfacecolor": "none", "linestyle": LINES[4], "linewidth": 1.0}),
-    ("m log2 d, reference", "m log₂ d, reference only", {"color": MUTED, "linestyle": LINES[3], "linewidth": 1.1}),
-)  # fmt: skip
 
 
 def write(store: Store, folder: Path) -> str:
     """Write the page of `head-budget` into `folder`; returns its verdict line."""
     table = budget_table(store.rows())
     notes = (
-        "Proved here: every number called proved is log₂ of a lower bound on the queries any strategy needs at STAT(τ) "
-        "to identify against the window adversary: 8τ²(C(d−1, s)−1) for parity, with τ − ε for τ where m heads are "
-        "right but for a mass ε of inputs (truncated parity, s > m), and 8(τ−ε)²2ⁿ(1−10⁻³−q⁻ⁿ) for rounding "
-        "(q = 97, p = 2), with n the largest whose labels m heads hold, ε by Hoeffding, for all but 1 in 1000 secrets.",
-        "Computed, not proved for m heads: the SDA bound, which is for ideal labels (drawn for n ≤ 128), and the "
-        "estimate n = 12(m/(λp))² with a normal tail of mass τ/2. Nothing on this page is measured by a game; that "
-        "these families are the best for m heads, or these bounds tight, is not proved.",
-        "Not comparable: parity is at d = 256 throughout, rounding grows its own d = n + 1 = Θ(m²), where 2^O(d) is "
-        "brute force. The known bound d^Ω(m) also covers tolerances d^−Ω(m) and has a constant we do not know; "
-        "the line m log₂ d (constant 1, d = 256) is for the eye only. The rounding and truncated bounds hold at a "
-        "fixed tolerance above ε, no lower.",
+        ("proved", "log₂ of a lower bound on the queries that any strategy needs at tolerance τ to identify: "
+         "8τ²(C(d−1, s)−1) for parity (theory 2.5), with τ − ε for τ where m heads are right but for a mass ε of "
+         "inputs (truncated parity, s > m, theory 2.2), and 8(τ−ε)²2ⁿ(1−δ−q⁻ⁿ) for rounding (theory 2.6), with n the "
+         f"largest whose labels m heads hold, ε by Hoeffding, for all but a share δ = {RARE:g} "
+         f"of the secrets, q = {MODULUS} and p = {LEVELS}."),
+        ("estimated", "The bound by SDA, which is for ideal labels and not for those of m heads, and the size n = "
+         "12(m/(λp))² of a normal tail of mass τ/2. Nothing on this page is measured by a game. That these families "
+         "are the best for m heads, or these bounds tight, is not proved."),
+        f"The two kinds of layers have a figure each, since their numbers do not compare: parities are taken at d = "
+        f"{BUDGET_DIM} throughout, while rounding grows its own d = n + 1 = Θ(m²), where 2^O(d) is brute force. The "
+        "bounds for rounding and for truncated parities hold at a fixed tolerance above ε, no lower.",
         "The leak is the largest mean of a query of degree below s on truncated parity: at a tolerance below it a "
         "search over pairs of coordinates wins. Truncated parity stops growing where s reaches (d−1)/2.",
+    )  # fmt: skip
+    terms = {"ε": "The error mass of the labels of m heads, or a bound on it.",
+             "δ": "The share of secrets for which the bound on ε may fail.",
+             "λ": "The quantile of the normal law that leaves the stated mass in its tails.",
+             "leak": "The largest mean of a query of low degree on a truncated parity."}  # fmt: skip
+    return table_page(
+        store, folder, QUESTION, _verdict(table), table, notes, _drawings(table), {"verdict": "proved"}, terms
     )
-    return table_page(store, folder, QUESTION, _verdict(table), table, notes, _drawings(table))
 
 
 def _verdict(table: Table) -> str:
-    if not table:
+    """What parities of m heads need at one m and the extremes of τ; rounding has no figure in the same sentence."""
+    parity = [line for line in table if line["layers"] == PARITY]
+    if not parity:
         return NOTHING
+    m = max((line["m"] for line in parity if line["m"] <= NAMED), default=parity[0]["m"])
     said = []
-    for tau in dict.fromkeys(line["tolerance"] for line in table):
-        lines = [e for e in table if e["tolerance"] == tau]
-        line = max((e for e in lines if e["m"] <= 32), key=lambda e: e["m"], default=lines[-1])
-        bits = [f"{key} 2^{line[key]:.0f}" for key in ("exact parity", "truncated parity", "rounding")
-                if line[key] is not None]  # fmt: skip
-        said.append(f"at τ = {tau:g}, m = {line['m']}: " + ", ".join(bits or ["nothing"]))
-    return "Queries proved necessary: " + "; ".join(said) + "."
+    for name in dict.fromkeys(line["bound"] for line in parity):
+        own = [line for line in parity if (line["bound"], line["m"]) == (name, m)]
+        said += (
+            [f"{name}: " + ", ".join(f"2^{e['log₂ queries']:.0f} at τ = {e['tolerance']:g}" for e in own)]
+            if own
+            else []
+        )
+    return (
+        f"Proved at d = {BUDGET_DIM}: a layer of m = {m} heads can hide a parity that no statistical-query strategy "
+        f"identifies with fewer queries than the following. {'; '.join(said)}."
+    )
 
 
 def _drawings(table: Table) -> list[Drawing]:
+    return [_bits(table, layers) for layers in (PARITY, ROUNDING) if any(e["layers"] == layers for e in table)]
+
+
+def _bits(table: Table, layers: str) -> Drawing:
+    """Proved bits against m, a panel a tolerance, of one kind of layers."""
     tolerances = list(dict.fromkeys(line["tolerance"] for line in table))
-    if not tolerances:
-        return []
-    drawing = Drawing("budget", 0.8 + 3.4 * len(tolerances), 4.6)
+    drawing = Drawing("budget" if layers == PARITY else "rounding", 0.8 + 3.1 * len(tolerances), 3.9)
+    drawing.kinds = "proved" if layers == PARITY else "proved estimated"
+    drawing.caption = {
+        PARITY: f"Parities at d = {BUDGET_DIM}: log₂ of the queries proved to be needed, a panel a tolerance.",
+        ROUNDING: "Rounding, each point in its own d = n + 1: log₂ of the queries. Filled and solid: proved for the "
+        "labels of m heads. Open and broken: not proved for them.",
+    }[layers]
+    drawing.seen = "The bounds rise with m in every panel, and are lower at smaller tolerances."
+    shown = [(key, name, look) for key, kind, name, _, look in BOUGHT if kind == layers]
     with style(drawing.name):
         panels = drawing.figure.subplots(1, len(tolerances), sharey=True, squeeze=False)[0]
         for axes, tau in zip(panels, tolerances, strict=True):
-            lines = [line for line in table if line["tolerance"] == tau]
-            for key, name, look in BOUGHT:
-                known = [line for line in lines if line[key]]
-                plain = {k: v for k, v in look.items() if not k.startswith("marker")}
-                axes.plot([line["m"] for line in known], [line[key] for line in known], **plain)
-                for line in known if "marker" in look else ():
-                    marks = {k: v for k, v in look.items() if not k.startswith("line")}
-                    drawing.point(axes, line["m"], line[key], f"{name}, m = {line['m']}: 2^{line[key]:.1f}", **marks)
+            for _, name, look in shown:
+                lines = [e for e in table if (e["layers"], e["bound"], e["tolerance"]) == (layers, name, tau)]
+                line = {k: v for k, v in look.items() if not k.startswith("marker")}
+                marks = {k: v for k, v in look.items() if not k.startswith("line")}
+                axes.plot([e["m"] for e in lines], [e["log₂ queries"] for e in lines], **line)
+                for e in lines:
+                    drawing.point(
+                        axes, e["m"], e["log₂ queries"], f"{name}, m = {e['m']}: 2^{e['log₂ queries']:.1f}", **marks
+                    )
             axes.set_xscale("log", base=2)
             axes.set_yscale("log", base=2)
             axes.set_ylim(bottom=1)
-            sizes = [m for m in sorted({line["m"] for line in lines}) if m & (m - 1) == 0]
+            axes.yaxis.set_major_formatter("{x:g}")
+            sizes = [m for m in sorted({line["m"] for line in table}) if m & (m - 1) == 0]
             axes.set_xticks(sizes, [str(m) for m in sizes])
+            axes.set_xticks((), minor=True)
             axes.set_xlabel("m")
             axes.set_title(f"τ = {tau:g}")
             axes.grid(axis="y")
-        panels[0].set_ylabel("log₂ of the query bound")
-        legend(drawing, (), [(name, look) for _, name, look in BOUGHT], 3)
-    return [drawing]
+        panels[0].set_ylabel("log₂ of the queries needed")
+        legend(drawing, (), [(name, look) for _, name, look in shown], 3)
+    return drawing
 
 
 def seconds(task: Task) -> float:

@@ -50,9 +50,6 @@ def curve(
             bar(axes, x, line, color)
             tip = f"{at}: {line['queries']:,.0f} queries{spread(line)}"
             drawing.point(axes, x, line["queries"], tip, color=color, **look)
-        elif line["gave up at"]:
-            tip = f"{at}; stopped after {line['gave up at']:,.0f}"
-            drawing.point(axes, x, line["gave up at"], tip, color=color, marker="^", markerfacecolor="none")
 
 
 def bar(axes: "Axes", x: float, line: Mapping[str, Any], color: str) -> None:

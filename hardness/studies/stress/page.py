@@ -7,10 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardness.attacks.estimates.low_degree import monomials
+from hardness.judging import ACCURATE, EXACT
 from hardness.studies.stress.tasks import QUESTION
 from hardness.studies.stress.trial import TOLERANCE, sq_bound
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import INK, RAMP, WHO, Drawing, style
+from hardness.study.outcome import CRASHED, Outcome
+from hardness.study.page.drawing import GRID, INK, RAMP, WHO, Drawing, style
 from hardness.study.page.report import table_page
 from hardness.study.store import Row, Store
 from hardness.study.task import Task
@@ -20,21 +21,32 @@ if TYPE_CHECKING:
 
 COLORS, MARKERS = (*RAMP, *WHO.values()), "osDv^<>PXphd"
 ACROSS = 4  # panels in a line
+STRIP = 8.0  # where what has no height stands, below every number of examples tried
 DASHED: dict[str, Any] = {"color": INK, "linestyle": (0, (3, 1.5)), "linewidth": 1}
 NOTES = (
-    "Every learner is given the first n examples of one stream, for growing n, and is judged on fresh ones: sign "
-    "accuracy 0.99 on labels of two values, relative error 1e-6 on real labels. The count shown is the least n of the "
-    "grid that sufficed, the median over runs; a run that no n sufficed is a lower bound, and makes the median one if "
-    "it lies in the upper half. All learners meet the same layers and examples.",
-    "High degree is not hardness. The block-size null model counts the monomials up to the degree of the labels: about "
-    "as many examples teach any function of that degree to regression, and fewer leave regression underdetermined. A "
-    "learner below that line has found structure; a learner that fails below it has only met a high degree. Real "
-    "labels have full degree, 2^(2d) monomials, and no line.",
-    "Hard is said only where it is proved. The SQ bound is the number of queries of tolerance "
-    f"{TOLERANCE:g} that every statistical-query learner needs against the worst-case oracle. It counts queries, not "
-    "examples, so it has a panel of its own and bounds none of the learners above, which see examples. Nothing is "
-    "proved for nondegenerate and interpolation, nor for rounding at so few heads. What no "
-    "learner here solves is unsolved by them within these examples, no more.",
+    (
+        "measured",
+        "Every learner is given the first n examples of one stream, for growing n, and is judged on fresh ones: sign "
+        f"accuracy {ACCURATE:g} on labels of two values, relative error {EXACT:g} on real labels. The count shown is "
+        "the least n of the grid that sufficed, the median over runs; a run that no n sufficed is a lower bound, and "
+        "makes the median one if it lies in the upper half. A refusal is the learner's own statement that its "
+        "assumptions fail: it costs nothing and says nothing of a cost, so it stands in a strip of its own. All learners meet the same layers and examples.",
+    ),
+    (
+        "identity",
+        "High degree is not hardness. The block-size null model counts the monomials up to the degree of the labels: "
+        "about as many examples teach any function of that degree to regression, and fewer leave regression "
+        "underdetermined. A learner below that line has found structure; a learner that fails below it has only met a "
+        "high degree. Real labels have full degree, 2^(2d) monomials, and no line.",
+    ),
+    (
+        "proved",
+        "Hard is said only where it is proved. The SQ bound is the number of queries of tolerance "
+        f"{TOLERANCE:g} that every statistical-query learner needs against an adversarial oracle. It counts queries, "
+        "not examples, so it has a panel of its own and bounds none of the learners above, which see examples. Nothing "
+        "is proved for nondegenerate and interpolation, nor for rounding at so few heads. What no "
+        "learner here solves is unsolved by them within these examples, no more.",
+    ),
     "sgd is handed the products of the two tokens, in which a parity is one character; it is written for labels of two "
     "values in one column, and shown elsewhere for completeness.",
 )
@@ -63,8 +75,16 @@ class Cell:
         return sorted(float(o.cost or 0) for o in self.outcomes)[len(self.outcomes) // 2]
 
     @property
+    def silent(self) -> bool:
+        """Whether the middle run says nothing of a cost: it refused, or crashed."""
+        quiet = sum(o.status in (*CRASHED, "refused") for o in self.outcomes)
+        return self.median is None and 2 * quiet >= len(self.outcomes)
+
+    @property
     def text(self) -> str:
-        return f"{self.bound:.0f}" if self.median is None else f"{self.median:.0f}"
+        if self.silent:
+            return "no cost"
+        return f"> {self.bound:.0f}" if self.median is None else f"{self.median:.0f}"
 
     @property
     def ended(self) -> str:
@@ -84,7 +104,9 @@ def write(store: Store, folder: Path) -> str:
     drawings = [_examples(cells, known)] if cells else []
     drawings += [_queries(known)] if any(bound for _, bound in known.values()) else []
     table = [_line(entry, learner, cell, known[entry]) for entry in cells for learner, cell in cells[entry].items()]
-    return table_page(store, folder, QUESTION, _verdict(cells, known), table, NOTES, drawings)
+    bound = f"SQ bound, queries at τ = {TOLERANCE:g}"
+    kinds = {"verdict": "measured", "examples": "measured", "null model, examples": "identity", bound: "proved"}
+    return table_page(store, folder, QUESTION, _verdict(cells, known), table, NOTES, drawings, kinds)
 
 
 def family_of(task: Task) -> str:
@@ -143,7 +165,7 @@ def _line(entry: Entry, learner: str, cell: Cell, known: tuple[int | None, float
         "family": entry[0],
         "m": entry[1],
         "learner": learner,
-        "examples": ("> " if cell.median is None else "") + cell.text,
+        "examples": cell.text,
         "solved runs": f"{cell.solved[0]:.0f}–{cell.solved[-1]:.0f}" if cell.solved else None,
         "ended": cell.ended,
         "null model, examples": null,
@@ -174,13 +196,17 @@ def _examples(cells: Cells, known: Mapping[Entry, tuple[int | None, float | None
     families = list(dict.fromkeys(family for family, _ in cells))
     learners = sorted({name for found in cells.values() for name in found})
     lines = -(-len(families) // ACROSS)
+    spent = [cell.median or cell.bound for found in cells.values() for cell in found.values()]
+    counts = [4**i for i in range(2, 12) if 4 * STRIP <= 4**i <= 2 * max([64.0, *spent])]
     drawing = Drawing("stress", 1.2 + 2.75 * min(ACROSS, len(families)), 1.1 + 2.75 * lines)
     drawing.caption = (
-        "Examples to success at every m, learners side by side in the order of the legend. Filled: all runs solved; "
+        "Examples to success at every m, learners side by side in the order of the key. Filled: all runs solved; "
         "the bar, from the least to the most examples, holds the median over such layers with probability "
-        "1 − 2^(1−runs), 94 % for five. Open: some runs failed. Open with an arrow: the median failed, a lower bound. "
-        "Dashed: the block-size null model, what the degree of the labels alone would cost."
+        "1 − 2^(1−runs). Open: some runs did not meet the target. Open with an arrow: most runs ended at their limit "
+        "of examples, a lower bound. In the grey strip, without a height: most runs gave no cost at all, the learner "
+        "refused or the run crashed. Dashed: the block-size null model, what the degree of the labels alone would cost."
     )
+    drawing.kinds = "measured identity"
     with style(drawing.name):
         from matplotlib.lines import Line2D
 
@@ -200,15 +226,19 @@ def _examples(cells: Cells, known: Mapping[Entry, tuple[int | None, float | None
             axes.set_xticks(range(len(heads)), [f"m = {m}" for m in heads])
             axes.set_xlim(-0.55, len(heads) - 0.45)
             axes.set_yscale("log", base=2)
+            axes.set_ylim(bottom=STRIP / 2)
+            axes.axhspan(STRIP / 2, STRIP * 2, color=GRID, alpha=0.6, linewidth=0)
+            axes.set_yticks(counts, [f"{count:,}" for count in counts])
+            axes.set_yticks((), minor=True)
             axes.grid(axis="y")
             axes.tick_params(axis="x", length=0)
         for axes in panels[len(families) :]:
             axes.set_visible(False)
         for axes in panels[:: min(ACROSS, len(families))]:
-            axes.set_ylabel("examples")
+            axes.set_ylabel("examples (grey: no cost)")
         handles = [Line2D([], [], linestyle="none", label=name, **_look(i)) for i, name in enumerate(learners)]
         handles.append(Line2D([], [], label="null model", **DASHED))
-        drawing.figure.legend(handles=handles, loc="outside upper center", ncols=6, fontsize=8.5)
+        drawing.figure.legend(handles=handles, loc="outside upper center", ncols=6)
     return drawing
 
 
@@ -221,6 +251,9 @@ def _mark(drawing: Drawing, axes: "Axes", x: float, cell: Cell, name: str, index
     look = _look(index)
     if len(cell.solved) < len(cell.outcomes):
         look["markerfacecolor"] = "none"
+    if cell.silent:
+        drawing.point(axes, x, STRIP, f"{name}: {cell.ended}; no cost", markersize=4.6, **look)
+        return
     if cell.median is None:
         tip = f"{name}: {cell.ended}; more than {cell.bound:,.0f} examples"
         axes.annotate(
@@ -240,9 +273,10 @@ def _queries(known: Mapping[Entry, tuple[int | None, float | None]]) -> Drawing:
     drawing = Drawing("queries", 7.7, 3.2)
     drawing.caption = (
         f"Lower bounds: statistical queries of tolerance {TOLERANCE:g} that every learner needs to identify the secret "
-        "against the worst-case oracle. Queries, not examples: not to be compared with the figure above point by "
+        "against an adversarial oracle. Queries, not examples: not to be compared with the figure above point by "
         "point. At these sizes they are few; how they grow with m is the study exponential-in-m."
     )
+    drawing.kinds = "proved"
     with style(drawing.name):
         axes = drawing.figure.subplots()
         for i, family in enumerate(families):
@@ -254,5 +288,5 @@ def _queries(known: Mapping[Entry, tuple[int | None, float | None]]) -> Drawing:
         axes.set(ylim=(0, 1.1 * max(proved.values())), xlabel="m", ylabel=f"queries at τ = {TOLERANCE:g}")
         axes.set_xticks(sorted({m for _, m in proved}))
         axes.grid(axis="y")
-        axes.legend(fontsize=8.5)
+        axes.legend()
     return drawing

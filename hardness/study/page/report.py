@@ -89,6 +89,8 @@ def table_page(
 def place(folder: Path, question: str, role: str) -> None:
     """Add to the summary of a page what the index needs of its study: the question, and where it stands."""
     path = folder / SUMMARY
+    if not path.exists():
+        return
     summary = json.loads(path.read_text(encoding="utf-8")) | {"question": question, "role": role}
     write_text(path, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
 
