@@ -99,7 +99,7 @@ def budget_table(rows: Iterable[Row]) -> list[Line]:
         }
         for key, layers, name, proved, _ in BOUGHT
         for (tau, m), d in sorted(found.items(), key=lambda item: (-item[0][0], item[0][1]))
-        if d.get(key)
+        if (d.get(key) or 0) >= 1
     ]  # fmt: skip
 
 
@@ -121,10 +121,12 @@ def write(store: Store, folder: Path) -> str:
         "The leak is the largest mean of a query of degree below s on truncated parity: at a tolerance below it a "
         "search over pairs of coordinates wins. Truncated parity stops growing where s reaches (d−1)/2.",
     )  # fmt: skip
-    terms = {"ε": "The error mass of the labels of m heads, or a bound on it.",
-             "δ": "The share of secrets for which the bound on ε may fail.",
-             "λ": "The quantile of the normal law that leaves the stated mass in its tails.",
-             "leak": "The largest mean of a query of low degree on a truncated parity."}  # fmt: skip
+    terms = {
+        "ε": "The error mass of the labels of m heads, or a bound on it.",
+        "δ": "The share of secrets for which the bound on ε may fail.",
+        "λ": "The quantile of the normal law that leaves the stated mass in its tails.",
+        "leak": "The largest mean of a query of low degree on a truncated parity.",
+    }
     return table_page(
         store, folder, QUESTION, _verdict(table), table, notes, _drawings(table), {"verdict": "proved"}, terms
     )

@@ -76,8 +76,10 @@ def write(store: Store, folder: Path) -> str:
     )  # fmt: skip
     shown = [counted(line) | {"tolerance": f"{line['tolerance']:g}"} for line in table]
     kinds = {"verdict": "proved identity", "proven bound": "proved", "exhaustive": "proved"}
-    terms = {"exhaustive": "The number of queries that ask every concept but one: N − 1.",
-             "ratio": "Queries over the proven bound."}  # fmt: skip
+    terms = {
+        "exhaustive": "The number of queries that ask every concept but one: N − 1.",
+        "ratio": "Queries over the proven bound.",
+    }
     return table_page(store, folder, QUESTION, _verdict(table), shown, notes, _drawings(table), kinds, terms)
 
 

@@ -40,6 +40,7 @@ QUESTION = "Does recovering the true parameters show that the data identify them
 
 SIZE, FRESH = 4, 2000
 NOISE = 0.01
+RANK = (2 * SIZE) ** 2 * (2 * SIZE + 1) // 2  # the number of features
 HEADS = (1, 2, 4, 8)
 STEPS = 60 * 16_384  # examples that Adam sees, repeated
 SHARES = (0.0, 0.9, 0.95, 0.99, 0.995, 0.998, 1.0)
@@ -159,7 +160,8 @@ def write(store: Store, folder: Path) -> str:
     """Write the page of a store of this study into `folder`; returns its verdict line."""
     lines = table(store.rows())
     names = {
-        "distance": "|p − p*|", "noisy": "with noise 0.01", "other": "of another exact fit", "training": "training",
+        "distance": "|p − p*|", "noisy": f"with noise {NOISE:g}", "other": "of another exact fit",
+        "training": "training",
         "gaussian": "Gaussian", "other training": "other fit, training", "other gaussian": "other fit, Gaussian",
     }  # fmt: skip
     shown = [
@@ -171,23 +173,39 @@ def write(store: Store, folder: Path) -> str:
         for line in lines
     ]  # fmt: skip
     notes = (
-        "Claimed (arXiv 2410.10101, section 4.2, read): on data that identify the head (λ_min > 0) gradient descent "
-        "finds its parameters; on data that do not, it reaches zero training error far from them, and the distance "
-        "grows as λ_min falls.",
-        "Here as there: four keys and values of dimension four, the query one of the keys, the label what the head "
-        "V = (0, I), Q = diag(I, 0) says (so the labels are realisable); in a share of the examples keys and values "
-        "are random orthonormal matrices. p are the 4 × 288 coefficients that are the function: two layers are the "
-        "same function if and only if they have the same p. |p*| = 4. Intervals: 95 %, of geometric means over "
-        "runs; dots are runs of Adam. Six runs (three on the quick grid). "
-        "Distances below 1e-12 are rounding, and recorded as 1e-12.",
-        "Why least norm hides it: p* has no part in the directions that orthonormal data do not show (p* unseen, "
-        "relative), and among all exact fits least norm takes the one without such a part, which is p* itself. "
-        "Another exact fit adds a random vector of those directions, of norm 4: as exact in training, wrong on "
-        "Gaussian inputs. Label noise of 0.01 shows the conditioning instead. Certified is the share of Gaussian "
-        "inputs that the pointwise certificate vouches for: it says what least norm does not. Errors are squared, over "
-        "the variance of the labels.",
+        (
+            "claimed",
+            "ArXiv 2410.10101, section 4.2 (read): on data that identify the head (λ_min > 0) gradient descent "
+            "finds its parameters; on data that do not, it reaches zero training error far from them, and the distance "
+            "grows as λ_min falls.",
+        ),
+        (
+            "measured",
+            "Here as there: four keys and values of dimension four, the query one of the keys, the label what the head "
+            "V = (0, I), Q = diag(I, 0) says (so the labels are realisable); in a share of the examples keys and "
+            "values are random orthonormal matrices. p are the coefficients that are the function: two layers are the "
+            f"same function if and only if they have the same p. |p*| = {SIZE}. Intervals: 95 %, of geometric means "
+            f"over runs; dots are runs of Adam. Distances below {TINY:g} are rounding, and recorded as that.",
+        ),
+        (
+            "proved",
+            "Why least norm hides it: p* has no part in the directions that orthonormal data do not show (p* unseen, "
+            "relative), and among all exact fits least norm takes the one without such a part, which is p* itself. "
+            f"Another exact fit adds a random vector of those directions, of norm {SIZE}: as exact in training, wrong "
+            f"on Gaussian inputs. Label noise of {NOISE:g} shows the conditioning instead. Certified is the share of "
+            "Gaussian inputs that the pointwise certificate vouches for: it says what least norm does not. Errors are "
+            "squared, over the variance of the labels.",
+        ),
     )
-    return table_page(store, folder, QUESTION, verdict(lines), shown, notes, drawings(lines))
+    terms = {
+        "p": "The coefficients that determine the function of a linear-attention layer; p* are the true ones.",
+        "λ_min": "The least eigenvalue of the features' second moment: above 0, they identify the head.",
+        "V": "The value matrix of the head.",
+        "Q": "The query-key matrix of the head.",
+        "H": "The number of heads that Adam trains.",
+    }
+    found = drawings(lines)
+    return table_page(store, folder, QUESTION, verdict(lines), shown, notes, found, {"verdict": "measured"}, terms)
 
 
 def verdict(lines: Table) -> str:
@@ -198,8 +216,8 @@ def verdict(lines: Table) -> str:
     adam = {(line["heads"], line["unitary"]): line for line in lines if line["method"] == "Adam"}
     hidden, seen = ends[1.0], ends[0.0]
     said = (
-        f"Recovery proves nothing by itself: on orthonormal data (rank {hidden['rank'][0]:g} of 288, λ_min = 0) least "
-        f"norm is within {distance(hidden).value:.0e} of the true parameters, another exact fit at "
+        f"Recovery proves nothing by itself: on orthonormal data (rank {hidden['rank'][0]:g} of {RANK}, λ_min = 0) "
+        f"least norm is within {distance(hidden).value:.0e} of the true parameters, another exact fit at "
         f"{distance(hidden, 'other').value:.1f}; {mean(hidden['certified']).value:.0%} of Gaussian inputs are "
         f"certified (trained on Gaussian data: {mean(seen['certified']).value:.0%})."
     )
@@ -219,6 +237,7 @@ def drawings(lines: Table) -> list[Drawing]:
     place = {share: float(i) for i, share in enumerate(SHARES)}
     looks = {name: look(i) for i, name in enumerate((*CURVES.values(), *(f"Adam, H = {h}" for h in HEADS)))}
     drawing = Drawing("distances", 10.6, 4.2)
+    drawing.kinds = "measured"
     drawing.caption = "Geometric means over runs with 95 % intervals; certified: means of shares. Dots: runs of Adam."
     with style(drawing.name):
         panels = drawing.figure.subplots(1, 3)
@@ -246,8 +265,8 @@ def drawings(lines: Table) -> list[Drawing]:
             axes.grid(axis="y")
         for axes in panels[:2]:
             axes.set_yscale("log")
-            axes.axhline(4, color=MUTED, linewidth=0.8, linestyle=(0, (1.2, 1.5)))
-        panels[0].annotate("|p*|", (0, 4), va="bottom", fontsize=8.5)
+            axes.axhline(SIZE, color=MUTED, linewidth=0.8, linestyle=(0, (1.2, 1.5)))
+        panels[0].annotate("|p*|", (0, SIZE), va="bottom", fontsize=8.5)
         panels[2].set_ylim(-0.04, 1.04)
         legend(drawing, looks)
     return [drawing]

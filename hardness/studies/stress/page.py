@@ -30,7 +30,8 @@ NOTES = (
         f"accuracy {ACCURATE:g} on labels of two values, relative error {EXACT:g} on real labels. The count shown is "
         "the least n of the grid that sufficed, the median over runs; a run that no n sufficed is a lower bound, and "
         "makes the median one if it lies in the upper half. A refusal is the learner's own statement that its "
-        "assumptions fail: it costs nothing and says nothing of a cost, so it stands in a strip of its own. All learners meet the same layers and examples.",
+        "assumptions fail: it costs nothing and says nothing of a cost, so it stands in a strip of its own. All "
+        "learners meet the same layers and examples.",
     ),
     (
         "identity",
@@ -226,7 +227,7 @@ def _examples(cells: Cells, known: Mapping[Entry, tuple[int | None, float | None
             axes.set_xticks(range(len(heads)), [f"m = {m}" for m in heads])
             axes.set_xlim(-0.55, len(heads) - 0.45)
             axes.set_yscale("log", base=2)
-            axes.set_ylim(bottom=STRIP / 2)
+            axes.set_ylim(STRIP / 2, 3 * max([64.0, *spent]))
             axes.axhspan(STRIP / 2, STRIP * 2, color=GRID, alpha=0.6, linewidth=0)
             axes.set_yticks(counts, [f"{count:,}" for count in counts])
             axes.set_yticks((), minor=True)
