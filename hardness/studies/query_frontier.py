@@ -24,6 +24,7 @@ QUESTION = "How many queries does each strategy need at each tolerance, and how 
 
 TOLERANCES = (0.03, 0.05, 0.0624, 0.08, 0.1, 0.1249, 0.16, 0.2)  # those of bent blocks lie just below 2^-r/4
 FRONTIER_DIM = 21
+MODULUS = 5
 PLAYED = ("characters", "sign-batch", "bent", "adaptive")
 ROUNDING_PLAYED = ("characters", "sign-batch", "adaptive")
 ROUNDING_QUERIES = 20_000
@@ -40,7 +41,7 @@ def tasks(quick: bool) -> list[Task]:
                 solver = {"kind": "frontier", "strategy": strategy, "tolerance": tau}
                 found += [Task("parity", params, solver, budget, r) for r in range(runs_of(strategy, quick))]
     for n in (3, 4) if quick else (4, 5):
-        params = {"dim": n + 1, "modulus": 5, "levels": 5}
+        params = {"dim": n + 1, "modulus": MODULUS, "levels": MODULUS}
         for strategy, tau in product(ROUNDING_PLAYED, TOLERANCES):
             solver = {"kind": "frontier", "strategy": strategy, "tolerance": tau}
             runs = 1 if quick else RUNS
@@ -131,7 +132,7 @@ def _drawings(table: Table) -> list[Drawing]:
                 axes.plot([x for x, _ in known], [y for _, y in known], **look)
             for name in NAMES:
                 curve(drawing, axes, name, [line for line in lines if line["strategy"] == name])
-            axes.set_title(f"parity, m = {size}" if family == "parity" else f"rounding, q = p = 5, n = {size}")
+            axes.set_title(f"parity, m = {size}" if family == "parity" else f"rounding, q = p = {MODULUS}, n = {size}")
             axes.set_xscale("log")
             axes.set_yscale("log")
             axes.set_xticks((0.03, 0.05, 0.1, 0.2), ("0.03", "0.05", "0.1", "0.2"))

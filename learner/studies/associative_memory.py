@@ -221,11 +221,11 @@ def verdict(lines: Table) -> str:
         f"{distance(hidden, 'other').value:.1f}; {mean(hidden['certified']).value:.0%} of Gaussian inputs are "
         f"certified (trained on Gaussian data: {mean(seen['certified']).value:.0%})."
     )
-    if {(4, 0.0), (4, 1.0)} <= adam.keys():
+    if {(SIZE, 0.0), (SIZE, 1.0)} <= adam.keys():
         said += (
-            f" Adam with 4 heads ends at distance {distance(adam[4, 1.0])} there (training error "
-            f"{distance(adam[4, 1.0], 'training').value:.0e}), and at {distance(adam[4, 0.0])} on Gaussian data "
-            f"({distance(adam[4, 0.0], 'training').value:.0e}): the direction of the paper's claim."
+            f" Adam with {SIZE} heads ends at distance {distance(adam[SIZE, 1.0])} there (training error "
+            f"{distance(adam[SIZE, 1.0], 'training').value:.0e}), and at {distance(adam[SIZE, 0.0])} on Gaussian data "
+            f"({distance(adam[SIZE, 0.0], 'training').value:.0e}): the direction of the paper's claim."
         )
     return said
 

@@ -30,7 +30,7 @@ ADAM_ROWS, FRESH = 8192, 2000
 EPOCHS, RATE = 60, 0.01  # of Adam
 RATIOS = (0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0, 4.0, 16.0)  # rows to features
 FEW = (0.5, 1.0, 1.25, 2.0)  # the same at d = 16, where a regression takes a quarter of a minute
-EDGE = 1e-12  # the lower edge of the figure of λ_min
+EDGE = 1e-14  # the lower edge of the figure of λ_min
 NOISE = 0.1  # of the standard deviation of the labels
 Table = Sequence[Mapping[str, Any]]
 

@@ -29,11 +29,12 @@ HEADS, FEW, MOST, FRESH = 1000, 256, 4096, 1500
 HALF, TENTH = 0.5, 0.1  # errors, in units of the variance
 SIZED = ("f2", "g11")  # targets shown against the number of heads
 TARGETS = ("f1", "f2", "f4", "g11", "g21", "g31", "g41")
-BIASED = "RFA biased 8:1"
+BIAS = 8.0
+BIASED = f"RFA biased {BIAS:g}:1"
 MODELS: Mapping[str, Mapping[str, Any]] = {
     "RFA": {},
     "RFA biased 4:1": {"bias": 4.0},
-    BIASED: {"bias": 8.0},
+    BIASED: {"bias": BIAS},
     "RFA without constant": {"augment": False},
     "RFA with softmax": {"activation": "softmax"},
     "RFMLP, as many trained": {"neurons": DIM + 1},
@@ -198,7 +199,7 @@ def verdict(lines: Table) -> str:
     return (
         f"The advantage over networks that the paper claims is {'' if ours.value < theirs.value else 'not '}seen: on "
         f"f2, {last} examples and as many trained weights, the error is {ours} for attention and {theirs} for the "
-        f"network. Biased heads (8:1) are better than unbiased ones on {better or 'no target'}; worse on "
+        f"network. Biased heads ({BIAS:g}:1) are better than unbiased ones on {better or 'no target'}; worse on "
         f"{worse or 'none'} (paired 95 % intervals)."
     )
 
@@ -252,7 +253,7 @@ def _curves(lines: Table) -> Drawing:
             axes.set_xscale("log")
             axes.set_xticks((64, 256, 1024, 4096), ("64", "256", "1024", "4096"))
             axes.set_xticks((), minor=True)
-            axes.set_ylim(0, 1.3)
+            axes.set_ylim(bottom=0)
             axes.grid(axis="y")
         for axes in panels[len(shown) :]:
             axes.set_visible(False)
