@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: study test test-all lint bench proofs clean
+.PHONY: study test test-all check-reports lint bench proofs clean
 
 study: .venv/.installed
 	$(BIN)/hardness study run exponential-in-m
@@ -12,6 +12,9 @@ test: .venv/.installed-dev
 
 test-all: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2
+
+check-reports: .venv/.installed-dev
+	$(BIN)/python -m pytest tests/check_reports.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -23,6 +23,7 @@ from time import perf_counter
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.files import write_text
+from hardness.study.page import glossary
 from hardness.study.page.report import PAGE, ROWS, SUMMARY, renew_index
 from hardness.study.provenance import cpu
 
@@ -134,7 +135,7 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
         rows=rows, topics=dict.fromkeys(row.topic for row in rows), verdict=verdict(rows), about=about
     )
     write_text(folder / ROWS, text.getvalue())
-    write_text(folder / PAGE, html)
+    write_text(folder / PAGE, glossary.mark(html))
     write_text(
         folder / SUMMARY, json.dumps({"study": "benchmarks", "role": "speed", "verdict": verdict(rows), **about}) + "\n"
     )

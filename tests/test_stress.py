@@ -26,6 +26,7 @@ from hardness.studies.stress.page import Cell, family_of, learner_of
 from hardness.studies.stress.trial import climb
 from hardness.study import apart as clean
 from hardness.study.outcome import Outcome, settle
+from hardness.study.page.report import words
 from hardness.study.store import Store
 from hardness.study.task import Task
 
@@ -296,7 +297,8 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_page_keeps_degree_and_hardness_apart(written: Path) -> None:
-    text = re.sub(r"\s+", " ", (written / "index.html").read_text())
+    page = (written / "index.html").read_text()
+    text = re.sub(r"\s+", " ", page) + words(page)
     for part in (
         "High degree is not hardness", "block-size null model", "Hard is said only where it is proved",
         "It counts queries, not examples", "Nothing is proved for nondegenerate and interpolation",

@@ -26,6 +26,7 @@ QUESTION = "Does attention with frozen random heads need fewer examples than a n
 
 DIM = KEYS = 16
 HEADS, FEW, MOST, FRESH = 1000, 256, 4096, 1500
+AT = 1024  # examples at which the number of heads varies
 HALF, TENTH = 0.5, 0.1  # errors, in units of the variance
 SIZED = ("f2", "g11")  # targets shown against the number of heads
 TARGETS = ("f1", "f2", "f4", "g11", "g21", "g31", "g41")
@@ -61,10 +62,10 @@ def tasks(quick: bool) -> list[Task]:
     """Every model at every number of examples, and few to infinitely many heads at 1024 examples."""
     counts, sizes = ((64, 256, 1024), (250,)) if quick else ((64, 128, 256, 512, 1024, 2048, MOST), (62, 250, 4000))
     curves = [(name, HEADS, n) for name in MODELS for n in counts]
-    heads = [(name, size, 1024) for name in ("RFA", BIASED) for size in sizes]
+    heads = [(name, size, AT) for name in ("RFA", BIASED) for size in sizes]
     return [
         Task("key-averages", {"dim": DIM, "keys": KEYS}, {"model": name, "heads": size}, {"samples": n}, r)
-        for name, size, n in [*curves, *heads, ("RFA", None, 1024)]
+        for name, size, n in [*curves, *heads, ("RFA", None, AT)]
         for r in range(3 if quick else 5)
     ]
 
@@ -276,9 +277,9 @@ def _heads(lines: Table) -> Drawing:
         for axes, name in zip(drawing.figure.subplots(1, 2, sharey=True), SIZED, strict=True):
             for who, own in looks.items():
                 cells = {
-                    float(line["heads"] or end): mean(list(line["errors"][1024].values()))
+                    float(line["heads"] or end): mean(list(line["errors"][AT].values()))
                     for line in lines
-                    if (line["target"], line["model"]) == (name, who) and 1024 in line["errors"]
+                    if (line["target"], line["model"]) == (name, who) and AT in line["errors"]
                 }
                 finite = {size: cell for size, cell in sorted(cells.items()) if size < end}
                 curve(drawing, axes, finite, f"{name}, {who}", own, "heads")
@@ -287,7 +288,7 @@ def _heads(lines: Table) -> Drawing:
             axes.set_ylim(0, 1.3)
             axes.set_xticks((62, 250, 1000, 4000, end), ("62", "250", "1000", "4000", "∞"))
             axes.set_xticks((), minor=True)
-            axes.set_xlabel("heads M, at n = 1024")
+            axes.set_xlabel(f"heads M, at n = {AT}")
             axes.set_title(name)
             axes.grid(axis="y")
             axes.axhline(1, color=INK, linewidth=0.8, linestyle=(0, (4, 2)))

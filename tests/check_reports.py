@@ -1,0 +1,67 @@
+"""The committed pages of reports/: one clean commit, no dangling reference, an index that says what they say.
+
+Not one of the tests, since pages are made after the code that makes them: `make check-reports` runs it.
+"""
+
+import json
+import re
+from pathlib import Path
+
+import pytest
+from page_reading import check_columns, unexplained
+
+from hardness.studies import catalog
+from hardness.study.page import report
+
+REPORTS = Path(__file__).parents[1] / "reports"
+FOLDERS = sorted(path.parent for path in REPORTS.glob(f"*/{report.SUMMARY}"))
+MEASURED = [folder for folder in FOLDERS if folder.name in catalog.known()]
+
+
+def summary(folder: Path) -> dict[str, object]:
+    return dict(json.loads((folder / report.SUMMARY).read_text(encoding="utf-8")))
+
+
+def test_every_study_has_its_page_and_every_page_its_study() -> None:
+    assert {folder.name for folder in FOLDERS} - {"benchmarks"} == set(catalog.known())
+
+
+def test_all_rows_come_from_one_clean_commit() -> None:
+    found = {folder.name: summary(folder).get("commits") for folder in MEASURED}
+    assert all(isinstance(commits, list) and len(commits) == 1 for commits in found.values()), found
+    assert len({str(commits) for commits in found.values()}) == 1, found
+    assert not [name for name, commits in found.items() if "+" in str(commits) or "None" in str(commits)], found
+
+
+@pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)
+def test_a_page_is_of_the_full_grid_and_says_how_to_make_it_again(folder: Path) -> None:
+    about = summary(folder)
+    assert not about["quick"]
+    assert report.command(about) in report.words((folder / report.PAGE).read_text(encoding="utf-8"))
+
+
+@pytest.mark.parametrize("folder", [*FOLDERS, REPORTS], ids=lambda folder: folder.name)
+def test_no_link_dangles(folder: Path) -> None:
+    page = (folder / report.PAGE).read_text(encoding="utf-8")
+    for link in re.findall(r'(?:href|src)="([^"]+)"', re.sub(r"(?s)<svg.*?</svg>", "", page)):
+        file, _, part = link.partition("#")
+        target = folder / file if file else folder / report.PAGE
+        assert target.exists(), link
+        assert not part or re.search(rf'id="{re.escape(part)}"', target.read_text(encoding="utf-8")), link
+
+
+@pytest.mark.parametrize("folder", FOLDERS, ids=lambda folder: folder.name)
+def test_terms_are_marked_and_drawings_described(folder: Path) -> None:
+    page = (folder / report.PAGE).read_text(encoding="utf-8")
+    assert unexplained(page) == []
+    check_columns(page)
+    for figure in re.findall(r"<svg [^>]*>", page):
+        assert re.search(r'role="img" aria-label="[^"]{40,}"', figure)
+
+
+def test_the_index_is_made_of_the_summaries(tmp_path: Path) -> None:
+    for folder in FOLDERS:
+        (tmp_path / folder.name).mkdir()
+        (tmp_path / folder.name / report.SUMMARY).write_bytes((folder / report.SUMMARY).read_bytes())
+    report.write_index(tmp_path)
+    assert (tmp_path / report.PAGE).read_bytes() == (REPORTS / report.PAGE).read_bytes()

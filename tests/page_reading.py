@@ -1,0 +1,70 @@
+"""Pages as the tests read them: words with the terms they are linked to, and columns with their marks."""
+
+import re
+from html.parser import HTMLParser
+
+from hardness.study.page.report import words
+
+SYMBOLS = {"m": "m", "d": "d", "N": "N", "τ": "tau", "q": "q", "K": "K", "ρ": "rho", "ψ": "ψ", "λ_min": "λ_min"}
+
+
+class Reader(HTMLParser):
+    """The words of a page in order: (section, text, the term it is linked to if any); code and drawings are passed."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.section, self.passed, self.term, self.link = 0, 0, "", 0
+        self.words: list[tuple[int, str, str]] = []
+        self.ids: set[str] = set()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        self.ids |= {found["id"] or ""} if "id" in found else set()
+        self.section += tag in ("h1", "h2", "h3", "figure", "table", "figcaption", "caption", "tbody")
+        self.passed += tag in ("script", "style", "svg", "pre", "code", "head")
+        if tag == "a":
+            self.link += 1
+            self.term = (found.get("href") or "").removeprefix("#term-") if found.get("class") == "term" else ""
+
+    def handle_endtag(self, tag: str) -> None:
+        self.section += tag in ("figure", "table", "figcaption", "caption", "tbody")
+        self.passed -= tag in ("script", "style", "svg", "pre", "code", "head")
+        if tag == "a":
+            self.link, self.term = self.link - 1, ""
+
+    def handle_data(self, data: str) -> None:
+        if not self.passed:
+            self.words.append((self.section, data, self.term or ("link" if self.link else "")))
+
+
+def read(page: str) -> Reader:
+    reader = Reader()
+    reader.feed(page.partition('<section class="glossary">')[0])
+    reader.ids |= set(re.findall(r'<dt id="(.+?)"', page))
+    return reader
+
+
+def unexplained(page: str) -> list[tuple[str, str]]:
+    """Symbols with the text they stand in, in a section that links none of their uses."""
+    reader = read(page)
+    explained = {(section, term) for section, _, term in reader.words if term}
+    found = []
+    for section, text, term in reader.words:
+        for symbol, identity in SYMBOLS.items():
+            # A symbol stands by itself: not in a word, after a hyphen or as an index, nor as a unit after a number.
+            alone = rf"(?<![\w'’^.\\-])(?<!\d[ \xa0]){re.escape(symbol)}(?![\w'’]|\.\w)"
+            local = identity in ("ψ", "λ_min") and f"term-{identity}" not in reader.ids
+            if not term and not local and (section, identity) not in explained and re.search(alone, text):
+                found.append((symbol, text))
+    return found
+
+
+def check_columns(page: str) -> None:
+    heads = re.findall(r"(?s)<th\b([^>]*)>(.*?)</th>", page.partition("<tbody>")[0])
+    fixed = [i for i, (marks, _) in enumerate(heads) if re.search('data-kind="(proved|identity)', marks)]
+    names = [words(text) for _, text in heads]
+    for i in fixed:
+        assert not any(name.startswith(("low", "high", "95 %")) for name in names[i + 1 : i + 3]), names[i]
+    for line in re.findall(r"(?s)<tr>(.*?)</tr>", page.partition("<tbody>")[2].partition("</tbody>")[0]):
+        cells = re.findall(r"(?s)<td[^>]*>(.*?)</td>", line)
+        assert not any(re.search(r"\[.*,.*\]", cells[i]) for i in fixed), line
