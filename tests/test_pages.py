@@ -44,8 +44,8 @@ def test_the_first_use_of_a_symbol_in_a_section_is_linked_to_its_definition(page
 
 
 def test_what_is_not_explained_is_found() -> None:
-    bare = "<h2>τ</h2><p>of m and N, not lab's d</p>"
-    assert unexplained(bare) == [("τ", "τ"), ("m", "of m and N, not lab's d"), ("N", "of m and N, not lab's d")]
+    bare = "<h2>τ</h2><p>of m and N, after 2 d</p>"
+    assert unexplained(bare) == [("τ", "τ"), ("m", "of m and N, after 2 d"), ("N", "of m and N, after 2 d")]
     assert unexplained(glossary.mark(bare)) == []
 
 
