@@ -1,13 +1,14 @@
 """The study `query-frontier`: how many queries does each strategy need at each tolerance?"""
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import product
 from math import comb
 from pathlib import Path
+from typing import Any
 
 from hardness.studies.games import (
     RUNS,
-    Line,
     frontier_table,
     game,
     runs_of,
@@ -92,7 +93,7 @@ def _verdict(table: Table) -> str:
     for family in ("parity", "rounding"):
         lines = [line for line in table if line["family"] == family]
         judged = [line for line in lines if line["ratio"] is not None and line["proven bound"] >= 1]
-        best: dict[tuple[int, float], Line] = {}
+        best: dict[tuple[int, float], Mapping[str, Any]] = {}
         for line in sorted(judged, key=lambda line: float(line["ratio"])):
             best.setdefault((line["m or n"], line["tolerance"]), line)
         if best:
