@@ -126,7 +126,7 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
         "2.5×",
         "Floor: writing",
         "torch is not installed: not compared",
-        "d=32 &lt;b&gt;",
+        "=32 &lt;b&gt;",
         "1 of 2 goals met",
     ):
         assert text in html + words(html)

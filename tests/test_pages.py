@@ -111,7 +111,7 @@ SWEPT = [path for path in sorted([*ROOT.glob("hardness/studies/**/*.py"), *ROOT.
 # and the listed constants 0, 1 and the 95 % of intervals.
 ALLOWED = re.compile(
     r"(?i:theory|learner|section|lemmas?|algorithm|experiment|theorem|arxiv) [A-Z\d][\d.]*\w?(?: and [A-Z]?[\d.]+)?"
-    r"|95 %|\b[a-zA-Z]{1,2}\d+\b|\d{1,2}(?=[^\W\d_]|[(^²³⁴ⁿ⁻⟨])|(?<=[-−+/^·]) ?\d\b|\b[01]\b(?![.,]\d)"
+    r"|95 %|\{0, ?1\}|\b[a-zA-Z]{1,2}\d+\b|\d{1,2}(?=[^\W\d_]|[(^²³⁴ⁿ⁻⟨])|(?<=[-−+/^·]) ?\d\b|\b[01]\b(?![.,]\d)"
 )
 
 

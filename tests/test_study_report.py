@@ -1,5 +1,6 @@
 """The page: the same rows give the same bytes, offline, with every part it owes the reader."""
 
+import html
 import json
 import re
 import shutil

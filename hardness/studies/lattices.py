@@ -194,4 +194,4 @@ def seconds(task: Task) -> float:
     return float(task.params["dim"]) / (4 if task.solver["source"] == "stream" else 10)
 
 
-STUDY = Study("lattices", QUESTION, tasks, seconds, trial, write, 600.0)
+STUDY = Study("lattices", QUESTION, tasks, seconds, trial, write, 600.0, role="broken")
