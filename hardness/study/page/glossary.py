@@ -21,6 +21,7 @@ KINDS = {
     "proved": "A theorem with its constants.",
     "identity": "What a strategy pays in closed form; games played only check it.",
     "measured": "A cost that was not known before, with intervals, censoring and controls.",
+    "broken": "Solved without statistical queries: no bound on queries speaks of it.",
     "claimed": "What others state; not checked here beyond what the page says.",
     "estimated": "A prediction by a formula that is not proved for the case at hand.",
 }
