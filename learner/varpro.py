@@ -13,6 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
+Factor = tuple[Array, bool]  # as of scipy.linalg.cho_factor
 
 
 @dataclass(frozen=True)
@@ -151,36 +152,31 @@ def fit(
     >>> fit(X, Y, np.zeros((1, 4, 4))).residual < 1e-12
     True
     """
-    from scipy.linalg import cho_solve
-
     target = Y.reshape(-1, X.shape[2])
     here = _evaluate(X, target, theta)
     history = [here.residual]
-    lam, factor, fresh, failures = damping, None, False, 0
-    while len(history) <= iterations and history[-1] >= tolerance:
-        if factor is None:
-            A = _normal_matrix(X, here.P, here.Z, here.w, here.L)
-            diagonal = A.diagonal().copy()
-            factor, lam = _damped(A, diagonal, lam)
-            fresh, failures = True, 0
-        step = cho_solve(factor, pull_back(X, here.P, here.w, here.R).ravel(), check_finite=False)
-        ahead = _evaluate(X, target, here.theta + step.reshape(theta.shape))
+
+    def unfinished() -> bool:
+        return len(history) <= iterations and history[-1] >= tolerance
+
+    lam = damping
+    while unfinished():
+        factor, lam, ahead = _downhill(X, target, here, lam)
         gain = 1 - ahead.residual / here.residual
-        if gain > 0:
-            here = ahead
-            history.append(here.residual)
-        if gain > 0.7:  # the factor is still good, and using it again costs an evaluation, not an assembly
-            lam = max(lam / 5, 1e-14) if fresh else lam
-            fresh = False
-        elif not fresh:
-            factor = None
-        elif gain > give_up:
-            lam, factor = max(lam / 5, 1e-14), None
-        elif gain > 0 or failures == 10:
+        if gain <= 0:
             break
-        else:
-            failures += 1
-            factor, lam = _damped(A, diagonal, 4 * lam)
+        here = ahead
+        history.append(here.residual)
+        if gain <= give_up:
+            break
+        lam = max(lam / 5, 1e-14)
+        # After a great gain the factor is still good: using it again costs an evaluation, not an assembly.
+        while gain > 0.7 and unfinished():
+            ahead = _step(X, target, here, factor)
+            gain = 1 - ahead.residual / here.residual
+            if gain > 0:
+                here = ahead
+                history.append(here.residual)
     return Fit(here.theta, here.w, tuple(history), history[-1] < max(tolerance, 1e-9))
 
 
@@ -204,7 +200,28 @@ def _evaluate(X: Array, target: Array, theta: Array) -> _Point:
     return _Point(theta, P, Z, W.reshape(theta.shape), R, L, relative)
 
 
-def _damped(A: Array, diagonal: Array, lam: float) -> tuple[tuple[Array, bool], float]:
+def _downhill(X: Array, target: Array, here: _Point, lam: float) -> tuple[Factor, float, _Point]:
+    """The first step that lowers the residual, λ raised up to ten times until one does: the factor, λ, its end."""
+    A = _normal_matrix(X, here.P, here.Z, here.w, here.L)
+    diagonal = A.diagonal().copy()
+    factor, lam = _damped(A, diagonal, lam)
+    ahead = _step(X, target, here, factor)
+    for _ in range(10):
+        if ahead.residual < here.residual:
+            break
+        factor, lam = _damped(A, diagonal, 4 * lam)
+        ahead = _step(X, target, here, factor)
+    return factor, lam, ahead
+
+
+def _step(X: Array, target: Array, here: _Point, factor: Factor) -> _Point:
+    from scipy.linalg import cho_solve
+
+    step = cho_solve(factor, pull_back(X, here.P, here.w, here.R).ravel(), check_finite=False)
+    return _evaluate(X, target, here.theta + step.reshape(here.theta.shape))
+
+
+def _damped(A: Array, diagonal: Array, lam: float) -> tuple[Factor, float]:
     """Cholesky factor of A + λ diag A, with λ raised until it exists."""
     from scipy.linalg import cho_factor
 

@@ -1,17 +1,17 @@
 """The pipeline that walks the six phases of Chen & Li, and a seventh of ours, and says what each of them saw."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
+from hardness.errors import InputError, unknown
 from hardness.layer import MultiHeadAttention
 from learner.base import Learner, Outcome, Phase, judge
-from learner.direct import attempt, random_theta
 from learner.provable import crude, net, refine, sculpt
 from learner.provable.body import Body, body_hull
+from learner.provable.polish import polish
+from learner.provable.sculpt import Hull
 
 Array = NDArray[np.float64]
 MODES = ("practical", "paper")
@@ -35,19 +35,88 @@ class _Refused(Exception):
     """A phase cannot go on, for the reason given."""
 
 
-@dataclass
 class _Walk:
-    """The examples and what the phases have said so far."""
+    """The examples (canonical), what the learner was told, and what the phases have said so far."""
 
-    X: Array
-    Y: Array
-    heads: int
-    phases: list[Phase]
+    def __init__(self, X: Array, Y: Array, heads: int, paper: bool, rng: np.random.Generator) -> None:
+        self.X, self.Y, self.duplicates = canonical(X, Y)
+        self.heads, self.paper, self.rng = heads, paper, rng
+        self.phases: list[Phase] = []
 
     def say(self, name: str, diagnostics: dict[str, Any], verdict: str = "ok", refusal: str = "") -> None:
         self.phases.append(Phase(name, "refused" if refusal else verdict, refusal, diagnostics))
         if refusal:
             raise _Refused(refusal)
+
+    def crude_sum(self) -> Array:
+        """Phase 1: a crude ΣW. The paper's vanishes exactly where ΣW and ΣF do; the other's noise would hide that."""
+        first = crude.crude(self.X, self.Y)
+        better = first if self.paper or first.refusal() else crude.estimate(self.X, self.Y)
+        refusal = first.refusal() or better.refusal()
+        self.say("crude", {**better.diagnostics(), "duplicates": self.duplicates}, refusal=refusal)
+        return better.w
+
+    def rounds(self, w: Array, rounds: int) -> tuple[Hull, float]:
+        """Phase 4: sculpt and refine in turn while tolerances fall; the best hull and its median tolerance."""
+        best: tuple[Hull, float] | None = None
+        last = np.inf
+        for number in range(1, rounds + 1):
+            hull, tolerance = self.carve(w, f"sculpt {number}")
+            if best is None or tolerance < best[1]:
+                best = hull, tolerance
+            if tolerance > 0.95 * last:
+                break
+            last = tolerance
+            w = self.renew(w, hull, f"refine {number}")
+        assert best is not None
+        return best
+
+    def carve(self, w: Array, name: str) -> tuple[Hull, float]:
+        """Phase 2: rows certified to show one pattern of all heads, and the affine hull that they leave to the Θᵢ."""
+        m, (_, k, d) = self.heads, self.X.shape
+        found = sculpt.certify(self.X, self.Y, w)
+        if too_few := sculpt.refusal(found, None, m, d, k):
+            self.say(name, {"finite": found.finite / len(found.eta)}, refusal=too_few)
+        system = sculpt.constraints(self.X, found, sculpt.wanted(d, k))
+        hull = sculpt.least_squares_hull(system, m, d)
+        seen = sculpt.diagnostics(found, system, hull, m)
+        refusal = sculpt.refusal(found, hull, m, d, k)
+        if self.paper and not refusal:
+            hull, body = self._body(system, hull)
+            seen |= body
+        self.say(name, seen, hull.verdict(), refusal)
+        return hull, float(np.median(system.eta))
+
+    def _body(self, system: sculpt.Constraints, hull: Hull) -> tuple[Hull, dict[str, Any]]:
+        try:
+            return body_hull(Body.of(system), hull, self.heads, self.rng)
+        except InputError as error:
+            return hull, {"body": str(error)}
+
+    def renew(self, w: Array, hull: Hull, name: str) -> Array:
+        """Phase 3: a better ΣW, from the rows on which the hull predicts that all heads agree."""
+        refined = (refine.sparse_rows if self.paper else refine.agreement_rows)(self.X, self.Y, hull)
+        change = float(np.linalg.norm(refined.w - w) / np.linalg.norm(w))
+        self.say(name, {**refined.diagnostics(), "change": change})
+        return refined.w
+
+    def span(self, hull: Hull, tolerance: float) -> None:
+        """Phase 5: the span of the Θᵢ, and whether it is certified."""
+        certified = tolerance <= 0.1 and hull.verdict() != "failed"
+        size = float(np.linalg.norm(hull.theta))
+        seen = {"gap": hull.gap, "eta_median": tolerance, "certified": certified, "proxy_norm": size}
+        self.say("span", seen, hull.verdict() if certified else "failed")
+
+    def net(self, hull: Hull, test: tuple[Array, Array]) -> MultiHeadAttention:
+        """Phase 6: the Θᵢ inside the hull, and W by least squares."""
+        order = self.rng.permutation(len(self.X))[:1500]
+        X, Y, m = self.X[order], self.Y[order], self.heads
+        grid = net.points(m, NET_LIMIT) if self.paper and m > 1 else 0
+        guess = net.explicit(X, Y, hull, m, grid) if grid else net.multi_start(X, Y, hull, m, self.rng)
+        layer = MultiHeadAttention(guess.theta, guess.w)
+        error = judge(layer(test[0]), test[1])["relative_error"]
+        self.say("net", {"relative_error": error, **guess.diagnostics()})
+        return layer
 
 
 class Provable(Learner):
@@ -86,131 +155,25 @@ class Provable(Learner):
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
         if self.mode not in MODES:
-            from hardness.errors import unknown
-
             raise unknown("mode", self.mode, MODES)
         # A tenth, never seen by a phase, gives each its own held-out error.
         held = max(1, min(len(X) // 10, 2000))
         test = X[:held], Y[:held]
-        x, y, duplicates = canonical(X[held:], Y[held:])
-        walk = _Walk(x, y, self.heads, [])
+        walk = _Walk(X[held:], Y[held:], self.heads, self.mode == "paper", rng)
         try:
-            guess = self._six_phases(walk, duplicates, rng)
+            w = walk.crude_sum()
+            hull, tolerance = walk.rounds(w, self.rounds or (2 if walk.paper else 8 if self.heads == 1 else 6))
+            walk.span(hull, tolerance)
+            layer = walk.net(hull, test)
         except _Refused as refusal:
             return Outcome(None, tuple(walk.phases), refused=str(refusal))
-        layer = MultiHeadAttention(guess.theta, guess.w)
-        error = judge(layer(test[0]), test[1])["relative_error"]
-        walk.say(
-            "net",
-            {
-                "relative_error": error,
-                "residuals": list(guess.residuals[:6]),
-                "agreeing": guess.agreeing,
-                "guesses": guess.visited,
-            },
-        )
         if self.polish:
-            layer = self._polish(walk, layer, test, rng)
+            layer, phases = polish(walk.X, walk.Y, layer, test, self.control, rng)
+            walk.phases += phases
         return Outcome(layer, tuple(walk.phases))
 
-    def _six_phases(self, walk: _Walk, duplicates: int, rng: np.random.Generator) -> net.Net:
-        paper = self.mode == "paper"
-        X, Y, m = walk.X, walk.Y, self.heads
-        _, k, d = X.shape
-        first = crude.crude(X, Y)
-        # The paper's estimate vanishes exactly where ΣW and ΣF do; the other's noise would hide that.
-        refusal = first.refusal()
-        better = first if paper or refusal else crude.estimate(X, Y)
-        refusal = refusal or better.refusal()
-        walk.say("crude", {**better.diagnostics(), "duplicates": duplicates}, refusal=refusal)
 
-        w, best, last = better.w, None, np.inf
-        for round_ in range(self.rounds or (2 if paper else 8 if m == 1 else 6)):
-            found = sculpt.certify(X, Y, w)
-            finite = found.finite / len(found.eta)
-            if too_few := sculpt.refusal(found, None, m, d, k):
-                walk.say(f"sculpt {round_ + 1}", {"finite": finite}, refusal=too_few)
-            system = sculpt.constraints(X, found, sculpt.wanted(d, k))
-            hull = sculpt.least_squares_hull(system, m, d)
-            seen = sculpt.diagnostics(found, system, hull, m)
-            refusal = sculpt.refusal(found, hull, m, d, k)
-            if paper and not refusal:
-                hull, body = self._body(system, hull, rng)
-                seen |= body
-            walk.say(f"sculpt {round_ + 1}", seen, hull.verdict(), refusal)
-            tolerance = float(np.median(system.eta))
-            if best is None or tolerance < best[0]:
-                best = (tolerance, hull)
-            if tolerance > 0.95 * last:
-                break
-            last = tolerance
-            refined = (refine.sparse_rows if paper else refine.agreement_rows)(X, Y, hull)
-            change = float(np.linalg.norm(refined.w - w) / np.linalg.norm(w))
-            w = refined.w
-            walk.say(
-                f"refine {round_ + 1}",
-                {
-                    "rows": refined.rows,
-                    "disagreement": refined.disagreement,
-                    "residual": refined.residual,
-                    "change": change,
-                },
-            )
-        assert best is not None
-        tolerance, hull = best
-        certified = tolerance <= 0.1 and hull.verdict() != "failed"
-        walk.say(
-            "span",
-            {
-                "gap": hull.gap,
-                "eta_median": tolerance,
-                "certified": certified,
-                "proxy_norm": float(np.linalg.norm(hull.theta)),
-            },
-            hull.verdict() if certified else "failed",
-        )
-        order = rng.permutation(len(X))[:1500]
-        grid = net.points(m, NET_LIMIT) if paper and m > 1 else 0
-        if grid:
-            return net.explicit(X[order], Y[order], hull, m, grid)
-        return net.multi_start(X[order], Y[order], hull, m, rng)
-
-    def _body(self, system: sculpt.Constraints, hull: sculpt.Hull, rng: np.random.Generator) -> Any:
-        try:
-            return body_hull(Body.of(system), hull, self.heads, rng)
-        except InputError as error:
-            return hull, {"body": str(error)}
-
-    def _polish(
-        self, walk: _Walk, layer: MultiHeadAttention, test: tuple[Array, Array], rng: np.random.Generator
-    ) -> MultiHeadAttention:
-        """Phase 7, ours: local search on all entries, from phase 6 and, as a control, from a random start."""
-        m, d = self.heads, walk.X.shape[2]
-        rows = rng.permutation(len(walk.X))[: 8 * m * d]
-        X, Y = walk.X[rows], walk.Y[rows]
-        starts = {"polish": layer.theta}
-        if self.control:
-            starts["random-start control"] = random_theta(rng, m, d)
-        polished = layer
-        for name, theta in starts.items():
-            end = attempt(X, Y, theta, heads=m, iterations=200)
-            reached = MultiHeadAttention(end.theta, end.w)
-            error = judge(reached(test[0]), test[1])["relative_error"]
-            walk.say(
-                name,
-                {
-                    "relative_error": error,
-                    "residual": end.residual,
-                    "evaluations": end.evaluations,
-                },
-                "ok" if error < 1e-6 else "failed",
-            )
-            if name == "polish" and error < judge(layer(test[0]), test[1])["relative_error"]:
-                polished = reached
-        return polished
-
-
-def hull_error(hull: sculpt.Hull, theta: Array) -> float:
+def hull_error(hull: Hull, theta: Array) -> float:
     """Largest |component of Θᵢ − Θ̂ off the hull| / |Θᵢ| of true Θ (m, d, d): for tests and studies, not learners."""
     off = (theta - hull.theta).reshape(len(theta), -1)
     D = hull.directions.reshape(len(hull.directions), -1)

@@ -1,6 +1,7 @@
 """Phase 3: a better ΣWᵢ, from rows on which the hull predicts that all heads nearly agree."""
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -19,6 +20,10 @@ class Refined:
     rows: int
     disagreement: float
     residual: float
+
+    def diagnostics(self) -> dict[str, Any]:
+        """The numbers of the phase, for its `Phase`."""
+        return {"rows": self.rows, "disagreement": self.disagreement, "residual": self.residual}
 
 
 def agreement_rows(X: Array, Y: Array, hull: Hull) -> Refined:
