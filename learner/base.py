@@ -3,7 +3,7 @@
 import time
 from abc import ABC, abstractmethod
 from dataclasses import asdict, dataclass, field
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -11,40 +11,61 @@ from sklearn.base import BaseEstimator, RegressorMixin
 
 from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
+from learner.last_fit import counting_floor, settled
+from learner.noise import Residue
 
 Array = NDArray[np.float64]
+Index = NDArray[np.intp]
 SOLVED = 1e-6  # relative error on held-out examples
+
+
+class Scores(TypedDict):
+    """What `judge` says of a prediction."""
+
+    test_error: float
+    relative_error: float
+    sign_accuracy: float
 
 
 @dataclass(frozen=True)
 class Phase:
-    """What one phase of a learner saw: a verdict (ok, weak, poor, failed, refused), why, and its numbers."""
+    """What one phase of a learner saw: a verdict (ok, weak, poor, failed, refused), why, its numbers, CPU seconds."""
 
     name: str
     verdict: str = "ok"
     reason: str = ""
     diagnostics: dict[str, Any] = field(default_factory=dict)
+    seconds: float | None = None
 
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a search ended with: a layer or none, its phases, and whether it refused or ran out of iterations."""
+    """What a search ended with: a layer or none, its phases, and whether it refused or ran out of iterations.
+
+    `hint` is what to try if the layer is wrong; `verdicts` are fields of `FitReport` that only this learner knows.
+    """
 
     layer: MultiHeadAttention | None
     phases: tuple[Phase, ...] = ()
     refused: str = ""
     exhausted: bool = False
     heads: int | None = None
+    hint: str = ""
+    verdicts: dict[str, Any] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
 class FitReport:
     """A fit, judged on examples that the search did not see.
 
-    `status` is `solved` (relative error at most 1e-6), `wrong`, `refused` (an assumption does not hold: `reason`
-    says which) or `budget` (iterations ran out). `test_error` is a root mean square, `relative_error` is
-    sqrt(Σ|F̂−F|² / Σ|F−mean F|²), `sign_accuracy` the share of labels beyond 1e-9 whose sign is right, and `heads`
+    `status` is `solved` (relative error at most 1e-6, or `noise_floor`), `wrong`, `refused` (an assumption does not
+    hold: `reason` says which) or `budget` (iterations ran out). `test_error` is a root mean square, `relative_error`
+    is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), `sign_accuracy` the share of labels beyond 1e-9 whose sign is right, and `heads`
     the number that the learner needed, where it can tell.
+
+    `noise_floor`: what is left of the labels looks like independent noise, of size `noise` (see `learner.noise`).
+    Of the provable learner: `certified` is the verdict of phases 1 to 6 and `certified_error` their relative error,
+    `polished_error` and `random_start_error` those of the search that follows, from phase 6 and from a random start.
     """
 
     status: str
@@ -56,6 +77,12 @@ class FitReport:
     heads: int | None
     phases: tuple[Phase, ...]
     seconds: float
+    noise: float | None = None
+    noise_floor: bool = False
+    certified: bool | None = None
+    certified_error: float | None = None
+    polished_error: float | None = None
+    random_start_error: float | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """Plain types only, ready for JSON."""
@@ -63,12 +90,24 @@ class FitReport:
 
 
 class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
-    """A scikit-learn regressor on X (n, k, d) of ±1 and Y (n, k, d); subclasses implement `_search`.
+    """A scikit-learn regressor on X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
-    `fit` holds a tenth of the examples out (at most 2000), hands the rest to `_search`, and leaves `layer_`
-    (None if refused: then `predict` is 0, the mean of every odd layer) and `report_`. `random_state` is anything
-    `numpy.random.default_rng` takes. Raises `InputError` on shapes that differ, fewer equations than unknowns,
-    NaN, infinity, and tokens other than ±1.
+    X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)
+    and hands the rest to `_search`; where labels are noisy, a last fit on all of them follows if the learner
+    `_settles`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd layer) and `report_`.
+    `random_state` is anything `numpy.random.default_rng` takes. Raises `InputError` on shapes that differ, a single
+    token, fewer equations than unknowns, NaN and infinity.
+
+    Model selection works on (n, k, d) arrays, here on the number of heads:
+
+    >>> from sklearn.model_selection import GridSearchCV
+    >>> from learner.direct import Direct
+    >>> rng = np.random.default_rng(0)
+    >>> layer = MultiHeadAttention(rng.normal(size=(2, 4, 4)) / 3, rng.normal(size=(2, 4, 4)))
+    >>> X = rng.choice([-1.0, 1.0], size=(300, 2, 4))
+    >>> search = GridSearchCV(Direct(starts=1, random_state=0), {"heads": [1, 2]}, cv=2)
+    >>> search.fit(X, layer(X)).best_params_
+    {'heads': 2}
     """
 
     minimum_width: ClassVar[int] = 0  # the least k·d that the method can use
@@ -82,29 +121,62 @@ class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
         """The layer that explains Y (n, k, d) on X (n, k, d), or none, and what the phases said."""
 
-    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """Learn from X and Y, both (n, k, d); returns self."""
+    def fit(self, X: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """Learn from X and Y, both (n, k, d); returns self.
+
+        `sample_weight` (n,): examples of weight 0 are left out; the search treats the others alike, the last fit on
+        noisy labels and the errors of the report weigh them.
+        """
         x, y = self._examples(X, Y)
+        weight = weights(sample_weight, len(x))
+        x, y, weight = x[weight > 0], y[weight > 0], weight[weight > 0]
+        self._enough(x)
         rng = np.random.default_rng(self.random_state)
         order = rng.permutation(len(x))
         held, kept = np.split(order, [max(1, min(len(x) // 10, 2000))])
-        started = time.perf_counter()
+        started = time.process_time()
         outcome = self._search(x[kept], y[kept], rng)
-        seconds = time.perf_counter() - started
-        self.n_features_in_ = x.shape[2]
-        self.layer_ = outcome.layer
-        scores = judge(self.predict(x[held]), y[held])
-        status, reason = _verdict(outcome, scores["relative_error"], self.solved_at)
+        train, test = (x[kept], y[kept]), (x[held], y[held])
+        return self._conclude(outcome, train, test, rng, len(kept), started, weight[kept], weight[held])
+
+    def _conclude(
+        self,
+        outcome: Outcome,
+        train: tuple[Array, Array],
+        test: tuple[Array, Array],
+        rng: np.random.Generator,
+        count: int,
+        started: float,
+        weight: Array | None = None,
+        test_weight: Array | None = None,
+    ) -> Self:
+        """Fit the outcome of a search on all examples where labels are noisy, judge it on `test`, and report."""
+        self.n_features_in_, layer, left = test[0].shape[2], outcome.layer, None
+        if layer is not None and self._settles() and judge(layer(test[0]), test[1])["relative_error"] > self.solved_at:
+            layer, left = settled(layer, train, test, weight, rng)
+        self.layer_ = layer
+        scores = judge(self.predict(test[0]), test[1], test_weight)
+        verdicts = dict(outcome.verdicts)
+        if left and "polished_error" in verdicts:  # the last fit is the end of the polish
+            verdicts["polished_error"] = scores["relative_error"]
+        status, reason = _verdict(outcome, scores["relative_error"], self.solved_at, left)
         self.report_ = FitReport(
             status=status,
             reason=reason,
-            examples=len(kept),
-            heads=outcome.heads,
+            examples=count,
+            heads=layer.heads if layer and left and left.is_noise else outcome.heads,
             phases=outcome.phases,
-            seconds=seconds,
+            seconds=time.process_time() - started,
+            noise=left.level if left else None,
+            noise_floor=left is not None and left.is_noise,
             **scores,
+            **verdicts,
         )
         return self
+
+    def _settles(self) -> bool:
+        """Whether a last fit on all examples follows where the search found no exact layer."""
+        return False
 
     def predict(self, X: ArrayLike) -> Array:
         """F̂(X), shape (n, k, d)."""
@@ -117,33 +189,74 @@ class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
             raise InputError(f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}")
         return np.zeros_like(x) if self.layer_ is None else self.layer_(x)
 
-    def score(self, X: ArrayLike, Y: ArrayLike) -> float:
-        """1 − relative_error²: the R² of all entries together."""
-        return 1 - judge(self.predict(X), np.asarray(Y, dtype=np.float64))["relative_error"] ** 2
+    def score(self, X: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """1 − relative_error²: the R² of all entries together, higher is better; weighted if asked to be."""
+        y = np.asarray(Y, dtype=np.float64)
+        return 1 - judge(self.predict(X), y, weights(sample_weight, len(y)))["relative_error"] ** 2
 
     def _examples(self, X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
         x, y = tokens(X), _real(Y, "Y")
         if y.shape != x.shape:
             raise InputError(f"Y must have the shape of X {x.shape}, got {y.shape}")
-        if not isinstance(self.heads, (int, np.integer)) or self.heads < 1:
-            raise InputError(f"heads must be an integer >= 1, got {self.heads!r}")
-        n, k, d = x.shape
+        self._least_heads()
+        _, k, d = x.shape
+        if k < 2:
+            raise InputError("tokens must be at least 2: with a single token there is nothing to attend to")
         if k * d < self.minimum_width:
             raise InputError(f"tokens x features must be at least {self.minimum_width}, got {k} x {d} = {k * d}")
         if self.minimum_width and k > d:
             raise InputError(f"tokens must not exceed features, got {k} tokens of {d} features")
-        unknowns = 2 * self.heads * d * d
-        least = -(-unknowns // (k * d)) + 1
+        return x, y
+
+    def _least_heads(self) -> int:
+        """The least number of heads that there may be: as told, checked."""
+        at_least("heads", self.heads, 1)
+        return self.heads
+
+    def _enough(self, x: Array) -> None:
+        n, k, d = x.shape
+        heads = self._least_heads()
+        least = counting_floor(heads, k, d) + 1
         if n < least + max(1, n // 10):
             raise InputError(
-                f"{n} examples are too few: {self.heads} heads of {d} features have {unknowns} unknowns and an "
-                f"example gives {k * d} equations; give at least {least + max(1, least // 9)} examples"
+                f"{n} examples are too few: {heads} heads of {d} features have {2 * heads * d * d} unknowns, "
+                f"an example gives {k * d} equations and shows {k * (k - 1)} scores a head; give at least "
+                f"{least + max(1, least // 9)} examples"
             )
-        return x, y
+
+
+def weights(sample_weight: ArrayLike | None, count: int) -> Array:
+    """Weights of examples as (count,) floats, ones if None; `InputError` unless finite, >= 0 and not all 0.
+
+    >>> weights([1, 2], 3)
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: sample_weight must have shape (3,), got (2,)
+    """
+    if sample_weight is None:
+        return np.ones(count)
+    weight = _real(sample_weight, "sample_weight")
+    if weight.shape != (count,):
+        raise InputError(f"sample_weight must have shape ({count},), got {weight.shape}")
+    if weight.min(initial=0.0) < 0 or not weight.any():
+        raise InputError("sample_weight must be numbers >= 0, not all 0")
+    return weight
+
+
+def at_least(name: str, value: object, least: int) -> None:
+    """`InputError` unless `value` is an integer of at least `least`.
+
+    >>> at_least("starts", 0, 1)
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: starts must be an integer >= 1, got 0
+    """
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
+        raise InputError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
 def tokens(X: ArrayLike) -> Array:
-    """X as float64 (n, k, d); `InputError` unless every entry is ±1.
+    """X as float64 (n, k, d); `InputError` on another shape, NaN or infinity.
 
     >>> tokens([[1, -1]])
     Traceback (most recent call last):
@@ -153,8 +266,6 @@ def tokens(X: ArrayLike) -> Array:
     x = _real(X, "X")
     if x.ndim != 3 or 0 in x.shape:
         raise InputError(f"X must have shape (examples, tokens, features), got {x.shape}")
-    if not (np.abs(x) == 1).all():
-        raise InputError(f"X must hold only +1 and -1, got {x[np.abs(x) != 1][0]:g}")
     return x
 
 
@@ -168,29 +279,33 @@ def _real(values: ArrayLike, name: str) -> Array:
     return array
 
 
-def judge(predicted: Array, Y: Array) -> dict[str, float]:
-    """Root mean square error, relative error and sign accuracy of a prediction, both (n, k, d).
+def judge(predicted: Array, Y: Array, weight: Array | None = None) -> Scores:
+    """Root mean square error, relative error and sign accuracy of a prediction, both (n, k, d), weighted (n,).
 
     >>> judge(np.array([[[1.0, -1.0]]]), np.array([[[2.0, -1.0]]]))["sign_accuracy"]
     1.0
     """
-    error = predicted - Y
-    spread = float(np.sqrt(np.sum((Y - Y.mean(axis=0)) ** 2))) or 1.0
+    w = np.ones((len(Y), 1, 1)) if weight is None else weight[:, None, None] / weight.mean()
+    error = w * (predicted - Y) ** 2
+    spread = float(np.sum(w * (Y - (w * Y).mean(axis=0)) ** 2)) or 1.0
     informative = np.abs(Y) > 1e-9
     agree = np.sign(predicted[informative]) == np.sign(Y[informative])
     return {
-        "test_error": float(np.sqrt(np.mean(error**2))),
-        "relative_error": float(np.sqrt(np.sum(error**2))) / spread,
+        "test_error": float(np.sqrt(np.mean(error))),
+        "relative_error": float(np.sqrt(np.sum(error) / spread)),
         "sign_accuracy": float(agree.mean()) if agree.size else 1.0,
     }
 
 
-def _verdict(outcome: Outcome, relative_error: float, solved_at: float) -> tuple[str, str]:
+def _verdict(outcome: Outcome, relative_error: float, solved_at: float, left: Residue | None) -> tuple[str, str]:
     if outcome.refused:
         return "refused", outcome.refused
     if relative_error <= solved_at:
         return "solved", ""
     missed = f"relative error {relative_error:.1e} on held-out examples"
+    if left is not None and left.is_noise:
+        return "solved", f"{missed}: {left}"
+    why = f"; {outcome.hint or left}" if outcome.hint or left else ""
     if outcome.exhausted:
-        return "budget", f"{missed} when the iterations ran out"
-    return "wrong", f"{missed} where the search came to rest"
+        return "budget", f"{missed} when the iterations ran out{why}"
+    return "wrong", f"{missed} where the search came to rest{why}"

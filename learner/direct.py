@@ -12,11 +12,11 @@ from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner import varpro
-from learner.base import Learner, Outcome, Phase
+from learner.base import Learner, Outcome, Phase, at_least
+from learner.last_fit import DENSE, counting_floor, quick_residue, removal_costs
 
 Array = NDArray[np.float64]
 EXACT = 1e-9  # relative training residual of an interpolating layer
-DENSE = 6000  # entries of Θ up to which the normal matrix is formed: 300 MB, ten seconds a step
 
 
 def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
@@ -37,14 +37,32 @@ class Attempt:
     evaluations: int
     exhausted: bool
 
+    def phase(self, number: int) -> Phase:
+        """What the start of this number saw."""
+        seen = {
+            "heads_from": self.started,
+            "heads_to": len(self.theta),
+            "descent_residual": self.descent,
+            "residual": self.residual,
+            "evaluations": self.evaluations,
+        }
+        return Phase(f"start {number}", "ok" if self.residual < EXACT else "failed", diagnostics=seen)
+
 
 def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, tolerance: float = 1e-13) -> Attempt:
-    """Descend, prune spare heads back towards `heads`, settle the signs, and finish by Levenberg–Marquardt."""
+    """Descend, prune heads that are not needed, settle the signs, and finish by Levenberg–Marquardt.
+
+    Beyond `heads` every head is tried; below, one is dropped where the others plainly do without it.
+    """
     started = len(theta)
     theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
     descent = residual
-    while len(theta) > heads and residual < 2e-3:
-        shorter, shorter_residual, more = varpro.descend(X, Y, drop_head(X, Y, theta), iterations=iterations)
+    while len(theta) > 1 and residual < 2e-3:
+        costs = removal_costs(X, Y, theta)
+        if len(theta) <= heads and costs.min() > 0.05 * np.linalg.norm(Y):
+            break  # every head does something: seen without a search
+        without = np.delete(theta, int(np.argmin(costs)), axis=0)
+        shorter, shorter_residual, more = varpro.descend(X, Y, without, iterations=iterations)
         evaluations += more
         if shorter_residual >= 2e-3:
             break  # this head is needed
@@ -60,22 +78,22 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, to
     return Attempt(end.theta, end.w, started, descent, end.residual, evaluations + len(end.history), exhausted)
 
 
-def drop_head(X: Array, Y: Array, theta: Array) -> Array:
-    """Θ without the head that the others can best do without (W refitted by least squares)."""
-    m, d = len(theta), X.shape[2]
-    target = Y.reshape(-1, d)
-    features = varpro.anchored(X, varpro.attend(X, theta)[1])
-    columns = np.arange(features.shape[1])
-    costs = [np.linalg.norm(varpro.project(features[:, columns // d != i], target)[1]) for i in range(m)]
-    return np.delete(theta, int(np.argmin(costs)), axis=0)
+def examples_wanted(heads: int, tokens: int, dim: int, oversampling: float = 8.0) -> int:
+    """Examples that one start is shown: oversampling·heads·dim, and four times what a single Θ needs.
+
+    >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
+    (128, 8192)
+    """
+    return max(int(np.ceil(oversampling * heads * dim)), 4 * counting_floor(1, tokens, dim))
 
 
 class Direct(Learner):
     """Variable projection from random starts: anchored L-BFGS, then Levenberg–Marquardt (`learner.varpro`).
 
     The first start uses the heads it was told, later ones `spare` more, pruned back as far as the labels allow;
-    `report_.heads` says how many were needed. A start sees `oversampling`·heads·dim examples, twice as many after an
-    interpolation that does not generalise.
+    `report_.heads` says how many were needed. A start sees `oversampling`·heads·dim examples, more where a single
+    Θ asks for more (`counting_floor`), twice as many after an interpolation that does not generalise. A start that
+    leaves what looks like noise is the last: then all examples are fitted. Raises `InputError` for starts < 1.
 
     >>> rng = np.random.default_rng(0)
     >>> layer = MultiHeadAttention(rng.normal(size=(2, 8, 8)) / 6, rng.normal(size=(2, 8, 8)))
@@ -99,13 +117,20 @@ class Direct(Learner):
         self.iterations = iterations
         self.oversampling = oversampling
 
+    def _settles(self) -> bool:
+        return True
+
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
-        n, _, d = X.shape
-        rows = int(np.ceil(self.oversampling * self.heads * d))
+        at_least("starts", self.starts, 1)
+        at_least("spare", self.spare, 0)
+        n, k, d = X.shape
+        rows = examples_wanted(self.heads, k, d, self.oversampling)
+        # More unknowns than equations: any labels would do.
+        spare = max(s for s in range(self.spare + 1) if s == 0 or 1.2 * counting_floor(self.heads + s, k, d) <= n)
         tries: list[Attempt] = []
         best, best_error = None, np.inf
         for start in range(self.starts):
-            heads = self.heads + (self.spare if start else 0)
+            heads = self.heads + (spare if start else 0)
             used = slice(0, min(n, rows))
             found = attempt(X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations)
             tries.append(found)
@@ -113,40 +138,45 @@ class Direct(Learner):
             error = _residual(X[:4000], Y[:4000], found.theta, found.w)
             if error < best_error:
                 best, best_error = found, error
-            if error < 1e-8 or self._hopeless(tries):
+            if error < 1e-8 or self._hopeless(tries) or leaves_noise(X, Y, found.theta, rng):
                 break
             if found.residual < EXACT or start % 2 == 1:
                 rows *= 2
         assert best is not None
-        phases = tuple(
-            Phase(
-                f"start {i}",
-                "ok" if t.residual < EXACT else "failed",
-                diagnostics={
-                    "heads_from": t.started,
-                    "heads_to": len(t.theta),
-                    "descent_residual": t.descent,
-                    "residual": t.residual,
-                    "evaluations": t.evaluations,
-                },
-            )
-            for i, t in enumerate(tries)
-        )
         needed = len(best.theta) if best_error < 1e-8 else None
-        if needed and needed > self.heads:
-            told = f"{needed} heads were needed, {self.heads} were told"
-            phases += (Phase("prune", "weak", told, {"heads": needed, "told": self.heads}),)
+        phases = [attempt.phase(i) for i, attempt in enumerate(tries)]
+        if needed and needed != self.heads:
+            told = f"{needed} heads {'were needed' if needed > self.heads else 'suffice'}, {self.heads} were told"
+            phases.append(Phase("prune", "weak", told, {"heads": needed, "told": self.heads}))
         return Outcome(
             MultiHeadAttention(best.theta, best.w),
-            phases,
+            tuple(phases),
             exhausted=all(t.exhausted for t in tries),
             heads=needed,
+            hint="" if needed else self._hint(n, counting_floor(self.heads, k, d), best, best_error),
         )
+
+    @staticmethod
+    def _hint(n: int, floor: int, best: Attempt, error: float) -> str:
+        if best.residual < EXACT:
+            return f"a layer that fits examples exactly does not hold beyond them: {n} are too few, give more"
+        if n < 2 * floor and error < 1:
+            return (
+                f"{n} examples are {n / floor:.2g} times the least that could do, and below twice that a search "
+                f"seldom finds the layer: give {2 * floor} or more"
+            )
+        return ""
 
     @staticmethod
     def _hopeless(tries: list[Attempt]) -> bool:
         """Four starts, spare heads included, and none explains even half of the labels' power: there is no layer."""
         return len(tries) >= 4 and min(t.descent for t in tries) > 0.7
+
+
+def leaves_noise(X: Array, Y: Array, theta: Array, rng: np.random.Generator) -> bool:
+    """Whether a fit of many examples from Θ leaves nothing but noise, as far as `learner.noise` can tell."""
+    held = max(1, min(len(X) // 10, 2000))
+    return quick_residue(theta, (X[held:], Y[held:]), (X[:held], Y[:held]), rng)[1].is_noise
 
 
 def _residual(X: Array, Y: Array, theta: Array, w: Array) -> float:
@@ -178,8 +208,13 @@ class JointLBFGS(Learner):
         self.iterations = iterations
         self.tolerance = tolerance
 
+    def _settles(self) -> bool:
+        return True
+
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
         from scipy.optimize import minimize
+
+        at_least("starts", self.starts, 1)
 
         d = X.shape[2]
         shape = (2, self.heads, d, d)
@@ -217,7 +252,7 @@ class JointLBFGS(Learner):
             phases.append(Phase(f"start {start}", verdict, "", {"residual": residual, "evaluations": int(found.nfev)}))
             if best is None or found.fun < best.fun:
                 best = found
-            if residual < 1e-8:
+            if residual < 1e-8 or leaves_noise(X, Y, found.x.reshape(shape)[0], rng):
                 break
         exhausted = bool(best.nit >= self.iterations)
         return Outcome(MultiHeadAttention(*best.x.reshape(shape)), tuple(phases), exhausted=exhausted)
@@ -247,6 +282,8 @@ class Adam(Learner):
 
             raise missing_extra("torch", "torch", "the learner 'adam'") from None
 
+        at_least("starts", self.starts, 1)
+        at_least("iterations", self.iterations, 1)
         d = X.shape[2]
         x, y = torch.from_numpy(X), torch.from_numpy(Y)
         power = float((y * y).sum()) or 1.0
@@ -263,7 +300,7 @@ class Adam(Learner):
                 scores = torch.einsum("naj,mjl,nbl->mnab", x, theta, x)
                 output = torch.einsum("mnab,nbj,mjc->nac", scores.softmax(-1), x, w)
                 loss = ((output - y) ** 2).sum() / power
-                loss.backward()
+                torch.autograd.backward(loss)
                 optimiser.step()
                 schedule.step()
                 residual = loss.item() ** 0.5

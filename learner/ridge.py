@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from hardness.errors import InputError
-from learner.base import SOLVED, Array, FitReport, Phase, judge
+from learner.base import SOLVED, Array, FitReport, Phase, Scores, judge
 
 Features = NDArray[np.float32] | NDArray[np.float64]
 GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -134,7 +134,7 @@ class RidgeLearner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
     def _diagnostics(self) -> dict[str, Any]:
         return {"alpha": self.alpha_.tolist(), "features": self.n_features_}
 
-    def _scores(self, y: Array) -> dict[str, float]:
+    def _scores(self, y: Array) -> Scores:
         judged = self._judged.reshape(-1, *self._shape)
         return judge(judged, y[len(y) - len(judged) :])
 

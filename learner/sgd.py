@@ -4,6 +4,7 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
+from hardness.errors import InputError
 from hardness.gadget import informative
 
 Floats = NDArray[np.float32]
@@ -43,8 +44,22 @@ class OnlineMLP(BaseEstimator):  # type: ignore[misc]
         self.rate = rate
         self.random_state = random_state
 
+    def fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "OnlineMLP":
+        """One pass over all examples, from new initial weights; returns self."""
+        if hasattr(self, "hidden_"):
+            del self.hidden_
+        return self.partial_fit(X, Y)
+
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "OnlineMLP":
-        """One pass over tokens (n, 2, d) and outputs (n, 2, d); examples short of a batch wait for the next call."""
+        """One pass over tokens (n, 2, d) and outputs (n, 2, d); examples short of a batch wait for the next call.
+
+        Raises `InputError` on another number of tokens, shapes that differ, tokens other than ±1, NaN and infinity.
+        """
+        X, Y = np.asarray(X), np.asarray(Y)
+        if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or not len(X):
+            raise InputError(f"X and Y must both have shape (examples, 2, features), got {X.shape} and {Y.shape}")
+        if not (np.abs(X) == 1).all() or not np.isfinite(Y).all():
+            raise InputError("X must hold only +1 and -1, and Y finite numbers")
         informative, v = _products(X)
         if not hasattr(self, "hidden_"):
             self._start(v.shape[1])

@@ -153,7 +153,7 @@ def fit(
     True
     """
     target = Y.reshape(-1, X.shape[2])
-    here = _evaluate(X, target, theta)
+    here = evaluate(X, target, theta)
     history = [here.residual]
 
     def unfinished() -> bool:
@@ -181,7 +181,7 @@ def fit(
 
 
 @dataclass(frozen=True)
-class _Point:
+class Point:
     """The projected problem at one Θ: patterns, attended tokens, W, residual R and the Cholesky factor of ZᵀZ."""
 
     theta: Array
@@ -193,35 +193,36 @@ class _Point:
     residual: float
 
 
-def _evaluate(X: Array, target: Array, theta: Array) -> _Point:
+def evaluate(X: Array, target: Array, theta: Array, scale: Array | None = None) -> Point:
+    """Of rows times `scale` (n·k, 1): `target` has it already, R has it too."""
     P, Z = attend(X, theta)
-    W, R, L = project(Z, target)
+    W, R, L = project(Z if scale is None else Z * scale, target)
     relative = float(np.linalg.norm(R)) / (float(np.linalg.norm(target)) or 1.0)
-    return _Point(theta, P, Z, W.reshape(theta.shape), R, L, relative)
+    return Point(theta, P, Z, W.reshape(theta.shape), R, L, relative)
 
 
-def _downhill(X: Array, target: Array, here: _Point, lam: float) -> tuple[Factor, float, _Point]:
+def _downhill(X: Array, target: Array, here: Point, lam: float) -> tuple[Factor, float, Point]:
     """The first step that lowers the residual, λ raised up to ten times until one does: the factor, λ, its end."""
-    A = _normal_matrix(X, here.P, here.Z, here.w, here.L)
+    A = normal_matrix(X, here.P, here.Z, here.w, here.L)
     diagonal = A.diagonal().copy()
-    factor, lam = _damped(A, diagonal, lam)
+    factor, lam = damped(A, diagonal, lam)
     ahead = _step(X, target, here, factor)
     for _ in range(10):
         if ahead.residual < here.residual:
             break
-        factor, lam = _damped(A, diagonal, 4 * lam)
+        factor, lam = damped(A, diagonal, 4 * lam)
         ahead = _step(X, target, here, factor)
     return factor, lam, ahead
 
 
-def _step(X: Array, target: Array, here: _Point, factor: Factor) -> _Point:
+def _step(X: Array, target: Array, here: Point, factor: Factor) -> Point:
     from scipy.linalg import cho_solve
 
     step = cho_solve(factor, pull_back(X, here.P, here.w, here.R).ravel(), check_finite=False)
-    return _evaluate(X, target, here.theta + step.reshape(here.theta.shape))
+    return evaluate(X, target, here.theta + step.reshape(here.theta.shape))
 
 
-def _damped(A: Array, diagonal: Array, lam: float) -> tuple[Factor, float]:
+def damped(A: Array, diagonal: Array, lam: float) -> tuple[Factor, float]:
     """Cholesky factor of A + λ diag A, with λ raised until it exists."""
     from scipy.linalg import cho_factor
 
@@ -243,7 +244,7 @@ def _pairs(d: int) -> tuple[NDArray[np.intp], NDArray[np.intp], NDArray[np.intp]
     return j, h, position
 
 
-def _normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
+def normal_matrix(X: Array, P: Array, Z: Array, w: Array, L: Array) -> Array:
     """Kaufman's JᵀJ − CᵀG⁻¹C over (head, row of Θ, column of Θ), from the derivative x_a[j]·(Cov_{i,a} W_i)[l, ·].
 
     Cov_{i,a} is the covariance of the tokens under pattern row (i, a), and G = ZᵀZ = L Lᵀ.

@@ -8,7 +8,8 @@ from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
 from learner import varpro
 from learner.base import judge
-from learner.direct import Adam, Direct, JointLBFGS, drop_head
+from learner.direct import Adam, Direct, JointLBFGS, examples_wanted
+from learner.last_fit import drop_head
 
 CELLS = [(2, 2, 8), (4, 2, 8), (4, 3, 8), (8, 2, 8), (4, 2, 16)]
 
@@ -30,7 +31,7 @@ def test_normal_matrix_and_gradient_match_finite_differences(m: int, k: int, d: 
     J -= np.einsum("rq,pqc->prc", Q, np.einsum("rq,prc->pqc", Q, J))
     expected = np.tensordot(J, J, ((1, 2), (1, 2)))
     w = W.reshape(m, d, d)
-    assert np.allclose(np.tril(varpro._normal_matrix(X, P, Z, w, L)), np.tril(expected), atol=1e-7 * expected.max())
+    assert np.allclose(np.tril(varpro.normal_matrix(X, P, Z, w, L)), np.tril(expected), atol=1e-7 * expected.max())
     slope = np.tensordot(J, R, 2)
     assert np.allclose(varpro.pull_back(X, P, w, R).ravel(), slope, atol=1e-7 * np.abs(slope).max())
 
@@ -109,6 +110,51 @@ def test_direct_says_how_many_heads_it_needed() -> None:
     learner = Direct(heads=2, random_state=0).fit(*examples(teacher(3, 8, 7), 1500, 2, 7))
     assert (learner.report_.status, learner.report_.heads) == ("solved", 3)
     assert learner.report_.phases[-1].reason == "3 heads were needed, 2 were told"
+
+
+def test_direct_prunes_below_what_it_was_told() -> None:
+    """Learner 9 (8): told more heads, it kept them."""
+    for k in (2, 3):
+        report = Direct(heads=4, random_state=0).fit(*examples(teacher(2, 8, 9), 1500, k, 9)).report_
+        assert (report.status, report.heads) == ("solved", 2)
+        assert report.phases[-1].reason == "2 heads suffice, 4 were told"
+
+
+def test_too_few_examples_are_not_blamed_on_the_heads() -> None:
+    """Learner 9 (8): near the counting floor, spare heads fitted anything and were said to be needed."""
+    for seed in range(1):
+        data = examples(teacher(6, 12, seed), 88, 2, seed)
+        report = Direct(heads=6, starts=2, iterations=150, random_state=seed).fit(*data).report_
+        assert "heads were needed" not in " ".join(p.reason for p in report.phases)
+        if report.status != "solved":
+            assert report.heads is None
+            assert "give" in report.reason
+
+
+def test_far_fewer_heads_than_there_are_is_hinted() -> None:
+    report = Direct(heads=1, spare=0, starts=2, random_state=0).fit(*examples(teacher(5, 8, 11), 1500, 2, 11)).report_
+    assert report.status != "solved"
+    assert "more heads" in report.reason
+
+
+def test_a_start_is_shown_what_one_theta_needs() -> None:
+    """Learner 9 (4): 8md examples are fewer than the d²/2 that one Θ takes on two tokens, once d is large."""
+    assert examples_wanted(2, 2, 8) == 128
+    for heads, tokens, dim in ((2, 2, 40), (2, 2, 64), (1, 3, 48)):
+        assert examples_wanted(heads, tokens, dim) >= 4 * dim**2 / (tokens * (tokens - 1))
+
+
+@pytest.mark.slow
+def test_one_start_of_enough_rows_solves_dimension_64() -> None:
+    learner = Direct(heads=2, starts=1, random_state=0).fit(*examples(teacher(2, 64, 0), 12_000, 2, 0))
+    assert learner.report_.relative_error <= 1e-6
+
+
+def test_gaussian_tokens() -> None:
+    layer = teacher(2, 8, 12)
+    X = np.random.default_rng(12).normal(size=(1000, 2, 8))
+    for learner in (Direct(heads=2, random_state=0), JointLBFGS(heads=2, random_state=0)):
+        assert learner.fit(X, layer(X)).report_.status == "solved"
 
 
 def test_direct_solves_vanishing_sums() -> None:
