@@ -11,6 +11,7 @@ from hardness.errors import InputError
 from hardness.instance import Instance
 from hardness.judging import judge, solved
 
+VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
 
 def learners() -> list[str]:
     """The names of the registered learners, in order.
@@ -21,7 +22,7 @@ def learners() -> list[str]:
     return registry.names("learner")
 
 
-def make(cls: Any, heads: int | None, random_state: int) -> Any:
+def make(cls: Any, heads: int | str | None, random_state: int) -> Any:
     """An instance of a learner class, told the heads (unless None) and the random state if it has such parameters."""
     from inspect import signature
 
@@ -37,7 +38,7 @@ def learn(
     *,
     test: int = 2000,
     seed: int | None = None,
-    heads: int | None = None,
+    heads: int | str | None = None,
 ) -> dict[str, Any]:
     """Fit the learner `name` on `count` examples of the instance and judge it on `test` fresh ones.
 
@@ -74,7 +75,13 @@ def learn(
     report = getattr(learner, "report_", None)
     won = online.solved(scores) if streamed else solved(scores)
     payload["status"] = _status("" if streamed else getattr(report, "status", ""), won)
-    return payload | scores | {"phases": plain(getattr(report, "phases", ())), "seconds": seconds}
+    # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
+    own = {name: plain(getattr(report, name)) for name in VERDICTS} if _certifies(report) else {}
+    return payload | scores | own | {"phases": plain(getattr(report, "phases", ())), "seconds": seconds}
+
+
+def _certifies(report: Any) -> bool:
+    return all(hasattr(report, name) for name in VERDICTS) and report.certified is not None
 
 
 def _status(claimed: str, won: bool) -> str:

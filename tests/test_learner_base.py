@@ -23,6 +23,7 @@ from learner.direct import Adam, Direct, JointLBFGS
 from learner.provable.pipeline import Provable
 
 ALL = [Provable(), Direct(), JointLBFGS(), Adam()]
+VERDICTS = ["certified", "certified_error", "polished_error", "random_start_error"]
 FIELDS = [
     "status",
     "learner",
@@ -61,7 +62,7 @@ def bad_inputs() -> dict[str, tuple[object, object, str]]:
         "other length": (X, Y[:-1], "must have the shape of X"),
         "no examples": (X[:0], Y[:0], "shape"),
         "words": ("tokens", Y, "numeric"),
-        "tokens": (2 * X, Y, r"only \+1 and -1"),
+        "one token": (X[:, :1], Y[:, :1], "nothing to attend to"),
         "too few": (X[:12], Y[:12], "too few"),
     }
 
@@ -73,6 +74,29 @@ def test_bad_input_is_one_line(learner: Learner, what: str) -> None:
     with pytest.raises(InputError, match=message) as caught:
         clone(learner).set_params(heads=2).fit(X, Y)  # type: ignore[attr-defined]
     assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize("learner", ALL)
+def test_bad_weights_are_one_line(learner: Learner) -> None:
+    X, Y = examples(teacher(2, 8, 0), 400, 2, 0)
+    for weight, message in ((np.ones(3), "shape"), (-np.ones(400), ">= 0"), (np.zeros(400), "not all 0")):
+        with pytest.raises(InputError, match=message):
+            clone(learner).set_params(heads=2).fit(X, Y, sample_weight=weight)  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize("learner", [Direct(starts=0), JointLBFGS(starts=0), Direct(spare=-1)])
+def test_options_that_do_nothing_are_one_line(learner: Learner) -> None:
+    """Learner 9 (10): no start was a crash."""
+    with pytest.raises(InputError, match="must be an integer >= "):
+        learner.fit(*examples(teacher(2, 8, 0), 400, 2, 0))
+
+
+def test_model_selection_on_arrays_of_three_axes() -> None:
+    from sklearn.model_selection import cross_val_score
+
+    X, Y = examples(teacher(2, 6, 3), 400, 2, 3)
+    scores = [cross_val_score(Direct(heads=m, spare=0, starts=2, random_state=0), X, Y, cv=2).mean() for m in (1, 2)]
+    assert scores[0] < 0.99 < scores[1]
 
 
 def test_provable_needs_room() -> None:
@@ -143,10 +167,25 @@ def test_learn_reports_the_contracted_fields(files: dict[str, Path], capsys: pyt
 def test_learn_provable_refuses_a_hard_instance(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     payload = asked(capsys, "learn", "provable", str(files["hard"]), "--count", "2000", "--seed", "0")
     assert payload["status"] == "refused"
+    assert payload["certified"] is False
+    assert payload["certified_error"] is None
     phases = payload["phases"]
     assert isinstance(phases, list)
     assert [phase["name"] for phase in phases] == ["crude"]  # polish is not run
-    assert list(payload) == FIELDS
+    assert list(payload) == [*FIELDS[:6], *VERDICTS, *FIELDS[6:]]
+
+
+def test_learn_provable_gives_two_verdicts(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
+    asking = ["learn", "provable", str(files["nice"]), "--count", "8000", "--heads", "auto", "--seed", "0"]
+    payload = asked(capsys, *asking)
+    assert payload["certified"] is True
+    assert 0 < float(str(payload["certified_error"])) < 0.1
+    assert float(str(payload["polished_error"])) < 1e-6
+    assert isinstance(payload["random_start_error"], float)
+    assert run(asking) == 0
+    said = capsys.readouterr().out
+    assert "phases 1 to 6: certified, relative error" in said
+    assert "polish: relative error" in said
 
 
 def test_learn_runs_a_foreign_class_and_checks_it(
@@ -170,7 +209,7 @@ def test_learn_runs_a_foreign_class_and_checks_it(
     assert {check["name"] for check in checks if not check["ok"]} == {"clone", "refuses NaN", "refuses shapes"}
 
 
-@pytest.mark.parametrize("name", ["direct", "provable"])
+@pytest.mark.parametrize("name", ["direct", "provable", "sgd"])
 def test_our_own_learners_pass_the_check(name: str) -> None:
     assert [each for each in check(name) if not each.ok] == []
 

@@ -9,7 +9,8 @@ from learner_teachers import examples, teacher
 from hardness.layer import MultiHeadAttention
 from learner.provable import crude, net, refine, sculpt
 from learner.provable.body import Body, body_hull
-from learner.provable.pipeline import canonical, hull_error
+from learner.provable.pipeline import hull_error
+from learner.provable.rows import Best, Rows, canonical
 
 
 def everything(d: int) -> np.ndarray:
@@ -52,11 +53,11 @@ def test_debiasing_beats_the_crude_estimate(m: int, k: int) -> None:
 def test_one_head_certifies_every_interior_row(k: int) -> None:
     layer = teacher(1, 8, 3, tau=1)
     X, Y = examples(layer, 2000, k, 3)
-    found = sculpt.certify(X, Y, layer.w[0])
+    p, eta = sculpt.certify(X, Y, layer.w[0])
     truth = layer.patterns(X)[:, 0].reshape(-1, k)
-    certified = np.isfinite(found.eta)
-    assert found.eta[certified].max() < 1e-9
-    assert np.abs(found.p - truth)[certified].max() < 1e-9
+    certified = np.isfinite(eta)
+    assert eta[certified].max() < 1e-9
+    assert np.abs(p.reshape(-1, k) - truth)[certified].max() < 1e-9
     distinct = (np.abs(X[:, :, None] - X[:, None]).sum(axis=3) + 99 * np.eye(k)).min(axis=(1, 2)) > 0
     interior = np.repeat(distinct, k) & (truth.min(axis=1) > sculpt.LEAST_WEIGHT)
     # Rows whose tokens are distinct but affinely dependent after W may be rejected as ill-conditioned.
@@ -71,21 +72,21 @@ def test_certificates_bound_the_error_of_the_mean_head() -> None:
     for m in (2, 3):
         layer = teacher(m, 8, 4)
         X, Y = examples(layer, 20_000, 2, 4)
-        found = sculpt.certify(X, Y, layer.w.sum(axis=0))
-        chosen = found.eta < 0.05
+        p, eta = sculpt.certify(X, Y, layer.w.sum(axis=0))
+        p, chosen = p.reshape(-1, 2), eta < 0.05
         P = layer.patterns(X)
         logs = np.log(P[..., 0] / P[..., 1]).transpose(0, 2, 1).reshape(-1, m)[chosen]
-        read = np.log(found.p[chosen, 0] / found.p[chosen, 1])
+        read = np.log(p[chosen, 0] / p[chosen, 1])
         assert chosen.sum() > 1000
-        assert np.mean(np.abs(logs.mean(axis=1) - read) > 5 * found.eta[chosen]) < (0.1 if m == 2 else 0.2)
-        single = np.median(np.abs(logs[:, 0] - read) / found.eta[chosen])
+        assert np.mean(np.abs(logs.mean(axis=1) - read) > 5 * eta[chosen]) < (0.1 if m == 2 else 0.2)
+        single = np.median(np.abs(logs[:, 0] - read) / eta[chosen])
         assert 2 < single < 3 * 2 * 7**0.5
 
 
 def test_constraints_hold_for_a_single_head() -> None:
     layer = teacher(1, 6, 5, tau=1)
     X, Y = examples(layer, 2000, 3, 5)
-    system = sculpt.constraints(X, sculpt.certify(X, Y, layer.w[0]), 300)
+    system = sculpt.constraints(sculpt.gather(Rows.of(X, Y), 2000, layer.w[0], 300), 300)
     assert np.abs(system.A @ layer.theta[0].ravel() - system.b).max() < 1e-8
     hull = sculpt.least_squares_hull(system, 1, 6)
     assert np.abs(hull.theta - layer.theta[0]).max() < 1e-6
@@ -94,13 +95,14 @@ def test_constraints_hold_for_a_single_head() -> None:
 
 def test_hull_and_refinement_contract_on_two_heads() -> None:
     layer = teacher(2, 8, 6)
-    X, Y, _ = canonical(*examples(layer, 20_000, 2, 6))
+    X, Y = examples(layer, 20_000, 2, 6)
+    rows = Rows.of(X, Y)
     total = layer.w.sum(axis=0)
     w, errors = crude.ols(X, Y).w, []
     for _ in range(4):
         errors.append(np.linalg.norm(w - total) / np.linalg.norm(total))
-        hull = sculpt.least_squares_hull(sculpt.constraints(X, sculpt.certify(X, Y, w), 300), 2, 8)
-        w = refine.agreement_rows(X, Y, hull).w
+        hull, _ = sculpt.hull_of(sculpt.gather(rows, rows.count, w, 1200), 2)
+        w = refine.agreement_rows(rows, rows.count, hull).w
     assert errors[1] < errors[0] / 3
     assert errors[-1] < 3e-3
     assert hull_error(hull, layer.theta) < 0.02
@@ -111,8 +113,8 @@ def test_sparse_rows_read_off_a_saturated_head() -> None:
     layer = teacher(1, 8, 7, tau=12)
     X, Y = examples(layer, 20_000, 2, 7)
     hull = sculpt.Hull(layer.theta[0], np.zeros((0, 8, 8)), np.ones(64), 64, None, 0.0)
-    assert np.allclose(refine.sparse_rows(X, Y, hull).w, layer.w[0], atol=1e-4)
-    assert np.allclose(refine.agreement_rows(X, Y, hull).w, layer.w[0], atol=1e-10)
+    assert np.allclose(refine.sparse_rows(Rows.of(X, Y), 20_000, hull).w, layer.w[0], atol=1e-4)
+    assert np.allclose(refine.agreement_rows(Rows.of(X, Y), 20_000, hull).w, layer.w[0], atol=1e-10)
 
 
 def cube(dim: int = 4) -> Body:
@@ -142,9 +144,8 @@ def test_body_is_inflated_until_it_holds_a_point() -> None:
 
 def test_span_by_widths_agrees_with_span_by_eigenvectors() -> None:
     layer = teacher(2, 4, 8, tau=1)
-    X, Y, _ = canonical(*examples(layer, 20_000, 3, 8))
-    found = sculpt.certify(X, Y, layer.w.sum(axis=0))
-    system = sculpt.constraints(X, found, 60)
+    X, Y = examples(layer, 20_000, 3, 8)
+    system = sculpt.constraints(sculpt.gather(Rows.of(X, Y), 20_000, layer.w.sum(axis=0), 60), 60)
     hull = sculpt.least_squares_hull(system, 2, 4)
     other, seen = body_hull(Body.of(system), hull, 2, np.random.default_rng(0))
     assert seen["angle"] < 0.3
@@ -175,8 +176,9 @@ def test_multi_start_is_exact_inside_the_true_hull(m: int) -> None:
 def test_explicit_net_improves_with_its_step() -> None:
     layer = teacher(2, 8, 10)
     X, Y = examples(layer, 600, 2, 10)
-    found = {grid: net.explicit(X, Y, exact_hull(layer), 2, grid) for grid in (5, 33)}
+    found = {grid: net.explicit(X, Y, exact_hull(layer), 2, grid) for grid in (5, 33, 129)}
     assert (found[5].visited, found[33].visited) == (10, 528)
+    assert found[129].residuals[0] < 0.02
     assert found[33].residuals[0] < 0.05
     assert found[33].residuals[0] <= found[5].residuals[0]
 
@@ -196,3 +198,56 @@ def test_net_jacobian_matches_finite_differences() -> None:
         expected = (ahead - behind) / 2e-6 @ W
         expected -= Q @ (Q.T @ expected)
         assert np.allclose(J[:, column], expected.ravel(), atol=1e-6 * np.abs(expected).max())
+
+
+@pytest.mark.parametrize("gaussian", [False, True])
+def test_compiled_two_tokens_agree_with_the_formulas(gaussian: bool) -> None:
+    """`certify` and `disagreement` on two tokens against the definitions, row by row."""
+    layer = teacher(3, 8, 12)
+    X, Y = examples(layer, 300, 2, 12)
+    if gaussian:
+        X = np.random.default_rng(1).normal(size=X.shape)
+        Y = layer(X)
+    w, hull = layer.w.sum(axis=0), exact_hull(layer)
+    p, eta = sculpt.certify(X, Y, w)
+    h = refine.disagreement(X, hull).reshape(-1, 2)
+    for i, a in np.ndindex(300, 2):
+        if (X[i, 0] == X[i, 1]).all():
+            continue
+        D = (X[i, 0] - X[i, 1]) @ w
+        part = (Y[i, a] - X[i, 1] @ w) @ D / (D @ D)
+        assert p[i, a, 0] == pytest.approx(part, abs=1e-10)
+        least = min(part, 1 - part)
+        off = np.linalg.norm(Y[i, a] - X[i, 1] @ w - part * D)
+        expected = off / np.sqrt(7) / np.linalg.norm(D) / least if least >= sculpt.LEAST_WEIGHT else np.inf
+        assert eta[2 * i + a] == pytest.approx(expected, rel=1e-9)
+        score = X[i] @ hull.theta.T @ X[i, a]
+        P = np.exp(score - score.max())
+        P /= P.sum()
+        moves = [P * ((S := X[i] @ D.T @ X[i, a]) - P @ S) @ X[i] for D in hull.directions]
+        assert h[i, a] == pytest.approx(sum(move @ move for move in moves), rel=1e-9, abs=1e-12)
+
+
+def test_best_keeps_the_least_distinct_rows_whatever_the_parts() -> None:
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], size=(4000, 2, 3))  # 64 distinct inputs: 32 up to sign
+    key = np.array([hash((x * x.flat[0]).tobytes()) % 10007 for x in X]).repeat(2) + np.tile([0.0, 0.5], 4000)
+    for size in (4000, 37):
+        best = Best(10)
+        for start in range(0, 4000, size):
+            best.add(key[2 * start : 2 * (start + size)], X[start : start + size])
+        assert best.rows()[0].tolist() == sorted(set(key.tolist()))[:10]
+
+
+def test_a_prefix_of_canonical_examples_is_a_fair_sample() -> None:
+    """Sorted by their bytes, the first examples would share their first signs (and once did)."""
+    X, Y = examples(teacher(1, 16, 13), 20_000, 2, 13)
+    first = Rows.of(X, Y).sample(1000)[0].reshape(1000, -1)[:, 1:]
+    assert np.abs(first.mean(axis=0)).max() < 6 / 1000**0.5
+
+
+def test_the_debiased_estimate_needs_rows_enough() -> None:
+    """At d = 16 its rows are capped and it was worse than the crude one: least squares are taken."""
+    for d, name in ((8, "debiased"), (16, "ols")):
+        X, Y = examples(teacher(2, d, 14), 6000, 2, 14)
+        assert crude.estimate(X, Y).estimator == name

@@ -1,7 +1,7 @@
 """Commands on learners: learn, learners."""
 
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -13,8 +13,12 @@ File = Annotated[Path | None, typer.Argument(help="An instance file.", show_defa
 Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
 Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
 Heads = Annotated[
-    int | None, typer.Option(help="Heads the learner is told; the instance's if absent, an online learner's own.")
+    str | None,
+    typer.Option(
+        help="Heads the learner is told, or auto where it can find out; the instance's if absent, an online learner's own."
+    ),
 ]
+ERRORS = ("certified_error", "polished_error", "random_start_error")
 CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")]
 
 
@@ -42,15 +46,26 @@ def learn(
     from hardness.instance import Instance
     from hardness.learning import learn as learn_one
 
-    payload = learn_one(Instance.load(instance), learner, count, test=test, seed=seed, heads=heads)
+    told = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
+    payload = learn_one(Instance.load(instance), learner, count, test=test, seed=seed, heads=told)
     scores = [
         f"{payload[name]:.3g} {name}" for name in ("relative_error", "sign_accuracy") if payload[name] is not None
     ]
     head = ", ".join([payload["status"], *scores, f"{count} examples, {payload['seconds']:.2f} s"])
     lines = [f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}" for p in payload["phases"]]
+    lines += _verdicts(payload) if "certified" in payload else []
     emit(as_json, payload, [head, *lines])
     if payload["status"] == "error":
         raise typer.Exit(1)
+
+
+def _verdicts(payload: dict[str, Any]) -> list[str]:
+    """What phases 1 to 6 certify and what the search after them reached: two verdicts, each with its error."""
+    errors = [f"{payload[name]:.2g}" if payload[name] is not None else "-" for name in ERRORS]
+    return [
+        f"phases 1 to 6: {'certified' if payload['certified'] else 'not certified'}, relative error {errors[0]}",
+        f"polish: relative error {errors[1]}; the same search from a random start {errors[2]}",
+    ]
 
 
 def _numbers(diagnostics: dict[str, object]) -> str:

@@ -105,7 +105,7 @@ def body_hull(body: Body, reference: Hull, heads: int, rng: np.random.Generator)
         "inflation": body.inflation,
         "norm_gap": body.optimality_gap(point),
         "widths": widths,
-        "angle": angle(span, reference.directions.reshape(len(span), -1)),
+        "angle": angle(span, reference.directions.reshape(span.shape)),
     }
 
 

@@ -7,7 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
-MIN_RATIO = 0.5  # |Ŵ|_F / (rms(Y) √d), debiased: nice layers have 0.9 to 2, ΣW = 0 up to 0.33 (k = 5, τ = 20)
+ZERO = 1e-6  # |Ŵ|_F / (rms(Y) √d) of a sum that vanishes exactly: rounding only
+SMALL = 0.5  # nice layers have 0.9 to 2, ΣW = 0 up to 0.33 (k = 5, τ = 20): below, the sum may be what is missing
+ROWS_A_FEATURE = 4  # with fewer the debiased estimate is worse than the crude one (d = 16: 0.36 against 0.11)
+WORK = 2e10  # multiplications that the debiased estimate may take: about a second
 MIN_SECOND = 1e-3  # second over first singular value; the least of 4000 nice sums was 0.49
 
 
@@ -22,8 +25,8 @@ class Crude:
     linear_r2: float | None = None
 
     def refusal(self) -> str:
-        """Why the next phases cannot use Ŵ, or nothing."""
-        if self.ratio < MIN_RATIO:
+        """Why the next phases cannot use Ŵ, or nothing. That ΣW is small is no reason: what it certifies, counts."""
+        if self.ratio < ZERO:
             return "the projection matrices sum to zero: phase 1 has nothing to start from"
         if self.singular[1] < MIN_SECOND * self.singular[0]:
             return (
@@ -62,9 +65,8 @@ def debiased(X: Array, Y: Array) -> Crude:
     """
     n, k, d = X.shape
     j, h = np.triu_indices(d)
-    # Rows enough for a well-determined fit, and no more than about a second's work.
-    size = 2 * d + d * len(j)
-    n = min(n, max(5 * size // (2 * k), int(2e10 / size**2 / k)))
+    size = features(d)
+    n = min(n, max(5 * size // (2 * k), int(WORK / size**2 / k)))
     X, Y = X[:n], Y[:n]
     mean = X.mean(axis=1)
     cov = (X[:, :, j] * X[:, :, h]).mean(axis=1) - mean[:, j] * mean[:, h]
@@ -73,9 +75,9 @@ def debiased(X: Array, Y: Array) -> Crude:
         x, y = X[start : start + 2000], Y[start : start + 2000]
         response = x[:, :, :, None] * cov[start : start + 2000, None, None, :]
         means = np.broadcast_to(mean[start : start + 2000, None], x.shape)
-        features = np.concatenate([x, means, response.reshape(len(x), k, -1)], axis=2).reshape(-1, size)
-        gram += features.T @ features
-        cross += features.T @ y.reshape(-1, d)
+        table = np.concatenate([x, means, response.reshape(len(x), k, -1)], axis=2).reshape(-1, size)
+        gram += table.T @ table
+        cross += table.T @ y.reshape(-1, d)
     ridge = 1e-9 * gram.trace() / size
     coefficients: Array = np.linalg.solve(gram + ridge * np.eye(size), cross)
     explained = float(np.vdot(coefficients, 2 * cross - gram @ coefficients))
@@ -83,14 +85,28 @@ def debiased(X: Array, Y: Array) -> Crude:
     return _crude("debiased", coefficients[:d] + coefficients[d : 2 * d], Y, r2)
 
 
+def features(d: int) -> int:
+    """Regressors of the debiased estimate: two tokens, and a token's coordinate times a covariance.
+
+    >>> features(8), features(16)
+    (304, 2208)
+    """
+    return 2 * d + d * d * (d + 1) // 2
+
+
 def estimate(X: Array, Y: Array) -> Crude:
-    """The debiased estimate where there are rows for it (d at most 16), else `ols`."""
+    """The debiased estimate where there are rows enough a feature (d at most about 12), else `ols`."""
     n, k, d = X.shape
-    enough = n * k >= d * (d * (d + 1) + 4)
-    return debiased(X, Y) if d <= 16 and enough else ols(X, Y)
+    size = features(d)
+    rows = min(n * k, WORK / size**2)
+    return debiased(X, Y) if rows >= ROWS_A_FEATURE * size else ols(X, Y)
+
+
+def size_of(w: Array, Y: Array) -> float:
+    """|Ŵ|_F / (rms(Y) √d): about 1 for the sum of independent projection matrices, 0 if they cancel."""
+    rms = float(np.sqrt(np.mean(Y**2)))
+    return float(np.linalg.norm(w)) / (rms * np.sqrt(len(w))) if rms else 0.0
 
 
 def _crude(estimator: str, w: Array, Y: Array, r2: float | None = None) -> Crude:
-    rms = float(np.sqrt(np.mean(Y**2)))
-    ratio = float(np.linalg.norm(w)) / (rms * np.sqrt(len(w))) if rms else 0.0
-    return Crude(estimator, w, ratio, np.asarray(np.linalg.svd(w, compute_uv=False), dtype=np.float64), r2)
+    return Crude(estimator, w, size_of(w, Y), np.asarray(np.linalg.svd(w, compute_uv=False), dtype=np.float64), r2)

@@ -1,7 +1,7 @@
 """Phase 6: the Θᵢ inside the affine hull, Θᵢ = Θ̂ + |Θ̂| Σ_q c_iq D_q, and W by least squares for each guess."""
 
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, islice
 from math import comb
 from typing import Any
 
@@ -12,6 +12,7 @@ from learner.provable.sculpt import Hull
 from learner.varpro import project
 
 Array = NDArray[np.float64]
+BATCH = 500  # guesses that are solved together
 
 
 @dataclass(frozen=True)
@@ -50,12 +51,12 @@ def multi_start(
 
 
 def points(heads: int, limit: int) -> int:
-    """The odd number of grid points an axis (at most 33) whose net has no more than `limit` guesses; 0 if none has.
+    """The odd number of grid points an axis (at most 129) whose net has no more than `limit` guesses; 0 if none has.
 
     >>> points(2, 1000), points(3, 100_000), points(4, 100_000)
-    (33, 9, 0)
+    (45, 9, 0)
     """
-    return next((g for g in range(33, 4, -2) if comb(g ** (heads - 1), heads) <= limit), 0)
+    return next((g for g in range(129, 4, -2) if comb(g ** (heads - 1), heads) <= limit), 0)
 
 
 def explicit(X: Array, Y: Array, hull: Hull, heads: int, grid: int, reach: float = 2.0) -> Net:
@@ -74,15 +75,18 @@ def explicit(X: Array, Y: Array, hull: Hull, heads: int, grid: int, reach: float
     test_gram = np.einsum("rpa,rqb->pqab", test, test, optimize=True)
     test_cross = np.einsum("rpa,rb->pab", test, check.Y, optimize=True)
     best, best_loss, visited = (0,) * heads, np.inf, 0
-    for guess in combinations(range(len(c)), heads):
-        index = np.array(guess)
-        G = gram[index[:, None], index].transpose(0, 2, 1, 3).reshape(heads * d, -1)
-        W = np.linalg.solve(G + 1e-12 * G.trace() * np.eye(len(G)), cross[index].reshape(-1, d))
-        T = test_gram[index[:, None], index].transpose(0, 2, 1, 3).reshape(heads * d, -1)
-        loss = float(np.vdot(W, T @ W - 2 * test_cross[index].reshape(-1, d)))
-        visited += 1
-        if loss < best_loss:
-            best, best_loss = guess, loss
+    guesses = combinations(range(len(c)), heads)
+    while batch := list(islice(guesses, BATCH)):
+        index = np.array(batch)
+        pick = index[:, :, None], index[:, None]
+        G = gram[pick].transpose(0, 1, 3, 2, 4).reshape(len(batch), heads * d, -1)
+        ridge = 1e-12 * np.einsum("gii->g", G)[:, None, None] * np.eye(heads * d)
+        W = np.linalg.solve(G + ridge, cross[index].reshape(len(batch), heads * d, d))
+        T = test_gram[pick].transpose(0, 1, 3, 2, 4).reshape(G.shape)
+        losses = np.einsum("gac,gac->g", W, T @ W - 2 * test_cross[index].reshape(W.shape))
+        visited += len(batch)
+        if losses.min() < best_loss:
+            best, best_loss = batch[int(losses.argmin())], float(losses.min())
     residual = problem.evaluate(c[list(best)])[0]
     return problem.net(c[list(best)], (residual,), visited)
 

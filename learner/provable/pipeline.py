@@ -1,34 +1,28 @@
 """The pipeline that walks the six phases of Chen & Li, and a seventh of ours, and says what each of them saw."""
 
-from typing import Any
+from collections.abc import Callable, Iterable
+from time import process_time
+from typing import Any, Self
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError, unknown
 from hardness.layer import MultiHeadAttention
-from learner.base import Learner, Outcome, Phase, judge
+from learner.base import Learner, Outcome, Phase, at_least, judge
 from learner.provable import crude, net, refine, sculpt
 from learner.provable.body import Body, body_hull
 from learner.provable.polish import polish
+from learner.provable.rows import Block, Rows
 from learner.provable.sculpt import Hull
 
 Array = NDArray[np.float64]
 MODES = ("practical", "paper")
 NET_LIMIT = 100_000
-
-
-def canonical(X: Array, Y: Array) -> tuple[Array, Array, int]:
-    """One example of each ±X, first entry +1, and how many were dropped.
-
-    F(−X) = −F(X), so the sign is a convention; copies of one example would fill the list of best certificates
-    and leave its constraints singular.
-    """
-    sign = X[:, :1, :1]
-    X, Y = X * sign, Y * sign
-    packed = np.packbits(X.reshape(len(X), -1) < 0, axis=1)
-    _, first = np.unique(packed, axis=0, return_index=True)
-    return X[first], Y[first], len(X) - len(first)
+AMPLE = 6  # heads a hull is given while their number is not known: too many only make phase 3 careful
+CERTIFIED = 0.1  # median tolerance up to which a hull is certified
+SAMPLE = 50_000  # examples that stand in memory: of the first phase, the net and the polish
+GROWTH = 8  # examples of a stage over those of the stage before
 
 
 class _Refused(Exception):
@@ -36,146 +30,277 @@ class _Refused(Exception):
 
 
 class _Walk:
-    """The examples (canonical), what the learner was told, and what the phases have said so far."""
+    """The examples, what the learner was told, and what the phases have said so far."""
 
-    def __init__(self, X: Array, Y: Array, heads: int, paper: bool, rng: np.random.Generator) -> None:
-        self.X, self.Y, self.duplicates = canonical(X, Y)
-        self.heads, self.paper, self.rng = heads, paper, rng
+    def __init__(self, rows: Rows, told: int | None, paper: bool, rng: np.random.Generator) -> None:
+        self.rows, self.told, self.paper, self.rng = rows, told, paper, rng
+        self.sample = rows.sample(SAMPLE)
         self.phases: list[Phase] = []
+        self.hulls: list[Hull] = []
+        self._began = process_time()
 
-    def say(self, name: str, diagnostics: dict[str, Any], verdict: str = "ok", refusal: str = "") -> None:
-        self.phases.append(Phase(name, "refused" if refusal else verdict, refusal, diagnostics))
-        if refusal:
-            raise _Refused(refusal)
+    def say(self, name: str, diagnostics: dict[str, Any], verdict: str = "ok", reason: str = "") -> None:
+        now = process_time()
+        self.phases.append(Phase(name, verdict, reason, diagnostics, now - self._began))
+        self._began = now
+
+    def refuse(self, name: str, diagnostics: dict[str, Any], reason: str) -> None:
+        self.say(name, diagnostics, "refused", reason)
+        raise _Refused(reason)
 
     def crude_sum(self) -> Array:
         """Phase 1: a crude ΣW. The paper's vanishes exactly where ΣW and ΣF do; the other's noise would hide that."""
-        first = crude.crude(self.X, self.Y)
-        better = first if self.paper or first.refusal() else crude.estimate(self.X, self.Y)
-        refusal = first.refusal() or better.refusal()
-        self.say("crude", {**better.diagnostics(), "duplicates": self.duplicates}, refusal=refusal)
+        first = crude.crude(*self.sample)
+        better = first if self.paper or first.refusal() else crude.estimate(*self.sample)
+        seen = {**better.diagnostics(), "duplicates": self.rows.duplicates}
+        if refusal := first.refusal() or better.refusal():
+            self.refuse("crude", seen, refusal)
+        self.say("crude", seen)
         return better.w
 
-    def rounds(self, w: Array, rounds: int) -> tuple[Hull, float]:
-        """Phase 4: sculpt and refine in turn while tolerances fall; the best hull and its median tolerance."""
-        best: tuple[Hull, float] | None = None
-        last = np.inf
-        for number in range(1, rounds + 1):
-            hull, tolerance = self.carve(w, f"sculpt {number}")
-            if best is None or tolerance < best[1]:
-                best = hull, tolerance
-            if tolerance > 0.95 * last:
+    def rounds(self, w: Array, plan: list[int]) -> Hull:
+        """Phase 4: sculpt and refine in turn, each round on as many examples as planned; the hull carved best."""
+        for number, examples in enumerate(plan):
+            if self.stalled and examples == plan[number - 1]:
+                continue
+            hull = self.carve(w, examples, self.heads())
+            if hull is None:
                 break
-            last = tolerance
-            w = self.renew(w, hull, f"refine {number}")
-        assert best is not None
-        return best
+            self.hulls.append(hull)
+            if self.stalled and examples == plan[-1]:
+                break
+            if number + 1 < len(plan):
+                w = self.renew(w, examples, hull)
+        self.w = w
+        return min((h for h in self.hulls if h.heads == self.hulls[-1].heads), key=lambda h: h.tolerance)
 
-    def carve(self, w: Array, name: str) -> tuple[Hull, float]:
+    @property
+    def stalled(self) -> bool:
+        """Whether the last round gained nothing: then more rounds need more examples."""
+        exploring = not self.told and len(self.hulls) <= 4
+        return len(self.hulls) > 1 and not exploring and self.hulls[-1].tolerance > 0.95 * self.hulls[-2].tolerance
+
+    def plan(self, rounds: int) -> list[int]:
+        """Examples of each round: the first ones, which only improve ΣW, do not need them all."""
+        least = max(20_000, 30 * sculpt.wanted(self.rows.dim, self.rows.tokens) // self.rows.tokens)
+        sizes = [self.rows.count]
+        while sizes[0] >= 2 * least:
+            sizes.insert(0, max(least, sizes[0] // GROWTH))
+        return sizes[:1] * rounds + [size for size in sizes[1:] for _ in range(min(rounds, 2))]
+
+    def heads(self) -> int:
+        """The number of heads to carve for: as told; else one, then ample ones, then what the spectrum shows."""
+        if self.told:
+            return self.told
+        if len(self.hulls) < 2 or self.contracts:
+            return 1
+        return AMPLE if len(self.hulls) < 4 else max(2, self.hulls[-1].heads_seen)
+
+    @property
+    def contracts(self) -> bool:
+        """Whether one head's hull was enough: then every row is certified, and tolerances fall at once."""
+        alone = [hull.tolerance for hull in self.hulls if hull.heads == 1]
+        return len(alone) > 1 and min(alone[1:]) < 0.3 * alone[0]
+
+    def carve(self, w: Array, examples: int, heads: int) -> Hull | None:
         """Phase 2: rows certified to show one pattern of all heads, and the affine hull that they leave to the Θᵢ."""
-        m, (_, k, d) = self.heads, self.X.shape
-        found = sculpt.certify(self.X, self.Y, w)
-        if too_few := sculpt.refusal(found, None, m, d, k):
-            self.say(name, {"finite": found.finite / len(found.eta)}, refusal=too_few)
-        system = sculpt.constraints(self.X, found, sculpt.wanted(d, k))
-        hull = sculpt.least_squares_hull(system, m, d)
-        seen = sculpt.diagnostics(found, system, hull, m)
-        refusal = sculpt.refusal(found, hull, m, d, k)
-        if self.paper and not refusal:
+        found = sculpt.gather(self.rows, examples, w, sculpt.KEPT * sculpt.wanted(self.rows.dim, self.rows.tokens))
+        if reason := sculpt.too_few(found):
+            self.cannot({"finite": found.finite / found.rows}, reason, w)
+            return None
+        hull, system = sculpt.hull_of(found, heads)
+        seen = {"examples": min(examples, self.rows.count), **sculpt.diagnostics(found, system, hull)}
+        if reason := sculpt.unpinned(hull):
+            self.cannot(seen, reason, w)
+            return None
+        if self.paper:
             hull, body = self._body(system, hull)
             seen |= body
-        self.say(name, seen, hull.verdict(), refusal)
-        return hull, float(np.median(system.eta))
+        self.say(f"sculpt {len(self.hulls) + 1}", seen, hull.verdict())
+        return hull
+
+    def cannot(self, seen: dict[str, Any], reason: str, w: Array) -> None:
+        """Refuse for want of certificates; but once a hull was carved, it is kept, and this is only said."""
+        name = f"sculpt {len(self.hulls) + 1}"
+        if not self.hulls:
+            self.refuse(name, seen, self.why(w) or reason)
+        self.say(name, seen, "failed", reason)
+
+    def why(self, w: Array) -> str:
+        """If ΣW is so small that this may be what is missing, that reason."""
+        size = crude.size_of(w, self.sample[1])
+        if size >= crude.SMALL:
+            return ""
+        return (
+            f"the projection matrices nearly cancel: their sum is {size:.2g} of what the labels suggest of independent "
+            "ones, and phases 1 to 4, which see the layer through that sum alone, certify too little"
+        )
 
     def _body(self, system: sculpt.Constraints, hull: Hull) -> tuple[Hull, dict[str, Any]]:
         try:
-            return body_hull(Body.of(system), hull, self.heads, self.rng)
+            return body_hull(Body.of(system), hull, hull.heads, self.rng)
         except InputError as error:
             return hull, {"body": str(error)}
 
-    def renew(self, w: Array, hull: Hull, name: str) -> Array:
+    def renew(self, w: Array, examples: int, hull: Hull) -> Array:
         """Phase 3: a better ΣW, from the rows on which the hull predicts that all heads agree."""
-        refined = (refine.sparse_rows if self.paper else refine.agreement_rows)(self.X, self.Y, hull)
+        refined = (refine.sparse_rows if self.paper else refine.agreement_rows)(self.rows, examples, hull)
         change = float(np.linalg.norm(refined.w - w) / np.linalg.norm(w))
-        self.say(name, {**refined.diagnostics(), "change": change})
+        self.say(f"refine {len(self.hulls)}", {**refined.diagnostics(), "change": change})
         return refined.w
 
-    def span(self, hull: Hull, tolerance: float) -> None:
-        """Phase 5: the span of the Θᵢ, and whether it is certified."""
-        certified = tolerance <= 0.1 and hull.verdict() != "failed"
-        size = float(np.linalg.norm(hull.theta))
-        seen = {"gap": hull.gap, "eta_median": tolerance, "certified": certified, "proxy_norm": size}
-        self.say("span", seen, hull.verdict() if certified else "failed")
+    def span(self, hull: Hull) -> bool:
+        """Phase 5: the span of the Θᵢ, and whether it is certified, for as many heads as the spectrum shows."""
+        seen = 1 if hull.heads == 1 and self.contracts else hull.heads_seen
+        odd = ""
+        if self.told and seen != self.told:
+            odd = f"the spectrum shows {seen} head{'s' * (seen > 1)}, {self.told} were told"
+        elif hull.heads == 1 and not self.contracts:
+            odd = "there is more than one head: of one, every row would be certified"
+        certified = hull.tolerance <= CERTIFIED and hull.verdict() != "failed" and not odd
+        numbers = {
+            "gap": hull.gap,
+            "eta_median": hull.tolerance,
+            "heads": hull.heads,
+            "heads_seen": seen,
+            "certified": certified,
+            "proxy_norm": float(np.linalg.norm(hull.theta)),
+        }
+        if not certified and (reason := self.why(self.w)):
+            self.refuse("span", numbers, reason)
+        self.say("span", numbers, hull.verdict() if certified else "failed", odd)
+        return certified
 
-    def net(self, hull: Hull, test: tuple[Array, Array]) -> MultiHeadAttention:
-        """Phase 6: the Θᵢ inside the hull, and W by least squares."""
-        order = self.rng.permutation(len(self.X))[:1500]
-        X, Y, m = self.X[order], self.Y[order], self.heads
+    def net(self, hull: Hull, test: Block) -> tuple[MultiHeadAttention, float]:
+        """Phase 6: the Θᵢ inside the hull, and W by least squares; with its relative error on `test`."""
+        order = self.rng.permutation(len(self.sample[0]))[:1500]
+        X, Y, m = self.sample[0][order], self.sample[1][order], hull.heads
         grid = net.points(m, NET_LIMIT) if self.paper and m > 1 else 0
         guess = net.explicit(X, Y, hull, m, grid) if grid else net.multi_start(X, Y, hull, m, self.rng)
         layer = MultiHeadAttention(guess.theta, guess.w)
         error = judge(layer(test[0]), test[1])["relative_error"]
         self.say("net", {"relative_error": error, **guess.diagnostics()})
-        return layer
+        return layer, error
 
 
 class Provable(Learner):
     """The learner with the theorem: (dk)^O(m³) time on layers that meet `hardness.conditions` (STOC 2025).
 
-    `mode="paper"` walks the literal phases (crude estimate, convex body, one-sparse rows, widths, ε-net where it
-    has at most 100 000 guesses); `mode="practical"` replaces them by what measures better (debiased estimate, least
-    squares, agreement rows, eigenvectors, multi-start). Phases 1-6 alone are approximate; `polish` adds phase 7,
-    which is not the paper's, with the same search from a random start beside it. A phase whose assumption fails
-    refuses: then no layer is learned and `report_.reason` says why. k·d must be at least 16, and k <= d.
+    `mode="paper"` walks the literal phases (crude estimate, convex body, one-sparse rows, widths, an explicit ε-net
+    for at most three heads); `mode="practical"` replaces them by what measures better (debiased estimate, least
+    squares, agreement rows, eigenvectors, multi-start). `heads="auto"` reads the number of heads off the spectrum of
+    the certificates. Phases 1-6 alone are approximate: `report_.certified` and `report_.certified_error` are theirs.
+    `polish` adds phase 7, which is not the paper's (`report_.polished_error`), with the same search from a random
+    start beside it (`control`, `report_.random_start_error`). A phase whose assumption fails refuses: then no layer
+    is learned and `report_.reason` says why. k·d must be at least 16, and k <= d.
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w = rng.normal(size=(2, 2, 8, 8))
     >>> X = rng.choice([-1.0, 1.0], size=(4000, 2, 8))
-    >>> zero_sum = MultiHeadAttention(theta / 6, np.stack([w[0], -w[0]]))
-    >>> Provable(heads=2, random_state=0).fit(X, zero_sum(X)).report_.reason
-    'the projection matrices sum to zero: phase 1 has nothing to start from'
+    >>> layer = MultiHeadAttention(theta / 6, w)
+    >>> report = Provable(heads="auto", random_state=0).fit(X, layer(X)).report_
+    >>> report.heads, report.certified, report.certified_error < 0.1, report.polished_error < 1e-6
+    (2, True, True, True)
     """
 
     minimum_width = 16
 
     def __init__(
         self,
-        heads: int = 2,
+        heads: int | str = 2,
         mode: str = "practical",
         rounds: int | None = None,
         polish: bool = True,
         control: bool = True,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(heads, random_state)
+        super().__init__(heads, random_state)  # type: ignore[arg-type]
         self.mode = mode
         self.rounds = rounds
         self.polish = polish
         self.control = control
 
+    def fit_blocks(
+        self, blocks: Callable[[], Iterable[tuple[ArrayLike, ArrayLike]]], count: int, sample_weight: None = None
+    ) -> Self:
+        """Learn from `count` examples that never stand in memory at once; returns self.
+
+        `blocks()` starts the stream of (X, Y) anew, both (·, k, d), at each of the few passes. The first examples,
+        a tenth and at most 2000, are held out; phase 1, the net and the polish see the next 50,000.
+
+        >>> rng = np.random.default_rng(0)
+        >>> layer = MultiHeadAttention(*rng.normal(size=(2, 1, 8, 8)) / 3)
+        >>> def blocks():
+        ...     for seed in range(4):
+        ...         X = np.random.default_rng(seed).choice([-1.0, 1.0], size=(2500, 2, 8))
+        ...         yield X, layer(X)
+        >>> Provable(heads=1, random_state=0).fit_blocks(blocks, 10_000).report_.status
+        'solved'
+        """
+        started = process_time()
+        at_least("count", count, 10)
+        X, Y = (np.asarray(part) for part in next(iter(blocks())))
+        self._examples(X, Y)
+        held = max(1, min(count // 10, 2000, len(X)))
+        test = self._examples(X[:held], Y[:held])
+        rows = Rows(blocks, count - held, X.shape[1], X.shape[2], skip=held)
+        sample = rows.sample(SAMPLE)
+        self._enough(sample[0])
+        rng = np.random.default_rng(self.random_state)
+        outcome = self._walk(rows, test, rng)
+        return self._conclude(outcome, sample, test, rng, count - held, started)
+
+    def _settles(self) -> bool:
+        return self.polish
+
+    def _least_heads(self) -> int:
+        return 1 if self._asked()[0] is None else super()._least_heads()
+
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
-        if self.mode not in MODES:
-            raise unknown("mode", self.mode, MODES)
         # A tenth, never seen by a phase, gives each its own held-out error.
         held = max(1, min(len(X) // 10, 2000))
-        test = X[:held], Y[:held]
-        walk = _Walk(X[held:], Y[held:], self.heads, self.mode == "paper", rng)
+        return self._walk(Rows.of(X[held:], Y[held:]), (X[:held], Y[:held]), rng)
+
+    def _walk(self, rows: Rows, test: Block, rng: np.random.Generator) -> Outcome:
+        told, paper = self._asked()
+        walk = _Walk(rows, told, paper, rng)
         try:
             w = walk.crude_sum()
-            hull, tolerance = walk.rounds(w, self.rounds or (2 if walk.paper else 8 if self.heads == 1 else 6))
-            walk.span(hull, tolerance)
-            layer = walk.net(hull, test)
+            hull = walk.rounds(
+                w, walk.plan(self.rounds or (2 if paper else 6 if told != 1 else 8) + (0 if told else 4))
+            )
+            certified = walk.span(hull)
+            layer, error = walk.net(hull, test)
         except _Refused as refusal:
-            return Outcome(None, tuple(walk.phases), refused=str(refusal))
+            return Outcome(None, tuple(walk.phases), refused=str(refusal), verdicts={"certified": False})
+        self.hull_ = hull
+        verdicts = {"certified": certified, "certified_error": error}
         if self.polish:
-            layer, phases = polish(walk.X, walk.Y, layer, test, self.control, rng)
+            layer, phases = polish(*walk.sample, layer, test, self.control, rng)
             walk.phases += phases
-        return Outcome(layer, tuple(walk.phases))
+            names = ("polished_error", "random_start_error")
+            verdicts |= {n: p.diagnostics["relative_error"] for n, p in zip(names, phases, strict=False)}
+        return Outcome(layer, tuple(walk.phases), heads=hull.heads, verdicts=verdicts)
+
+    def _asked(self) -> tuple[int | None, bool]:
+        """Heads (None: find out) and whether to walk the literal phases; `InputError` for options that do not fit."""
+        if self.mode not in MODES:
+            raise unknown("mode", self.mode, MODES)
+        if self.rounds is not None:
+            at_least("rounds", self.rounds, 1)
+        asked: object = self.heads
+        told, paper = None if asked == "auto" else super()._least_heads(), self.mode == "paper"
+        if paper and (told is None or (told > 1 and not net.points(told, NET_LIMIT))):
+            raise InputError(
+                f"mode 'paper' visits an explicit net, of at most {NET_LIMIT:,} guesses: it needs heads from 1 to 3, "
+                f"got {self.heads}; mode 'practical' has no net"
+            )
+        return told, paper
 
 
 def hull_error(hull: Hull, theta: Array) -> float:
     """Largest |component of Θᵢ − Θ̂ off the hull| / |Θᵢ| of true Θ (m, d, d): for tests and studies, not learners."""
     off = (theta - hull.theta).reshape(len(theta), -1)
-    D = hull.directions.reshape(len(hull.directions), -1)
+    D = hull.directions.reshape(len(hull.directions), hull.theta.size)
     off = off - (off @ D.T) @ D
     return float((np.linalg.norm(off, axis=1) / np.linalg.norm(theta.reshape(len(theta), -1), axis=1)).max())

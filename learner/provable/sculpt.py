@@ -11,21 +11,29 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from learner.provable.rows import Best, Rows
+
 Array = NDArray[np.float64]
-CHUNK = 50_000
+QUANTILE_CHUNKS = 25  # chunks of examples whose tolerances are sorted for the report
+KEPT = 4  # times as many certificates as a hull wants, for those whose best lack rank
+MOST_HEADS = 12  # heads beyond which the spectrum is not read
 LEAST_WEIGHT = 0.02  # below this a log-ratio of the pattern is too noisy to use
 
 
 @dataclass(frozen=True)
 class Certificates:
-    """Patterns p (n·k, k) read off each row, and its tolerance `eta` (n·k,), infinite where no p fits."""
+    """The rows of least tolerance: examples X (r, k, d), row a (r,), pattern p (r, k) and eta (r,), ascending.
 
+    `rows` were looked at, `finite` of them fit a pattern; `quantiles` (1 %, 10 %, 50 %) are those of the etas.
+    """
+
+    X: Array
+    a: Array
     p: Array
     eta: Array
-
-    @property
-    def finite(self) -> int:
-        return int(np.isfinite(self.eta).sum())
+    rows: int
+    finite: int
+    quantiles: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -51,6 +59,19 @@ class Hull:
     rank: int
     gap: float | None
     spread: float  # median absolute residual of the constraints
+    tolerance: float = float("inf")  # median tolerance of the constraints
+
+    @property
+    def heads(self) -> int:
+        """Heads that the hull is made for."""
+        return len(self.directions) + 1
+
+    @property
+    def heads_seen(self) -> int:
+        """Heads that the spectrum shows: one more than the values before its widest gap, 1 if no gap is 1.6 wide."""
+        ratios = self.spectrum[1 : MOST_HEADS + 1] / np.maximum(self.spectrum[:MOST_HEADS], 1e-12)
+        widest = int(np.argmax(ratios))
+        return widest + 2 if ratios[widest] >= 1.6 else 1
 
     def verdict(self) -> str:
         """How far the gap is to be trusted: ok, weak, poor or failed."""
@@ -59,34 +80,63 @@ class Hull:
         return "weak" if self.gap >= 2 else "poor" if self.gap >= 1.6 else "failed"
 
 
-def certify(X: Array, Y: Array, w: Array) -> Certificates:
-    """The affine least-squares pattern of every row of Y (n, k, d) on X ŵ, with its tolerance."""
-    parts = [_certify(X[i : i + CHUNK], Y[i : i + CHUNK], w) for i in range(0, len(X), CHUNK)]
-    return Certificates(np.concatenate([p for p, _ in parts]), np.concatenate([eta for _, eta in parts]))
+def gather(rows: Rows, examples: int, w: Array, count: int) -> Certificates:
+    """The `count` distinct rows of least tolerance among the first `examples`, given Ŵ (d, d)."""
+    best, seen, finite = Best(count), 0, 0
+    etas: list[Array] = []
+    for X, Y in rows.upto(examples):
+        p, eta = certify(X, Y, w)
+        fits = np.isfinite(eta)
+        seen, finite = seen + len(eta), finite + int(fits.sum())
+        if len(etas) < QUANTILE_CHUNKS:
+            etas.append(eta[fits])
+        best.add(eta, X, p)
+    some = np.concatenate(etas)
+    quantiles = tuple(np.quantile(some, [0.01, 0.1, 0.5]).tolist()) if len(some) else ()
+    kept = best.rows()
+    if not len(kept[0]):
+        kept = np.zeros(0), np.zeros((0, rows.tokens, rows.dim)), np.zeros(0), np.zeros((0, rows.tokens))
+    eta, X, a, p = kept
+    return Certificates(X, a.astype(np.intp), p, eta, seen, finite, quantiles)
 
 
-def _certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
+def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
+    """Affine least-squares patterns (n, k, k) of the rows of Y (n, k, d) on X Ŵ, and their tolerances η (n·k,).
+
+    η is infinite where no pattern with weights of at least `LEAST_WEIGHT` fits.
+    """
     n, k, d = X.shape
+    if k == 2:
+        from learner.provable.kernels import certify_two
+
+        first, two = certify_two(X, Y, w, LEAST_WEIGHT)
+        return np.stack([first, 1 - first], axis=2), two
     Z = (X.reshape(-1, d) @ w).reshape(n, k, d)
     D = Z[:, :-1] - Z[:, -1:]
     G = D @ D.transpose(0, 2, 1)
-    scale = np.sqrt(np.einsum("nbb->nb", G))
-    with np.errstate(divide="ignore", invalid="ignore"):
-        volume = np.linalg.det(G / (scale[:, :, None] * scale[:, None, :]))
-    usable = np.isfinite(volume) & (volume > 1e-6)  # equal tokens make no simplex
-    inverse = np.zeros_like(G)
-    inverse[usable] = np.linalg.inv(G[usable])
+    usable, inverse = _inverse(G)  # equal tokens make no simplex
     off = Y - Z[:, -1:]
     part = off @ D.transpose(0, 2, 1) @ inverse  # (n, row a, k − 1)
     p = np.concatenate([part, 1 - part.sum(axis=2, keepdims=True)], axis=2)
-    residual = np.linalg.norm(off - part @ D, axis=2)
+    off -= part @ D
+    residual = np.sqrt(np.einsum("nad,nad->na", off, off))
     least = p.min(axis=2)
-    noise = np.sqrt(np.einsum("nbb->n", inverse) / max(k - 1, 1))
+    noise = np.sqrt(np.einsum("nbb->n", inverse) / (k - 1))
     accepted = usable[:, None] & (least >= LEAST_WEIGHT)
     eta = np.full((n, k), np.inf)
-    reading = residual / np.sqrt(d - k + 1) * noise[:, None]
-    np.divide(reading, least, out=eta, where=accepted)
-    return p.reshape(-1, k), eta.ravel()
+    np.divide(residual / np.sqrt(d - k + 1) * noise[:, None], least, out=eta, where=accepted)
+    return p, eta.ravel()
+
+
+def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
+    """Which of the Gram matrices G (n, k − 1, k − 1) are well-conditioned, and their inverses (0 of the others)."""
+    inverse = np.zeros_like(G)
+    scale = np.sqrt(np.einsum("nbb->nb", G))
+    with np.errstate(divide="ignore", invalid="ignore"):
+        volume = np.linalg.det(G / (scale[:, :, None] * scale[:, None, :]))
+    usable = np.isfinite(volume) & (volume > 1e-6)
+    inverse[usable] = np.linalg.inv(G[usable])
+    return usable, inverse
 
 
 def wanted(d: int, k: int) -> int:
@@ -94,17 +144,31 @@ def wanted(d: int, k: int) -> int:
     return max(300, -(-4 * d * d // (k - 1)))
 
 
-def constraints(X: Array, found: Certificates, count: int) -> Constraints:
+def constraints(found: Certificates, count: int) -> Constraints:
     """The `count` certificates of least tolerance (fewer if there are fewer), as constraints."""
-    k, d = X.shape[1:]
-    keep = np.argpartition(found.eta, min(count, len(found.eta) - 1))[:count]
-    keep = keep[np.isfinite(found.eta[keep])]
-    example, a = keep // k, keep % k
-    x, others = X[example, a], X[example, :-1] - X[example, -1:]
-    p = found.p[keep]
+    X, a, p, eta = found.X[:count], found.a[:count], found.p[:count], found.eta[:count]
+    _, k, d = X.shape
+    x, others = X[np.arange(len(X)), a], X[:, :-1] - X[:, -1:]
     A = (x[:, None, :, None] * others[:, :, None, :]).reshape(-1, d * d)
     b = np.log(p[:, :-1] / p[:, -1:]).ravel()
-    return Constraints(A, b, np.repeat(found.eta[keep], k - 1))
+    return Constraints(A, b, np.repeat(eta, k - 1))
+
+
+def hull_of(found: Certificates, heads: int) -> tuple[Hull, Constraints]:
+    """The hull from the best certificates; more of nearly the same tolerance are taken while directions are missing.
+
+    Of one head every row is certified, and the very best may be alike; of saturated heads those that are not alike
+    are far worse, and no certificates.
+    """
+    k, d = found.X.shape[1:]
+    count = wanted(d, k)
+    worst = 3 * float(found.eta[:count][-1])
+    while True:
+        system = constraints(found, count)
+        hull = least_squares_hull(system, heads, d)
+        count *= 2
+        if not unpinned(hull) or count > len(found.eta) or found.eta[count - 1] > worst:
+            return hull, system
 
 
 def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
@@ -124,37 +188,45 @@ def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
     free = vectors[:, : heads - 1]
     t = t - free @ (free.T @ t)
     gap = float(spectrum[heads - 1] / max(spectrum[heads - 2], 1e-12)) if heads > 1 else None
-    return Hull(t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, rank, gap, spread)
+    return Hull(t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, rank, gap, spread, float(np.median(system.eta)))
 
 
-def refusal(found: Certificates, hull: Hull | None, heads: int, d: int, k: int) -> str:
-    """Why the certificates cannot carve out a hull, or nothing."""
+def too_few(found: Certificates) -> str:
+    """Why there is no hull to estimate, or nothing."""
+    k, d = found.X.shape[1:]
     least = -(-2 * d * d // (k - 1))
-    if found.finite < least:
-        return (
-            f"only {found.finite} rows look like an attention pattern common to all heads, and {least} are needed: "
-            "the heads never agree, or phase 1 misled"
-        )
-    if hull is not None and hull.rank < d * d - (heads - 1):
-        return (
-            f"the certificates constrain only {hull.rank} of {d * d - (heads - 1)} directions: the patterns are "
-            "saturated, and every certificate says the same"
-        )
-    return ""
+    if len(found.eta) >= least:
+        return ""
+    return (
+        f"only {found.finite} of {found.rows} rows look like an attention pattern common to all heads, and {least} "
+        "distinct ones are needed: the heads never agree, or ΣW is misjudged, or there are too few examples"
+    )
 
 
-def diagnostics(found: Certificates, system: Constraints, hull: Hull, heads: int) -> dict[str, Any]:
+def unpinned(hull: Hull) -> str:
+    """Why the certificates do not carve out a hull, or nothing.
+
+    The hull of nice heads has a width: certificates constrain its directions weakly, but no direction not at all.
+    """
+    if hull.rank == hull.theta.size:
+        return ""
+    return (
+        f"the certificates constrain only {hull.rank} of {hull.theta.size} directions: the patterns are saturated, and "
+        "every certificate says the same"
+    )
+
+
+def diagnostics(found: Certificates, system: Constraints, hull: Hull) -> dict[str, Any]:
     """The numbers of one sculpting round, for its `Phase`: rows, tolerances, spectrum, rank and gap."""
-    finite = np.sort(found.eta[np.isfinite(found.eta)])
     return {
-        "rows": len(found.eta),
-        "finite": found.finite / len(found.eta),
-        "eta_quantiles": np.quantile(finite, [0.01, 0.1, 0.5]).tolist(),
+        "rows": found.rows,
+        "finite": found.finite / found.rows,
+        "eta_quantiles": list(found.quantiles),
         "kept": len(system.b),
         "eta_max": float(system.eta.max()),
-        "eta_median": float(np.median(system.eta)),
+        "eta_median": hull.tolerance,
         "spread": hull.spread,
-        "spectrum": hull.spectrum[: heads + 2].tolist(),
+        "spectrum": hull.spectrum[: len(hull.directions) + 3].tolist(),
         "rank": hull.rank,
         "gap": hull.gap,
     }

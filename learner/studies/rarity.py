@@ -59,7 +59,7 @@ def _trial(task: Task, root: int) -> Outcome:
     instance = instance_of(task, root)
     count = int(task.budget["samples"])
     data = instance.examples(count, task.seed(root, "examples"))
-    eta = sculpt.certify(data.X.astype(np.float64), data.Y, instance.layer().w.sum(axis=0)).eta
+    eta = sculpt.certify(data.X.astype(np.float64), data.Y, instance.layer().w.sum(axis=0))[1]
     tail = np.sort(eta[eta < 0.1])
     detail: dict[str, Any] = {
         "rows": len(eta),
