@@ -2,32 +2,43 @@
 
 from pathlib import Path
 
+import numpy as np
 import pytest
 
 from hardness.study.run import run
 from hardness.study.store import Store
 from hardness.study.task import Task
-from learner.studies import anatomy, learner_scaling, rarity
+from learner.studies import anatomy, critical_rho, rarity, search_gap
 from learner.studies.catalog import STUDIES
+from learner.studies.learner_scaling import table as scaling
+from learner.studies.learner_scaling.trials import PAPER, PHASES
 
-TABLES = {"rarity": rarity.table, "learner-scaling": learner_scaling.table, "anatomy": anatomy.table}
+TABLES = {
+    "rarity": rarity.table,
+    "learner-scaling": scaling.table,
+    "anatomy": anatomy.table,
+    "critical-rho": critical_rho.table,
+    "search-gap": search_gap.table,
+}
+SIZES = [1000 * 2**i for i in range(6)]
+DEAR = ("learner-scaling", "anatomy", "critical-rho", "search-gap")
 
 
 def some(name: str) -> list[Task]:
     tasks = STUDIES[name].tasks(True)
     wanted = {
-        "rarity": lambda t: (
-            t.params["heads"] <= 3 and t.params["tokens"] == 2 and t.params["scale"] == 3 and not t.repetition
-        ),
-        "learner-scaling": lambda t: t.params["heads"] == 2 and t.solver["learner"] != "lbfgs",
+        "rarity": lambda t: t.params["heads"] <= 3 and t.params["tokens"] == 2 and t.params["scale"] == 3,
+        "learner-scaling": lambda t: t.params["heads"] <= 2 and t.solver["learner"] not in ("lbfgs", PAPER),
         "anatomy": lambda t: t.params["heads"] == 2 and t.solver["path"] == "both",
+        "critical-rho": lambda t: t.solver["learner"] != "lbfgs",
+        "search-gap": lambda t: not t.repetition,
     }[name]
     return [task for task in tasks if wanted(task)]
 
 
 @pytest.mark.parametrize(
     "name",
-    ["rarity", *(pytest.param(name, marks=pytest.mark.slow) for name in ("learner-scaling", "anatomy"))],
+    ["rarity", *(pytest.param(name, marks=pytest.mark.slow) for name in DEAR)],
 )
 def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
     verdicts, rows = [], []
@@ -47,12 +58,74 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
     if name == "rarity":
         assert all(abs(line["fitted"] - line["law"]) <= 0.15 * line["law"] for line in table)
     elif name == "learner-scaling":
-        direct = next(line for line in table if line["learner"] == "direct")
-        phases = next(line for line in table if line["learner"] == learner_scaling.PHASES)
-        assert 24 < direct["examples"] <= 128
-        assert phases["examples"] is None
-    else:
+        phases = {line["m"]: line for line in table if line["learner"] == PHASES}
+        assert phases[1]["error there"] < 1e-4 < phases[2]["error there"] < 0.1
+        assert phases[2]["slope"].value < -0.5
+        assert all(line["distinct inputs"] > 0.99 for line in table)
+    elif name == "anatomy":
         assert [line["gave up"] for line in table] == ["crude", None, None]
+        assert all(line["reason"] for line in table if line["gave up"])
+        assert all(line["certified_error"] is not None for line in table if line["certified"])
+    elif name == "critical-rho":
+        assert all(line["found"][1.0] == 1 for line in table if line["learner"] == "direct")
+    else:
+        assert {line["start"] for line in table} == {search_gap.NEAR, search_gap.SCRATCH}
+        assert all(line["found"][2.0] == "1/1" for line in table)
+
+
+def test_growth_and_exponents_of_made_up_rows() -> None:
+    """Error 40·4^m/n, tolerance error^(1/2): slope −1, four times the examples a head, a known exponent."""
+    runs = {
+        m: {
+            r: {n: {"error": 40 * 4**m / n, "eta": (40 * 4**m / n) ** 0.5, "distinct": 1.0} for n in SIZES}
+            for r in (0, 1)
+        }
+        for m in (1, 2)
+    }
+    for m, own in runs.items():
+        needs = scaling.examples_to(own, 0.1)
+        assert needs is not None
+        assert needs.value == pytest.approx(400 * 4**m)
+        slope, (exponent, eta) = scaling.slope_of(own, "error"), scaling.ledger(own, (2, 16, m))
+        assert slope is not None
+        assert slope.value == pytest.approx(-1)
+        assert exponent is not None
+        assert eta == pytest.approx(0.1**0.5)
+        assert exponent.value == pytest.approx(2 * np.log(10**0.5) / np.log(32))
+    lines = [
+        {
+            "learner": PHASES,
+            "k": 2,
+            "d": 16,
+            "m": m,
+            "least examples": 1000,
+            "examples to 0.1": scaling.examples_to(own, 0.1),
+        }
+        for m, own in runs.items()
+    ]
+    assert [step["factor"] for step in scaling.growth(lines)] == [pytest.approx(4)]
+
+
+def test_what_was_not_reached_is_not_extrapolated() -> None:
+    never = {r: {1000: {"error": 0.5}, 2000: {"error": 0.4}} for r in range(4)}
+    assert scaling.examples_to(never, 0.1) is None
+    once = never | {r: {1000: {"error": 0.5}, 2000: {"error": 0.05}} for r in range(3)}
+    found = scaling.examples_to(once, 0.1)
+    assert found is not None
+    assert found.low is None
+    assert 1000 < found.value <= 2000
+
+
+def test_the_interval_of_an_exponent_is_over_layers() -> None:
+    def layer(a: float) -> dict[str, object]:
+        return {"certified": {"0.05": 400, "0.1": 900}, "logs": {"0.05": 400 / a, "0.1": 900 / a}}
+
+    found = rarity.clustered([layer(1.0), layer(2.0), layer(3.0)])
+    assert found is not None
+    assert found.value == pytest.approx(2)
+    assert found.low is not None
+    assert found.low < 0  # three layers that disagree say little, however many rows each has
+    assert rarity.clustered([layer(1.0), layer(2.0)]) is None
 
 
 def test_trials_on_one_path_share_their_layers() -> None:

@@ -4,10 +4,12 @@ from learner.studies import (
     anatomy,
     associative_memory,
     automata,
+    critical_rho,
     learner_scaling,
     linear_attention,
     random_features,
     rarity,
+    search_gap,
     universal_machine,
 )
 
@@ -15,6 +17,8 @@ ROOMS = (
     rarity,
     learner_scaling,
     anatomy,
+    critical_rho,
+    search_gap,
     random_features,
     linear_attention,
     associative_memory,

@@ -1,0 +1,156 @@
+"""The study `search-gap`: layers that their examples determine, and a local search does not find."""
+
+from collections.abc import Iterable, Mapping, Sequence
+from math import ceil
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from scipy.stats import binomtest
+
+from hardness.judging import EXACT, judge
+from hardness.layer import MultiHeadAttention
+from hardness.learning import plain
+from hardness.study.outcome import Outcome
+from hardness.study.page.drawing import INK, Drawing, style
+from hardness.study.page.report import table_page
+from hardness.study.store import Row, Store
+from hardness.study.study import Study
+from hardness.study.task import Task
+from learner.direct import attempt, random_theta
+from learner.last_fit import counting_floor
+from learner.studies.curves import Mean, curve, legend, look, rounded, timed
+from learner.studies.layers import instance_of, task_of
+
+QUESTION = "How many equations an unknown does a local search need, where the examples already determine the layer?"
+KIND, NEAR, SCRATCH = "search-gap", "near the truth", "from scratch"
+STARTS, OFF = 8, 0.3  # random starts; relative distance of a start near the truth
+Table = Sequence[Mapping[str, Any]]
+NOTES = (
+    "A layer of m heads has 2md² unknowns, an example of k tokens gives kd equations, and a single Θ is seen through "
+    "k(k−1) scores an example: the ratio is examples over the larger of the two floors. Layers are random "
+    "(score spread "
+    "2), labels exact. Variable projection (the search of `direct`) starts at the true Θ with 30 % of noise, "
+    "or at up to "
+    "8 random Θ, with the right number of heads; found means relative error 1e-6 on fresh examples.",
+    "Where the start near the truth finds the layer it is determined: any exact learner could. Between there and where "
+    "the random starts do lies the gap of this search; it says nothing of other algorithms.",
+)
+
+
+def tasks(quick: bool) -> list[Task]:
+    """Both kinds of start at growing ratios of equations to unknowns."""
+    cells = [(2, 2, 8)] if quick else [(2, 2, 8), (4, 2, 8), (4, 2, 12), (6, 2, 12), (4, 3, 12), (6, 2, 16)]
+    ratios = (1.05, 2.0) if quick else (1.0, 1.05, 1.1, 1.2, 1.35, 1.5, 1.75, 2.0, 2.5)
+    return [
+        task_of(m, k, d, {"kind": KIND, "start": start, "ratio": ratio}, ceil(ratio * counting_floor(m, k, d)), r)
+        for m, k, d in cells
+        for start in (NEAR, SCRATCH)
+        for ratio in ratios
+        for r in range(2 if quick else 20)
+    ]
+
+
+@timed
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """One trial. Deterministic in the task and the root seed.
+
+    >>> trial(tasks(True)[-1], 0, 60.0).status
+    'solved'
+    """
+    same, instance = task.shared(kind=KIND), instance_of(task, root)
+    data = instance.examples(int(task.budget["samples"]), same.seed(root, "examples"))
+    fresh = instance.examples(2000, same.seed(root, "fresh")).X
+    rng = np.random.default_rng(task.seed(root, "solver"))
+    X, truth, best = data.X.astype(np.float64), instance.layer(), np.inf
+    near, starts = task.solver["start"] == NEAR, 0
+    while best > EXACT and starts < (1 if near else STARTS):
+        starts += 1
+        theta = random_theta(rng, truth.heads, truth.dim)
+        if near:
+            theta = truth.theta + OFF * theta * np.linalg.norm(truth.theta) / np.linalg.norm(theta)
+        end = attempt(X, data.Y, theta, heads=truth.heads, iterations=400)
+        scores = judge(instance, fresh, MultiHeadAttention(end.theta, end.w)(fresh))
+        best = min(best, scores["relative_error"] if scores["relative_error"] is not None else np.inf)
+    detail = rounded(plain({"relative_error": best, "starts": starts}))
+    return Outcome("solved" if best <= EXACT else "wrong", len(X), detail)
+
+
+def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
+    """Per cell and start: the share found at each ratio, and the least ratio from which on half are."""
+    groups: dict[tuple[int, int, int, str], dict[float, list[bool]]] = {}
+    for row in rows:
+        if row.outcome is not None and row.outcome.status in ("solved", "wrong"):
+            p, s = row.task.params, row.task.solver
+            cell = groups.setdefault((int(p["tokens"]), int(p["dim"]), int(p["heads"]), s["start"]), {})
+            cell.setdefault(float(s["ratio"]), []).append(row.outcome.status == "solved")
+    lines = []
+    for (k, d, m, start), grid in sorted(groups.items()):
+        found = {ratio: f"{sum(grid[ratio])}/{len(grid[ratio])}" for ratio in sorted(grid)}
+        least = None
+        for ratio in sorted(grid, reverse=True):
+            if np.mean(grid[ratio]) < 0.5:
+                break
+            least = ratio
+        lines.append({"k": k, "d": d, "m": m, "start": start, "least ratio": least, "found": found})
+    return lines
+
+
+def chance(text: str) -> Mean:
+    """Share of trials that found the layer, from "found/tried", with its exact 95 % interval (Clopper and Pearson).
+
+    >>> print(chance("1/2"))
+    0.5 [0.0126, 0.987]
+    """
+    found, tried = map(int, text.split("/"))
+    low, high = binomtest(found, tried).proportion_ci(method="exact")
+    return Mean(found / tried, float(low), float(high), tried)
+
+
+def _figure(table: Table) -> Drawing:
+    """Share found against equations an unknown, a panel a cell, a line a kind of start."""
+    cells = sorted({(line["k"], line["d"], line["m"]) for line in table})
+    starts = list(dict.fromkeys(line["start"] for line in table))
+    columns = min(3, len(cells))
+    drawing = Drawing("search-gap", 1.2 + 2.7 * columns, 0.9 + 2.2 * -(-len(cells) // columns))
+    drawing.caption = "Share of layers found, with exact 95 % intervals. Right of the line there are enough equations."
+    with style(drawing.name):
+        panels = drawing.figure.subplots(-(-len(cells) // columns), columns, sharey=True, squeeze=False).ravel()
+        for axes, (k, d, m) in zip(panels, cells, strict=False):
+            for i, start in enumerate(starts):
+                own = [e for e in table if (e["k"], e["d"], e["m"], e["start"]) == (k, d, m, start)]
+                points = {ratio: chance(text) for e in own for ratio, text in e["found"].items()}
+                curve(drawing, axes, points, f"{start}, m = {m}, k = {k}, d = {d}", look(i), "ratio")
+            axes.axvline(1.0, color=INK, linewidth=0.7, linestyle=(0, (4, 2)))
+            axes.set(xlabel="equations an unknown", title=f"m = {m}, k = {k}, d = {d}", ylim=(-0.05, 1.05))
+            axes.grid(visible=True)
+        legend(drawing, {start: look(i) for i, start in enumerate(starts)})
+    return drawing
+
+
+def _verdict(table: Table) -> str:
+    said = []
+    for start in (NEAR, SCRATCH):
+        least = [line["least ratio"] for line in table if line["start"] == start]
+        known = [ratio for ratio in least if ratio is not None]
+        missing = (
+            f" (not up to the largest ratio in {len(least) - len(known)} cells)" if len(known) < len(least) else ""
+        )
+        said.append(f"{start} {f'{min(known):g} to {max(known):g}' if known else 'none'}{missing}")
+    return f"Least equations an unknown at which half of the layers are found: {'; '.join(said)}."
+
+
+def write(store: Store, folder: Path) -> str:
+    """Write the page of `search-gap` into `folder`: a pure function of the rows. Returns its verdict."""
+    lines = table(store.rows())
+    verdict = _verdict(lines) if lines else "No trial has been run."
+    return table_page(store, folder, QUESTION, verdict, lines, NOTES, [_figure(lines)] if lines else [])
+
+
+def seconds(task: Task) -> float:
+    """Predicted seconds of a trial."""
+    m, d = int(task.params["heads"]), int(task.params["dim"])
+    return 0.02 * m * m * (d / 8) ** 3 * (1 if task.solver["start"] == NEAR else STARTS)
+
+
+STUDY = Study("search-gap", QUESTION, tasks, seconds, trial, write, guard=600.0)
