@@ -13,6 +13,7 @@ from hardness.judging import judge, solved
 
 VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
 
+
 def learners() -> list[str]:
     """The names of the registered learners, in order.
 

@@ -78,9 +78,12 @@ class Student(Learner):
         self._take(x, y, last=False)
         return self
 
-    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
-        """One pass over nine tenths of X and Y, both (n, k, d), judged on the rest; returns self."""
-        super().fit(X, Y)
+    def fit(self, X: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
+        """One pass over nine tenths of X and Y, both (n, k, d), judged on the rest; returns self.
+
+        `sample_weight` (n,): examples of weight 0 are left out, the others trained on alike and judged by weight.
+        """
+        super().fit(X, Y, sample_weight)
         self.report_ = StudentReport(**vars(self.report_), curve=tuple(self.curve_))
         return self
 

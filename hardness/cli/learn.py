@@ -15,7 +15,7 @@ Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
 Heads = Annotated[
     str | None,
     typer.Option(
-        help="Heads the learner is told, or auto where it can find out; the instance's if absent, an online learner's own."
+        help="Heads the learner is told (auto: it finds out); the instance's if absent, an online learner's own."
     ),
 ]
 ERRORS = ("certified_error", "polished_error", "random_start_error")
