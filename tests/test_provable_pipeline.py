@@ -57,6 +57,21 @@ def test_more_heads_to_the_specified_accuracy(m: int, count: int, bound: float) 
     assert all(r.relative_error <= 1e-11 for r in reports)
 
 
+@pytest.mark.slow
+@pytest.mark.parametrize(("m", "bound"), [(2, 5e-4), (3, 0.012), (4, 0.04), (5, 0.085)])
+def test_the_phases_alone_reach_the_specified_error(m: int, bound: float) -> None:
+    """(m, 2, 16) with 300,000 examples: the median over ten fresh layers."""
+    reports = [fit(teacher(m, 16, 5000 + s), 300_000, 2, s, polish=False) for s in range(10)]
+    assert all(r.certified for r in reports)
+    assert np.median([r.certified_error for r in reports]) <= bound  # type: ignore[arg-type]
+
+
+@pytest.mark.slow
+def test_forty_dimensions_are_polished() -> None:
+    """Learner 9 (4): 8md = 640 examples are fewer than the 800 that a single Θ takes; 40,000 were there."""
+    assert fit(teacher(2, 40, 0), 40_000, 2, 0, control=False).status == "solved"
+
+
 def test_paper_mode_walks_the_literal_phases() -> None:
     report = fit(teacher(2, 8, 40, tau=6), 8000, 2, 0, mode="paper")
     names = [p.name for p in report.phases]
