@@ -290,7 +290,7 @@ def test_the_command_line_from_run_to_merge(
     assert "page: whole/index.html" in said("study", "report", "whole")
     index = Path("reports/index.html").read_text()
     assert 'href="tiny/index.html"' in index
-    assert "For statistical queries" in index
+    assert "For statistical queries" in words(index)
     said("study", "run", "tiny", "--seed", "1", "--out", "reports/tiny", code=2)
     said("study", "run", "tiny", "--workers", "0", "--out", "reports/again")
     assert 'href="again/index.html"' in Path("reports/index.html").read_text()
