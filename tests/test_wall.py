@@ -19,6 +19,7 @@ from hardness.studies.wall.cells import CONTROL, HARD, NICE, Kind, cells, kind_o
 from hardness.studies.wall.page import write
 from hardness.studies.wall.trial import trial
 from hardness.study.outcome import Outcome
+from hardness.study.page.report import words
 from hardness.study.store import Row, Store, export
 from hardness.study.task import Task
 from learner.tuning import cost
@@ -199,7 +200,7 @@ def test_the_page_shows_what_the_rows_say(tmp_path):
     assert "Random labels were solved in 0 of 1 runs." in said
     names = {path.name for path in (tmp_path / "page").iterdir()}
     assert {"costs.svg", "ratios.svg", "concepts.svg", "curves.svg", "index.html", "rows.csv"} <= names
-    page = (tmp_path / "page" / "index.html").read_text()
+    page = words((tmp_path / "page" / "index.html").read_text())
     assert said in page
     assert "With batch 16: 0.5 [" in page
     assert "NO VERDICT" in page
