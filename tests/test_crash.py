@@ -27,8 +27,8 @@ from hardness.study.run import run
 from hardness.study.store import Store, export
 from hardness.study.task import Task
 
-HERE = Path(__file__).parent
-ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parent), str(HERE)])}
+ROOT, HERE = Path(__file__).parents[1], Path(study_trials.__file__).parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE)])}
 COMMAND = [sys.executable, "-c", "from hardness.cli import main; main()"]
 ABOUT = {"study": "test", "seed": 0}
 PARITY = ["generate", "parity", "--dim", "16", "--heads", "4"]
@@ -318,7 +318,7 @@ def test_14_repetitions_differ() -> None:
 @pytest.mark.slow
 def test_15_an_installed_copy_works_away_from_the_source(tmp_path: Path) -> None:
     install = [sys.executable, "-m", "pip", "install", "-q", "--no-deps", "--target", str(tmp_path / "site")]
-    subprocess.run([*install, str(HERE.parent)], check=True, timeout=300)
+    subprocess.run([*install, str(ROOT)], check=True, timeout=300)
     environment = {**os.environ, "PYTHONPATH": str(tmp_path / "site")}
     told = hardness("study", "list", cwd=tmp_path, env=environment)
     assert told.returncode == 0

@@ -72,7 +72,7 @@ def test_every_reference_resolves_to_a_heading():
         name: set(re.findall(r"^#+ (\d+(?:\.\d+)?[a-z]?)\b", (ROOT / "docs" / f"{name}.md").read_text(), flags=re.M))
         for name in ("theory", "learner")
     }
-    code = [*SOURCES, *ROOT.glob("tests/*.py"), *ROOT.glob("benchmarks/*.py")]
+    code = [*SOURCES, *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")]
     places = [*code, *ROOT.glob("docs/*.md"), ROOT / "README.md"]
     cited = [
         (path.name, name, number)

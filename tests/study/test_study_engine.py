@@ -23,7 +23,7 @@ from hardness.study.run import run
 from hardness.study.store import Store, export
 from hardness.study.task import Task
 
-HERE = Path(__file__).parent
+HERE = Path(study_trials.__file__).parent  # where a learner named by module is found
 ABOUT = {"study": "test", "seed": 0}
 
 

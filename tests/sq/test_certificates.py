@@ -26,7 +26,7 @@ from hardness.errors import InputError
 from hardness.sq import certificate, exact
 from hardness.sq.queries import SignBatch, SpanFunction
 
-CHECKER = Path(__file__).parents[1] / "checker" / "check_certificate.py"
+CHECKER = Path(__file__).parents[2] / "checker" / "check_certificate.py"
 COMMITTED = sorted((CHECKER.parent / "certificates").glob("*.json"))
 Certificate = dict[str, Any]
 

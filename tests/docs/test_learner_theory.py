@@ -16,7 +16,7 @@ from learner import varpro
 from learner.provable.crude import crude
 from learner.provable.sculpt import Constraints, least_squares_hull
 
-ROOT = Path(__file__).parent.parent
+ROOT = Path(__file__).parents[2]
 Array = np.ndarray
 
 

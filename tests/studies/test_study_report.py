@@ -79,7 +79,7 @@ def resolves(link: str, folder: Path, text: str) -> bool:
     """A link leads to a part of the page, to a file beside it, or to a heading of the lab's docs."""
     name, _, part = link.partition("#")
     if name.startswith("../../docs/"):
-        docs = (Path(__file__).parents[1] / "docs" / Path(name).name).read_text()
+        docs = (Path(__file__).parents[2] / "docs" / Path(name).name).read_text()
         return not part or f'<a id="{part}"></a>' in docs
     return (folder / name).exists() if name else f'id="{part}"' in text
 
@@ -249,7 +249,7 @@ def test_every_study_has_a_page_whatever_its_rows(tmp_path: Path, name: str, end
 
 def test_the_committed_index_lists_every_committed_study() -> None:
     """reports/index.html is what `write_index` makes of the summaries beside it."""
-    reports = Path(__file__).parents[1] / "reports"
+    reports = Path(__file__).parents[2] / "reports"
     index = (reports / "index.html").read_text(encoding="utf-8")
     for path in reports.glob(f"*/{report.SUMMARY}"):
         assert report.words(json.loads(path.read_text(encoding="utf-8"))["verdict"]) in report.words(index), path

@@ -15,7 +15,7 @@ from hardness.study.page import glossary, report
 from hardness.study.store import Store
 from learner.studies import curves
 
-ROOT = Path(__file__).parents[1]
+ROOT = Path(__file__).parents[2]
 ALIASES = ("gradient", "flat")  # drawn as others are, on pages where those are not
 # Pages that are being made anew elsewhere, and are swept there: this list only ever gets shorter.
 PENDING = (
