@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from learner.random_features import RandomFeatureAttention as RandomFeatureAttention
     from learner.random_features import RandomFeatureMLP as RandomFeatureMLP
     from learner.sgd import OnlineMLP as OnlineMLP
+    from learner.student import Student as Student
 
 _HOMES = {
     "Adam": "learner.direct",
@@ -34,6 +35,7 @@ _HOMES = {
     "Provable": "learner.provable.pipeline",
     "RandomFeatureAttention": "learner.random_features",
     "RandomFeatureMLP": "learner.random_features",
+    "Student": "learner.student",
 }
 __all__ = sorted(_HOMES)
 

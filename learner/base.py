@@ -280,12 +280,13 @@ def _real(values: ArrayLike, name: str) -> Array:
 
 
 def judge(predicted: Array, Y: Array, weight: Array | None = None) -> Scores:
-    """Root mean square error, relative error and sign accuracy of a prediction, both (n, k, d), weighted (n,).
+    """Root mean square error, relative error and sign accuracy of a prediction, both (n, …), weighted (n,).
 
     >>> judge(np.array([[[1.0, -1.0]]]), np.array([[[2.0, -1.0]]]))["sign_accuracy"]
     1.0
     """
-    w = np.ones((len(Y), 1, 1)) if weight is None else weight[:, None, None] / weight.mean()
+    w = np.ones(len(Y)) if weight is None else weight / weight.mean()
+    w = w.reshape(-1, *[1] * (Y.ndim - 1))
     error = w * (predicted - Y) ** 2
     spread = float(np.sum(w * (Y - (w * Y).mean(axis=0)) ** 2)) or 1.0
     informative = np.abs(Y) > 1e-9

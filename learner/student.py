@@ -160,4 +160,7 @@ def _signs(X: ArrayLike) -> NDArray[np.int8]:
     """Tokens as int8; those of the lab are that already, and are only checked."""
     if isinstance(X, np.ndarray) and X.dtype == np.int8 and X.ndim == 3 and X.size and (np.abs(X) == 1).all():
         return X
-    return tokens(X).astype(np.int8)
+    x = tokens(X)
+    if not (np.abs(x) == 1).all():
+        raise InputError("tokens must be +1 or -1: the student is trained on signs")
+    return x.astype(np.int8)

@@ -112,13 +112,14 @@ def _line(key: tuple[Any, ...], outcomes: list[Outcome]) -> dict[str, Any]:
     took = [max(o.seconds, FLOOR) for o in solved]
     before, after = log2(median(known)) if known else None, log2(median(took)) if took else None
     needed = (solved or outcomes)[0].detail
+    masses = [o.detail["error_mass"] for o in outcomes if "error_mass" in o.detail]  # a crash has none
     return {
         "q": q, "p": p, "n": n, "m": heads or "all", "attack": attack, "rows from": source,
         "solved": f"{len(solved)}/{len(outcomes)}",
         "else": ", ".join(sorted({o.status for o in outcomes if o.status != "solved"})),
         "predicted, log₂ s": before, "measured, log₂ s": after,
         "difference, bits": after - before if after is not None and before is not None else None,
-        "error mass": median(o.detail["error_mass"] for o in outcomes if "error_mass" in o.detail),
+        "error mass": median(masses) if masses else None,
         "log₂ rows": needed.get("log2_rows"), "steps": needed.get("steps"), "trials": needed.get("trials"),
         "block size": needed.get("block_size"), "log₂ nodes": needed.get("log2_nodes"),
     }  # fmt: skip

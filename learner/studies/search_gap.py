@@ -28,11 +28,9 @@ STARTS, OFF = 8, 0.3  # random starts; relative distance of a start near the tru
 Table = Sequence[Mapping[str, Any]]
 NOTES = (
     "A layer of m heads has 2md² unknowns, an example of k tokens gives kd equations, and a single Θ is seen through "
-    "k(k−1) scores an example: the ratio is examples over the larger of the two floors. Layers are random "
-    "(score spread "
-    "2), labels exact. Variable projection (the search of `direct`) starts at the true Θ with 30 % of noise, "
-    "or at up to "
-    "8 random Θ, with the right number of heads; found means relative error 1e-6 on fresh examples.",
+    "k(k−1) scores an example: the ratio is examples over the larger of the two floors. Layers are random, labels "
+    f"exact. Variable projection (the search of `direct`) starts at the true Θ with {OFF:.0%} of noise, or at up to "
+    f"{STARTS} random Θ, with the right number of heads; found means relative error {EXACT:g} on fresh examples.",
     "Where the start near the truth finds the layer it is determined: any exact learner could. Between there and where "
     "the random starts do lies the gap of this search; it says nothing of other algorithms.",
 )

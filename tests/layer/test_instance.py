@@ -19,7 +19,7 @@ TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2), 
 GOLDEN = {
     "interpolation": "9f85ec2e0f8eabba015fdc2b4775ef1b36c4bd606e03fcfd442f325d670a70b8",
     "parity": "7fe269e98f692e689e2ae2e26f310e42fd961ec9a2a5fe3587529a0a5a77b525",
-    "rounding": "8133f60e044076d47addaa80d5cffa190818d0dd265ca1e55b7ea1c8de638101",
+    "rounding": "7cc5319e9d7cee755b0d6213adbdf523f9365c56ca2ac634234ec2d4ee52790c",
     "nondegenerate": "54b98929e702c2699ff608339b428bc4976104ae253ae5d583740abeceef6e1e",
 }
 

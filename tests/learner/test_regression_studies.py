@@ -66,7 +66,7 @@ def test_tasks_are_distinct_and_predicted_within_the_limits(name: str) -> None:
 
 def test_all_models_see_the_same_examples_and_repetitions_others() -> None:
     tasks = random_features_study.tasks(True)
-    seeds = {(t.repetition, study_curves.shared_seed(t, 0, "examples")) for t in tasks}
+    seeds = {(t.repetition, t.shared().seed(0, "examples")) for t in tasks}
     assert len(seeds) == len({repetition for repetition, _ in seeds}) == 3
 
 

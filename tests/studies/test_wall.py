@@ -84,7 +84,7 @@ class Broken:
 
 
 def test_a_learner_of_the_users_own_meets_the_same(monkeypatch):
-    monkeypatch.chdir(Path(__file__).parents[1] / "support")
+    monkeypatch.chdir(Path(__file__).parent)
     assert run(grid.parity((8, 2)), 5000, learner="test_wall:Broken").status == "wrong"
     assert run(grid.parity((8, 2)), 5000, learner="test_wall:Missing").status == "error"
     outcome = run(grid.parity((8, 2)), 60_000, learner="sgd")  # handed the products, it is quick

@@ -112,7 +112,8 @@ SWEPT = [path for path in sorted([*ROOT.glob("hardness/studies/**/*.py"), *ROOT.
 # Digits that a sentence may hold: numbers of references; names and coefficients of symbols; what follows an operator;
 # and the listed constants 0, 1 and the 95 % of intervals.
 ALLOWED = re.compile(
-    r"(?i:theory|learner|section|lemmas?|algorithm|experiment|theorem|arxiv) [A-Z\d][\d.]*\w?(?: and [A-Z]?[\d.]+)?"
+    r"(?i:theory|learner|section|phases|lemmas?|algorithm|experiment|theorem|arxiv)"
+    r" [A-Z\d][\d.]*\w?(?: (?:and|to) [A-Z]?[\d.]+)?"
     r"|95 %|\{0, ?1\}|\b[a-zA-Z]{1,2}\d+\b|\d{1,2}(?=[^\W\d_]|[(^²³⁴ⁿ⁻⟨])|(?<=[-−+/^·]) ?\d\b|\b[01]\b(?![.,]\d)"
 )
 
