@@ -92,21 +92,7 @@ def play(
     >>> result.status, result.concepts, result.remaining, result.ratio < 1.95
     ('solved', 1820, 1, True)
     """
-    check_tolerance(tolerance)
-    known = strategies_of(concepts)
-    if strategy not in known:
-        raise unknown("strategy", strategy, known)
-    if oracle not in ORACLES:
-        raise unknown("oracle", oracle, ORACLES)
-    kind = ORACLES[oracle]
-    if samples is not None and (kind is not Sampled or samples < 1):
-        raise InputError("samples is for the sampled oracle and must be at least 1")
-    if max_queries is not None and max_queries < 0:
-        raise InputError(f"max-queries must be at least 0, got {max_queries}")
-    if not 0 <= flip < 0.5:
-        raise InputError(f"flip must be in [0, 0.5), got {flip}")
-    if flip and isinstance(concepts, RoundingConcepts):
-        raise InputError("flip is for parities; the labels of rounding have no sign to flip")
+    kind = _checked(concepts, strategy, oracle, tolerance, max_queries, samples, flip)
     at_scale.afford(
         cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label
     )
@@ -140,6 +126,34 @@ def play(
         exact_floor=exact,
         floor_ratio=tally.queries / exact if exact and status == "solved" else None,
     )
+
+
+def _checked(
+    concepts: Concepts,
+    strategy: str,
+    oracle: str,
+    tolerance: float,
+    max_queries: int | None,
+    samples: int | None,
+    flip: float,
+) -> type[Oracle]:
+    """The oracle of a game that makes sense; `InputError` for one that does not."""
+    check_tolerance(tolerance)
+    known = strategies_of(concepts)
+    if strategy not in known:
+        raise unknown("strategy", strategy, known)
+    if oracle not in ORACLES:
+        raise unknown("oracle", oracle, ORACLES)
+    kind = ORACLES[oracle]
+    if samples is not None and (kind is not Sampled or samples < 1):
+        raise InputError("samples is for the sampled oracle and must be at least 1")
+    if max_queries is not None and max_queries < 0:
+        raise InputError(f"max-queries must be at least 0, got {max_queries}")
+    if not 0 <= flip < 0.5:
+        raise InputError(f"flip must be in [0, 0.5), got {flip}")
+    if flip and isinstance(concepts, RoundingConcepts):
+        raise InputError("flip is for parities; the labels of rounding have no sign to flip")
+    return kind
 
 
 def _exact_floor(concepts: Concepts, oracle: type[Oracle], tolerance: float, flip: float) -> int | None:
