@@ -34,7 +34,10 @@ WANTED: dict[str, Callable[[Task], bool]] = {
 }
 
 
-@pytest.mark.parametrize("name", WANTED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in ("automata", "linear-attention") else pytest.mark.slow) for name in WANTED],
+)
 def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
     study = get(name)
     tasks = [task for task in study.tasks(True) if task.repetition < 2 and WANTED[name](task)]
@@ -55,7 +58,10 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
     assert "nan" not in html.split("Environment")[0]
 
 
-@pytest.mark.parametrize("name", WANTED)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=() if name in ("automata", "linear-attention") else pytest.mark.slow) for name in WANTED],
+)
 def test_tasks_are_distinct_and_predicted_within_the_limits(name: str) -> None:
     study = get(name)
     for quick, seconds in ((True, 60), (False, 600)):
