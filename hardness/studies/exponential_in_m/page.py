@@ -96,10 +96,11 @@ def _identity(checks: list[dict[str, Any]]) -> Section:
         heading="What a strategy pays in closed form: games only check it",
         notes=(
             "A sign batch asks for the majority of K characters of hidden sets that are still possible, half of them "
-            "with the sign turned. Against the greedy window what it loses at every step is known exactly (theory "
-            "2.5e), and so is the number of queries of a whole game. Games are played here only to check that "
-            f"formula: up to N = {max(line['N'] for line in checks):,} they differ from it by at most {widest} "
-            "queries. No statistic is made of these numbers, for they do not vary. Better strategies, and how near to "
+            "with the sign turned. What a batch of independent sets loses to the greedy window is known exactly "
+            "(theory 2.5e), and so is the number of queries of a game of such batches. Games are played here only to "
+            f"check that formula: up to N = {max(line['N'] for line in checks):,} they differ from it by at most "
+            f"{widest} queries, which small classes pay where no independent batch is found among the sets that are "
+            "left. No statistic is made of these numbers, for they do not vary. Better strategies, and how near to "
             "the proven floor they come, are the study exact-games.",
         ),
         tables=[(f"Queries against the greedy window at τ = {TOLERANCE:g}", checks)],
