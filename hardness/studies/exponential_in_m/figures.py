@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.studies.exponential_in_m.proved import Need
 from hardness.studies.exponential_in_m.series import ELIMINATION, PRODUCTS, STUDENT_HARD, STUDENT_NICE, Series
+from hardness.studies.wall.tasks import SMALL_RUNS
 from hardness.study.growth.cells import Cell
 from hardness.study.page.drawing import INK, LINES, MUTED, RAMP, Drawing, style
 
@@ -19,6 +20,14 @@ LOOKS: dict[str, tuple[str, str, Any]] = {
     PRODUCTS: (RAMP[5], "D", (0, (6, 1.5, 1, 1.5))),
     ELIMINATION: (RAMP[2], "v", (0, (1.2, 1))),
 }
+
+
+def limits() -> str:
+    """What the bars of a median are: order statistics, whose coverage follows from the number of runs."""
+    return (
+        f"the range of its {SMALL_RUNS} runs, which holds the median of the law with probability "
+        f"{1 - 2.0 ** (1 - SMALL_RUNS):.1%}"
+    )
 
 
 def proved(needs: Sequence[Need]) -> Drawing:
@@ -54,9 +63,9 @@ def measured(found: Mapping[str, Series]) -> Drawing:
     dims = sorted({d for name in (STUDENT_HARD, STUDENT_NICE) if name in found for d, _ in found[name].cells})
     drawing = Drawing("measured", 1.0 + 2.4 * max(1, len(dims)), 3.8)
     drawing.caption = (
-        "Examples to success against m, a panel a dimension: medians over runs, bars are 95 % limits of the median. A "
-        "marker is open where some runs were censored; a triangle stands at the cap where most were, and says only "
-        "that the cost is larger. Lines join measured cells."
+        f"Examples to success against m, a panel a dimension: medians over runs; bars are {limits()}. A marker is open "
+        "where some runs were censored; a triangle stands at the cap where most were, and says only that the cost is "
+        "larger. Lines join measured cells."
     )
     with style(drawing.name):
         from matplotlib.lines import Line2D
@@ -105,8 +114,9 @@ def broken(found: Mapping[str, Series]) -> Drawing:
     cells = {m: cell for (d, m), cell in sorted(found[ELIMINATION].cells.items()) if d == 4 * m}
     drawing = Drawing("broken", 5.2, 3.2)
     drawing.caption = (
-        "Examples from which Gaussian elimination names the hidden set along d = 4m: medians over layers with 95 % "
-        "limits. The broken line is 2(d − 1), two examples for every unknown, since half of all examples say nothing."
+        "Examples from which Gaussian elimination names the hidden set along d = 4m: medians over layers; bars are "
+        f"{limits()}. The broken line is 2(d − 1), two examples for every unknown, since half of all examples say "
+        "nothing; the rest are rows by which the attack checks its answer."
     )
     with style(drawing.name):
         axes = drawing.figure.subplots()

@@ -57,7 +57,7 @@ def _verdict(rows: list[Row], found: Mapping[str, Series]) -> str:
         values = "; ".join(f"{value} at m = {m}" for (d, m), value in known.items() if d == dim)
         said.append(
             f"For an attention student on examples, measured at d = {dim}: it needs this many times as many examples "
-            f"on hidden parities as on random layers of the same size (95 % intervals): {values}."
+            f"on hidden parities as on random layers of the same size (bootstrap intervals, nominally 95 %): {values}."
         )
     if STUDENT_HARD in found:
         said.append(f"The growth of its cost on parities is judged {found[STUDENT_HARD].growth.word}.")
@@ -161,7 +161,7 @@ def _lines(found: Mapping[str, Series]) -> list[dict[str, Any]]:
             lines.append(
                 {"learner": name, "d": d, "m": m, "runs solved": f"{int(cell.solved.sum())}/{len(cell.cost)}"}
                 | {"median": f"{'> ' * cell.censored}{cell.median:,.0f}"}
-                | {"95 % limits": f"{low:,.0f} to {'∞' if high == float('inf') else f'{high:,.0f}'}"}
+                | {"range of the runs": f"{low:,.0f} to {'∞' if high == float('inf') else f'{high:,.0f}'}"}
                 | {"own null": null(name, d, m)}
             )
     return lines

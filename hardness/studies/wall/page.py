@@ -129,7 +129,8 @@ def _verdict(found: Cells, rows: Iterable[Row]) -> str:
     word = growth([runs.cell for runs in _places(found, HARD).values()]).word
     text = (
         f"{word} (costs on parities). At d = {dim} the same student needs this many times as many examples on hidden "
-        f"parities as on random layers of the same size (median over runs, 95 % interval): {'; '.join(said)}."
+        "parities as on random layers of the same size (median over runs, bootstrap interval, nominally 95 %): "
+        f"{'; '.join(said)}."
     )
     control = [runs for kind, places in found.items() if kind.layers == CONTROL for runs in places.values()]
     if control:
@@ -190,9 +191,9 @@ def ratio_drawing(found: Cells) -> Drawing:
     known = ratios(found)
     drawing = Drawing("ratios", 6.0, 3.6)
     drawing.caption = (
-        "Median examples on parities over those on random layers of the same size, with 95 % bootstrap intervals; a "
-        "triangle is a lower bound, from a cell whose runs were mostly censored. Where runs were censored an interval "
-        "may have no upper end; it is drawn to twice the largest ratio."
+        "Median examples on parities over those on random layers of the same size, with bootstrap intervals, "
+        "nominally 95 %; a triangle is a lower bound, from a cell whose runs were mostly censored. Where runs were "
+        "censored an interval may have no upper end; it is drawn to twice the largest ratio."
     )
     with style(drawing.name):
         axes, top = drawing.figure.subplots(), max(value.value for value in known.values())

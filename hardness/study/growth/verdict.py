@@ -72,7 +72,8 @@ class Growth:
         series = ", odd and even m as two series" if self.split else ""
         rejected = "rejected" if self.growth_p < LEVEL else "not rejected"
         return [
-            f"cost changes as N to the power {k.value:.2f} (95 % limits {k.low:.2f} and {k.high:.2f}{series})",
+            f"cost changes as N to the power {k.value:.2f} (one-sided 95 % limits {k.low:.2f} and {k.high:.2f}"
+            f"{series})",
             _about_slope(a),
             f"the product law c·d^a·m^b is {rejected} in favour of growth with N (p = {self.growth_p:.2g})",
             f"it is {'adequate' if self.product_p >= LEVEL else 'not adequate'} beside every f(d)·g(m) "
@@ -102,7 +103,7 @@ class Growth:
 def _about_slope(a: Interval) -> str:
     if not np.isfinite(a.low):
         return "no range of d is common to three sizes m, so that nothing is known of dα/dm"
-    return f"the exponent of d changes by {a.value:.2f} a head (95 % limits {a.low:.2f} and {a.high:.2f})"
+    return f"the exponent of d changes by {a.value:.2f} a head (one-sided 95 % limits {a.low:.2f} and {a.high:.2f})"
 
 
 def words(found: Estimates) -> np.ndarray[tuple[int], np.dtype[np.int64]]:
