@@ -1,0 +1,131 @@
+"""Both bounds of every switch (theory 2.9), by brute force and in exact arithmetic."""
+
+from fractions import Fraction
+from itertools import combinations, product
+from math import comb, factorial, inf, nextafter, prod, sqrt
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness.attacks.estimates.low_degree import low_degree_advantage, low_degree_rows
+from hardness.errors import InputError
+from hardness.sq.bounds.parity import window_bound
+from hardness.sq.bounds.switches import (
+    bias_degree,
+    bias_gap,
+    bias_interval,
+    biased_bound,
+    biased_enough,
+    blocks_of,
+    supervised_bound,
+    supervised_enough,
+    top_eigenvalue,
+)
+
+
+def sets_of(n, s):
+    return np.array([sum(1 << i for i in chosen) for chosen in combinations(range(n), s)])
+
+
+@pytest.mark.parametrize("n", range(2, 10))
+def test_lambda_is_the_top_eigenvalue_of_the_gram_matrix(n):
+    for s, mu in product(range(1, n), (0.0, 0.1, 0.37, 0.5, 0.9, 1.0)):
+        sets = sets_of(n, s)
+        gram = np.power(mu, np.bitwise_count(np.bitwise_xor.outer(sets, sets)).astype(float))
+        off = np.eye(len(sets)) - 1 / len(sets)
+        assert top_eigenvalue(n, s, mu) == pytest.approx(np.linalg.eigvalsh(off @ gram @ off)[-1], rel=1e-9, abs=1e-9)
+
+
+def test_gram_matrix_is_that_of_biased_products():
+    """E χ_S χ_S' = μ^|S⊕S'|, in rationals over all sign vectors."""
+    n, mu = 5, Fraction(3, 7)
+    words = np.arange(2**n)
+    law = [((1 + mu) / 2) ** (n - w.bit_count()) * ((1 - mu) / 2) ** w.bit_count() for w in words.tolist()]
+    for one, other in product(sets_of(n, 2).tolist(), sets_of(n, 3).tolist()):
+        signs = 1 - 2 * (np.bitwise_count(words & (one ^ other)) & 1).astype(int)
+        assert sum(p * int(x) for p, x in zip(law, signs, strict=True)) == mu ** (one ^ other).bit_count()
+
+
+@given(st.integers(2, 40), st.data(), st.floats(0.001, 0.5), st.floats(0, 0.4))
+def test_switches_that_are_off_change_no_bit(n, data, tau, flip):
+    s = data.draw(st.integers(1, n))
+    today = window_bound(comb(n, s), tau, flip=flip)
+    assert biased_bound(n, s, tau, 0.0, flip=flip) == today
+    assert supervised_bound(n, (s,), tau, flip) == today
+    assert supervised_enough(n, (s,)) == comb(n, s) - 1
+    if tau < 0.25:
+        assert biased_enough(n, s, tau, 0.0) == comb(n, s) - 1
+
+
+@given(st.integers(1, 10), st.data(), st.floats(1e-4, 0.2))
+def test_interval_ends_where_the_gap_is_four_tau_to_the_last_bit(s, data, tau):
+    k = data.draw(st.integers(1, s))
+    found = bias_interval(s, tau, k)
+    peak = sqrt((s - k) / (s - k + 2))
+    if found is None:
+        assert max(bias_gap(s, mu, k) for mu in (*np.linspace(0, 1, 1001), peak)) <= 4 * tau
+        return
+    low, high = found
+    assert low <= peak <= high
+    assert bias_gap(s, low, k) > 4 * tau < bias_gap(s, high, k)
+    assert low == 0 or bias_gap(s, nextafter(low, -inf), k) <= 4 * tau
+    assert bias_gap(s, nextafter(high, inf), k) <= 4 * tau
+
+
+def test_interval_by_a_polynomial_s_roots():
+    for s, tau in ((2, 0.05), (3, 0.02), (6, 0.005), (6, 0.02)):
+        roots = np.roots([-1, 0, 1, *[0] * (s - 2), -4 * tau])
+        real = sorted(x.real for x in roots if abs(x.imag) < 1e-12 and 0 < x.real < 1)
+        assert bias_interval(s, tau) == pytest.approx(real, abs=1e-12)
+
+
+def test_products_of_k_bits_show_the_sets_inside():
+    """Every mean of y χ_T, |T| = k: μ^(s-k) at T inside S, at most μ^(s-k+2) elsewhere."""
+    for n, s, k, mu in ((7, 3, 1, 0.6), (7, 3, 2, 0.4), (8, 4, 2, 0.5), (6, 3, 3, 0.2)):
+        means = np.power(mu, np.bitwise_count(np.bitwise_xor.outer(sets_of(n, s), sets_of(n, k))).astype(float))
+        inside = (sets_of(n, k)[None] & ~sets_of(n, s)[:, None]) == 0
+        assert means[inside].min() - means[~inside].max() == pytest.approx(bias_gap(s, mu, k))
+    assert bias_degree(6, 0.05, 0.99) is None
+
+
+@given(st.integers(1, 5), st.integers(1, 5), st.integers(0, 4), st.floats(0.001, 0.24))
+def test_supervision_never_needs_more_than_suffices(g, count, rest, tau):
+    blocks, n = (g,) * count, g * count + rest
+    assert supervised_bound(n, blocks, tau) <= supervised_enough(n, blocks)
+    chains = factorial(n) // (factorial(rest) * prod(map(factorial, blocks)))
+    assert 2 ** supervised_enough(n, blocks) >= chains  # two answers a query must tell all chains apart
+
+
+def test_blocks():
+    assert blocks_of(6, 4) == (4, 2)
+    for g in (0, 7):
+        with pytest.raises(InputError):
+            blocks_of(6, g)
+
+
+def test_low_degree_advantage_by_brute_force():
+    """The likelihood ratio's Fourier weight by degree, at n = 3, s = 2, M = 2, in rationals."""
+    n, s, rows, eta = 3, 2, 2, Fraction(1, 10)
+    sets, bits = sets_of(n, s).tolist(), rows * (n + 1)
+
+    def ratio(point):
+        total = Fraction(0)
+        for chosen in sets:
+            term = Fraction(1)
+            for row in range(rows):
+                v, y = point >> row * (n + 1) & 2**n - 1, point >> row * (n + 1) + n & 1
+                term *= 1 + (1 - 2 * eta) * (-1) ** ((v & chosen).bit_count() + y)
+            total += term
+        return total / len(sets)
+
+    values = [ratio(point) for point in range(2**bits)]
+    weight = [Fraction(0)] * (bits + 1)
+    for mask in range(2**bits):
+        hat = sum(x * (-1) ** (mask & point).bit_count() for point, x in enumerate(values)) / 2**bits
+        weight[mask.bit_count()] += hat * hat
+    for degree in range(1, bits + 1):
+        law = low_degree_advantage(n, s, rows, degree, float(eta))
+        assert float(sum(weight[1 : degree + 1])) == pytest.approx(law, abs=1e-12)
+    assert low_degree_advantage(20, 4, round(low_degree_rows(20, 4)), 5) == 1.0
