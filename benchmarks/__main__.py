@@ -23,8 +23,7 @@ from time import perf_counter
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.files import write_text
-from hardness.study.page import glossary
-from hardness.study.page.report import PAGE, ROWS, SUMMARY, renew_index
+from hardness.study.page.report import PAGE, ROWS, SUMMARY, SUMMARY_VERSION, render, renew_index, way_home
 from hardness.study.provenance import cpu
 
 HERE = Path(__file__).parent
@@ -122,23 +121,24 @@ def ratio(value: float) -> str:
 
 def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
     """Write index.html, rows.csv and summary.json into `folder`, and the index beside it if there is one."""
-    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
-
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
     writer.writeheader()
     writer.writerows(map(asdict, rows))
-    loader = ChoiceLoader([FileSystemLoader(HERE), PackageLoader("hardness.study.page", ".")])
-    environment = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True)
-    environment.filters |= {"duration": duration, "ratio": ratio}
-    html = environment.get_template("benchmarks.html").render(
-        rows=rows, topics=dict.fromkeys(row.topic for row in rows), verdict=verdict(rows), about=about
+    html = render(
+        "benchmarks.html",
+        room=HERE,
+        filters={"duration": duration, "ratio": ratio},
+        home=way_home(folder),
+        rows=rows,
+        topics=dict.fromkeys(row.topic for row in rows),
+        verdict=verdict(rows),
+        about=about,
     )
     write_text(folder / ROWS, text.getvalue())
-    write_text(folder / PAGE, glossary.mark(html))
-    write_text(
-        folder / SUMMARY, json.dumps({"study": "benchmarks", "role": "speed", "verdict": verdict(rows), **about}) + "\n"
-    )
+    write_text(folder / PAGE, html)
+    summary = {"study": "benchmarks", "role": "speed", "schema": SUMMARY_VERSION, "verdict": verdict(rows), **about}
+    write_text(folder / SUMMARY, json.dumps(summary) + "\n")
     renew_index(folder.parent)
 
 

@@ -94,8 +94,10 @@ def run(
             raise typer.Exit(stop.code) from stop
         if not ran:
             talk("nothing to do: every trial is stored")
+        if out is None:
+            write_index(folder.parent)  # before the page, which leads back to it
         verdict, counts = catalog.page(store, folder), store.counts()
-    write_index(folder.parent) if out is None else renew_index(folder.absolute().parent)
+    renew_index(folder.absolute().parent)
     payload = {"study": name, "verdict": verdict, "page": str(folder / PAGE), "planned": len(tasks), "ran": ran}
     emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {folder / PAGE}"])
     if counts.get("error") or counts.get("killed"):

@@ -30,17 +30,16 @@ def write(store: Store, folder: Path, question: str) -> str:
     cells = _cells(rows)
     drawing = draw(cells)
     verdict = _verdict(cells)
+    crashed = report.crashes(row for row in rows if row.outcome and row.outcome.status in CRASHED)
     html = report.render(
         "contest.html",
-        about=store.about,
+        **report.shared(store, folder) | {"crashes": crashed},
         question=question,
         verdict=verdict,
-        done=sum(1 for row in rows if row.outcome),
-        total=len(rows),
+        kinds={"verdict": "measured", "contest": "measured", "predicted": "estimated"},
         drawn=drawing.inline(),
         attacks=list(SHOWN),
         predicted=_predicted(rows),
-        crashes=report.crashes(row for row in rows if row.outcome and row.outcome.status in CRASHED),
     )
     report.publish(store, folder, verdict, html, [drawing])
     return verdict

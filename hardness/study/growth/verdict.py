@@ -16,6 +16,7 @@ measures it for the grid of a study.
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from typing import Any
 
 import numpy as np
 
@@ -36,6 +37,8 @@ from hardness.study.growth.models import LEVEL
 
 GROWS, FITS, INCONCLUSIVE, NONE = "GROWS WITH N", "POLYNOMIAL FITS", "INCONCLUSIVE", "NO VERDICT"
 WORDS = (GROWS, FITS, INCONCLUSIVE, NONE)
+# The models that are compared, in a summary: which is rejected for which.
+PRODUCT_IN_GROWTH, PRODUCT_IN_ANY = "c d^a m^b in c d^a m^b N^k", "c d^a m^b in f(d) g(m)"
 EQUIVALENT = 0.25  # of d alpha/dm
 
 
@@ -86,6 +89,18 @@ class Growth:
         return f"{self.word}: {'; '.join(self.reasons)}."
 
     @property
+    def record(self) -> dict[str, Any]:
+        """The verdict for a summary: its word, kappa and the slope with their one-sided 95 % limits (None if they are
+        not finite), and the p-value with which each model was compared with those that hold it."""
+        return {
+            "word": self.word,
+            "refusal": self.refusal,
+            "kappa": _limits(self.kappa),
+            "slope": _limits(self.slope),
+            "models": {} if self.kappa is None else {PRODUCT_IN_GROWTH: self.growth_p, PRODUCT_IN_ANY: self.product_p},
+        }
+
+    @property
     def degree_sentence(self) -> str:
         """What follows for polynomials, whatever the verdict."""
         if self.degree is None:
@@ -98,6 +113,13 @@ class Growth:
             f"m = {step.start.size} the local exponent is at least {step.exponent.low:.2f}, "
             f"with 95 % confidence for all pairs of cells at once."
         )
+
+
+def _limits(interval: Interval | None) -> dict[str, float | None] | None:
+    if interval is None:
+        return None
+    found = {"value": interval.value, "low": interval.low, "high": interval.high}
+    return {name: float(value) if np.isfinite(value) else None for name, value in found.items()}
 
 
 def _about_slope(a: Interval) -> str:

@@ -2,19 +2,22 @@
 
 import json
 import re
+import textwrap
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import unescape
 from pathlib import Path
 from typing import Any
 
 from hardness.errors import InputError
 from hardness.files import replacing, write_text
+from hardness.study.growth.verdict import Growth
 from hardness.study.page import drawing as figures
 from hardness.study.page import glossary
 from hardness.study.store import Row, Store, export
 
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
+SUMMARY_VERSION = 2  # of summary.json: docs/schemas/summary.json
 INDEX = '<meta name="generator" content="attention-hardness index">'  # by which an index of ours is known
 ROLES = ("answer", "proved", "measured", "broken", "appendix", "speed")  # where a study stands on the index
 
@@ -22,8 +25,15 @@ ROLES = ("answer", "proved", "measured", "broken", "appendix", "speed")  # where
 Note = str | tuple[str, str]  # a paragraph, with the kinds of its statements before it if it makes any
 
 
-def publish(store: Store, folder: Path, verdict: str, html: str, drawings: Sequence[figures.Drawing] = ()) -> None:
-    """Write page, figures (SVG and PDF), rows and summary of a study into `folder`.
+def publish(
+    store: Store,
+    folder: Path,
+    verdict: str,
+    html: str,
+    drawings: Sequence[figures.Drawing] = (),
+    growth: Mapping[str, Growth] | None = None,
+) -> None:
+    """Write page, figures (SVG and PDF), rows and summary of a study into `folder`; `growth` is what was judged.
 
     `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the same seed.
     """
@@ -34,11 +44,13 @@ def publish(store: Store, folder: Path, verdict: str, html: str, drawings: Seque
     export(store, folder / ROWS, timing=False)
     summary = {
         **store.about,
+        "schema": SUMMARY_VERSION,
         "verdict": verdict,
         "planned": store.planned(),
         "statuses": store.counts(),
         "commits": dict(origins(store.rows())).get("commit", []),
         "figures": [{"file": f"{d.name}.svg", "alt": d.alt, "caption": d.caption} for d in drawings],
+        "growth": {name: judged.record for name, judged in (growth or {}).items()},
     }
     write_text(folder / SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
     write_text(folder / PAGE, html)
@@ -54,36 +66,63 @@ def table_page(
     drawings: Sequence[figures.Drawing] = (),
     kinds: Mapping[str, str] | None = None,
     terms: Mapping[str, str] | None = None,
+    caption: str = "All lines of this page's table.",
+    growth: Mapping[str, Growth] | None = None,
 ) -> str:
     """A page of figures and one table (rows as mappings, all columns in order of appearance); returns `verdict`.
 
     `kinds` says of which kind the verdict (key "verdict") and each column are: words of `glossary.KINDS`. A note may
-    be a pair of kinds and text. `terms` defines symbols that only this page uses.
+    be a pair of kinds and text. `terms` defines symbols that only this page uses. `growth` names the series whose
+    growth was judged: their slopes and limits stand in the summary.
     """
-    rows = list(store.rows())
     words = {name for line in table for name, value in line.items() if isinstance(value, str) and value[:1].isalpha()}
     html = render(
         "table.html",
+        **shared(store, folder),
         terms=terms,
-        about=store.about,
-        command=command(store.about),
         question=question,
         verdict=verdict,
         kinds=kinds or {},
-        notes=[("", note) if isinstance(note, str) else note for note in notes],
-        done=sum(1 for row in rows if row.outcome),
-        total=len(rows),
-        drawn=[{"name": d.name, "svg": d.inline(), "caption": d.caption, "kinds": d.kinds} for d in drawings],
+        notes=paired(notes),
+        drawn=[drawn(drawing) for drawing in drawings],
         names=list(dict.fromkeys(key for line in table for key in line)),
         table=table,
         words=words,
-        crashes=crashes(rows),
-        mixed={name: sorted(found) for name, found in store.sources().items() if len(found) > 1},
-        origins=origins(rows),
-        tree=tree(rows),
+        caption=caption,
     )
-    publish(store, folder, verdict, html, drawings)
+    publish(store, folder, verdict, html, drawings, growth)
     return verdict
+
+
+def shared(store: Store, folder: Path) -> dict[str, Any]:
+    """What the templates of all studies need of the rows, and the way from the page to the index of its folder."""
+    rows = list(store.rows())
+    return {
+        "about": store.about,
+        "command": command(store.about),
+        "done": sum(1 for row in rows if row.outcome),
+        "total": len(rows),
+        "crashes": crashes(rows),
+        "mixed": {name: sorted(found) for name, found in store.sources().items() if len(found) > 1},
+        "origins": origins(rows),
+        "tree": tree(rows),
+        "home": way_home(folder),
+    }
+
+
+def way_home(folder: Path) -> str:
+    """The way from a page in `folder` to the index of all studies; "" if there is none of ours beside it."""
+    return f"../{PAGE}" if _ours(folder.absolute().parent / PAGE) else ""
+
+
+def paired(notes: Sequence[Note]) -> list[tuple[str, str]]:
+    """Paragraphs with their kinds, which may be none."""
+    return [("", note) if isinstance(note, str) else note for note in notes]
+
+
+def drawn(drawing: figures.Drawing) -> dict[str, str]:
+    """A drawing as the templates take it."""
+    return {"name": drawing.name, "svg": drawing.inline(), "caption": drawing.caption, "kinds": drawing.kinds}
 
 
 def place(folder: Path, question: str, role: str) -> None:
@@ -110,26 +149,49 @@ def write_index(folder: Path) -> None:
 
 def renew_index(folder: Path) -> None:
     """Write the index of `folder` again if it has one of ours; somebody else's index.html stays as it is."""
-    index = folder / PAGE
-    if index.exists() and INDEX in index.read_text(encoding="utf-8", errors="replace"):
+    if _ours(folder / PAGE):
         write_index(folder)
 
 
-def render(template: str, terms: Mapping[str, str] | None = None, docs: str = glossary.DOCS, **context: Any) -> str:
-    """A template of this room as HTML, its terms marked; with the filters `thousands`, `decimals`, `cell`, `badge`.
+def _ours(index: Path) -> bool:
+    return index.is_file() and INDEX in index.read_text(encoding="utf-8", errors="replace")
 
-    `terms` defines symbols of this page alone; `docs` is the way from the page to the folder of proofs.
+
+def render(
+    template: str,
+    terms: Mapping[str, str] | None = None,
+    docs: str = glossary.DOCS,
+    home: str = "",
+    room: Path | None = None,
+    filters: Mapping[str, Callable[..., Any]] | None = None,
+    **context: Any,
+) -> str:
+    """A template of this room, or of the folder `room`, as HTML, its terms marked.
+
+    Templates have the filters `thousands`, `decimals`, `cell`, `badge`, `description` and the given ones. `terms`
+    defines symbols of this page alone; `docs` is the way from the page to the folder of proofs, `home` that to the
+    index of all studies ("" if there is none).
     """
-    from jinja2 import Environment, PackageLoader, StrictUndefined
+    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    loader = PackageLoader("hardness.study.page", ".")
+    loader = ChoiceLoader([*([FileSystemLoader(room)] if room else []), PackageLoader("hardness.study.page", ".")])
     environment = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
-    filters = {"thousands": thousands, "decimals": decimals, "cell": cell_text}
-    environment.filters |= {**filters, "badge": lambda kinds: Markup(glossary.badge(kinds))}
-    return glossary.mark(environment.get_template(template).render(docs=docs, **context), terms, docs)
+    environment.filters |= {"thousands": thousands, "decimals": decimals, "cell": cell_text}
+    environment.filters |= {"description": description, "badge": lambda kinds: Markup(glossary.badge(kinds))}
+    environment.filters |= dict(filters or {})
+    return glossary.mark(environment.get_template(template).render(docs=docs, home=home, **context), terms, docs)
+
+
+def description(text: str, length: int = 300) -> str:
+    """A text for a search engine: on one line, cut after a word.
+
+    >>> description("It grows with the number  of heads.", 20)
+    'It grows with the …'
+    """
+    return textwrap.shorten(text, length, placeholder=" …")
 
 
 def words(page: str) -> str:

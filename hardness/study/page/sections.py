@@ -5,33 +5,44 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from hardness.study.growth.verdict import Growth
 from hardness.study.page.drawing import Drawing
-from hardness.study.page.report import command, crashes, origins, publish, render
+from hardness.study.page.report import Note, drawn, paired, publish, render, shared
 from hardness.study.store import Store
 
 
 @dataclass(frozen=True)
 class Section:
-    """One part of a page: its kind, a heading, paragraphs, figures, and tables with their captions."""
+    """One part of a page: its kind, a heading, paragraphs (each with its kinds if it is a pair), figures, and tables
+    with their captions."""
 
     kind: str
     heading: str
-    notes: Sequence[str]
+    notes: Sequence[Note]
     drawings: Sequence[Drawing] = ()
     tables: Sequence[tuple[str, Sequence[Mapping[str, Any]]]] = ()
 
 
 def sections_page(
-    store: Store, folder: Path, question: str, verdict: str, lead: Sequence[str], sections: Sequence[Section]
+    store: Store,
+    folder: Path,
+    question: str,
+    verdict: str,
+    lead: Sequence[str],
+    sections: Sequence[Section],
+    kinds: str = "",
+    growth: Mapping[str, Growth] | None = None,
 ) -> str:
-    """Write a page of `lead` paragraphs and sections into `folder`; returns `verdict`. A function of the rows."""
-    rows = list(store.rows())
+    """Write a page of `lead` paragraphs and sections into `folder`; returns `verdict`. A function of the rows.
+
+    `kinds` are those of the verdict's statements; `growth` names the series whose growth was judged.
+    """
     shown = [
         {
             "kind": section.kind,
             "heading": section.heading,
-            "notes": section.notes,
-            "drawn": [{"name": d.name, "svg": d.inline(), "caption": d.caption} for d in section.drawings],
+            "notes": paired(section.notes),
+            "drawn": [drawn(drawing) for drawing in section.drawings],
             "tables": [
                 {
                     "caption": caption,
@@ -46,17 +57,12 @@ def sections_page(
     ]
     html = render(
         "sections.html",
-        about=store.about,
-        command=command(store.about),
+        **shared(store, folder),
         question=question,
         verdict=verdict,
         lead=lead,
         sections=shown,
-        done=sum(1 for row in rows if row.outcome),
-        total=len(rows),
-        crashes=crashes(rows),
-        mixed={name: sorted(found) for name, found in store.sources().items() if len(found) > 1},
-        origins=origins(rows),
+        kinds=kinds,
     )
-    publish(store, folder, verdict, html, [drawing for section in sections for drawing in section.drawings])
+    publish(store, folder, verdict, html, [drawing for section in sections for drawing in section.drawings], growth)
     return verdict
