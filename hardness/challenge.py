@@ -52,7 +52,7 @@ def publish(instance: Instance, count: int, out: Path, toy: bool = False) -> dic
         raise InputError(
             "the instance's seed was given by hand and may be guessed; generate without --seed, or say --toy"
         )
-    if not isinstance(instance.teacher, Gadget):
+    if type(instance.teacher) is not Gadget:
         raise InputError(
             f"a {instance.family.name} instance has no discrete secret to commit to; use parity or rounding"
         )

@@ -57,7 +57,7 @@ def learn(
     streamed = hasattr(cls, "partial_fit")
     learner = make(cls, heads if streamed or heads is not None else instance.heads, state % 2**32)
     train = None if streamed else instance.examples(count, sampling)
-    fresh = instance.examples(test, sampling, start=count).X
+    fresh = instance.examples(test, sampling, start=count, fair=True).X
     payload: dict[str, Any] = {"status": "error", "learner": name, "train_examples": count}
     started = time.perf_counter()
     try:

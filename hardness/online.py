@@ -67,7 +67,7 @@ def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
 
 def fresh(instance: Instance, count: int, seed: int, start: int = 0, independent: bool = False) -> Examples:
     """Inputs to judge on, with their noiseless labels; `independent` as in `stream`."""
-    X = instance.examples(count, seed, start).X
+    X = instance.examples(count, seed, start, fair=True).X
     return Examples(X, _signed(instance, instance.teacher(X), seed, start) if independent else instance.teacher(X))
 
 

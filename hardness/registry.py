@@ -28,7 +28,7 @@ def names(kind: str) -> list[str]:
     """The registered names of a kind, in order.
 
     >>> names("family")
-    ['interpolation', 'nondegenerate', 'parity', 'rounding']
+    ['interpolation', 'nested', 'nondegenerate', 'parity', 'rounding']
     """
     return list(points(kind))
 

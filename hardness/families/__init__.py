@@ -84,6 +84,21 @@ def option(parameter: str) -> str:
     return "--" + parameter.replace("_", "-")
 
 
+def parameters(family: Family) -> dict[str, Any]:
+    """The parameters of a family as files name them: all, defaults included, but for switches that are off.
+
+    A field with ``"switch": True`` in its metadata is one that came later: a file says nothing of it while it has its
+    default, and is, byte for byte, what it was before.
+
+    >>> parity = get("parity")
+    >>> parameters(parity(dim=8, heads=2)).keys() ^ parameters(parity(dim=8, heads=2, bias=0.5)).keys()
+    {'bias'}
+    """
+    known = fields(cast(Any, family))
+    values = {f.name: (getattr(family, f.name), f) for f in known}
+    return {name: value for name, (value, f) in values.items() if not f.metadata.get("switch") or value != f.default}
+
+
 def options_of(family: Family) -> list[str]:
     """The options of `hardness generate` that give these parameters.
 
@@ -91,16 +106,17 @@ def options_of(family: Family) -> list[str]:
     ['--dim 6', '--modulus 4', '--levels 2', '--gadget diag', '--noise 0.0', '--exact']
     """
     found = []
-    for f in fields(cast(Any, family)):
-        match getattr(family, f.name):
+    defaults = {f.name: f.default for f in fields(cast(Any, family))}
+    for name, given in parameters(family).items():
+        match given:
             case None:
                 pass
             case True:
-                found.append(option(f.name))
+                found.append(option(name))
             case False:
-                found += [] if f.default is False else [option(f"no_{f.name}")]
+                found += [] if defaults[name] is False else [option(f"no_{name}")]
             case value:
-                found.append(f"{option(f.name)} {quote(str(value))}")
+                found.append(f"{option(name)} {quote(str(value))}")
     return found
 
 

@@ -23,7 +23,8 @@ class Parity:
 
     `dim` d, the hidden set S of `size` s lies in coordinates 1..d-1; `heads` m = s (gadget `diag`) or 2s (`dot`),
     m >= 2; `sharpness` r >= 2 sets β = 2 ln r; `flip` in [0, 1/2) is the probability that the sign of the parity
-    part of an informative label is flipped. Raises `InputError` on anything else.
+    part of an informative label is flipped; `bias` μ in [0, 1) is the mean of the products v_j of the examples that are
+    learned from (theory 2.9; judged on are fair ones). Raises `InputError` on anything else.
 
     >>> Parity(dim=17, heads=4).size
     4
@@ -34,6 +35,7 @@ class Parity:
     gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
     sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r."})
     flip: float = field(default=0.0, metadata={"help": "Probability of a flipped label."})
+    bias: float = field(default=0.0, metadata={"help": "Mean of the products of examples, mu.", "switch": True})
 
     name: ClassVar[str] = "parity"
     summary: ClassVar[str] = "hidden parity, hard for statistical queries"
@@ -60,6 +62,8 @@ class Parity:
             raise InputError(f"sharpness must be an integer from 2 to 2^20, got {self.sharpness}")
         if not 0 <= self.flip < 0.5:
             raise InputError(f"flip must be a probability in [0, 1/2), got {self.flip}")
+        if not 0 <= self.bias < 1:
+            raise InputError(f"bias must be in [0, 1), got {self.bias}")
 
     @property
     def size(self) -> int:

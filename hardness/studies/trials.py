@@ -92,7 +92,7 @@ def online(task: Task, root: int, guard: float) -> Outcome:
 
 def _informative(instance: Instance, seed: int, count: int) -> Examples:
     """Fresh inputs with z_0 != 0 and their noiseless outputs."""
-    X = instance.examples(3 * count, seed).X
+    X = instance.examples(3 * count, seed, fair=True).X
     X = X[informative(X)][:count]
     return Examples(X, instance.teacher(X))
 
@@ -103,7 +103,7 @@ def one_shot(task: Task, root: int, guard: float) -> Outcome:
     instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
     stream, count = task.seed(root, "examples"), int(task.budget["samples"])
     train = instance.examples(count, stream)
-    fresh = instance.examples(JUDGED, stream, start=count).X
+    fresh = instance.examples(JUDGED, stream, start=count, fair=True).X
     solver = task.solver
     if solver["kind"] == "attack":
         name = "hardness.studies.players:Attacker"

@@ -90,17 +90,6 @@ def biased_enough(n: int, s: int, tolerance: float, mu: float) -> int | None:
     return None if k is None else comb(n, k) - (k == s)
 
 
-def blocks_of(s: int, g: int) -> tuple[int, ...]:
-    """Sizes of the blocks of a chain that grows by g coordinates at a time, the last one by what is left.
-
-    >>> blocks_of(6, 2), blocks_of(5, 3), blocks_of(4, 4)
-    ((2, 2, 2), (3, 2), (4,))
-    """
-    if not 1 <= g <= s:
-        raise InputError(f"blocks must hold 1 to {s} coordinates, got {g}")
-    return (g,) * (s // g) + ((s % g,) if s % g else ())
-
-
 def supervised_bound(n: int, blocks: Sequence[int], tolerance: float, flip: float = 0.0) -> float:
     """Queries to identify a chain whose every label is shown: max_i 8 τ² (N'_i - 1) (theory 2.9).
 

@@ -47,7 +47,7 @@ def climb(task: Task, root: int, guard: float) -> Outcome:
     deadline = time.monotonic() + guard
     shared = task.shared()
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
-    stream, fresh = shared.seed(root, "examples"), instance.examples(JUDGED, shared.seed(root, "fresh")).X
+    stream, fresh = shared.seed(root, "examples"), instance.examples(JUDGED, shared.seed(root, "fresh"), fair=True).X
     params = {"learner": task.solver["learner"], "heads": instance.heads, "options": task.solver["params"]}
     detail: dict[str, Any] = {"degree": degree(instance)}
     tried, source, refused = 0, None, None

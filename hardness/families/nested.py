@@ -1,0 +1,129 @@
+"""Nested parities: a hidden parity whose intermediate values are shown too, a block at a time (theory 2.9)."""
+
+from dataclasses import dataclass, field
+from itertools import pairwise
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness import gadget
+from hardness.errors import InputError
+from hardness.examples import Words
+from hardness.families import Secret
+from hardness.families.parity import Parity
+from hardness.gadget import Gadget, Kind
+from hardness.ladder import Ladder, blocks_of
+
+
+@dataclass(frozen=True)
+class Nested:
+    """Labels χ_S of a hidden set S of `size` s in column 0, and χ_{S_i} in column i of the chain S_1 ⊂ S_2 ⊂ … ⊂ S.
+
+    The chain grows by `block` g coordinates at a time, the last one by what is left; g = s shows the parity alone,
+    and then labels are those of `parity` bit for bit. All on one gate, from one layer. `gadget` and `sharpness` as of
+    `parity`. Raises `InputError` on anything else.
+
+    >>> Nested(dim=17, size=6, block=2).blocks
+    (2, 2, 2)
+    """
+
+    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
+    size: int = field(metadata={"help": "s: coordinates of the hidden set."})
+    block: int = field(metadata={"help": "g: by how many coordinates the chain of shown parities grows."})
+    gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
+    sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r."})
+
+    name: ClassVar[str] = "nested"
+    summary: ClassVar[str] = "hidden parity with intermediate values shown"
+    hypothesis: ClassVar[str] = (
+        "None: unconditional against statistical queries, and easier than parity, as proved: identifying a chain takes "
+        "at least 8 tau^2 (N' - 1) queries, N' the choices of the largest block when the others are known, and at most "
+        "the sum over blocks of N_i - 1 for tau < 1/4. The exponent of d is the largest block, not s. Supervision by "
+        "intermediate values; not autoregressive generation."
+    )
+    heads_meaning: ClassVar[str] = "heads of all shown parities together: |S_i| each (diag) or twice that (dot)"
+    example: ClassVar[str] = "--dim 64 --size 6 --block 2"
+
+    def __post_init__(self) -> None:
+        if self.dim < 2 or not 2 <= self.size <= self.dim - 1:
+            raise InputError(f"size must be from 2 to dim - 1 = {self.dim - 1}, got {self.size}")
+        if not 1 <= self.block <= self.size:
+            raise InputError(f"block must be from 1 to size = {self.size}, got {self.block}")
+        self._task()  # what is left is checked as of a parity
+
+    def _task(self) -> Parity:
+        heads = self.size * (2 if self.gadget == "dot" else 1)
+        return Parity(self.dim, heads, self.gadget, self.sharpness)
+
+    @property
+    def blocks(self) -> tuple[int, ...]:
+        """|B_1|, …, |B_L|: by how many coordinates each shown parity exceeds the one before."""
+        return blocks_of(self.size, self.block)
+
+    @property
+    def tokens(self) -> int:
+        return 2
+
+    def cost(self) -> dict[str, float]:
+        """Predicted seconds and bytes of `realize`."""
+        return {name: len(self.blocks) * value for name, value in self._task().cost().items()}
+
+    def concepts(self) -> None:
+        """None: games on chains are played block by block (`hardness.sq.switched`)."""
+
+    def draw(self, rng: np.random.Generator) -> Secret:
+        """A uniform hidden set as of `parity`, "support" (s,) ascending, and "order" (s,), the chain's coordinates."""
+        support = self._task().draw(rng)["support"]
+        return {"support": support, "order": rng.permutation(support)}
+
+    def realize(self, secret: Secret) -> Ladder:
+        """The heads of every shown parity, by theorem 1.2."""
+        ends = np.cumsum(self.blocks)[:-1]
+        rungs = tuple(self._rung(secret["order"][:end]) for end in ends)
+        return Ladder(**vars(self._rung(secret["support"])), rungs=rungs)
+
+    def _rung(self, support: NDArray[np.int64]) -> Gadget:
+        weights = np.zeros(self.dim, dtype=np.int64)
+        weights[support] = 1
+        return gadget.exact(self.gadget, weights.tolist(), *self._levels(len(support)), self.sharpness)
+
+    def _levels(self, size: int) -> tuple[list[int], list[int]]:
+        levels = list(range(0 if self.gadget == "diag" else -size, size + 1))
+        return levels, [1 - 2 * (t % 2) for t in levels]
+
+    def labels(self, teacher: Ladder, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Labels (n, 2, d): in column 0 those of the task, in column i those of S_i; exact."""
+        return teacher.labels(words)
+
+    def certificate(self, teacher: Ladder) -> dict[str, Any]:
+        """What is proved of the teacher: every shown label is exactly A ± 1 by theorem 1.2."""
+        rungs = (teacher, *teacher.rungs)
+        return {
+            "method": "theorem 1.2, exact over Q, for every shown parity",
+            "blocks": list(self.blocks),
+            "beta": teacher.beta,
+            "A": [rung.offset for rung in rungs],
+            "C": [rung.gate for rung in rungs],
+            "max_abs_coefficient": max(float(np.abs(rung.coefficients).max()) for rung in rungs),
+            "error_mass": 0.0,
+        }
+
+    def verify(self, teacher: Ladder, secret: Secret) -> list[tuple[str, bool, str]]:
+        """Re-check the certificate: secret in range, chain nested, and theorem 1.2 at every level of every parity."""
+        support, order = secret["support"], secret["order"]
+        chain = [set(np.flatnonzero(rung.weights).tolist()) for rung in (*teacher.rungs, teacher)]
+        grown = [len(chain[0]), *(len(b - a) for a, b in pairwise(chain))]
+        nested = all(a < b for a, b in pairwise(chain)) and grown == list(self.blocks)
+        inside = set(order.tolist()) == set(support.tolist()) == chain[-1] and min(support) >= 1
+        sizes = np.cumsum(self.blocks).tolist()
+        rests = [gadget.residual(*self._levels(size), self.sharpness) for size in sizes]
+        return [
+            ("secret", bool(inside), f"{self.size} distinct coordinates in 1..{self.dim - 1}"),
+            ("chain", nested, f"nested sets that grow by {', '.join(map(str, self.blocks))}"),
+            (
+                "certificate",
+                not any(rests),
+                f"theorem 1.2 for {len(sizes)} parities, residual {max(rests)}",
+            ),
+        ]

@@ -1,0 +1,127 @@
+"""Switches of families: off they change no byte, on they do what theory 2.9 says."""
+
+import hashlib
+from dataclasses import replace
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from hardness.challenge import publish
+from hardness.errors import InputError
+from hardness.examples import TokenStream, unpack
+from hardness.families.nested import Nested
+from hardness.families.parity import Parity
+from hardness.gadget import informative
+from hardness.instance import Instance
+from hardness.judging import judge, solved
+
+
+def digest(*parts):
+    return hashlib.sha256(b"".join(parts)).hexdigest()[:16]
+
+
+def test_without_bias_bytes_are_those_of_the_first_edition():
+    """Recorded before there was a bias: the file of an instance, examples and labels."""
+    instance = Instance.generate(Parity(dim=70, heads=4, flip=0.1), seed=3)
+    data = instance.examples(999, seed=5, start=17)
+    assert digest(data.X.tobytes(), data.Y.tobytes()) == "16bb31679b9f4cdb"
+    assert digest(instance.to_bytes()) == "c270ebfde07ea147"
+    assert "bias" not in instance.public(0)
+
+
+@given(st.sampled_from([0.0, 0.25, 0.5, 0.9, 0.123456]), st.integers(0, 50), st.integers(1, 200))
+@settings(max_examples=20)
+def test_biased_examples_are_a_function_of_their_index(bias, start, count):
+    stream = TokenStream(seed=1, tokens=2, dim=70, bias=bias)
+    assert (stream.packed(0, 260)[start : start + count] == stream.packed(start, count)[: 260 - start]).all()
+
+
+@pytest.mark.parametrize("bias", [0.0, 0.3, 0.5, 0.9])
+def test_products_have_the_bias_and_the_gate_none(bias):
+    """A fixed seed; five standard deviations a coordinate: a false alarm in about 1 of 10^4 seeds."""
+    X = unpack(TokenStream(seed=2, tokens=2, dim=66, bias=bias).packed(0, 20_000), 66).astype(int)
+    means, deviation = (X[:, 0] * X[:, 1]).mean(axis=0), np.sqrt((1 - bias**2) / len(X))
+    assert (abs(means[1:] - bias) < 5 * deviation).all()
+    assert abs(means[0]) < 5 / np.sqrt(len(X))
+    assert (abs(X[:, 0].mean(axis=0)) < 5 / np.sqrt(len(X))).all()
+    pairs = (X[:, 0] * X[:, 1])[:, 1:3].prod(axis=1).mean()
+    assert abs(pairs - bias**2) < 5 / np.sqrt(len(X))
+
+
+def test_fair_examples_of_a_biased_family_are_those_without_bias():
+    parity = Parity(dim=9, heads=3)
+    plain, biased = (Instance.generate(replace(parity, bias=mu), seed=1) for mu in (0.0, 0.4))
+    assert (biased.examples(50, 2, fair=True).Y == plain.examples(50, 2).Y).all()
+    assert (biased.examples(50, 2).X != plain.examples(50, 2).X).any()
+    assert biased.parameters == plain.parameters | {"bias": 0.4}
+    assert "--bias 0.4" in biased.command()
+
+
+def test_biased_instances_come_back_from_their_file(tmp_path):
+    instance = Instance.generate(Parity(dim=9, heads=3, bias=0.25), seed=1)
+    instance.save(tmp_path / "f")
+    again = Instance.load(tmp_path / "f")
+    assert again.family == instance.family
+    assert all(check.ok for check in again.verify())
+
+
+@pytest.mark.parametrize("gadget", ["diag", "dot"])
+def test_one_block_is_the_parity_bit_for_bit(gadget):
+    s = 3
+    nested = Instance.generate(Nested(dim=9, size=s, block=s, gadget=gadget), seed=4)
+    parity = Instance.generate(Parity(dim=9, heads=s if gadget == "diag" else 2 * s, gadget=gadget), seed=4)
+    assert nested.secret["support"].tolist() == parity.secret["support"].tolist()
+    one, other = (instance.examples(500, 7) for instance in (nested, parity))
+    assert one.X.tobytes() == other.X.tobytes()
+    assert one.Y.tobytes() == other.Y.tobytes()
+
+
+@pytest.mark.parametrize(("dim", "size", "block", "gadget"), [(7, 5, 2, "diag"), (8, 4, 1, "diag"), (6, 3, 1, "dot")])
+def test_nested_labels_are_the_softmax_layer_s_and_parities(dim, size, block, gadget, tmp_path):
+    instance = Instance.generate(Nested(dim, size, block, gadget), seed=0)
+    assert all(check.ok for check in instance.verify())
+    assert instance.verify()[-1].name == "softmax layer"
+    data = instance.examples(300, 1)
+    X, Y = data.X[informative(data.X)].astype(int), data.Y[informative(data.X)]
+    order, ends = instance.secret["order"], np.cumsum(instance.family.blocks)
+    offsets = instance.certificate["A"]
+    for column, end, A in zip([*range(1, len(ends)), 0], ends, [*offsets[1:], offsets[0]], strict=True):
+        parity = (X[:, 0] * X[:, 1])[:, order[:end]].prod(axis=1)
+        assert Y[:, 0, column] == pytest.approx(X[:, 0, 0] * (A + parity))
+    assert not Y[:, :, len(ends) :].any()
+    instance.save(tmp_path / "f")
+    again = Instance.load(tmp_path / "f")
+    assert np.array_equal(again.examples(20, 1).Y, data.Y[:20])
+    assert again.heads == instance.heads == len(instance.layer().theta)
+
+
+def test_the_task_of_a_chain_is_judged_by_its_signs():
+    instance = Instance.generate(Nested(dim=9, size=4, block=2), seed=0)
+    X = instance.examples(200, 1).X
+    assert solved(judge(instance, X, instance.teacher(X)))
+    wrong = instance.teacher(X)
+    wrong[:, :, 0] = wrong[:, :, 1]
+    assert not solved(judge(instance, X, wrong))
+
+
+def test_a_chain_that_is_none_does_not_verify():
+    family = Nested(dim=9, size=4, block=2)
+    instance = Instance.generate(family, seed=0)
+    assert all(ok for _, ok, _ in family.verify(instance.teacher, instance.secret))
+    outside = sorted(set(range(1, 9)) - set(instance.secret["support"].tolist()))
+    stray = family.realize({"support": np.array(outside), "order": np.array(outside)}).rungs
+    checks = {name: ok for name, ok, _ in family.verify(replace(instance.teacher, rungs=stray), instance.secret)}
+    assert checks == {"secret": True, "chain": False, "certificate": True}
+
+
+def test_what_is_refused(tmp_path):
+    for bad in ({"size": 1, "block": 1}, {"size": 8, "block": 2}, {"size": 4, "block": 0}, {"size": 4, "block": 5}):
+        with pytest.raises(InputError):
+            Nested(dim=8, **bad)
+    for bias in (-0.1, 1.0, float("nan")):
+        with pytest.raises(InputError, match="bias"):
+            Parity(dim=8, heads=2, bias=bias)
+    with pytest.raises(InputError, match="nested"):
+        publish(Instance.generate(Nested(dim=8, size=4, block=2), seed=0), 10, tmp_path / "c", toy=True)
