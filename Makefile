@@ -2,7 +2,7 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: study test test-all check-reports lint bench proofs clean
+.PHONY: study test test-all check-reports lint bench proofs fuzz crash clean
 
 study: .venv/.installed
 	$(BIN)/hardness study run exponential-in-m
@@ -15,6 +15,14 @@ test-all: .venv/.installed-dev
 
 check-reports: .venv/.installed-dev
 	$(BIN)/python -m pytest tests/check_reports.py
+
+# Damaged files, 5,000 a format, and 5,000 random command lines; what fails is told by its number.
+fuzz: .venv/.installed-dev
+	$(BIN)/python tests/fuzz/driver.py --files 5000 --lines 5000
+
+# The crash tests, each with its figure; two hundred kills among them.
+crash: .venv/.installed-dev
+	$(BIN)/python -m pytest -v -rA --durations=0 tests/test_crash.py tests/study/test_study_engine.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

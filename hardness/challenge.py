@@ -20,11 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness import npz, schemas
 from hardness.errors import InputError
 from hardness.examples import TokenStream, unpack, write
-from hardness.files import write_text
+from hardness.files import read_bounded, write_text
 from hardness.gadget import Gadget
 from hardness.instance import Instance
+from hardness.texts import shown
 
 FORMAT = "attention-hardness challenge"
 FORMAT_VERSION = 1
@@ -126,9 +128,12 @@ def judge(folder: Path, answer: Any) -> Verdict:
         answer = answer["secret"]
     try:
         if isinstance(answer, dict) and "predictions" in answer:
-            with np.load(folder / "heldout.npz", allow_pickle=False) as archive:
-                X = archive["X"]
-            values = np.array(answer["predictions"], dtype=np.float64)
+            X = npz.arrays(folder / "heldout.npz", {"X": ("|i1", 3)})["X"]
+            if X.shape[1:] != (2, header["public"]["dim"]):
+                return Verdict(
+                    False, "none", f"heldout.npz does not hold pairs of tokens of dim {header['public']['dim']}"
+                )
+            values = np.array(answer["predictions"], dtype=np.float64)  # what are no numbers is a ValueError
             if values.shape != (len(X),):
                 return Verdict(False, "predictions", f"{len(X)} predictions expected, got shape {values.shape}")
             right = _commit(header, _canonical_levels(header["public"], X, values)) == header["heldout_commitment"]
@@ -137,31 +142,33 @@ def judge(folder: Path, answer: Any) -> Verdict:
             )
         right = _commit(header, _canonical_secret(header["public"], answer)) == header["commitment"]
     except (ValueError, TypeError, OverflowError) as error:
-        return Verdict(False, "none", f"not an answer to this challenge: {error}")
+        return Verdict(False, "none", f"not an answer to this challenge: {shown(error)}")
     return Verdict(
         right, "secret", "the secret opens the commitment" if right else "the secret does not open the commitment"
     )
 
 
 def _load(folder: Path) -> dict[str, Any]:
-    try:
-        header = json.loads((folder / "challenge.json").read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {folder}/challenge.json: {error.strerror or error}") from error
-    except ValueError as error:
-        raise InputError(f"{folder}/challenge.json is not JSON ({error}); fetch the challenge again") from error
+    path = folder / "challenge.json"
+    header = schemas.parse(read_bounded(path), str(path))
     if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("format_version") != FORMAT_VERSION:
         raise InputError(f"{folder} is not a challenge of format {FORMAT_VERSION}; make one with `hardness challenge`")
     return header
 
 
+def answer_of(path: Path) -> Any:
+    """What an ANSWER.json holds. Raises `InputError` on a file that cannot be read, or is no JSON."""
+    return schemas.parse(read_bounded(path), str(path))
+
+
 def _changed(header: dict[str, Any], folder: Path) -> str:
     if header.get("header_sha256") != digest(header):
         return "challenge.json does not have the digest it states"
+    schemas.check("challenge", header, f"{folder}/challenge.json")
     for name in FILES:
         if not (folder / name).is_file():
             return f"{name} is missing"
-        if _sha256((folder / name).read_bytes()) != header["sha256"].get(name):
+        if _sha256((folder / name).read_bytes()) != header["sha256"][name]:
             return f"{name} does not have the digest that challenge.json states"
     return ""
 

@@ -13,8 +13,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from hardness import npz, schemas
 from hardness.errors import InputError, missing_extra
 from hardness.files import replacing
+from hardness.memory import afford
+from hardness.texts import shown
 
 Words = NDArray[np.uint64]
 Signs = NDArray[np.int8]
@@ -206,26 +209,54 @@ def _write_parquet(
 
 
 def read(path: Path) -> tuple[Examples, dict[str, Any]]:
-    """Examples and their `public` parameters from a file of `write`. Raises `InputError` on any other file."""
+    """Examples and their `public` parameters from a file of `write`. Raises `InputError` on any other file.
+
+    Schema first, then shapes, then values; sizes are held against the file before anything is allocated.
+    """
+    X, Y, note = _read_parquet(path) if path.suffix == ".parquet" else _read_npz(path)
+    public: dict[str, Any] = schemas.check("public", schemas.parse(note, f"`public` of {path}"), f"`public` of {path}")
+    if X.shape[1:] != (public["tokens"], public["dim"]) or X.shape != Y.shape:
+        told = f"{public['tokens']} tokens of dim {public['dim']}"
+        raise InputError(f"{path} says {told} and holds X {X.shape} and Y {Y.shape}: make it anew")
+    # np.abs(-128) is -128: compared as they are, in the memory of a mask.
+    if not len(X) or not ((X == 1) | (X == -1)).all() or not np.isfinite(Y).all():
+        raise InputError(f"{path} must hold examples: tokens +1 or -1, labels finite: make it anew")
+    return Examples(X, Y), public
+
+
+def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
+    found = npz.arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
     try:
-        if path.suffix == ".parquet":
-            return _read_parquet(path)
-        with np.load(path, allow_pickle=False) as archive:
-            return Examples(archive["X"], archive["Y"]), json.loads(str(archive["public"]))
-    except InputError:
-        raise
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or 'not an examples file'}") from error
-    except (ValueError, KeyError, EOFError, zipfile.BadZipFile) as error:
+        return found["X"], found["Y"], str(found["public"])
+    except ValueError as error:  # numbers that are no characters
         raise InputError(f"{path} is not an examples file of `hardness sample`: make it anew") from error
 
 
-def _read_parquet(path: Path) -> tuple[Examples, dict[str, Any]]:
+def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
     try:
+        import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-    table = pq.read_table(path)
-    tokens, dim = json.loads(table.schema.metadata[b"shape"])
-    X, Y = (np.asarray(table[name].combine_chunks().flatten()).reshape(len(table), tokens, dim) for name in ("X", "Y"))
-    return Examples(X, Y), json.loads(table.schema.metadata[b"public"])
+    try:
+        path.open("rb").close()  # the system's own words on a missing or unreadable file
+        with pq.ParquetFile(path) as file:
+            meta, kinds = file.schema_arrow.metadata or {}, {f.name: f.type for f in file.schema_arrow}
+            shape = schemas.parse(meta[b"shape"], f"`shape` of {path}")
+            if not (isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n > 0 for n in shape)):
+                raise InputError(f"{path} has no shape of tokens: make it anew")
+            for name, kind in (("X", pa.int8()), ("Y", pa.float64())):
+                if not pa.types.is_fixed_size_list(kinds[name]) or kinds[name].value_type != kind:
+                    raise InputError(f"{path} holds no lists of {kind} in {name}: make it anew")
+            afford(20.0 * file.metadata.num_rows * shape[0] * shape[1], str(path), "read it in parts")
+            table = file.read(["X", "Y"])
+            X, Y = (np.asarray(table[name].combine_chunks().flatten()).reshape(-1, *shape) for name in ("X", "Y"))
+            return X, Y, meta[b"public"].decode()
+    except InputError:
+        raise
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or shown(error)}") from error
+    except (ValueError, LookupError, TypeError, NotImplementedError, pa.ArrowException) as error:
+        raise InputError(
+            f"{path} is not an examples file of `hardness sample` ({shown(error)}): make it anew"
+        ) from error

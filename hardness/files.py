@@ -58,3 +58,18 @@ def write_text(path: Path, text: str) -> None:
     """Write `text` to `path`, whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
+
+
+LONGEST = 64 << 20  # bytes of a text that is read whole
+
+
+def read_bounded(path: Path) -> bytes:
+    """The bytes of a small file. Raises `InputError` if it cannot be read, or is longer than `LONGEST`."""
+    try:
+        with path.open("rb") as file:
+            data = file.read(LONGEST + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    if len(data) > LONGEST:
+        raise InputError(f"{path} is longer than {LONGEST >> 20} MiB; no file of this kind is")
+    return data

@@ -14,6 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cached_property
+from math import prod
 from typing import Any, Literal
 
 import numpy as np
@@ -22,6 +23,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.examples import Words, compiled_pays, pack
 from hardness.layer import MultiHeadAttention
+from hardness.memory import afford
 
 Kind = Literal["diag", "dot"]
 SATURATED_BETA = 80.0
@@ -112,6 +114,7 @@ class Gadget:
     def layer(self) -> MultiHeadAttention:
         """The dense layer: theta (m, d, d) and w (m, d, d)."""
         shape = (self.heads, self.dim, self.dim)
+        afford(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
         if self.kind == "diag":
             theta[:] = np.diag(self.beta / 2 * self.weights)

@@ -152,33 +152,10 @@ class Instance:
 
     @classmethod
     def load(cls, path: str | Path) -> "Instance":
-        """Read an instance. Raises `InputError` on a missing, truncated or foreign file."""
-        from safetensors import SafetensorError, safe_open
+        """Read an instance. Raises `InputError` on a missing, truncated, foreign or inconsistent file."""
+        from hardness import reading
 
-        path = Path(path)
-        try:
-            path.open("rb").close()  # the system's own words on a missing or unreadable file
-            with safe_open(path, framework="numpy") as file:
-                header = json.loads((file.metadata() or {}).get("instance", "{}"))
-                names = file.keys()
-                arrays: dict[str, NDArray[Any]] = {name: file.get_tensor(name) for name in names}
-        except OSError as error:
-            raise InputError(f"cannot read {path}: {error.strerror}") from error
-        except (SafetensorError, ValueError) as error:
-            raise InputError(f"{path} is not a whole instance file ({error}); generate it anew") from error
-        if header.get("format") != FORMAT or header.get("format_version") != FORMAT_VERSION:
-            raise InputError(
-                f"{path} is not an instance file of format {FORMAT_VERSION}; generate it with `hardness generate`"
-            )
-        # Whatever a file names is a family, or nothing of it is called.
-        family = families.get(header["family"])(**header["parameters"])
-        secret = {name[7:]: value for name, value in arrays.items() if name.startswith("secret.")}
-        teacher: Teacher
-        if header["gadget"] is None:
-            teacher = family.realize(secret)
-        else:
-            stored: dict[str, Any] = {name: arrays[f"gadget.{name}"] for name in _gadget_arrays()}
-            teacher = Gadget(**stored, **header["gadget"])
+        header, family, secret, teacher = reading.instance(Path(path))
         return cls(family, header["seed"], header["seed_drawn"], secret, teacher, header["certificate"])
 
     def verify(self) -> list[Check]:

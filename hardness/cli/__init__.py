@@ -1,12 +1,16 @@
 """The command line: a thin skin over the library."""
 
 import sys
+from io import TextIOWrapper
 
 import typer
 from typer.exceptions import TyperException
 
 from hardness.cli import attack, certify, instances, learn, sq, study
 from hardness.errors import InputError
+from hardness.texts import shown
+
+LONGEST = 1500  # characters of an error: a file's name may have as many as it likes
 
 app = typer.Typer(
     name="hardness",
@@ -28,12 +32,18 @@ def main() -> None:
 
 def run(arguments: list[str]) -> int:
     """The exit code of one command."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")  # a name that is no text, such as a file's, can be said
     try:
         return int(app(arguments, prog_name="hardness", standalone_mode=False) or 0)
     except TyperException as error:
         return _refuse(error.format_message())
     except InputError as error:
         return _refuse(str(error))
+    except (OSError, UnicodeError, RecursionError, OverflowError) as error:
+        # A name too long or too deep for the system, bytes that are no text, a number beyond all bounds.
+        return _refuse(f"{type(error).__name__}: {error}; give a smaller or shorter one")
     except MemoryError as error:
         return _refuse(f"too large for this machine ({error}); lower the largest number given")
     except (KeyboardInterrupt, typer.Abort):
@@ -41,5 +51,5 @@ def run(arguments: list[str]) -> int:
 
 
 def _refuse(message: str) -> int:
-    print(f"error: {' '.join(message.split())}", file=sys.stderr)
+    print(f"error: {shown(' '.join(message.split()), LONGEST)}", file=sys.stderr)
     return 2

@@ -166,17 +166,10 @@ def judge(
 
     Example: hardness judge challenge-1 answer.json
     """
-    import json
-
+    from hardness.challenge import answer_of
     from hardness.challenge import judge as verdict_on
 
-    try:
-        parsed = json.loads(answer.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {answer}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise InputError(f"{answer} is not JSON: {error}") from error
-    verdict = verdict_on(folder, parsed)
+    verdict = verdict_on(folder, answer_of(answer))
     emit(as_json, vars(verdict), [f"{'right' if verdict.ok else 'NOT right'}: {verdict.reason}"])
     if not verdict.ok:
         raise typer.Exit(1)

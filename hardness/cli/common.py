@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import typer
 
 from hardness.errors import InputError
+from hardness.texts import printable
 
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Any integer >= 0; drawn with 128 bits and recorded if absent.")]
@@ -23,7 +24,7 @@ def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> Non
     Raises `InputError` if stdout cannot hold it (a full disk); a closed pipe is nobody's error.
     """
     try:
-        print(json.dumps(payload) if as_json else "\n".join(lines))
+        print(json.dumps(payload) if as_json else "\n".join(printable(line) for line in lines))
         sys.stdout.flush()
     except BrokenPipeError:
         abandon_stdout()
@@ -48,4 +49,4 @@ def first_line(thing: Any) -> str:
 
 def talk(line: str) -> None:
     """Talk to stderr, so that piped data stays clean."""
-    print(line, file=sys.stderr, flush=True)
+    print(printable(line), file=sys.stderr, flush=True)

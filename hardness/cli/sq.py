@@ -250,7 +250,7 @@ def _announce(
     concepts: "Concepts", strategy: str, oracle: str, tolerance: float, limit: int | None, samples: int | None = None
 ) -> None:
     """Say on stderr what a long game will take; refuse one whose memory is not there."""
-    from hardness.sq.at_scale.games import afford
+    from hardness.memory import afford
     from hardness.sq.game import cost
     from hardness.sq.tolerance import check_tolerance
 

@@ -5,9 +5,11 @@ A family is a frozen dataclass of its public parameters, registered under the en
 `example` of the options, where the family has one, is what the command line shows.
 """
 
-from dataclasses import fields, is_dataclass
+from collections.abc import Mapping
+from dataclasses import MISSING, fields, is_dataclass
 from shlex import quote
-from typing import Any, ClassVar, Protocol, cast
+from types import UnionType
+from typing import Any, ClassVar, Literal, Protocol, Union, cast, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,9 +20,11 @@ from hardness.errors import InputError
 from hardness.examples import Words
 from hardness.gadget import Gadget
 from hardness.layer import MultiHeadAttention
+from hardness.texts import shown
 
 Secret = dict[str, NDArray[Any]]
 Teacher = Gadget | MultiHeadAttention
+MOST = 2**62  # of an integer parameter: beyond, arithmetic in 64 bits fails
 
 
 class Family(Protocol):
@@ -29,7 +33,8 @@ class Family(Protocol):
     Whatever `draw` returns is the secret; `realize` makes the teacher of it; `labels` are the labels of that teacher
     as anybody may see them: closed form, label noise included. `certificate` says what is proved of a teacher, as
     JSON, and `verify` re-checks it: (name, ok, detail) each. `concepts` is the class of labels that statistical-query
-    bounds and games are about, None where the lab proves nothing.
+    bounds and games are about, None where the lab proves nothing. A family may also offer `check(secret)`, which raises
+    `InputError` for arrays that are no secret of its own: what a file holds is a stranger's.
     """
 
     name: ClassVar[str]
@@ -73,6 +78,70 @@ def get(name: str) -> type[Family]:
     if lacking:
         raise InputError(f"{name} is not a family: it lacks {', '.join(lacking)}")
     return cast(type[Family], found)
+
+
+def build(name: str, parameters: Mapping[str, Any]) -> Family:
+    """The family `name` with the parameters that a file states.
+
+    Raises `InputError` for one that is unknown, missing, of another type than its field or refused by the family.
+
+    >>> build("parity", {"dim": 8, "heads": "2"})
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: parameter heads of parity must be of type int, got '2'
+    """
+    family, found = get(name), {}
+    kind = cast(Any, family)  # a dataclass
+    try:
+        hints = get_type_hints(family)
+    except NameError as error:
+        raise InputError(f"the types of family {name} cannot be read: {error}") from error
+    for f in fields(kind):
+        if f.name in parameters:
+            found[f.name] = _fitting(parameters[f.name], hints[f.name], f"parameter {f.name} of {name}")
+        elif f.default is MISSING and f.default_factory is MISSING:
+            raise InputError(f"{name} lacks its parameter {f.name}")
+    if strange := sorted(parameters.keys() - found.keys()):
+        raise InputError(f"{name} has no parameter {shown(strange[0])}")
+    try:
+        return cast(Family, kind(**found))
+    except InputError:
+        raise
+    except (TypeError, ValueError, ArithmeticError) as error:  # of a family that does not know `InputError`
+        raise InputError(f"{name} refuses its parameters: {shown(error)}") from error
+
+
+def _fitting(value: Any, hint: Any, what: str) -> Any:
+    """`value` if it is of the type of a field: True is no integer, 1 is a float."""
+    if get_origin(hint) is Literal:
+        fits = value in get_args(hint)
+    else:
+        kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+        fits = type(value) in kinds or (type(value) is int and float in kinds)
+    if fits and not (isinstance(value, int) and abs(value) >= MOST):
+        return value
+    raise InputError(f"{what} must be of type {getattr(hint, '__name__', hint)}, got {shown(repr(value), 60)}")
+
+
+def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
+    """Raise `InputError` unless a secret holds arrays of these names, types and shapes, and finite numbers.
+
+    >>> expect({"w": np.zeros(3, np.int64)}, {"w": ("<i8", (4,))})
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: the secret's w must be <i8 of shape (4,), got <i8 of shape (3,)
+    """
+    if secret.keys() != shapes.keys():
+        raise InputError(
+            f"the secret must hold {', '.join(shapes)}, got {shown(', '.join(sorted(secret)) or 'nothing')}"
+        )
+    for name, (kind, shape) in shapes.items():
+        array = secret[name]
+        if (array.dtype.str, array.shape) != (kind, shape):
+            got = f"{array.dtype.str} of shape {array.shape}"
+            raise InputError(f"the secret's {name} must be {kind} of shape {shape}, got {got}")
+        if not np.isfinite(array).all():
+            raise InputError(f"the secret's {name} must hold finite numbers")
 
 
 def option(parameter: str) -> str:

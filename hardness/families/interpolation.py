@@ -67,6 +67,12 @@ class Interpolation:
         hard, nice = self._ends
         return hard.draw(rng) | nice.draw(rng)
 
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are not both ends."""
+        hard, nice = self._ends
+        nice.check({name: secret[name] for name in secret if name != "support"})
+        hard.check({name: secret[name] for name in secret if name == "support"})
+
     def realize(self, secret: Secret) -> MultiHeadAttention:
         """The layer at ρ between the dense parity layer and the random one."""
         parity, _ = self._ends

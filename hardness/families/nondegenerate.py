@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.examples import Words, unpack
-from hardness.families import Secret
+from hardness.families import Secret, expect
 from hardness.layer import MultiHeadAttention
 
 
@@ -62,6 +62,10 @@ class Nondegenerate:
             "theta": rng.normal(0, self.scale / (2**0.5 * self.dim), shape),
             "w": rng.normal(0, self.dim**-0.5, shape),
         }
+
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are no layer of this size."""
+        expect(secret, dict.fromkeys(("theta", "w"), ("<f8", (self.heads, self.dim, self.dim))))
 
     def realize(self, secret: Secret) -> MultiHeadAttention:
         """The layer of the secret's own theta and w."""

@@ -11,7 +11,7 @@ from hardness import gadget
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.examples import Words
-from hardness.families import Secret
+from hardness.families import Secret, expect
 from hardness.gadget import Gadget, Kind
 
 MOST_DIM = 2**31
@@ -87,6 +87,12 @@ class Parity:
     def draw(self, rng: np.random.Generator) -> Secret:
         """A uniform hidden set: {"support": ascending coordinates in 1..d-1}."""
         return {"support": np.sort(1 + rng.choice(self.dim - 1, self.size, replace=False)).astype(np.int64)}
+
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are no hidden set: {"support": (s,) coordinates 1..d-1}."""
+        expect(secret, {"support": ("<i8", (self.size,))})
+        if secret["support"].min() < 1 or secret["support"].max() >= self.dim:
+            raise InputError(f"the secret's support must lie in 1..{self.dim - 1}")
 
     def _levels(self) -> tuple[list[int], list[int]]:
         low = 0 if self.gadget == "diag" else -self.size

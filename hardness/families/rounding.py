@@ -11,7 +11,7 @@ from hardness import gadget, modular
 from hardness.concepts import RoundingConcepts
 from hardness.errors import InputError
 from hardness.examples import TokenStream, Words, unpack
-from hardness.families import Secret
+from hardness.families import Secret, expect
 from hardness.gadget import Gadget, Kind
 
 MAX_EXACT_RANGE = 512
@@ -118,6 +118,12 @@ class Rounding:
         while self.exact and not self._realizable(secret):
             secret = self._drawn(rng)
         return secret
+
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are no secret: {"w": (d-1,) residues, centred or not}."""
+        expect(secret, {"w": ("<i8", (self.dim - 1,))})
+        if np.abs(secret["w"]).max() >= self.modulus:
+            raise InputError(f"the secret's w must hold residues mod {self.modulus}")
 
     def _realizable(self, secret: Secret) -> bool:
         """Whether the secret's range lies in 2..`MAX_EXACT_RANGE`, as exact mode demands.

@@ -11,6 +11,7 @@ from numpy.random import SeedSequence
 
 from hardness.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
+from hardness.memory import afford
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.at_scale.flat import flat_adversary
 from hardness.sq.bounds.parity import entropy_floor
@@ -93,9 +94,7 @@ def play(
     ('solved', 1820, 1, True)
     """
     kind = _checked(concepts, strategy, oracle, tolerance, max_queries, samples, flip)
-    at_scale.afford(
-        cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label
-    )
+    afford(cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label)
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
     started = perf_counter()
     budget = at_scale.NO_LIMIT if max_queries is None else max_queries

@@ -1,21 +1,23 @@
 """Rows on disk: one SQLite file, one transaction a finished trial, each task at most once."""
 
-import csv
-import dataclasses
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from hardness.errors import InputError, missing_extra
+from hardness.errors import InputError
 from hardness.files import replacing
+from hardness.study import salvage
 from hardness.study.outcome import CRASHED, STATUSES, Outcome
+from hardness.study.table import export as export
+from hardness.study.table import flat as flat
 from hardness.study.task import Task, canonical
+from hardness.texts import shown
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 1
@@ -28,7 +30,6 @@ CREATE TABLE trials (
     seconds REAL NOT NULL, source TEXT, provenance INTEGER NOT NULL REFERENCES provenance
 ) WITHOUT ROWID;
 """
-TIMING = ("seconds", "source")  # with the provenance, what may differ between two runs of the same seed
 
 
 @dataclass(frozen=True)
@@ -43,8 +44,9 @@ class Row:
 class Store:
     """The rows of one study under one root seed. A context: leaving it closes the file.
 
-    Opening makes the file if `study` is given and there is none. Raises `InputError` on a damaged file, a file
-    of another kind, or rows of another study or seed. A writer that is killed loses no committed trial.
+    Opening makes the file if `about` is given and there is none. Raises `InputError` on a file of another kind, or
+    rows of another study or seed. A writer that is killed loses no committed trial. Of a damaged file whatever can be
+    read is there to read, `lost` counts the rows left out and `note` says so; to write to it is an `InputError`.
 
     >>> import tempfile
     >>> task = Task("parity", {"dim": 16, "heads": 2}, {"kind": "game"}, {}, repetition=0)
@@ -57,9 +59,11 @@ class Store:
 
     def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:
         self.path = path
-        if about is None and not (path.exists() and path.stat().st_size):
-            raise InputError(f"{path} does not exist or is empty; run the study first")
+        self.about: dict[str, Any]
+        self.lost, self.note = 0, ""  # damaged rows that are left out, and the sentence that says so
         try:
+            if about is None and not (path.exists() and path.stat().st_size):
+                raise InputError(f"{path} does not exist or is empty; run the study first")
             path.parent.mkdir(parents=True, exist_ok=True)
             self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
         except (OSError, sqlite3.Error) as error:
@@ -68,15 +72,16 @@ class Store:
             self._open(about)
         except sqlite3.OperationalError as error:
             self._db.close()
-            raise InputError(f"cannot open {path}: {error}") from error
+            raise InputError(f"cannot open {path}: {shown(error)}") from error
         except sqlite3.DatabaseError as error:
             self._db.close()
-            raise InputError(f"{path} is damaged or not a store ({error}); move it away and run again") from error
+            self._salvage(about, str(error))
         except BaseException:
             self._db.close()
             raise
 
     def _open(self, about: Mapping[str, Any] | None) -> None:
+        self._db.execute("PRAGMA trusted_schema = OFF")
         if about is not None and not self._tables():
             # The journal survives kill -9 at any instruction; only a power cut could lose the last trials.
             self._db.execute("PRAGMA journal_mode = WAL")
@@ -90,14 +95,35 @@ class Store:
         kind = [self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         if kind != [APPLICATION, VERSION]:
             raise InputError(f"{self.path} is not a store of studies, version {VERSION}; name another --out")
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
+            raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
         page = self._db.execute("PRAGMA page_size").fetchone()[0]
         if not self._journal() and self.path.stat().st_size % page:
             raise sqlite3.DatabaseError("its last page is cut off")  # SQLite would read zeros there
         if (check := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise sqlite3.DatabaseError(check.replace("\n", " "))
-        self.about: dict[str, Any] = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta")}
+        self._db.execute("BEGIN")  # one moment of a store that others may be writing
+        try:
+            self.about, lost = salvage.examine(self._db)
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}; move it away and run again") from error
+        finally:
+            self._db.execute("COMMIT")
+        if lost:
+            raise sqlite3.DatabaseError(f"{lost} damaged rows")
         if about is not None and self.about != json.loads(canonical(about)):
             raise InputError(f"{self.path} holds {_describe(self.about)}, not {_describe(about)}; name another --out")
+
+    def _salvage(self, about: Mapping[str, Any] | None, reason: str) -> None:
+        """Go on with a clean copy of what can be read, or refuse to write to what is damaged."""
+        if about is not None:
+            raise InputError(f"{self.path} is damaged ({shown(reason)}); `hardness study repair` writes a clean copy")
+        self._db, self.lost = salvage.readable(self.path, TABLES)
+        self.about = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta")}
+        self.note = (
+            f"{self.path} is damaged ({shown(reason)}): {self.lost} rows are left out; "
+            f"`hardness study repair {self.path.parent} --out F.db` writes a clean copy"
+        )
 
     def _tables(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -195,8 +221,10 @@ class Store:
                 yield Row(task, Outcome(status, cost, json.loads(detail), seconds, source), notes[note])
 
 
-def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
+def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None = None) -> dict[str, int]:
     """Union of stores of one study and seed, written to `out` whole; returns the counts by status.
+
+    `tell` is told of damaged stores, of which the rows that can be read are merged: of one store, this is its repair.
 
     Where two stores ran the same task, a trial that ended by itself wins over one that crashed or ran out of
     time; two that ended by themselves must agree, or the rows come from different code: `InputError`.
@@ -205,6 +233,8 @@ def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
     best: dict[str, Row] = {}
     for path in paths:
         with Store(path) as store:
+            if store.note and tell:
+                tell(store.note)
             if about is not None and store.about != about:
                 raise InputError(f"{path} holds {_describe(store.about)}, not {_describe(about)}: they do not merge")
             about = store.about
@@ -232,53 +262,6 @@ def _better(kept: Row | None, row: Row, path: Path) -> Row:
     if (a.status, a.cost, a.detail) != (b.status, b.cost, b.detail):
         raise InputError(f"{path}: task {row.task.identity[:12]} ended otherwise in another store; not merged")
     return kept
-
-
-def flat(row: Row, timing: bool = True) -> dict[str, Any]:
-    """A row as columns: nested names joined by dots; without `timing`, only what the seed determines."""
-    fields = {f.name: getattr(row.task, f.name) for f in dataclasses.fields(row.task)}
-    columns: dict[str, Any] = {"identity": row.task.identity, **dict(_flatten(fields))}
-    columns["status"] = row.outcome.status if row.outcome else "planned"
-    if row.outcome:
-        cost = row.outcome.cost
-        columns["cost"] = int(cost) if cost is not None and float(cost).is_integer() else cost
-        columns |= dict(_flatten({"detail": row.outcome.detail}))
-        if timing:
-            columns |= {name: getattr(row.outcome, name) for name in TIMING}
-            columns |= dict(_flatten({"provenance": row.provenance}))
-    return columns
-
-
-def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
-    for key, item in sorted(value.items()):
-        if isinstance(item, Mapping):
-            yield from _flatten(item, f"{prefix}{key}.")
-        else:
-            yield prefix + key, item
-
-
-def export(store: Store, out: Path, timing: bool = True) -> int:
-    """Write the rows to a `.csv` or `.parquet` file; returns how many. Equal seeds give equal bytes without timing."""
-    if out.suffix not in (".csv", ".parquet"):
-        raise InputError(f"cannot export to {out.name}: name a .csv or .parquet file")
-    names: dict[str, None] = {}
-    for row in store.rows():
-        names |= dict.fromkeys(flat(row, timing))
-    if out.suffix == ".csv":
-        with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-            writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(flat(row, timing) for row in store.rows())
-        return store.planned()
-    try:
-        import pyarrow as pa
-        import pyarrow.parquet as pq
-    except ImportError as error:
-        raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-    rows = [flat(row, timing) for row in store.rows()]
-    with replacing(out) as temporary:
-        pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in names}), temporary)
-    return len(rows)
 
 
 def _describe(about: Mapping[str, Any]) -> str:

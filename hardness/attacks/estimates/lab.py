@@ -84,6 +84,8 @@ def integer_bkw(n: int, bias: float, level: int) -> Cost:
     `bias` is r of theory 4.3, `level` 0 for diag and 1 for dot. As bkw_plan.py otherwise, whose plans are never much
     cheaper. Raises `EstimateFailed` if no number of steps leaves a signal.
     """
+    if bias <= 0:
+        raise EstimateFailed("the noise leaves no bias that a float can hold")
     T = np.arange(8, 4 * MOST_ROWS) / 4  # log2 of rows, grid cells grow with them from 2^24
     best = Cost(inf, inf, inf)
     for steps in range(STEPS + 6):

@@ -11,8 +11,9 @@ from numpy.typing import NDArray
 
 from hardness.compiled.bits import ONE, ZERO, U, compiled, popcount, shuffle
 from hardness.concepts import ParityConcepts
+from hardness.memory import afford
 from hardness.sq.affine_types import characters
-from hardness.sq.at_scale.games import Tally, afford, sign_batches
+from hardness.sq.at_scale.games import Tally, sign_batches
 from hardness.sq.exact import IDENTIFIABLE, independent_lost, most_lost
 from hardness.sq.oracle import best_answer
 from hardness.sq.strategies.mould import mould

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hardness.compiled.bits import shuffle
 from hardness.concepts import ParityConcepts
-from hardness.errors import InputError
+from hardness.memory import afford
 from hardness.sq import kernels
 from hardness.sq.at_scale import batches as kernels_batches
 from hardness.sq.at_scale.batches import LANES
@@ -159,17 +159,6 @@ def _certified_batch(
     half, other_half = (sqrt(log(2 / FAILURE) / (2 * 64 * w)) for w in (words, fewer))
     reach = tolerance if null else 2 * tolerance - means.max() - half
     return bool(means.min() - half > tolerance and np.all(np.abs(others) + other_half <= reach))
-
-
-def afford(needed: float, what: str) -> None:
-    """Refuse a game whose predicted memory (bytes) is not there."""
-    import os
-
-    free = os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE")
-    if needed > free:
-        raise InputError(
-            f"{what} needs about {needed / 2**30:.1f} GiB, {free / 2**30:.1f} GiB are free; lower --dim or --heads"
-        )
 
 
 def _window_bits(n: int, tolerance: float, queries: float) -> int:
