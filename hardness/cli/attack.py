@@ -38,11 +38,18 @@ def attack(
 ) -> None:
     """Attack an instance: all that the attack gets is the examples file.
 
+    `hardness attack membership F` takes an instance file instead: the attacker chooses inputs and sees their labels.
+
     Example: hardness attack gaussian examples.npz
     """
     from hardness import registry
     from hardness.examples import read
 
+    if name == "membership":
+        from hardness.cli.membership import membership
+
+        membership(file, seed, as_json)
+        return
     run = registry.get("attack", name)
     examples, public = read(file)
     outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=talk)

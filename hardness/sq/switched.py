@@ -1,0 +1,117 @@
+"""Games with a switch on (theory 2.9): biased products, and chains of parities that are shown block by block."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from itertools import combinations
+
+import numpy as np
+from numpy.random import SeedSequence
+
+from hardness.concepts import ParityConcepts
+from hardness.errors import InputError, unknown
+from hardness.sq.biased import Biased
+from hardness.sq.bounds.switches import (
+    bias_degree,
+    biased_bound,
+    biased_enough,
+    supervised_bound,
+    supervised_enough,
+)
+from hardness.sq.game import EXPLICIT, play
+from hardness.sq.oracle import OutOfQueries, Window
+from hardness.sq.queries import character
+from hardness.sq.strategies.base import Masks, Steps
+from hardness.sq.strategies.parity import STRATEGIES
+from hardness.sq.tolerance import check_tolerance
+
+PRODUCTS = "products"  # the strategy that bias makes possible
+
+
+@dataclass(frozen=True)
+class Switched:
+    """One ended game: `status` solved or budget, its `queries`, `remaining` concepts, and what is proved of any such
+    game: `needed` by every strategy, and enough for the best one (`suffice`, None where nothing is proved)."""
+
+    status: str
+    queries: int
+    remaining: int
+    needed: float
+    suffice: int | None
+
+
+def products(concepts: ParityConcepts, live: Masks, k: int) -> Steps:
+    """All products of k bits: where the gap is wide enough, the answers tell which lie inside S (theory 2.9)."""
+    for chosen in combinations(range(concepts.n), k):
+        yield character(sum(1 << j for j in chosen))
+
+
+def play_biased(
+    concepts: ParityConcepts,
+    strategy: str,
+    tolerance: float,
+    mu: float,
+    *,
+    seed: int | SeedSequence = 0,
+    max_queries: int | None = None,
+    flip: float = 0.0,
+) -> Switched:
+    """A strategy against the window oracle where products have bias μ: one of `STRATEGIES`, or "products".
+
+    At μ = 0 it is `play`, query by query; "products" are then all characters. Raises `InputError` for a class beyond
+    2^22 sets and an unknown strategy.
+
+    >>> play_biased(ParityConcepts(12, 3), "products", 0.02, 0.6)
+    Switched(status='solved', queries=11, remaining=1, needed=0.10540197135376558, suffice=12)
+    """
+    check_tolerance(tolerance)
+    if strategy not in (known := (*STRATEGIES, PRODUCTS)):
+        raise unknown("strategy", strategy, known)
+    n, s, reach = concepts.n, concepts.s, tolerance / (1 - 2 * flip)
+    proved = biased_bound(n, s, tolerance, mu, flip=flip), biased_enough(n, s, reach, mu)
+    if not mu and strategy != PRODUCTS:
+        plain = play(concepts, strategy, "window", tolerance, seed=seed, max_queries=max_queries, flip=flip)
+        return Switched(plain.status, plain.queries, plain.remaining, *proved)
+    if concepts.size > EXPLICIT:
+        raise InputError(f"biased games are played set by set, up to 2^22 of them, not {concepts.size}; lower --dim")
+    for_oracle, for_learner = (
+        np.random.default_rng(child)
+        for child in (seed if isinstance(seed, SeedSequence) else SeedSequence(seed)).spawn(2)
+    )
+    live = concepts.masks()
+    door = Window(live, for_oracle, budget=max_queries)
+    if strategy == PRODUCTS:
+        steps = products(concepts, live, bias_degree(s, reach, mu) or s)
+    else:
+        steps = STRATEGIES[strategy](concepts, live, reach, for_learner)
+    try:
+        query = next(steps)
+        while len(door.live) > 1:
+            asked = replace(query, flip=flip)  # type: ignore[type-var]  # all strategies ask y h(v)
+            door.answer(Biased(asked, n, mu), tolerance)  # type: ignore[arg-type]
+            query = steps.send(door.live)
+    except (StopIteration, OutOfQueries):
+        pass
+    status = "solved" if len(door.live) == 1 else "budget"
+    return Switched(status, door.ledger.queries, len(door.live), *proved)
+
+
+def play_nested(
+    n: int, blocks: Sequence[int], strategy: str, tolerance: float, *, seed: int = 0, flip: float = 0.0
+) -> Switched:
+    """Chains against the window oracle, block by block: with S_(i-1) known, y_i y_(i-1) is the parity of B_i.
+
+    The window counts chains, and every B_i that is still possible has as many continuations; so the game on a block is
+    the plain game on its sets, and the whole is their sum (theory 2.9). One block is `play`.
+
+    >>> play_nested(63, (2, 2, 2), "characters", 0.05).queries
+    5491
+    """
+    queries, children = 0, SeedSequence(seed).spawn(len(blocks))
+    for i, g in enumerate(blocks):
+        concepts = ParityConcepts(n - sum(blocks[:i]), g)
+        found = play(concepts, strategy, "window", tolerance, seed=children[i] if i else seed, flip=flip)
+        queries += found.queries
+        if not found.solved:
+            break
+    suffice = supervised_enough(n, blocks) if tolerance / (1 - 2 * flip) < 0.25 else None
+    return Switched(found.status, queries, found.remaining, supervised_bound(n, blocks, tolerance, flip), suffice)

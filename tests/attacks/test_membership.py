@@ -1,0 +1,109 @@
+"""Attacks by membership queries: right answers, exact counts, floors respected (theory 2.9)."""
+
+import json
+
+import numpy as np
+import pytest
+
+from hardness.attacks.membership import attack
+from hardness.attacks.membership.layer import layer, queries_of
+from hardness.attacks.membership.structured import predicted
+from hardness.cli import run
+from hardness.errors import InputError
+from hardness.families.nested import Nested
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+from hardness.sq.bounds.switches import membership_floor
+from hardness.sq.membership import Membership
+from hardness.sq.oracle import OutOfQueries
+
+
+@pytest.mark.parametrize("gadget", ["diag", "dot"])
+def test_parity_falls_in_n_queries(gadget):
+    found = attack(Instance.generate(Parity(dim=512, heads=12, gadget=gadget), seed=1))
+    assert (found["status"], found["queries"]) == ("solved", 511)
+
+
+def test_label_noise_does_not_touch_the_oracle():
+    assert attack(Instance.generate(Parity(dim=40, heads=4, flip=0.4), seed=1))["status"] == "solved"
+
+
+@pytest.mark.parametrize(("q", "p", "n"), [(17, 2, 12), (16, 4, 10), (23, 5, 9), (9, 7, 8), (5, 5, 6), (4, 3, 9)])
+@pytest.mark.parametrize("gadget", ["diag", "dot"])
+def test_rounding_by_bisection(q, p, n, gadget):
+    for seed in range(3):
+        instance = Instance.generate(Rounding(dim=n + 1, modulus=q, levels=p, gadget=gadget), seed)
+        found = attack(instance)
+        if found["status"] == "refused":  # some secrets cannot be told apart by levels alone
+            continue
+        assert found["status"] == "solved"
+        assert found["secret"]["w"] == instance.secret["w"].tolist()
+        assert found["queries"] >= n
+        if p == 2:
+            assert found["queries"] >= np.floor(membership_floor(n, q, p)) * 0.9
+
+
+def test_rounding_at_size_takes_about_what_is_predicted():
+    found = attack(Instance.generate(Rounding(dim=129, modulus=257, levels=16), seed=0))
+    assert found["status"] == "solved"
+    assert membership_floor(128, 257, 16) < found["queries"] <= predicted(128, 257, 16)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", range(3))
+def test_one_bit_rounding_at_size(seed):
+    found = attack(Instance.generate(Rounding(dim=65, modulus=97, levels=2), seed=seed))
+    assert found["status"] == "solved"
+    assert membership_floor(64, 97, 2) < found["queries"] <= predicted(64, 97, 2)
+
+
+@pytest.mark.parametrize(("m", "k", "d"), [(3, 2, 16), (2, 3, 6), (3, 4, 8), (1, 2, 4)])
+def test_random_layers_to_rounding(m, k, d):
+    instance = Instance.generate(Nondegenerate(dim=d, tokens=k, heads=m), seed=2)
+    found = attack(instance)
+    assert found["status"] == "solved"
+    assert found["layer_error"] < 1e-9
+    assert found["queries"] == queries_of(d) >= found["floor"]
+
+
+def test_the_layer_found_is_the_layer_up_to_the_order_of_heads():
+    teacher = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=2), seed=0).teacher
+    found = layer(Membership(teacher, 2, 8), 2, np.random.default_rng(0))
+    order = np.argsort(found.theta[:, 0, 0]), np.argsort(teacher.theta[:, 0, 0])
+    assert found.theta[order[0]] == pytest.approx(teacher.theta[order[1]], abs=1e-9)
+    assert found.w[order[0]] == pytest.approx(teacher.w[order[1]], abs=1e-9)
+
+
+def test_more_heads_than_the_equations_determine_are_refused():
+    found = attack(Instance.generate(Nondegenerate(dim=2, tokens=2, heads=4), seed=0))
+    assert (found["status"], found["layer_error"]) == ("refused", None)
+
+
+def test_the_oracle_counts_and_refuses():
+    oracle = Membership(lambda X: X.astype(float), 2, 3, budget=1)
+    for bad in (np.zeros((2, 3)), np.ones((2, 4)), np.ones((1, 2, 3))):
+        with pytest.raises(InputError):
+            oracle.label(bad)
+    assert oracle.ledger.queries == 0
+    oracle.label(np.ones((2, 3), int))
+    with pytest.raises(OutOfQueries):
+        oracle.label(np.ones((2, 3), int))
+    with pytest.raises(InputError, match="nested"):
+        attack(Instance.generate(Nested(dim=8, size=4, block=2), seed=0))
+
+
+def test_the_command(tmp_path, capsys):
+    path = tmp_path / "f.safetensors"
+    Instance.generate(Parity(dim=12, heads=3), seed=0).save(path)
+    assert run(["attack", "membership", str(path), "--json"]) == 0
+    said = json.loads(capsys.readouterr().out)
+    assert {"status", "secret", "queries"} <= said.keys()
+    assert (said["status"], said["queries"]) == ("solved", 11)
+    assert run(["attack", "membership", str(path)]) == 0
+    assert "11 membership queries" in capsys.readouterr().out
+    Instance.generate(Nondegenerate(dim=4, tokens=2, heads=1), seed=0).save(path)
+    assert run(["attack", "membership", str(path), "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["layer_error"] < 1e-9
+    assert run(["attack", "membership", str(tmp_path / "none")]) == 2
