@@ -1,7 +1,11 @@
-"""What is found by name: entry points of the groups `hardness.families`, `.learners`, `.attacks` and `.studies`."""
+"""What is found by name: one rule for families, learners, attacks, strategies, oracles and studies.
+
+A name is one of the house, or of an entry point of `GROUPS` in any installed distribution, or ``package.module:Name``.
+A name of the house stays the house's, whatever is installed.
+"""
 
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from functools import cache
 from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
@@ -13,31 +17,39 @@ GROUPS = {
     "family": "hardness.families",
     "learner": "hardness.learners",
     "attack": "hardness.attacks",
+    "strategy": "hardness.strategies",
+    "oracle": "hardness.oracles",
     "studies": "hardness.studies",
 }
-CLASSES = ("family", "learner")  # these kinds are classes, the others functions and mappings
+CLASSES = ("family", "learner", "oracle")  # these kinds are classes, the others functions and mappings
+HOUSE = "attention-hardness"
+
+
+def _of_house(point: EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == HOUSE
 
 
 @cache  # a look into every installed distribution, 10 ms and more
 def points(kind: str) -> Mapping[str, EntryPoint]:
     """The entry points of one of `GROUPS`, by name, in order, as they were when first asked for."""
-    return {point.name: point for point in sorted(entry_points(group=GROUPS[kind]), key=lambda point: point.name)}
+    found = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _of_house(point)))
+    return {point.name: point for point in found}
 
 
-def names(kind: str) -> list[str]:
-    """The registered names of a kind, in order.
+def names(kind: str, house: bool = False) -> list[str]:
+    """The registered names of a kind, in order; with `house`, those of this distribution: what shipped grids hold.
 
-    >>> names("family")
+    >>> names("family", house=True)
     ['interpolation', 'nested', 'nondegenerate', 'parity', 'rounding']
     """
-    return list(points(kind))
+    return [name for name, point in points(kind).items() if not house or _of_house(point)]
 
 
-def get(kind: str, name: str) -> Any:
+def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
     """What is registered as `name`, or stands behind ``package.module:Name`` (the working directory is searched too).
 
-    Raises `InputError` for a misspelt name, a module that cannot be imported (of a plug-in too), and a name it does
-    not hold.
+    Raises `InputError` for a misspelt name (`also` are names that the caller knows), and for a module that cannot be
+    imported, whatever it raises, or does not hold the name.
 
     >>> get("learner", "dierct")
     Traceback (most recent call last):
@@ -47,19 +59,30 @@ def get(kind: str, name: str) -> Any:
     known = points(kind)
     module, _, attribute = name.partition(":")
     if name not in known and not attribute:
-        raise unknown(kind, name, known)
+        raise unknown(kind, name, [*known, *also])
     try:
         if name in known:
-            return known[name].load()
-        if "" not in sys.path:
-            sys.path.append("")
-        found = getattr(import_module(module), attribute)
-    except (ImportError, AttributeError, ValueError) as error:
+            found = known[name].load()
+        else:
+            if "" not in sys.path:
+                sys.path.append("")
+            found = getattr(import_module(module), attribute)
+    except (Exception, SystemExit) as error:
         hint = f"mend or remove its package {known[name].value}" if name in known else "write it as package.module:Name"
-        raise InputError(f"cannot load the {kind} {name}: {error}; {hint}") from error
+        said = str(error).partition("\n")[0] or type(error).__name__
+        raise InputError(f"cannot load the {kind} {name}: {said}; {hint}") from error
     if kind in CLASSES and not isinstance(found, type):
         raise InputError(f"{name} is not a class; a {kind} is one")
     return found
+
+
+def each(kind: str) -> Iterator[tuple[str, Any]]:
+    """Every registered name with what it stands for, or with the `InputError` that loading it raised."""
+    for name in names(kind):
+        try:
+            yield name, get(kind, name)
+        except InputError as error:
+            yield name, error
 
 
 def module_of(kind: str, name: str) -> str:

@@ -54,11 +54,12 @@ def commands(site, tmp_path_factory):
             text=True,
             cwd=out,
             env=environment,
-            check=True,
+            check=False,
         )
+        assert done.returncode == 0, done.stderr
         return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
-    run.folder = out
+    run.folder, run.site = out, str(site)
     return run
 
 
@@ -143,3 +144,112 @@ def test_names_of_modules_and_what_is_refused(commands, site):
     for (code, out, err), words in zip(refused, told, strict=True):
         assert (code, out, len(err.splitlines())) == (2, "", 1)
         assert words in err
+
+
+LONELY = '''
+import numpy as np
+from hardness import InputError
+from hardness.attacks import Outcome
+from hardness.sq.oracle import Window
+from hardness.sq.queries import character
+
+
+def backwards(concepts, live, tolerance, rng):
+    """Every single character, from the last to the first."""
+    for mask in live[::-1]:
+        yield character(int(mask))
+
+
+class Stubborn(Window):
+    """The window under another name: nothing is claimed of it."""
+
+
+def shrug(X, Y, public, *, budget=None, seed=0, progress=None):
+    """Refuses all."""
+    return Outcome("refused", None, 0, 0.0, {"reason": "not today"})
+'''
+
+
+def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
+    info = site / "broken-1.0.dist-info"
+    info.mkdir()
+    (info / "METADATA").write_text("Metadata-Version: 2.1\nName: broken\nVersion: 1.0\n")
+    groups = ("families", "learners", "attacks", "strategies", "studies")
+    lines = (f"[hardness.{group}]\nbroken = broken_lab:Thing\nparity = broken_lab:Thing" for group in groups)
+    (info / "entry_points.txt").write_text("\n".join(lines))
+    (site / "broken_lab.py").write_text("raise RuntimeError('half\\nwritten')")
+    try:
+        *listed, made = commands("""
+            families --json
+            learners --json
+            attacks --json
+            strategies --json
+            study list --json
+            generate parity --dim 6 --heads 2 --seed 0 --out {}/still --json
+        """)
+    finally:
+        (info / "entry_points.txt").write_text("")
+    for (code, out, err), key in zip(listed, ("families", "learners", "attacks", "strategies", "studies"), strict=True):
+        assert code == 0
+        assert "cannot load" in err
+        assert all("half" in line and "written" not in line for line in err.splitlines())
+        assert len(json.loads(out)[key]) > 3
+        assert json.loads(out)["broken"]
+    assert json.loads(made[1])["family"] == "parity"  # a name of the house stays the house's
+
+
+def test_strategies_oracles_attacks_and_studies_by_module_and_name(commands, site):
+    (site / "lonely.py").write_text(LONELY)
+    played, plain, other, missing, attacked, ran, reported = commands("""
+        sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy lonely:backwards --seed 0 --json
+        sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy characters --seed 0 --json
+        sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy characters --oracle lonely:Stubborn --seed 0 --json
+        sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy lonely:forwards
+        attack lonely:shrug {}/e.npz --json
+        study run mylab:MEAN --quick --workers 1 --out {}/by-module --json
+        study report {}/by-module --json
+    """)
+    assert json.loads(played[1])["queries"] == json.loads(plain[1])["queries"] == 27
+    assert json.loads(other[1])["queries"] == 27
+    assert "bound" in json.loads(plain[1])
+    assert "bound" not in json.loads(other[1])
+    assert (missing[0], "cannot load the strategy" in missing[2]) == (2, True)
+    assert json.loads(attacked[1])["status"] == "refused"
+    assert json.loads(ran[1])["verdict"] == json.loads(reported[1])["verdict"] == "2 of 4 fits solved"
+
+
+def test_a_guest_of_every_kind_and_an_edit_of_one(commands, site):
+    """An attack in a contest, a strategy in a game, one learner alone; an edit runs the edited plug-in's rows again."""
+    (site / "lonely.py").write_text(LONELY)
+    run = "study run who-wins --quick --workers 0 --timeout 60 --out {}/contest --json"
+    asked = f"{run} --attack mylab:match --attack lonely:shrug --only mylab:match,lonely:shrug,gaussian --family parity"
+    first, again = commands(f"{asked}\n{asked}")
+    assert (first[0], json.loads(first[1])["ran"], json.loads(again[1])["ran"]) == (0, 18, 0)
+    assert json.loads(first[1])["statuses"]["refused"] == 12
+    (site / "lonely.py").write_text(LONELY + "\n# edited\n")
+    ((code, out, err),) = commands(asked)
+    assert (code, json.loads(out)["ran"], json.loads(out)["planned"]) == (0, 6, 18)
+    assert "6 trials of plug-ins that were edited since will run again" in err
+    game, alone, misspelt, nowhere = commands("""
+        study run query-frontier --quick --strategy lonely:backwards --only lonely:backwards --dry-run --json
+        study run stress --quick --only provable --dry-run --json
+        study run stress --quick --only provabel --dry-run
+        study run query-frontier --quick --attack mylab:match --dry-run
+    """)
+    assert json.loads(game[1])["trials"] > 0
+    assert 0 < json.loads(alone[1])["trials"] < 20
+    assert "did you mean 'provable'" in misspelt[2]
+    assert "has a place for a --attack" in nowhere[2]
+
+
+def test_installed_plugins_change_no_shipped_grid(commands):
+    code = "from hardness.studies.catalog import STUDIES as S; print([len(S[s].tasks(q)) for s in S for q in (0, 1)])"
+    folder = str(commands.folder.parent)
+    with_plugins, without = (
+        subprocess.run(
+            [sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=folder,
+            env={**os.environ, "PYTHONPATH": path},
+        ).stdout
+        for path in (commands.site, "")
+    )  # fmt: skip
+    assert with_plugins == without != ""

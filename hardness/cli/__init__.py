@@ -2,11 +2,12 @@
 
 import sys
 from io import TextIOWrapper
+from typing import Annotated
 
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, certify, instances, learn, sq, study
+from hardness.cli import attack, certify, cite, instances, learn, sq, study
 from hardness.errors import InputError
 from hardness.texts import shown
 
@@ -16,13 +17,25 @@ app = typer.Typer(
     name="hardness",
     help="The lab for the question: how hard is it to learn a multi-head attention layer?",
     epilog="Example: hardness generate parity --dim 64 --heads 12 --seed 0 --out hard.safetensors",
-    no_args_is_help=True,
-    add_completion=False,
+    invoke_without_command=True,
+    context_settings={"help_option_names": ["-h", "--help"]},
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, certify, attack, learn, study):
+for room in (instances, sq, certify, attack, learn, study, cite):
     room.register(app)
+
+
+@app.callback()
+def top(context: typer.Context, show: Annotated[bool, typer.Option("--version", help="Print it.")] = False) -> None:
+    """The lab for the question: how hard is it to learn a multi-head attention layer?"""
+    if show:
+        from importlib.metadata import version
+
+        print(version("attention-hardness"))
+        raise typer.Exit
+    if context.invoked_subcommand is None:
+        print(context.get_help())
 
 
 def main() -> None:

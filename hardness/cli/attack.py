@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any, cast
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import Json, emit, first_line, talk
+from hardness.cli.common import Force, Json, emit, first_line, listed, talk
 from hardness.cli.options import OfFileOrFamily, command
 from hardness.errors import InputError
 
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from hardness.families import Family
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
+Name = Annotated[str, typer.Argument(help="A name of `hardness attacks`, or module:function.", metavar="NAME")]
 Examples = Annotated[Path, typer.Argument(help="Examples file of `hardness sample`.", metavar="E.npz")]
 
 
@@ -28,7 +29,7 @@ def register(app: typer.Typer) -> None:
 
 
 def attack(
-    name: Annotated[str, typer.Argument(help="bkw, gaussian, lattice, search or a registered attack.", metavar="NAME")],
+    name: Name,
     file: Examples,
     budget: Annotated[
         int | None, typer.Option(min=0, help="Tries, trials or steps, as the attack counts them.")
@@ -72,11 +73,10 @@ def attacks(as_json: Json = False) -> None:
 
     Example: hardness attacks
     """
-    from hardness import registry
-
-    summary = {name: first_line(registry.get("attack", name)) for name in registry.names("attack")}
+    found, broken = listed("attack")
+    summary = {name: first_line(each) for name, each in found.items()}
     rows = [{"name": name, "summary": text} for name, text in summary.items()]
-    emit(as_json, {"attacks": rows}, [f"{name:10} {text}" for name, text in summary.items()])
+    emit(as_json, {"attacks": rows, "broken": broken}, [f"{name:10} {text}" for name, text in summary.items()])
 
 
 class Estimate(OfFileOrFamily):
@@ -146,10 +146,11 @@ def _bits(value: float | None) -> str:
 def challenge(
     file: Annotated[Path, typer.Argument(help="An instance file.", metavar="F")],
     count: Annotated[int, typer.Option(min=1, help="Number of public examples.")],
-    out: Annotated[Path, typer.Option("--out", help="Folder to write; must not exist.")],
+    out: Annotated[Path, typer.Option("--out", help="Folder to write; must not exist, but for --force.")],
     toy: Annotated[
         bool, typer.Option("--toy", help="Allow a seed that was given by hand: the challenge is a toy.")
     ] = False,
+    force: Force = False,
     as_json: Json = False,
 ) -> None:
     """Publish an instance: public examples and a commitment to the secret.
@@ -159,7 +160,13 @@ def challenge(
     from hardness.challenge import publish
     from hardness.instance import Instance
 
-    header = publish(Instance.load(file), count, out, toy)
+    fresh = out.with_name(f".{out.name}.fresh") if force and (out / "challenge.json").is_file() else out
+    header = publish(Instance.load(file), count, fresh, toy)
+    if fresh is not out:
+        from shutil import rmtree
+
+        rmtree(out)
+        fresh.rename(out)
     payload = {"out": str(out), "count": count, "toy": toy, "commitment": header["commitment"]}
     emit(as_json, payload, [f"wrote {count} examples and commitment {header['commitment']} to {out}"])
 

@@ -4,6 +4,7 @@ import json
 import os
 import sys
 from collections.abc import Iterable, Mapping
+from pathlib import Path
 from typing import Annotated, Any
 
 import typer
@@ -12,6 +13,7 @@ from hardness.errors import InputError
 from hardness.texts import printable
 
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
+Force = Annotated[bool, typer.Option("--force", help="Replace what --out names.")]
 Seed = Annotated[int | None, typer.Option(min=0, help="Any integer >= 0; drawn with 128 bits and recorded if absent.")]
 
 
@@ -45,6 +47,27 @@ def first_line(thing: Any) -> str:
     'The first line of a docstring: what a list says of a thing; nothing where there is none.'
     """
     return (thing.__doc__ or "").strip().partition("\n")[0]
+
+
+def listed(kind: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
+    """What is registered of a kind, by name, and what of it cannot be loaded: one line on stderr each, and as JSON."""
+    from hardness import families, registry
+
+    found: dict[str, Any] = {}
+    broken = []
+    for name in registry.names(kind):
+        try:
+            found[name] = families.get(name) if kind == "family" else registry.get(kind, name)
+        except InputError as error:
+            broken.append({"name": name, "error": str(error)})
+            talk(f"skipped: {error}")
+    return found, broken
+
+
+def refuse_existing(out: Path, force: bool) -> None:
+    """Raise `InputError` for a file that is there, unless forced: with an instance a drawn seed would be lost."""
+    if out.is_file() and not force:
+        raise InputError(f"{out} exists; name another --out, or say --force to replace it")
 
 
 def talk(line: str) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import Json, Seed, emit
+from hardness.cli.common import Force, Json, Seed, emit, listed, refuse_existing
 from hardness.cli.options import OfFamilies, command
 
 if TYPE_CHECKING:
@@ -48,17 +48,16 @@ def families(as_json: Json = False) -> None:
 
     Example: hardness families
     """
-    from hardness import registry
-    from hardness.families import get
-
-    known = [get(name) for name in registry.names("family")]
+    found, broken = listed("family")
+    known = found.values()
     rows = [{"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning} for f in known]
     lines = [f"{f.name:14} {f.summary}; m: {f.heads_meaning}. Hypothesis: {f.hypothesis}" for f in known]
-    emit(as_json, {"families": rows}, lines)
+    emit(as_json, {"families": rows, "broken": broken}, lines)
 
 
-def generate(family: "Family", out: Out, seed: Seed = None, as_json: Json = False) -> None:
+def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False, as_json: Json = False) -> None:
     """Generate an instance of a family and write it."""
+    refuse_existing(out, force)
     from hardness.files import replacing
     from hardness.instance import Instance
 

@@ -5,7 +5,7 @@ from typing import Annotated, Any
 
 import typer
 
-from hardness.cli.common import Json, Seed, emit, first_line
+from hardness.cli.common import Json, Seed, emit, first_line, listed
 from hardness.errors import InputError
 
 Name = Annotated[str, typer.Argument(help="A name of `hardness learners`, or package.module:Class.")]
@@ -92,7 +92,6 @@ def learners(as_json: Json = False) -> None:
 
     Example: hardness learners
     """
-    from hardness import registry
-
-    rows = [{"name": name, "summary": first_line(registry.get("learner", name))} for name in registry.names("learner")]
-    emit(as_json, {"learners": rows}, [f"{row['name']:18} {row['summary']}" for row in rows])
+    found, broken = listed("learner")
+    rows = [{"name": name, "summary": first_line(each)} for name, each in found.items()]
+    emit(as_json, {"learners": rows, "broken": broken}, [f"{row['name']:18} {row['summary']}" for row in rows])

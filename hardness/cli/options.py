@@ -67,7 +67,8 @@ def _fields(family: "type[Family]") -> Iterator[tuple[Field[Any], Any]]:
     except NameError as error:  # an annotation as text, of a name that only type checkers import
         raise InputError(f"the types of family {family.name} cannot be read: {error}") from error
     for f in fields(family):  # type: ignore[arg-type]  # families are dataclasses
-        if _plain(hints[f.name]) not in SPELLED:
+        kind = _plain(hints[f.name])
+        if kind not in SPELLED and not (get_origin(kind) is Literal and all(type(x) is str for x in get_args(kind))):
             raise InputError(f"field {f.name} of family {family.name} is no int, float, str or bool, nor one or None")
         yield f, hints[f.name]
 
@@ -76,12 +77,12 @@ def _plain(hint: Any) -> Any:
     """The type of an option's value; None if it has several.
 
     >>> _plain(int | None), _plain(Literal["diag", "dot"]), _plain(int | str)
-    (<class 'int'>, <class 'str'>, None)
+    (<class 'int'>, typing.Literal['diag', 'dot'], None)
     """
     if get_origin(hint) in (Union, UnionType):
         kinds = [kind for kind in get_args(hint) if kind is not NoneType]
         return _plain(kinds[0]) if len(kinds) == 1 else None
-    return type(get_args(hint)[0]) if get_origin(hint) is Literal else hint
+    return hint
 
 
 def _required(f: "Field[Any]") -> bool:

@@ -1,11 +1,11 @@
 """Commands on statistical queries: sq bounds, sq play, strategies."""
 
 from collections.abc import Container, Mapping
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardness.cli.common import Json, Seed, emit, talk
+from hardness.cli.common import Json, Seed, emit, first_line, listed, talk
 
 if TYPE_CHECKING:
     from hardness.concepts import Concepts
@@ -14,19 +14,26 @@ if TYPE_CHECKING:
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
 Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")]
 Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
-Gadget = Annotated[Any, typer.Option(help="diag or dot.")]
+Gadget = Annotated[Literal["diag", "dot"], typer.Option(help="diag or dot.")]
 Modulus = Annotated[int, typer.Option(help="q, from 2.")]
 Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
 SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads; ideal labels if absent.")]
-Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`.")]
-OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, vstat, sampled, noisy, grid or exact.")]
+Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`, or module:function.")]
+OracleMode = Annotated[
+    str, typer.Option("--oracle", help="window, null, vstat, sampled, noisy, grid, exact or module:Class.")
+]
 Flip = Annotated[float, typer.Option(help="Probability that the sign of a label is flipped; in [0, 0.5).")]
 MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
 Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")]
 
 Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinely independent parities.")]
 
-sq_app = typer.Typer(no_args_is_help=True, rich_markup_mode=None, help="Statistical queries: bounds and games.")
+sq_app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Statistical queries: bounds and games.",
+    epilog="Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05",
+)
 bounds_app = typer.Typer(
     no_args_is_help=True,
     rich_markup_mode=None,
@@ -66,17 +73,14 @@ def strategies(as_json: Json = False) -> None:
     from hardness.sq.strategies.parity import STRATEGIES
 
     families: dict[str, Container[str]] = {"parity": STRATEGIES, "rounding": rounding.STRATEGIES}
+    found, broken = listed("strategy")
     rows = [
-        (name, [family for family, known in families.items() if name in known], _first_line(rule.__doc__))
-        for name, rule in (rounding.STRATEGIES | STRATEGIES).items()
+        (name, [family for family, known in families.items() if name in known] or ["as it says"], first_line(rule))
+        for name, rule in ({**found, **rounding.STRATEGIES, **STRATEGIES}).items()
     ]
     payload = [{"name": name, "families": has, "summary": summary} for name, has, summary in rows]
     lines = [f"{name:12} {', '.join(has):17} {summary}" for name, has, summary in rows]
-    emit(as_json, {"strategies": payload}, lines)
-
-
-def _first_line(text: str | None) -> str:
-    return (text or "").strip().split("\n")[0]
+    emit(as_json, {"strategies": payload, "broken": broken}, lines)
 
 
 @bounds_app.command("parity")

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from hardness.study.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
+Guest = Annotated[list[str] | None, typer.Option(help="One more on the grid, as module:Name; may be repeated.")]
 STORE = "rows.db"
 
 app = typer.Typer(
@@ -34,11 +35,15 @@ def list_(as_json: Json = False) -> None:
 
     Example: hardness study list
     """
-    from hardness.studies.catalog import known
+    from hardness.studies import catalog
 
-    rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in known().values()]
+    studies = catalog.known().values()
+    rows = [{"name": s.name, "question": s.question, "trials": len(s.tasks(False))} for s in studies]
     lines = [f"{row['name']}  {row['trials']} trials  {row['question']}" for row in rows]
-    emit(as_json, {"studies": rows}, lines)
+    broken = [str(error) for error in catalog.broken()]
+    for line in broken:
+        talk(f"skipped: {line}")
+    emit(as_json, {"studies": rows, "broken": broken}, lines)
 
 
 @app.command()
@@ -50,28 +55,36 @@ def run(
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
     shard: Annotated[str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.")] = None,
-    learner: Annotated[
-        list[str] | None, typer.Option(help="Your own package.module:Class on the grid too; may be repeated.")
+    learner: Guest = None,
+    attack: Guest = None,
+    strategy: Guest = None,
+    family: Annotated[
+        list[str] | None, typer.Option(help="Only this family, your own module:Class too; may be repeated.")
     ] = None,
+    only: Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")] = None,
+    timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds that end a trial.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run a study, or what is left of it, and write its page.
 
-    What was run stays as it ended, crashes too, until --retry. --learner is for studies of learners: stress and wall.
+    What was run stays as it ended, crashes too, until --retry; after an edit of a plug-in its own trials run again.
+    --learner, --attack and --strategy put one more of their kind on the grid, by module:Name or a registered name.
 
-    Example: hardness study run exponential-in-m --quick --out /tmp/quick
+    Example: hardness study run who-wins --quick --only lattice,gaussian --family rounding --out /tmp/quick
     """
     from hardness.studies import catalog
+    from hardness.study.plugins import chosen as grid
 
     study = catalog.get(name)
-    tasks = list({task.identity: task for task in study.tasks(quick) + _guests(study, quick, learner or [])}.values())
+    guests = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
+    tasks = grid(study, quick, guests, family or [], only.split(",") if only else [])
     chosen = _part(tasks, shard)
     if dry_run:
         _forecast(study, chosen, workers, as_json)
         return
-    folder = out or Path("reports") / name
+    folder = out or Path("reports") / study.name
 
     from hardness.study.page.report import PAGE, renew_index, write_index
     from hardness.study.progress import Progress
@@ -80,14 +93,16 @@ def run(
     from hardness.study.store import Store
 
     with Store(folder / STORE, {"study": name, "seed": seed, "quick": quick}) as store:
+        if edited := store.supersede(tasks):
+            talk(f"{edited} trials of plug-ins that were edited since will run again")
         store.plan(tasks)
         if retry:
             talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
         _warn_of_edits(store)
         try:
             ran = run_tasks(
-                chosen, store, study.trial, root=seed, guard=study.guard, workers=workers, scheduler=scheduler,
-                seconds=study.seconds, progress=Progress(),
+                chosen, store, study.trial, root=seed, guard=timeout or study.guard, workers=workers,
+                scheduler=scheduler, seconds=study.seconds, progress=Progress(),
             )  # fmt: skip
         except Interrupted as stop:
             talk(f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on")
@@ -214,16 +229,6 @@ def _open(folder: Path) -> "Store":
     if store.note:
         talk(store.note)
     return store
-
-
-def _guests(study: "Study", quick: bool, learners: list[str]) -> "list[Task]":
-    from hardness import registry
-
-    if learners and study.guest is None:
-        raise InputError(f"study {study.name} takes no --learner; stress and wall do")
-    for name in learners:
-        registry.get("learner", name)
-    return [task for name in learners if study.guest for task in study.guest(quick, name)]
 
 
 def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":

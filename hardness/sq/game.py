@@ -1,6 +1,5 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from math import comb
 from time import perf_counter
@@ -10,14 +9,15 @@ import numpy as np
 from numpy.random import SeedSequence
 
 from hardness.concepts import Concepts, ParityConcepts, RoundingConcepts
-from hardness.errors import InputError, unknown
+from hardness.errors import InputError
+from hardness.families import Family
 from hardness.memory import afford
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.at_scale.flat import flat_adversary
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
+from hardness.sq.named import oracle_of, strategy_of
 from hardness.sq.oracle import (
-    ORACLES,
     Exact,
     Grid,
     Null,
@@ -28,7 +28,7 @@ from hardness.sq.oracle import (
     Window,
     samples_for,
 )
-from hardness.sq.strategies import parity, rounding
+from hardness.sq.strategies.base import Strategy
 from hardness.sq.strategies.sign_batch import batch_queries, batch_size
 from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances, within
 
@@ -71,10 +71,10 @@ class GameResult:
 
 
 def play(
-    concepts: Concepts,
-    strategy: str,
-    oracle: str,
-    tolerance: float,
+    concepts: Concepts | Family,
+    strategy: str | Strategy,
+    oracle: str | type[Oracle] = "window",
+    tolerance: float = 0.1,
     *,
     seed: int | SeedSequence = 0,
     max_queries: int | None = None,
@@ -83,16 +83,17 @@ def play(
 ) -> GameResult:
     """Play `strategy` against `oracle` at STAT(tolerance) until one concept is left or the queries run out.
 
-    `oracle` is one of `ORACLES`: "vstat" is the window adversary at VSTAT(1/tolerance^2), whose tolerance around mean 0
-    is the same; its bound is SDA's. `samples` makes the sampled oracle use that many fresh samples a query and
-    promise no tolerance; a strategy that believes in it may rule the secret out, and is `wrong`. `flip` is the
-    probability that a parity's sign is flipped (theory 1.2b). `InputError` for unknown names, a tolerance
-    outside (0, 1], or a game no rule is known for.
+    Both are names, plug-ins included, or the things themselves; `concepts` may be a family. "vstat" is the window
+    adversary at VSTAT(1/tolerance^2), whose tolerance around mean 0 is the same; its bound is SDA's. `samples` makes
+    the sampled oracle use that many fresh samples a query and promise no tolerance; a strategy that believes in it may
+    rule the secret out, and is `wrong`. `flip` is the probability that a parity's sign is flipped (theory 1.2b).
+    `InputError` for unknown names, a tolerance outside (0, 1], or a game no rule is known for.
 
     >>> result = play(ParityConcepts(16, 4), "sign-batch", "window", 0.1)
     >>> result.status, result.concepts, result.remaining, result.ratio < 1.95
     ('solved', 1820, 1, True)
     """
+    concepts, flip = _class_of(concepts, flip)
     kind = _checked(concepts, strategy, oracle, tolerance, max_queries, samples, flip)
     afford(cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label)
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
@@ -127,10 +128,20 @@ def play(
     )
 
 
+def _class_of(concepts: Concepts | Family, flip: float) -> tuple[Concepts, float]:
+    """The class of a family, with its flips; a class is itself."""
+    if isinstance(concepts, (ParityConcepts, RoundingConcepts)):
+        return concepts, flip
+    found = concepts.concepts() if hasattr(concepts, "concepts") else None
+    if found is None:
+        raise InputError(f"{type(concepts).__name__} has no concept class to play on; give a Parity or Rounding")
+    return found, flip or getattr(concepts, "flip", 0.0)
+
+
 def _checked(
     concepts: Concepts,
-    strategy: str,
-    oracle: str,
+    strategy: str | Strategy,
+    oracle: str | type[Oracle],
     tolerance: float,
     max_queries: int | None,
     samples: int | None,
@@ -138,12 +149,8 @@ def _checked(
 ) -> type[Oracle]:
     """The oracle of a game that makes sense; `InputError` for one that does not."""
     check_tolerance(tolerance)
-    known = strategies_of(concepts)
-    if strategy not in known:
-        raise unknown("strategy", strategy, known)
-    if oracle not in ORACLES:
-        raise unknown("oracle", oracle, ORACLES)
-    kind = ORACLES[oracle]
+    strategy_of(concepts, strategy)
+    kind = oracle_of(oracle)
     if samples is not None and (kind is not Sampled or samples < 1):
         raise InputError("samples is for the sampled oracle and must be at least 1")
     if max_queries is not None and max_queries < 0:
@@ -164,7 +171,7 @@ def _exact_floor(concepts: Concepts, oracle: type[Oracle], tolerance: float, fli
 
 def _at_scale(
     concepts: ParityConcepts,
-    strategy: str,
+    strategy: str | Strategy,
     oracle: type[Oracle],
     tolerance: float,
     root: SeedSequence,
@@ -201,14 +208,9 @@ def _at_scale(
     return at_scale.Tally(asked, 1, True)
 
 
-def strategies_of(concepts: Concepts) -> Mapping[str, Any]:
-    """The strategies that know how to ask about a class, by name."""
-    return parity.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES
-
-
 def referee(
     concepts: Concepts,
-    strategy: str,
+    strategy: str | Strategy,
     oracle: type[Oracle],
     tolerance: Tolerance,
     root: SeedSequence,
@@ -227,7 +229,7 @@ def referee(
     told: Any = {"samples": samples} if oracle is Sampled else {}
     door = oracle(live, for_oracle, budget=budget, **told)
     around_zero = float(tolerances(tolerance, np.zeros(1))[0])
-    steps = strategies_of(concepts)[strategy](concepts, live, around_zero / (1 - 2 * flip), for_learner)
+    steps = strategy_of(concepts, strategy)(concepts, live, around_zero / (1 - 2 * flip), for_learner)
     try:
         query = next(steps)
         while len(live) > 1:
@@ -255,8 +257,8 @@ class Cost:
 
 def cost(
     concepts: Concepts,
-    strategy: str,
-    oracle: str,
+    strategy: str | Strategy,
+    oracle: str | type[Oracle],
     tolerance: float,
     *,
     max_queries: int | None = None,
@@ -268,7 +270,7 @@ def cost(
     >>> round(predicted.seconds), round(predicted.memory / 2**20)
     (77, 462)
     """
-    adversary = ORACLES[oracle].adversary
+    adversary, strategy = oracle_of(oracle).adversary, strategy if isinstance(strategy, str) else ""
     size, limit = concepts.size, float("inf") if max_queries is None else max_queries
     if isinstance(concepts, RoundingConcepts):
         inputs = (2 if concepts.gadget == "diag" else 3) ** concepts.n

@@ -1,6 +1,7 @@
 """The studies, by name.
 
-Other packages add theirs under the entry point `hardness.studies`: a mapping from names to `Study`.
+Other packages add theirs under the entry point `hardness.studies`: a mapping from names to `Study`. One study may be
+named as ``package.module:STUDY`` as well.
 """
 
 from pathlib import Path
@@ -36,20 +37,32 @@ STUDIES = {
 
 
 def known() -> dict[str, Study]:
-    """All studies by name: this package's, then those of the entry point `hardness.studies`."""
+    """All studies by name: the house's, then those of other packages; none takes a name that is already there."""
+    house = registry.names("studies", house=True)
     found = dict(STUDIES)
-    for point in registry.points("studies").values():
-        found |= point.load()
+    for name, studies in sorted(registry.each("studies"), key=lambda pair: pair[0] not in house):
+        if not isinstance(studies, InputError):
+            found = {**studies, **found} if name not in house else found | studies
     return found
 
 
+def broken() -> list[InputError]:
+    """What is wrong with plug-ins whose studies cannot be loaded."""
+    return [studies for _, studies in registry.each("studies") if isinstance(studies, InputError)]
+
+
 def get(name: str) -> Study:
-    """The study called `name`. Raises `InputError` with a suggestion if there is none.
+    """The study called `name`, or behind ``package.module:STUDY``. Raises `InputError` if there is none.
 
     >>> len(get("exponential-in-m").tasks(True))
     40
     """
     studies = known()
+    if name not in studies and ":" in name:
+        found = registry.get("studies", name)
+        if not isinstance(found, Study):
+            raise InputError(f"{name} is no study; a study is a hardness.study.study.Study")
+        return found
     if name not in studies:
         raise unknown("study", name, studies)
     return studies[name]

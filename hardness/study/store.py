@@ -152,6 +152,17 @@ class Store:
         self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
         self._db.execute("COMMIT")
 
+    def supersede(self, tasks: Iterable[Task]) -> int:
+        """Forget rows that ask the same as one of `tasks` of another version of a plug-in; returns how many trials."""
+        now = {task.question: task.identity for task in tasks if task.plugins}
+        found = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
+        old = [(bytes.fromhex(t.identity),) for t in found if now.get(t.question, t.identity) != t.identity]
+        self._db.execute("BEGIN IMMEDIATE")
+        forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
+        self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
+        self._db.execute("COMMIT")
+        return max(forgotten, 0)
+
     def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
         """Record a finished trial in one transaction; a task that has one keeps it."""
         if outcome.status not in STATUSES:
@@ -204,7 +215,8 @@ class Store:
         found: dict[str, set[str]] = {}
         query = "SELECT task, source FROM plan JOIN trials USING (identity) WHERE source IS NOT NULL"
         for task, source in self._db.execute(query):
-            found.setdefault(json.loads(task)["solver"]["learner"], set()).add(source)
+            if learner := json.loads(task)["solver"].get("learner"):
+                found.setdefault(learner, set()).add(source)
         return found
 
     def rows(self) -> Iterator[Row]:

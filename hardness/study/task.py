@@ -4,7 +4,7 @@ import hashlib
 import json
 import math
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field
 from functools import cached_property
 from typing import Any
 
@@ -20,7 +20,8 @@ class Task:
     """One trial: a solver on one random instance of a family, within a budget.
 
     `solver` names how the instance is attacked: ``{"kind": "game", "strategy": …, "oracle": …, "tolerance": …}`` or
-    ``{"kind": "learner", "learner": …, "params": {…}}``. `budget` holds queries or samples, never seconds.
+    ``{"kind": "learner", "learner": …, "params": {…}}``. `budget` holds queries or samples, never seconds. `plugins`
+    holds fingerprints of what it names of other packages (`hardness.study.plugins`): after an edit it is another task.
 
     >>> task = Task("parity", {"dim": 16, "heads": 3}, {"kind": "game"}, {"queries": 100}, repetition=0)
     >>> task.identity == Task("parity", {"heads": 3.0, "dim": 16}, {"kind": "game"}, {"queries": 100}, 0).identity
@@ -32,11 +33,21 @@ class Task:
     solver: Mapping[str, Any]
     budget: Mapping[str, Any]
     repetition: int
+    plugins: Mapping[str, str] = field(default_factory=dict)
 
     @cached_property
     def text(self) -> str:
         """The task as canonical JSON: sorted keys, no spaces, 1.0 written as 1, tuples as lists."""
-        return canonical(asdict(self) | {"schema": SCHEMA})
+        return canonical({**self._asked, **({"plugins": self.plugins} if self.plugins else {})})
+
+    @cached_property
+    def question(self) -> str:
+        """SHA-256 of the task without the fingerprints: what is asked, whoever answers it. Seeds follow from it."""
+        return hashlib.sha256(canonical(self._asked).encode()).hexdigest() if self.plugins else self.identity
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if name != "plugins"} | {"schema": SCHEMA}
 
     @cached_property
     def identity(self) -> str:
@@ -69,7 +80,7 @@ class Task:
         >>> task.seed(0, "instance") == task.seed(0, "instance") != task.seed(0, "solver")
         True
         """
-        words = np.frombuffer(bytes.fromhex(self.identity), dtype=">u4")
+        words = np.frombuffer(bytes.fromhex(self.question), dtype=">u4")
         name = int.from_bytes(hashlib.sha256(role.encode()).digest()[:4], "big")
         sequence = np.random.SeedSequence([root, *map(int, words)], spawn_key=(name,))
         return int.from_bytes(sequence.generate_state(4, np.uint32).tobytes(), "big")

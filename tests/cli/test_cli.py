@@ -132,7 +132,7 @@ def test_a_two_headed_instance_equals_its_dense_layer(capsys, parity_file, tmp_p
 BAD = [
     ("generate parity --dim 8 --heads 8 --out {out}", "dim - 1 = 7"),
     ("generate parity --dim 8 --heads 3 --gadget dot --out {out}", "even"),
-    ("generate parity --dim 8 --heads 2 --gadget dag --out {out}", "diag or dot"),
+    ("generate parity --dim 8 --heads 2 --gadget dag --out {out}", "not one of 'diag', 'dot'"),
     ("generate parity --dim 8 --heads two --out {out}", "--heads"),
     ("generate parity --dim 8 --heads 2 --seed -1 --out {out}", "--seed"),
     ("generate parity --dim 8 --heads 2", "--out"),

@@ -75,7 +75,7 @@ def _cells(rows: list[Row]) -> dict[str, dict[Place, list[Row]]]:
     found: dict[str, dict[Place, list[Row]]] = defaultdict(lambda: defaultdict(list))
     for row in rows:
         if row.outcome:
-            found[solver_of(row.task)][family_of(row.task), int(row.task.params["heads"])].append(row)
+            found[solver_of(row.task)][family_of(row.task), int(row.task.params.get("heads", 1))].append(row)
     return found
 
 
@@ -163,7 +163,7 @@ def _band(
 
 def _predicted(rows: list[Row]) -> list[dict[str, Any]]:
     """Every structured instance of the rows once, with the estimates of the attacks on it."""
-    tasks = {(family_of(row.task), int(row.task.params["heads"])): row.task for row in rows}
+    tasks = {(family_of(row.task), int(row.task.params.get("heads", 1))): row.task for row in rows}
     out = []
     for (family, heads), task in sorted(tasks.items()):
         public = {"gadget": "diag", **task.params, "family": task.family}

@@ -41,8 +41,8 @@ def entries(quick: bool) -> list[Entry]:
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Every registered learner on every entry; Adam only where torch is installed."""
-    known = [name for name in registry.names("learner") if name != "adam" or find_spec("torch")]
+    """Every learner of the house on every entry; Adam only where torch is installed."""
+    known = [name for name in registry.names("learner", house=True) if name != "adam" or find_spec("torch")]
     return [task for name in known for task in guest(quick, name)]
 
 
