@@ -1,11 +1,12 @@
 # `make study` answers the lab's question and shows the page; `make test` passes the tests. Both install what they need.
+# `make study` writes into out/, which git ignores; the committed pages are those of reports/.
 PYTHON ?= python3
 BIN := .venv/bin
 
-.PHONY: study test test-all check-reports lint bench proofs fuzz crash clean
+.PHONY: study test test-all check-reports lint docs dist lock bench proofs fuzz crash clean
 
 study: .venv/.installed
-	$(BIN)/hardness study run exponential-in-m
+	$(BIN)/hardness study run exponential-in-m --out out/exponential-in-m
 
 test: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2 -m "not slow"
@@ -29,6 +30,18 @@ lint: .venv/.installed-dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
+docs: .venv/.installed-docs
+	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site
+	@echo "the site: build/site/index.html"
+
+dist: .venv/.installed-dev
+	$(BIN)/python -m build --outdir dist
+
+# The versions with which continuous integration runs, torch left out; no index and no path is written into the file.
+lock: .venv/.installed-dev
+	$(BIN)/python -m piptools compile --quiet --extra dev,docs,lattice,cluster,parquet --strip-extras --resolver backtracking \
+		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock pyproject.toml
+
 bench: .venv/.installed-bench
 	$(BIN)/python -m benchmarks
 
@@ -48,6 +61,10 @@ bench: .venv/.installed-bench
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
 	touch $@ .venv/.installed-dev .venv/.installed
 
+.venv/.installed-docs: pyproject.toml .venv/bin/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	touch $@ .venv/.installed
+
 # The machine-checked part of the theory; the statements proved, and the axioms they rest on, are printed.
 PROOFS := build/proofs
 proofs:
@@ -56,4 +73,4 @@ proofs:
 	@cd $(PROOFS) && for part in lemma_l counting theorem_a; do coqc $$part.v || exit 1; done
 
 clean:
-	rm -rf .venv build dist *.egg-info
+	rm -rf .venv build dist out *.egg-info

@@ -1,6 +1,7 @@
 """Settings of every test run: one thread of linear algebra a process, and no wall-clock in property tests."""
 
 import os
+from importlib.util import find_spec
 
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     # pytest-xdist is the parallelism, and small products lose by threads. Before anything imports numpy.
@@ -12,3 +13,5 @@ settings.register_profile("lab", deadline=None)
 # Continuous integration tries the same examples every time; at home each run tries new ones.
 settings.register_profile("ci", deadline=None, derandomize=True)
 settings.load_profile("ci" if os.environ.get("CI") else "lab")
+
+collect_ignore_glob = [] if find_spec("mkdocs") else ["docs/making/*"]  # made with the extra docs

@@ -1,0 +1,111 @@
+"""The site: built without a warning, every link inside resolves, and nothing is fetched from elsewhere."""
+
+import os
+import re
+import subprocess
+import sys
+from functools import cache
+from html.parser import HTMLParser
+from pathlib import Path
+from urllib.parse import unquote
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href"}  # what a browser fetches by itself
+
+
+class Links(HTMLParser):
+    """The links of a page, what it loads, and the places that links may lead to."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.links: list[str] = []
+        self.loaded: list[str] = []
+        self.places: set[str] = set()
+
+    def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
+        found = dict(attributes)
+        self.places |= {found[name] or "" for name in ("id", "name") if name in found}
+        if link := found.get("href") or found.get("src"):
+            self.links.append(link)
+            if tag in LOADED and found.get("rel") != "canonical":
+                self.loaded.append(link)
+
+
+@cache
+def read(page: Path) -> Links:
+    reader = Links()
+    reader.feed(page.read_text(encoding="utf-8"))
+    return reader
+
+
+def dangling(page: Path) -> list[str]:
+    """Links of a built page that lead nowhere."""
+    found = []
+    for link in read(page).links:
+        target, _, part = unquote(link).partition("#")
+        if re.match(r"[a-z]+:", target):
+            continue
+        path = (page.parent / target.partition("?")[0]).resolve() if target else page
+        path = path / "index.html" if path.is_dir() else path
+        if not path.is_file() or (part and path.suffix == ".html" and part not in read(path).places | {"__top"}):
+            found.append(link)
+    return found
+
+
+@pytest.mark.parametrize("text", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_between_texts_of_the_repository_resolve(text: Path) -> None:
+    plain = re.sub(r"(?ms)^```.*?^```$", "", text.read_text(encoding="utf-8"))
+    links = re.findall(r"\]\((?!https?:|mailto:)([^)\s]+)\)", plain)
+    for link in links:
+        target, _, part = link.partition("#")
+        path = text.parent / target if target else text
+        assert path.exists(), link
+        if part and path.suffix == ".md":
+            there = path.read_text(encoding="utf-8")
+            heads = {re.sub(r"[^\w\s-]", "", head).strip().lower().replace(" ", "-")
+                     for head in re.findall(r"(?m)^#+ (.*)$", there)}  # fmt: skip
+            assert part in heads | set(re.findall(r'<a id="([^"]+)"', there)), link
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """The site, built anew; a warning of mkdocs ends it."""
+    pytest.importorskip("mkdocs", reason="the site is built by the extra docs")
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run(
+        [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
+        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert "WARNING" not in done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_every_link_of_the_site_resolves(site: Path) -> None:
+    pages = sorted(site.rglob("*.html"))
+    assert len(pages) > 40
+    assert {str(page): dangling(page) for page in pages if page.name != "404.html" and dangling(page)} == {}
+    bad = site / "bad.html"
+    bad.write_text('<a href="nowhere.html">x</a><a href="theory.html#2.99">y</a><a href="theory.html#2.7">z</a>')
+    assert dangling(bad) == ["nowhere.html", "theory.html#2.99"]
+
+
+@pytest.mark.slow
+def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
+    for page in site.rglob("*.html"):
+        assert [link for link in read(page).loaded if re.match(r"(https?:)?//", link)] == [], page
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(https?:)?//", sheet.read_text(encoding="utf-8")), sheet
+
+
+@pytest.mark.slow
+def test_theory_is_linked_by_its_numbers_and_every_study_stands_in_the_gallery(site: Path) -> None:
+    assert 'href="theory.html#2.7"' in (site / "certificates.html").read_text() + (site / "glossary.html").read_text()
+    gallery = (site / "gallery.html").read_text(encoding="utf-8")
+    studies = {path.parent.name for path in ROOT.glob("reports/*/summary.json")}
+    assert len(studies) > 10
+    assert {name for name in studies if f"reports/{name}/index.html" not in gallery} == set()

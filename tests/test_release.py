@@ -1,0 +1,135 @@
+"""What a release needs: one version and one name everywhere, a whole sdist, a wheel that works elsewhere."""
+
+import ast
+import json
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tarfile
+import tomllib
+import venv
+from itertools import product
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[1]
+PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+NOT_SHIPPED = (".github/", ".ci/")
+
+
+def run(*command: str | Path, cwd: Path, **environment: str) -> str:
+    """What a command prints; a failure shows all it said."""
+    known = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
+    done = subprocess.run(command, cwd=cwd, env=known | environment, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
+    return done.stdout
+
+
+def field(name: str) -> str:
+    (found,) = re.findall(rf'(?m)^{name}: "?(.*?)"?$', (ROOT / "CITATION.cff").read_text())
+    return str(found)
+
+
+def test_version_name_and_licence_are_said_once() -> None:
+    zenodo = json.loads((ROOT / ".zenodo.json").read_text())
+    (author,) = re.findall(r'^authors:\n  - name: "(.*)"$', (ROOT / "CITATION.cff").read_text(), flags=re.M)
+    assert field("version") == zenodo["version"] == PROJECT["version"]
+    assert field("title") == zenodo["title"]
+    assert field("license") == zenodo["license"] == PROJECT["license"]
+    assert PROJECT["authors"] == [{"name": author}] == zenodo["creators"]
+    assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
+    assert "urls" not in PROJECT  # none exists yet
+
+
+def test_what_is_imported_is_declared() -> None:
+    declared = {re.split(r"[\[>=;!~ ]", line)[0] for line in PROJECT["dependencies"]}
+    assert {"numpy", "numba", "scipy"} <= declared
+    optional = {
+        re.split(r"[\[>=;!~ ]", line)[0] for extra in PROJECT["optional-dependencies"].values() for line in extra
+    }
+    trees = [ast.parse(path.read_text()) for room in ("hardness", "learner") for path in (ROOT / room).rglob("*.py")]
+    nodes = [node for tree in trees for node in ast.walk(tree)]
+    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    found |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    used = {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
+    names = {"sklearn": "scikit-learn", "flint": "python-flint", "distributed": "dask"}
+    tools = {"hardness", "learner", "llvmlite", "mpmath", "markupsafe"}  # ours, and those of what is declared
+    missing = {names.get(module, module) for module in used - tools} - declared - optional
+    assert {name for name in missing if name.replace("_", "-") not in declared | optional} == set()
+
+
+def test_the_lock_names_every_dependency_and_no_place() -> None:
+    text = (ROOT / "requirements.lock").read_text()
+    assert not re.search(r"://|--index|--find|--trusted|(?m:^| )/|@ file:", text)
+    locked = dict(re.findall(r"(?m)^([\w.-]+)==(\S+)", text))
+    extras = {name: lines for name, lines in PROJECT["optional-dependencies"].items() if name not in ("torch", "bench")}
+    lines = [*PROJECT["dependencies"], *(line for extra in extras.values() for line in extra)]
+    wanted = {re.split(r"[\[>=;!~ ]", line)[0].lower() for line in lines}
+    assert wanted - {name.lower() for name in locked} == set()
+
+
+def test_public_integration_tries_three_pythons_on_three_systems() -> None:
+    text = (ROOT / ".github/workflows/tests.yml").read_text()
+    (systems,), (pythons,) = (re.findall(rf"{name}: \[(.*)\]", text) for name in ("os", "python"))
+    assert len(set(product(systems.split(", "), pythons.split(", ")))) == 9
+
+
+def test_the_main_job_leaves_tracked_files_alone() -> None:
+    """`make study` writes where git looks away; committed pages are those of reports/."""
+    recipe = run("make", "--dry-run", "study", cwd=ROOT)
+    (out,) = re.findall(r"study run exponential-in-m --out (\S+)", recipe)
+    if (ROOT / ".git").exists():
+        assert run("git", "check-ignore", f"{out}/index.html", cwd=ROOT).strip() == f"{out}/index.html"
+        assert run("git", "ls-files", out, cwd=ROOT) == ""
+    assert f"{out}/index.html" in (ROOT / "README.md").read_text()
+
+
+@pytest.fixture(scope="module")
+def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A folder with the sdist of what git tracks, and the wheel made of that sdist."""
+    if not (ROOT / ".git").exists():
+        pytest.skip("not a clone")
+    tree, out = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("dist")
+    for name in run("git", "ls-files", cwd=ROOT).splitlines():
+        if (ROOT / name).exists():
+            (tree / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
+    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, cwd=tree)
+    return out
+
+
+@pytest.mark.slow
+def test_the_sdist_holds_every_tracked_file(built: Path) -> None:
+    (archive,) = built.glob("*.tar.gz")
+    with tarfile.open(archive) as tar:
+        held = {name.partition("/")[2] for name in tar.getnames()}
+    tracked = {name for name in run("git", "ls-files", cwd=ROOT).splitlines() if (ROOT / name).exists()}
+    assert {name for name in tracked - held if not name.startswith(NOT_SHIPPED)} == set()
+
+
+@pytest.mark.slow
+def test_the_wheel_works_where_nothing_of_ours_lies(built: Path, tmp_path: Path) -> None:
+    """Installed into an environment of its own, run from an empty folder: no file of the repository is in reach."""
+    (wheel,) = built.glob("*.whl")
+    home, work = tmp_path / "environment", tmp_path / "work"
+    work.mkdir()
+    venv.create(home, with_pip=False, symlinks=True)
+    bin_ = home / ("Scripts" if os.name == "nt" else "bin")
+    (packages,) = home.rglob("site-packages")
+    # What the lab depends on comes from this environment; the lab itself from the wheel.
+    (packages / "shared.pth").write_text(str(Path(pytest.__file__).parents[1]))
+    run(sys.executable, "-m", "pip", "--python", bin_ / "python", "install", "--no-deps", "--quiet", "--no-index",
+        "--ignore-installed", wheel, cwd=work)  # fmt: skip
+    where = run(bin_ / "python", "-c", "import hardness, learner; print(hardness.__file__, learner.__file__)", cwd=work)
+    assert all(Path(path).is_relative_to(home) for path in where.split())
+    hardness = bin_ / "hardness"
+    run(hardness, "generate", "parity", "--dim", "8", "--heads", "2", "--out", "p.safetensors", cwd=work)
+    assert run(hardness, "verify", "p.safetensors", cwd=work).endswith("ok\n")
+    found = json.loads(run(hardness, "learn", "direct", "p.safetensors", "--count", "500", "--json", cwd=work))
+    assert found["status"] in ("solved", "wrong", "refused")
+    run(hardness, "study", "run", "query-frontier", "--quick", "--workers", "0", "--out", "page", cwd=work)  # fmt: skip
+    page = (work / "page" / "index.html").read_text(encoding="utf-8")
+    assert "Words and symbols on this page" in page
