@@ -23,7 +23,8 @@ from time import perf_counter
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.files import write_text
-from hardness.study.page.report import PAGE, ROWS, SUMMARY, SUMMARY_VERSION, render, renew_index, way_home
+from hardness.schemas import SUMMARY_VERSION
+from hardness.study.page.report import PAGE, ROWS, SUMMARY, render, renew_index, way_home
 from hardness.study.provenance import cpu
 
 HERE = Path(__file__).parent

@@ -142,10 +142,32 @@ ROW = _object(
         "provenance": {"type": "object"},
     },
 )
+_NUMBER = {"type": ["number", "null"]}  # null: not finite
+_LIMITS = {"type": ["object", "null"], "required": ["value", "low", "high"], "additionalProperties": _NUMBER}
+SUMMARY_VERSION = 2
 SUMMARY = _object(
-    ["study", "verdict", "planned", "statuses"],
+    ["study", "schema", "verdict", "planned", "statuses", "growth"],
     {
         "study": NAME,
+        "schema": {"const": SUMMARY_VERSION},
+        "growth": {
+            "description": "By series: the verdict; kappa, the power of N in the cost, and slope, what a head "
+            "adds to the exponent of d, each with its two 95 % limits; models: p-values of likelihood ratios.",
+            "type": "object",
+            "additionalProperties": _object(
+                ["word", "refusal", "kappa", "slope", "models"],
+                {
+                    "word": NAME,
+                    "refusal": {"type": ["string", "null"]},
+                    "kappa": _LIMITS,
+                    "slope": _LIMITS,
+                    "models": {
+                        "type": "object",
+                        "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
+                    },
+                },
+            ),
+        },
         "seed": SEED,
         "quick": {"type": "boolean"},
         "verdict": {"type": "string"},

@@ -1,15 +1,21 @@
 """What all pages share: words that say what they mean, kinds of statements, references, the index, keys of figures."""
 
 import ast
+import json
 import re
+from math import comb
 from pathlib import Path
 
+import numpy as np
 import pytest
 from page_reading import check_columns, read, unexplained
 
+from hardness import schemas
 from hardness.errors import InputError
 from hardness.studies import catalog, looks
 from hardness.studies.stress.page import _look
+from hardness.study.growth.cells import Cell
+from hardness.study.growth.verdict import growth
 from hardness.study.page import drawing as figures
 from hardness.study.page import glossary, report
 from hardness.study.store import Store
@@ -213,6 +219,24 @@ def test_the_index_puts_every_study_where_its_role_says(tmp_path: Path) -> None:
     (tmp_path / "broken-page" / report.SUMMARY).write_text("{")
     with pytest.raises(InputError, match="run `hardness study report"):
         report.write_index(tmp_path)
+
+
+def test_a_summary_is_as_its_schema_says_and_holds_slope_limits_and_models(tmp_path: Path) -> None:
+    cells = [Cell(d, m, np.exp(rng.normal(0.6 * np.log(comb(d - 1, m)), 0.1, 5)), np.ones(5, bool))
+             for rng in [np.random.default_rng(0)] for m in (2, 3, 4) for d in (8, 12, 16, 24)]  # fmt: skip
+    judged = {"grown": growth(cells), "refused": growth([]), "unknown": growth(cells[:8])}
+    with Store(tmp_path / "rows.db", {"study": "any", "seed": 0, "quick": True}) as store:
+        report.table_page(store, tmp_path, "Does it?", "It does.", [{"m": 2}], growth=judged)
+    summary = schemas.check("summary", json.loads((tmp_path / report.SUMMARY).read_text()), "the summary")
+    found = summary["growth"]["grown"]
+    assert found["word"] == "GROWS WITH N"
+    assert found["slope"]["low"] < found["slope"]["value"] < found["slope"]["high"]
+    assert 0.5 < found["kappa"]["value"] < 0.7
+    assert all(0 <= p <= 1 for p in found["models"].values())
+    assert len(found["models"]) == 2
+    assert summary["growth"]["refused"]["slope"] is None
+    with pytest.raises(InputError, match="growth"):
+        schemas.check("summary", {name: value for name, value in summary.items() if name != "growth"}, "the summary")
 
 
 def test_every_study_has_a_place_on_the_index() -> None:

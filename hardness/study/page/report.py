@@ -11,13 +11,13 @@ from typing import Any
 
 from hardness.errors import InputError
 from hardness.files import replacing, write_text
+from hardness.schemas import SUMMARY_VERSION
 from hardness.study.growth.verdict import Growth
 from hardness.study.page import drawing as figures
 from hardness.study.page import glossary
 from hardness.study.store import Row, Store, export
 
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
-SUMMARY_VERSION = 2  # of summary.json: docs/schemas/summary.json
 INDEX = '<meta name="generator" content="attention-hardness index">'  # by which an index of ours is known
 ROLES = ("answer", "proved", "measured", "broken", "appendix", "speed")  # where a study stands on the index
 

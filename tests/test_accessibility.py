@@ -1,0 +1,148 @@
+"""Pages in a real browser, at the width of a desk and of a phone: axe finds nothing serious, nothing is cut unseen.
+
+Slow, and only where Chromium is: on PATH, or playwright's own.
+"""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardness.cli import run
+from hardness.studies import catalog
+from hardness.study.page import report
+from hardness.study.store import Store
+
+pytestmark = pytest.mark.slow
+ROOT = Path(__file__).parents[1]
+WIDTHS = (1280, 390)
+SERIOUS = ("serious", "critical")
+# What is wider than its frame, and neither scrolls with a cue beside it nor lies inside such a frame.
+CUT = """() => {
+  const shown = node => node.getClientRects().length && getComputedStyle(node).visibility !== "hidden";
+  const scrolls = node => ["auto", "scroll"].includes(getComputedStyle(node).overflowX);
+  const cued = box => box.classList.contains("scroll") ? (box.scrollWidth <= box.clientWidth + 1
+    || shown(box.previousElementSibling) && box.previousElementSibling.matches(".cue")) : true;
+  const found = [];
+  const wide = document.documentElement.clientWidth;
+  if (document.documentElement.scrollWidth > wide) found.push("the page is wider than the window");
+  for (const box of document.querySelectorAll(".scroll"))
+    if (shown(box) && !cued(box)) found.push("no cue: " + box.ariaLabel);
+  for (const node of document.querySelectorAll("main *")) {
+    if (!shown(node) || node.closest("svg, dialog, .skip")) continue;
+    let frame = node.parentElement;
+    while (frame && !scrolls(frame)) frame = frame.parentElement;
+    const right = node.getBoundingClientRect().right;
+    if (!frame && right > wide + 1) found.push(node.tagName + ": " + node.textContent.slice(0, 60));
+    if (getComputedStyle(node).overflowX === "hidden" && node.scrollWidth > node.clientWidth + 1)
+      found.push("hidden: " + node.tagName + " " + node.className);
+  }
+  return found;
+}"""
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    playwright = pytest.importorskip("playwright.sync_api")
+    pytest.importorskip("axe_playwright_python")
+    with playwright.sync_playwright() as here:
+        try:
+            found = here.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+        except playwright.Error as error:
+            pytest.skip(f"no Chromium: {error}")
+        yield found
+        found.close()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """A page of every study: before any row, and two kinds of pages with rows, tables and figures; and the index."""
+    folder = tmp_path_factory.mktemp("reports")
+    for name in catalog.known():
+        with Store(folder / name / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
+            catalog.page(store, folder / name)
+    for name in ("query-frontier", "tolerance-in-m"):
+        assert run(["study", "run", name, "--quick", "--workers", "0", "--out", str(folder / name)]) == 0
+    report.write_index(folder)
+    return sorted(folder.rglob(report.PAGE))
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
+    """The pages of the site, those of studies left out: they are looked at by themselves."""
+    pytest.importorskip("mkdocs")
+    folder = tmp_path_factory.mktemp("site")
+    command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder]
+    subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
+    return [path for path in sorted(folder.rglob("*.html")) if "reports" not in path.parts and path.stem != "404"]
+
+
+def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:
+    """What axe calls serious, and what is cut, on one page at one width."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    view = browser.new_page(viewport={"width": width, "height": 900})
+    errors: list[str] = []
+    view.on("pageerror", lambda error: errors.append(f"script: {error}"))
+    view.goto(page.as_uri())
+    found = Axe().run(view).response["violations"]
+    said = [f"{one['id']}: {node['html'][:120]}" for one in found if one["impact"] in SERIOUS for node in one["nodes"]]
+    said += view.evaluate(CUT) if cut else []
+    view.close()
+    return errors + said
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_pages_of_studies(browser: Any, pages: list[Path], width: int) -> None:
+    assert len(pages) > 15
+    found = {page.parent.name: faults(browser, page, width) for page in pages}
+    assert {name: said for name, said in found.items() if said} == {}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_committed_pages(browser: Any, width: int) -> None:
+    found = {page.parent.name: faults(browser, page, width) for page in sorted((ROOT / "reports").rglob(report.PAGE))}
+    assert {name: said for name, said in found.items() if said} == {}
+
+
+@pytest.mark.parametrize("width", WIDTHS)
+def test_the_site(browser: Any, site: list[Path], width: int) -> None:
+    assert len(site) > 20
+    found = {page.name: faults(browser, page, width) for page in site}
+    assert {name: said for name, said in found.items() if said} == {}
+
+
+def test_what_is_cut_or_unlabelled_is_found(browser: Any, tmp_path: Path) -> None:
+    page = tmp_path / "bad.html"
+    page.write_text('<html lang="en"><title>x</title><main><p style="width: 3000px">wide</p><img src="a.svg">'
+                    '<div style="width: 9em; overflow: hidden"><div style="width: 99em">hid</div></div>')  # fmt: skip
+    said = "\n".join(faults(browser, page, 390))
+    for word in ("image-alt", "wider than the window", "hidden: DIV"):
+        assert word in said
+
+
+def test_tables_filter_and_sort_and_figures_enlarge(browser: Any, pages: list[Path]) -> None:
+    (page,) = (page for page in pages if page.parent.name == "query-frontier")
+    view = browser.new_page(viewport={"width": 390, "height": 900})
+    view.goto(page.as_uri())
+    assert view.locator("a.name").get_attribute("href") == "../index.html"
+    rows, whole = view.locator("table.sortable tbody tr:visible"), view.locator("table.sortable tbody tr").count()
+    view.get_by_label("Filter rows").fill("rounding")
+    assert 0 < rows.count() < whole
+    assert view.locator(".filter output").inner_text() == f"{rows.count()} of {whole} rows"
+    view.get_by_label("Filter rows").fill("")
+    view.get_by_role("button", name="sort by queries").first.click()
+    assert view.locator("th[aria-sort=ascending]").count() == 1
+    before = view.locator("figure svg").first.bounding_box()["width"]
+    view.get_by_role("button", name="Enlarge").first.click()
+    view.get_by_role("button", name="larger").click()
+    assert view.locator("dialog svg").bounding_box()["width"] > before
+    view.get_by_role("button", name="close").click()
+    assert view.locator("figure svg").first.bounding_box()["width"] == before
+    assert view.locator("dialog svg").count() == 0
+    view.close()
