@@ -194,6 +194,10 @@ class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         y = np.asarray(Y, dtype=np.float64)
         return 1 - judge(self.predict(X), y, weights(sample_weight, len(y)))["relative_error"] ** 2
 
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
+        """About how many multiply-adds a fit of so many examples (tokens, dim) takes at most; None if not counted."""
+        return None
+
     def _examples(self, X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
         x, y = tokens(X), _real(Y, "Y")
         if y.shape != x.shape:
@@ -223,6 +227,15 @@ class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
                 f"an example gives {k * d} equations and shows {k * (k - 1)} scores a head; give at least "
                 f"{least + max(1, least // 9)} examples"
             )
+
+
+def gradient_work(heads: int, tokens: int, dim: int) -> float:
+    """Multiply-adds of a layer and its gradient on one example: three passes of four products each.
+
+    >>> gradient_work(heads=1, tokens=2, dim=10)
+    1440.0
+    """
+    return 3.0 * (2 * tokens * heads * dim**2 + 2 * tokens**2 * heads * dim)
 
 
 def weights(sample_weight: ArrayLike | None, count: int) -> Array:

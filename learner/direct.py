@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner import varpro
-from learner.base import Learner, Outcome, Phase, at_least
+from learner.base import Learner, Outcome, Phase, at_least, gradient_work
 from learner.last_fit import DENSE, counting_floor, quick_residue, removal_costs
 
 Array = NDArray[np.float64]
@@ -120,6 +120,23 @@ class Direct(Learner):
     def _settles(self) -> bool:
         return True
 
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
+        """About what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
+
+        An evaluation is a gradient of the layer and a least-squares fit of its projections, by normal equations.
+
+        >>> round(Direct(heads=2, starts=1).multiply_adds(1000, 2, 12) / 1e9, 2)
+        1.12
+        """
+        total, rows = 0.0, examples_wanted(self.heads, tokens, dim, self.oversampling)
+        for start in range(self.starts):
+            used, heads = min(examples, rows), self.heads + (self.spare if start else 0)
+            q = (heads + 1) * dim
+            fit = used * tokens * (q**2 / 2 + 4 * q * dim) + q**3 / 6
+            total += 1.1 * self.iterations * (used * gradient_work(heads, tokens, dim) + fit)
+            rows *= 2 if start % 2 else 1
+        return total
+
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
         at_least("starts", self.starts, 1)
         at_least("spare", self.spare, 0)
@@ -211,6 +228,14 @@ class JointLBFGS(Learner):
     def _settles(self) -> bool:
         return True
 
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
+        """What `starts` times `iterations` evaluations cost.
+
+        >>> JointLBFGS(heads=1, starts=1, iterations=100).multiply_adds(1, 2, 10)
+        144000.0
+        """
+        return self.starts * self.iterations * examples * gradient_work(self.heads, tokens, dim)
+
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
         from scipy.optimize import minimize
 
@@ -273,6 +298,14 @@ class Adam(Learner):
         self.starts = starts
         self.iterations = iterations
         self.rate = rate
+
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
+        """What `starts` times `iterations` gradients cost.
+
+        >>> Adam(heads=1, iterations=100).multiply_adds(1, 2, 10)
+        144000.0
+        """
+        return self.starts * self.iterations * examples * gradient_work(self.heads, tokens, dim)
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
         try:

@@ -76,6 +76,20 @@ class RandomFeatureAttention(_Scaled):
         self.query = query
         self.keys = keys
 
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
+        """About what a fit of Y (n, k, d) costs: features, their inner products, the factors.
+
+        >>> round(RandomFeatureAttention(1000).multiply_adds(1000, 2, 12) / 1e9, 1)
+        42.4
+        """
+        if self.n_heads is None:
+            return None
+        rows, wide = float(examples * tokens), dim + self.augment
+        size = self.n_heads * wide
+        features = rows * self.n_heads * (wide**2 + 2 * tokens * wide)
+        least = int(min(rows, size))
+        return features + rows * size * least / 2 + self._solving(least)
+
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
         groups = len(self._views(X))

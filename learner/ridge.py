@@ -82,6 +82,14 @@ class RidgeLearner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
         )
         return self
 
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
+        """About how many multiply-adds a fit of Y (n, k, d) takes; None if not counted."""
+        return None
+
+    def _solving(self, size: int) -> float:
+        """Those of Cholesky factors of matrices (size, size), two for every alpha."""
+        return 2 * np.size(self.alpha) * size**3 / 6
+
     def _solve(self, rows: Array, targets: Array, each: int, rng: np.random.Generator) -> None:
         """Choose alpha, judge, and fit everything; `each` rows belong to an example."""
         n, size = len(rows), self._start(rows, rng)

@@ -87,6 +87,14 @@ class OnlineMLP(BaseEstimator):  # type: ignore[misc]
         Y[:, :, 0] = X[:, :, 0] * value[:, None]
         return Y
 
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
+        """Multiply-adds of a pass over so many examples, half of which move the weights.
+
+        >>> OnlineMLP(width=128).multiply_adds(2, 2, 12)
+        4992.0
+        """
+        return examples / 2 * 3.0 * (dim + 1) * self.width
+
     def _start(self, inputs: int) -> None:
         rng = np.random.default_rng(self.random_state)
         self.hidden_ = (rng.standard_normal((inputs, self.width)) * (2 / inputs) ** 0.5).astype(np.float32)

@@ -8,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
-from learner.base import Array, FitReport, Learner, Outcome, Phase, tokens
+from learner.base import Array, FitReport, Learner, Outcome, Phase, gradient_work, tokens
 
 RATES = {"adam": 3e-3, "sgd": 0.03}  # frozen: what `learner.tuning` finds on parities of two
 FIRST = 1024  # examples that set the scale of the labels before the first update
@@ -91,6 +91,15 @@ class Student(Learner):
         """F̂(X), shape (n, k, d): 0 before the first step, NaN once the weights are no longer finite."""
         out = super().predict(X)
         return out if self.layer_ or not self._seen else np.full_like(out, np.nan)
+
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
+        """Multiply-adds of a pass over so many examples.
+
+        >>> Student(heads=16).multiply_adds(1, 2, 12)
+        9216.0
+        """
+        each = 4.0 * self.heads * dim**2 if tokens == 2 else gradient_work(self.heads, tokens, dim)
+        return examples * each
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
         if not self.warm_start and hasattr(self, "_student"):

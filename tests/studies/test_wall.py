@@ -217,7 +217,7 @@ from hardness.studies.wall import tasks as grid
 from hardness.studies.wall.trial import trial
 from hardness.study.run import run
 from hardness.study.store import Store
-tasks = grid._runs([grid.parity((8, 2)), grid.nice((8, 2))], 4, 200_000)
+tasks = grid.runs([grid.parity((8, 2)), grid.nice((8, 2))], 4, 200_000)
 with Store(Path({path!r}), {{"study": "wall", "seed": 0}}) as store:
     run(tasks, store, trial=trial, workers=1)
 """

@@ -1,1 +1,1 @@
-"""The study `stress`: how many examples every learner needs on every family at m heads."""
+"""The study `stress`: every learner on hard and on nice layers as m grows, within equal budgets."""

@@ -1,67 +1,63 @@
-"""The page of the study `stress`: examples to success of every learner, beside the null model and the SQ bound."""
+"""The page of `stress`: which learner solves which layers within equal budgets, and what those that do have paid."""
 
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import numpy as np
 
 from hardness.attacks.estimates.low_degree import monomials
-from hardness.judging import ACCURATE, EXACT
-from hardness.studies.stress.tasks import QUESTION
-from hardness.studies.stress.trial import TOLERANCE, sq_bound
+from hardness.online import EXPLAINED
+from hardness.studies.stress.tasks import HANDED, QUESTION
 from hardness.study.outcome import CRASHED, Outcome
-from hardness.study.page.drawing import GRID, INK, RAMP, WHO, Drawing, style
-from hardness.study.page.report import table_page
+from hardness.study.page.drawing import GRID, INK, MUTED, RAMP, Drawing, style
+from hardness.study.page.report import table_page, thousands
 from hardness.study.store import Row, Store
 from hardness.study.task import Task
 
-if TYPE_CHECKING:
-    from matplotlib.axes import Axes
-
-COLORS, MARKERS = (*RAMP, *WHO.values()), "osDv^<>PXphd"
-ACROSS = 4  # panels in a line
-STRIP = 8.0  # where what has no height stands, below every number of examples tried
-DASHED: dict[str, Any] = {"color": INK, "linestyle": (0, (3, 1.5)), "linewidth": 1}
+LAYERS = {"parity": "hidden parities", "nondegenerate": "random layers"}
 NOTES = (
     (
         "measured",
-        "Every learner is given the first n examples of one stream, for growing n, and is judged on fresh ones: sign "
-        f"accuracy {ACCURATE:g} on labels of two values, relative error {EXACT:g} on real labels. The count shown is "
-        "the least n of the grid that sufficed, the median over runs; a run that no n sufficed is a lower bound, and "
-        "makes the median one if it lies in the upper half. A refusal is the learner's own statement that its "
-        "assumptions fail: it costs nothing and says nothing of a cost, so it stands in a strip of its own. All "
-        "learners meet the same layers and examples.",
+        "Every run may spend the same number of examples and the same number of multiply-adds, and ends where it "
+        f"explains {EXPLAINED:.0%} of the variance of the labels of fresh inputs, or where it would exceed either "
+        "budget: there it is censored, and nothing is said of what it would have done later. A learner that can see "
+        "each example once is streamed to; any other is fitted anew on twice as many examples each time, and pays for "
+        "all of its fits. All learners meet the same layers and examples. Multiply-adds are the learner's own count, "
+        "for a search the most that it may take; where a learner has no count, examples alone bound it. Seconds are "
+        "those of a whole run, examples included, on the machine named below, whatever else it did.",
+    ),
+    (
+        "measured",
+        "A refusal is the learner's own statement that its assumptions fail. It costs nothing and says nothing of a "
+        "cost, so it is written out and has no number.",
     ),
     (
         "identity",
-        "High degree is not hardness. The block-size null model counts the monomials up to the degree of the labels: "
-        "about as many examples teach any function of that degree to regression, and fewer leave regression "
-        "underdetermined. A learner below that line has found structure; a learner that fails below it has only met a "
-        "high degree. Real labels have full degree, 2^(2d) monomials, and no line.",
+        "Each learner stands beside its own null model, the number of features of at most the label's degree in the "
+        "inputs that it is handed. A parity of m heads has degree 2m + 1 in the 2d signs of two tokens; handed the "
+        "products of the tokens and the gate, it has degree m in d − 1 signs, at either value of the gate. A learner "
+        "that is far below its null has found structure; one that is censored below it has met a high degree, and no "
+        "more is known of it. Labels of random layers have full degree, and no null.",
     ),
-    (
-        "proved",
-        "Hard is said only where it is proved. The SQ bound is the number of queries of tolerance "
-        f"{TOLERANCE:g} that every statistical-query learner needs against an adversarial oracle. It counts queries, "
-        "not examples, so it has a panel of its own and bounds none of the learners above, which see examples. Nothing "
-        "is proved for nondegenerate and interpolation, nor for rounding at so few heads. What no "
-        "learner here solves is unsolved by them within these examples, no more.",
-    ),
-    "sgd is handed the products of the two tokens, in which a parity is one character; it is written for labels of two "
-    "values in one column, and shown elsewhere for completeness.",
+    "The learner sgd is handed the products of the two tokens, in which a parity is one character: a best case that is "
+    "written for parities alone. All others see raw tokens. The student and mlp start from random weights and are told "
+    "nothing; direct, lbfgs, adam and provable are told m.",
 )
 
 
 @dataclass(frozen=True)
 class Cell:
-    """The ended runs of one learner on one instance of the grid."""
+    """The runs of one learner on one kind of layers at one m, with the seconds of each."""
 
     outcomes: tuple[Outcome, ...]
+    null: int | None = None
 
     @property
     def solved(self) -> list[float]:
-        """Examples that sufficed, ascending; a run of unknown cost does not count as solved."""
+        """Examples that sufficed, ascending."""
         return sorted(float(o.cost) for o in self.outcomes if o.status == "solved" and o.cost is not None)
 
     @property
@@ -76,16 +72,11 @@ class Cell:
         return sorted(float(o.cost or 0) for o in self.outcomes)[len(self.outcomes) // 2]
 
     @property
-    def silent(self) -> bool:
-        """Whether the middle run says nothing of a cost: it refused, or crashed."""
-        quiet = sum(o.status in (*CRASHED, "refused") for o in self.outcomes)
-        return self.median is None and 2 * quiet >= len(self.outcomes)
-
-    @property
-    def text(self) -> str:
-        if self.silent:
-            return "no cost"
-        return f"> {self.bound:.0f}" if self.median is None else f"{self.median:.0f}"
+    def silent(self) -> str:
+        """How most runs ended that say nothing of a cost; empty if it is not most of them."""
+        quiet = Counter(o.status for o in self.outcomes if o.status in (*CRASHED, "refused", "timeout"))
+        word, count = quiet.most_common(1)[0] if quiet else ("", 0)
+        return word if 2 * count > len(self.outcomes) else ""
 
     @property
     def ended(self) -> str:
@@ -93,201 +84,164 @@ class Cell:
         counts = Counter(o.status for o in self.outcomes)
         return ", ".join(f"{counts[name]} {name}" for name in sorted(counts, key=lambda name: (name != "solved", name)))
 
+    def middle(self, values: Iterable[float | None]) -> float | None:
+        """The median of a number of the runs, of those that have it."""
+        known = [value for value in values if value is not None]
+        return float(np.median(known)) if known else None
 
-Entry = tuple[str, int]  # family with its parameters, m
-Cells = dict[Entry, dict[str, Cell]]
+
+Places = dict[tuple[str, str, int], Cell]  # layers, learner, m
 
 
 def write(store: Store, folder: Path) -> str:
     """Write the page of a stress test into `folder`; returns its verdict line. A pure function of the rows."""
     rows = [row for row in store.rows() if row.outcome]
-    cells, known = _cells(rows), _references(rows)
-    drawings = [_examples(cells, known)] if cells else []
-    drawings += [_queries(known)] if any(bound for _, bound in known.values()) else []
-    table = [_line(entry, learner, cell, known[entry]) for entry in cells for learner, cell in cells[entry].items()]
-    bound = f"SQ bound, queries at τ = {TOLERANCE:g}"
-    kinds = {"verdict": "measured", "examples": "measured", "null model, examples": "identity", bound: "proved"}
-    return table_page(store, folder, QUESTION, _verdict(cells, known), table, NOTES, drawings, kinds)
-
-
-def family_of(task: Task) -> str:
-    """A family with what tells its instances apart but for m.
-
-    >>> family_of(Task("interpolation", {"dim": 8, "heads": 2, "rho": 0.5}, {}, {}, 0))
-    'interpolation ρ = 0.5, d = 8'
-    """
-    params = task.params
-    kind = {"parity": params.get("gadget", "diag"), "interpolation": f"ρ = {params.get('rho', 0):g}"}
-    return f"{' '.join(filter(None, [task.family, kind.get(task.family)]))}, d = {params['dim']}"
+    found = places(rows)
+    kinds = {"verdict": "measured", "solved": "measured", "examples": "measured", "null model": "identity"}
+    drawings = [_outcomes(found)] if found else []
+    return table_page(store, folder, QUESTION, _verdict(found, rows), _table(found), NOTES, drawings, kinds)
 
 
 def learner_of(task: Task) -> str:
-    """A learner with its options.
+    """A learner with the options that are not all of its variants'.
 
-    >>> learner_of(Task("parity", {}, {"learner": "low-degree", "params": {"degree": 5}}, {}, 0))
-    'low-degree, degree 5'
+    >>> learner_of(Task("parity", {}, {"learner": "student", "params": {"optimizer": "sgd"}}, {}, 0))
+    'student, optimizer sgd'
     """
-    options = (f"{name} {value}" for name, value in task.solver["params"].items())
-    return ", ".join([task.solver["learner"].rpartition(":")[2], *options])
+    name, options = task.solver["learner"], task.solver["params"]
+    shown = (f"{key} {value}" for key, value in options.items() if key == "optimizer")
+    return ", ".join([name.rpartition(":")[2] + " (products)" * (name in HANDED), *shown])
 
 
-def _cells(rows: Iterable[Row]) -> Cells:
-    found: dict[Entry, dict[str, list[Outcome]]] = defaultdict(lambda: defaultdict(list))
+def null(task: Task) -> int | None:
+    """The learner's own null: features of at most the label's degree in the inputs that it is handed.
+
+    >>> base = Task("parity", {"dim": 16, "heads": 2}, {"learner": "mlp", "params": {}}, {}, 0)
+    >>> null(base), null(Task(base.family, base.params, {"learner": "sgd", "params": {}}, {}, 0))
+    (242825, 242)
+    """
+    d, m = int(task.params["dim"]), int(task.params["heads"])
+    if task.family != "parity":
+        return None
+    return 2 * monomials(d - 1, m) if task.solver["learner"] in HANDED else monomials(2 * d, 2 * m + 1)
+
+
+def places(rows: Iterable[Row]) -> Places:
+    """The cells of the rows that ended."""
+    found: dict[tuple[str, str, int], list[Row]] = {}
     for row in rows:
-        if row.outcome:
-            entry = family_of(row.task), int(row.task.params["heads"])
-            found[entry][learner_of(row.task)].append(row.outcome)
+        layers = f"{LAYERS.get(row.task.family, row.task.family)}, d = {row.task.params['dim']}"
+        found.setdefault((layers, learner_of(row.task), int(row.task.params["heads"])), []).append(row)
     return {
-        entry: {name: Cell(tuple(outcomes)) for name, outcomes in sorted(learners.items())}
-        for entry, learners in found.items()
+        place: Cell(tuple(row.outcome for row in own if row.outcome), null(own[0].task)) for place, own in found.items()
     }
 
 
-def _references(rows: Iterable[Row]) -> dict[Entry, tuple[int | None, float | None]]:
-    """The null model in examples, at the largest degree met, and the SQ bound in queries, of every entry."""
-    tasks, degrees = {}, defaultdict(list)
-    for row in rows:
-        entry = family_of(row.task), int(row.task.params["heads"])
-        tasks[entry] = row.task
-        if row.outcome and (degree := row.outcome.detail.get("degree")):
-            degrees[entry].append(int(degree))
-    return {
-        entry: (
-            monomials(2 * int(task.params["dim"]), max(degrees[entry])) if degrees[entry] else None,
-            sq_bound(task),
+def _table(found: Places) -> list[Mapping[str, Any]]:
+    lines = []
+    for (layers, learner, m), cell in sorted(found.items(), key=lambda item: (item[0][0], item[0][2], item[0][1])):
+        quiet, known = cell.silent, cell.median
+        spent = thousands(known) if known is not None else f"> {cell.bound:,.0f}"
+        work = cell.middle(o.detail.get("multiply_adds") for o in cell.outcomes)
+        lines.append(
+            {
+                "layers": layers,
+                "m": m,
+                "learner": learner,
+                "solved": f"{len(cell.solved)}/{len(cell.outcomes)}",
+                "examples": None if quiet else spent,
+                "solved runs": f"{cell.solved[0]:,.0f} to {cell.solved[-1]:,.0f}" if cell.solved else None,
+                "multiply-adds": None if quiet or not work else f"{work:.1e}",
+                "seconds": cell.middle(o.seconds for o in cell.outcomes),
+                "ended": cell.ended,
+                "null model": cell.null,
+                "examples / null": known / cell.null if known is not None and cell.null else None,
+            }
         )
-        for entry, task in tasks.items()
-    }
+    return lines
 
 
-def _line(entry: Entry, learner: str, cell: Cell, known: tuple[int | None, float | None]) -> Mapping[str, Any]:
-    null, bound = known
-    return {
-        "family": entry[0],
-        "m": entry[1],
-        "learner": learner,
-        "examples": cell.text,
-        "solved runs": f"{cell.solved[0]:.0f}–{cell.solved[-1]:.0f}" if cell.solved else None,
-        "ended": cell.ended,
-        "null model, examples": null,
-        "examples / null": cell.median / null if null and cell.median is not None else None,
-        f"SQ bound, queries at τ = {TOLERANCE:g}": bound,
-    }
-
-
-def _verdict(cells: Cells, known: Mapping[Entry, tuple[int | None, float | None]]) -> str:
-    if not cells:
+def _verdict(found: Places, rows: Iterable[Row]) -> str:
+    if not found:
         return "No trial has been run."
-    least = {
-        entry: min((cell.median for cell in learners.values() if cell.median is not None), default=None)
-        for entry, learners in cells.items()
-    }
-    structured = [entry for entry in cells if known[entry][0]]
-    below = [entry for entry in structured if (least[entry] or float("inf")) < float(known[entry][0] or 0)]
-    unsolved = [f"{family}, m = {m}" for (family, m) in cells if least[family, m] is None]
-    said = (
-        f"Some learner solves {len(cells) - len(unsolved)} of {len(cells)} kinds of layers in most runs, "
-        f"{len(below)} of the {len(structured)} of known degree with fewer examples than the null model"
-    )
-    return f"{said}; unsolved here: {'; '.join(unsolved)}." if unsolved else f"{said}."
+    budget = next(iter(rows)).task.budget
+    said = [
+        f"Within {budget['samples']:,} examples and {float(budget['work']):.0e} multiply-adds a run, most runs solve:"
+    ]
+    for layers in dict.fromkeys(layers for layers, _, _ in found):
+        sizes = {m for name, _, m in found if name == layers}
+        won: dict[str, list[int]] = {}
+        for (name, learner, m), cell in found.items():
+            if name == layers:
+                won.setdefault(learner, []).extend([m] if cell.median is not None else [])
+        whole = [learner for learner, own in won.items() if set(own) == sizes]
+        parts = [f"{', '.join(whole)} at every m"] if whole else []
+        parts += [f"{learner} at m = {', '.join(map(str, sorted(own)))}" for learner, own in won.items()
+                  if own and learner not in whole]  # fmt: skip
+        none = [learner for learner, own in won.items() if not own]
+        parts += [f"{', '.join(none)} nowhere"] if none else []
+        said.append(f"on {layers}, {'; '.join(parts)}.")
+    return " ".join(said)
 
 
-def _examples(cells: Cells, known: Mapping[Entry, tuple[int | None, float | None]]) -> Drawing:
-    """One panel a family: at every m a column of learners, the null model as a dashed line across it."""
-    families = list(dict.fromkeys(family for family, _ in cells))
-    learners = sorted({name for found in cells.values() for name in found})
-    lines = -(-len(families) // ACROSS)
-    spent = [cell.median or cell.bound for found in cells.values() for cell in found.values()]
-    counts = [4**i for i in range(2, 12) if 4 * STRIP <= 4**i <= 2 * max([64.0, *spent])]
-    drawing = Drawing("stress", 1.2 + 2.75 * min(ACROSS, len(families)), 1.1 + 2.75 * lines)
+def _outcomes(found: Places) -> Drawing:
+    """A panel a kind of layers: a line a learner, a column a size m; in every field, what came out."""
+    layers = list(dict.fromkeys(name for name, _, _ in found))
+    learners = sorted({learner for _, learner, _ in found}, key=lambda name: (-_won(found, name), name))
+    sizes = [sorted({m for name, _, m in found if name == one}) for one in layers]
+    drawing = Drawing("stress", 2.4 + 0.78 * sum(map(len, sizes)), 1.0 + 0.42 * len(learners))
     drawing.caption = (
-        "Examples to success at every m, learners side by side in the order of the key. Filled: all runs solved; "
-        "the bar, from the least to the most examples, holds the median over such layers with probability "
-        "1 − 2^(1−runs). Open: some runs did not meet the target. Open with an arrow: most runs ended at their limit "
-        "of examples, a lower bound. In the grey strip, without a height: most runs gave no cost at all, the learner "
-        "refused or the run crashed. Dashed: the block-size null model, what the degree of the labels alone would cost."
+        "What came out at every m: runs solved of all runs, and the median number of examples where most runs were "
+        "solved; the darker, the more runs were solved. A field with no number of examples is censored: more than "
+        "either budget allows. A refusal or a crash is written out; an empty field is not part of the grid."
     )
-    drawing.kinds = "measured identity"
+    drawing.kinds = "measured"
     with style(drawing.name):
-        from matplotlib.lines import Line2D
-
-        panels = drawing.figure.subplots(lines, min(ACROSS, len(families)), sharey=True, squeeze=False).ravel()
-        for axes, family in zip(panels, families, strict=False):
-            heads = sorted(m for name, m in cells if name == family)
-            for place, m in enumerate(heads):
-                null, _ = known[family, m]
-                if null:
-                    axes.plot(
-                        [place - 0.45, place + 0.45], [null, null], color=INK, linestyle=(0, (3, 1.5)), linewidth=1
-                    )
-                for name, cell in cells[family, m].items():
-                    x = place + 0.8 * ((learners.index(name) + 0.5) / len(learners) - 0.5)
-                    _mark(drawing, axes, x, cell, f"{name} on {family}, m = {m}", learners.index(name))
-            axes.set_title(family)
-            axes.set_xticks(range(len(heads)), [f"m = {m}" for m in heads])
-            axes.set_xlim(-0.55, len(heads) - 0.45)
-            axes.set_yscale("log", base=2)
-            axes.set_ylim(STRIP / 2, 3 * max([64.0, *spent]))
-            axes.axhspan(STRIP / 2, STRIP * 2, color=GRID, alpha=0.6, linewidth=0)
-            axes.set_yticks(counts, [f"{count:,}" for count in counts])
-            axes.set_yticks((), minor=True)
-            axes.grid(axis="y")
-            axes.tick_params(axis="x", length=0)
-        for axes in panels[len(families) :]:
-            axes.set_visible(False)
-        for axes in panels[:: min(ACROSS, len(families))]:
-            axes.set_ylabel("examples (grey: no cost)")
-        handles = [Line2D([], [], linestyle="none", label=name, **_look(i)) for i, name in enumerate(learners)]
-        handles.append(Line2D([], [], label="null model", **DASHED))
-        drawing.figure.legend(handles=handles, loc="outside upper center", ncols=6)
+        panels = drawing.figure.subplots(
+            1, len(layers), sharey=True, squeeze=False, gridspec_kw={"width_ratios": [len(own) for own in sizes]}
+        )[0]
+        for axes, name, own in zip(panels, layers, sizes, strict=True):
+            for y, learner in enumerate(learners):
+                for x, m in enumerate(own):
+                    if cell := found.get((name, learner, m)):
+                        _field(drawing, axes, x, y, cell, f"{learner} on {name}, m = {m}")
+            axes.set(title=name, xlabel="m", xlim=(-0.5, len(own) - 0.5), ylim=(len(learners) - 0.5, -0.5))
+            axes.set_xticks(range(len(own)), list(map(str, own)))
+            axes.set_yticks(range(len(learners)), learners)
+            axes.tick_params(length=0)
+            axes.spines[:].set_visible(False)
     return drawing
 
 
-def _look(index: int) -> dict[str, Any]:
-    return {"color": COLORS[index % len(COLORS)], "marker": MARKERS[index % len(MARKERS)]}
+def _won(found: Places, learner: str) -> int:
+    return sum(len(cell.solved) for (_, name, _), cell in found.items() if name == learner)
 
 
-def _mark(drawing: Drawing, axes: "Axes", x: float, cell: Cell, name: str, index: int) -> None:
-    """One learner at one m."""
-    look = _look(index)
-    if len(cell.solved) < len(cell.outcomes):
-        look["markerfacecolor"] = "none"
+def _field(drawing: Drawing, axes: Any, x: int, y: int, cell: Cell, name: str) -> None:
+    from matplotlib.patches import Rectangle
+
+    share = len(cell.solved) / len(cell.outcomes)
+    look = {"facecolor": RAMP[1], "alpha": 0.45 * share} if share else {"facecolor": GRID, "alpha": 0.35}
+    field = axes.add_patch(Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, linewidth=0, **look))
+    counted = f"{len(cell.solved)}/{len(cell.outcomes)}"
+    text, tip = counted, f"{name}: {cell.ended}"
     if cell.silent:
-        drawing.point(axes, x, STRIP, f"{name}: {cell.ended}; no cost", markersize=4.6, **look)
-        return
-    if cell.median is None:
-        tip = f"{name}: {cell.ended}; more than {cell.bound:,.0f} examples"
-        axes.annotate(
-            "", (x, cell.bound or 1), xytext=(0, 13), textcoords="offset points",
-            arrowprops={"arrowstyle": "<-", "color": look["color"], "linewidth": 0.8},
-        )  # fmt: skip
+        text = cell.silent
+    elif cell.median is not None:
+        text, tip = f"{counted}\n{_short(cell.median)}", f"{tip}; median {cell.median:,.0f} examples"
     else:
-        tip = f"{name}: {cell.ended}; {cell.median:,.0f} examples"
-        axes.plot([x, x], [cell.solved[0], cell.solved[-1]], color=look["color"], linewidth=1.1)
-    drawing.point(axes, x, cell.median or cell.bound or 1, tip, markersize=4.6, **look)
+        tip = f"{tip}; more than {cell.bound:,.0f} examples"
+    drawing.tells(field, tip)
+    axes.text(x, y, text, ha="center", va="center", fontsize=8, color=INK if share else MUTED)
 
 
-def _queries(known: Mapping[Entry, tuple[int | None, float | None]]) -> Drawing:
-    """The proven need of queries against m, for the families that have one."""
-    proved = {entry: bound for entry, (_, bound) in known.items() if bound}
-    families = list(dict.fromkeys(family for family, _ in proved))
-    drawing = Drawing("queries", 7.7, 3.2)
-    drawing.caption = (
-        f"Lower bounds: statistical queries of tolerance {TOLERANCE:g} that every learner needs to identify the secret "
-        "against an adversarial oracle. Queries, not examples: not to be compared with the figure above point by "
-        "point. At these sizes they are few; how they grow with m is the study exponential-in-m."
-    )
-    drawing.kinds = "proved"
-    with style(drawing.name):
-        axes = drawing.figure.subplots()
-        for i, family in enumerate(families):
-            at = sorted((m, bound) for (name, m), bound in proved.items() if name == family)
-            look = _look(2 * i)
-            axes.plot(*zip(*at, strict=True), linestyle=(0, (5, 2)), label=family, **look)
-            for m, bound in at:
-                drawing.point(axes, m, bound, f"{family}, m = {m}: at least {bound:,.1f} queries", **look)
-        axes.set(ylim=(0, 1.1 * max(proved.values())), xlabel="m", ylabel=f"queries at τ = {TOLERANCE:g}")
-        axes.set_xticks(sorted({m for _, m in proved}))
-        axes.grid(axis="y")
-        axes.legend()
-    return drawing
+def _short(count: float) -> str:
+    """A count in three characters or four.
+
+    >>> _short(512), _short(115_712), _short(1_048_576)
+    ('512', '116k', '1.0M')
+    """
+    for unit, name in ((1e6, "M"), (1e3, "k")):
+        if count >= 0.9995 * unit:
+            return f"{count / unit:.1f}{name}" if count < 9.95 * unit else f"{count / unit:.0f}{name}"
+    return f"{count:.0f}"

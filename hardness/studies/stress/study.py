@@ -2,7 +2,7 @@
 
 from hardness.studies.stress.page import write
 from hardness.studies.stress.tasks import QUESTION, guest, seconds, tasks
-from hardness.studies.stress.trial import climb
+from hardness.studies.stress.trial import trial
 from hardness.study.study import Study
 
-STUDY = Study("stress", QUESTION, tasks, seconds, climb, write, guard=180.0, guest=guest)
+STUDY = Study("stress", QUESTION, tasks, seconds, trial, write, guard=300.0, guest=guest)

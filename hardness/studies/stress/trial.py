@@ -1,111 +1,126 @@
-"""How many examples every learner needs on every family at m heads, beside what is proved.
-
-Two counts stand beside the measured ones and are neither of them examples of a learner. `monomials` is the block-size
-null model: what a label of that degree costs anyone who knows nothing but its degree. `sq_bound` is a lower bound on
-statistical queries. A need below the first is structure that a learner found; only the second is hardness.
-"""
+"""One run of `stress`: a learner within a budget of examples and one of multiply-adds, judged on fresh inputs."""
 
 import time
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
-from hardness import registry
-from hardness.concepts import ParityConcepts
-from hardness.gadget import Gadget
-from hardness.instance import Instance, every_pair
-from hardness.judging import judge, solved
-from hardness.sq.oracle import Window
+from hardness import online, registry
+from hardness.examples import Examples
+from hardness.instance import Instance
+from hardness.learning import make
 from hardness.study.apart import Apart
 from hardness.study.outcome import Ended, Outcome, ended
 from hardness.study.task import Task
 
 FITTER = "hardness.studies.players:Fitter"
-TOLERANCE = 0.1  # of the statistical queries in `sq_bound`
-JUDGED = 2000  # fresh examples to judge on
-BITS = 16  # of the inputs on which the degree of labels is found by a transform
+JUDGED = 2048  # fresh inputs to judge on
+FIRST, SPACING = 1024, 1.1  # an online learner is looked at after so many examples, then this much later each time
 
 
-def sizes(budget: Any) -> list[int]:
-    """The grid of sizes of a trial: by `factor` to the last within `samples`.
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """More and more examples of one stream, until nine tenths of the variance of fresh labels are explained.
 
-    >>> sizes({"samples": 1024, "from": 64, "factor": 4})
-    [64, 256, 1024]
+    A learner with `partial_fit` sees each example once. Another is fitted anew on twice as many examples each time, and
+    pays for all its fits. A run ends before it would exceed either budget, and is censored there: `spent` says which.
+    All learners meet the same instance and examples in the same repetition.
+
+    >>> solver = {"kind": "stress", "learner": "hardness.study.apart:Constant", "params": {}}
+    >>> budget = {"samples": 2000, "work": 1e9, "from": 256}
+    >>> outcome = trial(Task("parity", {"dim": 6, "heads": 2}, solver, budget, 0), root=0, guard=60.0)
+    >>> outcome.status, outcome.cost, outcome.detail["explained"], outcome.detail["spent"]
+    ('budget', 2000, -0.0, 'examples')
     """
-    found = [int(budget["from"])]
-    while (size := found[-1] * int(budget["factor"])) <= int(budget["samples"]):
-        found.append(size)
-    return found
-
-
-def climb(task: Task, root: int, guard: float) -> Outcome:
-    """Fit on the first examples of one stream, more of them each time, until the lab judges the instance solved.
-
-    The cost is the least size on the grid that solved it, or the last one tried. Every fit is a fresh learner in a
-    process apart. All learners meet the same instance and examples in the same repetition.
-    """
-    deadline = time.monotonic() + guard
     shared = task.shared()
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
-    stream, fresh = shared.seed(root, "examples"), instance.examples(JUDGED, shared.seed(root, "fresh"), fair=True).X
-    params = {"learner": task.solver["learner"], "heads": instance.heads, "options": task.solver["params"]}
-    detail: dict[str, Any] = {"degree": degree(instance)}
-    tried, source, refused = 0, None, None
-    for size in sizes(task.budget):
+    judged = online.fresh(instance, JUDGED, shared.seed(root, "fresh"))
+    run = _Run(task, root, guard, time.monotonic() + guard, instance, judged, shared.seed(root, "examples"))
+    online_learner = hasattr(registry.get("learner", task.solver["learner"]), "partial_fit")
+    return run.streamed() if online_learner else run.climbed()
+
+
+@dataclass
+class _Run:
+    """What a trial has, and what it has spent."""
+
+    task: Task
+    root: int
+    guard: float
+    deadline: float
+    instance: Instance
+    judged: Examples
+    stream: int
+    work: float = 0.0  # multiply-adds so far
+
+    def streamed(self) -> Outcome:
+        """An online learner, looked at as it learns."""
+        solver, cap, reason, spent, detail = self.task.solver, int(self.task.budget["samples"]), "examples", 0, {}
+        each = self._cost(1, None)
+        if each and self.task.budget["work"] / each < cap:
+            cap, reason = int(self.task.budget["work"] / each), "multiply-adds"
+        source = None
         try:
-            with Apart(FITTER, params, task.seed(root, "solver"), deadline) as learner:
+            seed = self.task.seed(self.root, "solver")
+            with Apart(solver["learner"], solver["params"], seed, self.deadline) as learner:
                 source = learner.source
-                train = instance.examples(size, stream)
-                learner.partial_fit(train.X, train.Y)
-                scores = judge(instance, fresh, learner.predict(fresh))
+                for size in online.sizes(cap, FIRST, SPACING):
+                    online.stream(self.instance, learner, self.stream, spent, size)
+                    spent = size
+                    share = online.look(learner, size, self.judged, structured=False).explained
+                    detail = self._detail(share, None if each is None else each * size)
+                    if share is None:
+                        return Outcome("wrong", spent, detail | {"reason": "predictions are not finite"}, source=source)
+                    if share >= online.EXPLAINED:
+                        return Outcome("solved", spent, detail, source=source)
         except (Ended, TimeoutError) as error:
-            refused = ended(error, guard)
-            if refused.status != "refused":
-                return Outcome(refused.status, tried, {**detail, **refused.detail}, source=source)
-        else:
-            refused = None
-            detail |= {name: round(value, 3) for name, value in scores.items() if value is not None}
-            if solved(scores):
-                return Outcome("solved", size, detail, source=source)
-        tried = size
-    if refused is not None:
-        return Outcome("refused", tried, {**detail, **refused.detail}, source=source)
-    return Outcome("budget", tried, detail, source=source)
+            return self._ended(error, spent, detail, source)
+        return Outcome("budget", spent, detail | {"spent": reason}, source=source)
 
+    def climbed(self) -> Outcome:
+        """Fits of a learner that fits once. It refused if it refused the most examples that it was given."""
+        budget, heads = self.task.budget, self.instance.heads
+        params = {"learner": self.task.solver["learner"], "heads": heads, "options": self.task.solver["params"]}
+        size, spent, reason, source, refused = int(budget["from"]), 0, "examples", None, None
+        detail = self._detail(None, None)
+        while size <= budget["samples"]:
+            cost = self._cost(size, heads)
+            if cost and self.work + cost > budget["work"]:
+                reason = "multiply-adds"
+                break
+            try:
+                with Apart(FITTER, params, self.task.seed(self.root, "solver"), self.deadline) as learner:
+                    source, refused = learner.source, None
+                    train = self.instance.examples(size, self.stream)
+                    learner.partial_fit(train.X, train.Y)
+                    share = online.look(learner, size, self.judged, structured=False).explained
+            except (Ended, TimeoutError) as error:
+                refused = self._ended(error, size, detail, source)
+                if refused.status != "refused":
+                    return refused
+            else:
+                self.work += cost or 0.0
+                detail = self._detail(share, self.work if cost else None)
+                if share is not None and share >= online.EXPLAINED:
+                    return Outcome("solved", size, detail, source=source)
+            spent, size = size, 2 * size
+        return refused or Outcome("budget", spent, detail | {"spent": reason}, source=source)
 
-def degree(instance: Instance) -> int | None:
-    """Degree of the labels of a structured instance in the signs of its inputs; None for real labels, of full degree.
+    def _cost(self, size: int, heads: int | None) -> float | None:
+        """Multiply-adds of a fit by the learner's own count; None if it has none."""
+        kind, family = registry.get("learner", self.task.solver["learner"]), self.instance.family
+        if not hasattr(kind, "multiply_adds"):
+            return None
+        learner = make(kind, heads, 0)
+        if self.task.solver["params"]:
+            learner.set_params(**self.task.solver["params"])
+        found: float | None = learner.multiply_adds(size, family.tokens, family.dim)
+        return found
 
-    By a transform over all inputs up to `BITS` of them. Beyond, 2s + 1 for a parity of s coordinates in which two
-    tokens differ, and None for rounding.
+    def _detail(self, share: float | None, work: float | None) -> dict[str, Any]:
+        shown = None if share is None else round(float(np.maximum(share, -1e6)), 3)
+        return {"explained": shown, "multiply_adds": work}
 
-    >>> from hardness.families.parity import Parity
-    >>> [degree(Instance.generate(Parity(dim=dim, heads=4), seed=0)) for dim in (7, 70)]
-    [9, 9]
-    """
-    from hardness.compiled.walsh import walsh_hadamard
-
-    teacher = instance.teacher
-    if not isinstance(teacher, Gadget):
-        return None
-    if 2 * instance.family.dim > BITS:
-        concepts = instance.family.concepts()
-        return 2 * concepts.s + 1 if isinstance(concepts, ParityConcepts) else None
-    table = np.ascontiguousarray(teacher.labels(every_pair(instance.family.dim))[:, 0, 0])
-    walsh_hadamard(table)
-    (present,) = np.nonzero(np.abs(table) > 1e-9 * len(table))
-    return int(np.bitwise_count(present).max())
-
-
-def sq_bound(task: Task, tolerance: float = TOLERANCE) -> float | None:
-    """Queries of this tolerance that any statistical-query learner needs at least; None where nothing is proved.
-
-    Parity: theory 2.5; rounding: theory 2.6 for the labels of its heads. Less than one query is nothing proved.
-
-    >>> tasks = [Task("parity", {"dim": 12, "heads": m}, {}, {}, 0) for m in (4, 11)]
-    >>> [sq_bound(task) for task in tasks]
-    [26.320000000000004, None]
-    """
-    concepts = registry.get("family", task.family)(**task.params).concepts()
-    bound = Window.bound(concepts, tolerance) if concepts else None
-    return bound if bound is not None and bound >= 1 else None
+    def _ended(self, error: BaseException, spent: int, detail: dict[str, Any], source: str | None) -> Outcome:
+        found = ended(error, self.guard)
+        return Outcome(found.status, spent, {**detail, **found.detail}, source=source)
