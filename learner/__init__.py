@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from learner.direct import JointLBFGS as JointLBFGS
     from learner.linear import LinearAttention as LinearAttention
     from learner.low_degree import LowDegree as LowDegree
+    from learner.mlp import MLP as MLP
     from learner.provable.pipeline import Provable as Provable
     from learner.random_features import RandomFeatureAttention as RandomFeatureAttention
     from learner.random_features import RandomFeatureMLP as RandomFeatureMLP
@@ -31,6 +32,7 @@ _HOMES = {
     "Learner": "learner.base",
     "LinearAttention": "learner.linear",
     "LowDegree": "learner.low_degree",
+    "MLP": "learner.mlp",
     "OnlineMLP": "learner.sgd",
     "Provable": "learner.provable.pipeline",
     "RandomFeatureAttention": "learner.random_features",

@@ -29,6 +29,8 @@ class MLP(BaseEstimator):  # type: ignore[misc]
     True
     """
 
+    _waiting: list[NDArray[np.float32]]  # inputs and outputs of examples short of a batch
+
     def __init__(
         self, width: int = 128, layers: int = 1, rate: float = 3e-3, batch: int = 64, random_state: int | None = None
     ) -> None:
@@ -91,9 +93,13 @@ class MLP(BaseEstimator):  # type: ignore[misc]
             at_least(name, getattr(self, name), 1)
         seed = None if self.random_state is None else self.random_state % 2**32
         self._network = MLPRegressor(
-            hidden_layer_sizes=[self.width] * self.layers, batch_size=self.batch, learning_rate_init=self.rate, alpha=0, shuffle=False,
+            hidden_layer_sizes=[self.width] * self.layers,
+            batch_size=self.batch,
+            learning_rate_init=self.rate,
+            alpha=0,
+            shuffle=False,
             random_state=seed,
-        )  # fmt: skip
+        )
         self._shape, self._scale, self.n_features_in_ = x.shape[1:], 0.0, x.shape[2]
         self._waiting = [np.empty((0, x[0].size), dtype=np.float32) for _ in "xy"]
 

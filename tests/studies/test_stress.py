@@ -1,12 +1,11 @@
-"""The study `stress`: the climb of sizes, the counts beside it, a learner of one's own, and the page."""
+"""The study `stress`: runs within two budgets, the null beside each learner, a learner of one's own, and the page."""
 
 import hashlib
 import json
-import re
 from collections.abc import Iterator
 from dataclasses import replace
-from itertools import combinations
-from math import comb
+from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -14,16 +13,13 @@ import numpy as np
 import pytest
 
 from hardness import cli, registry
-from hardness.attacks.estimates.low_degree import monomials
-from hardness.families.interpolation import Interpolation
-from hardness.families.parity import Parity
-from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.studies import catalog
+from hardness.studies.stress import page
 from hardness.studies.stress import tasks as grid
 from hardness.studies.stress import trial as stress
-from hardness.studies.stress.page import Cell, family_of, learner_of
-from hardness.studies.stress.trial import climb
+from hardness.studies.stress.page import Cell, learner_of, null
+from hardness.studies.stress.trial import trial
 from hardness.study import apart as clean
 from hardness.study.outcome import Outcome, settle
 from hardness.study.page.report import words
@@ -36,12 +32,31 @@ import numpy as np
 from hardness.errors import InputError
 from learner.sgd import OnlineMLP
 
-class Late(OnlineMLP):
+class Late:
     """Refuses fewer than 1000 examples, then learns."""
-    def partial_fit(self, X, Y):
+    def fit(self, X, Y):
         if len(X) < 1000:
             raise InputError("too few")
-        return super().partial_fit(X, Y)
+        self.inner = OnlineMLP().fit(X, Y)
+    def predict(self, X):
+        return self.inner.predict(X)
+
+class Costly:
+    """Counts a thousand multiply-adds an example, and learns nothing."""
+    def multiply_adds(self, examples, tokens, dim):
+        return 1000.0 * examples
+    def fit(self, X, Y):
+        return self
+    def predict(self, X):
+        return np.zeros(X.shape)
+
+class Online(Costly):
+    def partial_fit(self, X, Y):
+        return self
+
+class Lost(Online):
+    def predict(self, X):
+        return np.full(X.shape, np.nan)
 
 class Zeros:
     def fit(self, X, Y):
@@ -94,31 +109,58 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     end_server()
 
 
-def climbing(learner: str, most: int = 1024, **params: Any) -> Task:
-    budget = {"samples": most, "from": 64, "factor": 4}
+def task_of(learner: str, most: int = 1024, work: float = 1e9, **params: Any) -> Task:
+    budget = {"samples": most, "work": work, "from": 64}
     solver = {"kind": "stress", "learner": learner, "params": {}}
     return Task("parity", {"dim": 6, "heads": 2} | params, solver, budget, 0)
 
 
 ENDS = {
     "Late": ("solved", 1024, None),
-    "Zeros": ("budget", 1024, None),
-    "Never": ("refused", 1024, "not for me"),
+    "Zeros": ("budget", 4096, None),
+    "Never": ("refused", 4096, "not for me"),
     "Raises": ("error", 64, "RuntimeError: no luck"),
     "Exits": ("killed", 64, "the learner's process ended with code 1"),
     "Boasts": ("error", 0, "Ended: solved: believe me"),
     "Sleeps": ("timeout", 64, "over 2 s"),
+    "Lost": ("wrong", 1024, "predictions are not finite"),
 }
 
 
 def test_sizes_rise_until_solved_and_every_end_has_its_status(toys: Path) -> None:
     digest = hashlib.sha256(toys.read_bytes()).hexdigest()[:16]
     for name, (status, cost, reason) in ENDS.items():
-        outcome = settle(climb, climbing(f"mypkg.mod:{name}"), 0, 2.0 if name == "Sleeps" else 60.0)
+        outcome = settle(trial, task_of(f"mypkg.mod:{name}", 4096), 0, 2.0 if name == "Sleeps" else 60.0)
         assert (name, outcome.status, outcome.cost) == (name, status, cost)
         assert outcome.detail.get("reason") == reason
-        assert outcome.detail["degree"] == 5
         assert outcome.source == digest
+
+
+@pytest.mark.parametrize(
+    ("learner", "work", "cost", "spent", "counted"),
+    [
+        ("Costly", 1e9, 4096, "examples", 8128e3),  # 64 + 128 + ... + 4096 examples in all
+        ("Costly", 5e6, 2048, "multiply-adds", 4032e3),
+        ("Costly", 1e4, 0, "multiply-adds", None),
+        ("Online", 1e9, 4096, "examples", 4096e3),
+        ("Online", 2.5e6, 2500, "multiply-adds", 2.5e6),
+        ("Zeros", 1.0, 4096, "examples", None),  # it has no count
+    ],
+)
+def test_a_run_ends_at_whichever_budget_it_meets_first(
+    toys: Path, learner: str, work: float, cost: int, spent: str, counted: float | None
+) -> None:
+    outcome = settle(trial, task_of(f"mypkg.mod:{learner}", 4096, work), 0, 60.0)
+    assert (outcome.status, outcome.cost, outcome.detail["spent"]) == ("budget", cost, spent)
+    assert outcome.detail["multiply_adds"] == counted
+
+
+def test_every_learner_of_the_house_counts_its_work_and_the_count_grows() -> None:
+    for name in set(registry.names("learner", house=True)) - {"provable"}:
+        learner = registry.get("learner", name)()
+        few, many = (learner.multiply_adds(n, 2, 12) for n in (256, 1024))
+        assert 0 < few < many, name
+    assert registry.get("learner", "provable")().multiply_adds(256, 2, 12) is None
 
 
 def test_learners_meet_the_same_layer_and_repetitions_differ(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -129,81 +171,65 @@ def test_learners_meet_the_same_layer_and_repetitions_differ(monkeypatch: pytest
         seen.append(seed)
         raise RuntimeError("seen")
 
-    monkeypatch.setattr("hardness.studies.stress.trial.Instance", type("Spy", (), {"generate": staticmethod(spy)}))
-    base = climbing("sgd")
+    monkeypatch.setattr(stress, "Instance", type("Spy", (), {"generate": staticmethod(spy)}))
+    base = task_of("sgd")
     others = [
-        climbing("direct"),
-        climbing("sgd", most=2048),
+        task_of("direct"),
+        task_of("sgd", most=2048),
         Task(base.family, base.params, base.solver, base.budget, 1),
-        climbing("sgd", dim=7),
+        task_of("sgd", dim=7),
     ]
     for task in [base, *others]:
-        settle(climb, task, 0, 60.0)
+        settle(trial, task, 0, 60.0)
     assert seen[0] == seen[1] == seen[2]
     assert len(set(seen)) == 3
 
 
-@pytest.mark.parametrize(
-    ("family", "expected"),
-    [(Parity(6, m), 2 * m + 1) for m in (2, 3, 5)]
-    + [(Parity(6, m, "dot"), m + 1) for m in (2, 4, 6)]
-    + [(Interpolation(6, 2, 0.5), None)],
-    ids=str,
-)
-def test_degrees_of_labels(family: Any, expected: int | None) -> None:
-    assert stress.degree(Instance.generate(family, 0)) == expected
+def test_the_null_counts_the_features_that_a_learner_could_not_tell_apart() -> None:
+    """Monomials one by one: raw signs of two tokens of four features, and products at either value of the gate."""
+    raw, handed = task_of("mlp", dim=4, heads=1), task_of("sgd", dim=4, heads=1)
+    assert null(raw) == sum(1 for kept in product((0, 1), repeat=8) if sum(kept) <= 3)
+    assert null(handed) == 2 * sum(1 for kept in product((0, 1), repeat=3) if sum(kept) <= 1)
+    nice = Task("nondegenerate", {"dim": 4, "tokens": 2, "heads": 1}, raw.solver, raw.budget, 0)
+    assert null(nice) is None
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_the_degree_of_rounding_against_monomials_one_by_one(seed: int) -> None:
-    """Brute force at d = 4: correlation of the labels with every monomial of the eight signs."""
+def test_the_degree_in_the_null_is_that_of_the_labels() -> None:
+    """By correlation with every monomial of the signs, at d = 4: 2m + 1, and m in the products at each gate."""
     from hardness.examples import unpack
+    from hardness.families.parity import Parity
     from hardness.instance import every_pair
 
-    instance = Instance.generate(Rounding(4, 5, 2, heads=2), seed)
-    words = every_pair(4)
-    signs, labels = unpack(words, 4).reshape(256, 8), instance.teacher.labels(words)[:, 0, 0]
-    present = [
-        size
-        for size in range(9)
-        for chosen in combinations(range(8), size)
-        if abs(np.mean(labels * signs[:, list(chosen)].prod(axis=1))) > 1e-9
-    ]
-    assert stress.degree(instance) == max(present)
-
-
-@pytest.mark.parametrize(("bits", "degree"), [(4, 0), (4, 2), (6, 5), (6, 6), (6, 9)])
-def test_monomials_are_counted(bits: int, degree: int) -> None:
-    count = sum(1 for index in range(2**bits) if index.bit_count() <= degree)
-    assert monomials(bits, degree) == count
-
-
-def test_bounds_are_those_of_the_theory() -> None:
-    assert stress.sq_bound(Task("parity", {"dim": 9, "heads": 4}, {}, {}, 0)) == pytest.approx(
-        8 * 0.01 * (comb(8, 4) - 1)
-    )
-    dot = {"dim": 9, "heads": 4, "gadget": "dot"}
-    assert stress.sq_bound(Task("parity", dot, {}, {}, 0)) == pytest.approx(8 * 0.01 * (comb(8, 2) - 1))
-    rounding = {"dim": 8, "modulus": 17, "levels": 2}
-    assert [stress.sq_bound(Task("rounding", rounding | {"heads": m}, {}, {}, 0)) for m in (2, 3, 4)] == [None] * 3
-    few, ideal = (
-        stress.sq_bound(Task("rounding", rounding | {"heads": 12}, {}, {}, 0)),
-        8 * 0.01 * 2**7 * (1 - 17.0**-7),
-    )
-    assert few is not None
-    assert 0.9 * ideal < few <= ideal
-    assert stress.sq_bound(Task("interpolation", {"dim": 9, "heads": 4, "rho": 0.1}, {}, {}, 0)) is None
+    for m in (2, 3):
+        words_ = every_pair(4)
+        instance = Instance.generate(Parity(4, m), seed=0)
+        signs, labels = unpack(words_, 4).reshape(256, 8), instance.teacher.labels(words_)[:, 0, 0]  # type: ignore[union-attr]
+        present = [sum(kept) for kept in product((0, 1), repeat=8)
+                   if abs(np.mean(labels * np.prod(signs ** np.array(kept), axis=1))) > 1e-9]  # fmt: skip
+        assert max(present) == 2 * m + 1
+        gated, products = labels * signs[:, 0], signs[:, :4] * signs[:, 4:]
+        open_ = products[:, 0] < 0
+        met = [sum(kept) for kept in product((0, 1), repeat=3)
+               if abs(np.mean((gated * np.prod(products[:, 1:] ** np.array(kept), axis=1))[open_])) > 1e-9]  # fmt: skip
+        assert max(met) == m
 
 
 @pytest.mark.parametrize("torch", [True, False])
-def test_every_learner_meets_every_family(torch: bool, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_grid_is_what_the_study_promises(torch: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid, "find_spec", lambda name: object() if torch else None)
     tasks = grid.tasks(False)
-    families = {"parity", "rounding", "nondegenerate", "interpolation"}
-    expected = {(name, f) for name in registry.names("learner") if torch or name != "adam" for f in families}
-    assert {(task.solver["learner"], task.family) for task in tasks} == expected
-    assert len({task.identity for task in tasks}) == len(tasks)
+    names = {name for name in registry.names("learner", house=True) if torch or name != "adam"}
+    assert {task.solver["learner"] for task in tasks} == names >= {"student", "mlp", "sgd", "provable"}
+    on = {(task.solver["learner"], task.family) for task in tasks}
+    assert {name for name, family in on if family == "parity"} == names
+    assert {name for name, family in on if family == "nondegenerate"} == names - {"sgd"}
+    assert {task.params["heads"] for task in tasks} == set(range(2, 9))
+    assert {task.params["dim"] for task in tasks} == {12}
     assert {task.repetition for task in tasks} == set(range(5))
+    assert len({(task.budget["samples"], task.budget["work"]) for task in tasks}) == 1
+    assert len({task.identity for task in tasks}) == len(tasks)
+    assert {learner_of(task) for task in tasks} >= {"student", "student, optimizer sgd", "sgd (products)"}
+    assert sum(map(grid.seconds, tasks)) < 900
 
 
 @pytest.fixture
@@ -212,7 +238,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     quiet = replace(catalog.get("stress"), page=lambda store, folder: "No page.")
     monkeypatch.setitem(catalog.STUDIES, "stress", quiet)
     monkeypatch.setattr(registry, "names", lambda kind, house=False: ["sgd"] if kind == "learner" else [])
-    monkeypatch.setattr(grid, "entries", lambda quick: [("parity", {"dim": 6, "heads": 2}, 1)])
+    monkeypatch.setattr(grid, "cells", lambda quick: [("parity", {"dim": 6, "heads": 2})])
 
 
 def test_a_learner_of_ones_own_joins(
@@ -232,9 +258,9 @@ def test_a_learner_of_ones_own_joins(
     toys.write_text(TOYS + "\n# edited\n")
     end_server()
     assert cli.run([*command, *own]) == 0
-    out, err = capsys.readouterr()
+    out_, err = capsys.readouterr()
     assert "2 trials of plug-ins that were edited since will run again" in err
-    assert json.loads(out)["ran"] == 2
+    assert json.loads(out_)["ran"] == 2
 
 
 @pytest.mark.parametrize(
@@ -279,14 +305,14 @@ ABOUT = {"study": "stress", "seed": 0, "quick": False}
 
 
 def invented(task: Task, rng: np.random.Generator) -> Outcome:
-    """Nice layers are learned by everybody, hard ones by sgd alone; the cost grows with m."""
-    degree = {"parity": 2 * int(task.params["heads"]) + 1, "rounding": 15}.get(task.family)
-    detail = {"degree": degree, "relative_error": 0.5}
-    sizes = stress.sizes(task.budget)
-    if task.family in ("nondegenerate", "interpolation") or task.solver["learner"] == "sgd":
-        place = min(len(sizes) - 1, int(task.params["heads"]) - 2 + int(rng.integers(3)))
-        return Outcome("solved", sizes[place], detail)
-    return Outcome("refused" if task.solver["learner"] == "provable" else "budget", sizes[-1], detail)
+    """Random layers are learned by everybody, parities by sgd alone; provable refuses them; the cost grows with m."""
+    m, learner = int(task.params["heads"]), task.solver["learner"]
+    detail = {"explained": 0.5, "multiply_adds": 1e9}
+    if task.family == "nondegenerate" or learner == "sgd":
+        return Outcome("solved", 100 * m + int(rng.integers(50)), detail, 0.5)
+    if learner == "provable":
+        return Outcome("refused", grid.EXAMPLES, detail | {"reason": "not for me"}, 0.1)
+    return Outcome("budget", grid.EXAMPLES, detail | {"spent": "examples"}, 3.0)
 
 
 @pytest.fixture(scope="module")
@@ -301,46 +327,62 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_the_page_keeps_degree_and_hardness_apart(written: Path) -> None:
-    page = (written / "index.html").read_text()
-    text = re.sub(r"\s+", " ", page) + words(page)
+def test_the_page_shows_outcomes_and_no_caps(written: Path) -> None:
+    text = (written / "index.html").read_text()
+    said = words(text)
     for part in (
-        "High degree is not hardness", "block-size null model", "Hard is said only where it is proved",
-        "It counts queries, not examples", "Nothing is proved for nondegenerate and interpolation",
-        "sgd on parity diag, d = 8, m = 2: 5 solved", "direct on parity diag, d = 8, m = 3: 5 budget; more than 1,024",
-        "5 refused", "parity diag, d = 12, m = 4: at least 26.3 queries", 'href="stress.svg"', 'href="stress.pdf"',
-        'href="rows.csv"', 'class="sortable"',
-    ):  # fmt: skip
-        assert part in text, part
-    assert {path.name for path in written.iterdir()} >= {"stress.svg", "stress.pdf", "queries.svg", "queries.pdf"}
+        "own null model",
+        "censored",
+        "A refusal is the learner",
+        "most runs solve",
+        "sgd (products) at every m",
+        "mlp, provable, random-features",
+        "nowhere",
+    ):
+        assert part in said, part
+    assert "stuck" not in said
+    assert "sgd (products) on hidden parities, d = 12, m = 2: 5 solved; median" in text
+    assert "mlp on hidden parities, d = 12, m = 3: 5 budget; more than 1,048,576 examples" in text
+    assert "provable on hidden parities, d = 12, m = 2: 5 refused<" in text  # with no number behind it
+    assert {path.name for path in written.iterdir()} >= {"stress.svg", "stress.pdf", "rows.csv"}
     verdict = json.loads((written / "summary.json").read_text())["verdict"]
-    assert verdict.startswith("Some learner solves")
-    assert "None" not in text
+    assert verdict in said
+    assert "None" not in said
+
+
+def test_a_refusal_has_no_number_in_the_table(written: Path) -> None:
+    with Store(written / "rows.db") as store:
+        lines = page._table(page.places(row for row in store.rows() if row.outcome))
+    refused = [line for line in lines if line["learner"] == "provable" and line["layers"].startswith("hidden")]
+    assert len(refused) == 7
+    assert all(line["examples"] is None and line["multiply-adds"] is None for line in refused)
+    censored = next(line for line in lines if line["learner"] == "mlp" and line["layers"].startswith("hidden"))
+    assert (censored["examples"], censored["examples / null"]) == ("> 1,048,576", None)
+    assert censored["null model"] == sum(prod(range(24 - j + 1, 25)) // prod(range(1, j + 1)) for j in range(6))
 
 
 @pytest.mark.parametrize(
     "outcome",
     [
-        Outcome("budget", 1024, {"degree": 5}),
+        Outcome("budget", 1024, {"explained": 0.1}),
         Outcome("killed", 0, {"reason": "its worker died"}),
         Outcome("error"),
-        Outcome("solved", float("nan"), {"degree": 5}),
+        Outcome("solved", 64, {}),
         None,
     ],
     ids=str,
 )
 def test_degenerate_rows_give_a_page(tmp_path: Path, outcome: Outcome | None) -> None:
-    task = climbing("direct")
+    task = task_of("direct")
     with Store(tmp_path / "rows.db", ABOUT) as store:
         store.plan([task])
         if outcome:
             store.add(task, outcome, {})
         verdict = catalog.page(store, tmp_path)
-    text = re.sub(r"<[^>]*>", "", (tmp_path / "index.html").read_text())
-    assert "nan" not in text.split()
+    assert "nan" not in words((tmp_path / "index.html").read_text()).split()
     assert (verdict == "No trial has been run.") == (outcome is None)
-    if outcome:
-        assert "unsolved here: parity diag, d = 6, m = 2" in verdict
+    if outcome and outcome.status != "solved":
+        assert "direct nowhere" in verdict
 
 
 def cell(*outcomes: tuple[str, float | None]) -> Cell:
@@ -350,27 +392,8 @@ def cell(*outcomes: tuple[str, float | None]) -> Cell:
 def test_a_run_that_failed_is_a_lower_bound() -> None:
     assert cell(("solved", 64), ("solved", 256), ("budget", 1024)).median == 256
     lost = cell(("solved", 64), ("budget", 1024), ("budget", 1024))
-    assert (lost.median, lost.bound) == (None, 1024)
+    assert (lost.median, lost.bound, lost.silent) == (None, 1024, "")
     crashed = cell(("killed", 0), ("error", None), ("solved", 512))
     assert (crashed.median, crashed.bound) == (None, 0)  # a crash adds no hardness
     assert crashed.ended == "1 solved, 1 error, 1 killed"
-
-
-@pytest.mark.parametrize("runs", [2, 5, 8])
-@pytest.mark.parametrize("magnitude", [1e2, 1e5, 1e9])
-def test_the_range_holds_the_median_as_often_as_it_says(runs: int, magnitude: float) -> None:
-    """P(min <= median <= max) = 1 - 2^(1-runs) for any continuous law; 4 sd: a false alarm in 16,000 seeds."""
-    rng, sets = np.random.default_rng(runs), 2000
-    claim, hits = 1 - 2.0 ** (1 - runs), 0
-    for costs in magnitude * rng.lognormal(size=(sets, runs)):
-        solved = cell(*(("solved", c) for c in costs)).solved
-        hits += solved[0] <= magnitude <= solved[-1]
-    assert abs(hits / sets - claim) < 4 * (claim * (1 - claim) / sets) ** 0.5
-
-
-def test_names_tell_instances_and_learners_apart() -> None:
-    tasks = grid.tasks(False)
-    places = {(family_of(task), task.params["heads"]) for task in tasks}
-    assert len(places) == len(grid.entries(False))
-    assert {learner_of(task) for task in tasks} >= {"low-degree", "low-degree, degree 5", "sgd"}
-    assert catalog.get("stress").tasks(True)
+    assert cell(("refused", 9), ("refused", 9), ("budget", 9)).silent == "refused"

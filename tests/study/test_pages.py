@@ -13,7 +13,6 @@ from page_reading import check_columns, read, unexplained
 from hardness import schemas
 from hardness.errors import InputError
 from hardness.studies import catalog, looks
-from hardness.studies.stress.page import _look
 from hardness.study.growth.cells import Cell
 from hardness.study.growth.verdict import growth
 from hardness.study.page import drawing as figures
@@ -249,7 +248,6 @@ def test_every_curve_can_be_told_by_its_key_without_colour() -> None:
     assert len(set(own)) == len(own)
     several = [(look["marker"], look["linestyle"]) for look in map(curves.look, range(7))]
     assert len(set(several)) == 7
-    assert len({_look(i)["marker"] for i in range(10)}) == 10
 
 
 def test_a_drawing_says_what_it_shows_to_who_does_not_see_it() -> None:

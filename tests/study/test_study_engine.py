@@ -14,7 +14,7 @@ from study_trials import alive, descendants, numbered
 
 from hardness.errors import InputError
 from hardness.studies.catalog import get
-from hardness.studies.stress.trial import climb
+from hardness.studies.stress.trial import trial as stressed
 from hardness.studies.trials import trial
 from hardness.study import run as engine
 from hardness.study.outcome import Outcome, settle
@@ -29,7 +29,7 @@ ABOUT = {"study": "test", "seed": 0}
 
 def study(task: Task, root: int, guard: float) -> Outcome:
     """The trial of whichever study the task is of."""
-    return (climb if task.solver["kind"] == "stress" else get("exponential-in-m").trial)(task, root, guard)
+    return (stressed if task.solver["kind"] == "stress" else get("exponential-in-m").trial)(task, root, guard)
 
 
 def rows(path: Path, tasks: list[Task], **options: Any) -> bytes:

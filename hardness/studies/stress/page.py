@@ -138,7 +138,7 @@ def places(rows: Iterable[Row]) -> Places:
 
 
 def _table(found: Places) -> list[Mapping[str, Any]]:
-    lines = []
+    lines: list[Mapping[str, Any]] = []
     for (layers, learner, m), cell in sorted(found.items(), key=lambda item: (item[0][0], item[0][2], item[0][1])):
         quiet, known = cell.silent, cell.median
         spent = thousands(known) if known is not None else f"> {cell.bound:,.0f}"
@@ -221,8 +221,8 @@ def _field(drawing: Drawing, axes: Any, x: int, y: int, cell: Cell, name: str) -
     from matplotlib.patches import Rectangle
 
     share = len(cell.solved) / len(cell.outcomes)
-    look = {"facecolor": RAMP[1], "alpha": 0.45 * share} if share else {"facecolor": GRID, "alpha": 0.35}
-    field = axes.add_patch(Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, linewidth=0, **look))
+    color, alpha = (RAMP[1], 0.45 * share) if share else (GRID, 0.35)
+    field = axes.add_patch(Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, linewidth=0, facecolor=color, alpha=alpha))
     counted = f"{len(cell.solved)}/{len(cell.outcomes)}"
     text, tip = counted, f"{name}: {cell.ended}"
     if cell.silent:

@@ -96,8 +96,8 @@ class _Run:
                     share = online.look(learner, size, self.judged, structured=False).explained
             except (Ended, TimeoutError) as error:
                 refused = self._ended(error, size, detail, source)
-                if refused.status != "refused":
-                    return refused
+                if refused.status != "refused":  # a crash adds no hardness
+                    return self._ended(error, spent, detail, source)
             else:
                 self.work += cost or 0.0
                 detail = self._detail(share, self.work if cost else None)
