@@ -125,6 +125,7 @@ TASK = _object(
         "solver": {"type": "object"},
         "budget": {"type": "object"},
         "repetition": SEED,
+        "plugins": {"type": "object", "additionalProperties": NAME},
         "schema": {"const": 1},
     },
     additionalProperties=False,
