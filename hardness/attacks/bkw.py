@@ -14,16 +14,17 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.bkw_plan import MOST, bias_of, plan
-from hardness.attacks.bkw_solve import FULL_TURN, angles
+from hardness.attacks.bkw_plan import FAR, MOST, bias_of, plan, streamed
+from hardness.attacks.bkw_solve import FULL_TURN, KEPT, angles, back
 from hardness.attacks.equations import Equations, extract, secret
 from hardness.attacks.finish import finish
-from hardness.attacks.packed import Packed, Stream, pack
+from hardness.attacks.packed import Packed, pack
+from hardness.attacks.stream import Stream
 
 KNOWN = 60_000  # rows that the finish regresses on, at most
-FAR = 60.0  # log2 of rows, as far as one may look
 TRIES = 3  # plans, each for a signal twice as strong
-STREAMED = 140_000  # examples of a stream for the finish and the test, before those that are only packed
+STREAMED = 70_000  # rows of a stream for the finish and the test, before those that are only packed
+DRAWN = 2**18  # the examples that these are among
 
 
 def bkw(
@@ -45,25 +46,38 @@ def bkw(
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     return _attack(
-        known, fresh, lambda count: pack(known.rows(slice(0, count))), len(known), budget, seed, progress, start
+        known,
+        fresh,
+        lambda count, vanish: (pack(known.rows(slice(0, count))), len(equations)),
+        len(known),
+        budget,
+        seed,
+        progress,
+        start,
     )
 
 
 def bkw_stream(
     stream: Stream, *, budget: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Outcome:
-    """The same attack on as many fresh examples as its plan wants: no file, no floating-point labels."""
+    """The same attack on as many fresh examples as its plan wants: no file, no floating-point labels.
+
+    Examples are free here but for the time they take, so rows may be chosen: those that vanish on some coordinates
+    leave fewer to find, which come back last.
+    """
     start = perf_counter()
     equations = stream.equations(0, STREAMED)
     held_out = len(equations) - KNOWN
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
-    return _attack(known, fresh, lambda count: stream.rows(STREAMED, count), inf, budget, seed, progress, start)
+    return _attack(
+        known, fresh, lambda count, vanish: stream.rows(DRAWN, count, vanish), inf, budget, seed, progress, start
+    )
 
 
 def _attack(
     known: Equations,
     fresh: Equations,
-    rows: Callable[[int], Packed],
+    rows: Callable[[int, int], tuple[Packed, int]],
     available: float,
     budget: int | None,
     seed: int,
@@ -82,7 +96,12 @@ def _attack(
         return ended("refused", 0, reason=f"{available} informative rows; more than {2 * n + 64} are needed")
     level = int((known.a < 0).any())
     bias = bias_of(q, p, known.noise)
-    margins = [plan(n, bias, level, min(log2(available), most), most, margin=2.0**i) for i in range(TRIES)]
+    margins = [
+        streamed(n, bias, level, most, 2.0**i)
+        if available == inf
+        else plan(n, bias, level, min(log2(available), most), most, margin=2.0**i)
+        for i in range(TRIES)
+    ]
     if margins[0] is None:
         return ended("refused", 0, reason=_out_of_reach(n, bias, level, log2(available), most))
     rng, used, found = np.random.default_rng(seed), len(known) + len(fresh), None
@@ -92,12 +111,13 @@ def _attack(
             break
         if progress is not None:
             progress(f"plan: {chosen}")
-        detail = {"plan": str(chosen), "predicted_seconds": round(chosen.seconds, 1), "steps": len(chosen.blocks)}
-        detail["log2_rows"] = round(max(chosen.rows), 1)
-        first = rows(int(2 ** chosen.rows[0]))
-        used = max(used, len(first) + len(known) + len(fresh)) if available == inf else used
+        detail = {"plan": str(chosen), "predicted_seconds": round(margins[0].seconds, 1), "steps": len(chosen.blocks)}
+        detail |= {"log2_rows": round(max(chosen.rows), 1), "vanish": chosen.vanish}
+        first, used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
         found = angles(first, chosen, rng, progress)
         del first
+        if found is not None and chosen.vanish and not back(rows(KEPT, 0)[0], bias, found, rng, progress):
+            found = None
     if found is None:
         return ended("budget", used, **detail, reason="no peak of the grid stood out")
     detail |= {"scores": [round(x, 1) for x in found.scores], "shifts": found.shifts}
@@ -115,7 +135,7 @@ def _out_of_reach(n: int, bias: float, level: int, available: float, most: float
     for need in np.arange(ceil(2 * available) / 2, most + 0.5, 0.5) if available < most else ():
         if plan(n, bias, level, float(need), most) is not None:
             return f"out of reach: a plan needs 2^{need:.1f} informative rows, here are 2^{available:.1f}"
-    wanted = plan(n, bias, level, inf, FAR, 2**30)
+    wanted = plan(n, bias, level, FAR, FAR, 2**30)
     figure = (
         f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows" if wanted else f"no plan holds under 2^{FAR:.0f} rows"
     )

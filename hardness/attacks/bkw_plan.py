@@ -1,7 +1,7 @@
 """What integer BKW will do before it does it: steps, blocks, grid, rows and seconds (theory 4.3)."""
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
 from math import ceil, comb, exp, floor, log2, pi, sqrt
 
@@ -9,18 +9,22 @@ import numpy as np
 
 from hardness.modular import preimages
 
+FAR = 60.0  # log2 of rows, as far as one may look
 MOST = 24.0  # log2 of the rows held at a time, about a gigabyte
 CELLS = 2**24  # of the grid's table, 128 MB
 SIGNAL, SCORE = 20.0, 6.5  # standard deviations: of the right angles, and of the grid's nearest cell
 STEPS = 8
-# Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed.
-PER_FIELD, PER_ROW, PER_CELL = 3e-9, 2.5e-7, 1.2e-7
+MOST_VANISH = 10
+# Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed,
+# an example of a stream made and looked at.
+PER_FIELD, PER_ROW, PER_CELL, PER_EXAMPLE = 3e-9, 2.5e-7, 1.2e-7, 2.5e-8
 
 
 @dataclass(frozen=True)
 class Plan:
     """log2 of the rows before each step and at the end, coordinates cancelled a step, and the grid for what is left.
 
+    Rows are those of a stream whose last `vanish` coordinates are 0, where that is more than none.
     `signal` is the expected sum of cosines at the right angles in standard deviations, `score` the same at the
     nearest point of a random grid.
     """
@@ -33,11 +37,14 @@ class Plan:
     score: float
     seconds: float
     bias: float
+    vanish: int = 0
 
     def __str__(self) -> str:
         rows = " -> ".join(f"2^{x:.1f}" for x in self.rows)
+        chosen = f"rows that vanish on {self.vanish} coordinates, " if self.vanish else ""
         return (
-            f"{len(self.blocks)} steps cancel {', '.join(map(str, self.blocks)) or 'no'} coordinates, rows {rows}; "
+            f"{chosen}{len(self.blocks)} steps cancel {', '.join(map(str, self.blocks)) or 'no'} coordinates, "
+            f"rows {rows}; "
             f"grid of {self.g} angles on {self.left}; expected score {self.score:.1f}, about {self.seconds:.0f} s"
         )
 
@@ -93,6 +100,25 @@ def plan(
                     continue
                 if best is None or found.seconds < best.seconds:
                     best = found
+    return best
+
+
+def streamed(n: int, bias: float, level: int, most: float = MOST, margin: float = 1.0) -> Plan | None:
+    """The cheapest plan where examples come from a stream: rows that vanish on b coordinates, one of 2^b, leave n - b.
+
+    A row chosen so costs 2^b draws and no bias, where a difference would square it.
+
+    >>> streamed(68, bias_of(97, 2), 0).vanish >= 3, plan(68, bias_of(97, 2), 0, 60.0)
+    (True, None)
+    """
+    best: Plan | None = None
+    for b in range(min(MOST_VANISH, n - 1) + 1):
+        found = plan(n - b, bias, level, FAR, most, margin=margin)
+        if found is None:
+            continue
+        drawn = 2 ** (found.rows[0] + 1 + b) * PER_EXAMPLE
+        if best is None or found.seconds + drawn < best.seconds:
+            best = replace(found, vanish=b, seconds=found.seconds + drawn)
     return best
 
 

@@ -84,7 +84,7 @@ def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Any = None)
     stages.append(rows.first(KEPT).copy())
     del rows
     for number, stage in reversed(list(enumerate(stages[:-1]))):
-        if not _back(stage, plan.bias ** (2**number), found, rng, say):
+        if not back(stage, plan.bias ** (2**number), found, rng, say):
             return None
     return found
 
@@ -196,7 +196,7 @@ def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
     return best[1:]
 
 
-def _back(rows: Packed, bias: float, found: Found, rng: np.random.Generator, say: Any) -> bool:
+def back(rows: Packed, bias: float, found: Found, rng: np.random.Generator, say: Any) -> bool:
     """Extend found.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out.
 
     `bias` is the mean cosine of these rows' errors.

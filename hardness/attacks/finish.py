@@ -45,12 +45,12 @@ def trimmed(equations: Equations, w: Floats) -> Floats:
     centre, width = modular.preimages(q, equations.p)
     a, y = equations.a.astype(np.float64), centre[equations.level]
     half = (width[equations.level] - 1) / 2 + 2 * equations.noise
-    gram = a.T @ a
+    inverse = np.linalg.pinv(a.T @ a)
     for margin, outside in [(m, False) for m in WIDE] + [(m, True) for m in OUTSIDE if equations.noise == 0]:
         rest = (y - a @ w + q / 2) % q - q / 2
         pull = np.sign(rest) * np.maximum(np.abs(rest) - half, 0) if outside else rest
         pull[(np.abs(rest) > half + margin) | ~trusted(equations, w)] = 0
-        w = w + np.linalg.lstsq(gram, a.T @ pull, rcond=None)[0]
+        w = w + inverse @ (a.T @ pull)
     return w
 
 

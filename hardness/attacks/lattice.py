@@ -12,7 +12,9 @@ from hardness import modular
 from hardness.attacks import Outcome, Progress, Public
 from hardness.attacks.equations import Equations, extract, secret
 from hardness.attacks.finish import finish
-from hardness.attacks.lattice_model import SPARE, forecast
+from hardness.attacks.lattice_model import SPARE, Forecast, drawn, forecast, streamed
+from hardness.attacks.sampler import CHUNK
+from hardness.attacks.stream import Stream
 from hardness.modular import preimages
 
 Integers = NDArray[np.int64]
@@ -22,6 +24,8 @@ MOST_SECONDS = 900.0  # forecast; what takes longer is refused before anything i
 LOOKUP_DIM = 11  # below, so few inputs are distinct that regression cannot round (theory 4.2, last line)
 BEAM = 400_000
 MARGIN = 2.0
+HELD_OUT = 10_000  # rows of a stream for the test
+AT_ONCE = 4  # coordinates that a pass through a stream gives back
 ENOUGH = 50_000  # rows in a regression: beyond, precision is not what is missing
 
 
@@ -69,28 +73,79 @@ def lattice(
         return _ended("refused", start, reason="parity has no rounding error to decode; try gaussian")
     if len(equations) - held_out < n + 20:
         return _ended("refused", start, reason=f"{len(equations)} informative rows; more than {n + 20} are needed")
-    detail: dict[str, Any] = {}
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     if n <= LOOKUP_DIM and equations.noise == 0:
         found = lookup(known)
         if len(found) and fresh.agreement(found[0]) == 1:
-            detail |= {"method": "look-up", "consistent_secrets": len(found)}
+            detail = {"method": "look-up", "consistent_secrets": len(found)}
             return Outcome("solved", secret(equations, found[0]), len(equations), perf_counter() - start, detail)
-    centre, width = preimages(equations.q, equations.p)
-    sd = float(np.sqrt(((width[known.level] ** 2 - 1) / 12).mean() + equations.noise**2))
-    reach = (int(width.max()) - 1) / 2 + MARGIN + 4 * equations.noise
-    rows = Rows(known.a, centre[known.level], equations.q, max(sd, 0.2), reach)
-    dot = bool((rows.a < 0).any())
+    rows, dot = _rows(known), bool((known.a < 0).any())
     cast = forecast(n, len(rows.a), rows.sd / rows.q, dot)
-    detail |= {"method": "orthogonal lattice", "forecast_seconds": round(cast.seconds, 1), "forecast": str(cast)}
+    if cast.seconds > MOST_SECONDS:
+        return _ended("refused", start, reason=f"out of reach: {cast}", **_foreseen(cast))
+    return _trials(rows, known, fresh, cast, *select(rows, cast.rank), len(equations), budget, seed, progress, start)
+
+
+def lattice_stream(
+    stream: Stream, *, budget: int | None = None, seed: int = 0, progress: Progress | None = None
+) -> Outcome:
+    """The same attack where examples cost no more than the time they take: rows that vanish on many coordinates.
+
+    One example in 2^(b + 1) vanishes on b coordinates, and leaves a problem in n - b; what was given up comes back one
+    by one on rows that vanish on fewer.
+    """
+    start = perf_counter()
+    known, n = stream.equations(0, ENOUGH + HELD_OUT), stream.n
+    few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
+    error = _rows(few)
+    cast = streamed(n, error.sd / error.q, stream.level > 0)
+    if cast.seconds > MOST_SECONDS:
+        return _ended("refused", start, reason=f"out of reach: {cast}", **_foreseen(cast))
+    given_up = n - cast.left
+    parts, at = [few], 4 * (ENOUGH + HELD_OUT)
+    for b in range(given_up, 0, -AT_ONCE):  # a pass through the stream serves classes of growing size
+        most = int(drawn(b, cast.left, cast.rank))
+        vanish = max(b - AT_ONCE, 0)
+        parts.append(stream.equations(at, int(2.5**AT_ONCE * SPARE * (n + cast.rank)), vanish, most))
+        at += most + CHUNK
+    every = replace(
+        few, a=np.concatenate([part.a for part in parts]), level=np.concatenate([part.level for part in parts])
+    )
+    kept, order = np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1)
+    return _trials(_rows(every), few, fresh, cast, kept, order, at, budget, seed, progress, start)
+
+
+def _rows(equations: Equations) -> Rows:
+    """The equations as rows with the law of their errors."""
+    centre, width = preimages(equations.q, equations.p)
+    sd = float(np.sqrt(((width[equations.level] ** 2 - 1) / 12).mean() + equations.noise**2))
+    reach = (int(width.max()) - 1) / 2 + MARGIN + 4 * equations.noise
+    return Rows(equations.a, centre[equations.level], equations.q, max(sd, 0.2), reach)
+
+
+def _foreseen(cast: Forecast) -> dict[str, Any]:
+    return {"method": "orthogonal lattice", "forecast_seconds": round(cast.seconds, 1), "forecast": str(cast)}
+
+
+def _trials(
+    rows: Rows,
+    known: Equations,
+    fresh: Equations,
+    cast: Forecast,
+    kept: Integers,
+    order: Integers,
+    used: int,
+    budget: int | None,
+    seed: int,
+    progress: Progress | None,
+    start: float,
+) -> Outcome:
+    """Trials on the coordinates `kept` until one succeeds; those of `order` come back from rows that have them."""
     if progress is not None:
         progress(f"plan: {cast}")
-    if cast.seconds > MOST_SECONDS:
-        return _ended("refused", start, reason=f"out of reach: {cast}", **detail)
-    kept, order = select(rows, cast.rank)
     core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
     rng = np.random.default_rng(seed)
-    detail |= {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
+    detail = _foreseen(cast) | {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
     few = known.rows(slice(0, ENOUGH))
     for trial in range(ceil(5 / max(cast.chance, 1e-4)) if budget is None else budget):
         detail["trials"] = trial + 1
@@ -101,12 +156,13 @@ def lattice(
             continue
         full = grow(rows, kept, order, w)
         guess = finish(few, fresh, full)
-        if guess is None and equations.noise == 0 and len(few) < ENOUGH:
-            guess = finish(few, fresh, centre_of_box(rows, (width[known.level] - 1) / 2, full))
+        if guess is None and known.noise == 0 and len(few) < ENOUGH:
+            half = (preimages(known.q, known.p)[1][known.level] - 1) / 2
+            guess = finish(few, fresh, centre_of_box(rows, half, full))
         if guess is not None:
             detail["agreement"] = known.agreement(guess)
-            return Outcome("solved", secret(equations, guess), len(equations), perf_counter() - start, detail)
-    return Outcome("budget", None, len(equations), perf_counter() - start, detail)
+            return Outcome("solved", secret(known, guess), used, perf_counter() - start, detail)
+    return Outcome("budget", None, used, perf_counter() - start, detail)
 
 
 def _ended(status: str, start: float, **detail: Any) -> Outcome:
@@ -173,11 +229,11 @@ def regress(rows: Rows, w: Floats, rounds: int = 4) -> Floats:
     the error is within reach.
     """
     a, y = rows.a[:ENOUGH].astype(np.float64), rows.y[:ENOUGH]
-    gram = a.T @ a
+    inverse = np.linalg.pinv(a.T @ a)
     for turn in range(rounds):
         rest = (y - a @ w + rows.q / 2) % rows.q - rows.q / 2
         rest[np.abs(rest) > (rows.reach if turn else np.inf)] = 0
-        w = w + np.linalg.lstsq(gram, a.T @ rest, rcond=None)[0]
+        w = w + inverse @ (a.T @ rest)
     return w
 
 

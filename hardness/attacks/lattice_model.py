@@ -5,13 +5,14 @@ geometrically to the end: b*_i = max(f, b_1 δ^(-2i)), f = 1.05 √((n + M)/M), 
 Σ ln b*_i = n ln(√(n + M)/2) for binary and n ln √((n + M)/2) for ternary rows. Measured; theory 4.3.
 """
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cache
-from math import log, log2, sqrt
+from math import inf, log, log2, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.attacks.bkw_plan import PER_EXAMPLE
 from hardness.attacks.reduction import pruning, reduction_nodes
 
 Floats = NDArray[np.float64]
@@ -71,6 +72,29 @@ def forecast(n: int, rows: float, error: float, dot: bool) -> Forecast:
     """
     found = [_one(n, rows, error, dot, M, beta) for M in RANKS for beta in HERMITE]
     return min(found, key=lambda one: one.seconds)
+
+
+def streamed(n: int, error: float, dot: bool) -> Forecast:
+    """The same where examples come from a stream: n - `left` coordinates are bought by `drawn` examples.
+
+    >>> few, free = forecast(44, 40_000, 0.144, False), streamed(44, 0.144, False)
+    >>> free.left < few.left - 4, free.seconds < few.seconds / 100
+    (True, True)
+    """
+    found: list[Forecast] = []
+    for b in range(n - 3):
+        for M in RANKS:
+            seconds = drawn(b, n - b, M) * PER_EXAMPLE
+            if seconds > min([one.seconds for one in found], default=inf):
+                continue
+            found += [replace(one, seconds=one.seconds + seconds)
+                      for one in (_one(n - b, 1.0, error, dot, M, beta) for beta in HERMITE)]  # fmt: skip
+    return min(found, key=lambda one: one.seconds)
+
+
+def drawn(b: int, left: int, M: int) -> float:
+    """Examples, half of them informative, among which enough vanish on b coordinates for trials in rank M."""
+    return 2.0 ** (b + 1) * SPARE * (left + M)
 
 
 def left_of(n: int, rows: float, M: int) -> int:

@@ -8,9 +8,10 @@ from pathlib import Path
 
 from hardness import registry
 from hardness.errors import InputError, unknown
-from hardness.studies import exact_games, head_budget, lattices, query_frontier, rounding_games, tolerance_in_m
+from hardness.studies import exact_games, head_budget, query_frontier, rounding_games, tolerance_in_m
 from hardness.studies.contest.study import STUDIES as CONTESTS
 from hardness.studies.exponential_in_m.study import STUDY as EXPONENTIAL_IN_M
+from hardness.studies.lattices.study import STUDY as LATTICES
 from hardness.studies.stress.study import STUDY as STRESS
 from hardness.studies.wall.study import STUDY as WALL
 from hardness.study.outcome import one_line
@@ -31,7 +32,7 @@ STUDIES = {
         rounding_games.STUDY,
         head_budget.STUDY,
         exact_games.STUDY,
-        lattices.STUDY,
+        LATTICES,
     )
 }
 

@@ -1,5 +1,8 @@
 """Integer BKW: its parts against exact arithmetic, its plan against itself, and what it was asked to solve."""
 
+import dataclasses
+import gc
+import types
 from itertools import pairwise, product
 from math import inf, log2, sqrt
 from time import process_time
@@ -13,12 +16,14 @@ from hypothesis import strategies as st
 from hardness import registry
 from hardness.attacks import kernels_bkw
 from hardness.attacks.bkw import bkw, bkw_stream
-from hardness.attacks.bkw_plan import bias_of, entropy, plan
+from hardness.attacks.bkw_plan import bias_of, entropy, plan, streamed
 from hardness.attacks.bkw_solve import ascend, peaks, share, step, sums, vanishing
 from hardness.attacks.equations import extract, labels, span
 from hardness.attacks.finish import trusted
-from hardness.attacks.packed import Packed, Stream, pack, turns, words_for
+from hardness.attacks.packed import Packed, pack, turns, words_for
+from hardness.attacks.stream import Stream
 from hardness.families.rounding import Rounding
+from hardness.gadget import Gadget
 from hardness.instance import Instance
 
 LEVELS = st.integers(0, 4)
@@ -148,13 +153,67 @@ def test_plans_get_dearer_and_end():
 @pytest.mark.parametrize(("gadget", "noise", "dim"), [("diag", 0.0, 20), ("dot", 1.5, 40), ("diag", 0.0, 70)])
 def test_a_stream_is_the_examples_without_their_floats(gadget, noise, dim):
     instance = Instance.generate(Rounding(dim, 97, 4, gadget=gadget, noise=noise, heads=12), seed=1)
-    stream = Stream(instance, 5)
-    rows, equations = stream.rows(100, 900), stream.equations(100, 4000)
-    assert (unpacked(rows) == equations.a[:900]).all()
-    assert (rows.phases == turns(equations.level[:900], 97, 4)).all()
-    again = pack(equations)
+    data = instance.examples(4000, 5, 100)
+    expected = extract(data.X, data.Y, instance.public(5))
+    zero = ~expected.a[:, -3:].any(axis=1)
+    with Stream(instance, 5) as stream:
+        rows, equations = stream.rows(100, 900)[0], stream.equations(100, len(expected))
+        chosen, some = stream.rows(100, 40, vanish=3)[0], stream.equations(100, 40, vanish=3)
+        few = stream.equations(100, 10**6, vanish=6, most=1)
+        assert stream.seconds() > 0
+    assert dataclasses.replace(equations, a=0, level=0) == dataclasses.replace(expected, a=0, level=0)
+    assert (equations.a == expected.a).all()
+    assert (equations.level == expected.level).all()
+    assert (unpacked(rows) == expected.a[:900]).all()
+    assert (rows.phases == turns(expected.level[:900], 97, 4)).all()
+    assert (some.a == expected.a[zero][:40]).all()
+    assert (unpacked(chosen) == some.a[:, :-3]).all()
+    assert (chosen.phases == turns(some.level, 97, 4)).all()
+    assert 0 < len(few) < 10**5  # a whole chunk, not more
+    assert not few.a[:, -6:].any()
+    again = pack(expected)
     assert (again.words[:900] == rows.words).all()
     assert again.level == rows.level
+
+
+def test_the_attack_finds_no_instance_behind_a_stream():
+    """Whatever an attack reaches from a stream, reference by reference, holds neither instance, gadget nor secret."""
+    instance = Instance.generate(Rounding(20, 97, 4), seed=1)
+    secret = instance.secret["w"]
+    with Stream(instance, 5) as stream:
+        stream.rows(0, 100)
+        skipped = (types.ModuleType, types.FunctionType, types.FrameType, type)
+        seen, queue = {}, [stream]
+        while queue:
+            one = queue.pop()
+            if id(one) in seen or isinstance(one, skipped):
+                continue
+            seen[id(one)] = one
+            queue += [x for x in gc.get_referents(one) if x is not seen]
+        assert 10 < len(seen) < 100_000
+        for one in seen.values():
+            assert not isinstance(one, Instance | Gadget)
+            assert not (isinstance(one, np.ndarray) and one.shape == secret.shape and (one == secret).all())
+            assert not (isinstance(one, list) and one == secret.tolist())
+    assert not {"secret", "seed", "w"} & set(stream.public)
+
+
+@pytest.mark.parametrize(("q", "p", "n"), [(97, 2, 44), (97, 8, 40)])
+def test_rounding_falls_from_a_stream(q, p, n):
+    instance = Instance.generate(Rounding(n + 1, q, p), seed=2)
+    with Stream(instance, 1) as stream:
+        outcome = bkw_stream(stream)
+    assert outcome.status == "solved"
+    assert outcome.secret["w"] == instance.secret["w"].tolist()
+    assert outcome.samples_used > 2 ** outcome.detail["log2_rows"]
+
+
+def test_a_choice_of_rows_is_cheaper_than_more_of_them():
+    for n in (56, 64):
+        chosen, every = streamed(n, bias_of(97, 2), 0), plan(n, bias_of(97, 2), 0, 60.0)
+        assert chosen.vanish > 0
+        assert sum(chosen.blocks) + chosen.left + chosen.vanish == n
+        assert chosen.seconds < every.seconds
 
 
 @pytest.mark.parametrize(("q", "p", "heads", "gadget"), [(97, 2, 3, "diag"), (17, 4, 9, "dot"), (97, 8, None, "diag")])
@@ -228,8 +287,9 @@ def test_labels_without_a_secret_are_never_solved(heads):
 def test_the_reach_that_was_asked_for_from_streams(q, p, n, seconds):
     instance = Instance.generate(Rounding(n + 1, q, p), seed=0)
     begin = process_time()
-    outcome = bkw_stream(Stream(instance, 1))
-    assert process_time() - begin < seconds
+    with Stream(instance, 1) as stream:
+        outcome = bkw_stream(stream)
+        assert process_time() - begin + stream.seconds() < seconds
     assert outcome.status == "solved"
     assert outcome.secret["w"] == instance.secret["w"].tolist()
 

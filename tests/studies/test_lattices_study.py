@@ -2,22 +2,29 @@
 
 import pytest
 
-from hardness.studies import lattices
+from hardness.studies.lattices import tasks as lattices
+from hardness.studies.lattices.page import write
 from hardness.study.outcome import Outcome, settle
 from hardness.study.store import Store
 
 
 def test_the_grid_has_distinct_tasks_and_the_quick_one_is_part_of_it():
     full, quick = lattices.tasks(False), lattices.tasks(True)
-    assert len({task.identity for task in full}) == len(full) == 3 * len({(str(t.params), str(t.solver)) for t in full})
+    assert (
+        len({task.identity for task in full})
+        == len(full)
+        == 3 * len({(str(t.params), str(t.solver), str(t.budget)) for t in full})
+    )
     assert {task.identity for task in quick} <= {task.identity for task in full}
 
 
-@pytest.mark.parametrize(("source", "heads"), [("file", 4), ("stream", None)])
-def test_a_trial_is_judged_by_the_secret(source, heads):
-    outcome = settle(lattices.trial, lattices._task("bkw", source, 97, 2, 20, heads, 0), root=0, guard=60)
+@pytest.mark.parametrize(
+    ("attack", "samples", "heads"), [("bkw", 40_000, 4), ("bkw", None, None), ("lattice", None, None)]
+)
+def test_a_trial_is_judged_by_the_secret(attack, samples, heads):
+    outcome = settle(lattices.trial, lattices.task(attack, samples, 97, 2, 20, heads, 0), root=0, guard=60)
     assert outcome.status == "solved"
-    assert outcome.detail["steps"] >= 1
+    assert outcome.detail["steps" if attack == "bkw" else "trials"] >= 1
     assert (outcome.detail["error_mass"] > 0) == (heads is not None)
 
 
@@ -27,14 +34,14 @@ def test_the_page_names_what_was_not_foreseen(tmp_path):
             return Outcome("solved", 20_000, {"predicted_seconds": 4.0, "steps": 3, "error_mass": 0.0}, seconds=64.0)
         return Outcome("refused", None, {"forecast_seconds": 2000.0, "error_mass": 0.0}, seconds=0.5)
 
-    planned = [lattices._task(attack, "file", 97, 2, 40, None, 0) for attack in ("bkw", "lattice")]
+    planned = [lattices.task(attack, lattices.FILES[attack], 97, 2, 40, None, 0) for attack in ("bkw", "lattice")]
     with Store(tmp_path / "rows.db", {"study": "lattices", "seed": 0, "quick": True}) as store:
         store.plan(planned)
         for task in planned:
             store.add(task, ended(task), {})
-        verdict = lattices.write(store, tmp_path / "a")
-        lattices.write(store, tmp_path / "b")
-    assert verdict.startswith("Largest solved, (97, 2): bkw n = 40.")
+        verdict = write(store, tmp_path / "a")
+        write(store, tmp_path / "b")
+    assert verdict.startswith("Largest solved for (q, p): (97, 2): integer BKW n = 40.")
     assert "0 of 1 predictions" in verdict
-    assert "not: bkw (97, 2) n = 40" in verdict
+    assert "not: integer BKW (97, 2) n = 40, m = all, 40,000 in a file, +4.0" in verdict
     assert (tmp_path / "a" / "index.html").read_bytes() == (tmp_path / "b" / "index.html").read_bytes()

@@ -24,7 +24,7 @@ ROOT = Path(__file__).parents[2]
 ALIASES = ("gradient", "flat")  # drawn as others are, on pages where those are not
 # Pages that are being made anew elsewhere, and are swept there: this list only ever gets shorter.
 PENDING = (
-    *("exponential_in_m/", "contest/", "wall/", "lattices", "exact_games", "tolerance_in_m", "needs"),
+    *("exponential_in_m/", "contest/", "wall/", "exact_games", "tolerance_in_m", "needs"),
     *("rarity", "anatomy", "learner_scaling"),
 )
 
