@@ -12,6 +12,7 @@ from hardness.modular import preimages
 CHECK_ROWS = 200
 TRIES = 1_000_000
 RETRIES = 20
+HOPELESS = 4.0  # bits by which the tries expected may exceed those allowed
 FULL_RANK = 0.5775761901732048  # prod_{i>=2} (1 - 2^-i): n + 1 random rows have rank n (theory 4.1)
 
 
@@ -159,12 +160,14 @@ def _pooled(equations: Equations, tries: int, seed: int, start: float) -> Outcom
     if len(equations) < need:
         reason = f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check"
         return _refused(reason, start)
+    expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
+    if tries > 0 and expected > np.log2(tries) + HOPELESS:
+        return _refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made", start)
     rows = pack_rows(np.column_stack((equations.a & 1, equations.level)))
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)
     taken, solved, solution = pooled_gauss(pool, check, n, int(bar * held_out), tries, state)
-    expected = -np.log2(FULL_RANK) - n * np.log2(1 - equations.flip)
-    detail = {"tries": taken, "log2_expected_tries": round(float(expected), 2), "pool": len(pool), "checked": held_out}
+    detail = {"tries": taken, "log2_expected_tries": round(expected, 2), "pool": len(pool), "checked": held_out}
     if not solved:
         return Outcome("budget", None, len(rows), perf_counter() - start, detail)
     w = (solution[np.arange(n) // 64] >> (np.arange(n) % 64).astype(np.uint64)) & np.uint64(1)

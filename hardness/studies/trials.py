@@ -112,14 +112,17 @@ def one_shot(task: Task, root: int, guard: float) -> Outcome:
         name = "hardness.studies.players:Fitter"
         params = {"learner": solver["learner"], "heads": instance.heads, "options": solver["params"]}
     source = None
+    mass = {"error_mass": instance.certificate["error_mass"]} if "error_mass" in instance.certificate else {}
     try:
         with Apart(name, params, task.seed(root, "solver"), deadline) as player:
             source = player.source
             player.partial_fit(train.X, train.Y)
             scores = judge(instance, fresh, player.predict(fresh))
+            work = player.work()
     except (Ended, TimeoutError) as error:
-        return replace(ended(error, guard), cost=count, source=source)
-    shown = {name: round(value, 6) for name, value in scores.items() if value is not None}
+        outcome = ended(error, guard)
+        return replace(outcome, cost=count, detail={**mass, **outcome.detail}, source=source)
+    shown = mass | work | {name: round(value, 6) for name, value in scores.items() if value is not None}
     return Outcome("solved" if solved(scores) else "wrong", count, shown, source=source)
 
 

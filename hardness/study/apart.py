@@ -77,6 +77,12 @@ class Apart:
             self._server.stop()
             raise Ended("refused", f"expected predictions of shape {X.shape}, got {header.get('shape')}") from error
 
+    def work(self) -> dict[str, Any]:
+        """What the learner says of its own work, `work_`: names and figures; empty where it says nothing."""
+        self._tell({"work": True})
+        said = self._hear()[0].get("work")
+        return dict(said) if isinstance(said, dict) else {}
+
     def __enter__(self) -> "Apart":
         return self
 
@@ -96,8 +102,8 @@ class Apart:
         if "raised" in answer[0]:
             self._tell({"end": True})
             self._ended = True
-            status, reason = map(str, answer[0]["raised"])
-            raise Ended(status if status in SAID else "error", reason)
+            status, reason, said = answer[0]["raised"]
+            raise Ended(str(status) if status in SAID else "error", str(reason), dict(said))
         return answer
 
     @contextmanager
@@ -251,6 +257,9 @@ def _learn(pipe: Any, start: dict[str, Any]) -> None:
         learner = kind(**start["params"], **({"random_state": start["seed"]} if seeded else {}))
         send(pipe, {"source": source(_judged(start))})
         while "end" not in (message := receive(pipe))[0]:
+            if message[0].get("work"):
+                send(pipe, {"work": getattr(learner, "work_", {})})
+                continue
             header, (X, *rest) = message
             if rest:
                 learner.partial_fit(X, _widen(X.shape, header["columns"], rest[0]))
@@ -260,7 +269,9 @@ def _learn(pipe: Any, start: dict[str, Any]) -> None:
             send(pipe, {"columns": columns, "shape": Y.shape}, part)
     except Exception as error:
         with suppress(OSError, EOFError):
-            said = (error.status, error.reason) if isinstance(error, Ended) else ("error", one_line(error))
+            said = ("error", one_line(error), {})
+            if isinstance(error, Ended):
+                said = (error.status, error.reason, dict(error.detail))
             send(pipe, {"raised": said})
             while "end" not in receive(pipe)[0]:
                 pass  # what the lab still writes must not reach the server

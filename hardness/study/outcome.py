@@ -30,15 +30,17 @@ Trial = Callable[[Task, int, float], Outcome]
 class Ended(Exception):
     """A trial ended before the lab could judge it: `status`, one of `STATUSES` but solved, and `reason`, one line.
 
+    `detail` is what the solver says of its own work.
+
     >>> raise Ended("refused", "too few examples")
     Traceback (most recent call last):
     ...
     hardness.study.outcome.Ended: refused: too few examples
     """
 
-    def __init__(self, status: str, reason: str) -> None:
+    def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
         super().__init__(status, reason)
-        self.status, self.reason = status, reason
+        self.status, self.reason, self.detail = status, reason, detail or {}
 
     def __str__(self) -> str:
         return f"{self.status}: {self.reason}"
@@ -50,16 +52,16 @@ def ended(error: BaseException, guard: float) -> Outcome:
     >>> ended(MemoryError(), 60).status, ended(Ended("refused", "too few examples"), 60).detail
     ('killed', {'reason': 'too few examples'})
     """
-    status, reason = "error", one_line(error)
+    status, reason, said = "error", one_line(error), {}
     if isinstance(error, Ended):
-        status, reason = error.status, error.reason
+        status, reason, said = error.status, error.reason, dict(error.detail)
     elif isinstance(error, TimeoutError):
         status, reason = "timeout", f"over {guard:g} s"
     elif isinstance(error, MemoryError):
         status, reason = "killed", "out of memory"
     elif type(error).__name__ in GONE:
         status, reason = "killed", "its worker died"
-    return Outcome(status, detail={"reason": reason})
+    return Outcome(status, detail={**said, "reason": reason})
 
 
 def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
