@@ -269,7 +269,7 @@ def _learn(pipe: Any, start: dict[str, Any]) -> None:
             send(pipe, {"columns": columns, "shape": Y.shape}, part)
     except Exception as error:
         with suppress(OSError, EOFError):
-            said = ("error", one_line(error), {})
+            said: tuple[str, str, dict[str, Any]] = ("error", one_line(error), {})
             if isinstance(error, Ended):
                 said = (error.status, error.reason, dict(error.detail))
             send(pipe, {"raised": said})
