@@ -7,15 +7,34 @@ from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner.base import Phase, judge
-from learner.direct import attempt, examples_wanted, random_theta
+from learner.direct import EXACT, attempt, examples_wanted, leaves_noise, random_theta
 
 Array = NDArray[np.float64]
+MORE, MOST = 16, 20_000  # times the examples of the first try that the others see, and the most
+SPARE = 2  # heads that the last try has beside those it was given
 
 
-def search(X: Array, Y: Array, theta: Array, test: tuple[Array, Array], name: str) -> tuple[MultiHeadAttention, Phase]:
-    """The layer that variable projection reaches from Θ (m, d, d) on X and Y, and its `Phase`, judged on `test`."""
+def search(
+    X: Array, Y: Array, theta: Array, test: tuple[Array, Array], rng: np.random.Generator, name: str
+) -> tuple[MultiHeadAttention, Phase]:
+    """The layer that variable projection reaches from Θ (m, d, d), and its `Phase`, judged on `test`.
+
+    If no layer fits the first examples exactly, labels are noisy, and more examples show where to go; or Θ is a trap,
+    and spare heads lead out of it. With those the end counts only if it is exact, or leaves noise alone.
+    """
     began = process_time()
-    end = attempt(X, Y, theta, heads=len(theta), iterations=200)
+    m, d = len(theta), X.shape[2]
+    rows = examples_wanted(m, X.shape[1], d)
+    more = max(rows, min(MORE * rows, MOST))
+    end = attempt(X[:rows], Y[:rows], theta, heads=m, iterations=200)
+    for spare in (0, SPARE) if end.residual > EXACT else ():
+        start = np.concatenate([theta, random_theta(rng, spare, d)])
+        other = attempt(X[:more], Y[:more], start, heads=m, iterations=200)
+        settles = other.residual <= EXACT or leaves_noise(X[:more], Y[:more], other.theta, rng)
+        if settles or not spare:
+            end = other
+        if settles:
+            break
     layer = MultiHeadAttention(end.theta, end.w)
     error = judge(layer(test[0]), test[1])["relative_error"]
     seen = {"relative_error": error, "residual": end.residual, "evaluations": end.evaluations}
@@ -27,12 +46,12 @@ def polish(
 ) -> tuple[MultiHeadAttention, list[Phase]]:
     """The better of `layer` and what the search from it reaches; the `control` is told, and never used."""
     m, d = layer.heads, layer.dim
-    rows = rng.permutation(len(X))[: examples_wanted(m, X.shape[1], d)]
-    X, Y = X[rows], Y[rows]
+    order = rng.permutation(len(X))[: max(MOST, examples_wanted(m, X.shape[1], d))]
+    X, Y = X[order], Y[order]
     start = random_theta(rng, m, d) if control else None
-    polished, phase = search(X, Y, layer.theta, test, "polish")
+    polished, phase = search(X, Y, layer.theta, test, rng, "polish")
     phases = [phase]
     if start is not None:
-        phases.append(search(X, Y, start, test, "random-start control")[1])
+        phases.append(search(X, Y, start, test, rng, "random-start control")[1])
     better = phase.diagnostics["relative_error"] < judge(layer(test[0]), test[1])["relative_error"]
     return (polished if better else layer), phases

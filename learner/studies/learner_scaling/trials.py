@@ -1,14 +1,14 @@
 """Tasks and trial of `learner-scaling`: phases 1 to 6 streamed, their literal form, local search, injected errors."""
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
+from sklearn.base import clone
 
-from hardness import registry
 from hardness.instance import Instance
 from hardness.judging import judge
 from hardness.layer import MultiHeadAttention
@@ -16,6 +16,7 @@ from hardness.learning import plain
 from hardness.study.outcome import Outcome
 from hardness.study.task import Task
 from learner.base import Array
+from learner.direct import Direct, JointLBFGS
 from learner.last_fit import counting_floor
 from learner.provable import net
 from learner.provable.pipeline import Provable, hull_error
@@ -24,36 +25,50 @@ from learner.studies.curves import rounded, timed
 from learner.studies.layers import instance_of, task_of
 
 PHASES, PAPER, INJECT = "phases", "literal phases", "injected"
-SEARCHES = ("direct", "lbfgs")
+RANDOM = "polish from a random start"
+SEARCHES = {RANDOM: Direct(spare=0, starts=1), "lbfgs": JointLBFGS(starts=1)}
 TARGETS = (0.3, 0.1, 0.03)  # relative errors
-RATIOS = (1.25, 1.5, 2.0, 3.0, 4.0, 8.0)  # examples of a local search over the counting floor
 INJECTED = (0.003, 0.01, 0.03, 0.1, 0.3)  # relative error of the hull
 HEADS = (1, 2, 3, 4, 5)
+SIZES = (1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)  # by √10
+MAIN, SIDES = (2, 16), ((2, 12), (2, 24), (3, 16))  # (k, d); k·d is at least 24, so that inputs do not repeat
+RATIOS = (1.2, 1.5, 2.0, 4.0)  # examples of a local search, a tenth of them held out, over the counting floor
+LAYERS, FEWER, FEWEST = 6, 4, 2
+PAPER_DIM, PAPER_SIZES = 12, SIZES[:4]  # the body's linear programs take minutes at d = 16
 KIND, BLOCK = "scaling", 50_000
+CACHED = 400_000  # examples that are made once and kept, of those that phases 1 to 6 pass over again and again
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Phases alone at doubling numbers of examples (to 1e7 at d = 16), literal ones to 64,000, searches near the floor.
+    """Phases alone at growing numbers of examples, literal ones, local searches near the floor, injected errors.
 
-    k·d is at least 24, so that inputs do not repeat.
+    The main slice has every m; the sides have those that reach relative error 0.1 within the sizes.
     """
-    cells = [(m, k, d) for d in (12, 16, 24) for k in (2, 3) for m in HEADS]
     if quick:
-        cells = [(m, 2, 12) for m in HEADS[:3]]
-    found = []
-    for m, k, d in cells:
-        top = 16_000 if quick else 10_000_000 if d == 16 else 1_100_000
-        counts = [1000 * 2**i for i in range(14) if 1000 * 2**i <= top]
-        sizes = [math.ceil(ratio * counting_floor(m, k, d)) for ratio in (RATIOS[2::3] if quick else RATIOS)]
-        for r in range(2 if quick else 10):
-            # The longest runs are few: their scatter is the smallest.
-            found += [_task(m, k, d, PHASES, n, r) for n in counts if n <= 1_100_000 or r < 3]
-            found += [_task(m, k, d, name, n, r) for name in SEARCHES for n in sizes]
-            if d == 12 and m in (2, 3) and k == 2 and r < 3 and not (quick and (r or m > 2)):
-                found += [_task(m, k, d, PAPER, n, r) for n in counts if n <= (1000 if quick else 64_000)]
-            if m > 1 and (d == 16 or quick):
-                found += [_task(m, k, d, INJECT, 3000, r, size) for size in (INJECTED[::2] if quick else INJECTED)]
-    return found
+        return [
+            *_slice((1, 2, 3), 2, 12, SIZES[1:4], 2),
+            *(_task(m, 2, 12, name, _near(m, 2, 12, 2.0), r) for m in (1, 2) for name in SEARCHES for r in range(2)),
+            *(_task(2, 2, 12, INJECT, 3000, r, size) for r in range(2) for size in INJECTED[::2]),
+            _task(2, 2, 12, PAPER, SIZES[0], 0),
+        ]
+    k, d = MAIN
+    found = [task for m in HEADS for task in _slice((m,), k, d, SIZES if m > 2 else SIZES[:-1], LAYERS)]
+    found += [_task(m, k, d, INJECT, 3000, r, size) for m in HEADS[1:] for r in range(LAYERS) for size in INJECTED]
+    found += [
+        _task(m, k, d, name, _near(m, k, d, ratio), r)
+        for m in HEADS for name in SEARCHES for ratio in RATIOS for r in range(FEWER)
+    ]  # fmt: skip
+    for tokens, dim in SIDES:
+        found += _slice(HEADS[1:4] if tokens == 2 else HEADS[1:3], tokens, dim, SIZES[1:-1], FEWER)
+    return found + [_task(m, 2, PAPER_DIM, PAPER, n, r) for m in (2, 3) for n in PAPER_SIZES for r in range(FEWEST)]
+
+
+def _slice(heads: Sequence[int], k: int, d: int, sizes: Sequence[int], layers: int) -> list[Task]:
+    return [_task(m, k, d, PHASES, n, r) for m in heads for n in sizes for r in range(layers)]
+
+
+def _near(m: int, k: int, d: int, ratio: float) -> int:
+    return math.ceil(ratio * counting_floor(m, k, d))
 
 
 def _task(m: int, k: int, d: int, learner: str, count: int, repetition: int, size: float | None = None) -> Task:
@@ -82,14 +97,15 @@ def _trial(task: Task, root: int) -> Outcome:
         layer = injected(instance, stream, count, float(task.solver["size"]), np.random.default_rng(state))
         predicted: Array = layer(fresh)
     elif name in (PHASES, PAPER):
+        kept = list(blocks(instance, stream, count)) if count <= CACHED else None
         learner: Any = Provable(
             heads=instance.heads, mode="paper" if name == PAPER else "practical", polish=False, random_state=state
-        ).fit_blocks(lambda: blocks(instance, stream, count), count)
+        ).fit_blocks(lambda: kept or blocks(instance, stream, count), count)
         predicted = learner.predict(fresh)
         detail = _seen(learner, instance.layer())
     else:
         data = instance.examples(count, stream)
-        learner = registry.get("learner", name)(heads=instance.heads, random_state=state).fit(data.X, data.Y)
+        learner = clone(SEARCHES[name]).set_params(heads=instance.heads, random_state=state).fit(data.X, data.Y)
         predicted = learner.predict(fresh)
         detail = {"started": learner.report_.status}
     error = judge(instance, fresh, predicted)["relative_error"]
@@ -155,11 +171,11 @@ def seconds(task: Task) -> float:
     count = float(task.budget["samples"])
     match task.solver["learner"]:
         case "phases":
-            return 0.3 + 0.02 * m * (d / 12) ** 4 + count * (6e-6 if k == 2 else 2e-5)
+            return 0.3 + 0.02 * m * (d / 12) ** 4 + count * (5e-6 if k == 2 else 1.5e-5)
         case "literal phases":
-            return 20.0
-        case "direct":
-            return 0.1 * m * m * (d / 12) ** 4
+            return 4.0 if m == 2 else 8.0
+        case name if name == RANDOM:
+            return 0.03 * m * m * (d / 12) ** 2
         case "lbfgs":
-            return 0.2 * m * m * (d / 12) ** 2
-    return 0.3
+            return 0.06 * m * m * (d / 12) ** 2
+    return 0.2
