@@ -39,7 +39,7 @@ NOTES = (
 
 def tasks(quick: bool) -> list[Task]:
     """The provable learner on the path from a hard layer (rho = 0) to a nice one (1), in Θ, in W and in both."""
-    steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.2, 0.35, 0.5, 0.7, 0.85, 1.0)
+    steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     return [
         task_of(m, 2, 8, {"kind": "anatomy", "path": path, "rho": rho}, 20_000, r)
         for m in (2, 3)
@@ -160,7 +160,7 @@ def write(store: Store, folder: Path) -> str:
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
-    return 0.2
+    return 2.0
 
 
 STUDY = Study("anatomy", QUESTION, tasks, seconds, trial, write, guard=600.0)
