@@ -17,6 +17,7 @@ Array = NDArray[np.float64]
 QUANTILE_CHUNKS = 25  # chunks of examples whose tolerances are sorted for the report
 KEPT = 4  # times as many certificates as a hull wants, for those whose best lack rank
 MOST_HEADS = 12  # heads beyond which the spectrum is not read
+LEAST_GAP = 1.6  # in the spectrum: below, nothing tells the hull from what is pinned
 LEAST_WEIGHT = 0.02  # below this a log-ratio of the pattern is too noisy to use
 
 
@@ -68,16 +69,16 @@ class Hull:
 
     @property
     def heads_seen(self) -> int:
-        """Heads that the spectrum shows: one more than the values before its widest gap, 1 if no gap is 1.6 wide."""
+        """Heads that the spectrum shows: one more than the values before its widest gap, 1 if none is wide enough."""
         ratios = self.spectrum[1 : MOST_HEADS + 1] / np.maximum(self.spectrum[:MOST_HEADS], 1e-12)
         widest = int(np.argmax(ratios))
-        return widest + 2 if ratios[widest] >= 1.6 else 1
+        return widest + 2 if ratios[widest] >= LEAST_GAP else 1
 
     def verdict(self) -> str:
         """How far the gap is to be trusted: ok, weak, poor or failed."""
         if self.gap is None or self.gap >= 5:
             return "ok"
-        return "weak" if self.gap >= 2 else "poor" if self.gap >= 1.6 else "failed"
+        return "weak" if self.gap >= 2 else "poor" if self.gap >= LEAST_GAP else "failed"
 
 
 def gather(rows: Rows, examples: int, w: Array, count: int) -> Certificates:

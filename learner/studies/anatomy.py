@@ -14,11 +14,13 @@ from hardness.layer import MultiHeadAttention
 from hardness.learning import plain
 from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import RAMP, Drawing, style
-from hardness.study.page.report import table_page
+from hardness.study.page.report import Note, table_page
 from hardness.study.store import Row, Store
 from hardness.study.study import Study
 from hardness.study.task import Task
-from learner.provable.pipeline import Provable
+from learner.base import SOLVED
+from learner.provable.pipeline import CERTIFIED, Provable
+from learner.provable.sculpt import LEAST_GAP
 from learner.studies.curves import rounded, timed
 from learner.studies.layers import instance_of, task_of
 
@@ -27,13 +29,29 @@ QUESTION = "Which phase gives up between a nice layer and a hard one?"
 Table = Sequence[Mapping[str, Any]]
 PASSED = "all passed"
 PHASES = ("crude", "sculpt 1", "sculpt 2", "span", "net", PASSED)
-NOTES = (
-    "A layer on the path (1-ρ) hard + ρ nice, in Θ, in W or in both; hard is a parity of |S| = m, d = 8, two tokens. "
-    "“gave up” names the phase that refused, or the span that was not certified; the reason is in its words or "
-    "numbers.",
-    "Two verdicts: “certified” and “certified_error” are those of phases 1 to 6; “polished_error” is that of the local "
-    "search from where they end, “random_start_error” of the same search from a random start. Where the last is as "
-    "small, the phases were not what solved the layer.",
+DIM, EXAMPLES = 8, 20_000
+KINDS = {"verdict": "measured"}
+NOTES: tuple[Note, ...] = (
+    (
+        "measured",
+        "A layer lies on the path (1−ρ) hard + ρ nice, in Θ, in W or in both; nice is a random layer, hard a parity "
+        f"of a hidden set of size m, at d = {DIM} on two tokens, learned from {EXAMPLES:,} examples. Where only Θ or "
+        "only W is on the path the other is the random layer's. “gave up” names the phase that refused, or the span "
+        "that was not certified, and the reason is in its own words or numbers. Where Θ or W alone is hard a refusal "
+        "says that an assumption of the algorithm fails, not that the layer is hard for every learner.",
+    ),
+    (
+        "proved",
+        "At ρ = 0 in both, the estimate of phase 1 is exactly 0 if m is even, on every sample, and its expectation has "
+        "rank one if m is odd (learner 5): in both cases nothing can be certified, and phase 1 has to refuse.",
+    ),
+    (
+        "measured",
+        "Two verdicts, never one: “certified” and “certified_error” are those of phases 1 to 6, which are the "
+        "theorem's; “polished_error” is that of the local search from where they end, “random_start_error” that of the "
+        "same search from a random start. Where the last is as small, the phases were not what solved the layer. A "
+        "layer that is refused has no error: the polish is not run.",
+    ),
 )
 
 
@@ -41,7 +59,7 @@ def tasks(quick: bool) -> list[Task]:
     """The provable learner on the path from a hard layer (rho = 0) to a nice one (1), in Θ, in W and in both."""
     steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
     return [
-        task_of(m, 2, 8, {"kind": "anatomy", "path": path, "rho": rho}, 20_000, r)
+        task_of(m, 2, DIM, {"kind": "anatomy", "path": path, "rho": rho}, EXAMPLES, r)
         for m in (2, 3)
         for path in ("theta", "w", "both")
         for rho in steps
@@ -107,7 +125,9 @@ def _reason(phases: Sequence[Mapping[str, Any]], gave_up: str | None) -> str:
     if own["reason"]:
         return str(own["reason"])
     eta, gap = own["diagnostics"].get("eta_median"), own["diagnostics"].get("gap")
-    return f"median tolerance {eta:.2g} (at most 0.1), gap {gap:.2g} (at least 1.6)" if gap is not None else ""
+    if gap is None:
+        return ""
+    return f"median tolerance {eta:.2g} (at most {CERTIFIED:g}), gap {gap:.2g} (at least {LEAST_GAP:g})"
 
 
 def _figure(table: Table) -> Drawing:
@@ -140,13 +160,17 @@ def _verdict(table: Table) -> str:
     certified = [line for line in table if line["certified"]]
     solved = [line for line in table if line["status"] == "solved"]
     alone = [line for line in solved if not line["certified"]]
+    control = [line for line in solved if (line["random_start_error"] or 1.0) <= SOLVED]
     phases = [line["gave up"] for line in table if line["gave up"]]
     counts = ", ".join(f"{name} {phases.count(name)}" for name in dict.fromkeys(phases)) or "none"
     worst = max((line["certified_error"] for line in certified), default=None)
     text = f", with relative errors up to {worst:.2g}" if worst is not None else ""
+    exact = max((line["polished_error"] for line in solved), default=None)
+    reached = f" (relative errors up to {exact:.1g})" if exact is not None else ""
     return (
-        f"Of {len(table)} layers on the paths, phases 1 to 6 certify {len(certified)}{text}; the polish ends in an "
-        f"exact layer for {len(solved)}, {len(alone)} of them not certified. Gave up: {counts}."
+        f"Of {len(table)} layers on the paths, phases 1 to 6 certify {len(certified)}{text}. The polish ends in an "
+        f"exact layer for {len(solved)}{reached}, {len(alone)} of them not certified; the same search from a random "
+        f"start does for {len(control)} of these. Gave up: {counts}."
     )
 
 
@@ -155,7 +179,7 @@ def write(store: Store, folder: Path) -> str:
     lines = table(store.rows())
     drawings = [_figure(lines)] if lines else []
     verdict = _verdict(lines) if lines else "No trial has been run."
-    return table_page(store, folder, QUESTION, verdict, lines, NOTES, drawings)
+    return table_page(store, folder, QUESTION, verdict, lines, NOTES, drawings, KINDS)
 
 
 def seconds(task: Task) -> float:

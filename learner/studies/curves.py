@@ -8,6 +8,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from scipy.stats import binomtest
 
 from hardness.study.growth.fit import mean_half_width
 from hardness.study.outcome import Outcome
@@ -66,6 +67,12 @@ class Mean:
     high: float | None
     runs: int
 
+    def side(self, x: float) -> int:
+        """−1 if the interval lies below x, 1 if above, 0 if x is inside (or there is no interval)."""
+        if self.low is None or self.high is None:
+            return 0
+        return int(self.low > x) - int(self.high < x)
+
     def __str__(self) -> str:
         if self.low is None or self.high is None:
             return f"{self.value:.3g} (1 run)"
@@ -97,6 +104,17 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
         return Mean(back(centre), None, None, len(x))
     half = float(mean_half_width(x))
     return Mean(back(centre), back(centre - half), back(min(centre + half, 700)), len(x))
+
+
+def chance(text: str) -> Mean:
+    """Share of trials that found the layer, from "found/tried", with its exact 95 % interval (Clopper and Pearson).
+
+    >>> print(chance("1/2"))
+    0.5 [0.0126, 0.987]
+    """
+    found, tried = map(int, text.split("/"))
+    low, high = binomtest(found, tried).proportion_ci(method="exact")
+    return Mean(found / tried, float(low), float(high), tried)
 
 
 def spread(values: Sequence[float]) -> str:

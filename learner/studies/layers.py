@@ -7,9 +7,11 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 from hardness.study.task import Task
 
+SPREAD = 2.0  # of the scores of random layers
+
 
 def task_of(
-    m: int, k: int, d: int, solver: Mapping[str, Any], samples: int, repetition: int, scale: float = 2.0
+    m: int, k: int, d: int, solver: Mapping[str, Any], samples: int, repetition: int, scale: float = SPREAD
 ) -> Task:
     """A task on random layers of m heads on k tokens in dimension d, with scores of spread `scale`."""
     params = {"dim": d, "tokens": k, "heads": m, "scale": scale}

@@ -5,38 +5,51 @@ from dataclasses import replace
 from itertools import pairwise
 from math import log
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from hardness.learning import plain
 from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import INK, LINES, MARKERS, RAMP, Drawing, style
-from hardness.study.page.report import table_page
+from hardness.study.page.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
+from hardness.study.page.report import Note, table_page
 from hardness.study.store import Row, Store
 from hardness.study.study import Study
 from hardness.study.task import Task
 from learner.provable import sculpt
-from learner.studies.curves import Mean, mean, rounded, timed
+from learner.studies.curves import Mean, curve, legend, mean, rounded, timed
 from learner.studies.layers import instance_of, task_of
 
-QUESTION = "Is the share of certified rows eta^((m-1)(k-1))?"
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+
+LAW = (0, (4, 2))  # the line of what is proved
+QUESTION = "Is the share of certified rows η^((m−1)(k−1))?"
 ETAS = (0.3, 0.1, 0.05, 0.02, 0.01)
 TAIL_ROWS = 300  # fewer certified rows below 0.05 and the exponent is fitted below 0.1
-FEW = 30  # certified rows below which nothing is estimated
+FEW = 30  # certified rows of a layer below which nothing is estimated
+LEAST_LAYERS = 3
 BATCH = 100_000
 Table = Sequence[Mapping[str, Any]]
-NOTES = (
-    "A row of an output is certified at η if it is a convex combination of the rows of X ΣW up to an error that "
-    "moves no log-ratio by more than about η; ΣW is exact, so that nothing but rarity is measured. The law "
-    "η^((m-1)(k-1)) counts the equalities that m heads must meet on one row.",
-    "Exponents are maximum-likelihood (Hill) below η = 0.05, or 0.1 where fewer than 300 rows lie below that, one a "
-    "layer; intervals are Student's over layers, because rows of one layer share its bias. Nothing is estimated from "
-    "fewer than 30 rows a layer, or three layers. The columns “slope below η” show where the tail is a power "
-    "law: there "
-    "neighbouring slopes agree. Where slopes still rise at the smallest η that has rows, an exponent below "
-    "the law is a "
-    "tail not yet reached, not a refutation.",
+KINDS = {"verdict": "measured", "law": "proved"}
+NOTES: tuple[Note, ...] = (
+    (
+        "proved",
+        "A row of an output is certified at η if it is a convex combination of the rows of X ΣW up to an error that "
+        "moves no log-ratio by more than about η. ΣW is exact here, so that nothing but rarity is measured. Over "
+        "random layers at a fixed input the chance of agreement within η is a constant times η^((m−1)(k−1)) as η → 0, "
+        "the number of equalities that m heads must meet on one row (learner 1.10). The theorem does not say for which "
+        "η this is near, nor what one fixed layer does over random inputs.",
+    ),
+    (
+        "measured",
+        "“slope below η” is the slope of the logarithm of the share in that of η, between η and the next smaller one: "
+        "the law is a statement on its limit. “farthest slope” is the one at the smallest η at which every layer still "
+        f"has {FEW} certified rows, “fitted” the maximum-likelihood (Hill) exponent of all rows below one threshold. "
+        "All are means over layers with 95 % intervals by Student's t, since rows of one layer share its bias: a layer "
+        f"is one observation. With fewer than {LEAST_LAYERS} layers, or fewer than {FEW} rows in any of them, nothing "
+        "is estimated, and the cell is empty.",
+    ),
 )
 
 
@@ -95,27 +108,34 @@ def exponent(details: Iterable[Mapping[str, Any]]) -> tuple[float | None, float 
     return (n / logs, n**0.5 / logs, n) if n and logs else (None, None, n)
 
 
-def _local(certified: Mapping[str, int]) -> dict[float, float | None]:
-    """Slope of log share on log η between neighbouring η, by the upper one; None on fewer than `FEW` rows."""
-    pairs = pairwise(ETAS)
-    return {
-        high: log(certified[str(high)] / certified[str(low)]) / log(high / low) if certified[str(low)] >= FEW else None
-        for high, low in pairs
-    }
+def _over_layers(values: Sequence[float | None]) -> Mean | None:
+    """Mean over layers; None if there are too few of them, or if any has too few rows for a value."""
+    known = [value for value in values if value is not None]
+    return mean(known) if len(known) == len(values) >= LEAST_LAYERS else None
+
+
+def slopes(details: Sequence[Mapping[str, Any]]) -> dict[float, Mean]:
+    """Slope of log share on log η between neighbouring η, by the upper one, where every layer has rows enough."""
+    found = {}
+    for high, low in pairwise(ETAS):
+        counts = [(int(d["certified"][str(high)]), int(d["certified"][str(low)])) for d in details]
+        own = [log(more / less) / log(high / low) if less >= FEW else None for more, less in counts]
+        if slope := _over_layers(own):
+            found[high] = slope
+    return found
 
 
 def clustered(details: Sequence[Mapping[str, Any]]) -> Mean | None:
-    """Exponent with a 95 % interval over layers: rows of one layer share its bias, and are one observation.
+    """Exponent with a 95 % interval over layers, fitted below one threshold for all of them.
 
-    None with fewer than three layers of `FEW` certified rows each: nothing is estimated from a handful.
+    Rows of one layer share its bias, and are one observation; from a handful of rows nothing is estimated.
     """
-    own = [exponent([detail]) for detail in details]
-    values = [a for a, _, n in own if a is not None and n >= FEW]
-    return mean(values) if len(values) >= 3 else None
+    top = "0.05" if min(d["certified"]["0.05"] for d in details) >= TAIL_ROWS else "0.1"
+    return _over_layers([d["certified"][top] / d["logs"][top] if d["certified"][top] >= FEW else None for d in details])
 
 
 def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
-    """Per (spread, m, k): the law's exponent, the fitted one with its interval over layers, and local slopes."""
+    """Per (spread, m, k): the law's exponent, fitted and farthest slopes over layers, slopes and shares by η."""
     groups: dict[tuple[float, int, int], list[Mapping[str, Any]]] = {}
     for row in rows:
         if row.outcome is not None and row.outcome.status == "solved":
@@ -123,64 +143,122 @@ def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
             groups.setdefault((float(p["scale"]), int(p["heads"]), int(p["tokens"])), []).append(row.outcome.detail)
     lines = []
     for (spread, m, k), details in sorted(groups.items()):
-        fitted = clustered(details)
+        local = slopes(details)
         seen = sum(int(d["rows"]) for d in details)
         total = {bound: sum(int(d["certified"][bound]) for d in details) for bound in map(str, ETAS)}
         line: dict[str, Any] = {"spread": spread, "m": m, "k": k, "law": (m - 1) * (k - 1), "layers": len(details)}
-        line |= {"fitted": fitted.value if fitted else None, "rows": exponent(details)[2]}
-        line |= {"low": fitted.low if fitted else None, "high": fitted.high if fitted else None}
-        line |= {f"slope below {high:g}": slope for high, slope in _local(total).items()}
+        line |= {"farthest slope": list(local.values())[-1] if local else None, "fitted": clustered(details)}
+        line |= {f"slope below {high:g}": local.get(high) for high in ETAS[:-1]}
         lines.append(line | {f"share {bound}": count / seen for bound, count in total.items()})
     return lines
 
 
-def _figure(table: Table) -> Drawing:
-    """Share of certified rows against eta, a panel a score spread; dashed, the law through the share at 0.1."""
-    spreads = sorted({line["spread"] for line in table})
-    drawing = Drawing("rarity", 3.9 * len(spreads) + 1.8, 3.8)
+def _panels(drawing: Drawing, laws: Sequence[int]) -> dict[int, "Axes"]:
+    columns = min(3, len(laws))
+    grid = drawing.figure.subplots(-(-len(laws) // columns), columns, sharex=True, squeeze=False)
+    for spare in grid.ravel()[len(laws) :]:
+        spare.set_visible(False)
+    for axes, law in zip(grid.ravel(), laws, strict=False):
+        axes.set(xscale="log", xlabel="η", title=f"law η^{law}" if law > 1 else "law η")
+        axes.grid(visible=True)
+    return dict(zip(laws, grid.ravel(), strict=False))
+
+
+def _look(line: Mapping[str, Any]) -> dict[str, Any]:
+    """Colour and line tell the spread, the marker tells the heads."""
+    i = int(line["spread"] > 1)
+    return {"color": RAMP[1 + 4 * i], "linestyle": LINES[i], "marker": MARKERS[line["m"] - 2]}
+
+
+def _key(drawing: Drawing, table: Table) -> None:
+    spreads, heads = ({line[name] for line in table} for name in ("spread", "m"))
+    keys = {
+        f"score spread {s:g}": _look({"spread": s, "m": 2}) | {"marker": "", "linestyle": LINES[int(s > 1)]}
+        for s in sorted(spreads)
+    }
+    keys |= {f"m = {m}": {"color": MUTED, "linestyle": "", "marker": MARKERS[m - 2]} for m in sorted(heads)}
+    legend(drawing, keys | {"law": {"color": INK, "linestyle": LAW}}, 5)
+
+
+def _shares(table: Table) -> Drawing:
+    """Share of certified rows against η, a panel a law; dashed, the law through the share at the smallest η."""
+    laws = sorted({line["law"] for line in table})
+    drawing = Drawing("rarity", 1.0 + 2.7 * min(3, len(laws)), 1.2 + 2.3 * -(-len(laws) // 3))
+    drawing.kinds = "measured proved"
+    drawing.caption = (
+        "Share of rows certified at η, all layers together, a panel a law; dashed: the slope of the law, drawn through "
+        f"the share at the smallest η that has {FEW} rows. The law speaks of the left end."
+    )
     with style(drawing.name):
-        panels = drawing.figure.subplots(1, len(spreads), sharey=True, squeeze=False)[0]
-        for axes, spread in zip(panels, spreads, strict=True):
-            for line in sorted((line for line in table if line["spread"] == spread), key=lambda line: line["law"]):
-                shares = {eta: line[f"share {eta}"] for eta in ETAS if line[f"share {eta}"]}
-                if not shares:
-                    continue
-                # Colour and line tell the law, the marker tells the heads.
-                look: dict[str, Any] = {
-                    "color": RAMP[line["law"] - 1],
-                    "linestyle": LINES[(line["law"] - 1) % len(LINES)],
-                }
-                name = f"law {line['law']}: m = {line['m']}, k = {line['k']}"
-                axes.plot(list(shares), list(shares.values()), marker=MARKERS[line["m"] - 2], label=name, **look)
-                if 0.1 in shares:
-                    low = min(shares)
-                    law = [shares[0.1], shares[0.1] * (low / 0.1) ** line["law"]]
-                    axes.plot([0.1, low], law, color=INK, linewidth=0.7, linestyle=(0, (4, 2)))
-            axes.set(xscale="log", yscale="log", xlabel="η", title=f"score spread {spread:g}")
-            axes.grid(visible=True)
-        drawing.figure.legend(*panels[0].get_legend_handles_labels(), loc="outside right center", fontsize=7.5)
-        panels[0].set_ylabel("share of rows certified at η")
+        panels = _panels(drawing, laws)
+        for line in table:
+            look = _look(line)
+            mark = {name: value for name, value in look.items() if name != "linestyle"}
+            enough = FEW / (BATCH * line["k"] * line["layers"])
+            shares = {eta: line[f"share {eta}"] for eta in ETAS if line[f"share {eta}"] >= enough}
+            axes = panels[line["law"]]
+            axes.plot(list(shares), list(shares.values()), color=look["color"], linestyle=look["linestyle"])
+            for eta, share in shares.items():
+                tip = f"m = {line['m']}, k = {line['k']}, spread {line['spread']:g}, η = {eta:g}: {share:.3g}"
+                drawing.point(axes, eta, share, tip, **mark)
+            if shares:
+                low = min(shares)
+                ends = [low, min(1.0, 8 * low)]
+                axes.plot(
+                    ends, [shares[low] * (x / low) ** line["law"] for x in ends], color=INK, linestyle=LAW, lw=0.8
+                )
+        for axes in panels.values():
+            axes.set(yscale="log", ylabel="share of rows")
+        _key(drawing, table)
+    return drawing
+
+
+def _tails(table: Table) -> Drawing:
+    """Slope between neighbouring η, with its interval over layers, a panel a law; dashed, the law."""
+    laws = sorted({line["law"] for line in table})
+    drawing = Drawing("rarity-slopes", 1.0 + 2.7 * min(3, len(laws)), 1.2 + 2.3 * -(-len(laws) // 3))
+    drawing.kinds = "measured proved"
+    drawing.caption = (
+        "Slope of the share below η, with 95 % intervals over layers; dashed: the law, which is the limit for η → 0. "
+        "Where slopes still move at the smallest η the tail is not reached."
+    )
+    with style(drawing.name):
+        panels = _panels(drawing, laws)
+        for line in table:
+            points = {eta: line[f"slope below {eta:g}"] for eta in ETAS[:-1] if line[f"slope below {eta:g}"]}
+            name = f"m = {line['m']}, k = {line['k']}, spread {line['spread']:g}"
+            curve(drawing, panels[line["law"]], points, name, _look(line), "η =")
+        for law, axes in panels.items():
+            axes.axhline(law, color=INK, linestyle=LAW, linewidth=0.8)
+            axes.set(ylabel="slope", ylim=(0, 1.6 * law))
+        _key(drawing, table)
     return drawing
 
 
 def _verdict(table: Table) -> str:
-    judged = [line for line in table if line["fitted"] is not None]
-    near = [line for line in judged if line["low"] <= line["law"] <= line["high"]]
-    above = [line for line in judged if line["law"] < line["low"]]
-    left = len(table) - len(judged)
+    said = []
+    for spread in sorted({line["spread"] for line in table}):
+        own = [line for line in table if line["spread"] == spread]
+        known = [line["farthest slope"].side(line["law"]) for line in own if line["farthest slope"] is not None]
+        text = f"at score spread {spread:g} {known.count(0)} of {len(known)}"
+        if known:
+            text += f", the slope being smaller in {known.count(-1)} and larger in {known.count(1)}"
+        said.append(
+            text + (f" ({len(own) - len(known)} cells have too few certified rows)" if len(own) > len(known) else "")
+        )
     return (
-        f"The law (m-1)(k-1) lies within the 95% interval over layers in {len(near)} of {len(judged)} cells; the "
-        f"exponent is above it in {len(above)} and below it in {len(judged) - len(near) - len(above)}"
-        + (f"; {left} cells have too few certified rows or layers to say." if left else ".")
+        "Cells of m and k in which the law (m−1)(k−1) lies within the 95 % interval of the slope farthest in the tail: "
+        f"{'; '.join(said)}."
     )
 
 
 def write(store: Store, folder: Path) -> str:
     """Write the page of `rarity` into `folder`: a pure function of the rows. Returns its verdict."""
     lines = table(store.rows())
-    drawings = [_figure(lines)] if lines else []
+    drawings = [_shares(lines), _tails(lines)] if lines else []
     verdict = _verdict(lines) if lines else "No trial has been run."
-    return table_page(store, folder, QUESTION, verdict, lines, NOTES, drawings)
+    shown = [{name: str(v) if isinstance(v, Mean) else v for name, v in line.items()} for line in lines]
+    return table_page(store, folder, QUESTION, verdict, shown, NOTES, drawings, KINDS)
 
 
 def seconds(task: Task) -> float:

@@ -6,33 +6,43 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 from hardness.judging import EXACT, judge
 from hardness.layer import MultiHeadAttention
 from hardness.learning import plain
 from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import INK, Drawing, style
-from hardness.study.page.report import table_page
+from hardness.study.page.report import Note, table_page
 from hardness.study.store import Row, Store
 from hardness.study.study import Study
 from hardness.study.task import Task
 from learner.direct import attempt, random_theta
 from learner.last_fit import counting_floor
-from learner.studies.curves import Mean, curve, legend, look, rounded, timed
+from learner.studies.curves import chance, curve, legend, look, rounded, timed
 from learner.studies.layers import instance_of, task_of
 
 QUESTION = "How many equations an unknown does a local search need, where the examples already determine the layer?"
 KIND, NEAR, SCRATCH = "search-gap", "near the truth", "from scratch"
 STARTS, OFF = 4, 0.3  # random starts; relative distance of a start near the truth
 Table = Sequence[Mapping[str, Any]]
-NOTES = (
-    "A layer of m heads has 2md² unknowns, an example of k tokens gives kd equations, and a single Θ is seen through "
-    "k(k−1) scores an example: the ratio is examples over the larger of the two floors. Layers are random, labels "
-    f"exact. Variable projection (the search of `direct`) starts at the true Θ with {OFF:.0%} of noise, or at up to "
-    f"{STARTS} random Θ, with the right number of heads; found means relative error {EXACT:g} on fresh examples.",
-    "Where the start near the truth finds the layer it is determined: any exact learner could. Between there and where "
-    "the random starts do lies the gap of this search; it says nothing of other algorithms.",
+LEAST = "least ratio"
+KINDS = {"verdict": "measured"}
+NOTES: tuple[Note, ...] = (
+    (
+        "proved",
+        "A layer of m heads has 2md² unknowns, an example of k tokens gives kd equations, and a single Θ is seen "
+        "through k(k−1) scores an example. The ratio, equations an unknown, is the number of examples over the larger "
+        "of 2md/k and d²/(k(k−1)): below 1 almost no layer is determined (learner 1.9).",
+    ),
+    (
+        "measured",
+        "Layers are random, labels exact. Variable projection (the search of `direct`) starts at the true Θ moved by "
+        f"{OFF:.0%} of its norm, or at up to {STARTS} random Θ, and has the right number of heads. “found” counts the "
+        f"layers that end at relative error {EXACT:g} or below on fresh examples; “{LEAST}” is the least of the grid "
+        "from which on half of them do. Where the start near the truth finds the layer the examples determine it "
+        "nearby. Between there and where random starts do lies the gap of this search; it says nothing of other "
+        "algorithms.",
+    ),
 )
 
 
@@ -90,19 +100,8 @@ def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
             if np.mean(grid[ratio]) < 0.5:
                 break
             least = ratio
-        lines.append({"k": k, "d": d, "m": m, "start": start, "least ratio": least, "found": found})
+        lines.append({"k": k, "d": d, "m": m, "start": start, LEAST: least, "found": found})
     return lines
-
-
-def chance(text: str) -> Mean:
-    """Share of trials that found the layer, from "found/tried", with its exact 95 % interval (Clopper and Pearson).
-
-    >>> print(chance("1/2"))
-    0.5 [0.0126, 0.987]
-    """
-    found, tried = map(int, text.split("/"))
-    low, high = binomtest(found, tried).proportion_ci(method="exact")
-    return Mean(found / tried, float(low), float(high), tried)
 
 
 def _figure(table: Table) -> Drawing:
@@ -111,7 +110,10 @@ def _figure(table: Table) -> Drawing:
     starts = list(dict.fromkeys(line["start"] for line in table))
     columns = min(3, len(cells))
     drawing = Drawing("search-gap", 1.2 + 2.7 * columns, 0.9 + 2.2 * -(-len(cells) // columns))
-    drawing.caption = "Share of layers found, with exact 95 % intervals. Right of the line there are enough equations."
+    drawing.caption = (
+        "Share of layers found, with exact 95 % intervals. Left of the dashed line there are too few equations."
+    )
+    drawing.kinds = "measured proved"
     with style(drawing.name):
         panels = drawing.figure.subplots(-(-len(cells) // columns), columns, sharey=True, squeeze=False).ravel()
         for axes, (k, d, m) in zip(panels, cells, strict=False):
@@ -129,7 +131,7 @@ def _figure(table: Table) -> Drawing:
 def _verdict(table: Table) -> str:
     said = []
     for start in (NEAR, SCRATCH):
-        least = [line["least ratio"] for line in table if line["start"] == start]
+        least = [line[LEAST] for line in table if line["start"] == start]
         known = [ratio for ratio in least if ratio is not None]
         missing = (
             f" (not up to the largest ratio in {len(least) - len(known)} cells)" if len(known) < len(least) else ""
@@ -142,7 +144,7 @@ def write(store: Store, folder: Path) -> str:
     """Write the page of `search-gap` into `folder`: a pure function of the rows. Returns its verdict."""
     lines = table(store.rows())
     verdict = _verdict(lines) if lines else "No trial has been run."
-    return table_page(store, folder, QUESTION, verdict, lines, NOTES, [_figure(lines)] if lines else [])
+    return table_page(store, folder, QUESTION, verdict, lines, NOTES, [_figure(lines)] if lines else [], KINDS)
 
 
 def seconds(task: Task) -> float:

@@ -56,7 +56,8 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
     assert verdicts[0] == verdicts[1]
     assert rows[0] == rows[1]
     if name == "rarity":
-        assert all(abs(line["fitted"] - line["law"]) <= 0.15 * line["law"] for line in table)
+        assert all(abs(line["fitted"].value - line["law"]) <= 0.15 * line["law"] for line in table)
+        assert all(line["farthest slope"].low < line["farthest slope"].value for line in table)
     elif name == "learner-scaling":
         phases = {line["m"]: line for line in table if line["learner"] == PHASES}
         assert phases[1]["error there"] < 1e-4 < phases[2]["error there"] < 0.1
@@ -67,7 +68,7 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
         assert all(line["reason"] for line in table if line["gave up"])
         assert all(line["certified_error"] is not None for line in table if line["certified"])
     elif name == "critical-rho":
-        assert all(line["found"][1.0] == 1 for line in table if line["learner"] == "direct")
+        assert all(line["found"][1.0] == "1/1" for line in table if line["learner"] == "direct")
     else:
         assert {line["start"] for line in table} == {search_gap.NEAR, search_gap.SCRATCH}
         assert all(line["found"][2.0] == "1/1" for line in table)
@@ -126,6 +127,25 @@ def test_the_interval_of_an_exponent_is_over_layers() -> None:
     assert found.low is not None
     assert found.low < 0  # three layers that disagree say little, however many rows each has
     assert rarity.clustered([layer(1.0), layer(2.0)]) is None
+
+
+def test_nothing_is_estimated_from_a_handful_of_rows() -> None:
+    few = {"certified": {"0.05": 2, "0.1": rarity.FEW - 1}, "logs": {"0.05": 1.0, "0.1": 9.0}}
+    many = {"certified": {"0.05": 400, "0.1": 900}, "logs": {"0.05": 200.0, "0.1": 450.0}}
+    assert rarity.clustered([many] * 3) is not None
+    assert rarity.clustered([many] * 3 + [few]) is None  # a layer that is left out would bias the others
+
+
+def test_slopes_stand_where_every_layer_has_rows() -> None:
+    """Shares η² exactly: slope 2 wherever there are rows, and none where one layer has too few."""
+
+    def layer(rows: int) -> dict[str, object]:
+        return {"certified": {str(eta): round(rows * eta**2) for eta in rarity.ETAS}}
+
+    local = rarity.slopes([layer(10**7)] * 3)
+    assert list(local) == list(rarity.ETAS[:-1])
+    assert all(slope.value == pytest.approx(2, abs=1e-3) for slope in local.values())
+    assert list(rarity.slopes([layer(10**7), layer(10**7), layer(10**4)])) == [0.3]
 
 
 def test_trials_on_one_path_share_their_layers() -> None:

@@ -48,11 +48,19 @@ def test_the_provable_learner_polishes_down_to_the_noise() -> None:
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("level", [0.01, 0.1, 0.5])
 @pytest.mark.parametrize("learner", [Direct(random_state=0), JointLBFGS(random_state=0), Provable(random_state=0)])
-def test_the_noise_table(learner: Learner) -> None:
-    """n = 20,000, level .1: the error of least squares from the truth, 3.0e-3, within 1.3."""
+def test_the_noise_table(learner: Learner, level: float) -> None:
+    """n = 20,000: the error of least squares from the truth (3.0e-3 at level .1), within 1.3."""
     for m, d, seed in ((2, 8, 0), (3, 8, 1), (2, 16, 2)):
-        assert ratio(learner.set_params(heads=m), teacher(m, d, 40 + seed), 0.1, 20_000, seed) < 1.3
+        assert ratio(learner.set_params(heads=m), teacher(m, d, 40 + seed), level, 20_000, seed) < 1.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_polish_gets_out_of_a_trap_under_noise(seed: int) -> None:
+    """At level .5 the phases end in junk; from there a few examples led astray, twenty times the error of the best."""
+    assert ratio(Provable(heads=3, random_state=seed), teacher(3, 8, 440 + seed), 0.5, 20_000, seed) < 1.3
 
 
 def test_heads_that_only_fit_noise_are_dropped() -> None:

@@ -71,6 +71,14 @@ def test_pieces_and_whole_give_the_same_weights() -> None:
     assert not np.array_equal(whole.hidden_, OnlineMLP(random_state=5).partial_fit(train.X, train.Y).hidden_)
 
 
+def test_fit_is_one_pass_from_new_weights() -> None:
+    """Learner 9 (9): it was registered as a learner, and had no `fit`."""
+    train = examples(12, 3, 1000)
+    once = OnlineMLP(random_state=4).fit(train.X, train.Y)
+    again = OnlineMLP(random_state=4).partial_fit(train.X, train.Y).fit(train.X, train.Y)
+    assert np.array_equal(once.hidden_, again.hidden_)
+
+
 def test_it_is_an_estimator() -> None:
     from sklearn.base import clone
 

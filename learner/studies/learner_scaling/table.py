@@ -9,7 +9,7 @@ import numpy as np
 from hardness.study.store import Row
 from learner.last_fit import counting_floor
 from learner.studies.curves import Mean, mean
-from learner.studies.learner_scaling.trials import INJECT, PHASES, TARGETS
+from learner.studies.learner_scaling.trials import INJECT, PAPER, PHASES, TARGETS
 
 Cell = tuple[int, int, int]  # k, d, m
 Runs = dict[int, dict[int, Mapping[str, Any]]]  # repetition -> examples -> detail
@@ -120,12 +120,13 @@ def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
             "least examples": min(min(run) for run in runs.values()),
             "most examples": last,
             "error there": float(np.median(ends)) if ends else None,
+            "certified there": _certified(runs, last) if name in (PHASES, PAPER) else None,
         }
         line |= {"floor": counting_floor(m, k, d), "distinct inputs": _distinct(runs, last)}
         if name == PHASES:
             exponent, eta = ledger(runs, cell)
             line |= {"slope": slope_of(runs, "error"), "law": -1 / law if law else None}
-            line |= {"eta at error 0.1": eta, "exponent of kd": exponent}
+            line |= {f"eta at error {TARGETS[1]:g}": eta, "exponent of kd": exponent}
             line |= {"blow-up": blow_up(found.get((INJECT, cell), {})), "refused": _refused(runs)}
         lines.append(line)
     return lines
@@ -133,6 +134,13 @@ def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 def _distinct(runs: Runs, last: int) -> float:
     return next(float(run[last]["distinct"]) for run in runs.values() if last in run)
+
+
+def _certified(runs: Runs, at: int) -> str | None:
+    """How many runs are certified at this number of examples, and the largest error of these."""
+    details = [run[at] for run in runs.values() if at in run]
+    errors = [float(d["error"]) for d in details if d.get("certified") and d["error"] is not None]
+    return f"{len(errors)} of {len(details)}" + (f", errors up to {max(errors):.2g}" if errors else "")
 
 
 def _refused(runs: Runs) -> int:
