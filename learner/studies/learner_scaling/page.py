@@ -142,7 +142,7 @@ def _needs(lines: Table) -> Drawing:
         "was enough. Dashed: the counting floor, below which no learner can do."
     )
     names = [name for name in (PHASES, PAPER, *SEARCHES) if any(line["learner"] == name for line in lines)]
-    floor_look = {"color": INK, "linestyle": DASHED, "linewidth": 1.0}
+    floor_look: dict[str, Any] = {"color": INK, "linestyle": DASHED, "linewidth": 1.0}
     with style(drawing.name):
         for (k, d), place in _panels(drawing, cells).items():
             own = [line for line in lines if (line["k"], line["d"]) == (k, d)]
