@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from hardness.layer import MultiHeadAttention
 from learner.base import Phase, judge
 from learner.direct import EXACT, attempt, examples_wanted, leaves_noise, random_theta
+from learner.last_fit import drop_head
 
 Array = NDArray[np.float64]
 MORE, MOST = 16, 20_000  # times the examples of the first try that the others see, and the most
@@ -20,7 +21,7 @@ def search(
     """The layer that variable projection reaches from Θ (m, d, d), and its `Phase`, judged on `test`.
 
     If no layer fits the first examples exactly, labels are noisy, and more examples show where to go; or Θ is a trap,
-    and spare heads lead out of it. With those the end counts only if it is exact, or leaves noise alone.
+    and spare heads, dropped again, lead out of it. That end counts only if it is exact, or leaves noise alone.
     """
     began = process_time()
     m, d = len(theta), X.shape[2]
@@ -30,6 +31,9 @@ def search(
     for spare in (0, SPARE) if end.residual > EXACT else ():
         start = np.concatenate([theta, random_theta(rng, spare, d)])
         other = attempt(X[:more], Y[:more], start, heads=m, iterations=200)
+        while len(other.theta) > m:
+            fewer = drop_head(X[:more], Y[:more], other.theta)
+            other = attempt(X[:more], Y[:more], fewer, heads=m, iterations=200)
         settles = other.residual <= EXACT or leaves_noise(X[:more], Y[:more], other.theta, rng)
         if settles or not spare:
             end = other
