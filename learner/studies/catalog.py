@@ -10,6 +10,7 @@ from learner.studies import (
     random_features,
     rarity,
     search_gap,
+    switches,
     universal_machine,
 )
 
@@ -19,6 +20,7 @@ ROOMS = (
     anatomy,
     critical_rho,
     search_gap,
+    switches,
     random_features,
     linear_attention,
     associative_memory,

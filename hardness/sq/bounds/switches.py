@@ -113,6 +113,21 @@ def supervised_enough(n: int, blocks: Sequence[int]) -> int:
     return sum(comb(n - start, g) - 1 for start, g in zip(starts, blocks, strict=True))
 
 
+def both_switches(n: int, blocks: Sequence[int], tolerance: float, mu: float) -> tuple[float, int | None]:
+    """Queries that are needed, and that suffice, for a chain of `blocks` on products of bias μ (theory 2.9).
+
+    Both proofs hold at once: with the other blocks known, one is a parity of biased products, to which 2.8 applies; and
+    block by block, products of k bits of the complement find B_i. None where no k has a gap.
+
+    >>> [both_switches(63, (3, 3), 0.02, mu)[1] for mu in (0.0, 0.5)], both_switches(63, (6,), 0.02, 0.0)[1]
+    ([73929, 123], 67945520)
+    """
+    rest, starts = n - sum(blocks), [sum(blocks[:i]) for i in range(len(blocks))]
+    needed = max(biased_bound(rest + g, g, tolerance, mu) for g in blocks)
+    parts = [biased_enough(n - start, g, tolerance, mu) for start, g in zip(starts, blocks, strict=True)]
+    return needed, None if None in parts else sum(part or 0 for part in parts)
+
+
 def membership_floor(n: int, q: int, p: int) -> float:
     """Chosen inputs that any learner needs to tell all q^n secrets apart by levels 0..p-1: n ln q/ln p (theory 2.9).
 

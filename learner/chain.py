@@ -1,0 +1,73 @@
+"""A student taught block by block: an attention layer for each step of a chain of shown parities (theory 2.9)."""
+
+from typing import Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.gadget import informative
+from learner.base import at_least
+from learner.student import Student
+
+Floats = NDArray[np.float64]
+Signs = NDArray[np.int8]
+
+
+class ChainStudent:
+    """Attention students of what each label of a chain adds to the one before, and the product of their signs.
+
+    Labels Y (n, 2, d) show a chain of `labels` L parities: S_1, …, S_(L-1) in columns 1, …, L - 1 and the task S_L in
+    column 0. Each label is read as a sign where z_0 != 0; student i (a `Student` of `heads` heads) learns x_a[0]
+    y_i y_(i-1), a parity of the i-th block alone, from the same examples as the others. The task is predicted as the
+    product of all signs. With one label it is a `Student` of the parity's sign. Raises `InputError` if a label does
+    not vary.
+
+    >>> from hardness.families.nested import Nested
+    >>> from hardness.instance import Instance
+    >>> data = Instance.generate(Nested(dim=6, size=2, block=1), seed=0).examples(30_000, seed=1)
+    >>> student = ChainStudent(labels=2, random_state=0).partial_fit(data.X, data.Y)
+    >>> error = student.predict(data.X)[:, :, 0] - data.Y[:, :, 0]
+    >>> bool(np.abs(error).max() < 1e-9)
+    True
+    """
+
+    def __init__(self, labels: int = 1, heads: int = 16, random_state: int | None = None) -> None:
+        self.labels, self.heads, self.random_state = labels, heads, random_state
+
+    def partial_fit(self, X: Signs, Y: Floats) -> Self:
+        """Learn from examples X of ±1 and Y, both (n, 2, d), in the order given."""
+        told = informative(X)
+        if not hasattr(self, "students_"):
+            self._start(X, Y, told)
+        signs = np.where(X[:, :1, 0] * Y[:, 0, self._columns] >= self._middles, 1.0, -1.0)
+        steps = signs[:, 1:] * signs[:, :-1]
+        for i, student in enumerate(self.students_):
+            step = signs[:, 0] if i == 0 else steps[:, i - 1]
+            target = np.zeros(Y.shape)  # each student's own: it may keep some for later
+            target[:, :, 0] = X[:, :, 0] * np.where(told, step, 0.0)[:, None]
+            student.partial_fit(X, target)
+        return self
+
+    def predict(self, X: Signs) -> Floats:
+        """The task's labels in column 0, zeros elsewhere, (n, 2, d)."""
+        product = np.ones(X.shape[:2])
+        for student in self.students_:
+            product *= np.where(X[:, :, 0] * student.predict(X)[:, :, 0] >= 0, 1.0, -1.0)
+        value = np.where(informative(X)[:, None], self._middles[-1] + self._half * product, self._gate)
+        out = np.zeros(X.shape)
+        out[:, :, 0] = X[:, :, 0] * value
+        return out
+
+    def _start(self, X: Signs, Y: Floats, told: NDArray[np.bool_]) -> None:
+        at_least("labels", self.labels, 1)
+        self._columns = [*range(1, self.labels), 0]
+        shown = X[told, :1, 0] * Y[told][:, 0, self._columns]
+        low, high = shown.min(axis=0, initial=np.inf), shown.max(axis=0, initial=-np.inf)
+        if not (low < high).all():
+            raise InputError("a label of the chain does not vary in the first examples: give more of them at once")
+        self._middles, self._half = (low + high) / 2, float(high[-1] - low[-1]) / 2
+        rest = X[~told, 0, 0] * Y[~told, 0, 0]
+        self._gate = float(rest.mean()) if len(rest) else 0.0
+        seeds = np.random.SeedSequence(self.random_state).generate_state(self.labels)
+        self.students_ = [Student(heads=self.heads, random_state=int(seed)) for seed in seeds]
