@@ -96,6 +96,8 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
 
     >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 8.0], logarithmic=True))
     2 [-0.484, 4.48] or 4 [0.000599, 2.67e+04]
+    >>> mean([999.0, 1001.0]).high > 1000
+    True
     """
     x = np.log(values) if logarithmic else np.array(values, dtype=np.float64)
     back: Callable[[float], float] = exp if logarithmic else float
@@ -103,7 +105,8 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     if len(x) < 2:
         return Mean(back(centre), None, None, len(x))
     half = float(mean_half_width(x))
-    return Mean(back(centre), back(centre - half), back(min(centre + half, 700)), len(x))
+    high = min(centre + half, 700) if logarithmic else centre + half  # what exp can hold
+    return Mean(back(centre), back(centre - half), back(high), len(x))
 
 
 def chance(text: str) -> Mean:

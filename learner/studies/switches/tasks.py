@@ -8,12 +8,12 @@ from hardness.study.task import Task
 SIZE, BLOCKS = 6, (1, 2, 3, 6)  # s of the chains, and the sizes g of their blocks
 CHAIN_TOLERANCE, CHAIN_BITS = 0.05, (12, 14, 16, 18, 20)  # games on chains of n bits
 CHAIN_PLAYED = ("characters", "sign-batch")
-CHAIN_DIMS = {1: (16, 24, 32, 48), 2: (12, 16, 24, 32), 3: (12, 16, 20, 24), 6: (16, 20, 24)}  # of students
+CHAIN_DIMS = {1: (12, 16, 24, 32), 2: (12, 16, 20, 24), 3: (10, 12, 14, 16), 6: (12, 16, 20)}  # of students
 CHAIN_CAP, WHOLE_CAP, RUNS, WHOLE_RUNS = 20_000_000, 1_000_000, 4, 2
 
 BIASES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 BIAS_SIZE, BIAS_TOLERANCE, BIAS_BITS = 4, 0.02, (12, 14, 16, 20, 24)
-TAUGHT_SIZE, TAUGHT_BIASES, TAUGHT_DIMS, TAUGHT_CAP = 3, (0.0, 0.3, 0.5, 0.7, 0.9), (12, 16, 20), 2_000_000
+TAUGHT_SIZE, TAUGHT_BIASES, TAUGHT_DIMS, TAUGHT_CAP = 3, (0.0, 0.3, 0.5, 0.7, 0.9), (10, 12, 16), 2_000_000
 
 PARITY_DIMS, PARITY_SIZE = (64, 128, 256, 512), 6
 ROUNDINGS = ((97, 2, 16), (97, 2, 32), (97, 2, 64), (257, 16, 32), (257, 16, 64), (257, 16, 128))  # (q, p, n)
@@ -92,8 +92,8 @@ def seconds(task: Task) -> float:
     match task.solver["kind"]:
         case "learner":
             g, count = int(task.params.get("block", TAUGHT_SIZE)), int(task.solver["params"].get("labels", 1))
-            spent = min(float(task.budget["samples"]), 3e3 * comb(n, g) ** 0.9)
-            return 0.5 + count * spent * (4e-7 + 3.2e-9 * n * n)
+            spent = min(float(task.budget["samples"]), 4e3 * comb(n, g))
+            return float(0.5 + count * spent * (4e-7 + 3.2e-9 * n * n))
         case "membership":
             return 6.0 if task.params.get("levels") == 2 and n > 16 else 1.0
         case _:
