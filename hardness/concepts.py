@@ -87,6 +87,10 @@ class ParityConcepts:
             kernels.enumerate_masks(np.uint64(self.unrank(start)), out)
         return out
 
+    def settled(self, live: NDArray[np.uint64]) -> bool:
+        """Whether the labels are known: one set is left."""
+        return len(live) == 1
+
     def correlations(self, rank: int) -> NDArray[np.float64]:
         """Correlation of concept `rank` with every concept, <D_S/D-1, D_S'/D-1> = delta/2 (theory 2.4).
 
@@ -172,6 +176,19 @@ class RoundingConcepts:
             first = [modular.nearest_changes(mean, self.heads, self.q, self.p) for mean in distinct.tolist()]
             cells = np.clip(cells - np.array(first)[which, None] + 1, 0, self.heads)
         return np.asarray(cells % self.p)
+
+    def settled(self, live: NDArray[np.int16]) -> bool:
+        """Whether the labels are known: all secrets that are left give the same ones to every public vector.
+
+        Fewer levels than residues, or few heads, do not tell all secrets apart, and nobody need tell these.
+
+        >>> concepts = RoundingConcepts(1, 5, 2)
+        >>> concepts.settled(np.array([[0], [2]], np.int16)), concepts.settled(np.array([[0], [3]], np.int16))
+        (True, False)
+        """
+        rows = live @ self.powers
+        first = self.label_table[rows[0]]
+        return np.array_equal(self.label_table[rows[-1]], first) and bool((self.label_table[rows] == first).all())
 
     @cached_property
     def label_table(self) -> NDArray[np.uint8]:

@@ -41,10 +41,10 @@ SET_BY_SET = 2**18  # sets up to which `flat` looks for queries among all that l
 class GameResult:
     """One ended game. `status` is solved, wrong or budget (more than one concept left when queries ran out).
 
-    `remaining` counts the concepts still possible; `bound` is the proven lower bound for that oracle (None:
-    none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries asked only to
-    confirm. Sign batches on parities against the window have a `floor` of their own, (N - 1)/floor(K/2) (theory
-    2.5e), and `ideal` queries with the end game counted (`batch_queries`). `entropy` is what an exact
+    `remaining` counts the concepts still possible, those of the same labels as one; `bound` is the proven lower bound
+    for that oracle (None: none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries
+    asked only to confirm. Sign batches on parities against the window have a `floor` of their own, (N - 1)/floor(K/2)
+    (theory 2.5e), and `ideal` queries with the end game counted (`batch_queries`). `entropy` is what an exact
     answer's bits alone demand (`entropy_floor`), beside honest oracles that lose none or round. Games on parities
     against the window have theorem B's floor, `exact_floor`, at tolerances where anything is identifiable (theory 2.7),
     and `floor_ratio` = queries/exact_floor of a solved game.
@@ -232,19 +232,22 @@ def referee(
     steps = strategy_of(concepts, strategy)(concepts, live, around_zero / (1 - 2 * flip), for_learner)
     try:
         query = next(steps)
-        while len(live) > 1:
+        while not concepts.settled(live):
             query = replace(query, flip=flip) if flip else query
             reply = door.answer(query, tolerance)
             if oracle.adversary:
                 live = door.live  # what the answers so far allow is public
             else:
                 live = live[within(query.means(live), reply, tolerance, query.half_width)]
-            if len(live) > 1:
+            if len(live) == 0:
+                break
+            if not concepts.settled(live):
                 query = steps.send(live)
     except (StopIteration, OutOfQueries):
         pass
-    right = None if oracle.adversary or len(live) > 1 else len(live) == 1 and door.is_right(live[0])
-    return at_scale.Tally(door.ledger.queries, len(live), right)
+    known = len(live) > 0 and concepts.settled(live)
+    right = None if oracle.adversary or (len(live) and not known) else any(map(door.is_right, live))
+    return at_scale.Tally(door.ledger.queries, 1 if known else len(live), right)
 
 
 @dataclass(frozen=True)
@@ -291,7 +294,8 @@ def cost(
         return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
     if strategy == "low-degree" or (strategy in ("characters", "random") and oracle != "vstat" and tolerance < 0.25):
         return Cost(0.0, 0.0)
-    cube = 2.0**concepts.n if "gradient" in strategy else 0.0
-    queries = min(limit, size / batch if strategy in ("sign-batch", "adaptive") else 1500 if cube else size)
-    each = (24 if strategy == "adaptive" else 1) * size * 2e-7 + cube * 2e-8
+    cube = 2.0**concepts.n if "gradient" in strategy or strategy == "spread" else 0.0
+    batches = strategy in ("sign-batch", "adaptive", "spread")
+    queries = min(limit, 5 + size / batch if batches else 1500 if cube else size)
+    each = (24 if strategy == "adaptive" else 1) * size * 2e-7 + cube * (4e-7 if strategy == "spread" else 2e-8)
     return Cost(float(queries * (each + 1e-4)), 48.0 * size + cube * (8 * concepts.n + 40))

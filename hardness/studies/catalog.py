@@ -8,10 +8,11 @@ from pathlib import Path
 
 from hardness import registry
 from hardness.errors import InputError, unknown
-from hardness.studies import exact_games, head_budget, query_frontier, rounding_games, tolerance_in_m
+from hardness.studies import exact_games, head_budget, query_frontier, rounding_games
 from hardness.studies.contest.study import STUDIES as CONTESTS
 from hardness.studies.exponential_in_m.study import STUDY as EXPONENTIAL_IN_M
 from hardness.studies.lattices.study import STUDY as LATTICES
+from hardness.studies.needs.study import STUDY as NEEDS
 from hardness.studies.stress.study import STUDY as STRESS
 from hardness.studies.wall.study import STUDY as WALL
 from hardness.study.outcome import one_line
@@ -28,7 +29,7 @@ STUDIES = {
         STRESS,
         WALL,
         query_frontier.STUDY,
-        tolerance_in_m.STUDY,
+        NEEDS,
         rounding_games.STUDY,
         head_budget.STUDY,
         exact_games.STUDY,

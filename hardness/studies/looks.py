@@ -22,6 +22,7 @@ NAMES = (
     "attention-gradient",
     "gradient",
     "flat",
+    "spread",
 )
 LOOKS = {name: (RAMP[i % 7], MARKERS[i % 7], LINES[i % len(LINES)]) for i, name in enumerate(NAMES)}
 LOOKS["gradient"], LOOKS["flat"] = LOOKS["mlp-gradient"], LOOKS["characters"]

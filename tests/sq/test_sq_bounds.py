@@ -175,7 +175,7 @@ def test_no_query_of_ten_thousand_beats_theorem_2_6() -> None:
 
 
 def test_truncation_holds_for_every_secret() -> None:
-    """The share and eps of `truncation`, against the exact error mass of all secrets of a small class."""
+    """The share and eps of `truncation` are those of the certificates of all secrets, where these are few enough."""
     n, q, p, heads = 4, 5, 2, 6
     concepts = RoundingConcepts(n, q, p, heads=heads)
     share, eps = rounding_bounds.truncation(concepts, 0.5, heads)
@@ -184,8 +184,24 @@ def test_truncation_holds_for_every_secret() -> None:
     for w in concepts.elements().astype(np.int64):
         teacher = family.realize({"w": w - q * (2 * w > q)})
         masses.append(family.certificate(teacher)["error_mass"])
-    assert np.mean(np.array(masses) <= eps) >= share - 1e-9
-    assert rounding_bounds.rounding_bounds(RoundingConcepts(n, q, p, heads=2), 0.05) == {}
+    assert np.mean(np.array(masses) <= eps + 1e-12) == pytest.approx(share, abs=1e-12)
+    gains = [(0.5 - eps) ** 2 * np.mean(np.array(masses) <= eps + 1e-12) for eps in masses]
+    assert (0.5 - eps) ** 2 * share == pytest.approx(max(gains), rel=1e-9)
+    assert rounding_bounds.rounding_bounds(RoundingConcepts(16, 97, p, heads=2), 0.05) == {}
+
+
+@pytest.mark.parametrize(("n", "heads"), [(3, 8), (4, 9)])
+def test_truncation_beyond_what_can_be_counted_holds_too(n: int, heads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By Hoeffding, with sums by addition and by transform: no more than the exact error masses allow."""
+    concepts = RoundingConcepts(n, 5, 2, heads=heads)
+    masses = rounding_bounds.error_masses(concepts)
+    monkeypatch.setattr(rounding_bounds, "ENUMERABLE", 0)
+    for direct in (10**9, 0):
+        monkeypatch.setattr(rounding_bounds, "DIRECT", direct)
+        rounding_bounds.truncation.cache_clear()
+        share, eps = rounding_bounds.truncation(concepts, 0.5, heads)
+        assert np.mean(masses <= eps) >= share > 0.2
+    rounding_bounds.truncation.cache_clear()
 
 
 def test_head_limited_labels_are_the_family_s() -> None:

@@ -1,31 +1,39 @@
 """The studies of statistical queries: pages from few tasks, the same bytes, and rows that say little."""
 
 from collections.abc import Callable
+from math import comb
 from pathlib import Path
 
+import numpy as np
 import pytest
 
-from hardness.concepts import ParityConcepts
+from hardness.concepts import ParityConcepts, RoundingConcepts
+from hardness.errors import InputError
+from hardness.sq.bounds.adversaries import adversary_bounds
+from hardness.sq.bounds.parity import entropy_floor
+from hardness.sq.exact import exact_floor
 from hardness.sq.game import play
-from hardness.studies import catalog, games, head_budget, tolerance_in_m
+from hardness.studies import catalog, games, head_budget
+from hardness.studies.needs import formulas
+from hardness.studies.needs.page import won
+from hardness.studies.needs.tasks import tolerance
 from hardness.study.outcome import Outcome
 from hardness.study.page.report import words
 from hardness.study.run import run
 from hardness.study.store import Store
 from hardness.study.task import Task
 
-NAMES = ("query-frontier", "tolerance-in-m", "head-budget", "rounding-games", "exact-games")
+NAMES = ("query-frontier", "needs", "head-budget", "rounding-games", "exact-games")
 WANTED: dict[str, Callable[[Task], bool]] = {
     "query-frontier": lambda t: (
         t.params.get("heads", 2) == 2 and t.params["dim"] in (4, 21) and t.solver["tolerance"] == 0.2
     ),
-    "tolerance-in-m": lambda t: (
-        t.params["heads"] <= 2 and t.solver["strategy"] in ("sign-batch", "characters", "low-degree")
-    ),
+    "needs": lambda t: t.params["heads"] in (2, 7) and t.solver["tolerance"] in (0.24, 0.125, 0.000244),
     "head-budget": lambda t: t.params["heads"] in (4, 16),
     "exact-games": lambda t: t.params["dim"] == 5 and t.solver["tolerance"] in (0.2, 0.1),
     "rounding-games": lambda t: t.params["dim"] <= 5 and t.solver["strategy"] != "gradient",
 }
+FIGURES = {"head-budget": 2, "needs": 4}
 
 
 def few(name: str) -> list[Task]:
@@ -47,9 +55,9 @@ def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Pat
     verdict, page = written(tmp_path / "one", name, catalog.get(name).trial)
     written(tmp_path / "two", name, catalog.get(name).trial)
     assert verdict in words(page)
-    assert 'class="kind proved"' in page or name in ("tolerance-in-m", "exact-games")
+    assert 'class="kind proved"' in page or name == "exact-games"
     files = sorted(p.name for p in (tmp_path / "one").iterdir() if p.suffix != ".db")
-    assert sum(file.endswith(".svg") for file in files) == (2 if name == "head-budget" else 1)
+    assert sum(file.endswith(".svg") for file in files) == FIGURES.get(name, 1)
     for file in files:
         assert (tmp_path / "one" / file).read_bytes() == (tmp_path / "two" / file).read_bytes(), file
 
@@ -65,7 +73,7 @@ def test_no_rows_make_a_page_that_says_so(name: str, tmp_path: Path) -> None:
 def test_rows_that_all_failed_are_not_called_a_result(name: str, tmp_path: Path) -> None:
     details = {
         "query-frontier": {"bound": 5.0, "exhaustive": 252, "concepts": 253, "remaining": 9},
-        "tolerance-in-m": {"tolerance": None, "floor": 0.004, "ceiling": 0.5, "meaningful": False},
+        "needs": {"bound": 5.0, "concepts": 105, "remaining": 9},
         "head-budget": {},
         "rounding-games": {"bound": 5.0, "concepts": 625, "remaining": 9},
         "exact-games": {"concepts": 6, "remaining": 3},
@@ -105,7 +113,7 @@ def test_intervals_are_those_of_students_t(tmp_path: Path) -> None:
             assert (line["low"] is None) == (line["exact"] == "yes" or line["runs"] in ("1/1", "0/1"))
 
 
-@pytest.mark.parametrize("name", ["query-frontier", "tolerance-in-m"])
+@pytest.mark.parametrize("name", ["query-frontier"])
 def test_every_point_has_five_seeds_or_is_deterministic(name: str) -> None:
     runs: dict[str, set[int]] = {}
     for task in catalog.get(name).tasks(False):
@@ -127,12 +135,66 @@ def test_deterministic_strategies_play_one_game_whatever_the_seed(strategy: str)
         assert len(games) == 1
 
 
-def test_a_need_lies_below_its_ceiling_and_low_degree_has_none() -> None:
-    for task in few("tolerance-in-m"):
-        detail = tolerance_in_m.trial(task, 0, 60.0).detail
-        low = task.solver["strategy"] == "low-degree" and task.params["heads"] > 1
-        assert (detail["tolerance"] is None) == low
-        assert low or detail["floor"] < detail["tolerance"] <= detail["ceiling"]
+@pytest.mark.parametrize(("n", "s"), [(8, 2), (10, 3), (12, 6)])
+def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_than_the_floor(n: int, s: int) -> None:
+    """And at a tolerance small enough one query that it asks names the set."""
+    concepts = ParityConcepts(n, s)
+    for exponent in (2.06, 3.0, 4.0, 5.0, 6.0, 8.0):
+        tau = tolerance(exponent)
+        game = play(concepts, "spread", "window", tau)
+        assert game.solved
+        assert game.queries >= exact_floor(concepts.size, tau)
+        batches = play(concepts, "sign-batch", "window", tau).queries
+        assert game.queries <= batches * (1.1 if concepts.size * tau**2 > 0.5 else 1)
+    assert play(concepts, "spread", "window", 1e-7).queries == 1
+    assert not play(concepts, "spread", "window", 0.25, max_queries=40).solved
+    with pytest.raises(InputError, match="n at most 24"):
+        play(ParityConcepts(25, 2), "spread", "window", 0.1)
+
+
+def test_the_least_need_is_below_every_price_and_near_its_law() -> None:
+    """Whatever the tolerance, max(q, price) with the floor at that tolerance is no less; about (8N)^(1/2), (8N)^(1/3)."""
+    rng = np.random.default_rng(0)
+    for dim, heads in ((16, 2), (24, 8)):
+        size = comb(dim - 1, heads)
+        for price, root in ((formulas.samples, 2), (formulas.inverse, 3)):
+            least = formulas.least_needed(dim, heads, price)
+            assert least == pytest.approx((8 * size) ** (1 / root), rel=0.25)
+            for exponent in rng.uniform(2.01, 13, 40):
+                tau = 2.0**-exponent
+                assert least <= max(exact_floor(size, tau), price(tau)) + 1e-9
+
+
+def test_the_map_s_floors_are_the_bounds_of_the_adversaries() -> None:
+    """Parities: theorem B is no less than 8 tau^2 (N-1); rounding: theory 2.6 with those heads, or the entropy."""
+    for exponent in (3.0, 5.0, 8.0):
+        tau = tolerance(exponent)
+        for heads in (2, 5):
+            concepts = ParityConcepts(15, heads)
+            assert formulas.parity_floor(16, heads, exponent) >= adversary_bounds(concepts, tau)["window"]
+        labels = RoundingConcepts(5, 5, 5, heads=8)
+        floor = formulas.rounding_floor(labels, exponent)
+        assert floor >= adversary_bounds(labels, tau).get("window", 0.0)
+        assert floor <= max(adversary_bounds(labels, tau).get("window", 0.0) + 1, 1 + entropy_floor(5**5, tau))
+
+
+def test_sign_batches_of_independent_sets_need_no_less_than_their_game() -> None:
+    for exponent in (2.06, 3.0, 4.0):
+        paid = play(ParityConcepts(15, 3), "sign-batch", "window", tolerance(exponent)).queries
+        assert paid <= (formulas.independent_batches(16, 3, exponent) or 0) + 5
+    assert play(ParityConcepts(15, 3), "sign-batch", "window", 0.24).queries == formulas.independent_batches(
+        16, 3, 2.06
+    )
+
+
+def test_no_seen_game_lies_below_the_grey(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", {"study": "needs", "seed": 0, "quick": True}) as store:
+        run(few("needs"), store, workers=0, trial=games.game)
+        parity = won(list(store.rows()), "parity")
+    assert parity
+    for (d, m), found in parity.items():
+        for exponent, queries, _ in found:
+            assert formulas.parity_floor(d, m, exponent) <= queries <= formulas.parity_suffices(d, m, exponent)
 
 
 def test_truncated_parity_buys_no_less_than_exact() -> None:

@@ -6,9 +6,12 @@ best families for m heads, or that the bounds are tight.
 """
 
 from dataclasses import dataclass
+from functools import cache
 from math import comb, exp, log, log2, sqrt
 
+from hardness.concepts import RoundingConcepts
 from hardness.sq.bounds.correlations import head_limited_parity
+from hardness.sq.bounds.rounding import log2_window_bound
 
 
 @dataclass(frozen=True)
@@ -64,11 +67,13 @@ def error_mass(s: int, m: int) -> float:
     return float(wrong / 2**s)
 
 
+@cache
 def rounding(m: int, tolerance: float, modulus: int = 97, levels: int = 2, miss: float = 1e-3) -> Purchase:
-    """The largest n whose dense secrets fit m heads: log2 of 8 (tau - eps)^2 2^n (1 - miss - q^-n), diag.
+    """Dense secrets in the labels of m heads, diag: an n that they hold, and log2 of `adversary_bounds` there.
 
     For all but a share `miss` of secrets W = sum w^2 <= n (E w^2 + (q/2)^2 sqrt(ln(1/miss)/(2n))) by Hoeffding, and
-    then a label is wrong with probability at most eps = 2 exp(-2 T^2/W), T = (m - p - 1) q/(2p): n grows as m^2.
+    then a label is wrong with probability at most eps = 2 exp(-2 T^2/W), T = (m - p - 1) q/(2p). n is where
+    8 (tau - eps)^2 2^n is largest; it grows as m^2.
 
     >>> [rounding(m, 0.05).size for m in (8, 16, 32, 64)]
     [0, 33, 250, 1308]
@@ -76,17 +81,17 @@ def rounding(m: int, tolerance: float, modulus: int = 97, levels: int = 2, miss:
     q, p = modulus, levels
     reach = max(0.0, (m - p - 1) * q / (2 * p))
     square = sum((v - q * (2 * v > q)) ** 2 for v in range(q)) / q
-    best = Purchase("rounding", 0, 0.0)
-    n = 1
+    size, best, n = 0, 0.0, 1
     while True:
         spread = n * (square + (q / 2) ** 2 * sqrt(log(1 / miss) / (2 * n)))
         eps = 2 * exp(-2 * reach**2 / spread)
         if eps >= tolerance:
-            return best
-        bits = log2(8 * (tolerance - eps) ** 2 * (1 - miss)) + n
-        if bits > best.log2_queries:
-            best = Purchase("rounding", n, bits)
+            break
+        bits = log2(8 * (tolerance - eps) ** 2) + n
+        size, best = (n, bits) if bits > best else (size, best)
         n += 1
+    bits = log2_window_bound(RoundingConcepts(size, q, p, heads=m), tolerance) if size else 0.0
+    return Purchase("rounding", size, bits)
 
 
 def reference(m: int, dim: int) -> float:

@@ -1,6 +1,7 @@
 """Lower bounds for the rounding family (theory 2.4, 2.6), each with its statement and source."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from functools import cache
 from math import cos, floor, log2, pi, sqrt
 
 import numpy as np
@@ -10,6 +11,10 @@ from hardness import modular
 from hardness.concepts import RoundingConcepts
 from hardness.sq.bounds.parity import sda_tolerance
 from hardness.sq.tolerance import check_tolerance
+
+ENUMERABLE = 2**24  # labels of a class whose every secret is looked at
+GRID = 2_000_000  # places of the law of W
+DIRECT = 10**8  # additions of a law of sums beyond which it is transformed
 
 
 def collision_factor(concepts: RoundingConcepts) -> float:
@@ -27,8 +32,8 @@ def collision_factor(concepts: RoundingConcepts) -> float:
 
 
 def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 1.0) -> float:
-    """8 tau^2 V (p - q^-n) queries against the best-window adversary (half of it: the null one), V =
-    `collision_factor` (theory 2.6, ours).
+    """8 tau^2 V (p - c q^-n) queries against the best-window adversary (half of it: the null one), V =
+    `collision_factor`, c = `alike`, the secrets that a learner need not tell apart (theory 2.6, ours).
 
     Unconditional, any STAT(tau) query phi(X, F(X)) in [-1, 1]; w uniform in Z_q^n, label any function of <w,
     u> mod q. That rounded labels are pairwise independent and so hard for statistical queries is known (Chen,
@@ -43,7 +48,50 @@ def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 
     >>> round(window_bound(RoundingConcepts(8, 5, 2), 0.1), 2)
     20.48
     """
-    return 8 * tolerance**2 * collision_factor(concepts) * (success - float(concepts.q) ** -concepts.n)
+    return (
+        8 * tolerance**2 * collision_factor(concepts) * (success - alike(concepts) * float(concepts.q) ** -concepts.n)
+    )
+
+
+def log2_window_bound(concepts: RoundingConcepts, tolerance: float) -> float:
+    """log2 of the bound of `truncated_bounds` against the window, where that leaves the range of floats; 0 if none.
+
+    >>> round(log2_window_bound(RoundingConcepts(250, 97, 2, heads=32), 0.05), 1)
+    242.9
+    """
+    share, mass = _truncated(concepts, tolerance)
+    share -= alike(concepts) * float(concepts.q) ** -concepts.n
+    if mass >= tolerance or share <= 0:
+        return 0.0
+    per_coordinate = 1.0 if concepts.gadget == "diag" or concepts.q % 2 == 0 else log2(8 / 3)
+    lines = concepts.n * per_coordinate - (per_coordinate != 1.0)
+    return max(0.0, log2(8 * (tolerance - mass) ** 2 * share) + lines)
+
+
+def _enumerable(concepts: RoundingConcepts) -> bool:
+    return bool(concepts.size * (2 if concepts.gadget == "diag" else 3) ** concepts.n <= ENUMERABLE)
+
+
+@cache
+def alike(concepts: RoundingConcepts) -> int:
+    """The most secrets that give the same labels to every public vector, counted where the class is small enough for a
+    game; else 1, for who must name the secret.
+
+    >>> alike(RoundingConcepts(1, 5, 2)), alike(RoundingConcepts(1, 5, 5))
+    (3, 1)
+    """
+    if (concepts.q == concepts.p and concepts.heads is None) or not _enumerable(concepts):
+        return 1
+    rows = np.ascontiguousarray(concepts.label_table)
+    _, counts = np.unique(rows.view(np.dtype((np.void, rows.shape[1]))), return_counts=True)
+    return int(counts.max())
+
+
+@cache
+def error_masses(concepts: RoundingConcepts) -> NDArray[np.float64]:
+    """P(the label of M heads is not the ideal one) for every secret of a small class, in order of rank: (q^n,)."""
+    ideal = replace(concepts, heads=None).label_table
+    return np.asarray((concepts.label_table != ideal) @ concepts.public()[1])
 
 
 @dataclass(frozen=True)
@@ -152,36 +200,67 @@ def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, f
 
 def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
     """The window and null bounds, for ideal labels or those of M heads; empty where truncation leaves none."""
-    share, mass = (1.0, 0.0) if concepts.heads is None else truncation(concepts, tolerance, concepts.heads)
+    share, mass = _truncated(concepts, tolerance)
     window = window_bound(concepts, tolerance - mass, share) if mass < tolerance else 0.0
     return {"window": window, "null": window / 2} if window > 0 else {}
 
 
+def _truncated(concepts: RoundingConcepts, tolerance: float) -> tuple[float, float]:
+    return (1.0, 0.0) if concepts.heads is None else truncation(concepts, tolerance, concepts.heads)
+
+
+@cache
 def truncation(concepts: RoundingConcepts, tolerance: float, heads: int) -> tuple[float, float]:
     """(share of secrets, eps) that make 8 (tau - eps)^2 share largest: labels of M heads are ideal but for
     mass eps.
 
-    The M changes nearest the mean reach at least T = (M - p - 1) q/(2p) from it; by Hoeffding P(|t - mean| >=
-    T) <= 2 exp(-2 T^2/W), W = sum w^2 (diag; 4 W for dot), and the share with W <= B comes from its exact
-    distribution over secrets, w^2 rounded up to a grid. Proved for all M, much weaker than the instance's own
-    error mass.
+    In a class small enough for it the error mass of every secret is computed. In others the M changes nearest the mean
+    reach at least T = (M - p - 1) q/(2p) from it; by Hoeffding P(|t - mean| >= T) <= 2 exp(-2 T^2/W), W = sum w^2
+    (diag; 4 W for dot), and the share with W <= B comes from its exact distribution over secrets, w^2 rounded up to a
+    grid. Proved for all M, much weaker than the instance's own error mass.
     """
+    if _enumerable(concepts):
+        masses = np.sort(error_masses(replace(concepts, heads=heads)))
+        shares = np.searchsorted(masses, masses, side="right") / len(masses)
+        return _best(shares, masses, tolerance)
     q, n = concepts.q, concepts.n
     reach = max(0.0, (heads - concepts.p - 1) * q / (2 * concepts.p))
     spread = 1 if concepts.gadget == "diag" else 4
     squares = modular.centred(np.arange(q), q) ** 2
-    unit = max(1, int(squares.max()) * n // 20_000)
+    unit = max(1, int(squares.max()) * n // GRID)
     steps, counts = np.unique(-(-squares // unit), return_counts=True)
-    mass = np.zeros(int(steps.max()) * n + 1)
-    mass[0] = 1.0
-    for _ in range(n):
-        after = np.zeros_like(mass)
-        for step, count in zip(steps, counts, strict=True):
-            after[step:] += mass[: len(mass) - step] * (count / q)
-        mass = after
-    shares = np.cumsum(mass)
-    budgets = unit * spread * np.maximum(np.arange(len(mass)), 1)
+    shares = np.cumsum(_sums(steps, counts / q, n))
+    budgets = unit * spread * np.maximum(np.arange(len(shares)), 1)
     eps = np.minimum(1.0, 2 * np.exp(-2 * reach**2 / budgets))
+    return _best(shares, eps, tolerance)
+
+
+def _best(shares: NDArray[np.float64], eps: NDArray[np.float64], tolerance: float) -> tuple[float, float]:
     gain = np.where(eps < tolerance, (tolerance - eps) ** 2 * shares, 0.0)
     best = int(np.argmax(gain))
     return float(min(1.0, shares[best])), float(eps[best])
+
+
+def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArray[np.float64]:
+    """The law of the sum of n independent steps: by shifts and additions, or by transforms where those would be many.
+
+    The rounding noise of transforms, far below 1e-9 in any share, is taken off at its lower end: shares stay bounds.
+    """
+    length = int(steps.max()) * n + 1
+    if length * n * len(steps) > DIRECT:
+        from scipy.fft import irfft, next_fast_len, rfft
+
+        one = np.zeros(int(steps.max()) + 1)
+        one[steps] = odds
+        size = next_fast_len(length, real=True)
+        law = irfft(rfft(one, size) ** n, size)[:length]
+        law[0] -= 1e-9
+        return np.asarray(law)
+    mass = np.zeros(length)
+    mass[0] = 1.0
+    for _ in range(n):
+        after = np.zeros_like(mass)
+        for step, share in zip(steps, odds, strict=True):
+            after[step:] += mass[: length - step] * share
+        mass = after
+    return mass

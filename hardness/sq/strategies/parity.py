@@ -7,6 +7,7 @@ from hardness.sq.strategies.characters import characters, low_degree, random_ord
 from hardness.sq.strategies.flat import flat
 from hardness.sq.strategies.gradients import attention_gradient, gradient, mlp_gradient
 from hardness.sq.strategies.sign_batch import sign_batch
+from hardness.sq.strategies.spread import spread
 
 STRATEGIES: dict[str, Strategy] = {
     "characters": characters,
@@ -16,6 +17,7 @@ STRATEGIES: dict[str, Strategy] = {
     "bent": bent,
     "adaptive": adaptive,
     "flat": flat,
+    "spread": spread,
     "gradient": gradient,
     "mlp-gradient": mlp_gradient,
     "attention-gradient": attention_gradient,

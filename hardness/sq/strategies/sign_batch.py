@@ -88,17 +88,17 @@ def best_batch(mode: Any, cap: Any, live: Any, null: Any) -> Any:
     return size, loss
 
 
-def batch_queries(concepts: int, tolerance: float) -> int | None:
+def batch_queries(concepts: int, tolerance: float, rank: int = LARGEST_BATCH) -> int | None:
     """Queries against the window adversary if every sign batch loses what `batch_modes` says: end game included.
 
     The floor of theory 2.5e, (N - 1)/floor(K/2), leaves the end game out: fewer than K live concepts are halved, later
     split in three, log2 K queries that the floor counts as two. No batch of other than K sets does better on the way.
-    None where batches lose nothing.
+    None where batches lose nothing. `rank` is the most sets that a batch may take.
 
     >>> batch_queries(8008, 0.05), round(8007 / (batch_size(0.05) // 2), 1)
     (262, 258.3)
     """
-    modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
+    modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH, rank))
     live, asked = concepts, 0
     while live > 1:
         _, lost = best_batch(modes, modes.size - 1, live, False)

@@ -1,0 +1,1 @@
+"""The study `needs`: queries and tolerance together, for every number of heads."""
