@@ -137,7 +137,7 @@ def test_deterministic_strategies_play_one_game_whatever_the_seed(strategy: str)
 
 @pytest.mark.parametrize(("n", "s"), [(8, 2), (10, 3), (12, 6)])
 def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_than_the_floor(n: int, s: int) -> None:
-    """And at a tolerance small enough one query that it asks names the set."""
+    """And at a tolerance small enough two queries that it asks name the set."""
     concepts = ParityConcepts(n, s)
     for exponent in (2.06, 3.0, 4.0, 5.0, 6.0, 8.0):
         tau = tolerance(exponent)
@@ -146,7 +146,7 @@ def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_th
         assert game.queries >= exact_floor(concepts.size, tau)
         batches = play(concepts, "sign-batch", "window", tau).queries
         assert game.queries <= batches * (1.1 if concepts.size * tau**2 > 0.5 else 1)
-    assert play(concepts, "spread", "window", 1e-7).queries == 1
+    assert play(concepts, "spread", "window", 1e-7).queries <= 2
     assert not play(concepts, "spread", "window", 0.25, max_queries=40).solved
     with pytest.raises(InputError, match="n at most 24"):
         play(ParityConcepts(25, 2), "spread", "window", 0.1)

@@ -103,7 +103,7 @@ def _key(drawing: Drawing, panels: Sequence[Panel]) -> None:
 
 @dataclass(frozen=True)
 class Least:
-    """At one (d, m): the least max(q, price) proved and reached (None: nothing was), and the tolerance of the latter."""
+    """At one (d, m): the least max(q, price) proved and reached (None: nothing was), and at which tolerance."""
 
     dim: int
     heads: int
