@@ -1,6 +1,6 @@
 """The page of `needs`: what is proved impossible, what games reached, and the least needs; a function of the rows."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from math import comb, log2
 from pathlib import Path
 from typing import Any
@@ -33,7 +33,7 @@ def write(store: Store, folder: Path) -> str:
     parity, rounding = won(rows, "parity"), won(rows, "rounding")
     found = least(parity)
     sections = [_proved(found), _measured(parity), _rounding(rounding)]
-    return sections_page(store, folder, QUESTION, verdict(rows, parity, found), LEAD, sections)
+    return sections_page(store, folder, QUESTION, verdict(rows, parity, found), LEAD, sections, "proved measured")
 
 
 LEAD = (
@@ -97,9 +97,9 @@ def verdict(rows: Sequence[Row], parity: Games, found: Sequence[Least]) -> str:
     last = by[d, m, inverse]
     return (
         f"At d = {d} the least max(q, 1/τ²) of any strategy is proved to be at least {ends[0].proved:,.0f} for m = "
-        f"{few} and {ends[1].proved:,.0f} for m = {m}, and {ends[0].reached:,.0f} and {ends[1].reached:,.0f} were reached; the "
-        f"least max(q, 1/τ) at m = {m} lies between {last.proved:,.0f} and {last.reached:,.0f}. In {exact} of "
-        f"{len(ratios)} games the strategy paid exactly what is proved to be needed, in the others at most "
+        f"{few} and {ends[1].proved:,.0f} for m = {m}, and {ends[0].reached:,.0f} and {ends[1].reached:,.0f} were "
+        f"reached; the least max(q, 1/τ) at m = {m} lies between {last.proved:,.0f} and {last.reached:,.0f}. In "
+        f"{exact} of {len(ratios)} games the strategy paid exactly what is proved to be needed, in the others at most "
         f"{max(ratios):.1f} times as much."
     )
 
@@ -111,15 +111,15 @@ def _proved(found: Sequence[Least]) -> Section:
         heading="What is impossible, and what the least need is",
         notes=(
             "Grey: no strategy identifies there. The floor is theorem B's (theory 2.7), for deterministic learners "
-            "that must be certain and for the greedy window, or, where it is larger, the number of answers that it takes to "
-            "name one of N sets when the means lie in an interval of length one. From τ = 1/4 on no query tells two "
-            "parities apart, so that the plane is grey there at every height.",
+            "that must be certain and for the greedy window, or, where it is larger, the number of answers that it "
+            "takes to name one of N sets when the means lie in an interval of length one. From τ = 1/4 on no query "
+            "tells two parities apart, so that the plane is grey there at every height.",
             "Whatever τ a strategy chooses, max(q, 1/τ²) is at least about the root of 8N and max(q, 1/τ) about its "
             "cube root, since q is at least about 8τ²N: at fixed m the exponents of d are m/2 and m/3. The lines of "
             "the figure are these least needs with the exact floors, at the worst between two of a fine row of τ.",
             f"For d = {FORMULA} nothing is played. What surely suffices is a theorem too (theory 2.7): single "
-            "characters, or queries on independent sets. What sign batches of independent sets pay is an identity (theory 2.5e), "
-            "and few sets are independent, so that the open part is wide at small tolerances.",
+            "characters, or queries on independent sets. What sign batches of independent sets pay is an identity "
+            "(theory 2.5e), and few sets are independent, so that the open part is wide at small tolerances.",
         ),
         drawings=[
             summary_drawing(found),
@@ -143,7 +143,7 @@ def _line(one: Least) -> dict[str, Any]:
 
 def _measured(parity: Games) -> Section:
     if not parity:
-        return Section("measured", REACHED, ("No trial has been run.",))
+        return Section("measured", REACHED, (NOTHING.capitalize(),))
     drawings: list[Drawing] = []
     for d in sorted({d for d, _ in parity}, reverse=True):
         panels = [panel(parity, d, m) for m in HEADS if (d, m) in parity]
@@ -167,8 +167,9 @@ def _measured(parity: Games) -> Section:
         heading=REACHED,
         notes=(
             "Every marker is one game against the greedy window that ended with one set left: it shows that so many "
-            "queries suffice against that oracle. The oracle draws nothing, and another seed of the strategy could only "
-            "lower the number, so that there is no interval to give. Nothing is drawn where no game was played or won.",
+            "queries suffice against that oracle. The oracle draws nothing, and another seed of the strategy could "
+            "only lower the number, so that there is no interval to give. Nothing is drawn where no game was played "
+            "or won.",
             "At large tolerances a query loses few sets and sign batches are played. Where the N means can be told "
             "apart, the strategy spread aims each live set at a mean of its own, evenly over the range that Parseval "
             "leaves; at the smallest tolerances one or two such queries read off the set, and the floor is met.",
@@ -185,11 +186,10 @@ def _rounding(games: Games) -> Section:
     lines, panels = [], []
     for (d, m), own in sorted(games.items(), key=lambda item: item[0][1]):
         concepts = _class(d, m)
-        floor: Callable[[float], float] = lambda e, c=concepts: formulas.rounding_floor(c, e)  # type: ignore[misc]
-        floors = [(e, floor(e)) for e in ROUNDING_EXPONENTS]
-        panels.append(Panel(f"m = {m}: n = {d - 1}", floors, [], [], own, barred=False))
+        floors = {e: formulas.rounding_floor(concepts, e) for e in ROUNDING_EXPONENTS}
+        panels.append(Panel(f"m = {m}: n = {d - 1}", list(floors.items()), [], [], own, barred=False))
         lines += [
-            {"m": m, "n": d - 1, "τ": f"{tolerance(e):g}", "strategy": who, "queries": q, "proved at least": floor(e)}
+            {"m": m, "n": d - 1, "τ": f"{tolerance(e):g}", "strategy": who, "queries": q, "proved at least": floors[e]}
             for e, q, who in own
         ]
     drawing = [
