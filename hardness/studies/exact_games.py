@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardness.sq.bounds.parity import window_bound
-from hardness.sq.exact import certain_queries, exact_floor, independent_value
+from hardness.sq.exact import IDENTIFIABLE, MOST_APART, certain_queries, exact_floor, independent_value
 from hardness.studies import games
 from hardness.studies.games import Line
 from hardness.studies.looks import FLOOR, LOOKS, NOTHING, legend
@@ -28,9 +28,11 @@ SMALL = ((4, 2), (4, 3), (5, 2), (5, 3))  # n, s: solved exactly
 LARGE = ((20, 4), (16, 6), (24, 6))  # bracketed
 QUICK = (12, 4)
 TOLERANCES = (0.2, 0.16, 0.14, 0.12, 0.1, 0.08, 0.06, 0.05, 0.04)
-SLOWEST = 13_000  # queries of a game worth playing set by set
+SLOWEST = 2_000  # queries of a game worth playing set by set, and sets of a class
+CROWD = 10_000
 SEARCH = 300  # seconds for the value of a small class
 STRATEGIES = ("sign-batch", "flat")
+KNOWN = max(MOST_APART)  # up to this e the exact T(e) is known, or bounded by machine
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -42,11 +44,10 @@ def tasks(quick: bool) -> list[Task]:
         if (n, s) in small:
             found.append(Task("parity", params, {"kind": "value", "tolerance": tau}, {"seconds": SEARCH}, 0))
         for strategy in STRATEGIES:
-            if strategy == "flat" and exact_floor(comb(n, s), tau) > SLOWEST:
+            if strategy == "flat" and (exact_floor(comb(n, s), tau) > SLOWEST or comb(n, s) > CROWD):
                 continue
             solver = {"kind": "frontier", "strategy": strategy, "tolerance": tau}
-            runs = 1 if quick or comb(n, s) > 10_000 else 3
-            found += [Task("parity", params, solver, {"queries": 2 * comb(n, s) + 64}, r) for r in range(runs)]
+            found.append(Task("parity", params, solver, {"queries": 2 * comb(n, s) + 64}, 0))
     return found
 
 
@@ -73,8 +74,8 @@ def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
     n, s, tau = int(task.params["dim"]) - 1, int(task.params["heads"]), float(task.solver["tolerance"])
     if task.solver["kind"] == "value":
-        return 30.0 if comb(n, s) > 6 else 1.0
-    return exact_floor(comb(n, s), tau) * (0.03 + 2e-7 * comb(n, s)) if task.solver["strategy"] == "flat" else 1.0
+        return 1.0 if comb(n, s) > 6 else 0.1
+    return 6.0 + 0.012 * exact_floor(comb(n, s), tau) if task.solver["strategy"] == "flat" else 1.0
 
 
 def bracket_table(rows: Iterable[Row]) -> list[Line]:
@@ -115,25 +116,31 @@ def write(store: Store, folder: Path) -> str:
         "what the hardest oracle forces on a deterministic learner that must be certain. G is the least number against "
         "the greedy best-window oracle, the one that all games of this lab are played against. Every floor here is a "
         "floor of both, and G ≤ V. A game that a strategy ends in q queries shows G ≤ q and says nothing of V.",
-        "Proved (theory 2.7): theorem B's floor, for every class of N parities, from lemma L and from how far a query "
-        "can drive e pairs of parities apart, T(e), which is known exactly up to e = 5. For 3/16 ≤ τ < 1/4 it is "
-        "N − 1, which single characters reach: V = G = N − 1 for every class. From τ = 1/4 on nothing is identifiable.",
-        "Small classes are solved exactly: branch and bound over the order of a query's means, a linear program at "
-        "every node, every decision checked in rationals. Their V stands as one number; G can be below it.",
-        "Large classes are bracketed. G lies between the floor and the cheapest game found; the ratio of the two is "
-        "drawn and is in the table. Sign batches are exactly optimal for affinely independent classes ('V if "
-        "independent'), but at most n + 1 sets of n bits are independent, so real classes are not such classes: the "
-        "strategy flat drives dependent sets further apart and needs fewer queries than independent sets would. V at "
-        "most: queries on independent subsets, which are always there and lose as many sets to every answer.",
+        ("proved", "Theorem B's floor (theory 2.7), for every class of N parities, from lemma L and from how far a query "
+         f"can drive e pairs of parities apart, T(e), which is known exactly up to e = {KNOWN}. For {MOST_APART[2]} ≤ "
+         f"τ < {IDENTIFIABLE} it is N − 1, which single characters reach: V = G = N − 1 for every class. From τ = "
+         f"{IDENTIFIABLE} on nothing is identifiable."),
+        ("proved", "Small classes are solved exactly: branch and bound over the order of a query's means, a linear "
+         "program at every node, every decision checked in rationals. Their V stands as one number; G can be below it. "
+         "V at most, for large classes: queries on independent subsets, which are always there and lose as many sets "
+         "to every answer."),
+        ("measured", "Large classes are bracketed: G lies between the floor and the cheapest game found; the ratio of "
+         "the two is drawn and is in the table. One game a cell, for the oracle draws nothing and a game that ended is "
+         "a fact. Sign batches are exactly optimal for affinely independent classes ('V if independent'), but at most "
+         "n + 1 sets of n bits are independent, so real classes are not such classes: the strategy flat drives "
+         f"dependent sets further apart and needs fewer queries. It is played where it takes no more than {SLOWEST:,} "
+         f"queries, on up to {CROWD:,} sets."),
         "Open: V and G inside their brackets; T(e) for larger e, an extremal problem for sums of dependent signs; and "
         "learners that may draw lots and may fail, which none of this is about.",
-    )
+    )  # fmt: skip
+    kinds = dict.fromkeys(("8τ²(N−1)", "floor of G and V", "V at least", "V at most", "V if independent"), "proved")
+    kinds |= {"verdict": "proved measured", **dict.fromkeys((*STRATEGIES, "G at most"), "measured")}
     shown = [
         {key: thousands(x) if isinstance(x, int) or key.startswith("8") else x for key, x in line.items()}
         | {"tolerance": f"{line['tolerance']:g}"}
         for line in table
     ]
-    return table_page(store, folder, QUESTION, _verdict(table), shown, notes, _drawings(table))
+    return table_page(store, folder, QUESTION, _verdict(table), shown, notes, _drawings(table), kinds)
 
 
 def _verdict(table: Sequence[Line]) -> str:
@@ -163,6 +170,7 @@ def _drawings(table: Sequence[Line]) -> list[Drawing]:
         if not chosen:
             continue
         drawing = Drawing(name, max(6.4, 3.0 * len(chosen)), 3.9)
+        drawing.caption, drawing.seen, drawing.kinds = CAPTIONS[name]
         with style(name):
             axes = drawing.figure.subplots(1, len(chosen), squeeze=False, sharey=name == "bracket")[0]
             for axis, (n, s) in zip(axes, chosen, strict=True):
@@ -179,8 +187,6 @@ def _drawings(table: Sequence[Line]) -> list[Drawing]:
             shown = [strategy for strategy in STRATEGIES if any(line[strategy] for line in table)]
             legend(drawing, shown, [*own, ("theorem B's floor", FLOOR)], 3)
         drawings.append(drawing)
-    if drawings and large:
-        drawings[0].caption = CAPTION
     return drawings
 
 
@@ -193,10 +199,20 @@ CERTAIN: tuple[str, dict[str, Any]] = (
     {"color": INK, "linestyle": (0, (6, 1.5, 1, 1.5)), "linewidth": 1.0},
 )
 EXACT: dict[str, Any] = {"color": INK, "marker": "_", "markersize": 14, "markeredgewidth": 2.2}
-CAPTION = (
-    "Queries over theorem B's floor, which is a floor of G and of V. G lies between 1 and the lowest point; V between "
-    "1 and the dash-dotted line. Dotted: what as many affinely independent sets would need, exactly."
-)
+CAPTIONS = {  # what stands below a figure, what is seen there, of which kinds it is
+    "bracket": (
+        "Queries over theorem B's floor, which is a floor of G and of V. G lies between 1 and the lowest point; V "
+        "between 1 and the dash-dotted line. Dotted: what as many affinely independent sets would need, exactly.",
+        "At large tolerances the points lie on the floor, at smaller ones about one and a half times above it, those "
+        "of flat below those of sign batches; the upper bound of V rises far above.",
+        "proved measured",
+    ),
+    "values": (
+        "Small classes: V exactly, by search, beside theorem B's floor and the games of the strategies.",
+        "V steps down with the tolerance; the floor equals it or lies one or two queries below.",
+        "proved measured",
+    ),
+}
 
 
 def _ticks(axes: "Axes", tolerances: Sequence[float]) -> None:

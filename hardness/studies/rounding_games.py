@@ -261,6 +261,8 @@ def _panel(drawing: Drawing, axes: "Axes", lines: Table, variable: str) -> None:
             tip = f"{name}, {variable} = {e[variable]}, {e['runs']} runs identified: {e['queries']:,.0f}{spread(e)}"
             drawing.point(axes, at, e["queries"], tip, color=color, marker=marker)
     axes.set_yscale("log")
+    if known:
+        axes.set_ylim(bottom=known[0][1] / 2)
     axes.set_xticks(sorted({e[variable] for e in lines}))
     axes.set_xlabel(variable)
     axes.grid(axis="y")
