@@ -157,7 +157,7 @@ def write(store: Store, folder: Path) -> str:
                 "identified nothing is drawn and no mean is given, for then secrets were left that no query of the "
                 "strategy parts.",
                 "The base b is that of need ~ bⁿ through the means of a series, with the 95 % interval of a straight "
-                "line (Student's t of what the cells are off it). b = 2 says that the bound is tight but for a "
+                f"line (Student's t of what the cells are off it). b = {TIGHT} says that the bound is tight but for a "
                 "factor; b = q would say that the strategy, or the bound, can be improved. Which of them is not known.",
                 "The adaptive strategy exploits neighbours: secrets that differ in one coordinate agree on half of the "
                 "inputs, so it starts from votes of one secret, a neighbourhood or a batch and climbs Σ a⁴ by votes "
