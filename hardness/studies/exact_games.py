@@ -118,8 +118,8 @@ def write(store: Store, folder: Path) -> str:
         "floor of both, and G ≤ V. A game that a strategy ends in q queries shows G ≤ q and says nothing of V.",
         ("proved", "Theorem B's floor (theory 2.7), for every class of N parities, from lemma L and from how far a "
          f"query can drive e pairs of parities apart, T(e), which is known exactly up to e = {KNOWN}. For "
-         f"{MOST_APART[2]} ≤ τ < {IDENTIFIABLE} it is N − 1, which single characters reach: V = G = N − 1 for every class. From τ = "
-         f"{IDENTIFIABLE} on nothing is identifiable."),
+         f"{MOST_APART[2]} ≤ τ < {IDENTIFIABLE} it is N − 1, which single characters reach: V = G = N − 1 for every "
+         f"class. From τ = {IDENTIFIABLE} on nothing is identifiable."),
         ("proved", "Small classes are solved exactly: branch and bound over the order of a query's means, a linear "
          "program at every node, every decision checked in rationals. Their V stands as one number; G can be below it. "
          "V at most, for large classes: queries on independent subsets, which are always there and lose as many sets "
