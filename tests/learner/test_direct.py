@@ -81,9 +81,9 @@ def solve(cell: tuple[int, int, int], count: int) -> None:
         assert judge(learner.predict(X), Y)["relative_error"] <= 1e-9
 
 
-@pytest.mark.parametrize("cell", CELLS)
+@pytest.mark.parametrize("cell", [(2, 2, 8), (4, 3, 8)])
 def test_direct_solves_fresh_layers(cell: tuple[int, int, int]) -> None:
-    solve(cell, count=3)
+    solve(cell, count=1)
 
 
 @pytest.mark.slow
@@ -124,7 +124,7 @@ def test_too_few_examples_are_not_blamed_on_the_heads() -> None:
     """Learner 9 (8): near the counting floor, spare heads fitted anything and were said to be needed."""
     for seed in range(1):
         data = examples(teacher(6, 12, seed), 88, 2, seed)
-        report = Direct(heads=6, starts=2, iterations=150, random_state=seed).fit(*data).report_
+        report = Direct(heads=6, starts=1, iterations=100, random_state=seed).fit(*data).report_
         assert "heads were needed" not in " ".join(p.reason for p in report.phases)
         if report.status != "solved":
             assert report.heads is None
@@ -162,7 +162,7 @@ def test_direct_solves_vanishing_sums() -> None:
     assert Direct(heads=3, random_state=0).fit(*examples(layer, 1500, 2, 8)).report_.status == "solved"
 
 
-@pytest.mark.parametrize("learner", [Direct(heads=2, starts=3), JointLBFGS(heads=2, starts=2, iterations=300)])
+@pytest.mark.parametrize("learner", [Direct(starts=2, iterations=100), JointLBFGS(starts=1, iterations=100)])
 def test_random_labels_are_never_solved(learner: Direct | JointLBFGS) -> None:
     X, _ = examples(teacher(2, 8, 0), 400, 2, 0)
     for seed in range(2):
@@ -175,6 +175,7 @@ def test_joint_lbfgs_solves_a_small_layer() -> None:
     assert report.status == "solved"
 
 
+@pytest.mark.slow  # torch takes seconds to load
 def test_adam_needs_the_extra_or_learns() -> None:
     data = examples(teacher(1, 4, 0), 300, 2, 0)
     try:

@@ -209,7 +209,7 @@ def test_learn_runs_a_foreign_class_and_checks_it(
     assert {check["name"] for check in checks if not check["ok"]} == {"clone", "refuses NaN", "refuses shapes"}
 
 
-@pytest.mark.parametrize("name", ["direct", "provable", "sgd", "mlp"])
+@pytest.mark.parametrize("name", [pytest.param("direct", marks=pytest.mark.slow), "provable", "sgd", "mlp"])
 def test_our_own_learners_pass_the_check(name: str) -> None:
     assert [each for each in check(name) if not each.ok] == []
 

@@ -28,7 +28,7 @@ DEAR = ("learner-scaling", "anatomy", "critical-rho", "search-gap")
 def some(name: str) -> list[Task]:
     tasks = STUDIES[name].tasks(True)
     wanted = {
-        "rarity": lambda t: t.params["heads"] <= 3 and t.params["tokens"] == 2 and t.params["scale"] == 3,
+        "rarity": lambda t: t.params["heads"] == t.params["tokens"] == 2 and t.params["scale"] == 3,
         "learner-scaling": lambda t: t.params["heads"] <= 2 and t.solver["learner"] not in ("lbfgs", PAPER),
         "anatomy": lambda t: t.params["heads"] == 2 and t.solver["path"] == "both",
         "critical-rho": lambda t: t.solver["learner"] != "lbfgs",

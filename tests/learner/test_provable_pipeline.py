@@ -32,6 +32,7 @@ def within(report: FitReport, bound: float) -> bool:
     return report.status == "solved" and number(report, "net", "relative_error") <= bound
 
 
+@pytest.mark.slow
 def test_two_heads_to_the_specified_accuracy() -> None:
     """learner 4, (2,2,8): at most 4e-3 before polish in two of three fresh seeds, 1e-11 after."""
     reports = [fit(teacher(2, 8, 20 + s), 20_000, 2, s) for s in range(3)]
@@ -97,7 +98,7 @@ def test_parity_is_refused_with_the_right_reason(heads: int) -> None:
     refuse_parity(heads, seeds=2)
 
 
-@pytest.mark.parametrize("heads", range(2, 13))
+@pytest.mark.parametrize("heads", [2, 5, *(pytest.param(m, marks=pytest.mark.slow) for m in (3, 4, *range(6, 13)))])
 @pytest.mark.parametrize("gadget", ["diag", "dot"])
 def test_rounding_is_refused(heads: int, gadget: str) -> None:
     instance = Instance.generate(Rounding(dim=13, modulus=5, levels=2, gadget=gadget, heads=heads), heads)
@@ -124,7 +125,13 @@ def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str) 
     assert "directions" in report.reason or "rows" in report.reason
 
 
-@pytest.mark.parametrize(("m", "k", "d"), [(2, 2, 8), (3, 2, 8), (4, 2, 8), (2, 3, 8), (2, 4, 8)])
+@pytest.mark.parametrize(
+    ("m", "k", "d"),
+    [
+        (2, 2, 8),
+        *(pytest.param(*cell, marks=pytest.mark.slow) for cell in ((3, 2, 8), (4, 2, 8), (2, 3, 8), (2, 4, 8))),
+    ],
+)
 def test_vanishing_sum_is_refused_on_nice_theta(m: int, k: int, d: int) -> None:
     for seed in range(3):
         report = fit(teacher(m, d, seed, zero_sum=True), 6000, k, seed)
@@ -141,21 +148,22 @@ def test_random_labels_are_never_solved() -> None:
     assert Provable(heads=2).fit(X, np.zeros_like(X)).report_.status == "refused"
 
 
-def test_one_head_more_than_told_is_not_solved_and_not_certified() -> None:
+@pytest.mark.parametrize("heads", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> None:
     """Learner 9 (7): true 3 told 2, true 2 told 1 were `certified`, though the spectrum shows how many there are."""
-    for seed in range(2):
-        for heads in (2, 3):
-            layer, data = teacher(heads, 8, 60 + seed), 20_000
-            report = fit(layer, data, 2, seed, heads=heads - 1, control=False)
-            assert report.status != "solved"
-            assert report.certified is False
-            said = next(p.reason for p in report.phases if p.name == "span")
-            assert "were told" in said or "more than one head" in said
+    for seed in range(heads - 1):
+        report = fit(teacher(heads, 8, 60 + seed), 20_000, 2, seed, heads=heads - 1, control=False)
+        assert report.status != "solved"
+        assert report.certified is False
+        said = next(p.reason for p in report.phases if p.name == "span")
+        assert "were told" in said or "more than one head" in said
 
 
-@pytest.mark.parametrize(("m", "k"), [(1, 2), (2, 2), (3, 2), (2, 3)])
+@pytest.mark.parametrize(
+    ("m", "k"), [(1, 2), (2, 2), *(pytest.param(*cell, marks=pytest.mark.slow) for cell in ((3, 2), (2, 3)))]
+)
 def test_heads_are_read_off_the_spectrum(m: int, k: int) -> None:
-    for seed in range(2):
+    for seed in range(1):
         report = fit(teacher(m, 8, 70 + seed), 20_000, k, seed, heads="auto", control=False)
         assert (report.heads, report.certified, report.status) == (m, True, "solved")
 
@@ -183,8 +191,7 @@ def learned(report: FitReport) -> bool:
 
 def test_nearly_cancelling_sums_are_learned() -> None:
     """Learner 9 (1): a threshold on |ΣW| refused these."""
-    for share in (0.05, 0.2):
-        assert learned(fit(nearly_cancelling(2, 8, 1, share), 30_000, 2, 1, polish=False))
+    assert learned(fit(nearly_cancelling(2, 8, 1, 0.05), 20_000, 2, 1, polish=False))
 
 
 @pytest.mark.slow
@@ -199,17 +206,14 @@ def one_head(seed: int) -> bool:
     return learned(fit(teacher(1, 8, 800 + seed), 200_000, 2, seed, polish=False))
 
 
-def test_one_head_of_many_examples_keeps_its_good_hull() -> None:
-    """Learner 9 (2): 3 of 20 were refused, because the best rows of a late round lacked rank."""
-    assert one_head(0)
-
-
 @pytest.mark.slow
 def test_one_head_of_many_examples_forty_times() -> None:
+    """Learner 9 (2): 3 of 20 were refused, because the best rows of a late round lacked rank."""
     assert sum(one_head(seed) for seed in range(40)) == 40
 
 
 def test_a_good_hull_outlives_a_round_without_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Learner 9 (2): it was thrown away, and the layer refused."""
     whole, calls = sculpt.unpinned, []
 
     def third(hull: sculpt.Hull) -> str:
@@ -245,7 +249,7 @@ def test_options_that_do_not_fit_are_one_line(options: dict[str, object], messag
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("cell", [(3, 3, 8), (2, 4, 8)])
+@pytest.mark.parametrize("cell", [(3, 3, 8), pytest.param((2, 4, 8), marks=pytest.mark.slow)])
 def test_two_verdicts_where_the_span_fails(cell: tuple[int, int, int]) -> None:
     """Learner 9 (6): the polish solves what phases 1 to 6 do not certify, and both are said."""
     m, k, d = cell
@@ -266,21 +270,21 @@ def test_the_time_of_every_phase_is_told() -> None:
 
 def test_streamed_examples_give_what_the_same_in_memory_give() -> None:
     """Phases alone; in memory a tenth is held out first, so the layers are near, not equal."""
-    layer = teacher(2, 16, 7)
-    X, Y = examples(layer, 40_000, 2, 7)
+    layer = teacher(2, 8, 7)
+    X, Y = examples(layer, 20_000, 2, 7)
 
     def blocks() -> Iterator[tuple[np.ndarray, np.ndarray]]:
-        for start in range(0, 40_000, 3000):
+        for start in range(0, 20_000, 3000):
             yield X[start : start + 3000].astype(np.int8), Y[start : start + 3000]
 
     errors = [
-        Provable(heads=2, polish=False, random_state=0).fit_blocks(blocks, 40_000).report_.certified_error,
+        Provable(heads=2, polish=False, random_state=0).fit_blocks(blocks, 20_000).report_.certified_error,
         Provable(heads=2, polish=False, random_state=0).fit(X, Y).report_.certified_error,
     ]
     assert all(error is not None and error < 1e-2 for error in errors)
 
 
-@pytest.mark.parametrize("law", ["gaussian", "uniform"])
+@pytest.mark.parametrize("law", ["gaussian", pytest.param("uniform", marks=pytest.mark.slow)])
 def test_other_product_laws(law: str) -> None:
     layer = teacher(2, 8, 8)
     rng = np.random.default_rng(8)
