@@ -15,8 +15,8 @@ from hardness.study.store import Row
 from hardness.study.task import Task
 
 Line = dict[str, Any]
-RUNS = 5  # of whatever draws its queries; on parities these strategies do not
-DETERMINISTIC = ("characters", "bent", "low-degree")
+RUNS = 5  # of whatever draws its queries; on parities what these pay does not depend on what they draw
+DETERMINISTIC = ("characters", "sign-batch", "bent", "low-degree")
 
 
 def runs_of(strategy: str, quick: bool) -> int:

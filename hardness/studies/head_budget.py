@@ -14,7 +14,7 @@ from hardness.studies.games import (
 from hardness.studies.looks import NOTHING, Table, legend
 from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import LINES, RAMP, Drawing, style
-from hardness.study.page.report import table_page
+from hardness.study.page.sections import Section, sections_page
 from hardness.study.store import Row, Store
 from hardness.study.study import Study
 from hardness.study.task import Task
@@ -24,7 +24,6 @@ QUESTION = "How much hardness against statistical queries do m heads buy?"
 BUDGET_DIM, BUDGET_TOLERANCES = 256, (0.1, 0.01, 0.001)
 MODULUS, LEVELS = 97, 2
 SDA_LARGEST = 128  # n up to which the SDA convolution takes about a second
-RARE = 1e-3  # share of secrets that the bound for rounding leaves out
 NAMED = 32  # the number of heads that the headline names, or the largest below it
 PARITY, ROUNDING = f"parity, d = {BUDGET_DIM}", "rounding, d = n + 1"
 
@@ -106,30 +105,58 @@ def budget_table(rows: Iterable[Row]) -> list[Line]:
 def write(store: Store, folder: Path) -> str:
     """Write the page of `head-budget` into `folder`; returns its verdict line."""
     table = budget_table(store.rows())
-    notes = (
-        ("proved", "log₂ of a lower bound on the queries that any strategy needs at tolerance τ to identify: "
-         "8τ²(C(d−1, s)−1) for parity (theory 2.5), with τ − ε for τ where m heads are right but for a mass ε of "
-         "inputs (truncated parity, s > m, theory 2.2), and 8(τ−ε)²2ⁿ(1−δ−q⁻ⁿ) for rounding (theory 2.6), with n the "
-         f"largest whose labels m heads hold, ε by Hoeffding, for all but a share δ = {RARE:g} "
-         f"of the secrets, q = {MODULUS} and p = {LEVELS}."),
-        ("estimated", "The bound by SDA, which is for ideal labels and not for those of m heads, and the size n = "
-         "12(m/(λp))² of a normal tail of mass τ/2. Nothing on this page is measured by a game. That these families "
-         "are the best for m heads, or these bounds tight, is not proved."),
-        f"The two kinds of layers have a figure each, since their numbers do not compare: parities are taken at d = "
-        f"{BUDGET_DIM} throughout, while rounding grows its own d = n + 1 = Θ(m²), where 2^O(d) is brute force. The "
-        "bounds for rounding and for truncated parities hold at a fixed tolerance above ε, no lower.",
-        "The leak is the largest mean of a query of degree below s on truncated parity: at a tolerance below it a "
-        "search over pairs of coordinates wins. Truncated parity stops growing where s reaches (d−1)/2.",
-    )  # fmt: skip
-    terms = {
-        "ε": "The error mass of the labels of m heads, or a bound on it.",
-        "δ": "The share of secrets for which the bound on ε may fail.",
-        "λ": "The quantile of the normal law that leaves the stated mass in its tails.",
-        "leak": "The largest mean of a query of low degree on a truncated parity.",
-    }
-    return table_page(
-        store, folder, QUESTION, _verdict(table), table, notes, _drawings(table), {"verdict": "proved"}, terms
-    )
+    drawn = {drawing.name: [drawing] for drawing in _drawings(table)}
+
+    def lines(layers: str, kind: str) -> list[Line]:
+        return [
+            {key: value for key, value in line.items() if key not in ("layers", "kind") and value is not None}
+            for line in table
+            if (line["layers"], line["kind"]) == (layers, kind)
+        ]
+
+    sections = [
+        Section(
+            "proved",
+            f"Parities at d = {BUDGET_DIM}",
+            (
+                "log₂ of a lower bound on the queries that any strategy needs at tolerance τ to identify: 8τ²(C(d−1, "
+                "s)−1) with s = m (theory 2.5); and, where labels are truncated to what m heads hold of a parity of s "
+                "> m bits, the same with τ − ε for τ, ε the mass of the inputs on which they are wrong (theory 2.2). "
+                "It holds at a fixed tolerance above ε, no lower, and stops growing where s reaches half of d − 1.",
+                "The leak is the largest mean of a query of degree below s on truncated parity: at a tolerance below "
+                "it a search over pairs of coordinates wins.",
+            ),
+            drawn.get("budget", []),
+            [("Parities: log₂ of the queries", lines(PARITY, "proved"))],
+        ),
+        Section(
+            "proved",
+            "Rounding, in a dimension of its own",
+            (
+                f"The labels of m heads of rounded inner products, q = {MODULUS} and p = {LEVELS}: 8(τ−ε)²2ⁿ(π−q⁻ⁿ) "
+                "queries (theory 2.6), where the labels of a share π of the secrets are wrong on a mass of at most ε "
+                "of the inputs, and n is a size that so many heads hold. The number is the one that every page and "
+                "command prints for so many heads. It holds at a fixed tolerance above ε, no lower.",
+                "Here d = n + 1 grows with the square of m, and two to the power O(d) queries are brute force: these "
+                "numbers and those of parities at one d do not compare, and stand in no figure or table together.",
+            ),
+            drawn.get("rounding", []),
+            [("Rounding: log₂ of the queries", lines(ROUNDING, "proved"))],
+        ),
+        Section(
+            "estimated",
+            "Beside rounding: not proved for m heads",
+            (
+                "The bound by SDA, which is for ideal labels and not for those of m heads, and the need at the size n "
+                "= 12(m/(λp))² of a normal tail of mass τ/2, λ its quantile. Nothing on this page is measured by a "
+                "game. That these families are the best for m heads, or these bounds tight, is not proved.",
+            ),
+            (),
+            [("Estimates: log₂ of the queries", lines(ROUNDING, "estimated"))],
+        ),
+    ]
+    lead = () if table else (NOTHING.capitalize(),)
+    return sections_page(store, folder, QUESTION, _verdict(table), lead, sections, "proved")
 
 
 def _verdict(table: Table) -> str:

@@ -21,14 +21,15 @@ from hardness.study.growth import calibration
 from hardness.study.page.sections import Section, sections_page
 from hardness.study.store import Row, Store
 
+TOKENS = 2  # of every layer on this page
 LEAD = (
     "A layer of m heads maps k tokens of d signs, the rows of X, to F(X) = Σ softmax(X Θᵢ Xᵀ) X Wᵢ, i = 1..m, with Θᵢ "
-    "and Wᵢ of d × d real numbers; here k = 2 and X is uniform. A learner sees pairs of X and F(X). The hard layers of "
-    "this page compute exactly the parity of m unknown coordinates out of d − 1: one of N = C(d−1, m) concepts.",
+    f"and Wᵢ of d × d real numbers; here k = {TOKENS} and X is uniform. A learner sees pairs of X and F(X). The hard "
+    "layers of this page compute exactly the parity of m unknown coordinates out of d − 1: one of N = C(d−1, m) concepts.",
     "A statistical-query learner sees no examples. It names a function with values in [−1, 1], and an oracle answers "
     f"its mean up to the tolerance τ, here {TOLERANCE:g} unless something else is said. “Exponential in m” means "
-    "this: along a ray d = c·m the count N is 2 to the power Θ(m); at fixed m it is d to the power Θ(m), so that the "
-    "exponent of d grows with m; at fixed d it grows only until m is about d/2.",
+    "this: along a ray d = c·m the count N is two to the power Θ(m); at fixed m it is d to the power Θ(m), so that the "
+    "exponent of d grows with m; at fixed d it grows only until m is about half of d.",
 )
 
 CALIBRATED = (
@@ -41,8 +42,11 @@ def write(store: Store, folder: Path) -> str:
     """Write the page of a store of this study into `folder`; returns its verdict."""
     rows = list(store.rows())
     found, checks = series(rows), proved.checks(rows)
+    judged = {name: one.growth for name, one in found.items() if name in figures.LOOKS}
     sections = [_proved(), _identity(checks), _measured(rows, found), _broken(found)]
-    return sections_page(store, folder, QUESTION, _verdict(rows, found), LEAD, sections)
+    return sections_page(
+        store, folder, QUESTION, _verdict(rows, found), LEAD, sections, "proved measured broken", judged
+    )
 
 
 def _verdict(rows: list[Row], found: Mapping[str, Series]) -> str:
