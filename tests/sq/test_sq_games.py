@@ -433,3 +433,10 @@ def test_3_9_billion_concepts() -> None:
     result = play(ParityConcepts(63, 8), "characters", "window", 0.05)
     assert (result.queries, result.remaining) == (3_872_894_696, 1)
     assert result.seconds < 120
+
+
+@pytest.mark.parametrize(("n", "s"), [(15, 4), (15, 6), (16, 4)])
+def test_a_rank_just_below_a_batch_costs_nothing(n: int, s: int) -> None:
+    """Fifteen sets of even size of fifteen bits are never independent; a batch of thirteen would lose one set less."""
+    concepts = ParityConcepts(n, s)
+    assert play(concepts, "sign-batch", "window", 0.1).queries <= (batch_queries(concepts.size, 0.1) or 0) + 3

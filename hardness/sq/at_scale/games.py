@@ -105,8 +105,8 @@ def sign_batches(
     sizes = np.flatnonzero(modes[:256] == 1).tolist()
     certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
     coordinates = np.arange(n)
-    # A class with rank enough, but for 4 %, is played at once with independent sets.
-    least, enough = 0 if n > 14 and rank // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
+    # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
+    least, enough = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
     while pool.size > 1 and least:
         pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, null, budget - queries)
         queries += asked

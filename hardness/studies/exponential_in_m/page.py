@@ -25,7 +25,8 @@ TOKENS = 2  # of every layer on this page
 LEAD = (
     "A layer of m heads maps k tokens of d signs, the rows of X, to F(X) = Σ softmax(X Θᵢ Xᵀ) X Wᵢ, i = 1..m, with Θᵢ "
     f"and Wᵢ of d × d real numbers; here k = {TOKENS} and X is uniform. A learner sees pairs of X and F(X). The hard "
-    "layers of this page compute exactly the parity of m unknown coordinates out of d − 1: one of N = C(d−1, m) concepts.",
+    "layers of this page compute exactly the parity of m unknown coordinates out of d − 1: one of N = C(d−1, m) "
+    "concepts.",
     "A statistical-query learner sees no examples. It names a function with values in [−1, 1], and an oracle answers "
     f"its mean up to the tolerance τ, here {TOLERANCE:g} unless something else is said. “Exponential in m” means "
     "this: along a ray d = c·m the count N is two to the power Θ(m); at fixed m it is d to the power Θ(m), so that the "
