@@ -131,7 +131,7 @@ class Instance:
             "seed_drawn": self.seed_drawn,
             "command": self.command(),
             "certificate": self.certificate,
-            "gadget": {k: getattr(teacher, k) for k in GADGET_SCALARS} if type(teacher) is Gadget else None,
+            "gadget": {k: getattr(teacher, k) for k in GADGET_SCALARS} if isinstance(teacher, Gadget) else None,
         }
 
     def to_bytes(self) -> bytes:
@@ -139,7 +139,7 @@ class Instance:
         from safetensors.numpy import save
 
         arrays = {f"secret.{name}": value for name, value in self.secret.items()}
-        if type(self.teacher) is Gadget:  # what is more than that follows from the secret
+        if isinstance(self.teacher, Gadget):  # what is more than that follows from the secret
             arrays |= {f"gadget.{name}": getattr(self.teacher, name) for name in _gadget_arrays()}
         # One key only: the order of several would differ from run to run.
         header = {"instance": json.dumps(self.header(), sort_keys=True)}

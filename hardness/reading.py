@@ -71,7 +71,9 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 def _teacher(family: Family, secret: Secret, scalars: Mapping[str, Any] | None, arrays: Arrays) -> Teacher:
     if scalars is not None:
-        return _gadget(family, scalars, {name: arrays.get(f"gadget.{name}") for name in GADGET})
+        gadget = _gadget(family, scalars, {name: arrays.get(f"gadget.{name}") for name in GADGET})
+        grown = getattr(family, "grown", None)  # of a family whose layer shows more than one gadget
+        return gadget if grown is None else grown(gadget, secret)
     try:
         teacher = family.realize(secret)
     except InputError:

@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hardness import gadget
 from hardness.errors import InputError
 from hardness.examples import Words
-from hardness.families import Secret
+from hardness.families import Secret, expect
 from hardness.families.parity import Parity
 from hardness.gadget import Gadget, Kind
 from hardness.ladder import Ladder, blocks_of
@@ -77,11 +77,21 @@ class Nested:
         support = self._task().draw(rng)["support"]
         return {"support": support, "order": rng.permutation(support)}
 
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are no chain: `support` and `order`, both (s,), the same coordinates."""
+        expect(secret, {"support": ("<i8", (self.size,)), "order": ("<i8", (self.size,))})
+        support = secret["support"].tolist()
+        if min(support) < 1 or max(support) >= self.dim or sorted(secret["order"].tolist()) != sorted(support):
+            raise InputError(f"the chain must order the secret's support in 1..{self.dim - 1}")
+
     def realize(self, secret: Secret) -> Ladder:
         """The heads of every shown parity, by theorem 1.2."""
+        return self.grown(self._rung(secret["support"]), secret)
+
+    def grown(self, task: Gadget, secret: Secret) -> Ladder:
+        """The task's gadget over those of the chain: what a file holds is the task's."""
         ends = np.cumsum(self.blocks)[:-1]
-        rungs = tuple(self._rung(secret["order"][:end]) for end in ends)
-        return Ladder(**vars(self._rung(secret["support"])), rungs=rungs)
+        return Ladder(**vars(task), rungs=tuple(self._rung(secret["order"][:end]) for end in ends))
 
     def _rung(self, support: NDArray[np.int64]) -> Gadget:
         weights = np.zeros(self.dim, dtype=np.int64)
@@ -97,14 +107,18 @@ class Nested:
         return teacher.labels(words)
 
     def certificate(self, teacher: Ladder) -> dict[str, Any]:
-        """What is proved of the teacher: every shown label is exactly A ± 1 by theorem 1.2."""
+        """What is proved of the teacher: every shown label is exactly A ± 1 by theorem 1.2, A_i and C_i in column i."""
         rungs = (teacher, *teacher.rungs)
+        offsets = {f"A_{i}": rung.offset for i, rung in enumerate(teacher.rungs, 1)}
+        gates = {f"C_{i}": rung.gate for i, rung in enumerate(teacher.rungs, 1)}
         return {
             "method": "theorem 1.2, exact over Q, for every shown parity",
-            "blocks": list(self.blocks),
+            "blocks": " + ".join(map(str, self.blocks)),
             "beta": teacher.beta,
-            "A": [rung.offset for rung in rungs],
-            "C": [rung.gate for rung in rungs],
+            "A": teacher.offset,
+            "C": teacher.gate,
+            **offsets,
+            **gates,
             "max_abs_coefficient": max(float(np.abs(rung.coefficients).max()) for rung in rungs),
             "error_mass": 0.0,
         }

@@ -86,8 +86,9 @@ def test_nested_labels_are_the_softmax_layer_s_and_parities(dim, size, block, ga
     data = instance.examples(300, 1)
     X, Y = data.X[informative(data.X)].astype(int), data.Y[informative(data.X)]
     order, ends = instance.secret["order"], np.cumsum(instance.family.blocks)
-    offsets = instance.certificate["A"]
-    for column, end, A in zip([*range(1, len(ends)), 0], ends, [*offsets[1:], offsets[0]], strict=True):
+    known = instance.certificate
+    offsets = [*(known[f"A_{i}"] for i in range(1, len(ends))), known["A"]]
+    for column, end, A in zip([*range(1, len(ends)), 0], ends, offsets, strict=True):
         parity = (X[:, 0] * X[:, 1])[:, order[:end]].prod(axis=1)
         assert Y[:, 0, column] == pytest.approx(X[:, 0, 0] * (A + parity))
     assert not Y[:, :, len(ends) :].any()
@@ -125,3 +126,13 @@ def test_what_is_refused(tmp_path):
             Parity(dim=8, heads=2, bias=bias)
     with pytest.raises(InputError, match="nested"):
         publish(Instance.generate(Nested(dim=8, size=4, block=2), seed=0), 10, tmp_path / "c", toy=True)
+
+
+def test_a_file_whose_chain_is_none_is_refused(tmp_path):
+    instance = Instance.generate(Nested(dim=9, size=4, block=2), seed=0)
+    for order in (np.array([1, 2, 3, 4]), np.array([0, 1, 2, 3]), instance.secret["order"][:3]):
+        replace(instance, secret={**instance.secret, "order": order.astype(np.int64)}).save(tmp_path / "f")
+        if sorted(order.tolist()) == instance.secret["support"].tolist():
+            continue
+        with pytest.raises(InputError, match="not a whole instance"):
+            Instance.load(tmp_path / "f")

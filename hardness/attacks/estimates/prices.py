@@ -16,6 +16,7 @@ from hardness.concepts import RoundingConcepts
 from hardness.errors import InputError
 from hardness.modular import preimages
 from hardness.sq.bounds.rounding import truncation
+from hardness.sq.bounds.switches import top_eigenvalue
 
 TOLERANCE = 0.05
 UNIFORM = "assumes uniform public vectors, which these are not"
@@ -104,7 +105,9 @@ def _parity(public: Public, tolerance: float) -> list[Line]:
     test = _rows_to_test(log2(N), bias)
 
     def sq() -> Cost | str:
-        bound = 3 + 2 * log2(tolerance / bias) + log2(N - 1) if N > 1 else 0.0
+        # Biased products lower the bound by the top eigenvalue of theory 2.9, 1 without bias.
+        spread = top_eigenvalue(n, s, float(public.get("bias") or 0.0)) if N > 1 else 1.0
+        bound = 3 + 2 * log2(tolerance / bias) + log2(N - 1) - log2(spread) if N > 1 else 0.0
         return Cost(bound, 0.0, 0.0) if bound > 0 else "the bound is below one query"
 
     def middle() -> Cost:

@@ -20,6 +20,8 @@ def top_eigenvalue(n: int, s: int, mu: float) -> float:
         raise InputError(f"the spectrum of sets of {s} out of {n} bits needs 1 <= s <= n - 1")
     if not 0 <= mu <= 1:
         raise InputError(f"bias must be in [0, 1], got {mu}")
+    if mu == 0:
+        return 1.0  # whatever the size: the sum's other terms are 0
     x, total = mu * mu, 0.0
     for i in range(1, s + 1):
         total += x ** (s - i) * (1 - x) ** i * comb(s - 1, i - 1) * comb(n - i - 1, s - i)

@@ -41,7 +41,7 @@ from learner.studies.switches.trial import elimination_tries
 SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the phase diagram
 EASY = (
     "inputs of one's own choice: n queries, at every g and μ (proved, run)",
-    "no label noise, examples one by one: elimination from n + 10 equations (run)",
+    "no label noise, examples one by one: elimination from little more than n equations (run)",
 )
 SHADES = ("#f4f1f8", "#e3dcee", "#c9bcdf", "#a793c9", "#7f63ae", "#5d3a90", "#482878")  # light is easy
 

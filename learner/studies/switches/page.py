@@ -5,6 +5,7 @@ from math import comb
 from pathlib import Path
 
 from hardness.attacks.estimates.low_degree import low_degree_rows
+from hardness.attacks.gaussian import FULL_RANK
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.bounds.switches import bias_interval
 from hardness.study.page.drawing import Drawing
@@ -30,7 +31,6 @@ from learner.studies.switches.tasks import (
     NOISY_TOLERANCE,
     SIZE,
     TAUGHT_SIZE,
-    WHOLE_CAP,
 )
 from learner.studies.switches.trial import elimination_tries
 
@@ -105,13 +105,13 @@ def _noise_notes() -> list[tuple[str, str]]:
          "polynomials of degree up to s see exactly nothing, and those of degree s + 1 have advantage 1 "
          f"at C(n, s)/(1−2η)² rows, here {low_degree_rows(NOISY_BITS, NOISY_SIZE):,.0f} without noise (theory 2.9)."),
         ("estimated", "Elimination is repeated until no used label was flipped: geometric with probability "
-         f".5776(1−η)ⁿ, {elimination_tries(most):,.0f} tries at η = {most:g} and one without noise. Lattices have "
-         "nothing to decode in a parity: no rounding error, but a flip of half the modulus."),
-        ("broken", "The disagreements. Without noise elimination ends in one try from n + 10 equations, where the "
-         "statistical-query bound and the low-degree advantage both grow as n to the power s: hardness for those two "
-         "models is no hardness for elimination, and the low-degree conjecture fails here. With noise elimination "
-         "becomes exponential in n while the other two pay a constant factor, and from some η and n on they are the "
-         "cheaper ones. The lattice model says nothing at all."),
+         f"{FULL_RANK:.4f}(1−η)ⁿ, {elimination_tries(most):,.0f} tries at η = {most:g} and one without noise. Lattices "
+         "have nothing to decode in a parity: no rounding error, but a flip of half the modulus."),
+        ("broken", "The disagreements. Without noise elimination ends in one try from little more than n equations, "
+         "where the queries of the statistical-query bound and the rows of the low-degree method both grow as n to the "
+         "power s: hardness for those two models is no hardness for elimination, and the low-degree conjecture fails "
+         "here. With noise elimination becomes exponential in n while the other two pay a constant factor, and from "
+         "some n on they are the cheaper ones. The lattice model says nothing at all."),
     ]  # fmt: skip
 
 
@@ -125,9 +125,11 @@ def _verdict(rows: Sequence[Row]) -> str:
         words = ", ".join(f"{known[g]} for blocks of {g}" for g in known)
         same = "in the order of the blocks" if order == sorted(known) else "not in the order of the blocks"
         said.append(f"The student's exponent of d is {words}, {same}")
-    hidden = [g for g in BLOCKS if g not in known and chain_cells(rows, g)]
-    for g in hidden:
-        spent = max((cost for runs in chain_cells(rows, g).values() for cost, _ in runs), default=WHOLE_CAP)
+    for g in BLOCKS:
+        lost = [cost for runs in chain_cells(rows, g).values() for cost, solved in runs if not solved]
+        if not lost:
+            continue
+        spent = max(lost)
         said.append(f"blocks of {g}{' (no supervision)' if g == SIZE else ''} are censored at {spent:,.0f} examples")
     lines = bias_table(rows)
     if lines:

@@ -129,8 +129,8 @@ def bias_table(rows: Sequence[Row]) -> list[Line]:
         lines.append(
             {
                 "μ": mu,
-                "needed": needed[n],
-                "asked": dict(played).get(n),
+                "needed": round(needed[n], 1),
+                "asked": int(dict(played)[n]) if n in dict(played) else None,
                 "suffice": biased_enough(n, BIAS_SIZE, BIAS_TOLERANCE, mu),
                 "exponent needed": str(slope(list(needed.items()), exact=True)),
                 "exponent asked": str(slope(played, exact=True)),
@@ -163,7 +163,7 @@ def membership_table(rows: Sequence[Row]) -> list[Line]:
             {
                 "family": family, "d": d, "size": what,
                 "queries": spread([int(end.cost or 0) for end in done]) if done else None,
-                "predicted": ends[0].detail["predicted"], "counting demands": ends[0].detail["floor"],
+                "predicted": ends[0].detail["predicted"], "counting demands": round(ends[0].detail["floor"], 1),
                 "solved": f"{len(done)}/{len(ends)}", "largest error": f"{max(errors):.0e}" if errors else None,
             }
         )  # fmt: skip
@@ -183,11 +183,11 @@ def noise_table(rows: Sequence[Row]) -> list[Line]:
         lines.append(
             {
                 "η": eta,
-                "queries needed": window_bound(size, NOISY_TOLERANCE, flip=eta),
+                "queries needed": round(window_bound(size, NOISY_TOLERANCE, flip=eta), 1),
                 "queries asked": spread([int(x) for x in runs["sq"]]) if runs["sq"] else None,
                 "low-degree rows predicted": round(low_degree_rows(NOISY_BITS, NOISY_SIZE, eta)),
                 "low-degree rows run": str(mean(runs["low degree"])) if runs["low degree"] else None,
-                "tries predicted": elimination_tries(eta),
+                "tries predicted": round(elimination_tries(eta), 1),
                 "tries run": str(mean(runs["elimination"])) if runs["elimination"] else None,
                 "lattice": ", ".join(sorted({end.status for end in lattice})) or None,
             }
