@@ -1,17 +1,22 @@
 """The contests: fair trials of attacks and learners, and a page that says who solves what."""
 
 import json
+from math import comb
 
 import numpy as np
 import pytest
 
 from hardness.attacks.equations import extract, labels, secret
+from hardness.attacks.estimates.prices import cheapest
+from hardness.concepts import RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.studies import catalog
-from hardness.studies.contest.page import family_of, solver_of
-from hardness.studies.contest.tasks import ladder, who_wins
+from hardness.studies.contest.study import trial as contest_trial
+from hardness.studies.contest.table import OUT_OF_REACH, family_of, prices, share, solver_of, sq_bound
+from hardness.studies.contest.tasks import MASS, SIZES, TOLERANCE, ladder, rounding, who_wins
 from hardness.studies.players import Attacker, Ended
 from hardness.studies.trials import trial
 from hardness.study.outcome import settle
@@ -28,11 +33,14 @@ def test_grids_have_distinct_tasks_and_quick_ones_are_smaller(grid):
     assert {task.params["heads"] for task in quick} <= {task.params["heads"] for task in full}
 
 
-def test_the_ladder_reaches_to_64_heads_in_both_families():
-    rungs = {(task.family, task.params["heads"]) for task in ladder(False)}
-    parity, rounding = ({m for family, m in rungs if family == name} for name in ("parity", "rounding"))
-    assert rounding == {m for m in parity if m >= 5}
-    assert {m for _, m in rungs} >= {2, 4, 8, 16, 32, 64}
+def test_the_ladder_reaches_to_64_heads_and_out_of_reach():
+    """The lower rungs are predicted to fall in seconds, the upper ones to nobody here."""
+    rungs = {(task.family, task.params["heads"]): task for task in ladder(False)}
+    assert {m for family, m in rungs if family == "parity"} >= {2, 4, 8, 16, 32, 64}
+    for family, low, high in (("parity", 8, 64), ("rounding", 10, 32)):
+        bits = [cheapest(prices(rungs[family, m])).log2_time for m in (low, high)]
+        assert bits[0] < 36
+        assert bits[1] > OUT_OF_REACH
 
 
 def test_who_wins_has_negative_controls():
@@ -97,14 +105,49 @@ def test_names_on_the_axes():
     assert (family_of(task), solver_of(task)) == ("rounding, q 97, p 2", "learner constant")
 
 
-@pytest.mark.parametrize("grid", [who_wins, ladder])
-def test_rounding_sizes_are_what_they_say(grid):
-    for task in grid(False):
-        if task.family == "rounding":
-            p, m = task.params["levels"], task.params["heads"]
-            n = task.params["dim"] - 1
-            assert n >= 4
-            assert abs(m - 3.29 * p * (n / 12) ** 0.5) < 0.07 * m
+@pytest.mark.parametrize(("p", "m"), [(2, 6), (2, 8), (8, 24), pytest.param(2, 12, marks=pytest.mark.slow)])
+def test_rounding_sizes_are_what_they_say(p, m):
+    """The largest dimension at which the median error mass over 31 secrets is at most the one that is printed."""
+
+    def mass(n):
+        family = Rounding(n + 1, 97, p, heads=m)
+        return np.median([Instance.generate(family, seed).certificate["error_mass"] for seed in range(31)])
+
+    n = SIZES[p][m]
+    assert mass(n) <= MASS < mass(n + 1)
+    assert all(task.params["dim"] - 1 == SIZES[task.params["levels"]][task.params["heads"]]
+               for task in [*who_wins(False), *ladder(False)] if task.family == "rounding")  # fmt: skip
+
+
+@pytest.mark.parametrize(("m", "bits"), [(6, None), (12, 20)])
+def test_the_bound_on_queries_knows_of_the_heads(m, bits):
+    task = Task("rounding", rounding(m, 2), {}, {}, 0)
+    proved = adversary_bounds(RoundingConcepts(SIZES[2][m], 97, 2, "diag", m), TOLERANCE).get("window")
+    ideal = adversary_bounds(RoundingConcepts(SIZES[2][m], 97, 2), TOLERANCE)["window"]
+    assert sq_bound(task) == ("none" if bits is None else pytest.approx(np.log2(proved)))
+    assert bits is None or bits < np.log2(proved) < np.log2(ideal)
+    noisy = Task("parity", {"dim": 17, "heads": 4, "flip": 0.1}, {}, {}, 0)
+    assert sq_bound(noisy) == pytest.approx(np.log2(8 * (TOLERANCE / 0.8) ** 2 * (comb(16, 4) - 1)))
+
+
+def test_a_trial_says_what_the_attack_needed():
+    noisy = settle(trial, _task("parity", {"dim": 20, "heads": 4, "flip": 0.01}, "gaussian"), root=0, guard=60)
+    assert noisy.status == "solved"
+    assert {"tries", "log2_expected_tries", "seconds", "examples"} <= noisy.detail.keys()
+    few = Task("rounding", {"dim": 21, "modulus": 97, "levels": 2, "heads": 8}, {"kind": "attack", "attack": "bkw"},
+               {"samples": 20_000, "work": 2**22}, 0)  # fmt: skip
+    found = settle(contest_trial, few, root=1, guard=120)
+    assert {"predicted_seconds", "log2_rows", "steps", "seconds", "error_mass"} <= found.detail.keys()
+    beyond = _task("rounding", {"dim": 41, "modulus": 97, "levels": 2, "heads": 12}, "bkw")
+    lost = settle(trial, beyond, root=0, guard=60)
+    assert lost.status == "refused"
+    assert "out of reach" in lost.detail["reason"]
+    assert lost.detail["error_mass"] < 0.1
+    assert lost.detail["seconds"] < 10
+
+
+def test_intervals_of_shares_are_exact():
+    assert share(0, 10) == "0/10 [0.00, 0.31]"
 
 
 def test_an_answer_on_few_heads_is_judged_by_what_they_compute():

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 from scipy.special import gammaln
 
 from hardness.attacks.bkw_plan import PER_CELL, PER_FIELD, PER_ROW, SCORE, SIGNAL, STEPS, entropy
+from hardness.attacks.bkw_plan import PER_EXAMPLE as PER_DRAWN
 from hardness.attacks.estimates.costs import MODELS, delta
 from hardness.attacks.estimates.lwe import Cost, EstimateFailed
 from hardness.attacks.lattice_model import AROUND, HERMITE, PER_NODE, SECONDS, SPARE, profile
@@ -20,6 +21,7 @@ RANKS = (100, 120, 150, 200, 300, 450)
 BLOCKS = (20, 30, 40, 60, 80, 110, 150, 200, 280, 400)
 PER_EXAMPLE = 5.0  # log2 of the operations that make an example and look whether it vanishes where it should
 MOST_ROWS = 1000.0  # log2
+CHOSEN = (0, 4, 8, 14, 20, 32, 48, 72, 108)  # coordinates on which rows are chosen to vanish
 
 
 def short_vectors(n: int, error: float, dot: bool) -> Cost:
@@ -79,13 +81,23 @@ def _levels(M: int) -> tuple[Floats, Floats]:
 
 
 def integer_bkw(n: int, bias: float, level: int) -> Cost:
-    """Integer BKW with examples and memory free: the best number of steps, blocks of real length, the best grid.
+    """Integer BKW with memory free and examples at the price of drawing them: the best number of steps, blocks of
+    real length, the best grid, and the best number b of coordinates on which all rows are chosen to vanish.
 
     `bias` is r of theory 4.3, `level` 0 for diag and 1 for dot. As bkw_plan.py otherwise, whose plans are never much
     cheaper. Raises `EstimateFailed` if no number of steps leaves a signal.
     """
     if bias <= 0:
         raise EstimateFailed("the noise leaves no bias that a float can hold")
+    found = [_bkw(max(n - b, 1), b, bias, level) for b in CHOSEN]  # one list for all n: monotone in n
+    best = min(found, key=lambda cost: cost.time)
+    if best.time == inf:
+        raise EstimateFailed(f"no number of steps leaves a signal within 2^{MOST_ROWS:.0f} rows")
+    return best
+
+
+def _bkw(n: int, chosen: int, bias: float, level: int) -> Cost:
+    """The same in n coordinates, on rows that vanish on `chosen` others; infinite if nothing fits."""
     T = np.arange(8, 4 * MOST_ROWS) / 4  # log2 of rows, grid cells grow with them from 2^24
     best = Cost(inf, inf, inf)
     for steps in range(STEPS + 6):
@@ -101,11 +113,10 @@ def integer_bkw(n: int, bias: float, level: int) -> Cost:
             continue
         cells = (left * np.log2(g))[fits]
         rows = np.log2((steps + 1) * PER_ROW + (2 * n + 12 * left[fits]) * PER_FIELD) + T[fits]
-        time = np.logaddexp2(np.logaddexp2(rows, cells + log2(2 * PER_CELL)), 0.0) + SECOND
+        drawn = T[fits] + 1 + chosen
+        work = np.logaddexp2(rows, drawn + log2(PER_DRAWN))
+        time = np.logaddexp2(np.logaddexp2(work, cells + log2(2 * PER_CELL)), 0.0) + SECOND
         i = int(np.argmin(time))
         if time[i] < best.time:
-            most = float(T[fits][i])
-            best = Cost(float(time[i]), max(most, float(cells[i])), most + 1)
-    if best.time == inf:
-        raise EstimateFailed(f"no number of steps leaves a signal within 2^{MOST_ROWS:.0f} rows")
+            best = Cost(float(time[i]), max(float(T[fits][i]), float(cells[i])), float(drawn[i]))
     return best

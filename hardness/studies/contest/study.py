@@ -2,28 +2,28 @@
 
 from hardness.studies.contest.page import write
 from hardness.studies.contest.tasks import LADDER, WHO_WINS, ladder, seconds, who_wins
-from hardness.studies.trials import trial
+from hardness.studies.lattices.tasks import trial as cryptanalysis
+from hardness.studies.trials import trial as plain
+from hardness.study.outcome import Outcome
 from hardness.study.study import Study
+from hardness.study.task import Task
 
-STUDIES = (
+
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """A trial of any kind that meets in a contest."""
+    return (cryptanalysis if task.solver["kind"] == "cryptanalysis" else plain)(task, root, guard)
+
+
+STUDIES = tuple(
     Study(
-        "who-wins",
-        WHO_WINS,
-        who_wins,
+        name,
+        question,
+        tasks,
         seconds,
         trial,
-        lambda store, folder: write(store, folder, WHO_WINS),
+        lambda store, folder, question=question: write(store, folder, question),  # type: ignore[misc]
         300.0,
         role="broken",
-    ),
-    Study(
-        "ladder",
-        LADDER,
-        ladder,
-        seconds,
-        trial,
-        lambda store, folder: write(store, folder, LADDER),
-        300.0,
-        role="broken",
-    ),
+    )
+    for name, question, tasks in (("who-wins", WHO_WINS, who_wins), ("ladder", LADDER, ladder))
 )

@@ -3,12 +3,19 @@
 from math import comb
 from typing import Any
 
+from hardness.studies.lattices.tasks import task as cryptanalysis
 from hardness.study.task import Task
 
 WHO_WINS = "Which strategy, learner or attack solves which family at m heads?"
-LADDER = "A ladder of challenges, m = 2 to 64: what is each rung predicted to cost, and who solves it?"
+RUNGS = (2, 4, 6, 8, 10, 12, 14, 16, 24, 32, 48, 64)  # heads
+LADDER = (
+    f"A ladder of challenges, m = {RUNGS[0]} to {RUNGS[-1]}: what is each rung predicted to cost, and who solves it?"
+)
+# What is refused by its kind, whatever the instance, is tried once.
+ABLE = {"parity": ("gaussian", "search"), "rounding": ("bkw", "lattice"), "nondegenerate": ()}
 ATTACKS = ("bkw", "gaussian", "lattice", "search")
-ATTACK_EXAMPLES, ATTACK_BUDGET = 40_000, {"bkw": 2**22, "gaussian": 2_000_000, "lattice": 6, "search": 2**30}
+ATTACK_EXAMPLES, ATTACK_BUDGET = 40_000, {"bkw": 2**22, "gaussian": 2_000_000, "lattice": 100, "search": 2**30}
+WIDE, FEWER = 200, 10_000  # of dimensions beyond this, so many examples: nobody comes near
 # Two starts: the second has spare heads, which is what it takes on nice layers; on hard ones each start is dear.
 LEARNERS: dict[str, dict[str, Any]] = {
     "low-degree": {},
@@ -19,13 +26,21 @@ LEARNERS: dict[str, dict[str, Any]] = {
 FIT_EXAMPLES = 2000
 SGD_EXAMPLES = 200_000
 TOLERANCE, CONCEPTS = 0.1, 3_000_000  # of games, and up to how many concepts they are played
-FEWEST = {2: 5, 8: 18}  # heads, by levels
-TAIL = 3.29  # error mass 1e-3 of head-limited rounding (theory 1.4)
+RUNS, DEAR_RUNS = 10, 3  # of attacks and games; of learners, and of attacks from streams that take half a minute
+DEAR = 40  # dimensions from which on those do
+MODULUS, MASS = 97, 1e-3
+# Dimensions by levels and heads: the largest at which the median error mass of 31 secrets is at most `MASS` (beyond
+# 80, of 11 secrets and to a fortieth). Fewer heads hold so few dimensions that all inputs can be listed.
+SIZES = {
+    2: {6: 13, 8: 22, 10: 32, 12: 46, 14: 62, 16: 80, 20: 128, 24: 189, 32: 314},
+    8: {24: 11, 32: 18, 48: 41},
+}
+LADDER_FLIP, LADDER_DIM = 0.125, 8  # label noise of the parity rungs, and their d/m
 
 
 def who_wins(quick: bool) -> list[Task]:
     """Families × solvers × m, negative controls included: random layers for attacks, a constant learner for all."""
-    heads, runs = ((2, 4, 8), 1) if quick else ((2, 3, 4, 6, 8, 12), 3)
+    heads = (2, 4, 8) if quick else (2, 3, 4, 6, 8, 12)
     entries: list[tuple[str, dict[str, Any]]] = []
     for m in heads:
         dim = max(17, 2 * m + 1)
@@ -34,60 +49,61 @@ def who_wins(quick: bool) -> list[Task]:
         if m < 8:
             entries.append(("nondegenerate", _random_layer(m)))
     for m, p in (
-        ((6, 2), (8, 2), (32, 8)) if quick else ((6, 2), (8, 2), (10, 2), (12, 2), (16, 2), (24, 8), (32, 8), (48, 8))
+        ((6, 2), (8, 2), (32, 8)) if quick else ((6, 2), (8, 2), (10, 2), (12, 2), (14, 2), (24, 8), (32, 8), (48, 8))
     ):
-        entries.append(("rounding", rounding(m, 97, p)))
-    return [task for run in range(runs) for family, params in entries for task in _field(family, params, run)]
+        entries.append(("rounding", rounding(m, p)))
+    return [task for family, params in entries for task in _field(family, params, quick)]
 
 
 def ladder(quick: bool) -> list[Task]:
-    """A challenge at every m from 2 to 64: sparse noisy parity in d = 3m, and rounding p = 2 where a size fits m."""
-    heads = (2, 4, 8, 16) if quick else (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-    rungs: list[tuple[str, dict[str, Any]]] = []
-    for m in heads:
-        rungs.append(("parity", {"dim": max(16, 3 * m), "heads": m, "flip": 0.05}))
-        if m >= FEWEST[2]:
-            rungs.append(("rounding", rounding(m, 97, 2)))
-    names = {"attack", "sgd", "game", "control"}
-    runs = range(1 if quick else 3)
-    return [task for run in runs for family, params in rungs for task in _field(family, params, run, names)]
+    """A challenge at every m: parity of m bits in d = 8m with noisy labels, and rounding to two levels where m fits.
 
-
-def rounding(heads: int, q: int, p: int) -> dict[str, Any]:
-    """The dense instance that m heads hold at a nominal error mass 1e-3: n = 12 (m/(3.29 p))² dimensions (theory 1.4).
-
-    Nominal: one secret's own mass, which a trial's row states, may differ by orders of magnitude. Below `FEWEST` heads
-    not even five dimensions fit.
+    The attacks on rounding draw their rows from streams, so that no rung stands for want of examples.
     """
-    n = round(12 * (heads / (TAIL * p)) ** 2)
-    return {"dim": n + 1, "modulus": q, "levels": p, "heads": heads}
+    heads = (2, 4, 8, 16) if quick else RUNGS
+    found = []
+    for m in heads:
+        parity = {"dim": LADDER_DIM * m, "heads": m, "flip": LADDER_FLIP}
+        found += _field("parity", parity, quick, {"attack", "sgd", "game", "control"})
+        n = SIZES[2].get(m)
+        if n is not None:
+            for attack in ABLE["rounding"]:
+                runs = 1 if quick else DEAR_RUNS if n >= DEAR else RUNS
+                found += [cryptanalysis(attack, None, MODULUS, 2, n, m, run) for run in range(runs)]
+            found += _field("rounding", rounding(m, 2), quick, {"control"})
+    return found
+
+
+def rounding(heads: int, p: int) -> dict[str, Any]:
+    """The dense instance of `SIZES`. What one secret's labels miss, which a trial's row states, varies about it."""
+    return {"dim": SIZES[p][heads] + 1, "modulus": MODULUS, "levels": p, "heads": heads}
 
 
 def _random_layer(m: int) -> dict[str, Any]:
     return {"dim": 8, "tokens": 2, "heads": m}
 
 
-def _field(family: str, params: dict[str, Any], run: int, names: set[str] | None = None) -> list[Task]:
+def _field(family: str, params: dict[str, Any], quick: bool, names: set[str] | None = None) -> list[Task]:
     """Every solver that takes part at one instance: games where an oracle exists, learners, attacks."""
-    out = []
+    out: list[Task] = []
 
-    def enter(kind: str, solver: dict[str, Any], budget: dict[str, Any]) -> None:
+    def enter(kind: str, solver: dict[str, Any], budget: dict[str, Any], runs: int) -> None:
         if names is None or kind in names:
-            out.append(Task(family, params, solver, budget, run))
+            out.extend(Task(family, params, solver, budget, run) for run in range(1 if quick else runs))
 
     if family == "parity" and comb(params["dim"] - 1, params["heads"]) <= CONCEPTS:
         queries = {"queries": 4 * comb(params["dim"] - 1, params["heads"])}
         game = {"kind": "game", "oracle": "window", "tolerance": TOLERANCE, "strategy": "sign-batch"}
-        enter("game", game, queries)
-    if family != "nondegenerate":
-        enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES})
+        enter("game", game, queries, RUNS)
+    if family != "nondegenerate" and params["dim"] <= WIDE:
+        enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES}, DEAR_RUNS)
     for learner, options in LEARNERS.items():
-        enter("fit", {"kind": "fit", "learner": learner, "params": options}, {"samples": FIT_EXAMPLES})
+        enter("fit", {"kind": "fit", "learner": learner, "params": options}, {"samples": FIT_EXAMPLES}, DEAR_RUNS)
     control = {"kind": "fit", "learner": "hardness.study.apart:Constant", "params": {}}
-    enter("control", control, {"samples": FIT_EXAMPLES})
+    enter("control", control, {"samples": FIT_EXAMPLES}, 1)
     for attack in ATTACKS:
-        budget = {"samples": ATTACK_EXAMPLES, "work": ATTACK_BUDGET[attack]}
-        enter("attack", {"kind": "attack", "attack": attack}, budget)
+        budget = {"samples": ATTACK_EXAMPLES if params["dim"] <= WIDE else FEWER, "work": ATTACK_BUDGET[attack]}
+        enter("attack", {"kind": "attack", "attack": attack}, budget, RUNS if attack in ABLE[family] else 1)
     return out
 
 
@@ -99,6 +115,8 @@ def seconds(task: Task) -> float:
             return 1 + heads * dim / 30
         case "fit", "random-features":
             return 3 + dim / 4
+        case "cryptanalysis", _:
+            return dim / 4
         case "attack", _:
             return 6.0 if solver["attack"] in ("bkw", "lattice") and task.family == "rounding" else 1.0
     return 2.0
