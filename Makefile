@@ -39,7 +39,7 @@ dist: .venv/.installed-dev
 
 # The versions with which continuous integration runs, torch left out; no index and no path is written into the file.
 lock: .venv/.installed-dev
-	$(BIN)/python -m piptools compile --quiet --extra dev,docs,lattice,cluster,parquet --strip-extras --resolver backtracking \
+	$(BIN)/python -m piptools compile --quiet --extra dev,docs,lattice,cluster,parquet,notebook --strip-extras --resolver backtracking \
 		--no-emit-index-url --no-emit-find-links --no-header --output-file requirements.lock pyproject.toml
 
 bench: .venv/.installed-bench

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from hardness import attacks as attacks
     from hardness import families as families
     from hardness import registry as registry
+    from hardness.attacks.apply import attack as attack
+    from hardness.attacks.estimates.table import estimate as estimate
     from hardness.concepts import ParityConcepts as ParityConcepts
     from hardness.concepts import RoundingConcepts as RoundingConcepts
     from hardness.errors import InputError as InputError
@@ -27,11 +29,13 @@ if TYPE_CHECKING:
     from hardness.families.parity import Parity as Parity
     from hardness.families.rounding import Rounding as Rounding
     from hardness.instance import Instance as Instance
+    from hardness.instance import generate as generate
     from hardness.instance import load as load
     from hardness.layer import MultiHeadAttention as MultiHeadAttention
     from hardness.learning import learn as learn
     from hardness.learning import learners as learners
     from hardness.sq.game import play as play
+    from hardness.studies.sweep.study import sweep as sweep
 
     __version__: str
 
@@ -47,10 +51,14 @@ _HOMES = {
     "ParityConcepts": "hardness.concepts",
     "Rounding": "hardness.families.rounding",
     "RoundingConcepts": "hardness.concepts",
+    "attack": "hardness.attacks.apply",
+    "estimate": "hardness.attacks.estimates.table",
+    "generate": "hardness.instance",
     "learn": "hardness.learning",
     "learners": "hardness.learning",
     "load": "hardness.instance",
     "play": "hardness.sq.game",
+    "sweep": "hardness.studies.sweep.study",
 }
 __all__ = sorted(["__version__", *_ROOMS, *_HOMES])
 

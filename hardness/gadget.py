@@ -53,6 +53,9 @@ class Gadget:
     offset: float
     gate: float
 
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.kind}, heads={self.heads}, dim={self.dim}; the secret is not shown)"
+
     @property
     def heads(self) -> int:
         return len(self.thresholds)

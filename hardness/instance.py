@@ -4,6 +4,7 @@ import json
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -62,6 +63,15 @@ class Instance:
         secret = family.draw(np.random.default_rng(np.random.SeedSequence(seed)))
         teacher = family.realize(secret)
         return cls(family, seed, drawn, secret, teacher, family.certificate(teacher))
+
+    def __repr__(self) -> str:
+        return f"Instance({self.family!r}, heads {self.heads}; the secret is not shown)"
+
+    def _repr_html_(self) -> str:
+        """For notebooks: what may be shown."""
+        rows = {**self.parameters, "m": self.heads, "hypothesis": self.family.hypothesis, **self.certificate}
+        lines = (f"<tr><th>{escape(str(k))}</th><td>{escape(str(v))}</td></tr>" for k, v in rows.items())
+        return f"<table><caption>{escape(self.family.name)}, secret not shown</caption>{''.join(lines)}</table>"
 
     @property
     def heads(self) -> int:
@@ -187,6 +197,29 @@ class Instance:
                 )
             )
         return checks
+
+
+def generate(family: str | type[Family] | Family, *, seed: int | None = None, **parameters: Any) -> Instance:
+    """An instance of a family, by its name, ``module:Name``, its class, or with its parameters already.
+
+    The seed is drawn with 128 bits if there is none. Raises `InputError` for a parameter that is unknown, missing or of
+    another type, and whatever the family refuses.
+
+    >>> generate("parity", dim=16, heads=3, seed=0)
+    Instance(Parity(dim=16, heads=3, gadget='diag', sharpness=8, flip=0.0, bias=0.0), heads 3; the secret is not shown)
+    >>> generate("parity", dim=16, heads="3")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: parameter heads of parity must be of type int, got '3'
+    """
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer))):
+        raise InputError(f"seed must be an integer >= 0, got {seed!r}")
+    seed = None if seed is None else int(seed)
+    if isinstance(family, (str, type)):
+        return Instance.generate(families.build(family, parameters), seed)
+    if parameters:
+        raise InputError(f"{family.name} has its parameters already; name the family to give others")
+    return Instance.generate(family, seed)
 
 
 def load(path: str | Path) -> Instance:

@@ -11,7 +11,7 @@ from hardness.gadget import Gadget
 from hardness.layer import MultiHeadAttention
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Ladder(Gadget):
     """A gadget, the task, whose label stands in column 0, over `rungs`: rung i (from 1) shows its label in column i.
 

@@ -43,6 +43,9 @@ class MultiHeadAttention:
         if self.theta.shape != self.w.shape:
             raise InputError(f"theta {self.theta.shape} and w {self.w.shape} must have the same shape")
 
+    def __repr__(self) -> str:
+        return f"MultiHeadAttention(heads={self.heads}, dim={self.dim})"
+
     @property
     def heads(self) -> int:
         return int(self.theta.shape[0])

@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, certify, cite, instances, learn, sq, study
+from hardness.cli import attack, certify, cite, instances, learn, sq, study, sweep
 from hardness.errors import InputError
 from hardness.texts import shown
 
@@ -22,7 +22,7 @@ app = typer.Typer(
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, certify, attack, learn, study, cite):
+for room in (instances, sq, certify, attack, learn, study, sweep, cite):
     room.register(app)
 
 

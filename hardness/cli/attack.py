@@ -2,25 +2,21 @@
 
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, cast
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 from typer.core import TyperCommand
 
 from hardness.cli.common import Force, Json, emit, first_line, listed, talk
 from hardness.cli.options import OfFileOrFamily, command
-from hardness.errors import InputError
 
 if TYPE_CHECKING:
+    from hardness.attacks.estimates.table import Estimates
     from hardness.families import Family
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
 Name = Annotated[str, typer.Argument(help="A name of `hardness attacks`, or module:function.", metavar="NAME")]
 Examples = Annotated[Path, typer.Argument(help="Examples file of `hardness sample`.", metavar="E.npz")]
-
-
-# What an estimate depends on; the heads of a rounding instance are not among them.
-COUNTED = ("family", "dim", "gadget", "modulus", "levels", "weight", "noise", "flip")
 
 
 def register(app: typer.Typer) -> None:
@@ -99,48 +95,28 @@ def estimate(
 
     Example: hardness estimate rounding --dim 65 --modulus 97 --levels 4
     """
-    from hardness.instance import Instance
+    from hardness.attacks.estimates.table import estimate as priced
 
-    instance = Instance.load(target)
-    # Heads that were chosen so that every label is right bound nothing: only those asked for do.
-    _emit_estimates({**instance.public(0), "heads": instance.parameters.get("heads")}, tolerance, as_json)
+    _emit_estimates(priced(Path(target), tolerance=tolerance), as_json)
 
 
 def estimate_family(family: "Family", tolerance: SqTolerance = 0.05, as_json: Json = False) -> None:
     """The same of the instances of a family: its parameters are all that estimates look at."""
-    from dataclasses import asdict
+    from hardness.attacks.estimates.table import estimate as priced
 
-    _emit_estimates({"family": family.name, **asdict(cast(Any, family))}, tolerance, as_json)
+    _emit_estimates(priced(family, tolerance=tolerance), as_json)
 
 
-def _emit_estimates(public: dict[str, Any], tolerance: float, as_json: bool) -> None:
-    from importlib.metadata import version
-
-    from hardness.attacks.estimates.prices import cheapest, estimates, guarantee
-
-    if not 0 < tolerance <= 1:
-        raise InputError(f"tolerance must be in (0, 1], got {tolerance}")
-    found = estimates(public, tolerance)
-    rows, least = [vars(line) for line in found], cheapest(found)
-    lines = [
-        f"{row['name']:38} {_bits(row['log2_time'])} time  {_bits(row['log2_memory'])} memory  "
-        f"{_bits(row['samples'])} examples  {row['status']}: {row['source']}"
-        for row in rows
-    ]
-    counted = (*COUNTED, "heads") if public["family"] == "parity" else COUNTED
+def _emit_estimates(found: "Estimates", as_json: bool) -> None:
+    least = found.cheapest
     payload = {
-        "attacks": rows,
+        "attacks": [vars(line) for line in found.attacks],
         "cheapest": None if least is None else {"name": least.name, "log2_time": least.log2_time},
-        "guarantee": guarantee(public),
-        "parameters": {name: public[name] for name in counted if name in public},
-        "version": version("attention-hardness"),
+        "guarantee": found.guarantee,
+        "parameters": found.parameters,
+        "version": found.version,
     }
-    lines += [] if least is None else [f"cheapest: {least.name}, {_bits(least.log2_time).strip()}"]
-    emit(as_json, payload, [*lines, guarantee(public)])
-
-
-def _bits(value: float | None) -> str:
-    return "     -" if value is None else f"2^{value:<4.1f}"
+    emit(as_json, payload, found.lines)
 
 
 def challenge(

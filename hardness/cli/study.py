@@ -86,6 +86,7 @@ def run(
         return
     folder = out or Path("reports") / study.name
 
+    from hardness.study.forecast import learned
     from hardness.study.page.report import PAGE, renew_index, write_index
     from hardness.study.progress import Progress
     from hardness.study.run import Interrupted
@@ -102,7 +103,7 @@ def run(
         try:
             ran = run_tasks(
                 chosen, store, study.trial, root=seed, guard=timeout or study.guard, workers=workers,
-                scheduler=scheduler, seconds=study.seconds, progress=Progress(),
+                scheduler=scheduler, seconds=learned(store.rows(), study.seconds), progress=Progress(),
             )  # fmt: skip
         except Interrupted as stop:
             talk(f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on")

@@ -7,6 +7,7 @@ A family is a frozen dataclass of its public parameters, registered under the en
 
 from collections.abc import Mapping
 from dataclasses import MISSING, fields, is_dataclass
+from functools import cache
 from shlex import quote
 from types import UnionType
 from typing import Any, ClassVar, Literal, Protocol, Union, cast, get_args, get_origin, get_type_hints
@@ -16,7 +17,7 @@ from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.concepts import Concepts
-from hardness.errors import InputError
+from hardness.errors import InputError, unknown
 from hardness.examples import Words
 from hardness.gadget import Gadget
 from hardness.layer import MultiHeadAttention
@@ -80,8 +81,8 @@ def get(name: str) -> type[Family]:
     return cast(type[Family], found)
 
 
-def build(name: str, parameters: Mapping[str, Any]) -> Family:
-    """The family `name` with the parameters that a file states.
+def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
+    """The family `name`, or of that class, with these parameters, such as a file states.
 
     Raises `InputError` for one that is unknown, missing, of another type than its field or refused by the family.
 
@@ -90,7 +91,8 @@ def build(name: str, parameters: Mapping[str, Any]) -> Family:
     ...
     hardness.errors.InputError: parameter heads of parity must be of type int, got '2'
     """
-    family, found = get(name), {}
+    family, found = (get(name) if isinstance(name, str) else name), {}
+    name = getattr(family, "name", family.__name__)
     kind = cast(Any, family)  # a dataclass
     try:
         hints = get_type_hints(family)
@@ -98,11 +100,13 @@ def build(name: str, parameters: Mapping[str, Any]) -> Family:
         raise InputError(f"the types of family {name} cannot be read: {error}") from error
     for f in fields(kind):
         if f.name in parameters:
-            found[f.name] = _fitting(parameters[f.name], hints[f.name], f"parameter {f.name} of {name}")
+            value = parameters[f.name]
+            value = value.item() if isinstance(value, np.generic) else value
+            found[f.name] = _fitting(value, hints[f.name], f"parameter {f.name} of {name}")
         elif f.default is MISSING and f.default_factory is MISSING:
             raise InputError(f"{name} lacks its parameter {f.name}")
     if strange := sorted(parameters.keys() - found.keys()):
-        raise InputError(f"{name} has no parameter {shown(strange[0])}")
+        raise unknown(f"parameter of {name}", shown(strange[0]), [f.name for f in fields(kind)])
     try:
         return cast(Family, kind(**found))
     except InputError:
@@ -120,7 +124,30 @@ def _fitting(value: Any, hint: Any, what: str) -> Any:
         fits = type(value) in kinds or (type(value) is int and float in kinds)
     if fits and not (isinstance(value, int) and abs(value) >= MOST):
         return value
-    raise InputError(f"{what} must be of type {getattr(hint, '__name__', hint)}, got {shown(repr(value), 60)}")
+    kind = " or ".join(get_args(hint)) if get_origin(hint) is Literal else f"of type {getattr(hint, '__name__', hint)}"
+    raise InputError(f"{what} must be {kind}, got {shown(repr(value), 60)}")
+
+
+def check_types(family: Any) -> None:
+    """Raise `InputError` unless every field of a family holds a value of its type; numpy's integers become Python's.
+
+    >>> get("parity")(dim=8.0, heads=2)
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: parameter dim of parity must be of type int, got 8.0
+    """
+    for name, hint in _hints(cast(Any, type(family))).items():
+        value = getattr(family, name)
+        if isinstance(value, np.generic):
+            value = value.item()
+            object.__setattr__(family, name, value)
+        _fitting(value, hint, f"parameter {name} of {family.name}")
+
+
+@cache
+def _hints(family: Any) -> dict[str, Any]:
+    hints = get_type_hints(family)
+    return {f.name: hints[f.name] for f in fields(family)}
 
 
 def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:

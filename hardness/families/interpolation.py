@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.examples import Words, unpack
-from hardness.families import Secret
+from hardness.families import Secret, check_types
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.layer import MultiHeadAttention
@@ -42,6 +42,7 @@ class Interpolation:
     example: ClassVar[str] = "--dim 8 --heads 2 --rho 0.5"
 
     def __post_init__(self) -> None:
+        check_types(self)
         _ = self._ends  # their own checks
         if not 0 < self.rho <= 1:
             raise InputError(f"rho must be in (0, 1], got {self.rho}; rho = 0 is the family parity")

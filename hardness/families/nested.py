@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hardness import gadget
 from hardness.errors import InputError
 from hardness.examples import Words
-from hardness.families import Secret, expect
+from hardness.families import Secret, check_types, expect
 from hardness.families.parity import Parity
 from hardness.gadget import Gadget, Kind
 from hardness.ladder import Ladder, blocks_of
@@ -46,6 +46,7 @@ class Nested:
     example: ClassVar[str] = "--dim 64 --size 6 --block 2"
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.dim < 2 or not 2 <= self.size <= self.dim - 1:
             raise InputError(f"size must be from 2 to dim - 1 = {self.dim - 1}, got {self.size}")
         if not 1 <= self.block <= self.size:

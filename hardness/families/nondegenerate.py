@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.examples import Words, unpack
-from hardness.families import Secret, expect
+from hardness.families import Secret, check_types, expect
 from hardness.layer import MultiHeadAttention
 
 
@@ -38,6 +38,7 @@ class Nondegenerate:
     example: ClassVar[str] = "--dim 8 --tokens 2 --heads 2"
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.dim < 2:
             raise InputError(f"dim must be at least 2, got {self.dim}")
         if not 2 <= self.tokens <= self.dim:

@@ -11,7 +11,7 @@ from hardness import gadget
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.examples import Words
-from hardness.families import Secret, expect
+from hardness.families import Secret, check_types, expect
 from hardness.gadget import Gadget, Kind
 
 MOST_DIM = 2**31
@@ -49,6 +49,7 @@ class Parity:
     example: ClassVar[str] = "--dim 64 --heads 12"
 
     def __post_init__(self) -> None:
+        check_types(self)
         if self.heads < 2:
             raise InputError(f"heads must be at least 2, got {self.heads}")
         if self.dim < 2 or self.size > self.dim - 1:

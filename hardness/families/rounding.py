@@ -11,7 +11,7 @@ from hardness import gadget, modular
 from hardness.concepts import RoundingConcepts
 from hardness.errors import InputError
 from hardness.examples import TokenStream, Words, unpack
-from hardness.families import Secret, expect
+from hardness.families import Secret, check_types, expect
 from hardness.gadget import Gadget, Kind
 
 MAX_EXACT_RANGE = 512
@@ -56,6 +56,7 @@ class Rounding:
     example: ClassVar[str] = "--dim 513 --modulus 257 --levels 2 --heads 90"
 
     def __post_init__(self) -> None:
+        check_types(self)
         modular.check(self.modulus, self.levels, self.gadget, self.heads)
         if self.dim < 2:
             raise InputError(f"dim must be at least 2, got {self.dim}")

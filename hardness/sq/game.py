@@ -16,7 +16,7 @@ from hardness.sq.at_scale import games as at_scale
 from hardness.sq.at_scale.flat import flat_adversary
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
-from hardness.sq.named import oracle_of, strategy_of
+from hardness.sq.named import class_of, oracle_of, strategy_of
 from hardness.sq.oracle import (
     Exact,
     Grid,
@@ -93,7 +93,7 @@ def play(
     >>> result.status, result.concepts, result.remaining, result.ratio < 1.95
     ('solved', 1820, 1, True)
     """
-    concepts, flip = _class_of(concepts, flip)
+    concepts, flip = class_of(concepts), flip or getattr(concepts, "flip", 0.0)
     kind = _checked(concepts, strategy, oracle, tolerance, max_queries, samples, flip)
     afford(cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label)
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
@@ -126,16 +126,6 @@ def play(
         exact_floor=exact,
         floor_ratio=tally.queries / exact if exact and status == "solved" else None,
     )
-
-
-def _class_of(concepts: Concepts | Family, flip: float) -> tuple[Concepts, float]:
-    """The class of a family, with its flips; a class is itself."""
-    if isinstance(concepts, (ParityConcepts, RoundingConcepts)):
-        return concepts, flip
-    found = concepts.concepts() if hasattr(concepts, "concepts") else None
-    if found is None:
-        raise InputError(f"{type(concepts).__name__} has no concept class to play on; give a Parity or Rounding")
-    return found, flip or getattr(concepts, "flip", 0.0)
 
 
 def _checked(

@@ -4,11 +4,22 @@ from collections.abc import Mapping
 from typing import Any
 
 from hardness import registry
-from hardness.concepts import Concepts, ParityConcepts
+from hardness.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
+from hardness.families import Family
 from hardness.sq.oracle import ORACLES, Oracle
 from hardness.sq.strategies import parity, rounding
 from hardness.sq.strategies.base import Strategy
+
+
+def class_of(concepts: Concepts | Family) -> Concepts:
+    """The concept class of a family; a class is itself. Raises `InputError` where there is none to ask about."""
+    if isinstance(concepts, (ParityConcepts, RoundingConcepts)):
+        return concepts
+    found = concepts.concepts() if hasattr(concepts, "concepts") else None
+    if found is None:
+        raise InputError(f"{type(concepts).__name__} has no concept class to ask about; parity and rounding do")
+    return found
 
 
 def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Any:

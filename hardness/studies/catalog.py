@@ -14,6 +14,7 @@ from hardness.studies.exponential_in_m.study import STUDY as EXPONENTIAL_IN_M
 from hardness.studies.lattices.study import STUDY as LATTICES
 from hardness.studies.needs.study import STUDY as NEEDS
 from hardness.studies.stress.study import STUDY as STRESS
+from hardness.studies.sweep.study import STUDY as SWEEP
 from hardness.studies.wall.study import STUDY as WALL
 from hardness.study.outcome import one_line
 from hardness.study.page.report import place
@@ -59,7 +60,7 @@ def get(name: str) -> Study:
     >>> len(get("exponential-in-m").tasks(True))
     40
     """
-    studies = known()
+    studies = known() | {SWEEP.name: SWEEP}
     if name not in studies and ":" in name:
         found = registry.get("studies", name)
         if not isinstance(found, Study):

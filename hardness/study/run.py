@@ -13,6 +13,7 @@ from typing import Any
 
 from hardness.errors import InputError, missing_extra
 from hardness.study.apart import THREADS, die_with_parent
+from hardness.study.carry import check_main
 from hardness.study.outcome import Outcome, Trial, ended, settle
 from hardness.study.progress import Progress
 from hardness.study.provenance import provenance
@@ -71,6 +72,8 @@ def _engine(
     if scheduler is not None:
         return _cluster(tasks, trial, root, guard, scheduler)
     workers = (os.cpu_count() or 1) if workers is None else workers
+    if workers:
+        check_main()
     if workers < 0:
         raise InputError(f"workers must be at least 0, got {workers}")
     return _pool(tasks, trial, root, guard, min(workers, len(tasks))) if workers else _here(tasks, trial, root, guard)

@@ -206,6 +206,8 @@ def words(page: str) -> str:
 
 def command(about: Mapping[str, Any]) -> str:
     """The command that makes the rows again."""
+    if about.get("study") == "sweep":
+        return "hardness sweep grid.toml"
     quick = " --quick" if about.get("quick") else ""
     return f"hardness study run {about.get('study', 'NAME')}{quick} --seed {about.get('seed', 0)}"
 

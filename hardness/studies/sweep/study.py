@@ -1,0 +1,148 @@
+"""Running a sweep: `run_grid` for a grid, `sweep` for notebooks and scripts."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardness.errors import InputError, missing_extra
+from hardness.studies.sweep import page
+from hardness.studies.sweep.grid import GUARD, Grid
+from hardness.studies.sweep.trial import trial
+from hardness.study.carry import PREFIX, named, on_path
+from hardness.study.forecast import learned
+from hardness.study.page.report import place
+from hardness.study.progress import Progress
+from hardness.study.run import run
+from hardness.study.store import Row, Store, flat
+from hardness.study.study import Study
+from hardness.study.task import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+NAME, STORE, GRID, CARRIED = "sweep", "rows.db", "grid.toml", "carried"
+
+
+def _no_grid(quick: bool) -> list[Task]:
+    raise InputError("a sweep is run by `hardness sweep GRID.toml`")
+
+
+STUDY = Study(NAME, page.QUESTION, _no_grid, lambda task: 1.0, trial, page.write)
+
+
+def run_grid(grid: Grid, out: Path, workers: int | None = None, progress: Progress | None = None) -> tuple[str, int]:
+    """Run what the store in `out` lacks of a grid, write the page; returns the verdict line and how many trials ran.
+
+    Cells of other grids that the store holds stay on the page.
+    """
+    with on_path(out / CARRIED):
+        tasks = grid.tasks()
+        with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
+            store.supersede(tasks)
+            store.plan(tasks)
+            (out / GRID).write_text(grid.toml(), encoding="utf-8")
+            predicted = learned(store.rows(), STUDY.seconds)
+            ran = run(
+                tasks, store, trial, root=grid.seed, guard=grid.guard, workers=workers, seconds=predicted,
+                progress=progress or Progress(quiet=True),
+            )  # fmt: skip
+            verdict = page.write(store, out)
+        place(out, page.QUESTION, STUDY.role)
+    return verdict, ran
+
+
+def rows_of(grid: Grid, out: Path) -> list[Row]:
+    """The rows of a grid's own tasks, in its order."""
+    with on_path(out / CARRIED), Store(out / STORE) as store:
+        found = {row.task.identity: row for row in store.rows()}
+        return [found[task.identity] for task in grid.tasks()]
+
+
+def sweep(
+    family: Any,
+    *,
+    strategy: Any = None,
+    learner: Any = None,
+    attack: Any = None,
+    oracle: Any = "window",
+    tolerance: float = 0.1,
+    options: Mapping[str, Any] | None = None,
+    queries: int | None = None,
+    samples: int | None = None,
+    work: int | None = None,
+    runs: int = 5,
+    seed: int = 0,
+    guard: float = GUARD,
+    workers: int | None = None,
+    out: str | Path | None = None,
+    **params: Any,
+) -> "pd.DataFrame":
+    """Any family with any solver on a grid; the rows as a pandas DataFrame, one a cell and run, in the grid's order.
+
+    `params` are parameters of the family; a list, a range or an array is an axis, and the grid is their product. One of
+    `strategy` (with `oracle`, `tolerance`, and at most `queries`), `learner` (with `options`, and at most `samples`
+    examples) and `attack` (`samples`, `work`) solves. Each, and the family, is a name, ``module:Name``, or the function
+    or class itself, of a notebook or a script too. The store, the page and the figure lie in the folder `out` (default
+    ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. `attrs` of the result hold the `verdict`
+    on growth and the path of the `page`. Raises `InputError` for what makes no sense, and where pandas is missing.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     rows = sweep("parity", dim=[8, 9], heads=range(2, 4), strategy="flat", runs=1, workers=0, out=folder)
+    >>> rows[["dim", "heads", "status", "cost"]].values.tolist()[0]
+    [8, 2, 'solved', 4]
+    """
+    try:
+        import pandas as pd
+    except ImportError as error:
+        raise missing_extra("pandas", "notebook", "hardness.sweep") from error
+    solvers = {"strategy": strategy, "learner": learner, "attack": attack}
+    given = {kind: thing for kind, thing in solvers.items() if thing is not None}
+    label = "-".join(_label(thing) for thing in (family, *given.values()))
+    folder = Path(out) if out is not None else Path("sweeps") / label
+    extra = {"strategy": {"oracle": oracle, "tolerance": tolerance}, "learner": {"options": dict(options or {})}}
+    prints: dict[str, str] = {}
+
+    def name_of(thing: Any) -> str:
+        name, made = named(thing, folder / CARRIED)
+        return prints.setdefault(name, made) and name if made else name
+
+    solver = {kind: name_of(thing) for kind, thing in given.items()} | extra.get(next(iter(given), ""), {})
+    if "oracle" in solver:
+        solver["oracle"] = name_of(solver["oracle"])
+    limits = {"queries": queries, "samples": samples, "work": work}
+    budget = {name: value for name, value in limits.items() if value is not None}
+    axes = {name: _axis(value) for name, value in params.items()}
+    grid = Grid(name_of(family), axes, solver, budget, runs, seed, guard, prints)
+    verdict, _ = run_grid(grid, folder, workers, Progress())
+    table = pd.DataFrame([_columns(row) for row in rows_of(grid, folder)])
+    table.attrs |= {"verdict": verdict, "page": str(folder / "index.html")}
+    return table
+
+
+def _label(thing: Any) -> str:
+    return str(getattr(thing, "__name__", thing)).rpartition(":")[2]
+
+
+def _axis(value: Any) -> Any:
+    """A list of plain values of what lists several; a plain value of what is one."""
+    if isinstance(value, np.generic):
+        return value.item()
+    several = isinstance(value, Iterable) and not isinstance(value, (str, Mapping))
+    return [_axis(each) for each in value] if several else value
+
+
+def _columns(row: Row) -> dict[str, Any]:
+    """A row for a table: parameters by their own names, nothing that may differ between two runs of one seed."""
+    found = flat(row, timing=False)
+    names = {name: name.removeprefix("params.").removeprefix("solver.") for name in found}
+    left_out = ("identity", "solver.kind", "solver.online")
+    kept = {names[name]: value for name, value in found.items() if name not in left_out and "plugins" not in name}
+    return {("run" if name == "repetition" else name): _bare(value) for name, value in kept.items()}
+
+
+def _bare(value: Any) -> Any:
+    """What the user called a thing that was carried."""
+    return value.rpartition(":")[2] if isinstance(value, str) and value.startswith(PREFIX) else value

@@ -1,0 +1,227 @@
+"""Sweeps: grids of a user's own, from files, scripts and notebooks, interrupted and resumed."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+import hardness
+from hardness.cli import run
+from hardness.errors import InputError
+from hardness.studies.sweep.grid import Grid, read
+from hardness.study.growth.verdict import GROWS, WORDS
+from hardness.study.outcome import Outcome
+from hardness.study.store import Store
+from hardness.study.task import Task
+
+GRID = """
+family = "parity"
+runs = 2
+guard = 60
+
+[params]
+dim = [8, 9]
+heads = [2, 3]
+flip = 0.0
+
+[solver]
+strategy = "sign-batch"
+tolerance = 0.1
+
+[budget]
+queries = 100000
+"""
+
+
+def script(folder, text, **options):
+    (folder / "own.py").write_text(text)
+    environment = {**os.environ, "OMP_NUM_THREADS": "1"}
+    return subprocess.run(
+        [sys.executable, "own.py"], cwd=folder, capture_output=True, text=True, check=False, env=environment, **options
+    )
+
+
+def test_a_grid_file_runs_resumes_and_is_written_back(tmp_path, capsys):
+    (tmp_path / "grid.toml").write_text(GRID)
+    command = ["sweep", str(tmp_path / "grid.toml"), "--out", str(tmp_path / "out"), "--workers", "0", "--json"]
+    assert run(command) == 0
+    first = json.loads(capsys.readouterr().out)
+    assert (first["planned"], first["ran"], first["statuses"]) == (8, 8, {"solved": 8})
+    assert first["verdict"].split(":")[0] in WORDS
+    assert "the runs show no spread" in first["verdict"]  # of games against the adversary
+    assert read(tmp_path / "out" / "grid.toml") == read(tmp_path / "grid.toml")
+    assert run(command) == 0
+    assert json.loads(capsys.readouterr().out)["ran"] == 0
+    (tmp_path / "grid.toml").write_text(GRID.replace("[8, 9]", "[8, 9, 10]"))
+    assert run(command) == 0
+    assert json.loads(capsys.readouterr().out)["ran"] == 4
+    for line in ("status", "report"):
+        assert run(["study", line, str(tmp_path / "out"), "--json"]) == 0
+    assert "hardness sweep grid.toml" in (tmp_path / "out" / "index.html").read_text()
+    assert (tmp_path / "out" / "sweep-1.svg").exists()
+
+
+@pytest.mark.parametrize(
+    ("change", "told"),
+    [
+        (("runs = 2", "runs = 0"), "runs must be an integer of at least 1"),
+        (("[solver]", "[solvers]"), "did you mean 'solver'"),
+        (('"sign-batch"', '"sign-bach"'), "did you mean 'sign-batch'"),
+        (("tolerance", "tolerence"), "did you mean 'tolerance'"),
+        (("queries = ", "samples = "), "unknown budget entry of a strategy 'samples'"),
+        (("heads = [2, 3]", "heads = [2, 30]"), "heads must leave room"),
+        (("heads = [2, 3]", 'heads = ["2"]'), "heads"),
+        (("heads = [2, 3]", "heads = []"), "an axis of the grid is empty"),
+        (('"parity"', '"nowhere:Family"'), "cannot load the family"),
+        (("[budget]", "[budget"), "is not TOML"),
+    ],
+)
+def test_what_is_no_grid_is_one_line(tmp_path, capsys, change, told):
+    (tmp_path / "grid.toml").write_text(GRID.replace(*change))
+    assert run(["sweep", str(tmp_path / "grid.toml"), "--out", str(tmp_path / "out"), "--workers", "0"]) == 2
+    err = capsys.readouterr().err
+    assert told in err
+    assert err.count("\n") == 1
+
+
+def test_a_grid_survives_its_own_file(tmp_path):
+    grid = Grid("parity", {"dim": [8], "gadget": "diag"}, {"learner": "direct", "options": {"starts": 2}}, {}, 3, 4)
+    (tmp_path / "g").write_text(grid.toml())
+    assert read(tmp_path / "g") == grid
+    with pytest.raises(InputError, match="one solver"):
+        Grid("parity", {"dim": [8]}, {"learner": "direct", "attack": "bkw"})
+
+
+def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
+    solved = hardness.sweep("parity", dim=[8], heads=[2], attack="gaussian", runs=2, workers=0, out=tmp_path / "a")
+    assert solved.status.tolist() == ["solved"] * 2
+    assert solved.cost.between(64, 200).all()
+    nice = hardness.sweep(
+        "nondegenerate", dim=6, tokens=2, heads=2, learner="direct", samples=1024, runs=1, workers=0, out=tmp_path / "b"
+    )
+    assert nice.status.tolist() == ["solved"]
+    online = hardness.sweep(
+        "parity", dim=8, heads=2, learner="hardness.study.apart:Constant", samples=500, runs=1, workers=0,
+        out=tmp_path / "c",
+    )  # fmt: skip
+    assert (online.status[0], online.cost[0]) == ("budget", 500)
+    assert "NO VERDICT" in online.attrs["verdict"]
+    assert Path(online.attrs["page"]).exists()
+
+
+def test_a_cost_that_grows_gets_its_verdict(tmp_path):
+    """Costs like N to the power .7, with spread, written into a store: the page judges them as any study would."""
+    from math import comb
+
+    import numpy as np
+
+    from hardness.studies import catalog
+
+    rng = np.random.default_rng(0)
+    with Store(tmp_path / "rows.db", {"study": "sweep", "seed": 0, "quick": False}) as store:
+        cells = [(d, m) for d in (12, 16, 20, 24, 32) for m in (2, 3, 4, 5)]
+        tasks = [
+            Task("parity", {"dim": d, "heads": m}, {"kind": "sweep", "attack": "x"}, {"samples": 10**9}, r)
+            for d, m in cells
+            for r in range(8)
+        ]
+        store.plan(tasks)
+        for task in tasks:
+            cost = 50 * comb(task.params["dim"] - 1, task.params["heads"]) ** 0.7 * np.exp(rng.normal(0, 0.15))
+            store.add(task, Outcome("solved", round(cost)), {})
+        assert catalog.page(store, tmp_path).startswith(GROWS)
+
+
+OWN = """
+import hardness
+from hardness.sq.queries import character
+
+
+def order(live):
+    return live[::-1]
+
+
+def backwards(concepts, live, tolerance, rng):
+    for mask in order(live):
+        yield character(int(mask))
+
+"""
+CALL = 'rows = hardness.sweep("parity", dim=[8, 9], heads=[2], strategy=backwards, runs=1, workers=1, out="out")\n'
+SAY = "print(rows.to_csv(index=False)); print(len(rows))\n"
+
+
+def test_a_function_of_a_script_and_its_missing_guard(tmp_path):
+    bare = script(tmp_path, OWN + CALL)
+    assert bare.returncode == 1
+    assert 'put the call under `if __name__ == "__main__":`' in bare.stderr.splitlines()[-1]
+    assert "own.py, line" in bare.stderr.splitlines()[-1]
+    guarded = OWN + 'if __name__ == "__main__":\n    ' + CALL + "    " + SAY
+    first = script(tmp_path, guarded)
+    assert first.returncode == 0, first.stderr
+    assert "2 trials to run" in first.stderr
+    again = script(tmp_path, guarded)
+    assert (again.stdout, "to run" in again.stderr) == (first.stdout, False)
+    edited = script(tmp_path, guarded.replace("live[::-1]", "live"))  # a helper of the strategy: its rows run again
+    assert "2 trials to run" in edited.stderr
+    assert edited.stdout == first.stdout  # against the adversary every order costs the same
+
+
+SLOW = """
+import time
+import hardness
+from hardness.sq.queries import character
+
+def patient(concepts, live, tolerance, rng):
+    time.sleep(0.4)
+    for mask in live:
+        yield character(int(mask))
+"""
+ASK = 'rows = hardness.sweep("parity", dim=[8, 9], heads=[2, 3], strategy=patient, runs={runs}, workers=2, out={out!r})'
+
+
+def notebook(folder, cells):
+    import nbformat
+    from nbclient import NotebookClient
+
+    book = nbformat.v4.new_notebook(cells=[nbformat.v4.new_code_cell(cell) for cell in cells])
+    where = {"metadata": {"path": folder}}
+    client = NotebookClient(book, timeout=300, allow_errors=True, resources=where, kernel_name="python3")
+    client.execute()
+    return book
+
+
+@pytest.mark.slow  # three kernels and their workers: 25 s of CPU
+def test_a_sweep_in_a_notebook_interrupted_and_resumed(tmp_path, monkeypatch):
+    """Two workers; the kernel is interrupted in the middle, and another kernel resumes: the same table."""
+    kernels = tmp_path / "share" / "jupyter" / "kernels" / "python3"
+    kernels.mkdir(parents=True)
+    argv = [sys.executable, "-m", "ipykernel_launcher", "-f", "{connection_file}"]
+    (kernels / "kernel.json").write_text(json.dumps({"argv": argv, "display_name": "test", "language": "python"}))
+    monkeypatch.setenv("JUPYTER_PATH", str(tmp_path / "share" / "jupyter"))
+    runs, ended = 6, "sqlite3.connect('cut/rows.db').execute('select count(*) from trials').fetchone()[0]"
+    stopper = (
+        "import threading, sqlite3, pathlib, time, os, signal\n"
+        "def stop():\n"
+        "    while True:\n"
+        "        time.sleep(0.1)\n"
+        "        if pathlib.Path('cut/rows.db').exists():\n"
+        "            try: count = " + ended + "\n"
+        "            except sqlite3.Error: continue\n"
+        "            if count >= 5: break\n"
+        "    os.kill(os.getpid(), signal.SIGINT)\n"
+        "threading.Thread(target=stop, daemon=True).start()\n"
+    )
+    first = notebook(tmp_path, [SLOW, stopper, ASK.format(runs=runs, out="cut"), f"print({ended})"])
+    names = [output.get("ename") for output in first.cells[2].outputs]
+    assert "Interrupted" in names
+    assert 5 <= int(first.cells[3].outputs[0].text) < 4 * runs
+    table = "print(rows.to_csv(index=False))"
+    ask = [SLOW, ASK.format(runs=runs, out="cut"), table]
+    resumed = notebook(tmp_path, ask)
+    whole = notebook(tmp_path, [SLOW, ASK.format(runs=runs, out="whole"), table])
+    texts = [[o.text for o in book.cells[2].outputs if o.get("name") == "stdout"] for book in (resumed, whole)]
+    assert texts[0] == texts[1]
+    assert len(texts[0][0].strip().splitlines()) == 4 * runs + 1
