@@ -57,7 +57,7 @@ NOTES: tuple[Note, ...] = (
 
 def tasks(quick: bool) -> list[Task]:
     """The provable learner on the path from a hard layer (rho = 0) to a nice one (1), in Θ, in W and in both."""
-    steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+    steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.2, 0.4, 0.7, 1.0)
     return [
         task_of(m, 2, DIM, {"kind": "anatomy", "path": path, "rho": rho}, EXAMPLES, r)
         for m in (2, 3)

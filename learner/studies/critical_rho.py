@@ -66,8 +66,8 @@ def tasks(quick: bool) -> list[Task]:
 
 def guest(quick: bool, learner: str) -> list[Task]:
     """The grid of one learner."""
-    cells = [(2, 12)] if quick else [(2, 12), (3, 12), (4, 12), (3, 16)]
-    steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.3, 0.6, 1.0)
+    cells = [(2, 12)] if quick else [(2, 12), (3, 12), (4, 12), (2, 16)]
+    steps = (0.0, 0.5, 1.0) if quick else (0.0, 0.1, 0.3, 1.0)
     count = EXAMPLES if learner == PHASES and not quick else FEWER
     return [
         task_of(m, 2, d, {"kind": KIND, "learner": learner, "rho": rho}, count, r)

@@ -55,7 +55,7 @@ def tasks(quick: bool) -> list[Task]:
         for m, k, d in cells
         for start in (NEAR, SCRATCH)
         for ratio in ratios
-        for r in range(2 if quick else 8)
+        for r in range(2 if quick else 6)
     ]
 
 

@@ -35,10 +35,10 @@ NOTES: tuple[Note, ...] = (
         "measured",
         "Columns “examples to” are geometric means over layers with 95 % intervals (Student's t; a layer is one "
         "observation, however often it was learned), read between two sizes by a power law. Where some layers never "
-        "get there the median stands alone, where half of them do not there is nothing, and “at most” means that the "
-        "least number tried was enough. The column “slope” is that of the logarithm of the error in the logarithm of "
-        "the examples, at the largest sizes of each layer. “certified there” is the verdict of phases 1 to 6 at most "
-        "examples, with the error of what they certified.",
+        "get there, or are there at the least number tried, the median stands alone; where half of them never do "
+        "there is nothing, and “at most” means that the least number was enough. The column “slope” is that of the "
+        "logarithm of the error in the logarithm of the examples, at the largest sizes of each layer. “certified "
+        "there” is the verdict of phases 1 to 6 at most examples, with the error of what they certified.",
     ),
     (
         "proved estimated",

@@ -47,16 +47,18 @@ def crossing(errors: Mapping[int, float | None], target: float) -> float | None:
 
 
 def examples_to(runs: Runs, target: float) -> Mean | None:
-    """Examples to an error over the runs: geometric mean and interval; their median alone if a few never get there.
+    """Examples to an error over the runs: geometric mean and interval.
 
-    None if half or more never do: nothing is extrapolated.
+    The median alone if a few runs never get there, or are there at the least size tried. None if half or more never
+    are: nothing is extrapolated.
     """
     found = [crossing({n: d["error"] for n, d in run.items()}, target) for run in runs.values()]
     reached = [n for n in found if n is not None]
-    if len(reached) == len(found):
-        return mean(reached, logarithmic=True)
     if 2 * len(reached) <= len(found):
         return None
+    inside = all(n is not None and n > min(run) for n, run in zip(found, runs.values(), strict=True))
+    if inside:
+        return mean(reached, logarithmic=True)
     # Those that never get there would come last.
     return Mean(sorted(reached)[(len(found) - 1) // 2], None, None, len(found))
 

@@ -31,6 +31,7 @@ TARGETS = (0.3, 0.1, 0.03)  # relative errors
 INJECTED = (0.003, 0.01, 0.03, 0.1, 0.3)  # relative error of the hull
 HEADS = (1, 2, 3, 4, 5)
 SIZES = (1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)  # by √10
+LESS = 600  # for two heads, of which the first size is enough for some layers
 MAIN, SIDES = (2, 16), ((2, 12), (2, 24), (3, 16))  # (k, d); k·d is at least 24, so that inputs do not repeat
 RATIOS = (1.2, 1.5, 2.0, 4.0)  # examples of a local search, a tenth of them held out, over the counting floor
 LAYERS, FEWER, FEWEST = 6, 4, 2
@@ -53,6 +54,7 @@ def tasks(quick: bool) -> list[Task]:
         ]
     k, d = MAIN
     found = [task for m in HEADS for task in _slice((m,), k, d, SIZES if m > 2 else SIZES[:-1], LAYERS)]
+    found += _slice(HEADS[1:2], k, d, [LESS], LAYERS)
     found += [_task(m, k, d, INJECT, 3000, r, size) for m in HEADS[1:] for r in range(LAYERS) for size in INJECTED]
     found += [
         _task(m, k, d, name, _near(m, k, d, ratio), r)
