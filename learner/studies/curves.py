@@ -75,7 +75,7 @@ class Mean:
 
     def __str__(self) -> str:
         if self.low is None or self.high is None:
-            return f"{self.value:.3g} (1 run)"
+            return f"{self.value:.3g} ({self.runs} run{'s' * (self.runs > 1)})"
         return f"{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
 
 

@@ -34,7 +34,7 @@ SIZES = (1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)  # by √10
 LESS = 600  # for two heads, of which the first size is enough for some layers
 MAIN, SIDES = (2, 16), ((2, 12), (2, 24), (3, 16))  # (k, d); k·d is at least 24, so that inputs do not repeat
 RATIOS = (1.2, 1.5, 2.0, 4.0)  # examples of a local search, a tenth of them held out, over the counting floor
-LAYERS, FEWER, FEWEST = 6, 4, 2
+LAYERS, FEWER, FEWEST = 6, 4, 3
 PAPER_DIM, PAPER_SIZES = 12, SIZES[:4]  # the body's linear programs take minutes at d = 16
 KIND, BLOCK = "scaling", 50_000
 CACHED = 400_000  # examples that are made once and kept, of those that phases 1 to 6 pass over again and again
