@@ -106,8 +106,8 @@ def _errors(found: Mapping[tuple[str, Cell], Runs]) -> Drawing:
     cells = _main_first({cell[:2] for name, cell in found if name in (PHASES, PAPER)})
     drawing = _drawing("error", len(cells))
     drawing.caption = (
-        "Relative error of phases 1 to 6 alone, with 95 % intervals over layers; hollow and dotted: the literal phases. "
-        "One head is left to the table: of it every row is certified."
+        "Relative error of phases 1 to 6 alone, with 95 % intervals over layers; hollow and dotted: the literal "
+        "phases. One head is left to the table: of it every row is certified."
     )
     heads = sorted({cell[2] for _, cell in found} - {1})
     with style(drawing.name):
