@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.attacks.estimates.low_degree import monomials
 from hardness.studies.wall.tasks import STUDENT, WIDTH
 from hardness.study.growth.cells import Cell
 from hardness.study.outcome import Outcome
@@ -75,7 +76,11 @@ def kind_of(task: Task) -> Kind:
     Kind(layers='parity', learner='student, M = 4m')
     """
     solver, params = task.solver, task.params
-    names = {"parity": HARD, "nondegenerate": NICE, "rounding": "rounding q = 17, p = 2"}
+    names = {
+        "parity": HARD,
+        "nondegenerate": NICE,
+        "rounding": f"rounding q = {params.get('modulus')}, p = {params.get('levels')}",
+    }
     layers = names.get(task.family, f"{task.family}, ρ = {params.get('rho', 0):g}")
     m, known = int(params["heads"]), dict(solver["params"])
     said = [solver["learner"].rpartition(":")[2]]
@@ -96,6 +101,11 @@ def cells(rows: Iterable[Row]) -> Cells:
     return {
         kind: {place: _runs(*place, own) for place, own in sorted(places.items())} for kind, places in found.items()
     }
+
+
+def places(found: Cells, layers: str) -> Mapping[tuple[int, int], Runs]:
+    """The runs of the student as it is on one kind of layers, by (d, m)."""
+    return found.get(Kind(layers), {})
 
 
 def _runs(dim: int, size: int, rows: list[Row]) -> Runs:
@@ -169,11 +179,20 @@ def width_effect(rows: Iterable[Row]) -> tuple[float, float, float] | None:
     return slopes[0], float(low), float(high)
 
 
+def null(kind: Kind, d: int, m: int) -> int | None:
+    """Monomials of at most the label's degree, 2m + 1 of a parity of m, in the 2d signs that are seen; else None.
+
+    >>> null(Kind(HARD), 16, 2), null(Kind(NICE), 16, 2)
+    (242825, None)
+    """
+    return monomials(2 * d, 2 * m + 1) if kind.layers == HARD else None
+
+
 def table(found: Cells) -> list[dict[str, Any]]:
-    """A line a cell: runs, medians to both targets, the range of the solved runs, what a linear fit explains."""
+    """A line a cell: runs, medians to both targets, the range of the solved runs, what a linear fit explains, null."""
     lines = []
-    for kind, places in found.items():
-        for (d, m), runs in places.items():
+    for kind, cells in found.items():
+        for (d, m), runs in cells.items():
             won = runs.cost[runs.solved]
             lines.append(
                 {"layers": kind.layers, "learner": kind.learner, "d": d, "m": m, "N": comb(d - 1, m)}
@@ -182,5 +201,6 @@ def table(found: Cells) -> list[dict[str, Any]]:
                 | {"solved runs": f"{won.min():,.0f} to {won.max():,.0f}" if len(won) else None}
                 | {"examples to .02": f"{second:,.0f}" if (second := runs.second("0.98")) else None}
                 | {"linear fit explains": runs.mean("linear"), "error mass": runs.mean("error_mass")}
+                | {"null model": None if (count := null(kind, d, m)) is None else f"{count:,}"}
             )
     return lines
