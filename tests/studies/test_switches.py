@@ -33,7 +33,7 @@ def made_up(task):
         return Outcome("solved", d - 1.0, {"predicted": d - 1, "floor": 7.0})
     if kind == "lattice":
         return Outcome("refused", None, {"reason": "nothing to decode"})
-    return Outcome("solved", 50.0 + task.repetition)
+    return Outcome("solved", 50.0 + task.repetition, {"needed": 1.0, "suffice": 60})
 
 
 @pytest.fixture(scope="module")
@@ -84,6 +84,7 @@ def test_the_page_shows_censored_cells_as_censored(page):
     said = words((folder / PAGE).read_text(encoding="utf-8"))
     assert "in the order of the blocks" in verdict
     assert "censored" in verdict
+    assert "90 of 90 games lie inside both bounds" in verdict
     assert "censored: 0 of 2 by 1,000,000" in said
     assert {path.name for path in folder.glob("*.svg")} == {"phases.svg", "blocks.svg", "biases.svg", "noise.svg"}
 

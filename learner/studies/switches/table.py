@@ -195,6 +195,14 @@ def noise_table(rows: Sequence[Row]) -> list[Line]:
     return lines
 
 
+def games_inside(rows: Iterable[Row]) -> tuple[int, int]:
+    """Games on chains and on biased products that ended between what is needed and what suffices, and all of them."""
+    ends = [row.outcome for row in rows if row.outcome and row.task.solver["kind"] in ("chain", "biased")]
+    within = [end for end in ends if end.status == "solved" and end.cost is not None
+              and end.detail["needed"] <= end.cost <= (end.detail["suffice"] or float("inf"))]  # fmt: skip
+    return len(within), len(ends)
+
+
 def means(rows: Sequence[Row], model: str) -> dict[float, Mean]:
     """Mean cost of a model by flip probability."""
     return {eta: mean([cost for cost, _ in runs]) for (eta,), runs in sorted(costs(rows, model, "flip").items())}
