@@ -1,6 +1,6 @@
 """``python -m hardness``: the command line."""
 
-from hardness.cli import main
+from hardness.start import main
 
 if __name__ == "__main__":
     main()

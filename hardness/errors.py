@@ -1,6 +1,7 @@
 """What a user can get wrong, said in one line."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from typing import Any
 
 
 class InputError(ValueError):
@@ -32,3 +33,29 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:
     """The error for an optional dependency that is not installed."""
     return InputError(f"{purpose} needs {package}: pip install 'attention-hardness[{extra}]'")
+
+
+class Ended(Exception):
+    """A trial ended before the lab could judge it: `status`, any but solved, and `reason`, one line.
+
+    `detail` is what the solver says of its own work.
+
+    >>> raise Ended("refused", "too few examples")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.Ended: refused: too few examples
+    """
+
+    kind = ""  # of the exception that a process apart ended with
+
+    def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
+        super().__init__(status, reason)
+        self.status, self.reason, self.detail = status, reason, detail or {}
+
+    def __str__(self) -> str:
+        return f"{self.status}: {self.reason}"
+
+
+def one_line(error: BaseException) -> str:
+    """An exception as its kind and the first line of its text."""
+    return f"{type(error).__name__}: {error}".splitlines()[0][:1000]

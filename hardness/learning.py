@@ -1,17 +1,20 @@
 """One learner, one instance: the learner is handed examples, and the lab judges what it learned on fresh ones."""
 
 import time
-from dataclasses import asdict, is_dataclass
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
 
 from hardness import online, registry
-from hardness.errors import InputError
+from hardness.apart.actors import VERDICTS as VERDICTS
+from hardness.apart.actors import make as make
+from hardness.apart.actors import plain as plain
+from hardness.apart.lab import FOREVER, Apart, stranger
+from hardness.errors import Ended, InputError
 from hardness.instance import Instance
 from hardness.judging import judge, solved
-
-VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
+from hardness.texts import shown
 
 
 def learners() -> list[str]:
@@ -21,15 +24,6 @@ def learners() -> list[str]:
     True
     """
     return registry.names("learner")
-
-
-def make(cls: Any, heads: int | str | None, random_state: int) -> Any:
-    """An instance of a learner class, told the heads (unless None) and the random state if it has such parameters."""
-    from inspect import signature
-
-    known = signature(cls).parameters
-    offered = {"heads": heads, "random_state": random_state, "seed": random_state}
-    return cls(**{name: value for name, value in offered.items() if name in known and value is not None})
 
 
 def learn(
@@ -49,36 +43,82 @@ def learn(
 
     A learner with `partial_fit` is online: it keeps its own width unless `heads` is given, the examples are streamed
     in constant memory, `curve` tells what it explained on the way, and `solved` is .9 of the variance explained.
+    A stranger's learner, ``package.module:Class``, runs apart, with arrays only; its predictions are asked for twice.
     """
     if count < 1 or test < 2:
         raise InputError(f"give at least 1 example to learn from and 2 to test on, got {count} and {test}")
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
-    cls = registry.get("learner", name)
-    streamed = hasattr(cls, "partial_fit")
-    learner = make(cls, heads if streamed or heads is not None else instance.heads, state % 2**32)
-    train = None if streamed else instance.examples(count, sampling)
-    fresh = instance.examples(test, sampling, start=count, fair=True).X
+    told = (heads, instance.heads, state % 2**32)
+    guest = stranger("learner", name)
     payload: dict[str, Any] = {"status": "error", "learner": name, "train_examples": count}
     started = time.perf_counter()
     try:
-        if train is None:
-            payload["curve"] = online.learn(instance, learner, count, test, sampling)
-        else:
-            learner.fit(train.X, train.Y)
-        seconds = time.perf_counter() - started
-        scores = judge(instance, fresh, np.asarray(learner.predict(fresh), dtype=np.float64))
+        if guest:
+            with Apart(name, {}, told[2], time.monotonic() + FOREVER, heads=heads, known=instance.heads) as apart:
+                return payload | _learned(instance, apart, apart.streamed, count, test, sampling)
+        cls = registry.get("learner", name)
+        streamed = hasattr(cls, "partial_fit")
+        learner = make(cls, heads if streamed or heads is not None else instance.heads, told[2])
+        return payload | _learned(instance, learner, streamed, count, test, sampling)
     except InputError:
         raise
     except Exception as error:
+        if isinstance(error, Ended) and error.kind == "InputError":
+            raise InputError(error.reason.removeprefix("InputError: ")) from error
         lost = {"test_error": None, "relative_error": None, "sign_accuracy": None}
-        raised = {"name": "fit", "verdict": "error", "reason": f"{type(error).__name__}: {error}", "diagnostics": {}}
+        reason = shown(error.reason if isinstance(error, Ended) else f"{type(error).__name__}: {error}", 1000)
+        raised = {"name": "fit", "verdict": "error", "reason": reason, "diagnostics": {}}
+        if isinstance(error, Ended):
+            payload["status"] = error.status
         return payload | lost | {"phases": [raised], "seconds": time.perf_counter() - started}
-    report = getattr(learner, "report_", None)
+
+
+def _learned(instance: Instance, learner: Any, streamed: bool, count: int, test: int, sampling: int) -> dict[str, Any]:
+    """What a learner, apart or not, came to."""
+    payload: dict[str, Any] = {}
+    fresh = instance.examples(test, sampling, start=count, fair=True).X
+    train = None if streamed else instance.examples(count, sampling)
+    started = time.perf_counter()
+    if train is None:
+        payload["curve"] = online.learn(instance, learner, count, test, sampling)
+    elif isinstance(learner, Apart):
+        learner.partial_fit(train.X, train.Y)
+    else:
+        learner.fit(train.X, train.Y)
+    seconds = time.perf_counter() - started
+    predicted = np.asarray(learner.predict(fresh), dtype=np.float64)
+    scores = judge(instance, fresh, predicted)
+    report: Any = None
+    if isinstance(learner, Apart):
+        seconds = time.perf_counter() - started  # an answer says that it has learned
+        learner.same(fresh, predicted)
+        report = _report(learner.report())
+    else:
+        report = getattr(learner, "report_", None)
     won = online.solved(scores) if streamed else solved(scores)
     payload["status"] = _status("" if streamed else getattr(report, "status", ""), won)
     # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
     own = {name: plain(getattr(report, name)) for name in VERDICTS} if _certifies(report) else {}
     return payload | scores | own | {"phases": plain(getattr(report, "phases", ())), "seconds": seconds}
+
+
+def _report(said: dict[str, Any]) -> SimpleNamespace:
+    """A stranger's report, of which only what has the right type is taken: status, phases and its two verdicts."""
+    found, phases = SimpleNamespace(status=str(said.get("status", ""))[:20], phases=[]), said.get("phases")
+    for phase in phases[:50] if isinstance(phases, list) else ():
+        if isinstance(phase, dict):
+            texts = {name: shown(phase.get(name) or "") for name in ("name", "verdict", "reason")}
+            own = phase.get("diagnostics")
+            numbers = {shown(k, 40): v for k, v in (own.items() if isinstance(own, dict) else ()) if _number(v)}
+            found.phases.append({**texts, "diagnostics": numbers})
+    if type(said.get("certified")) is bool:
+        for name in VERDICTS:
+            setattr(found, name, said.get(name) if _number(said.get(name)) else None)
+    return found
+
+
+def _number(value: Any) -> bool:
+    return type(value) in (bool, int, float)
 
 
 def _certifies(report: Any) -> bool:
@@ -91,20 +131,3 @@ def _status(claimed: str, won: bool) -> str:
     if won:
         return "solved"
     return "budget" if claimed == "budget" else "wrong"
-
-
-def plain(value: Any) -> Any:
-    """Dataclasses, arrays and numpy scalars as JSON types; what is not finite becomes None.
-
-    >>> plain({"eta": np.float64("inf"), "kept": np.int64(3)})
-    {'eta': None, 'kept': 3}
-    """
-    if is_dataclass(value) and not isinstance(value, type):
-        value = asdict(value)
-    if isinstance(value, dict):
-        return {str(key): plain(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple, np.ndarray)):
-        return [plain(item) for item in value]
-    if isinstance(value, np.generic):
-        value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -60,6 +60,7 @@ def run(arguments: list[str]) -> int:
     except MemoryError as error:
         return _refuse(f"too large for this machine ({error}); lower the largest number given")
     except (KeyboardInterrupt, typer.Abort):
+        print("interrupted", file=sys.stderr)
         return 130
 
 

@@ -47,9 +47,17 @@ def attack(
 
         membership(file, seed, as_json)
         return
-    run = registry.get("attack", name)
-    examples, public = read(file)
-    outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=talk)
+    from hardness.apart.lab import stranger
+
+    if stranger("attack", name):
+        from hardness.attacks.guest import run as run_apart
+
+        examples, public = read(file)
+        outcome = run_apart(name, examples, public, budget, seed)
+    else:
+        run = registry.get("attack", name)
+        examples, public = read(file)
+        outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=talk)
     payload = {
         "status": outcome.status,
         "attack": name,

@@ -5,6 +5,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
+from hardness.errors import Ended as Ended
+from hardness.errors import one_line as one_line
 from hardness.study.task import Task
 
 STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
@@ -25,25 +27,6 @@ class Outcome:
 
 
 Trial = Callable[[Task, int, float], Outcome]
-
-
-class Ended(Exception):
-    """A trial ended before the lab could judge it: `status`, one of `STATUSES` but solved, and `reason`, one line.
-
-    `detail` is what the solver says of its own work.
-
-    >>> raise Ended("refused", "too few examples")
-    Traceback (most recent call last):
-    ...
-    hardness.study.outcome.Ended: refused: too few examples
-    """
-
-    def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
-        super().__init__(status, reason)
-        self.status, self.reason, self.detail = status, reason, detail or {}
-
-    def __str__(self) -> str:
-        return f"{self.status}: {self.reason}"
 
 
 def ended(error: BaseException, guard: float) -> Outcome:
@@ -78,8 +61,3 @@ def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
     except Exception as error:
         outcome = ended(error, guard)
     return replace(outcome, seconds=outcome.seconds or time.perf_counter() - begin)
-
-
-def one_line(error: BaseException) -> str:
-    """An exception as its kind and the first line of its text."""
-    return f"{type(error).__name__}: {error}".splitlines()[0]

@@ -1,19 +1,19 @@
 """Runs tasks on an engine: in this process, in a pool of processes, or on a Dask cluster. The rows are the same."""
 
 import os
-import signal
 import threading
 from collections import deque
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
 from itertools import islice
 from queue import SimpleQueue
-from types import FrameType
 from typing import Any
 
+from hardness.apart.lab import stranger
 from hardness.errors import InputError, missing_extra
 from hardness.study.apart import THREADS, die_with_parent
 from hardness.study.carry import check_main
+from hardness.study.guards import Interrupted as Interrupted
+from hardness.study.guards import alarm, signals, single_threaded
 from hardness.study.outcome import Outcome, Trial, ended, settle
 from hardness.study.progress import Progress
 from hardness.study.provenance import provenance
@@ -24,15 +24,9 @@ Settled = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE = 10.0  # seconds beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
 CONNECT = "10s"  # to a Dask scheduler
+FAULTS = ("out of memory", "its worker died", "ended with code -9")  # -9: killed, as a system short of memory does
+GUESSED = 2**64  # root seeds below are tried by a stranger who wants the instance
 RESTARTS = 5  # of a pool whose workers die before they take a task
-
-
-class Interrupted(KeyboardInterrupt):
-    """SIGINT or SIGTERM ended a run; the store resumes. `code` is the exit status, 130 or 143."""
-
-    def __init__(self, signum: int) -> None:
-        super().__init__(signum)
-        self.code = 128 + signum
 
 
 def run(
@@ -59,11 +53,44 @@ def run(
     progress = progress or Progress(quiet=True)
     if not missing:
         return 0
-    with _signals(), _single_threaded(), progress.of(sum(map(seconds, missing)), len(missing)):
-        for task, outcome, provenance in _engine(missing, trial, root, guard, workers, scheduler):
-            store.add(task, outcome, provenance)
-            progress.advance(seconds(task), outcome.status)
+    with signals(), single_threaded(workers != 0), progress.of(sum(map(seconds, missing)), len(missing)):
+        for seed, part in _rooted(missing, store, root):
+            faults: dict[str, str] = {}  # by identity: what the machine did to a trial, which runs once more
+            for task, outcome, provenance in _engine(part, trial, seed, guard, workers, scheduler):
+                if fault := _fault(outcome):
+                    faults[task.identity] = fault
+                else:
+                    store.add(task, outcome, provenance)
+                    progress.advance(seconds(task), outcome.status)
+            again = [task for task in part if task.identity in faults]
+            for task, outcome, provenance in _engine(again, trial, seed, guard, workers, scheduler) if again else ():
+                store.add(task, outcome, {**provenance, "retried": f"once: {faults[task.identity]}"})
+                progress.advance(seconds(task), outcome.status)
     return len(missing)
+
+
+def _fault(outcome: Outcome) -> str:
+    """What the machine did to a trial, if it was not the trial's own doing: memory, or a worker that was killed."""
+    reason = str(outcome.detail.get("reason", ""))
+    return reason if outcome.status == "killed" and reason.endswith(FAULTS) else ""
+
+
+def _rooted(tasks: Sequence[Task], store: Store, root: int) -> Iterator[tuple[int, list[Task]]]:
+    """The tasks with their root seed: strangers, who know the grid, could guess `root` unless it has 64 bits."""
+    guests = [task for task in tasks if foreign(task)] if root < GUESSED else []
+    known = {id(task) for task in guests}
+    yield root, [task for task in tasks if id(task) not in known]
+    if guests:
+        yield store.guest_seed(), guests
+
+
+def foreign(task: Task) -> bool:
+    """Whether a stranger's learner or attack solves a task.
+
+    >>> foreign(Task("parity", {}, {"kind": "fit", "learner": "mine:Net"}, {}, 0))
+    True
+    """
+    return any(stranger(kind, str(task.solver[kind])) for kind in ("learner", "attack") if task.solver.get(kind))
 
 
 def _engine(
@@ -82,7 +109,7 @@ def _engine(
 def _here(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Settled]:
     """One after the other, easy to debug; a trial that kills its process takes the run with it."""
     for task in tasks:
-        with _alarm(guard + GRACE):
+        with alarm(guard + GRACE):
             outcome = settle(trial, task, root, guard)
         yield task, outcome, provenance(root)
 
@@ -200,58 +227,3 @@ def _release() -> None:
 
 def _job(trial: Trial, text: str, root: int, guard: float) -> tuple[Outcome, Mapping[str, Any]]:
     return settle(trial, Task.parse(text), root, guard), provenance(root)
-
-
-@contextmanager
-def _signals() -> Iterator[None]:
-    """SIGINT and SIGTERM raise `Interrupted`, once: the clean-up that follows is not interrupted again."""
-    if threading.current_thread() is not threading.main_thread():
-        yield
-        return
-    caught = (signal.SIGINT, signal.SIGTERM)
-
-    def stop(signum: int, frame: FrameType | None) -> None:
-        for each in caught:
-            signal.signal(each, signal.SIG_IGN)
-        raise Interrupted(signum)
-
-    before = {each: signal.signal(each, stop) for each in caught}
-    try:
-        yield
-    finally:
-        for each, handler in before.items():
-            signal.signal(each, handler)
-
-
-@contextmanager
-def _single_threaded() -> Iterator[None]:
-    """Workers inherit an environment in which BLAS and numba use one thread: the processes are the parallelism."""
-    before = {name: os.environ.get(name) for name in THREADS}
-    os.environ.update(dict.fromkeys(THREADS, "1"))
-    try:
-        yield
-    finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
-
-
-@contextmanager
-def _alarm(seconds: float) -> Iterator[None]:
-    """Raise `TimeoutError` in the main thread after `seconds`; a compiled kernel is interrupted when it returns."""
-    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
-        yield
-        return
-
-    def ring(signum: int, frame: FrameType | None) -> None:
-        raise TimeoutError
-
-    before = signal.signal(signal.SIGALRM, ring)
-    signal.setitimer(signal.ITIMER_REAL, seconds)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_REAL, 0)
-        signal.signal(signal.SIGALRM, before)

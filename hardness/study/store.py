@@ -1,6 +1,7 @@
 """Rows on disk: one SQLite file, one transaction a finished trial, each task at most once."""
 
 import json
+import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -21,6 +22,7 @@ from hardness.texts import shown
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 1
+GUESTS = "guest_seed"  # in the table `meta`; not a part of what the store is about
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE plan (position INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, task TEXT NOT NULL);
@@ -105,6 +107,7 @@ class Store:
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
         try:
             self.about, lost = salvage.examine(self._db)
+            self.about.pop(GUESTS, None)
         except InputError as error:
             raise InputError(f"{self.path}: {error}; move it away and run again") from error
         finally:
@@ -119,7 +122,7 @@ class Store:
         if about is not None:
             raise InputError(f"{self.path} is damaged ({shown(reason)}); `hardness study repair` writes a clean copy")
         self._db, self.lost = salvage.readable(self.path, TABLES)
-        self.about = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta")}
+        self.about = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta") if k != GUESTS}
         self.note = (
             f"{self.path} is damaged ({shown(reason)}): {self.lost} rows are left out; "
             f"`hardness study repair {self.path.parent} --out F.db` writes a clean copy"
@@ -144,6 +147,14 @@ class Store:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._db.close()
+
+    def guest_seed(self) -> int:
+        """The root seed of strangers' trials: 128 bits, drawn when first asked for, kept, and noted with every row."""
+        self._db.execute("BEGIN IMMEDIATE")
+        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (GUESTS, canonical(str(secrets.randbits(128)))))
+        self._db.execute("COMMIT")
+        (found,) = self._db.execute("SELECT value FROM meta WHERE key = ?", (GUESTS,)).fetchone()
+        return int(json.loads(found))
 
     def plan(self, tasks: Iterable[Task]) -> None:
         """Record what is to be run; what is planned already stays where it is."""

@@ -1,6 +1,7 @@
 """The engine: the same rows on every engine, and a status for everything that can happen to a trial."""
 
 import os
+import subprocess
 import sys
 import time
 from collections import Counter
@@ -107,7 +108,7 @@ LEARNERS = {
     "Quiet": ("budget", None),
     "Raises": ("error", "RuntimeError: I give up"),
     "Sleeps": ("timeout", "over 1 s"),
-    "Exits": ("killed", "the learner's process ended with code 1"),
+    "Exits": ("killed", "the learner's process ended with code 3"),
     "NotANumber": ("wrong", "predictions are not finite"),
     "WrongShape": ("refused", "expected predictions of shape (256, 2, 16), got [256]"),
     "NeedsMore": ("error", "TypeError: NeedsMore.__init__() missing 1 required positional argument: 'missing'"),
@@ -154,9 +155,11 @@ def test_a_cheating_learner_finds_neither_secret_nor_seed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: int
 ) -> None:
     from hardness import registry
+    from hardness.apart import lab
     from hardness.instance import Instance
 
     monkeypatch.chdir(HERE)
+    monkeypatch.setattr(lab, "HOUSE", (*lab.HOUSE, "study_trials"))  # unfenced, so that it can write what it saw
     params = {"dim": 64, "heads": 12}
     solver = {"kind": "learner", "learner": "study_trials:Spy", "params": {"dump": str(tmp_path / "dump")}}
     task = Task("parity", params, solver, {"samples": 160}, 0)
@@ -239,6 +242,79 @@ def test_what_hangs_in_c_in_a_pool_ends_alone(tmp_path: Path, monkeypatch: pytes
     rows(tmp_path / "rows.db", numbered(6), workers=2, guard=0.3, trial=study_trials.frozen)
     found = ends(tmp_path / "rows.db")
     assert {r: o.status for r, o in found.items()} == {r: "timeout" if r == 1 else "solved" for r in range(6)}
+
+
+def test_a_fault_of_the_machine_is_tried_once_more_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def short_of_memory(task: Task, root: int, guard: float) -> Outcome:
+        calls.append(task.repetition)
+        if task.repetition == 1 and calls.count(1) == 1:
+            raise MemoryError
+        if task.repetition == 2:
+            raise MemoryError
+        return study_trials.trivial(task, root, guard)
+
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        assert run(numbered(3), store, short_of_memory, workers=0) == 3
+        rows = list(store.rows())
+    assert [row.outcome.status for row in rows if row.outcome] == ["solved", "solved", "killed"]
+    assert ["retried" in (row.provenance or {}) for row in rows] == [False, True, True]
+    assert sorted(calls) == [0, 1, 1, 2, 2]
+    whole = {row.task.repetition: row.outcome.cost for row in rows if row.outcome}
+    assert whole[1] == study_trials.trivial(numbered(3)[1], 0, 60.0).cost  # the same row as without the fault
+
+
+def test_strangers_have_a_root_seed_that_nobody_can_guess(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, int] = {}
+
+    def notes(task: Task, root: int, guard: float) -> Outcome:
+        seen[str(task.solver["learner"])] = root
+        return Outcome("wrong", 1)
+
+    tasks = [learning("sgd"), learning("study_trials:Quiet")]
+    for again in range(2):
+        with Store(tmp_path / "rows.db", ABOUT) as store:
+            run(tasks if again else tasks[:1], store, notes, workers=0)
+            drawn = store.guest_seed()
+            assert store.about == ABOUT
+    assert seen["sgd"] == 0
+    assert seen["study_trials:Quiet"] == drawn > 2**64
+    with Store(tmp_path / "rows.db") as store:
+        assert {(row.provenance or {})["seed"] for row in store.rows()} == {"0", str(drawn)}
+    with Store(tmp_path / "again.db", ABOUT) as store:  # who knows the seed repeats the rows
+        run(tasks, store, notes, workers=0, root=drawn)
+    assert seen["study_trials:Quiet"] == seen["sgd"] == drawn
+
+
+def test_in_process_trials_run_after_a_parallel_kernel() -> None:
+    """Numba refuses a change of NUMBA_NUM_THREADS once its threads run."""
+    program = """
+import tempfile
+from pathlib import Path
+import numba, numpy as np, study_trials
+from hardness.study.run import run
+from hardness.study.store import Store
+@numba.njit(parallel=True)
+def total(x):
+    s = 0.0
+    for i in numba.prange(len(x)):
+        s += x[i]
+    return s
+total(np.ones(1000))
+def compiles(task, root, guard):
+    number = float(task.repetition)
+    fresh = numba.njit(lambda x: x + number)
+    return study_trials.Outcome("solved", float(fresh(1)))
+with Store(Path(tempfile.mkdtemp()) / "rows.db", {"study": "test", "seed": 0}) as store:
+    run(study_trials.numbered(2), store, compiles, workers=0)
+    print(store.counts(), [dict(row.outcome.detail) for row in store.rows()])
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)])}
+    environment.pop("NUMBA_NUM_THREADS", None)
+    environment["NUMBA_NUM_THREADS"] = "2"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert told.stdout == "{'solved': 2} [{}, {}]\n", told.stdout + told.stderr
 
 
 def test_crashed_trials_run_again_on_request_only(tmp_path: Path) -> None:

@@ -1,0 +1,298 @@
+"""The lab's side: a learner in a process apart as an object with `partial_fit` and `predict`; attacks, examinations."""
+
+import atexit
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness import registry
+from hardness.apart.child import narrow, widen
+from hardness.apart.wire import receive, send
+from hardness.errors import Ended, InputError
+from hardness.texts import shown
+
+KEPT = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "NUMBA_CACHE_DIR", "LD_LIBRARY_PATH", "TMPDIR")  # of the house's own
+BARE = ("LD_LIBRARY_PATH",)  # of a stranger's: what the loader needs
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+SAID = ("wrong", "budget", "refused")  # what a learner may say of itself; solved is for the lab to say
+HOUSE = ("hardness", "learner")
+FOREVER = 30 * 24 * 3600.0  # seconds without a deadline
+REPORT = 64 << 10
+
+
+def stranger(kind: str, name: str, params: Mapping[str, Any] | None = None) -> str:
+    """The module of the first of the names that is not the house's own; empty if all are. Nothing is imported.
+
+    >>> stranger("learner", "direct"), stranger("learner", "mine.own:Net"), stranger("attack", "gaussian")
+    ('', 'mine.own', '')
+    """
+    params = params or {}
+    named = [(kind, name), *((k, params[k]) for k in ("learner", "attack") if isinstance(params.get(k), str))]
+    modules = [registry.module_of(k, each) for k, each in named]
+    return next((module for module in modules if module.partition(".")[0] not in HOUSE), "")
+
+
+class Apart:
+    """A learner in a child process, as the lab sees it. A context: leaving it ends the child.
+
+    `learner` is a registered name or ``package.module:Class``: `partial_fit(X, Y)`, or `fit(X, Y)`, `predict(X)` and,
+    if it takes a seed, `random_state`. With `known` heads it is made without `params` and told `heads`, or the known
+    ones if it fits once. `deadline` is a `time.monotonic()` beyond which a call kills the child and raises
+    `TimeoutError`. Calls raise `Ended` where the learner raised (error, or what an `Ended` of its own says, but for
+    solved), died (killed) or answered with no array of the shape asked for (refused).
+
+    >>> import time
+    >>> X, Y = np.ones((8, 2, 3), dtype=np.int8), np.ones((8, 2, 3))
+    >>> with Apart("hardness.study.apart:Constant", {}, 0, time.monotonic() + 60) as learner:
+    ...     learner.partial_fit(X, Y)
+    ...     learner.predict(X).shape
+    (8, 2, 3)
+    """
+
+    def __init__(
+        self,
+        learner: str,
+        params: Mapping[str, Any],
+        seed: int,
+        deadline: float,
+        heads: int | str | None = None,
+        known: int | None = None,
+    ) -> None:
+        guest = stranger("learner", learner, params)
+        preload = [] if guest else [learner, str(params.get("learner", learner))]
+        self._line = _Line(guest, preload, deadline)
+        arguments = {"learner": learner, "params": dict(params), "seed": seed, "heads": heads, "known": known}
+        self._line.tell({"task": "learner", "arguments": arguments})
+        hello = self._line.hear(0)[0]
+        found = hello.get("source")
+        self.source: str | None = found[:16] if isinstance(found, str) else None
+        self.streamed = hello.get("streamed") is True
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
+        """Let it learn from tokens X and outputs Y, both (n, k, d). Does not wait: what it raises comes later."""
+        columns, part = narrow(Y)
+        self._line.tell({"do": "learn", "columns": columns}, X, part)
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Its predictions (n, k, d) for tokens X (n, k, d)."""
+        self._line.tell({"do": "predict"}, X)
+        header, arrays = self._line.hear(8 * X.size)
+        try:
+            columns = header["columns"]
+            if len(set(columns)) != len(columns) or not all(type(c) is int and 0 <= c < X.shape[2] for c in columns):
+                raise ValueError("columns that X has not")
+            if arrays[0].dtype != np.float64 or arrays[0].shape != (*X.shape[:2], len(columns)):
+                raise ValueError("another shape")
+            return widen(X.shape, columns, arrays[0])  # type: ignore[no-any-return]
+        except (LookupError, ValueError, TypeError) as error:
+            self._line.stop()
+            got = shown(header.get("shape"), 60)
+            raise Ended("refused", f"expected predictions of shape {X.shape}, got {got}") from error
+
+    def same(self, X: NDArray[np.int8], predicted: NDArray[np.float64]) -> None:
+        """Ask again, in another order and in two parts. Raises `Ended` (refused) if the answers are not the same.
+
+        A prediction is a function of its own row; one that follows from the place or number of the rows is none.
+        """
+        order = np.random.default_rng(np.random.SeedSequence()).permutation(len(X))
+        again = np.empty_like(predicted)
+        for part in np.array_split(order, 2):
+            if len(part):
+                again[part] = self.predict(np.ascontiguousarray(X[part]))
+        scale = float(np.abs(predicted).max(initial=1.0))
+        if not np.allclose(again, predicted, rtol=1e-6, atol=1e-6 * scale, equal_nan=True):
+            raise Ended("refused", "its predictions depend on the order or the number of the rows it is asked about")
+
+    def report(self) -> dict[str, Any]:
+        """What its `report_` says of it, a stranger's JSON."""
+        self._line.tell({"do": "report"})
+        found = self._line.hear(0)[0].get("report")
+        return found if isinstance(found, dict) else {}
+
+    def work(self) -> dict[str, Any]:
+        """What the learner says of its own work, `work_`: names and figures; empty where it says nothing."""
+        self._line.tell({"do": "work"})
+        return _figures(self._line.hear(0)[0].get("work"))
+
+    def __enter__(self) -> "Apart":
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self._line.stop()
+
+
+def call(task: str, name: str, arguments: Mapping[str, Any], *arrays: NDArray[Any], seconds: float = FOREVER) -> Any:
+    """What a function of `actors` answers for strangers' code: "attack" or "check". Raises `Ended` as `Apart` does."""
+    line = _Line(stranger("attack" if task == "attack" else "learner", name), [], time.monotonic() + seconds)
+    try:
+        line.tell({"task": task, "arguments": {"name": name, **arguments}})
+        line.tell({}, *arrays)
+        return line.hear(0)[0].get("answer")
+    finally:
+        line.stop()
+
+
+def _figures(said: Any) -> dict[str, Any]:
+    """Of what a child says of its work, names with figures, short texts or lists of figures; no more than fifty."""
+    figures = (bool, int, float, type(None))
+    kept: dict[str, Any] = {}
+    for key, value in list(said.items())[:50] if isinstance(said, dict) else ():
+        if type(value) in figures:
+            kept[shown(key, 60)] = value
+        elif isinstance(value, str):
+            kept[shown(key, 60)] = shown(value)
+        elif isinstance(value, list) and len(value) <= 1000 and all(type(v) in figures for v in value):
+            kept[shown(key, 60)] = value
+    return kept
+
+
+class _Line:
+    """A socket to one child."""
+
+    def __init__(self, guest: str, preload: list[str], deadline: float) -> None:
+        self._server = _Server.get(bool(guest))
+        self._deadline, self._open = deadline, True
+        self._socket, there = socket.socketpair()
+        seconds = min(FOREVER, max(0.0, deadline - time.monotonic()))
+        paths = [os.path.abspath(entry) for entry in dict.fromkeys([*sys.path, ""])]
+        self._server.start({"guest": guest, "preload": preload, "paths": paths, "seconds": seconds}, there)
+
+    def tell(self, header: Mapping[str, Any], *arrays: NDArray[Any]) -> None:
+        """Send a message to the child."""
+        with self._watched():
+            try:
+                send(self._socket, header, *arrays, deadline=self._deadline)
+            except TimeoutError:
+                raise
+            except OSError:  # it has closed its end: it has ended, or is about to say why
+                self._heard(receive(self._socket, self._deadline, 0)[0])
+                raise
+
+    def hear(self, most: int) -> tuple[dict[str, Any], list[NDArray[Any]]]:
+        """Its next message, of at most `most` bytes of arrays."""
+        with self._watched():
+            header, arrays = receive(self._socket, self._deadline, most)
+        self._heard(header)
+        return header, arrays
+
+    def _heard(self, header: Mapping[str, Any]) -> None:
+        if "raised" in header:
+            said = header["raised"]
+            self.stop()
+            status, reason = said if isinstance(said, list) and len(said) == 2 else ("error", said)
+            ended = Ended(status if status in SAID else "error", shown(reason), _figures(header.get("detail")))
+            ended.kind = str(header.get("kind"))
+            raise ended
+
+    @contextmanager
+    def _watched(self) -> Iterator[None]:
+        try:
+            yield
+        except TimeoutError:
+            self.stop()
+            raise
+        except (EOFError, OSError) as error:
+            code = self.stop()
+            raise Ended("killed", f"the learner's process ended with code {code}") from error
+        except (LookupError, ValueError, TypeError, InputError) as error:
+            self.stop()
+            raise Ended("refused", f"unreadable answer: {shown(error)}") from error
+
+    def stop(self) -> int | None:
+        """End the child and all that it started; its exit code, if it ended by itself."""
+        if not self._open:
+            return None
+        self._open = False
+        code = self._server.finish()
+        self._socket.close()
+        return code
+
+
+class _Server:
+    """A process that forks the learners of this process: one for the house's own, one for strangers'."""
+
+    _kept: dict[bool, "_Server"] = {}  # noqa: RUF012
+
+    def __init__(self, guests: bool) -> None:
+        here, there = socket.socketpair(
+            socket.AF_UNIX, socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
+        )
+        environment = {name: os.environ[name] for name in (BARE if guests else KEPT) if name in os.environ}
+        environment |= dict.fromkeys(THREADS, "1")
+        self.folder = tempfile.TemporaryDirectory(prefix="learner-", ignore_cleanup_errors=True)
+        root = str(Path(__file__).parents[2])
+        program = f"import sys; sys.path.insert(0, {root!r}); from hardness.apart.child import main; main()"
+        self.process = subprocess.Popen(
+            [sys.executable, "-I", "-X", "utf8", "-c", program, str(there.fileno())],
+            pass_fds=[there.fileno()],
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+            env=environment,
+            cwd=self.folder.name,
+            start_new_session=True,
+        )
+        there.close()
+        self.control, self.owner = here, os.getpid()
+
+    @classmethod
+    def get(cls, guests: bool) -> "_Server":
+        """The server of this process; a forked copy of it must not talk into its parent's."""
+        kept = cls._kept.get(guests)
+        if kept is None or kept.owner != os.getpid() or kept.process.poll() is not None:
+            cls._kept[guests] = cls(guests)
+        return cls._kept[guests]
+
+    def start(self, message: Mapping[str, Any], there: socket.socket) -> None:
+        """Have a child forked that talks to the other end of `there`."""
+        try:
+            socket.send_fds(self.control, [json.dumps(message).encode()], [there.fileno()])
+        except OSError as error:
+            self.end()
+            raise Ended("killed", f"the server of learners has ended ({shown(error)})") from error
+        finally:
+            there.close()
+
+    def finish(self) -> int | None:
+        """Wait for the end of the child, which is killed; its code."""
+        try:
+            self.control.settimeout(20.0)
+            self.control.send(b'"stop"')
+            told = json.loads(self.control.recv(1 << 12))
+            return int(told["ended"])
+        except (OSError, ValueError, LookupError, TypeError):
+            self.end()
+            return None
+
+    def end(self) -> None:
+        """End the server and all that it started."""
+        if self.process.poll() is None:
+            with suppress(ProcessLookupError):
+                self.process.send_signal(signal.SIGTERM)
+            try:
+                self.process.wait(5.0)
+            except subprocess.TimeoutExpired:
+                with suppress(ProcessLookupError):
+                    os.killpg(self.process.pid, signal.SIGKILL)
+                self.process.wait()
+        self.control.close()
+        self.folder.cleanup()
+
+
+@atexit.register
+def _end_servers() -> None:
+    for server in _Server._kept.values():
+        if server.owner == os.getpid():
+            server.control.close()

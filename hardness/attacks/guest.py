@@ -1,0 +1,58 @@
+"""An attack of a stranger's own: it runs apart, and what it says of itself is checked before it is believed."""
+
+import time
+from typing import Any
+
+import numpy as np
+
+from hardness.apart.lab import call
+from hardness.attacks import Outcome
+from hardness.attacks.equations import labels
+from hardness.errors import Ended, InputError
+from hardness.examples import Examples
+from hardness.schemas import STATUSES
+from hardness.texts import shown
+
+NAMES, MOST = ("support", "w"), 1 << 16
+
+
+def run(name: str, examples: Examples, public: dict[str, Any], budget: int | None, seed: int) -> Outcome:
+    """How the attack ``package.module:function`` ended on these examples.
+
+    Noiseless labels must follow from the secret that it names, or the status is `wrong`. Raises `InputError` if there
+    is no such function, or if it says so itself.
+    """
+    began = time.perf_counter()
+    try:
+        said = call("attack", name, {"public": public, "budget": budget, "seed": seed}, examples.X, examples.Y)
+    except Ended as error:
+        if error.kind == "InputError":
+            raise InputError(error.reason.removeprefix("InputError: ")) from error
+        return Outcome(error.status, None, len(examples), time.perf_counter() - began, {"reason": error.reason})
+    said = said if isinstance(said, dict) else {}
+    status, secret, own = said.get("status"), _secret(said.get("secret")), said.get("detail")
+    status = status if status in STATUSES else "wrong"
+    if status == "solved" and (secret is None or not _right(secret, examples, public)):
+        status = "wrong"
+    detail = {shown(key, 40): shown(value) for key, value in (own.items() if isinstance(own, dict) else ())}
+    used = said.get("samples_used")
+    used = used if type(used) is int and 0 <= used <= len(examples) else len(examples)
+    return Outcome(status, secret, used, time.perf_counter() - began, dict(list(detail.items())[:50]))
+
+
+def _secret(said: Any) -> dict[str, list[int]] | None:
+    if not isinstance(said, dict) or len(said) != 1 or next(iter(said)) not in NAMES:
+        return None
+    (values,) = said.values()
+    fits = isinstance(values, list) and len(values) <= MOST and all(type(v) is int and abs(v) < 2**31 for v in values)
+    return said if fits else None
+
+
+def _right(secret: dict[str, list[int]], examples: Examples, public: dict[str, Any]) -> bool:
+    """Whether the labels follow from the secret; of noisy ones that cannot be asked, and a size that fits will do."""
+    try:
+        again = labels(secret, public, examples.X)
+    except (InputError, LookupError, ValueError, TypeError):
+        return False
+    noisy = bool(public.get("flip") or public.get("noise") or public.get("heads_truncated"))
+    return noisy or bool(np.mean(np.abs(again - examples.Y).max(axis=(1, 2)) < 1e-6) > 0.9)
