@@ -1,17 +1,19 @@
 """The study `wall`: its grid, one run from examples to row, what the rows say, and the costs measured before."""
 
+import json
 import re
 import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from math import comb
 from pathlib import Path
 
 import numpy as np
 import pytest
 
-from hardness import online
+from hardness import cli, online
 from hardness.attacks.estimates.low_degree import monomials
 from hardness.examples import Examples
 from hardness.families.parity import Parity
@@ -302,3 +304,43 @@ def test_its_costs_are_those_measured_before(cell, before):
     costs = [run(cell, 5_000_000, repetition).cost for repetition in range(5)]
     print(cell, sorted(costs))
     assert before / 2 < np.median(costs) < 2 * before
+
+
+TINY = '''
+import numpy as np
+
+class Mean:
+    """Predicts the mean of the labels that it has seen."""
+    def __init__(self):
+        self.sum, self.count = 0.0, 0
+    def partial_fit(self, X, Y):
+        self.sum, self.count = self.sum + Y.sum(axis=0), self.count + len(Y)
+        return self
+    def predict(self, X):
+        return np.broadcast_to(self.sum / max(self.count, 1), X.shape).astype(float)
+'''
+
+
+def test_a_learner_of_the_users_own_stands_on_the_page_of_the_wall(tmp_path, monkeypatch, capsys):
+    """`study run wall --learner module:Class`, on one cell of each kind and without the student's own runs."""
+    (tmp_path / "tiny.py").write_text(TINY)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    cells_ = [grid.parity((8, 2)), grid.nice((8, 2))]
+
+    def few(quick: bool, learner: str) -> list[Task]:
+        return grid.runs(cells_, 2, 4096, learner)
+
+    study = replace(catalog.get("wall"), tasks=lambda quick: few(quick, grid.STUDENT), guest=few)
+    monkeypatch.setitem(catalog.STUDIES, "wall", study)
+    command = ["study", "run", "wall", "--learner", "tiny:Mean", "--workers", "0", "--out", str(tmp_path / "out")]
+    assert cli.run([*command, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["statuses"] == {"budget": 8}
+    with Store(tmp_path / "out" / "rows.db") as store:
+        found = cells(store.rows())
+    assert {(kind.layers, kind.learner) for kind in found} == {
+        (k, n) for k in (HARD, NICE) for n in ("student", "Mean")
+    }
+    said = words((tmp_path / "out" / "index.html").read_text())
+    assert said.count("Mean") == 2
+    assert "> 4,096" in said
