@@ -167,6 +167,13 @@ def _variants(found: Cells, rows: Iterable[Row]) -> Section:
             "aₘ + αₘ log d + bₘ log M + c log d log₂ M: a doubling of M adds c = "
             f"{value:.2f} [{low:.2f}, {high:.2f}] to the exponent (bootstrap over runs, 95 %)."
         )
+        arrived = {
+            kind.learner.partition(", ")[2]: [flag for runs in cells.values() for flag in runs.solved]
+            for kind, cells in own.items()
+            if ", M = " in kind.learner
+        }
+        counted = "; ".join(f"with {name} {sum(flags)} of {len(flags)}" for name, flags in arrived.items())
+        notes[-1] += f" Cells with a run that did not arrive are left out, and that is no small matter: {counted} did."
     compared = [
         {"student": kind.learner.partition(", ")[2], "d": d, "m": m, "examples over those of the student": str(times)}
         for kind, cells in own.items()
