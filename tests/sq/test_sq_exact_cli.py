@@ -5,6 +5,8 @@ import json
 import pytest
 
 from hardness.cli import run
+from hardness.concepts import RoundingConcepts
+from hardness.sq.bounds.adversaries import adversary_bounds
 
 
 def answer(capsys: pytest.CaptureFixture[str], line: str) -> dict[str, object]:
@@ -68,3 +70,14 @@ def test_bad_input_is_one_line(capsys: pytest.CaptureFixture[str], line: str) ->
     _, err = capsys.readouterr()
     assert err.startswith("error: ")
     assert err.count("\n") == 1
+
+
+@pytest.mark.parametrize("heads", [8, 12])
+def test_bounds_for_so_many_heads_are_those_of_the_adversaries(capsys: pytest.CaptureFixture[str], heads: int) -> None:
+    for dim, q, p in ((17, 97, 2), (6, 5, 5)):
+        line = f"sq bounds rounding --dim {dim} --modulus {q} --levels {p} --heads {heads} --tolerance 0.1 --json"
+        known = adversary_bounds(RoundingConcepts(dim - 1, q, p, heads=heads), 0.1)
+        found = answer(capsys, line)
+        assert {name: found.get(name) for name in ("window", "null")} == {
+            name: known.get(name) for name in ("window", "null")
+        }
