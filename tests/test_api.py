@@ -95,3 +95,26 @@ def test_load_attack_estimate_as_in_the_readme(instance, tmp_path):
     assert told.cheapest.name == hardness.estimate("parity", dim=12, heads=3).cheapest.name
     assert "gaussian" in told._repr_html_()
     assert hardness.attack(instance, "gaussian", 300, seed=1).status == "solved"
+
+
+def test_a_data_set_with_its_card(instance, tmp_path):
+    pq = pytest.importorskip("pyarrow.parquet")
+    from hardness.cli import run
+
+    instance.save(tmp_path / "p")
+    assert run(f"sample {tmp_path}/p --count 40 --seed 2 --out {tmp_path}/e.npz".split()) == 0
+    assert run(f"challenge {tmp_path}/p --count 40 --toy --out {tmp_path}/c".split()) == 0
+    for source, held in (("e.npz", False), ("c", True)):
+        out = tmp_path / f"set-{source}"
+        assert run(f"dataset {tmp_path}/{source} --out {out}".split()) == 0
+        table = pq.read_table(out / "data" / "train.parquet")
+        assert len(table) == 40
+        assert (out / "heldout.npz").exists() == held
+        card = (out / "README.md").read_text()
+        assert card.startswith("---\nlicense: cc0-1.0\n")
+        assert f"A = {instance.teacher.offset:.12g}" in card
+        assert ("commitment" in card) == held
+        assert not re.search(r'"(seed|support|secret)"', card)
+    X = np.array(pq.read_table(tmp_path / "set-e.npz" / "data" / "train.parquet")["X"].to_pylist()).reshape(-1, 2, 12)
+    assert (X == instance.examples(40, 2).X).all()
+    assert run(f"dataset {tmp_path}/e.npz --out {tmp_path}/c".split()) == 2
