@@ -97,10 +97,13 @@ def draw(cells: Cells) -> Drawing:
     solvers = sorted(cells, key=lambda name: (name.split()[0] != "SQ", name.split()[0] != "learner", name))
     bands = _bands(sorted({place for row in cells.values() for place in row}))
     columns = max(map(len, bands))
-    drawing = Drawing("contest", 2.0 + 0.58 * max(columns, 1), sum(0.9 + 0.4 * max(len(solvers), 1) for _ in bands))
+    shown = [[name for name in solvers if any(place in cells[name] for place in places)] for places in bands]
+    heights = [0.9 + 0.4 * max(len(names), 1) for names in shown]
+    drawing = Drawing("contest", 2.0 + 0.58 * max(columns, 1), sum(heights))
     with style(drawing.name):
-        for axes, places in zip(drawing.figure.subplots(len(bands), squeeze=False)[:, 0], bands, strict=True):
-            _band(drawing, axes, cells, solvers, places, columns)
+        panels = drawing.figure.subplots(len(bands), squeeze=False, height_ratios=heights)[:, 0]
+        for axes, places, names in zip(panels, bands, shown, strict=True):
+            _band(drawing, axes, cells, names, places, columns)
     drawing.kinds = "measured"
     drawing.seen = "Parities fall to attacks and not to learners beyond few heads; rounding falls to attacks alone."
     drawing.caption = (
