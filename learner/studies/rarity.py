@@ -23,6 +23,7 @@ from learner.studies.layers import instance_of, task_of
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+SUPERSCRIPTS = "⁰¹²³⁴⁵⁶⁷⁸⁹"
 LAW = (0, (4, 2))  # the line of what is proved
 QUESTION = "Is the share of certified rows η^((m−1)(k−1))?"
 ETAS = (0.3, 0.1, 0.05, 0.02, 0.01)
@@ -159,7 +160,9 @@ def _panels(drawing: Drawing, laws: Sequence[int]) -> dict[int, "Axes"]:
     for spare in grid.ravel()[len(laws) :]:
         spare.set_visible(False)
     for axes, law in zip(grid.ravel(), laws, strict=False):
-        axes.set(xscale="log", xlabel="η", title=f"law η^{law}" if law > 1 else "law η")
+        axes.set(xscale="log", xlabel="η", title=f"law η{SUPERSCRIPTS[law]}" if law > 1 else "law η")
+        axes.set_xticks(ETAS, [f"{eta:g}" for eta in ETAS])
+        axes.minorticks_off()
         axes.grid(visible=True)
     return dict(zip(laws, grid.ravel(), strict=False))
 
