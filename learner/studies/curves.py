@@ -18,6 +18,7 @@ from hardness.study.task import Task
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+DUST = 1e-9  # numbers below this are recorded as 0
 TINY = 1e-12  # relative errors below this are recorded as this
 
 
@@ -50,7 +51,7 @@ def rounded(value: Any) -> Any:
     """
     match value:
         case float():
-            return float(f"{value:.6g}") if abs(value) >= 1e-9 else 0.0
+            return float(f"{value:.6g}") if abs(value) >= DUST else 0.0
         case dict():
             return {key: rounded(item) for key, item in value.items()}
         case list():

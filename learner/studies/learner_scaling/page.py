@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 from hardness.study.page.drawing import INK, RAMP, Drawing, style
 from hardness.study.page.report import Note, table_page
 from hardness.study.store import Store
-from learner.studies.curves import curve, legend, look, mean
+from learner.studies.curves import DUST, curve, legend, look, mean
 from learner.studies.layers import SPREAD
 from learner.studies.learner_scaling.table import Cell, Runs, gathered, growth, table
 from learner.studies.learner_scaling.trials import MAIN, PAPER, PAPER_DIM, PHASES, RANDOM, SEARCHES, TARGETS
@@ -70,6 +70,8 @@ def write(store: Store, folder: Path) -> str:
 
 def _shown(line: Mapping[str, Any]) -> dict[str, Any]:
     shown = {name: str(v) if hasattr(v, "runs") else v for name, v in line.items()}
+    if line["error there"] == 0:
+        shown["error there"] = f"below {DUST:g}"
     for name in (f"examples to {target:g}" for target in TARGETS):
         if line[name]:
             shown[name] = f"at most {line['least examples']:,}" if _at_most(line, name) else str(line[name])
@@ -207,18 +209,30 @@ def _verdict(lines: Table) -> str:
             f"the slope of their error lies at −1/((m−1)(k−1)) within its interval in {sides.count(0)} of {len(sides)} "
             f"cells, is steeper in {sides.count(-1)} and flatter in {sides.count(1)}"
         )
-    ratios = [_ratio(line, lines) for line in phases if (line["k"], line["d"]) == MAIN and line[NEEDED]]
-    if known := [ratio for ratio in ratios if ratio]:
-        said.append(f"at k = {k}, d = {d} they take up to {max(known):,.0f} times the examples of the {RANDOM}")
+    exponents = [(e["m"], e["exponent of kd"]) for e in phases if (e["k"], e["d"]) == MAIN and e.get("exponent of kd")]
+    if len(exponents) > 1:
+        (few, least), (many, most) = exponents[0], exponents[-1]
+        said.append(
+            f"the exponent of kd that they pay there grows from {least} at m = {few} to {most} at m = {many}, where m³ "
+            f"grows from {few**3} to {many**3}"
+        )
+    if ratio := max(
+        (r for line in phases if (line["k"], line["d"]) == MAIN if (r := _ratio(line, lines))), default=None
+    ):
+        times, m, word = ratio
+        said.append(f"at k = {k}, d = {d}, m = {m} they take {word} {times:,.0f} times the examples of the {RANDOM}")
     text = "; ".join(said) or "Too few trials have been run to say"
     return text[0].upper() + text[1:] + "."
 
 
-def _ratio(line: Mapping[str, Any], lines: Table) -> float | None:
-    """Examples of the phases over those of the polish from a random start, in the same cell."""
+def _ratio(line: Mapping[str, Any], lines: Table) -> tuple[float, int, str] | None:
+    """Examples of the phases over those of the polish from a random start, in the same cell; and how surely."""
     cell = line["k"], line["d"], line["m"]
     other = [e for e in lines if (e["learner"], e["k"], e["d"], e["m"]) == (RANDOM, *cell) and e[NEEDED]]
-    return float(line[NEEDED].value / other[0][NEEDED].value) if other else None
+    if not other or not line[NEEDED]:
+        return None
+    word = "at least" if _at_most(other[0], NEEDED) else "about"
+    return float(line[NEEDED].value / other[0][NEEDED].value), line["m"], word
 
 
 def _factor(step: Mapping[str, Any]) -> str:
