@@ -63,6 +63,7 @@ def browser() -> Iterator[Any]:
 def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     """A page of every study: before any row, and two kinds of pages with rows, tables and figures; and the index."""
     folder = tmp_path_factory.mktemp("reports")
+    report.write_index(folder)  # first: pages lead back to it where it is
     for name in catalog.known():
         with Store(folder / name / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
             catalog.page(store, folder / name)
@@ -89,7 +90,8 @@ def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:
     view = browser.new_page(viewport={"width": width, "height": 900})
     errors: list[str] = []
     view.on("pageerror", lambda error: errors.append(f"script: {error}"))
-    view.goto(page.as_uri())
+    view.set_default_timeout(180_000)
+    view.goto(page.as_uri(), wait_until="domcontentloaded")
     found = Axe().run(view).response["violations"]
     said = [f"{one['id']}: {node['html'][:120]}" for one in found if one["impact"] in SERIOUS for node in one["nodes"]]
     said += view.evaluate(CUT) if cut else []
