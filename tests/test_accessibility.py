@@ -34,7 +34,7 @@ CUT = """() => {
   for (const box of document.querySelectorAll(".scroll"))
     if (shown(box) && !cued(box)) found.push("no cue: " + box.ariaLabel);
   for (const node of document.querySelectorAll("main *")) {
-    if (!shown(node) || node.closest("svg, dialog, .skip")) continue;
+    if (!shown(node) || node.closest("svg, dialog, .skip, .md-sidebar")) continue;
     let frame = node.parentElement;
     while (frame && !scrolls(frame)) frame = frame.parentElement;
     const right = node.getBoundingClientRect().right;

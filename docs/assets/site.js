@@ -1,0 +1,7 @@
+// What an accessibility check asks of the theme: a name for its search, and frames of wide tables that keys can scroll.
+const mend = () => {
+  document.querySelectorAll(".md-search").forEach(node => node.setAttribute("aria-label", "Search"));
+  document.querySelectorAll(".md-typeset__scrollwrap, .md-typeset pre > code, .highlight").forEach(node => { node.tabIndex = 0; });
+};
+new MutationObserver(mend).observe(document.body, {childList: true, subtree: true});
+mend();
