@@ -38,9 +38,9 @@ def blocks(page: str) -> Iterator[Block]:
 
 
 def lines_of_user(page: str) -> int:
-    """How many lines a reader writes: files, and programs; blank lines and commands do not count."""
-    written = [block.text for block in blocks(page) if block.language in ("python", "toml")]
-    return sum(bool(line.strip()) for text in written for line in text.splitlines())
+    """How many lines a reader writes, in Python or, where a page shows two ways, as TOML: the longer of the two."""
+    written = {language: [b.text for b in blocks(page) if b.language == language] for language in ("python", "toml")}
+    return max(sum(bool(line.strip()) for line in "\n".join(texts).splitlines()) for texts in written.values())
 
 
 def agrees(found: str, shown: str) -> bool:
