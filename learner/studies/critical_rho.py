@@ -20,7 +20,7 @@ from hardness.study.study import Study
 from hardness.study.task import Task
 from learner.base import Array
 from learner.provable.pipeline import Provable
-from learner.studies.curves import chance, curve, legend, look, rounded, timed
+from learner.studies.curves import chance, curve, legend, look, rounded, spread, timed
 from learner.studies.layers import instance_of, task_of
 
 QUESTION = (
@@ -201,7 +201,7 @@ def _verdict(table: Table) -> str:
     for name in dict.fromkeys(line["learner"] for line in table):
         own = [line for line in table if line["learner"] == name]
         known = [line["critical rho"] for line in own if line["critical rho"] is not None]
-        text = f"{min(known):g} to {max(known):g}" if known else "none"
+        text = spread(known) if known else "none"
         missing = f" (none in {len(own) - len(known)} cells)" if known and len(known) < len(own) else ""
         said.append(f"{name} {text}{missing}")
     return f"Critical rho over {len({(e['m'], e['d']) for e in table})} cells of m and d: {'; '.join(said)}."

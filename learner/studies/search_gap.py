@@ -18,7 +18,7 @@ from hardness.study.study import Study
 from hardness.study.task import Task
 from learner.direct import attempt, random_theta
 from learner.last_fit import counting_floor
-from learner.studies.curves import chance, curve, legend, look, rounded, timed
+from learner.studies.curves import chance, curve, legend, look, rounded, spread, timed
 from learner.studies.layers import instance_of, task_of
 
 QUESTION = "How many equations an unknown does a local search need, where the examples already determine the layer?"
@@ -136,7 +136,7 @@ def _verdict(table: Table) -> str:
         missing = (
             f" (not up to the largest ratio in {len(least) - len(known)} cells)" if len(known) < len(least) else ""
         )
-        said.append(f"{start} {f'{min(known):g} to {max(known):g}' if known else 'none'}{missing}")
+        said.append(f"{start} {spread(known) if known else 'none'}{missing}")
     return f"Least equations an unknown at which half of the layers are found: {'; '.join(said)}."
 
 

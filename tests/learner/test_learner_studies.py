@@ -79,7 +79,7 @@ def test_growth_and_exponents_of_made_up_rows() -> None:
     runs = {
         m: {
             r: {n: {"error": 40 * 4**m / n, "eta": (40 * 4**m / n) ** 0.5, "distinct": 1.0} for n in SIZES}
-            for r in (0, 1)
+            for r in range(3)
         }
         for m in (1, 2)
     }

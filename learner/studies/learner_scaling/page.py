@@ -1,6 +1,7 @@
 """The page of `learner-scaling`: error against examples, examples against m, and the exponents, from the rows alone."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -9,7 +10,7 @@ from hardness.study.page.report import Note, table_page
 from hardness.study.store import Store
 from learner.studies.curves import DUST, curve, legend, look, mean
 from learner.studies.layers import SPREAD
-from learner.studies.learner_scaling.table import Cell, Runs, gathered, growth, table
+from learner.studies.learner_scaling.table import LEAST_RUNS, Cell, Runs, gathered, growth, table
 from learner.studies.learner_scaling.trials import MAIN, PAPER, PAPER_DIM, PHASES, RANDOM, SEARCHES, TARGETS
 
 if TYPE_CHECKING:
@@ -132,7 +133,8 @@ def _means(runs: Runs) -> dict[float, Any]:
     for count in counts:
         errors = [run[count]["error"] for run in runs.values() if count in run and run[count]["error"]]
         if errors:
-            found[count] = mean(errors, logarithmic=True)
+            middle = mean(errors, logarithmic=True)
+            found[count] = middle if len(errors) >= LEAST_RUNS else replace(middle, low=None, high=None)
     return found
 
 

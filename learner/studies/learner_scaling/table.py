@@ -14,6 +14,8 @@ from learner.studies.learner_scaling.trials import INJECT, PAPER, PHASES, TARGET
 Cell = tuple[int, int, int]  # k, d, m
 Runs = dict[int, dict[int, Mapping[str, Any]]]  # repetition -> examples -> detail
 
+LEAST_RUNS = 3  # with fewer an interval says nothing
+
 
 def gathered(rows: Iterable[Row]) -> dict[tuple[str, Cell], Runs]:
     """Details of the trials that ended by themselves, by learner, cell, repetition and examples."""
@@ -57,7 +59,7 @@ def examples_to(runs: Runs, target: float) -> Mean | None:
     if 2 * len(reached) <= len(found):
         return None
     inside = all(n is not None and n > min(run) for n, run in zip(found, runs.values(), strict=True))
-    if inside:
+    if inside and len(found) >= LEAST_RUNS:
         return mean(reached, logarithmic=True)
     # Those that never get there would come last.
     return Mean(sorted(reached)[(len(found) - 1) // 2], None, None, len(found))
