@@ -76,8 +76,11 @@ def learn(
 def _learned(instance: Instance, learner: Any, streamed: bool, count: int, test: int, sampling: int) -> dict[str, Any]:
     """What a learner, apart or not, came to."""
     payload: dict[str, Any] = {}
-    fresh = instance.examples(test, sampling, start=count, fair=True).X
-    train = None if streamed else instance.examples(count, sampling)
+    try:
+        fresh = instance.examples(test, sampling, start=count, fair=True).X
+        train = None if streamed else instance.examples(count, sampling)
+    except MemoryError as error:  # of the lab's own examples: no fault of the learner
+        raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
     started = time.perf_counter()
     if train is None:
         payload["curve"] = online.learn(instance, learner, count, test, sampling)

@@ -86,6 +86,8 @@ def each(kind: str) -> Iterator[tuple[str, Any]]:
 
 
 def module_of(kind: str, name: str) -> str:
-    """The module that holds what `name` stands for, without importing it."""
+    """The module that holds what `name` stands for, without importing it. Raises `InputError` for an unknown name."""
     known = points(kind)
+    if name not in known and ":" not in name:
+        raise unknown(kind, name, list(known))
     return known[name].module if name in known else name.partition(":")[0]

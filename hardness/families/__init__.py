@@ -122,7 +122,9 @@ def _fitting(value: Any, hint: Any, what: str) -> Any:
     else:
         kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
         fits = type(value) in kinds or (type(value) is int and float in kinds)
-    if fits and not (isinstance(value, int) and abs(value) >= MOST):
+    if fits and isinstance(value, int) and abs(value) >= MOST:
+        raise InputError(f"{what} must be below 2^{MOST.bit_length() - 1} in size, got {shown(repr(value), 60)}")
+    if fits:
         return value
     kind = " or ".join(get_args(hint)) if get_origin(hint) is Literal else f"of type {getattr(hint, '__name__', hint)}"
     raise InputError(f"{what} must be {kind}, got {shown(repr(value), 60)}")

@@ -13,6 +13,7 @@ import numpy as np
 import pytest
 
 from hardness import cli, registry
+from hardness.apart import lab
 from hardness.instance import Instance
 from hardness.studies import catalog
 from hardness.studies.stress import page
@@ -20,7 +21,6 @@ from hardness.studies.stress import tasks as grid
 from hardness.studies.stress import trial as stress
 from hardness.studies.stress.page import Cell, learner_of, null
 from hardness.studies.stress.trial import trial
-from hardness.study import apart as clean
 from hardness.study.outcome import Outcome, settle
 from hardness.study.page.report import words
 from hardness.study.store import Store
@@ -91,8 +91,8 @@ class Boasts(Zeros):
 
 def end_server() -> None:
     """The next learner starts in a new server, as it would in another run of a command."""
-    if clean._Server._kept is not None:
-        clean._Server._kept.stop()
+    for server in list(lab._Server._kept.values()):
+        server.end()
 
 
 @pytest.fixture
@@ -120,7 +120,7 @@ ENDS = {
     "Zeros": ("budget", 4096, None),
     "Never": ("refused", 4096, "not for me"),
     "Raises": ("error", 64, "RuntimeError: no luck"),
-    "Exits": ("killed", 64, "the learner's process ended with code 1"),
+    "Exits": ("killed", 64, "the learner's process ended with code 3"),
     "Boasts": ("error", 0, "Ended: solved: believe me"),
     "Sleeps": ("timeout", 64, "over 2 s"),
     "Lost": ("wrong", 1024, "predictions are not finite"),
