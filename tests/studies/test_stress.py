@@ -122,7 +122,7 @@ ENDS = {
     "Raises": ("error", 64, "RuntimeError: no luck"),
     "Exits": ("killed", 64, "the learner's process ended with code 3"),
     "Boasts": ("error", 0, "Ended: solved: believe me"),
-    "Sleeps": ("timeout", 64, "over 2 s"),
+    "Sleeps": ("timeout", 64, "over 8 s"),
     "Lost": ("wrong", 1024, "predictions are not finite"),
 }
 
@@ -130,7 +130,7 @@ ENDS = {
 def test_sizes_rise_until_solved_and_every_end_has_its_status(toys: Path) -> None:
     digest = hashlib.sha256(toys.read_bytes()).hexdigest()[:16]
     for name, (status, cost, reason) in ENDS.items():
-        outcome = settle(trial, task_of(f"mypkg.mod:{name}", 4096), 0, 2.0 if name == "Sleeps" else 60.0)
+        outcome = settle(trial, task_of(f"mypkg.mod:{name}", 4096), 0, 8.0 if name == "Sleeps" else 60.0)
         assert (name, outcome.status, outcome.cost) == (name, status, cost)
         assert outcome.detail.get("reason") == reason
         assert outcome.source == digest
