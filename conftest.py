@@ -3,11 +3,11 @@
 import os
 from importlib.util import find_spec
 
+from hypothesis import settings
+
 for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
     # pytest-xdist is the parallelism, and small products lose by threads. Before anything imports numpy.
     os.environ.setdefault(name, "1")
-
-from hypothesis import settings  # noqa: E402  # after the lines that must come first
 
 settings.register_profile("lab", deadline=None)
 # Continuous integration tries the same examples every time; at home each run tries new ones.

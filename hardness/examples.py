@@ -6,6 +6,7 @@ import zipfile
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
+from importlib import import_module
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -98,6 +99,12 @@ class TokenStream:
 def compiled_pays(words: int) -> bool:
     """Whether compiled loops over `words` words save time: to load them takes as long as numpy for 2^25 words."""
     return "numba" in sys.modules or words > 1 << 25
+
+
+def load_compiled(words: int) -> None:
+    """Load the compiled loops once before many portions, where they pay for `words` words of all of them together."""
+    if compiled_pays(words):
+        import_module("hardness.compiled.bits")
 
 
 @lru_cache

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from hardness import families
 from hardness.errors import InputError
-from hardness.examples import CHUNK, Examples, TokenStream, compiled_pays, unpack, words_per_token
+from hardness.examples import CHUNK, Examples, TokenStream, load_compiled, unpack, words_per_token
 from hardness.families import Family, Secret, Teacher
 from hardness.files import replacing
 from hardness.gadget import Gadget
@@ -99,8 +99,7 @@ class Instance:
 
     def chunks(self, count: int, seed: int) -> Iterator[Examples]:
         """The same examples in chunks of bounded memory."""
-        if compiled_pays(count * self.family.tokens * words_per_token(self.family.dim)):
-            import hardness.compiled.bits  # noqa: F401  # loaded once, they pay for every chunk
+        load_compiled(count * self.family.tokens * words_per_token(self.family.dim))
         for start in range(0, count, CHUNK):
             yield self.examples(min(CHUNK, count - start), seed, start)
 

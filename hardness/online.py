@@ -6,7 +6,7 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.examples import Examples, TokenStream, compiled_pays
+from hardness.examples import Examples, TokenStream, load_compiled
 from hardness.instance import Instance
 
 EXPLAINED = 0.9  # share of the labels' variance, on fresh inputs, that an online learner has to explain
@@ -84,8 +84,7 @@ def stream(instance: Instance, learner: Online, seed: int, start: int, stop: int
 
     `independent` multiplies the labels of each example by a sign of its own, so that there is nothing to learn.
     """
-    if compiled_pays((stop - start) * instance.family.tokens):
-        import hardness.compiled.bits  # noqa: F401  # loaded once, it pays for every portion
+    load_compiled((stop - start) * instance.family.tokens)
     for at in range(start, stop, PORTION):
         part = instance.examples(min(PORTION, stop - at), seed, at)
         learner.partial_fit(part.X, _signed(instance, part.Y, seed, at) if independent else part.Y)

@@ -55,7 +55,8 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
         path.open("rb").close()  # the system's own words on a missing or unreadable file
         with safe_open(path, framework="numpy") as file:
             text = (file.metadata() or {}).get("instance", "{}")
-            arrays: Arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # no mapping
+            names = file.keys()  # `file` itself is no mapping
+            arrays: Arrays = {name: file.get_tensor(name) for name in names}
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or shown(error)}") from error
     except (SafetensorError, ValueError, TypeError, LookupError, AttributeError) as error:

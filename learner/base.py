@@ -89,7 +89,7 @@ class FitReport:
         return asdict(self)
 
 
-class Learner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class Learner(RegressorMixin, BaseEstimator, ABC):
     """A scikit-learn regressor on X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
     X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)

@@ -13,7 +13,7 @@ from learner.ridge import real_tokens
 FIRST = 1024  # examples that set the scale of the labels
 
 
-class MLP(BaseEstimator):  # type: ignore[misc]
+class MLP(BaseEstimator):
     """Hidden layers of ReLU units on all signs of an input, all outputs at once: Adam on the squared error, online.
 
     The network is scikit-learn's `MLPRegressor`, shown every example once, in the order given, `batch` a step, in

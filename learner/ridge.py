@@ -17,7 +17,7 @@ GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 BLOCK = 1 << 22  # entries of a temporary of a kernel
 
 
-class RidgeLearner(RegressorMixin, BaseEstimator, ABC):  # type: ignore[misc]
+class RidgeLearner(RegressorMixin, BaseEstimator, ABC):
     """Linear regression with penalty `alpha` · tr(G)/rows; subclasses say what the features are.
 
     X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of

@@ -10,7 +10,7 @@ from hardness.gadget import informative
 Floats = NDArray[np.float32]
 
 
-class OnlineMLP(BaseEstimator):  # type: ignore[misc]
+class OnlineMLP(BaseEstimator):
     """One hidden layer of ReLU units, hinge loss, plain mini-batch SGD, every example seen once.
 
     For the structured families (k = 2 tokens). The network is given the most generous public representation: of

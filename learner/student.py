@@ -1,7 +1,7 @@
 """The attention student: a multi-head layer trained on raw tokens, each example seen once."""
 
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -119,14 +119,16 @@ class Student(Learner):
             value = getattr(self, name)
             if not isinstance(value, (int, np.integer)) or value < 1:
                 raise InputError(f"{name} must be an integer >= 1, got {value!r}")
-        if shape[1] == 2:
-            from learner.kernels_student import PairStudent as Kind
-        else:
-            from learner.student_dense import DenseStudent as Kind  # type: ignore[assignment]
-        from learner.student_dense import initial
+        from learner.student_dense import DenseStudent, initial
 
         weights = initial(np.random.default_rng(self.random_state), int(self.heads), shape[2])
-        self._student = Kind(*weights, adam=self.optimizer == "adam")
+        if shape[1] == 2:
+            from learner.kernels_student import PairStudent  # numba is loaded only where it is used
+
+            kind: Any = PairStudent
+        else:
+            kind = DenseStudent
+        self._student = kind(*weights, adam=self.optimizer == "adam")
         self._shape, self.n_features_in_ = shape[1:], shape[2]
         self._waiting: list[tuple[NDArray[np.int8], Array]] = []
         self._scale, self._seen, self._window = 0.0, 0, np.zeros(3)

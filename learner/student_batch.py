@@ -62,12 +62,12 @@ class Students:
                 f"features), got {X.shape}, {Y.shape}"
             )
         if self._weights is None:
-            self._start(X.shape[3], Y)
+            self._weights = self._start(X.shape[3], Y)
         with self._torch.no_grad():
             x, y = self._there(X), self._there(Y / self._scale)
             for start in range(0, X.shape[1], self.batch):
                 part = slice(start, start + self.batch)
-                self._weights.step(x[:, part], y[:, part], self.rate)  # type: ignore[union-attr]
+                self._weights.step(x[:, part], y[:, part], self.rate)
         return self
 
     def predict(self, X: NDArray[np.int8]) -> Array:
@@ -91,12 +91,12 @@ class Students:
         theta, w = (np.asarray(a.cpu().numpy(), dtype=np.float64) for a in (self._weights.theta, self._weights.w))
         return theta, w * self._scale
 
-    def _start(self, dim: int, Y: Array) -> None:
+    def _start(self, dim: int, Y: Array) -> Weights:
         spread = Y[:, :FIRST].var(axis=1).sum(axis=2).mean(axis=1)
         self._scale = np.where(spread > 0, spread, 1.0)[:, None, None, None] ** 0.5
         started = [initial(np.random.default_rng(seed), self.heads, dim) for seed in self.seeds]
         theta, w = (self._there(np.stack(each)) for each in zip(*started, strict=True))
-        self._weights = Weights(self._torch, theta, w, self.adam)
+        return Weights(self._torch, theta, w, self.adam)
 
     def _there(self, array: NDArray[Any]) -> Any:
         return self._torch.from_numpy(np.ascontiguousarray(array)).to(self.device, self._torch.float32)

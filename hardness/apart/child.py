@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.apart import actors, fence
@@ -196,8 +197,8 @@ def narrow(Y: Any) -> tuple[list[int], Any]:
     return columns, np.ascontiguousarray(Y[:, :, columns], dtype="<f8")
 
 
-def widen(shape: tuple[int, ...], columns: list[int], part: Any) -> Any:
+def widen(shape: tuple[int, ...], columns: list[int], part: Any) -> NDArray[np.float64]:
     """The inverse of `narrow`."""
-    Y = np.zeros(shape)
+    Y: NDArray[np.float64] = np.zeros(shape)
     Y[:, :, columns] = part
     return Y

@@ -12,7 +12,7 @@ import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -95,7 +95,7 @@ class Apart:
                 raise ValueError("columns that X has not")
             if arrays[0].dtype != np.float64 or arrays[0].shape != (*X.shape[:2], len(columns)):
                 raise ValueError("another shape")
-            return widen(X.shape, columns, arrays[0])  # type: ignore[no-any-return]
+            return widen(X.shape, columns, arrays[0])
         except (LookupError, ValueError, TypeError) as error:
             self._line.stop()
             got = shown(header.get("shape"), 60)
@@ -223,7 +223,7 @@ class _Line:
 class _Server:
     """A process that forks the learners of this process: one for the house's own, one for strangers'."""
 
-    _kept: dict[bool, "_Server"] = {}  # noqa: RUF012
+    _kept: ClassVar[dict[bool, "_Server"]] = {}
 
     def __init__(self, guests: bool) -> None:
         here, there = socket.socketpair(

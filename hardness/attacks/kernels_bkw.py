@@ -18,7 +18,7 @@ SINE = np.sin(2 * np.pi * (np.arange(TURN) + 0.5) / TURN)
 
 
 @njit(cache=True, nogil=True)
-def unpack(words, i, left, width, out):  # type: ignore[no-untyped-def]
+def unpack(words: Words, i: int, left: int, width: int, out: NDArray[np.int64]) -> None:
     """Fields 0..left-1 of row i into `out` int64."""
     mask, step, per = np.uint64((1 << width) - 1), np.uint64(width), 64 // width
     c = 0
@@ -31,7 +31,7 @@ def unpack(words, i, left, width, out):  # type: ignore[no-untyped-def]
 
 
 @njit(cache=True, nogil=True)
-def pack(fields, left, width, words, i):  # type: ignore[no-untyped-def]
+def pack(fields: NDArray[np.int64], left: int, width: int, words: Words, i: int) -> None:
     """The inverse of `unpack`."""
     step, per = np.uint64(width), 64 // width
     c = 0

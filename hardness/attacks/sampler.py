@@ -76,8 +76,7 @@ def _mask(dim: int, vanish: int) -> Words:
 def serve(pipe: Any) -> None:
     """Answer requests until the other end is gone: (name, start, count, vanish, most examples)."""
     sampler = Sampler(*pipe.recv())
-    family = sampler.instance.family
-    q, p = int(family.modulus), int(family.levels)  # type: ignore[attr-defined]
+    q, p = (int(sampler.instance.parameters[name]) for name in ("modulus", "levels"))
     begin = time.process_time()
     pipe.send(sampler.instance.public(sampler.seed))
     while True:

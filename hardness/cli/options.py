@@ -1,11 +1,12 @@
 """Commands made of a family: an option for every field, so that families of other packages have them too."""
 
 import inspect
+from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -48,7 +49,7 @@ def command(
 
     # Typer reads the options off the signature of a function.
     parameters = [*made.values(), *(p.replace(kind=KEYWORD) for p in own)]
-    call.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
+    vars(call)["__signature__"] = inspect.Signature(parameters)
     example = getattr(family, "example", "") or " ".join(
         f"{families.option(f.name)} {f.name.upper()}" for f, _ in _fields(family) if _required(f)
     )
@@ -66,7 +67,7 @@ def _fields(family: "type[Family]") -> Iterator[tuple[Field[Any], Any]]:
         hints = get_type_hints(family)
     except NameError as error:  # an annotation as text, of a name that only type checkers import
         raise InputError(f"the types of family {family.name} cannot be read: {error}") from error
-    for f in fields(family):  # type: ignore[arg-type]  # families are dataclasses
+    for f in fields(cast(Any, family)):  # a dataclass
         kind = _plain(hints[f.name])
         if kind not in SPELLED and not (get_origin(kind) is Literal and all(type(x) is str for x in get_args(kind))):
             raise InputError(f"field {f.name} of family {family.name} is no int, float, str or bool, nor one or None")
@@ -128,13 +129,13 @@ class FamilyCommands(Mapping[str, TyperCommand]):
         return self.make(name)
 
 
-class OfFamilies(TyperGroup):
+class OfFamilies(TyperGroup, ABC):
     """A group whose commands are the families; subclasses say how `make` makes one."""
 
     @staticmethod
+    @abstractmethod
     def make(name: str) -> TyperCommand:
         """The command of the family `name`."""
-        raise NotImplementedError
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
@@ -150,13 +151,13 @@ class OfFamilies(TyperGroup):
             formatter.write_dl([(name, f"options: {ctx.command_path} {name} --help") for name in self.commands])
 
 
-class OfFileOrFamily(TyperCommand):
+class OfFileOrFamily(TyperCommand, ABC):
     """A command on a file that becomes the command of a family where the line names one, wherever in it."""
 
     @staticmethod
+    @abstractmethod
     def make(name: str) -> TyperCommand:
         """The command of the family `name`, whose first argument is that name."""
-        raise NotImplementedError
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Parse the line, as the family's if there is one in it. Raises `InputError` for a misspelt family."""

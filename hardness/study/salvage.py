@@ -49,7 +49,8 @@ def _about(db: sqlite3.Connection) -> tuple[dict[str, Any], int]:
     lost = 0
     for row in _rows(db, "meta"):
         try:
-            about[row[0].decode()] = schemas.parse(row[1], "meta")  # type: ignore[index]
+            key, value = row or ()
+            about[key.decode()] = schemas.parse(value, "meta")
         except (InputError, TypeError, ValueError, AttributeError):
             lost += 1
     seed = about.get("seed", 0)

@@ -214,7 +214,7 @@ class Provable(Learner):
         control: bool = True,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(heads, random_state)  # type: ignore[arg-type]
+        super().__init__(heads, random_state)  # type: ignore[arg-type]  # "auto" too
         self.mode = mode
         self.rounds = rounds
         self.polish = polish

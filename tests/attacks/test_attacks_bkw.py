@@ -76,8 +76,8 @@ def test_pairs_are_all_pairs_where_there_is_room():
     found = sorted(map(tuple, unpacked(step(packed(a, 0), 4, 10**6))))
     expected = [a[i, :5] - a[j, :5] for i in range(300) for j in range(i) if (a[i, 5:] == a[j, 5:]).all()]
     expected = [v for v in expected if v.any()]
-    up_to_sign = lambda rows: sorted(max(tuple(v), tuple(-np.array(v))) for v in rows)  # noqa: E731
-    assert up_to_sign(found) == up_to_sign(expected)
+    up_to_sign = [sorted(max(tuple(v), tuple(-np.array(v))) for v in rows) for rows in (found, expected)]
+    assert up_to_sign[0] == up_to_sign[1]
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30), st.integers(1, 200))
@@ -85,7 +85,10 @@ def test_pairs_are_all_pairs_where_there_is_room():
 def test_the_cap_is_the_least_that_yields_enough(lengths, most):
     runs = np.bincount(lengths, minlength=20)
     cap, total = share(runs, most)
-    pairs = lambda cap: sum(min(i, cap) for m in lengths for i in range(m))  # noqa: E731
+
+    def pairs(cap):
+        return sum(min(i, cap) for m in lengths for i in range(m))
+
     assert total == pairs(cap)
     assert total >= most or total == pairs(10**6)
     assert cap == 1 or pairs(cap - 1) < most

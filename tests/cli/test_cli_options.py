@@ -72,7 +72,7 @@ class Unspoken(Odd):
 class Unread(Odd):
     """A field whose type nobody can look up."""
 
-    kind: "Nowhere" = 0  # noqa: F821
+    kind: "Nowhere" = 0  # noqa: F821  # that it is nowhere is the case
 
 
 ODD, CLASHING, UNSPOKEN, UNREAD = (f"{__name__}:{name}" for name in ("Odd", "Clashing", "Unspoken", "Unread"))

@@ -1,7 +1,5 @@
 """Random command lines: every command with its options, and values that nobody should type."""
 
-# ruff: noqa: E501
-
 from pathlib import Path
 
 from formats import made
@@ -10,8 +8,10 @@ from mutations import Rng, pick
 SMALL = ("0", "1", "2", "3", "4", "5", "6", "8", "9", "0.1", "0.3", "0.5", "-1", "1.5")
 HOSTILE = (
     "5e-324", "1e30", "1e308", "nan", "inf", "-inf", "9" * 30, "9" * 5000, "-" + "9" * 30, "", " ", "x" * 5000,
-    "a/" * 3000, "../" * 50 + "nowhere", "\udcff", "é\udc80", "😀", "--", "-", "=", "None", "0x10", "1_0", "١", "\x1b[31m",
-    "\n", "{}", "[1]", "a:b", "os:system", "builtins:exec", "hardness:Parity", "1/0", "4294967296", "9223372036854775808",
+    "a/" * 3000, "../" * 50 + "nowhere", "\udcff", "é\udc80", "😀", "--", "-", "=", "None", "0x10", "1_0", "١",
+    "\x1b[31m",
+    "\n", "{}", "[1]", "a:b", "os:system", "builtins:exec", "hardness:Parity", "1/0", "4294967296",
+    "9223372036854775808",
     "1e-5", "2147483648", ".", "/", "/dev/null", "/proc/self/mem", "~", "*", "$(id)", "@x", "a\\b",
 )  # fmt: skip
 NAMES = [
@@ -41,7 +41,8 @@ COMMANDS = {
     "generate interpolation": "--dim --heads --rho --scale --seed --out", "generate": "--dim --out",
     "inspect f": "", "verify f": "", "export f": "--out", "sample f": "--count --seed --out",
     "challenge f": "--count --out", "judge": "", "attack gaussian": "--budget --seed", "attack": "--budget",
-    "estimate f": "--tolerance", "estimate parity": f"{PARITY} --tolerance", "estimate rounding": f"{ROUNDING} --tolerance",
+    "estimate f": "--tolerance", "estimate parity": f"{PARITY} --tolerance",
+    "estimate rounding": f"{ROUNDING} --tolerance",
     "sq bounds parity": "--dim --heads --tolerance --gadget", "sq value": "--independent --tolerance",
     "sq bounds rounding": "--dim --modulus --levels --tolerance --heads --gadget",
     "sq value parity": "--dim --heads --tolerance --gadget",
@@ -50,13 +51,15 @@ COMMANDS = {
     "sq certify parity": "--dim --heads --tolerance --kind --out --max-queries",
     "study run stress --dry-run": "--seed --workers --shard --learner", "study run --dry-run": "--seed --shard",
     "study status": "", "study report": "", "study export": "--out", "study merge": "--out", "study repair": "--out",
-    "learn": "--count --test --seed --heads", "learn f": "--count --seed", "sweep": "--out --workers", "nonsense": "--x",
+    "learn": "--count --test --seed --heads", "learn f": "--count --seed", "sweep": "--out --workers",
+    "nonsense": "--x",
 }  # fmt: skip
 SENSIBLE = {
     "--strategy": ("characters", "random", "low-degree", "sign-batch", "bent", "flat", "adaptive"),
     "--oracle": ("window", "null", "vstat", "sampled", "noisy", "grid", "exact"),
     "--gadget": ("diag", "dot"), "--kind": ("transcript", "bound", "value"), "--tolerance": ("0.1", "0.2", "0.3"),
-    "--samples": ("50",), "--max-queries": ("50",), "--seed": ("0", "1"), "--learner": ("hardness.study.apart:Constant",),
+    "--samples": ("50",), "--max-queries": ("50",), "--seed": ("0", "1"),
+    "--learner": ("hardness.study.apart:Constant",),
     "--modulus": ("3", "5"), "--levels": ("2", "3"), "--dim": ("4", "5", "6"), "--heads": ("2", "3"), "--out": OUTS,
     "--flip": ("0", "0.1"), "--sharpness": ("8",), "--shard": ("1/2",), "--workers": ("0", "1"),
 }  # fmt: skip

@@ -72,7 +72,7 @@ def bad_inputs() -> dict[str, tuple[object, object, str]]:
 def test_bad_input_is_one_line(learner: Learner, what: str) -> None:
     X, Y, message = bad_inputs()[what]
     with pytest.raises(InputError, match=message) as caught:
-        clone(learner).set_params(heads=2).fit(X, Y)  # type: ignore[attr-defined]
+        clone(learner).set_params(heads=2).fit(X, Y)
     assert "\n" not in str(caught.value)
 
 
@@ -81,7 +81,7 @@ def test_bad_weights_are_one_line(learner: Learner) -> None:
     X, Y = examples(teacher(2, 8, 0), 400, 2, 0)
     for weight, message in ((np.ones(3), "shape"), (-np.ones(400), ">= 0"), (np.zeros(400), "not all 0")):
         with pytest.raises(InputError, match=message):
-            clone(learner).set_params(heads=2).fit(X, Y, sample_weight=weight)  # type: ignore[attr-defined]
+            clone(learner).set_params(heads=2).fit(X, Y, sample_weight=weight)
 
 
 @pytest.mark.parametrize("learner", [Direct(starts=0), JointLBFGS(starts=0), Direct(spare=-1)])
@@ -109,7 +109,7 @@ def test_provable_needs_room() -> None:
 @pytest.mark.parametrize("heads", [0, -1, 1.5, "two"])
 def test_heads_must_be_a_positive_integer(heads: object) -> None:
     with pytest.raises(InputError, match="heads must be an integer"):
-        Direct(heads=heads).fit(*examples(teacher(1, 4, 0), 400, 2, 0))  # type: ignore[arg-type]
+        Direct(heads=heads).fit(*examples(teacher(1, 4, 0), 400, 2, 0))
 
 
 def test_predict_before_fit_and_on_other_width() -> None:

@@ -263,7 +263,7 @@ def test_refusals():
     with pytest.raises(InputError, match="alpha=0"):
         LinearAttention(alpha=1e-3).fit(X, y).certify(X)
     with pytest.raises(InputError, match="one query token"):
-        LinearAttention().fit(X, y).p_  # noqa: B018
+        _ = LinearAttention().fit(X, y).p_
     with pytest.raises(InputError, match="features"):
         LinearAttention().fit(X, y).predict(X[:, :, :3])
     with pytest.raises(InputError, match=r"needs about 17\.2 GB"):

@@ -32,7 +32,7 @@ def test_uniform_heads_show_their_sum_exactly(estimator: object, m: int, k: int)
     """With Θ = 0 there is no bias: least squares are exact, the correlation has sampling noise only."""
     layer = MultiHeadAttention(np.zeros((m, 6, 6)), teacher(m, 6, 1).w)
     X, Y = examples(layer, 4000, k, 1)
-    found = estimator(X, Y)  # type: ignore[operator]
+    found = estimator(X, Y)
     error = np.linalg.norm(found.w - layer.w.sum(axis=0)) / np.linalg.norm(layer.w.sum(axis=0))
     # 4000 examples, 36 entries: the correlation is off by about 0.04 sqrt(6/4000)·6; 0.2 is over five of that.
     assert error < (0.2 if estimator is crude.crude else 1e-6)

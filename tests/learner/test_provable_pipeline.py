@@ -64,7 +64,7 @@ def test_the_phases_alone_reach_the_specified_error(m: int, bound: float) -> Non
     """(m, 2, 16) with 300,000 examples: the median over ten fresh layers."""
     reports = [fit(teacher(m, 16, 5000 + s), 300_000, 2, s, polish=False) for s in range(10)]
     assert all(r.certified for r in reports)
-    assert np.median([r.certified_error for r in reports]) <= bound  # type: ignore[arg-type]
+    assert np.median([r.certified_error for r in reports]) <= bound
 
 
 @pytest.mark.slow

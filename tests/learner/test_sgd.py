@@ -15,12 +15,12 @@ from learner.sgd import OnlineMLP
 
 
 def examples(dim: int, heads: int, count: int, seed: int = 1, gadget: str = "diag", flip: float = 0.0) -> Examples:
-    return Instance.generate(Parity(dim, heads, gadget, flip=flip), seed=0).examples(count, seed)  # type: ignore[arg-type]
+    return Instance.generate(Parity(dim, heads, gadget, flip=flip), seed=0).examples(count, seed)
 
 
 def accuracy(model: OnlineMLP, test: Examples, dim: int, heads: int, gadget: str = "diag") -> float:
-    teacher = Instance.generate(Parity(dim, heads, gadget), seed=0).teacher  # type: ignore[arg-type]
-    return sign_accuracy(teacher, test.X, model.predict(test.X), test.Y)  # type: ignore[arg-type]
+    teacher = Instance.generate(Parity(dim, heads, gadget), seed=0).teacher
+    return sign_accuracy(teacher, test.X, model.predict(test.X), test.Y)
 
 
 def informative(found: Examples) -> Examples:

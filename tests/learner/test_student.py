@@ -121,7 +121,8 @@ def test_weights_survive_the_layout():
     for heads, dim in [(1, 1), (16, 16), (5, 12), (7, 33), (16, 24), (11, 40)]:
         theta, w = initial(MATH, heads, dim)
         group, width = blocks_of(heads, dim)
-        assert heads % group == 0 and width % 16 == 0 and width >= group * dim  # noqa: PT018
+        assert (heads % group, width % 16) == (0, 0)
+        assert width >= group * dim
         assert all(np.array_equal(a, b) for a, b in zip(PairStudent(theta, w).layer(), (theta, w), strict=True))
 
 

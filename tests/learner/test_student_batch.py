@@ -14,7 +14,7 @@ torch = pytest.importorskip("torch")
 
 
 def examples(family: object, count: int, students: int = 3) -> tuple[np.ndarray, np.ndarray]:
-    parts = [Instance.generate(family, seed).examples(count, 10 + seed) for seed in range(students)]  # type: ignore[arg-type]
+    parts = [Instance.generate(family, seed).examples(count, 10 + seed) for seed in range(students)]
     return np.stack([part.X for part in parts]), np.stack([part.Y for part in parts])
 
 

@@ -48,8 +48,8 @@ def test_games_gain_the_floor(capsys: pytest.CaptureFixture[str]) -> None:
     for strategy in ("flat", "sign-batch", "characters"):
         found = answer(capsys, line.format(strategy))
         assert (found["status"], found["exact_floor"]) == ("solved", 7)
-        assert found["floor_ratio"] == pytest.approx(found["queries"] / 7)  # type: ignore[operator]
-        assert found["ratio"] == pytest.approx(found["queries"] / found["bound"])  # type: ignore[operator]
+        assert found["floor_ratio"] == pytest.approx(found["queries"] / 7)
+        assert found["ratio"] == pytest.approx(found["queries"] / found["bound"])
     assert "exact_floor" not in answer(capsys, line.format("flat --oracle null"))
 
 

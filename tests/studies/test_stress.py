@@ -203,7 +203,7 @@ def test_the_degree_in_the_null_is_that_of_the_labels() -> None:
     for m in (2, 3):
         words_ = every_pair(4)
         instance = Instance.generate(Parity(4, m), seed=0)
-        signs, labels = unpack(words_, 4).reshape(256, 8), instance.teacher.labels(words_)[:, 0, 0]  # type: ignore[union-attr]
+        signs, labels = unpack(words_, 4).reshape(256, 8), instance.teacher.labels(words_)[:, 0, 0]
         present = [sum(kept) for kept in product((0, 1), repeat=8)
                    if abs(np.mean(labels * np.prod(signs ** np.array(kept), axis=1))) > 1e-9]  # fmt: skip
         assert max(present) == 2 * m + 1

@@ -55,7 +55,7 @@ def test_every_field_counts() -> None:
         (*base[:3], {"queries": 10}, 0),
         (*base[:4], 1),
     ]
-    assert len({Task(*fields).identity for fields in [base, *others]}) == 6  # type: ignore[arg-type]
+    assert len({Task(*fields).identity for fields in [base, *others]}) == 6
 
 
 @pytest.mark.parametrize("bad", [math.nan, math.inf, {1: 2}, {1, 2}, object(), b"bytes"])

@@ -1,5 +1,7 @@
 """The studies `who-wins` and `ladder`."""
 
+from functools import partial
+
 from hardness.studies.contest.page import write
 from hardness.studies.contest.tasks import LADDER, WHO_WINS, ladder, seconds, who_wins
 from hardness.studies.lattices.tasks import trial as cryptanalysis
@@ -21,7 +23,7 @@ STUDIES = tuple(
         tasks,
         seconds,
         trial,
-        lambda store, folder, question=question: write(store, folder, question),  # type: ignore[misc]
+        partial(write, question=question),
         300.0,
         role="broken",
     )
