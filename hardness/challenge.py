@@ -22,11 +22,12 @@ from numpy.typing import NDArray
 
 from hardness import npz, schemas
 from hardness.errors import InputError
-from hardness.examples import TokenStream, unpack, write
+from hardness.examples import write
 from hardness.files import read_bounded, write_text
 from hardness.gadget import Gadget
 from hardness.instance import Instance
 from hardness.texts import shown
+from hardness.tokens import TokenStream, unpack
 
 FORMAT = "attention-hardness challenge"
 FORMAT_VERSION = 1

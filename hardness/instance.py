@@ -14,11 +14,12 @@ from numpy.typing import NDArray
 
 from hardness import families
 from hardness.errors import InputError
-from hardness.examples import CHUNK, Examples, TokenStream, load_compiled, unpack, words_per_token
+from hardness.examples import Examples
 from hardness.families import Family, Secret, Teacher
 from hardness.files import replacing
 from hardness.gadget import Gadget
 from hardness.layer import MultiHeadAttention
+from hardness.tokens import CHUNK, TokenStream, load_compiled, unpack, words_per_token
 
 FORMAT = "attention-hardness instance"
 FORMAT_VERSION = 1

@@ -6,9 +6,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.examples import Words
 from hardness.gadget import Gadget
 from hardness.layer import MultiHeadAttention
+from hardness.tokens import Words
 
 
 @dataclass(frozen=True, repr=False)

@@ -6,8 +6,9 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.examples import Examples, TokenStream, load_compiled
+from hardness.examples import Examples
 from hardness.instance import Instance
+from hardness.tokens import TokenStream, load_compiled
 
 EXPLAINED = 0.9  # share of the labels' variance, on fresh inputs, that an online learner has to explain
 FIRST, SPACING = 64, 1.25  # examples at the first look of `learn`, and how much later the next one is

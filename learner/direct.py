@@ -4,7 +4,6 @@ None has a theorem. They are the honest control beside the provable learner: on 
 hundredth of its examples.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -12,79 +11,12 @@ from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner import varpro
+from learner.attempt import EXACT, Attempt, attempt, leaves_noise, random_theta, residual
+from learner.attempt import examples_wanted as examples_wanted
 from learner.base import Learner, Outcome, Phase, at_least, gradient_work
-from learner.last_fit import DENSE, counting_floor, quick_residue, removal_costs
+from learner.last_fit import counting_floor
 
 Array = NDArray[np.float64]
-EXACT = 1e-9  # relative training residual of an interpolating layer
-
-
-def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
-    """Random start Θ (heads, dim, dim): attention scores that differ by about 1."""
-    theta: Array = rng.normal(0, 0.5**0.5 / dim, (heads, dim, dim))
-    return theta
-
-
-@dataclass(frozen=True)
-class Attempt:
-    """One start: heads it began and ended with, its residual after the descent and after the last step."""
-
-    theta: Array
-    w: Array
-    started: int
-    descent: float
-    residual: float
-    evaluations: int
-    exhausted: bool
-
-    def phase(self, number: int) -> Phase:
-        """What the start of this number saw."""
-        seen = {
-            "heads_from": self.started,
-            "heads_to": len(self.theta),
-            "descent_residual": self.descent,
-            "residual": self.residual,
-            "evaluations": self.evaluations,
-        }
-        return Phase(f"start {number}", "ok" if self.residual < EXACT else "failed", diagnostics=seen)
-
-
-def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, tolerance: float = 1e-13) -> Attempt:
-    """Descend, prune heads that are not needed, settle the signs, and finish by Levenberg–Marquardt.
-
-    Beyond `heads` every head is tried; below, one is dropped where the others plainly do without it.
-    """
-    started = len(theta)
-    theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
-    descent = residual
-    while len(theta) > 1 and residual < 2e-3:
-        costs = removal_costs(X, Y, theta)
-        if len(theta) <= heads and costs.min() > 0.05 * np.linalg.norm(Y):
-            break  # every head does something: seen without a search
-        without = np.delete(theta, int(np.argmin(costs)), axis=0)
-        shorter, shorter_residual, more = varpro.descend(X, Y, without, iterations=iterations)
-        evaluations += more
-        if shorter_residual >= 2e-3:
-            break  # this head is needed
-        theta, residual = shorter, shorter_residual
-    theta = varpro.settle_signs(X, Y, theta)
-    if theta.size > DENSE and residual < 0.02:
-        theta, residual, more = varpro.descend(X, Y, theta, until=1e-10, iterations=iterations)
-        evaluations += more
-    # Far from a solution a Levenberg–Marquardt step is dear and leads into the same local minimum.
-    steps = iterations if residual < 0.02 and theta.size <= DENSE else 0
-    end = varpro.fit(X, Y, theta, iterations=steps, tolerance=tolerance)
-    exhausted = evaluations >= iterations or (steps > 0 and len(end.history) > steps)
-    return Attempt(end.theta, end.w, started, descent, end.residual, evaluations + len(end.history), exhausted)
-
-
-def examples_wanted(heads: int, tokens: int, dim: int, oversampling: float = 8.0) -> int:
-    """Examples that one start is shown: oversampling·heads·dim, and four times what a single Θ needs.
-
-    >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
-    (128, 8192)
-    """
-    return max(int(np.ceil(oversampling * heads * dim)), 4 * counting_floor(1, tokens, dim))
 
 
 class Direct(Learner):
@@ -152,7 +84,7 @@ class Direct(Learner):
             found = attempt(X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations)
             tries.append(found)
             # On every example it has: an interpolation of a few is no solution yet.
-            error = _residual(X[:4000], Y[:4000], found.theta, found.w)
+            error = residual(X[:4000], Y[:4000], found.theta, found.w)
             if error < best_error:
                 best, best_error = found, error
             if error < 1e-8 or self._hopeless(tries) or leaves_noise(X, Y, found.theta, rng):
@@ -188,18 +120,6 @@ class Direct(Learner):
     def _hopeless(tries: list[Attempt]) -> bool:
         """Four starts, spare heads included, and none explains even half of the labels' power: there is no layer."""
         return len(tries) >= 4 and min(t.descent for t in tries) > 0.7
-
-
-def leaves_noise(X: Array, Y: Array, theta: Array, rng: np.random.Generator) -> bool:
-    """Whether a fit of many examples from Θ leaves nothing but noise, as far as `learner.noise` can tell."""
-    held = max(1, min(len(X) // 10, 2000))
-    return quick_residue(theta, (X[held:], Y[held:]), (X[:held], Y[:held]), rng)[1].is_noise
-
-
-def _residual(X: Array, Y: Array, theta: Array, w: Array) -> float:
-    Z = varpro.attend(X, theta)[1]
-    error = np.linalg.norm(Y.reshape(len(Z), -1) - Z @ w.reshape(Z.shape[1], -1))
-    return float(error / (np.linalg.norm(Y) or 1.0))
 
 
 class JointLBFGS(Learner):

@@ -12,7 +12,7 @@ from numpy.typing import NDArray
 from hardness.attacks.estimates.low_degree import monomials
 from hardness.compiled.walsh import walsh_hadamard
 from hardness.errors import InputError
-from hardness.examples import pack
+from hardness.tokens import pack
 from learner.base import Array
 from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks
 

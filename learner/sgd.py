@@ -20,7 +20,7 @@ class OnlineMLP(BaseEstimator):
     Parameters: hidden units, examples an update, step size, and the seed of the initial weights (an integer >= 0).
     Deterministic: the same examples in the same calls give the same predictions.
 
-    >>> from hardness.examples import TokenStream, unpack
+    >>> from hardness.tokens import TokenStream, unpack
     >>> X = unpack(TokenStream(seed=1, tokens=2, dim=6).packed(0, 4000), 6)
     >>> Y = np.zeros(X.shape); Y[:, :, 0] = X[:, :, 0] * X[:, :1, 3] * X[:, 1:, 3]
     >>> model = OnlineMLP(random_state=0).partial_fit(X[:3000], Y[:3000])

@@ -7,6 +7,9 @@ import sys
 from graphlib import TopologicalSorter
 from pathlib import Path
 
+import hardness.studies.catalog
+import learner.studies.catalog
+
 ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*ROOT.glob("hardness/**/*.py"), *ROOT.glob("learner/**/*.py")])
 
@@ -99,6 +102,17 @@ def test_importing_the_package_is_light():
     heavy = ("numpy", "scipy", "numba", "matplotlib", "sympy")
     code = f"import sys, hardness; print([m for m in {heavy} if m in sys.modules])"
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
+
+
+def test_no_file_is_longer_than_a_reader_can_hold():
+    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
+    assert {path: lines for path, lines in lengths.items() if lines > 300} == {}
+
+
+def test_the_readme_names_exactly_the_studies_there_are():
+    row = r"^\| [\w ]+ \| \[`([\w-]+)`\]\(reports/\1/index\.html\) \|"
+    named = re.findall(row, (ROOT / "README.md").read_text(), flags=re.M)
+    assert sorted(named) == sorted([*hardness.studies.catalog.STUDIES, *learner.studies.catalog.STUDIES])
 
 
 def test_every_public_thing_has_a_docstring():

@@ -13,9 +13,9 @@ from numpy.typing import NDArray
 
 from hardness.attacks import kernels_bkw
 from hardness.attacks.packed import turns, words_for
-from hardness.examples import TokenStream, Words, unpack
 from hardness.gadget import Gadget, public_vectors
 from hardness.instance import Instance
+from hardness.tokens import TokenStream, Words, unpack
 
 CHUNK = 1 << 18
 

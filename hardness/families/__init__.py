@@ -18,10 +18,10 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.concepts import Concepts
 from hardness.errors import InputError, unknown
-from hardness.examples import Words
 from hardness.gadget import Gadget
 from hardness.layer import MultiHeadAttention
 from hardness.texts import shown
+from hardness.tokens import Words
 
 Secret = dict[str, NDArray[Any]]
 Teacher = Gadget | MultiHeadAttention

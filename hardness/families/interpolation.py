@@ -7,11 +7,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.examples import Words, unpack
 from hardness.families import Secret, check_types
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.layer import MultiHeadAttention
+from hardness.tokens import Words, unpack
 
 
 @dataclass(frozen=True)

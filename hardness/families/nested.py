@@ -9,11 +9,11 @@ from numpy.typing import NDArray
 
 from hardness import gadget
 from hardness.errors import InputError
-from hardness.examples import Words
 from hardness.families import Secret, check_types, expect
 from hardness.families.parity import Parity
 from hardness.gadget import Gadget, Kind
 from hardness.ladder import Ladder, blocks_of
+from hardness.tokens import Words
 
 
 @dataclass(frozen=True)

@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.examples import Words, unpack
 from hardness.families import Secret, check_types, expect
 from hardness.layer import MultiHeadAttention
+from hardness.tokens import Words, unpack
 
 
 @dataclass(frozen=True)

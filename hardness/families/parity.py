@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from hardness import gadget
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
-from hardness.examples import Words
 from hardness.families import Secret, check_types, expect
 from hardness.gadget import Gadget, Kind
+from hardness.tokens import Words
 
 MOST_DIM = 2**31
 

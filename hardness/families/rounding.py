@@ -10,9 +10,9 @@ from numpy.typing import NDArray
 from hardness import gadget, modular
 from hardness.concepts import RoundingConcepts
 from hardness.errors import InputError
-from hardness.examples import TokenStream, Words, unpack
 from hardness.families import Secret, check_types, expect
 from hardness.gadget import Gadget, Kind
+from hardness.tokens import TokenStream, Words, unpack
 
 MAX_EXACT_RANGE = 512
 MAX_CERTIFICATE_BYTES = 2**30

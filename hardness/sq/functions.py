@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 
 from hardness import modular
 from hardness.concepts import RoundingConcepts
-from hardness.examples import unpack
 from hardness.sq.queries import OutOfRange
+from hardness.tokens import unpack
 
 ENUMERABLE = 16
 FAILURE = 1e-9

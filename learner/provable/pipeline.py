@@ -158,14 +158,8 @@ class _Walk:
         elif hull.heads == 1 and not self.contracts:
             odd = "there is more than one head: of one, every row would be certified"
         certified = hull.tolerance <= CERTIFIED and hull.verdict() != "failed" and not odd
-        numbers = {
-            "gap": hull.gap,
-            "eta_median": hull.tolerance,
-            "heads": hull.heads,
-            "heads_seen": seen,
-            "certified": certified,
-            "proxy_norm": float(np.linalg.norm(hull.theta)),
-        }
+        numbers = {"gap": hull.gap, "eta_median": hull.tolerance, "heads": hull.heads, "heads_seen": seen}
+        numbers |= {"certified": certified, "proxy_norm": float(np.linalg.norm(hull.theta))}
         if not certified and (reason := self.why(self.w)):
             self.refuse("span", numbers, reason)
         self.say("span", numbers, hull.verdict() if certified else "failed", odd)
@@ -265,10 +259,8 @@ class Provable(Learner):
         told, paper = self._asked()
         walk = _Walk(rows, told, paper, rng)
         try:
-            w = walk.crude_sum()
-            hull = walk.rounds(
-                w, walk.plan(self.rounds or (2 if paper else 6 if told != 1 else 8) + (0 if told else 4))
-            )
+            rounds = self.rounds or (2 if paper else 6 if told != 1 else 8) + (0 if told else 4)
+            hull = walk.rounds(walk.crude_sum(), walk.plan(rounds))
             certified = walk.span(hull)
             layer, error = walk.net(hull, test)
         except _Refused as refusal:

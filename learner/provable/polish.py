@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
+from learner.attempt import EXACT, attempt, examples_wanted, leaves_noise, random_theta
 from learner.base import Phase, judge
-from learner.direct import EXACT, attempt, examples_wanted, leaves_noise, random_theta
 from learner.last_fit import drop_head
 
 Array = NDArray[np.float64]

@@ -16,7 +16,7 @@ from hardness.study.page.report import Note, table_page
 from hardness.study.store import Row, Store
 from hardness.study.study import Study
 from hardness.study.task import Task
-from learner.direct import attempt, random_theta
+from learner.attempt import attempt, random_theta
 from learner.last_fit import counting_floor
 from learner.studies.curves import chance, curve, legend, look, rounded, spread, timed
 from learner.studies.layers import instance_of, task_of

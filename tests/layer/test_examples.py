@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from hardness import examples
 from hardness.errors import InputError
 from hardness.examples import Examples, TokenStream, pack, read, unpack, write
+from hardness.tokens import words_per_token
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 
@@ -32,7 +33,7 @@ def test_words_are_those_of_numpys_philox(seed, tokens, dim, start, count):
     raw = philox.random_raw(first % 4 + count * tokens * words)[first % 4 :].reshape(count, tokens, words)
     raw[..., -1] &= np.uint64(2 ** (dim % 64 or 64) - 1)
     for compiled in (True, False):
-        with mock.patch("hardness.examples.compiled_pays", lambda words, answer=compiled: answer):
+        with mock.patch("hardness.tokens.compiled_pays", lambda words, answer=compiled: answer):
             assert np.array_equal(TokenStream(seed, tokens, dim).packed(start, count), raw)
 
 
@@ -100,4 +101,4 @@ def test_shapes_and_signs_are_checked():
         Examples(np.ones((2, 2, 3), dtype=np.int8), np.ones((2, 2, 4)))
     with pytest.raises(InputError, match=r"\+1 or -1"):
         pack(np.zeros((1, 3)))
-    assert examples.words_per_token(65) == 2
+    assert words_per_token(65) == 2

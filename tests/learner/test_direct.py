@@ -102,7 +102,7 @@ def test_direct_solves_ten_heads_from_one_start() -> None:
 
 
 def test_direct_finishes_without_the_normal_matrix_where_it_would_not_fit(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("learner.direct.DENSE", 10)
+    monkeypatch.setattr("learner.attempt.DENSE", 10)
     for k in (2, 3):
         learner = Direct(heads=3, random_state=0).fit(*examples(teacher(3, 8, 5), 1500, k, 5))
         assert learner.report_.relative_error < 1e-8

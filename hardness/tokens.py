@@ -1,0 +1,127 @@
+"""Uniform tokens on {±1}^{k×d}, addressed by index: the same bytes whatever the chunk or the worker."""
+
+import sys
+from dataclasses import dataclass
+from functools import lru_cache
+from importlib import import_module
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from hardness.errors import InputError
+
+Words = NDArray[np.uint64]
+Signs = NDArray[np.int8]
+DIGITS = 32  # binary digits of a bias
+CHUNK = 1 << 16  # examples a chunk: a few tens of MB at d = 64
+
+
+def words_per_token(dim: int) -> int:
+    """64-bit words that hold one token of `dim` signs."""
+    return -(-dim // 64)
+
+
+@dataclass(frozen=True)
+class TokenStream:
+    """An endless stream of uniform examples: example i is a function of (seed, i) alone.
+
+    Philox is counter-based, so any stretch of the stream is made without making what precedes it. With a `bias` μ > 0
+    the products v_j = x1_j x2_j of two tokens have mean μ (to 2^-32; theory 2.9), but for the fair gate's: where the
+    tokens of the unbiased stream differ, they still do with probability 1 - μ.
+
+    >>> stream = TokenStream(seed=0, tokens=2, dim=5)
+    >>> whole = stream.packed(0, 100)
+    >>> bool((stream.packed(40, 9) == whole[40:49]).all())
+    True
+    """
+
+    seed: int
+    tokens: int
+    dim: int
+    bias: float = 0.0
+
+    def packed(self, start: int, count: int) -> Words:
+        """Tokens of `count` examples from `start`, packed: (count, tokens, words), bit j set iff x_j = -1."""
+        words = words_per_token(self.dim)
+        mask = 2 ** (self.dim % 64 or 64) - 1
+        raw = self._raw(0, start * self.tokens * words, count * self.tokens * words, words, mask)
+        raw = raw.reshape(count, self.tokens, words)
+        if self.bias:
+            raw[:, 1] = raw[:, 0] ^ ((raw[:, 0] ^ raw[:, 1]) & self._kept(start, count, words))
+        return raw
+
+    def _kept(self, start: int, count: int, words: int) -> Words:
+        """Bits (count, words) that are 1 with probability 1 - μ, and always at the gate: by the binary digits of it."""
+        share = round((1 - self.bias) * 2**DIGITS)
+        zeros = (share & -share).bit_length() - 1 if share else DIGITS
+        digits = [share >> i & 1 for i in range(zeros, DIGITS)]  # from the last one that is not 0
+        fair = self._raw(2, start * words * len(digits), count * words * len(digits)).reshape(count, words, len(digits))
+        kept = np.zeros((count, words), np.uint64)
+        for i, digit in enumerate(digits):
+            kept = fair[:, :, i] | kept if digit else fair[:, :, i] & kept
+        kept[:, 0] |= np.uint64(1)
+        return kept
+
+    def noise(self, start: int, count: int) -> NDArray[np.float64]:
+        """One uniform in (0, 1) an example, independent of its tokens: the randomness of label noise."""
+        return ((self._raw(1, start, count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+    def _raw(self, role: int, start: int, count: int, period: int = 1, mask: int = 2**64 - 1) -> Words:
+        """Words start..start + count - 1 of one of the three streams, the last of each `period` cut to `mask`."""
+        if count >= 2**60:  # more than numpy can even ask for
+            raise MemoryError(f"{count} random words")
+        skip = start % 4  # a step of the counter yields four words
+        last = (period - 1 - (start - skip)) % period
+        if compiled_pays(count):
+            from hardness.compiled.bits import philox
+
+            out = np.empty(-(-(skip + count) // 4) * 4, np.uint64)
+            philox(_key(self.seed, role), np.uint64(start // 4 + 1), out, last, period, np.uint64(mask))
+        else:
+            generator = np.random.Philox(key=_key(self.seed, role))
+            generator.advance(start // 4)
+            out = generator.random_raw(skip + count)
+            out[last::period] &= np.uint64(mask)
+        return out[skip : skip + count]
+
+
+def compiled_pays(words: int) -> bool:
+    """Whether compiled loops over `words` words save time: to load them takes as long as numpy for 2^25 words."""
+    return "numba" in sys.modules or words > 1 << 25
+
+
+def load_compiled(words: int) -> None:
+    """Load the compiled loops once before many portions, where they pay for `words` words of all of them together."""
+    if compiled_pays(words):
+        import_module("hardness.compiled.bits")
+
+
+@lru_cache
+def _key(seed: int, role: int) -> Words:
+    """The key that numpy's Philox has: the stream is numpy's own, word for word."""
+    key: Words = np.random.Philox(np.random.SeedSequence(seed).spawn(3)[role]).state["state"]["key"]
+    return key
+
+
+def unpack(words: Words, dim: int) -> Signs:
+    """Packed tokens (…, words) as signs (…, dim), int8 ±1.
+
+    >>> unpack(np.array([[0b10]], dtype=np.uint64), 3)
+    array([[ 1, -1,  1]], dtype=int8)
+    """
+    data = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
+    bits = np.unpackbits(data, axis=-1, count=dim, bitorder="little").view(np.int8)
+    np.multiply(bits, -2, out=bits)
+    bits += 1
+    return bits
+
+
+def pack(X: ArrayLike) -> Words:
+    """The inverse of `unpack`. Raises `InputError` unless every entry is ±1."""
+    x = np.asarray(X)
+    if x.ndim < 1 or not (np.abs(x) == 1).all():
+        raise InputError("tokens must be +1 or -1 in every coordinate")
+    dim = x.shape[-1]
+    padded = np.zeros((*x.shape[:-1], 64 * words_per_token(dim)), dtype=bool)
+    padded[..., :dim] = x < 0
+    return np.packbits(padded, axis=-1, bitorder="little").view("<u8").astype(np.uint64, copy=False)

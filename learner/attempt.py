@@ -1,0 +1,94 @@
+"""One start of a search on Θ: descend, prune, settle the signs, finish (`learner.varpro`), and when to stop."""
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from learner import varpro
+from learner.last_fit import DENSE, counting_floor, quick_residue, removal_costs
+from learner.report import Phase
+
+Array = NDArray[np.float64]
+EXACT = 1e-9  # relative training residual of an interpolating layer
+
+
+def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
+    """Random start Θ (heads, dim, dim): attention scores that differ by about 1."""
+    theta: Array = rng.normal(0, 0.5**0.5 / dim, (heads, dim, dim))
+    return theta
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One start: heads it began and ended with, its residual after the descent and after the last step."""
+
+    theta: Array
+    w: Array
+    started: int
+    descent: float
+    residual: float
+    evaluations: int
+    exhausted: bool
+
+    def phase(self, number: int) -> Phase:
+        """What the start of this number saw."""
+        seen = {
+            "heads_from": self.started,
+            "heads_to": len(self.theta),
+            "descent_residual": self.descent,
+            "residual": self.residual,
+            "evaluations": self.evaluations,
+        }
+        return Phase(f"start {number}", "ok" if self.residual < EXACT else "failed", diagnostics=seen)
+
+
+def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, tolerance: float = 1e-13) -> Attempt:
+    """Descend, prune heads that are not needed, settle the signs, and finish by Levenberg–Marquardt.
+
+    Beyond `heads` every head is tried; below, one is dropped where the others plainly do without it.
+    """
+    started = len(theta)
+    theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
+    descent = residual
+    while len(theta) > 1 and residual < 2e-3:
+        costs = removal_costs(X, Y, theta)
+        if len(theta) <= heads and costs.min() > 0.05 * np.linalg.norm(Y):
+            break  # every head does something: seen without a search
+        without = np.delete(theta, int(np.argmin(costs)), axis=0)
+        shorter, shorter_residual, more = varpro.descend(X, Y, without, iterations=iterations)
+        evaluations += more
+        if shorter_residual >= 2e-3:
+            break  # this head is needed
+        theta, residual = shorter, shorter_residual
+    theta = varpro.settle_signs(X, Y, theta)
+    if theta.size > DENSE and residual < 0.02:
+        theta, residual, more = varpro.descend(X, Y, theta, until=1e-10, iterations=iterations)
+        evaluations += more
+    # Far from a solution a Levenberg–Marquardt step is dear and leads into the same local minimum.
+    steps = iterations if residual < 0.02 and theta.size <= DENSE else 0
+    end = varpro.fit(X, Y, theta, iterations=steps, tolerance=tolerance)
+    exhausted = evaluations >= iterations or (steps > 0 and len(end.history) > steps)
+    return Attempt(end.theta, end.w, started, descent, end.residual, evaluations + len(end.history), exhausted)
+
+
+def examples_wanted(heads: int, tokens: int, dim: int, oversampling: float = 8.0) -> int:
+    """Examples that one start is shown: oversampling·heads·dim, and four times what a single Θ needs.
+
+    >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
+    (128, 8192)
+    """
+    return max(int(np.ceil(oversampling * heads * dim)), 4 * counting_floor(1, tokens, dim))
+
+
+def leaves_noise(X: Array, Y: Array, theta: Array, rng: np.random.Generator) -> bool:
+    """Whether a fit of many examples from Θ leaves nothing but noise, as far as `learner.noise` can tell."""
+    held = max(1, min(len(X) // 10, 2000))
+    return quick_residue(theta, (X[held:], Y[held:]), (X[:held], Y[:held]), rng)[1].is_noise
+
+
+def residual(X: Array, Y: Array, theta: Array, w: Array) -> float:
+    """Relative residual of the layer (Θ, W) on examples X and Y (n, k, d)."""
+    Z = varpro.attend(X, theta)[1]
+    error = np.linalg.norm(Y.reshape(len(Z), -1) - Z @ w.reshape(Z.shape[1], -1))
+    return float(error / (np.linalg.norm(Y) or 1.0))
