@@ -8,12 +8,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness import examples
 from hardness.errors import InputError
 from hardness.examples import Examples, TokenStream, pack, read, unpack, write
-from hardness.tokens import words_per_token
 from hardness.families.parity import Parity
 from hardness.instance import Instance
+from hardness.tokens import words_per_token
 
 
 @given(st.integers(0, 2**128), st.integers(1, 4), st.integers(1, 130), st.integers(0, 50), st.integers(0, 20))
