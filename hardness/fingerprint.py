@@ -22,7 +22,15 @@ def fingerprint(kind: str, name: str) -> str | None:
     """
     if (":" not in name and name not in registry.points(kind)) or name in registry.names(kind, house=True):
         return None
-    module = registry.module_of(kind, name)
+    return of_module(registry.module_of(kind, name))
+
+
+def of_module(module: str) -> str | None:
+    """The same of whatever stands in a module.
+
+    >>> of_module("hardness.study.run") is of_module("no.such.module") is None
+    True
+    """
     if module.partition(".")[0] in ("hardness", "learner"):
         return None
     files = sorted(set(_sources(module)))

@@ -1,6 +1,7 @@
 """One learner, one instance: the learner is handed examples, and the lab judges what it learned on fresh ones."""
 
 import time
+from collections.abc import Callable
 from types import SimpleNamespace
 from typing import Any
 
@@ -34,6 +35,7 @@ def learn(
     test: int = 2000,
     seed: int | None = None,
     heads: int | str | None = None,
+    progress: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Fit the learner `name` on `count` examples of the instance and judge it on `test` fresh ones.
 
@@ -44,22 +46,23 @@ def learn(
     A learner with `partial_fit` is online: it keeps its own width unless `heads` is given, the examples are streamed
     in constant memory, `curve` tells what it explained on the way, and `solved` is .9 of the variance explained.
     A stranger's learner, ``package.module:Class``, runs apart, with arrays only; its predictions are asked for twice.
+    `progress` is told what is being done, and of an online learner every look.
     """
     if count < 1 or test < 2:
         raise InputError(f"give at least 1 example to learn from and 2 to test on, got {count} and {test}")
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
     told = (heads, instance.heads, state % 2**32)
-    guest = stranger("learner", name)
+    guest, tell = stranger("learner", name), progress or (lambda line: None)
     payload: dict[str, Any] = {"status": "error", "learner": name, "train_examples": count}
     started = time.perf_counter()
     try:
         if guest:
             with Apart(name, {}, told[2], time.monotonic() + FOREVER, heads=heads, known=instance.heads) as apart:
-                return payload | _learned(instance, apart, apart.streamed, count, test, sampling)
+                return payload | _learned(instance, apart, apart.streamed, count, test, sampling, tell)
         cls = registry.get("learner", name)
         streamed = hasattr(cls, "partial_fit")
         learner = make(cls, heads if streamed or heads is not None else instance.heads, told[2])
-        return payload | _learned(instance, learner, streamed, count, test, sampling)
+        return payload | _learned(instance, learner, streamed, count, test, sampling, tell)
     except InputError:
         raise
     except Exception as error:
@@ -73,22 +76,33 @@ def learn(
         return payload | lost | {"phases": [raised], "seconds": time.perf_counter() - started}
 
 
-def _learned(instance: Instance, learner: Any, streamed: bool, count: int, test: int, sampling: int) -> dict[str, Any]:
+def _learned(
+    instance: Instance,
+    learner: Any,
+    streamed: bool,
+    count: int,
+    test: int,
+    sampling: int,
+    tell: Callable[[str], None],
+) -> dict[str, Any]:
     """What a learner, apart or not, came to."""
     payload: dict[str, Any] = {}
+    tell(f"making {count} examples to learn from, {test} to judge on")
     try:
         fresh = instance.examples(test, sampling, start=count, fair=True).X
         train = None if streamed else instance.examples(count, sampling)
     except MemoryError as error:  # of the lab's own examples: no fault of the learner
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
+    tell(f"learning from {count} examples")
     started = time.perf_counter()
     if train is None:
-        payload["curve"] = online.learn(instance, learner, count, test, sampling)
+        payload["curve"] = online.learn(instance, learner, count, test, sampling, tell)
     elif isinstance(learner, Apart):
         learner.partial_fit(train.X, train.Y)
     else:
         learner.fit(train.X, train.Y)
     seconds = time.perf_counter() - started
+    tell(f"predicting {test} fresh examples")
     predicted = np.asarray(learner.predict(fresh), dtype=np.float64)
     scores = judge(instance, fresh, predicted)
     report: Any = None

@@ -1,6 +1,6 @@
 """Online learners: examples of an instance, streamed in constant memory, and what the lab sees of them on the way."""
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from typing import Any, NamedTuple, Protocol
 
 import numpy as np
@@ -97,13 +97,21 @@ def _signed(instance: Instance, Y: Floats, seed: int, start: int) -> Floats:
     return np.where(chance < 0.5, -1.0, 1.0)[:, None, None] * Y
 
 
-def learn(instance: Instance, learner: Online, count: int, test: int, seed: int) -> list[tuple[int, float | None]]:
-    """Stream `count` examples, and look on the way: the curve of pairs (examples, explained on fresh inputs)."""
+def learn(
+    instance: Instance, learner: Online, count: int, test: int, seed: int, tell: Callable[[str], None]
+) -> list[tuple[int, float | None]]:
+    """Stream `count` examples, and look on the way: the curve of pairs (examples, explained on fresh inputs).
+
+    Each look is told as it is taken.
+    """
     judged, curve, spent = fresh(instance, test, seed, start=count), [], 0
     for size in sizes(count, FIRST, SPACING):
         stream(instance, learner, seed, spent, size)
         spent = size
-        curve.append((size, look(learner, size, judged, structured=False).explained))
+        share = look(learner, size, judged, structured=False).explained
+        curve.append((size, share))
+        said = "predictions that are not finite" if share is None else f"{share:.2f} of the variance explained"
+        tell(f"{size} of {count} examples: {said}")
     return curve
 
 

@@ -242,6 +242,46 @@ def test_a_guest_of_every_kind_and_an_edit_of_one(commands, site):
     assert "has a place for a --attack" in nowhere[2]
 
 
+OWN_STUDY = """
+from functools import partial
+from hardness.study.outcome import Outcome
+from hardness.study.page.report import table_page
+from hardness.study.study import Study
+from hardness.study.task import Task
+import helper
+
+def tasks(quick):
+    return [Task("parity", {"dim": d, "heads": 2}, {"kind": "own"}, {}, 0) for d in (8, 9)]
+
+def trial(task, root, guard, factor=1):
+    return Outcome("solved", factor * helper.cost(task.params["dim"]))
+
+def page(store, folder):
+    table = [dict(row.task.params) for row in store.rows()]
+    return table_page(store, folder, "?", "all solved", table)
+
+OWN = Study("own", "What does it cost?", tasks, lambda task: 0.1, trial, page)
+PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(trial, factor=2), page)
+"""
+
+
+def test_an_edit_of_a_studys_own_trial_runs_its_rows_again(commands, site):
+    """What the trial imports from beside it counts, another file does not; a trial may be a functools.partial."""
+    (site / "own_study.py").write_text(OWN_STUDY)
+    (site / "helper.py").write_text("def cost(d):\n    return d\n")
+    for name in ("OWN", "PARTIAL"):
+        asked = f"study run own_study:{name} --workers 0 --out {{}}/{name} --json"
+        first, again = commands(f"{asked}\n{asked}")
+        assert [json.loads(out)["ran"] for _, out, _ in (first, again)] == [2, 0], first[2]
+        (site / "stranger.py").write_text("x = 1\n")
+        assert json.loads(commands(asked)[0][1])["ran"] == 0
+        for file, text in (("helper", "def cost(d):\n    return 2 * d\n"), ("own_study", OWN_STUDY + "\n# edited\n")):
+            (site / f"{file}.py").write_text(text + f"# for {name}\n")
+            ((_, out, err),) = commands(asked)
+            assert (json.loads(out)["ran"], json.loads(out)["planned"]) == (2, 2)
+            assert "2 trials of plug-ins that were edited since will run again" in err
+
+
 def test_installed_plugins_change_no_shipped_grid(commands):
     code = "from hardness.studies.catalog import STUDIES as S; print([len(S[s].tasks(q)) for s in S for q in (0, 1)])"
     folder = str(commands.folder.parent)

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import Force, Json, emit, first_line, listed, talk
+from hardness.cli.common import Force, Json, emit, first_line, listed
 from hardness.cli.options import OfFileOrFamily, command
 
 if TYPE_CHECKING:
@@ -48,16 +48,19 @@ def attack(
         membership(file, seed, as_json)
         return
     from hardness.apart.lab import stranger
+    from hardness.study.progress import steps
 
     if stranger("attack", name):
         from hardness.attacks.guest import run as run_apart
 
-        examples, public = read(file)
-        outcome = run_apart(name, examples, public, budget, seed)
+        with steps(name):
+            examples, public = read(file)
+            outcome = run_apart(name, examples, public, budget, seed)
     else:
         run = registry.get("attack", name)
-        examples, public = read(file)
-        outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=talk)
+        with steps(name) as tell:
+            examples, public = read(file)
+            outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=tell)
     payload = {
         "status": outcome.status,
         "attack": name,

@@ -45,9 +45,12 @@ def learn(
         raise InputError("learn needs an instance file and --count N (or --check, to examine the learner alone)")
     from hardness.instance import Instance
     from hardness.learning import learn as learn_one
+    from hardness.study.progress import steps
 
     told = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
-    payload = learn_one(Instance.load(instance), learner, count, test=test, seed=seed, heads=told)
+    with steps(learner) as tell:
+        found = Instance.load(instance)
+        payload = learn_one(found, learner, count, test=test, seed=seed, heads=told, progress=tell)
     scores = [
         f"{payload[name]:.3g} {name}" for name in ("relative_error", "sign_accuracy") if payload[name] is not None
     ]

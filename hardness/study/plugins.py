@@ -6,22 +6,25 @@ from typing import Any
 
 from hardness import families, registry
 from hardness.errors import InputError, unknown
-from hardness.fingerprint import fingerprint
+from hardness.fingerprint import fingerprint, of_module
 from hardness.study.study import Study
 from hardness.study.task import Task
 
 SOLVERS = ("learner", "attack", "strategy")
 
 
-def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None) -> list[Task]:
+def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None) -> list[Task]:
     """The tasks with the fingerprints of the plug-ins that they name: an edit makes other tasks of these, and of these
-    alone. `known` holds fingerprints of what has no file.
+    alone. `known` holds fingerprints of what has no file; the trial of a plugged-in `study` is part of every task.
 
     >>> task = Task("parity", {"dim": 16, "heads": 2}, {"kind": "fit", "learner": "direct"}, {}, 0)
     >>> stamped([task]) == [task]
     True
     """
     prints: dict[tuple[str, str], str | None] = {}
+    run = getattr(study.trial, "func", study.trial) if study else None  # what a functools.partial holds
+    made = of_module(getattr(run, "__module__", None) or "") if study else None
+    always = {f"study {study.name}": made} if study and made else {}
 
     def of(kind: str, name: str) -> str | None:
         if (kind, name) not in prints:
@@ -29,7 +32,7 @@ def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None) -> li
         return prints[kind, name]
 
     def stamp(task: Task) -> Task:
-        found = {name: made for kind, name in _named(task) if (made := of(kind, name))}
+        found = always | {name: made for kind, name in _named(task) if (made := of(kind, name))}
         return replace(task, plugins=found) if found else task
 
     return [stamp(task) for task in tasks]
@@ -78,7 +81,7 @@ def chosen(
             if name not in known:
                 raise unknown("solver", name, known)
         tasks = [task for task in tasks if solver_of(task) in only]
-    return stamped({task.identity: task for task in tasks}.values())
+    return stamped({task.identity: task for task in tasks}.values(), study=study)
 
 
 def _guest(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:

@@ -1,11 +1,14 @@
 """How far a run is: a bar with the time left on a terminal, a plain line now and then elsewhere."""
 
 import sys
+import threading
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TextIO
+
+from hardness.texts import printable
 
 EVERY = 10.0  # seconds between plain lines
 
@@ -79,3 +82,54 @@ class Progress:
     def _show(self) -> None:
         text = f"{self.line()}; about {self.left():.0f} s left"
         self._bars.update(self._task, completed=self.done, description=text)
+
+
+@contextmanager
+def steps(name: str, stream: TextIO | None = None, every: float = EVERY) -> Iterator[Callable[[str], None]]:
+    """What a single long job is at: yields what is to be told each step, in a word.
+
+    On a terminal the last step stands on one line with the time that has passed; elsewhere each has a line of its own,
+    and one more says every `every` seconds that the job goes on.
+
+    >>> with steps("direct", stream=sys.stdout) as tell:
+    ...     tell("fitting 1000 examples")
+    fitting 1000 examples
+    """
+    stream = stream or sys.stderr
+    if stream.isatty():
+        with _clock(name, stream) as tell:
+            yield tell
+        return
+    ended, lock, began = threading.Event(), threading.Lock(), time.monotonic()
+    last = name
+
+    def tell_line(line: str) -> None:
+        nonlocal last
+        last = line
+        with lock:
+            print(printable(line), file=stream, flush=True)
+
+    def remind() -> None:
+        while not ended.wait(every):
+            with lock:
+                print(f"{printable(last)}; {time.monotonic() - began:.0f} s so far", file=stream, flush=True)
+
+    reminder = threading.Thread(target=remind, daemon=True)
+    reminder.start()
+    try:
+        yield tell_line
+    finally:
+        ended.set()
+        reminder.join()
+
+
+@contextmanager
+def _clock(name: str, stream: TextIO) -> Iterator[Callable[[str], None]]:
+    from rich.console import Console
+    from rich.progress import Progress as Bars
+    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    words = TextColumn("{task.description}", markup=False)
+    with Bars(SpinnerColumn(), TimeElapsedColumn(), words, console=Console(file=stream), transient=True) as bars:
+        task = bars.add_task(printable(name), total=None)
+        yield lambda line: bars.update(task, description=printable(line))
