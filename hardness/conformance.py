@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.apart.actors import make
 from hardness.apart.lab import call, stranger
-from hardness.errors import Ended, InputError
+from hardness.errors import Ended
 from hardness.examples import Examples
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
@@ -114,8 +114,6 @@ def check(name: str) -> list[Check]:
         found = call("check", name, {}, seconds=SECONDS)["checks"]
         return [Check(shown(each[0]), each[1] is True, shown(each[2])) for each in found]
     except Ended as error:
-        if error.kind == "InputError":
-            raise InputError(error.reason.removeprefix("InputError: ")) from error
         return [Check("construct", False, f"it ended as {error}")]
     except TimeoutError:
         return [Check("fit", False, f"it took more than {SECONDS:.0f} s on 1500 examples")]

@@ -108,7 +108,6 @@ def _learned(
     report: Any = None
     if isinstance(learner, Apart):
         seconds = time.perf_counter() - started  # an answer says that it has learned
-        learner.same(fresh, predicted)
         report = _report(learner.report())
     else:
         report = getattr(learner, "report_", None)

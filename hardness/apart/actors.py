@@ -81,6 +81,23 @@ def attack(name: str, X: NDArray[np.int8], Y: NDArray[np.float64], **given: Any)
     }
 
 
+def online(name: str, kind: str) -> bool:
+    """Whether what is registered learns online, by `partial_fit`."""
+    return hasattr(registry.get(kind, name), "partial_fit")
+
+
+def multiply_adds(name: str, options: dict[str, Any], heads: int | None, shape: list[int]) -> float | None:
+    """Multiply-adds of a fit to (n, k, d) examples by the learner's own count; None if it has none."""
+    kind = registry.get("learner", name)
+    if not hasattr(kind, "multiply_adds"):
+        return None
+    learner = make(kind, heads, 0)
+    if options:
+        learner.set_params(**options)
+    found: float | None = learner.multiply_adds(*shape)
+    return found
+
+
 def check(name: str) -> dict[str, Any]:
     """What `hardness.conformance` says of a learner; it lies above this room, and is called by name."""
     from importlib import import_module

@@ -1,46 +1,42 @@
 """The lab's side: a learner in a process apart as an object with `partial_fit` and `predict`; attacks, examinations."""
 
-import atexit
-import json
 import os
-import signal
 import socket
-import subprocess
 import sys
-import tempfile
 import time
 from collections.abc import Iterator, Mapping
-from contextlib import contextmanager, suppress
-from pathlib import Path
-from typing import Any, ClassVar
+from contextlib import contextmanager
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.apart.child import narrow, widen
+from hardness.apart.server import THREADS as THREADS
+from hardness.apart.server import Server
 from hardness.apart.wire import receive, send
 from hardness.errors import Ended, InputError
 from hardness.texts import shown
 
-KEPT = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "NUMBA_CACHE_DIR", "LD_LIBRARY_PATH", "TMPDIR")  # of the house's own
-BARE = ("LD_LIBRARY_PATH",)  # of a stranger's: what the loader needs
-THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
 SAID = ("wrong", "budget", "refused")  # what a learner may say of itself; solved is for the lab to say
 HOUSE = ("hardness", "learner")
 FOREVER = 30 * 24 * 3600.0  # seconds without a deadline
 REPORT = 64 << 10
+SAME = 1e-4  # of the largest prediction: what rounding may change where rows come in another order, in float32 too
 
 
 def stranger(kind: str, name: str, params: Mapping[str, Any] | None = None) -> str:
     """The module of the first of the names that is not the house's own; empty if all are. Nothing is imported.
 
-    >>> stranger("learner", "direct"), stranger("learner", "mine.own:Net"), stranger("attack", "gaussian")
+    A word of a study's own, such as "phases 1 to 6", is registered nowhere and names no module.
+
+    >>> stranger("learner", "direct"), stranger("learner", "mine.own:Net"), stranger("learner", "phases 1 to 6")
     ('', 'mine.own', '')
     """
     params = params or {}
     named = [(kind, name), *((k, params[k]) for k in ("learner", "attack") if isinstance(params.get(k), str))]
-    modules = [registry.module_of(k, each) for k, each in named]
+    modules = [registry.module_of(k, each) for k, each in named if ":" in each or each in registry.points(k)]
     return next((module for module in modules if module.partition(".")[0] not in HOUSE), "")
 
 
@@ -72,6 +68,7 @@ class Apart:
     ) -> None:
         guest = stranger("learner", learner, params)
         preload = [] if guest else [learner, str(params.get("learner", learner))]
+        self._guest = bool(guest)
         self._line = _Line(guest, preload, deadline)
         arguments = {"learner": learner, "params": dict(params), "seed": seed, "heads": heads, "known": known}
         self._line.tell({"task": "learner", "arguments": arguments})
@@ -86,7 +83,16 @@ class Apart:
         self._line.tell({"do": "learn", "columns": columns}, X, part)
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Its predictions (n, k, d) for tokens X (n, k, d)."""
+        """Its predictions (n, k, d) for tokens X (n, k, d); a stranger is asked twice. Raises `Ended` (refused) if the
+        answers are not the same: a prediction is a function of its own row, not of the place or number of the rows.
+        """
+        predicted = self._predict(X)
+        if self._guest and not self._same(X, predicted):
+            self._line.stop()
+            raise Ended("refused", "its predictions depend on the order or the number of the rows it is asked about")
+        return predicted
+
+    def _predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
         self._line.tell({"do": "predict"}, X)
         header, arrays = self._line.hear(8 * X.size)
         try:
@@ -101,19 +107,15 @@ class Apart:
             got = shown(header.get("shape"), 60)
             raise Ended("refused", f"expected predictions of shape {X.shape}, got {got}") from error
 
-    def same(self, X: NDArray[np.int8], predicted: NDArray[np.float64]) -> None:
-        """Ask again, in another order and in two parts. Raises `Ended` (refused) if the answers are not the same.
-
-        A prediction is a function of its own row; one that follows from the place or number of the rows is none.
-        """
+    def _same(self, X: NDArray[np.int8], predicted: NDArray[np.float64]) -> bool:
+        """Whether it answers the same in another order and in two parts."""
         order = np.random.default_rng(np.random.SeedSequence()).permutation(len(X))
         again = np.empty_like(predicted)
         for part in np.array_split(order, 2):
             if len(part):
-                again[part] = self.predict(np.ascontiguousarray(X[part]))
-        scale = float(np.abs(predicted).max(initial=1.0))
-        if not np.allclose(again, predicted, rtol=1e-6, atol=1e-6 * scale, equal_nan=True):
-            raise Ended("refused", "its predictions depend on the order or the number of the rows it is asked about")
+                again[part] = self._predict(np.ascontiguousarray(X[part]))
+        scale = float(np.abs(predicted).max(initial=1.0, where=np.isfinite(predicted)))
+        return np.allclose(again, predicted, rtol=0, atol=SAME * scale, equal_nan=True)
 
     def report(self) -> dict[str, Any]:
         """What its `report_` says of it, a stranger's JSON."""
@@ -134,12 +136,20 @@ class Apart:
 
 
 def call(task: str, name: str, arguments: Mapping[str, Any], *arrays: NDArray[Any], seconds: float = FOREVER) -> Any:
-    """What a function of `actors` answers for strangers' code: "attack" or "check". Raises `Ended` as `Apart` does."""
-    line = _Line(stranger("attack" if task == "attack" else "learner", name), [], time.monotonic() + seconds)
+    """What a function of `actors` answers for strangers' code: "attack", "check", "online", "multiply_adds".
+
+    Raises `Ended` as `Apart` does, and an `InputError` of the child as one.
+    """
+    kind = str(arguments.get("kind", "attack" if task == "attack" else "learner"))
+    line = _Line(stranger(kind, name), [], time.monotonic() + seconds)
     try:
         line.tell({"task": task, "arguments": {"name": name, **arguments}})
         line.tell({}, *arrays)
         return line.hear(0)[0].get("answer")
+    except Ended as error:
+        if error.kind == "InputError":
+            raise InputError(error.reason.removeprefix("InputError: ")) from error
+        raise
     finally:
         line.stop()
 
@@ -162,7 +172,7 @@ class _Line:
     """A socket to one child."""
 
     def __init__(self, guest: str, preload: list[str], deadline: float) -> None:
-        self._server = _Server.get(bool(guest))
+        self._server = Server.get(bool(guest))
         self._deadline, self._open = deadline, True
         self._socket, there = socket.socketpair()
         seconds = min(FOREVER, max(0.0, deadline - time.monotonic()))
@@ -218,81 +228,3 @@ class _Line:
         code = self._server.finish()
         self._socket.close()
         return code
-
-
-class _Server:
-    """A process that forks the learners of this process: one for the house's own, one for strangers'."""
-
-    _kept: ClassVar[dict[bool, "_Server"]] = {}
-
-    def __init__(self, guests: bool) -> None:
-        here, there = socket.socketpair(
-            socket.AF_UNIX, socket.SOCK_SEQPACKET if sys.platform == "linux" else socket.SOCK_STREAM
-        )
-        environment = {name: os.environ[name] for name in (BARE if guests else KEPT) if name in os.environ}
-        environment |= dict.fromkeys(THREADS, "1")
-        self.folder = tempfile.TemporaryDirectory(prefix="learner-", ignore_cleanup_errors=True)
-        root = str(Path(__file__).parents[2])
-        program = f"import sys; sys.path.insert(0, {root!r}); from hardness.apart.child import main; main()"
-        self.process = subprocess.Popen(
-            [sys.executable, "-I", "-X", "utf8", "-c", program, str(there.fileno())],
-            pass_fds=[there.fileno()],
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-            env=environment,
-            cwd=self.folder.name,
-            start_new_session=True,
-        )
-        there.close()
-        self.control, self.owner = here, os.getpid()
-
-    @classmethod
-    def get(cls, guests: bool) -> "_Server":
-        """The server of this process; a forked copy of it must not talk into its parent's."""
-        kept = cls._kept.get(guests)
-        if kept is None or kept.owner != os.getpid() or kept.process.poll() is not None:
-            cls._kept[guests] = cls(guests)
-        return cls._kept[guests]
-
-    def start(self, message: Mapping[str, Any], there: socket.socket) -> None:
-        """Have a child forked that talks to the other end of `there`."""
-        try:
-            socket.send_fds(self.control, [json.dumps(message).encode()], [there.fileno()])
-        except OSError as error:
-            self.end()
-            raise Ended("killed", f"the server of learners has ended ({shown(error)})") from error
-        finally:
-            there.close()
-
-    def finish(self) -> int | None:
-        """Wait for the end of the child, which is killed; its code."""
-        try:
-            self.control.settimeout(20.0)
-            self.control.send(b'"stop"')
-            told = json.loads(self.control.recv(1 << 12))
-            return int(told["ended"])
-        except (OSError, ValueError, LookupError, TypeError):
-            self.end()
-            return None
-
-    def end(self) -> None:
-        """End the server and all that it started."""
-        if self.process.poll() is None:
-            with suppress(ProcessLookupError):
-                self.process.send_signal(signal.SIGTERM)
-            try:
-                self.process.wait(5.0)
-            except subprocess.TimeoutExpired:
-                with suppress(ProcessLookupError):
-                    os.killpg(self.process.pid, signal.SIGKILL)
-                self.process.wait()
-        self.control.close()
-        self.folder.cleanup()
-
-
-@atexit.register
-def _end_servers() -> None:
-    for server in _Server._kept.values():
-        if server.owner == os.getpid():
-            server.control.close()

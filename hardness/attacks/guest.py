@@ -30,8 +30,6 @@ def run(name: str, examples: Examples, public: dict[str, Any], budget: int | Non
     try:
         said = call("attack", name, {"public": public, "budget": budget, "seed": seed}, examples.X, examples.Y)
     except Ended as error:
-        if error.kind == "InputError":
-            raise InputError(error.reason.removeprefix("InputError: ")) from error
         return Outcome(error.status, None, len(examples), time.perf_counter() - began, {"reason": error.reason})
     said = said if isinstance(said, dict) else {}
     status, secret, own = said.get("status"), _secret(said.get("secret"), foreign), said.get("detail")

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
     from hardness.study.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
-Guest = Annotated[list[str] | None, typer.Option(help="One more on the grid, as module:Name; may be repeated.")]
+Guest = Annotated[
+    list[str] | None, typer.Option(help="One more on the grid, as module:Name, which runs apart; may be repeated.")
+]
 STORE = "rows.db"
 
 app = typer.Typer(
@@ -57,9 +59,13 @@ def run(
     shard: Annotated[str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.")] = None,
     learner: Guest = None,
     attack: Guest = None,
-    strategy: Guest = None,
+    strategy: Annotated[
+        list[str] | None,
+        typer.Option(help="One more on the grid, as module:Name, in the lab's own process; may be repeated."),
+    ] = None,
     family: Annotated[
-        list[str] | None, typer.Option(help="Only this family, your own module:Class too; may be repeated.")
+        list[str] | None,
+        typer.Option(help="Only this family, your own module:Class too, in the lab's own process; may be repeated."),
     ] = None,
     only: Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")] = None,
     timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds that end a trial.")] = None,

@@ -5,12 +5,14 @@ from dataclasses import fields, replace
 from typing import Any
 
 from hardness import families, registry
+from hardness.apart import ask
 from hardness.errors import InputError, unknown
 from hardness.fingerprint import fingerprint, of_module
 from hardness.study.study import Study
 from hardness.study.task import Task
 
 SOLVERS = ("learner", "attack", "strategy")
+OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are named by the house and run in its own process
 
 
 def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None) -> list[Task]:
@@ -86,16 +88,17 @@ def chosen(
 
 def _guest(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
     """What one more learner, attack or strategy adds: the trials of its kind, each once, with its name in them."""
-    here = [task for task in grid if task.solver.get(kind)]
+    here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
     if any(task.solver[kind] == name for task in here):
         return []
     if not here:
         raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
-    if kind != "strategy" or ":" in name:
-        found = registry.get(kind, name)
+    if kind == "strategy" and ":" in name:
+        registry.get(kind, name)
+    online = kind != "strategy" and ask.online(kind, name)
     if kind == "learner" and study.guest is not None:
         return study.guest(quick, name)
-    if kind == "learner" and not hasattr(found, "partial_fit"):
+    if kind == "learner" and not online:
         here = [task for task in here if task.solver["kind"] not in ("learner", "wall")]
     added: dict[str, Task] = {}
     for task in here:

@@ -1,5 +1,6 @@
 """The study `critical-rho`: how far from a hidden parity must a layer be before learners find it, past phase 1?"""
 
+import time
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -8,10 +9,12 @@ from typing import Any
 import numpy as np
 
 from hardness import registry
+from hardness.apart.lab import stranger
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from hardness.learning import make, plain
+from hardness.study.apart import Apart
 from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import Drawing, style
 from hardness.study.page.report import Note, table_page
@@ -107,6 +110,12 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     count, heads, state = int(task.budget["samples"]), layer.heads, task.seed(root, "solver") % 2**32
     X, fresh = (rng.choice([-1.0, 1.0], size=(n, 2, layer.dim)) for n in (count, 2000))
     name = task.solver["learner"]
+    if stranger("learner", name):
+        params = {"learner": name, "heads": heads, "options": {}}
+        with Apart("hardness.studies.players:Fitter", params, state, time.monotonic() + guard) as apart:
+            apart.partial_fit(X, layer(X))
+            found = explained(layer(fresh), apart.predict(fresh))
+        return Outcome("solved" if found >= EXPLAINED else "wrong", count, rounded({"explained": found}))
     learner = (
         Provable(heads=heads, polish=False, random_state=state)
         if name == PHASES

@@ -43,9 +43,15 @@ def found(name: str, root: int = 2**127 + 12345, **params: Any) -> float:
         return float(learner.predict(X)[0, 0, 0])
 
 
-@pytest.mark.parametrize("name", ["Regenerates", "WalksFrames", "ReadsEnvironment", "ReadsDescriptors", "PatchesLab"])
+@pytest.mark.parametrize("name", ["Regenerates", "WalksFrames", "ReadsEnvironment", "ReadsDescriptors"])
 def test_nothing_is_found_in_the_own_process(name: str) -> None:
     assert found(name) == 0
+
+
+def test_a_lab_that_is_patched_in_the_child_is_none() -> None:
+    """It answers 7 from its second answer on, so that it is refused as one that answers otherwise when asked again."""
+    with pytest.raises(Ended, match="order or the number"):
+        found("PatchesLab")
 
 
 def test_a_root_seed_that_anybody_would_try_gives_the_instance_away() -> None:
@@ -77,15 +83,13 @@ def test_no_other_process_is_reached() -> None:
 
 @pytest.mark.parametrize("name", ["Counts", "KnowsTheNumber"])
 def test_predictions_that_depend_on_order_or_number_are_refused(name: str) -> None:
-    with Apart(f"cheats:{name}", {}, 7, time.monotonic() + 60) as learner:
-        predicted = learner.predict(X)
-        with pytest.raises(Ended, match="order or the number"):
-            learner.same(X, predicted)
+    with Apart(f"cheats:{name}", {}, 7, time.monotonic() + 60) as learner, pytest.raises(Ended, match="order or the"):
+        learner.predict(X)
 
 
 def test_an_honest_learner_answers_the_same_twice() -> None:
     with Apart("study_trials:Quiet", {}, 7, time.monotonic() + 60) as learner:
-        learner.same(X, learner.predict(X))
+        assert learner.predict(X).shape == X.shape
 
 
 @pytest.mark.parametrize(

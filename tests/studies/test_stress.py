@@ -13,7 +13,7 @@ import numpy as np
 import pytest
 
 from hardness import cli, registry
-from hardness.apart import lab
+from hardness.apart import server
 from hardness.instance import Instance
 from hardness.studies import catalog
 from hardness.studies.stress import page
@@ -91,8 +91,8 @@ class Boasts(Zeros):
 
 def end_server() -> None:
     """The next learner starts in a new server, as it would in another run of a command."""
-    for server in list(lab._Server._kept.values()):
-        server.end()
+    for each in list(server.Server._kept.values()):
+        each.end()
 
 
 @pytest.fixture

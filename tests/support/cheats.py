@@ -1,4 +1,4 @@
-"""Learners that cheat, each in its own way. What one finds goes out as a prediction: 1 in the first entry if it won."""
+"""Learners that cheat, each in its own way. What one finds goes out as a prediction: 0 if it has won nothing."""
 
 import contextlib
 import gc
@@ -15,10 +15,10 @@ import numpy as np
 
 
 class Cheat:
-    """Predicts zeros, with the number of things that it should not have found in the first entry."""
+    """Predicts the number of things that it should not have found, everywhere."""
 
     def __init__(self, target: str = "", random_state: int = 0) -> None:
-        self.target, self.seen = target, []
+        self.target, self.seen, self.found = target, [], None
 
     def partial_fit(self, X, Y):
         self.seen.append((X, Y))
@@ -28,9 +28,9 @@ class Cheat:
         raise NotImplementedError
 
     def predict(self, X):
-        Y = np.zeros(X.shape)
-        Y[0, 0, 0] = self.won(X)
-        return Y
+        if self.found is None:
+            self.found = float(self.won(X))
+        return np.full(X.shape, self.found)
 
 
 class Regenerates(Cheat):

@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 
 from hardness import online, registry
+from hardness.apart import ask
 from hardness.examples import Examples
 from hardness.instance import Instance
-from hardness.learning import make
 from hardness.study.apart import Apart
 from hardness.study.outcome import Ended, Outcome, ended
 from hardness.study.task import Task
@@ -36,8 +36,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
     judged = online.fresh(instance, JUDGED, shared.seed(root, "fresh"))
     run = _Run(task, root, guard, time.monotonic() + guard, instance, judged, shared.seed(root, "examples"))
-    online_learner = hasattr(registry.get("learner", task.solver["learner"]), "partial_fit")
-    return run.streamed() if online_learner else run.climbed()
+    return run.streamed() if ask.online("learner", task.solver["learner"]) else run.climbed()
 
 
 @dataclass
@@ -108,14 +107,9 @@ class _Run:
 
     def _cost(self, size: int, heads: int | None) -> float | None:
         """Multiply-adds of a fit by the learner's own count; None if it has none."""
-        kind, family = registry.get("learner", self.task.solver["learner"]), self.instance.family
-        if not hasattr(kind, "multiply_adds"):
-            return None
-        learner = make(kind, heads, 0)
-        if self.task.solver["params"]:
-            learner.set_params(**self.task.solver["params"])
-        found: float | None = learner.multiply_adds(size, family.tokens, family.dim)
-        return found
+        solver, family = self.task.solver, self.instance.family
+        shape = (size, family.tokens, family.dim)
+        return ask.multiply_adds(solver["learner"], solver["params"], heads, shape, self.deadline)
 
     def _detail(self, share: float | None, work: float | None) -> dict[str, Any]:
         shown = None if share is None else round(float(np.maximum(share, -1e6)), 3)

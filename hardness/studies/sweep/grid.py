@@ -8,7 +8,8 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
-from hardness import families, registry
+from hardness import families
+from hardness.apart import ask
 from hardness.errors import InputError, unknown
 from hardness.sq.named import class_of, oracle_of, strategy_of
 from hardness.study.plugins import SOLVERS, stamped
@@ -89,10 +90,10 @@ class Grid:
             oracle_of(oracle)
             played = {"kind": "game", "strategy": name, "oracle": oracle, "tolerance": tolerance}
             return played, dict(self.budget)
-        found = registry.get(self.kind, name)
+        online = ask.online(self.kind, name)
         solver: dict[str, Any] = {"kind": "sweep", self.kind: name}
         if self.kind == "learner":
-            solver |= {"params": dict(self.solver.get("options", {})), "online": hasattr(found, "partial_fit")}
+            solver |= {"params": dict(self.solver.get("options", {})), "online": online}
         return solver, {"samples": SAMPLES, **self.budget}
 
     def toml(self) -> str:
