@@ -86,16 +86,19 @@ def online(name: str, kind: str) -> bool:
     return hasattr(registry.get(kind, name), "partial_fit")
 
 
-def multiply_adds(name: str, options: dict[str, Any], heads: int | None, shape: list[int]) -> float | None:
-    """Multiply-adds of a fit to (n, k, d) examples by the learner's own count; None if it has none."""
+def price(name: str, options: dict[str, Any], heads: int, shapes: list[list[int]]) -> dict[str, Any]:
+    """Whether a learner is online, and its own count of the multiply-adds of a fit to examples (n, k, d) of each shape.
+
+    A learner that fits once is told the heads. None where it does not count.
+    """
     kind = registry.get("learner", name)
+    streamed = hasattr(kind, "partial_fit")
     if not hasattr(kind, "multiply_adds"):
-        return None
-    learner = make(kind, heads, 0)
+        return {"online": streamed, "counts": [None] * len(shapes)}
+    learner = make(kind, None if streamed else heads, 0)
     if options:
         learner.set_params(**options)
-    found: float | None = learner.multiply_adds(*shape)
-    return found
+    return {"online": streamed, "counts": [learner.multiply_adds(*shape) for shape in shapes]}
 
 
 def check(name: str) -> dict[str, Any]:

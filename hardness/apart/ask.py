@@ -2,7 +2,7 @@
 
 import math
 import time
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from hardness import registry
@@ -28,18 +28,24 @@ def online(kind: str, name: str) -> bool:
         raise InputError(f"cannot load the {kind} {name}: {why}") from error
 
 
-def multiply_adds(
-    name: str, options: Mapping[str, Any], heads: int | None, shape: tuple[int, int, int], deadline: float
-) -> float | None:
-    """Multiply-adds of a fit to (n, k, d) examples by the learner's own count; None if it has none, or no figure.
+def price(
+    name: str, options: Mapping[str, Any], heads: int, shapes: Sequence[tuple[int, int, int]], deadline: float
+) -> tuple[bool, list[float | None]]:
+    """Whether a learner is online, and the multiply-adds of a fit to examples (n, k, d) of each shape by its own count.
 
-    Raises `Ended` and `TimeoutError` as `Apart` does.
+    None where it has no count, or says no figure. Raises `Ended` and `TimeoutError` as `Apart` does.
 
-    >>> multiply_adds("student", {}, 2, (1, 2, 8), time.monotonic() + 60) > 0
-    True
+    >>> streamed, counts = price("student", {}, 2, [(1, 2, 8), (2, 2, 8)], time.monotonic() + 60)
+    >>> streamed, counts[1] == 2 * counts[0]
+    (True, True)
     """
-    arguments = {"options": dict(options), "heads": heads, "shape": list(shape)}
+    given = {"options": dict(options), "heads": heads, "shapes": [list(shape) for shape in shapes]}
     if not stranger("learner", name):
-        return actors.multiply_adds(name, **arguments)
-    found = call("multiply_adds", name, arguments, seconds=max(0.0, deadline - time.monotonic()))
-    return float(found) if type(found) in (int, float) and math.isfinite(found) and found >= 0 else None
+        said: Any = actors.price(name, **given)
+        return said["online"], said["counts"]
+    said = call("price", name, given, seconds=max(0.0, deadline - time.monotonic()))
+    counts = said.get("counts") if isinstance(said, dict) else None
+    if not isinstance(counts, list) or len(counts) != len(shapes):
+        raise Ended("refused", f"expected {len(shapes)} counts of multiply-adds")
+    figures = [float(n) if type(n) in (int, float) and math.isfinite(n) and n >= 0 else None for n in counts]
+    return said.get("online") is True, figures

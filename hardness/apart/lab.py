@@ -136,7 +136,7 @@ class Apart:
 
 
 def call(task: str, name: str, arguments: Mapping[str, Any], *arrays: NDArray[Any], seconds: float = FOREVER) -> Any:
-    """What a function of `actors` answers for strangers' code: "attack", "check", "online", "multiply_adds".
+    """What a function of `actors` answers for strangers' code: "attack", "check", "online", "price".
 
     Raises `Ended` as `Apart` does, and an `InputError` of the child as one.
     """

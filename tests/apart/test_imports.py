@@ -145,8 +145,8 @@ def test_a_count_of_multiply_adds_that_is_no_figure_is_none(marks: Path) -> None
     import time
 
     deadline = time.monotonic() + 60
-    assert ask.multiply_adds("marks:Fits", {}, 2, (10, 2, 8), deadline) == 160
-    assert ask.multiply_adds("marks:Undated", {}, 2, (10, 2, 8), deadline) is None
+    assert ask.price("marks:Fits", {}, 2, [(10, 2, 8), (1, 2, 8)], deadline) == (False, [160.0, 16.0])
+    assert ask.price("marks:Undated", {}, 2, [(10, 2, 8)], deadline) == (False, [None])
 
 
 @pytest.mark.parametrize("study", ["learner-scaling", "critical-rho"])

@@ -1,6 +1,7 @@
 """One run of `stress`: a learner within a budget of examples and one of multiply-adds, judged on fresh inputs."""
 
 import time
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -35,8 +36,14 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     shared = task.shared()
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
     judged = online.fresh(instance, JUDGED, shared.seed(root, "fresh"))
-    run = _Run(task, root, guard, time.monotonic() + guard, instance, judged, shared.seed(root, "examples"))
-    return run.streamed() if ask.online("learner", task.solver["learner"]) else run.climbed()
+    deadline, sizes = time.monotonic() + guard, [1]  # of one example, and of each fit
+    while (size := sizes[-1] * 2 if sizes[1:] else int(task.budget["from"])) <= task.budget["samples"]:
+        sizes.append(size)
+    shapes = [(size, instance.family.tokens, instance.family.dim) for size in sizes]
+    streamed, counts = ask.price(task.solver["learner"], task.solver["params"], instance.heads, shapes, deadline)
+    costs = dict(zip(sizes, counts, strict=True))
+    run = _Run(task, root, guard, deadline, instance, judged, shared.seed(root, "examples"), costs)
+    return run.streamed() if streamed else run.climbed()
 
 
 @dataclass
@@ -50,12 +57,13 @@ class _Run:
     instance: Instance
     judged: Examples
     stream: int
+    costs: Mapping[int, float | None]  # multiply-adds of a fit to so many examples; None: the learner does not count
     work: float = 0.0  # multiply-adds so far
 
     def streamed(self) -> Outcome:
         """An online learner, looked at as it learns."""
         solver, cap, reason, spent, detail = self.task.solver, int(self.task.budget["samples"]), "examples", 0, {}
-        each = self._cost(1, None)
+        each = self.costs[1]
         if each and self.task.budget["work"] / each < cap:
             cap, reason = int(self.task.budget["work"] / each), "multiply-adds"
         source = None
@@ -83,7 +91,7 @@ class _Run:
         size, spent, reason, source, refused = int(budget["from"]), 0, "examples", None, None
         detail = self._detail(None, None)
         while size <= budget["samples"]:
-            cost = self._cost(size, heads)
+            cost = self.costs[size]
             if cost and self.work + cost > budget["work"]:
                 reason = "multiply-adds"
                 break
@@ -104,12 +112,6 @@ class _Run:
                     return Outcome("solved", size, detail, source=source)
             spent, size = size, 2 * size
         return refused or Outcome("budget", spent, detail | {"spent": reason}, source=source)
-
-    def _cost(self, size: int, heads: int | None) -> float | None:
-        """Multiply-adds of a fit by the learner's own count; None if it has none."""
-        solver, family = self.task.solver, self.instance.family
-        shape = (size, family.tokens, family.dim)
-        return ask.multiply_adds(solver["learner"], solver["params"], heads, shape, self.deadline)
 
     def _detail(self, share: float | None, work: float | None) -> dict[str, Any]:
         shown = None if share is None else round(float(np.maximum(share, -1e6)), 3)
