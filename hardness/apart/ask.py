@@ -39,10 +39,10 @@ def price(
     >>> streamed, counts[1] == 2 * counts[0]
     (True, True)
     """
-    given = {"options": dict(options), "heads": heads, "shapes": [list(shape) for shape in shapes]}
+    given: dict[str, Any] = {"options": dict(options), "heads": heads, "shapes": [list(shape) for shape in shapes]}
     if not stranger("learner", name):
-        said: Any = actors.price(name, **given)
-        return said["online"], said["counts"]
+        found = actors.price(name, **given)
+        return found["online"], found["counts"]
     said = call("price", name, given, seconds=max(0.0, deadline - time.monotonic()))
     counts = said.get("counts") if isinstance(said, dict) else None
     if not isinstance(counts, list) or len(counts) != len(shapes):
