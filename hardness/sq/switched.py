@@ -9,7 +9,7 @@ from numpy.random import SeedSequence
 
 from hardness.concepts import ParityConcepts
 from hardness.errors import InputError, unknown
-from hardness.sq.biased import Biased
+from hardness.sq.biased import Biased, Correlational
 from hardness.sq.bounds.switches import (
     bias_degree,
     biased_bound,
@@ -86,8 +86,8 @@ def play_biased(
     try:
         query = next(steps)
         while len(door.live) > 1:
-            asked = replace(query, flip=flip)  # type: ignore[type-var]  # all strategies ask y h(v)
-            door.answer(Biased(asked, n, mu), tolerance)  # type: ignore[arg-type]
+            assert isinstance(query, Correlational)  # all strategies of the house ask y h(v)
+            door.answer(Biased(replace(query, flip=flip), n, mu), tolerance)
             query = steps.send(door.live)
     except (StopIteration, OutOfQueries):
         pass

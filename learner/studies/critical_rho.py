@@ -23,7 +23,7 @@ from hardness.study.study import Study
 from hardness.study.task import Task
 from learner.base import Array
 from learner.provable.pipeline import Provable
-from learner.studies.curves import chance, curve, legend, look, rounded, spread, timed
+from learner.studies.curves import chance, critical, curve, legend, look, panels, paper, rounded, spread, timed
 from learner.studies.layers import instance_of, task_of
 
 QUESTION = (
@@ -168,33 +168,17 @@ def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
     return lines
 
 
-def critical(found: Mapping[float, float]) -> float | None:
-    """The least ρ from which on at least half of the layers are found; None if the last is not.
-
-    >>> critical({0.0: 0.0, 0.5: 0.6, 1.0: 1.0}), critical({0.0: 1.0, 1.0: 0.0})
-    (0.5, None)
-    """
-    least = None
-    for rho in sorted(found, reverse=True):
-        if found[rho] < 0.5:
-            break
-        least = rho
-    return least
-
-
 def _figure(table: Table) -> Drawing:
     """Share of layers found against ρ, a panel an (m, d), a line a learner."""
     cells = sorted({(line["m"], line["d"]) for line in table})
     names = list(dict.fromkeys(line["learner"] for line in table))
-    columns = min(3, len(cells))
-    drawing = Drawing("critical-rho", 1.2 + 2.7 * columns, 0.9 + 2.2 * -(-len(cells) // columns))
+    drawing = Drawing("critical-rho", *paper(len(cells)))
     drawing.caption = (
         "Share of layers found, with exact 95 % intervals: ρ = 0 is a hidden parity in one output, 1 is random."
     )
     drawing.kinds = "measured"
     with style(drawing.name):
-        panels = drawing.figure.subplots(-(-len(cells) // columns), columns, sharey=True, squeeze=False).ravel()
-        for axes, (m, d) in zip(panels, cells, strict=False):
+        for (m, d), axes in panels(drawing, cells, sharey=True).items():
             for i, name in enumerate(names):
                 own = [line for line in table if (line["m"], line["d"], line["learner"]) == (m, d, name)]
                 points = {rho: chance(text) for e in own for rho, text in e["found"].items()}

@@ -17,7 +17,7 @@ from hardness.study.store import Row, Store
 from hardness.study.study import Study
 from hardness.study.task import Task
 from learner.provable import sculpt
-from learner.studies.curves import Mean, curve, legend, mean, rounded, timed
+from learner.studies.curves import Mean, curve, legend, mean, panels, rounded, timed
 from learner.studies.layers import instance_of, task_of
 
 if TYPE_CHECKING:
@@ -155,16 +155,13 @@ def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
 
 
 def _panels(drawing: Drawing, laws: Sequence[int]) -> dict[int, "Axes"]:
-    columns = min(3, len(laws))
-    grid = drawing.figure.subplots(-(-len(laws) // columns), columns, sharex=True, squeeze=False)
-    for spare in grid.ravel()[len(laws) :]:
-        spare.set_visible(False)
-    for axes, law in zip(grid.ravel(), laws, strict=False):
+    found = panels(drawing, laws, sharex=True)
+    for law, axes in found.items():
         axes.set(xscale="log", xlabel="η", title=f"law η{SUPERSCRIPTS[law]}" if law > 1 else "law η")
         axes.set_xticks(ETAS, [f"{eta:g}" for eta in ETAS])
         axes.minorticks_off()
         axes.grid(visible=True)
-    return dict(zip(laws, grid.ravel(), strict=False))
+    return found
 
 
 def _look(line: Mapping[str, Any]) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from hardness.study.study import Study
 from hardness.study.task import Task
 from learner.attempt import attempt, random_theta
 from learner.last_fit import counting_floor
-from learner.studies.curves import chance, curve, legend, look, rounded, spread, timed
+from learner.studies.curves import chance, critical, curve, legend, look, panels, paper, rounded, spread, timed
 from learner.studies.layers import instance_of, task_of
 
 QUESTION = "How many equations an unknown does a local search need, where the examples already determine the layer?"
@@ -95,11 +95,7 @@ def table(rows: Iterable[Row]) -> list[dict[str, Any]]:
     lines = []
     for (k, d, m, start), grid in sorted(groups.items()):
         found = {ratio: f"{sum(grid[ratio])}/{len(grid[ratio])}" for ratio in sorted(grid)}
-        least = None
-        for ratio in sorted(grid, reverse=True):
-            if np.mean(grid[ratio]) < 0.5:
-                break
-            least = ratio
+        least = critical({ratio: float(np.mean(grid[ratio])) for ratio in grid})
         lines.append({"k": k, "d": d, "m": m, "start": start, LEAST: least, "found": found})
     return lines
 
@@ -108,15 +104,13 @@ def _figure(table: Table) -> Drawing:
     """Share found against equations an unknown, a panel a cell, a line a kind of start."""
     cells = sorted({(line["k"], line["d"], line["m"]) for line in table})
     starts = list(dict.fromkeys(line["start"] for line in table))
-    columns = min(3, len(cells))
-    drawing = Drawing("search-gap", 1.2 + 2.7 * columns, 0.9 + 2.2 * -(-len(cells) // columns))
+    drawing = Drawing("search-gap", *paper(len(cells)))
     drawing.caption = (
         "Share of layers found, with exact 95 % intervals. Left of the dashed line there are too few equations."
     )
     drawing.kinds = "measured proved"
     with style(drawing.name):
-        panels = drawing.figure.subplots(-(-len(cells) // columns), columns, sharey=True, squeeze=False).ravel()
-        for axes, (k, d, m) in zip(panels, cells, strict=False):
+        for (k, d, m), axes in panels(drawing, cells, sharey=True).items():
             for i, start in enumerate(starts):
                 own = [e for e in table if (e["k"], e["d"], e["m"], e["start"]) == (k, d, m, start)]
                 points = {ratio: chance(text) for e in own for ratio, text in e["found"].items()}
