@@ -7,10 +7,10 @@ from numba import njit  # once it is loaded, examples are made by compiled loops
 
 from benchmarks import dense_peers
 from benchmarks.harness import Row, absent, optional, race, row, shared, threads
-from hardness.examples import CHUNK, TokenStream, words_per_token
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.tokens import CHUNK, TokenStream, words_per_token
 
 TOPIC = "1 Labels"
 FEW = 1 << 14  # coordinates of a token, over all examples, for torch, which needs a thousand times as long
