@@ -59,7 +59,7 @@ def run(arguments: list[str]) -> int:
         return _refuse(f"{type(error).__name__}: {error}; give a smaller or shorter one")
     except MemoryError as error:
         return _refuse(f"too large for this machine ({error}); lower the largest number given")
-    except (KeyboardInterrupt, typer.Abort):
+    except typer.Abort:
         print("interrupted", file=sys.stderr)
         return 130
 

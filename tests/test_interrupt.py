@@ -1,0 +1,88 @@
+"""An interrupt at any moment from the first line on: one line, 130, and no traceback."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to one process")
+# Says so as soon as the command has set its own handler: what Python prints before that is not the command's.
+BEGINS = """
+import os, signal, hardness.start as start
+real = signal.signal
+def marks(*given):
+    signal.signal = real
+    found = real(*given)
+    os.write(1, b".")
+    return found
+signal.signal = marks
+start.main()
+"""
+LAST = 0.4  # seconds, by which a command of the lab has begun its work
+
+
+def interrupted(folder: Path, delay: float) -> tuple[int, str]:
+    """How a long command ends that is interrupted so many seconds after its beginning."""
+    command = [sys.executable, "-c", BEGINS, "study", "run", "wall", "--workers", "0", "--out", str(folder)]
+    prey = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
+    assert prey.stdout is not None
+    assert prey.stdout.read(1) == "."
+    time.sleep(delay)
+    prey.send_signal(signal.SIGINT)
+    said = prey.communicate(timeout=60)[1]
+    return prey.returncode, said
+
+
+@pytest.mark.parametrize("count", [8, pytest.param(40, marks=pytest.mark.slow)])
+def test_in_the_first_instants_it_is_one_line(tmp_path: Path, count: int) -> None:
+    for i in range(count):
+        code, said = interrupted(tmp_path, LAST * i / count)
+        assert code == 130, said
+        assert "Traceback" not in said
+        assert re.fullmatch(r"interrupted(: .*)?", said.splitlines()[-1])
+        assert said.count("interrupted") == 1
+
+
+def test_a_callback_that_swallows_it_does_not_go_on(tmp_path: Path) -> None:
+    """Python prints and forgets what is raised where no caller waits: in a finalizer, in a callback of an import."""
+    dies = (
+        "import hardness.cli, hardness.start, os, signal\n"
+        "class Dying:\n"
+        "    def __del__(self): os.kill(os.getpid(), signal.SIGINT); list(range(1000))\n"
+        "def run(arguments): Dying(); print('went on'); return 0\n"
+        "hardness.cli.run = run\n"
+        "hardness.start.main()\n"
+    )
+    told = subprocess.run([sys.executable, "-c", dies], capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (told.returncode, told.stdout, told.stderr) == (130, "", "interrupted\n")
+
+
+def test_a_library_that_goes_on_is_ended(tmp_path: Path) -> None:
+    """One interrupt in forty was caught by something, and the study ran on."""
+    goes_on = (
+        "import hardness.cli, hardness.start as start, os, signal, time\n"
+        "def run(arguments):\n"
+        "    try: os.kill(os.getpid(), signal.SIGINT); time.sleep(9)\n"
+        "    except BaseException: time.sleep(60)\n"
+        "hardness.cli.run, start.PATIENCE = run, 0.2\n"
+        "start.main()\n"
+    )
+    told = subprocess.run([sys.executable, "-c", goes_on], capture_output=True, text=True, timeout=30, cwd=tmp_path)
+    assert (told.returncode, told.stderr) == (130, "interrupted\n")
+
+
+def test_where_a_shell_has_it_ignored_it_stays_ignored(tmp_path: Path) -> None:
+    hears = (
+        "import os, signal, hardness.start as start\n"
+        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
+        "os.kill(os.getpid(), signal.SIGINT)\n"
+        "start.main()\n"
+    )
+    command = [sys.executable, "-c", hears, "--version"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
+    assert (told.returncode, told.stderr) == (0, "")
