@@ -148,7 +148,7 @@ def verdict(lines: Table) -> str:
     for Q, A in dict.fromkeys((line["states"], line["letters"]) for line in lines):
         own = [line for line in lines if (line["states"], line["letters"]) == (Q, A)]
         least = min((line["rows"] for line in own if 2 * line["exact"] >= line["runs"]), default=None)
-        times = f"{least / own[0]['span']:.2g} times" if least else "not at the most tried,"
+        times = f"{least / own[0]['span']:.3g} times" if least else "not at the most tried,"
         needs.append(f"({Q}, {A}) {times} {own[0]['span']}")
     return (
         f"Right were {right:,} of {sure:,} certified steps, and {lucky:,} of {unsure:,} others. At least half of the "

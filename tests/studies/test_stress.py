@@ -228,7 +228,7 @@ def test_the_grid_is_what_the_study_promises(torch: bool, monkeypatch: pytest.Mo
     assert {task.repetition for task in tasks} == set(range(5))
     assert len({(task.budget["samples"], task.budget["work"]) for task in tasks}) == 1
     assert len({task.identity for task in tasks}) == len(tasks)
-    assert {learner_of(task) for task in tasks} >= {"student", "student, optimizer sgd", "sgd (products)"}
+    assert {learner_of(task) for task in tasks} >= {"student", "student with optimizer sgd", "sgd (products)"}
     assert sum(map(grid.seconds, tasks)) < 900
 
 

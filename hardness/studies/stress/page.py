@@ -106,11 +106,11 @@ def learner_of(task: Task) -> str:
     """A learner with the options that are not all of its variants'.
 
     >>> learner_of(Task("parity", {}, {"learner": "student", "params": {"optimizer": "sgd"}}, {}, 0))
-    'student, optimizer sgd'
+    'student with optimizer sgd'
     """
     name, options = task.solver["learner"], task.solver["params"]
     shown = (f"{key} {value}" for key, value in options.items() if key == "optimizer")
-    return ", ".join([name.rpartition(":")[2] + " (products)" * (name in HANDED), *shown])
+    return " with ".join([name.rpartition(":")[2] + " (products)" * (name in HANDED), *shown])
 
 
 def null(task: Task) -> int | None:
