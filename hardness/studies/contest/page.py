@@ -32,9 +32,9 @@ SIZES = (
 )
 GAMES = (
     f"An empty cell was not part of the grid: games of statistical queries, against the window adversary at tolerance "
-    f"τ = {TOLERANCE:g}, are played up to {thousands(CONCEPTS)} concepts, and rounding has more. Attacks and games "
-    f"have {RUNS} runs where they may win at all, learners and attacks of half a minute {DEAR_RUNS}, controls and "
-    "what is refused by its kind one."
+    f"τ = {TOLERANCE:g}, are played up to {thousands(CONCEPTS)} concepts, and rounding has more. Attacks "
+    f"have {RUNS} runs where they may win at all, games, learners and attacks of half a minute {DEAR_RUNS}, controls "
+    "and what is refused by its kind one."
 )
 NEEDED = (
     f"Seconds are of one core's processor time, the median over the runs solved with the least and the most; seconds "
