@@ -218,6 +218,7 @@ def test_strategies_oracles_attacks_and_studies_by_module_and_name(commands, sit
     assert json.loads(ran[1])["verdict"] == json.loads(reported[1])["verdict"] == "2 of 4 fits solved"
 
 
+@pytest.mark.slow  # three contests in processes of their own: 33 s of CPU
 def test_a_guest_of_every_kind_and_an_edit_of_one(commands, site):
     """An attack in a contest, a strategy in a game, one learner alone; an edit runs the edited plug-in's rows again."""
     (site / "lonely.py").write_text(LONELY)

@@ -162,12 +162,15 @@ def test_rounding_with_heads_has_ten_seeds_and_the_bounds_of_its_heads(tmp_path:
         assert line["proved at least"] == adversary_bounds(concepts, 0.1)["window"]
 
 
-def test_what_heads_buy_in_rounding_is_what_the_adversaries_say() -> None:
-    """The number of head-budget and of exponential-in-m, whose logarithms leave the range of floats."""
-    for m in (12, 16, 24):
-        bought = budget.rounding(m, 0.1)
-        concepts = RoundingConcepts(bought.size, 97, 2, heads=m)
-        assert bought.log2_queries == pytest.approx(log2(adversary_bounds(concepts, 0.1)["window"]), abs=1e-9)
+@pytest.mark.parametrize("m", [12, *(pytest.param(m, marks=pytest.mark.slow) for m in (16, 24))])
+def test_what_heads_buy_in_rounding_is_what_the_adversaries_say(m: int) -> None:
+    """The number of head-budget, whose logarithms leave the range of floats."""
+    bought = budget.rounding(m, 0.1)
+    concepts = RoundingConcepts(bought.size, 97, 2, heads=m)
+    assert bought.log2_queries == pytest.approx(log2(adversary_bounds(concepts, 0.1)["window"]), abs=1e-9)
+
+
+def test_the_bound_of_the_main_page_is_what_the_adversaries_say() -> None:
     for need in [need for need in proved.needs() if need.line.startswith("rounding")][:4]:
         concepts = RoundingConcepts(need.dim - 1, 97, 2, heads=need.heads)
         assert need.log2_queries == pytest.approx(log2(adversary_bounds(concepts, 0.1)["window"]), abs=1e-9)

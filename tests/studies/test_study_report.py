@@ -231,7 +231,7 @@ def test_a_browser_shows_pages_and_figures_in_both_modes(tabled: Path, dark: boo
     assert (paper < 0.2 and ink > 0.8) if dark else (paper > 0.8 and ink < 0.2)
 
 
-@pytest.mark.parametrize("end", [None, "killed", "error"])
+@pytest.mark.parametrize("end", [None, "error", pytest.param("killed", marks=pytest.mark.slow)])
 @pytest.mark.parametrize("name", list(catalog.known()))
 def test_every_study_has_a_page_whatever_its_rows(tmp_path: Path, name: str, end: str | None) -> None:
     """No row has been run, or all of them crashed before they said anything."""

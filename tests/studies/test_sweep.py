@@ -153,6 +153,7 @@ CALL = 'rows = hardness.sweep("parity", dim=[8, 9], heads=[2], strategy=backward
 SAY = "print(rows.to_csv(index=False)); print(len(rows))\n"
 
 
+@pytest.mark.slow  # four scripts and their workers: 12 s of CPU
 def test_a_function_of_a_script_and_its_missing_guard(tmp_path):
     bare = script(tmp_path, OWN + CALL)
     assert bare.returncode == 1
