@@ -27,7 +27,7 @@ CUT = """() => {
   const shown = node => node.getClientRects().length && getComputedStyle(node).visibility !== "hidden";
   const scrolls = node => ["auto", "scroll"].includes(getComputedStyle(node).overflowX);
   const cued = box => box.classList.contains("scroll") ? (box.scrollWidth <= box.clientWidth + 1
-    || shown(box.previousElementSibling) && box.previousElementSibling.matches(".cue")) : true;
+    || box.previousElementSibling?.matches(".cue") && shown(box.previousElementSibling)) : true;
   const found = [];
   const wide = document.documentElement.clientWidth;
   if (document.documentElement.scrollWidth > wide) found.push("the page is wider than the window");
@@ -67,7 +67,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     for name in catalog.known():
         with Store(folder / name / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
             catalog.page(store, folder / name)
-    for name in ("query-frontier", "tolerance-in-m"):
+    for name in ("query-frontier", "needs"):
         assert run(["study", "run", name, "--quick", "--workers", "0", "--out", str(folder / name)]) == 0
     report.write_index(folder)
     return sorted(folder.rglob(report.PAGE))
