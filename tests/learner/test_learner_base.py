@@ -10,6 +10,7 @@ import pytest
 from learner_teachers import examples, teacher
 from sklearn.base import clone
 
+from hardness import registry
 from hardness.cli import run
 from hardness.conformance import check
 from hardness.errors import InputError
@@ -209,8 +210,16 @@ def test_learn_runs_a_foreign_class_and_checks_it(
     assert {check["name"] for check in checks if not check["ok"]} == {"clone", "refuses NaN", "refuses shapes"}
 
 
-@pytest.mark.parametrize("name", [pytest.param("direct", marks=pytest.mark.slow), "provable", "sgd", "mlp"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        pytest.param(name, marks=() if name in ("provable", "sgd", "mlp") else pytest.mark.slow)
+        for name in registry.names("learner", house=True)
+    ],
+)
 def test_our_own_learners_pass_the_check(name: str) -> None:
+    if name == "adam":
+        pytest.importorskip("torch", reason="adam needs the extra torch")
     assert [each for each in check(name) if not each.ok] == []
 
 
