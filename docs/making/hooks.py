@@ -39,7 +39,7 @@ ROLES = {
 }
 LINK = re.compile(r"(?s)(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|mailto:|#)([^)\s]+)\)")
 OPAQUE = re.compile(r"(?s)<(pre|code|a|h\d|script|style)\b.*?</\1>|<[^>]+>")
-REFERENCE = re.compile(r"\b([Tt]heory|[Ll]earner) (\d+(?:\.\d+)?b?)\b")
+REFERENCE = re.compile(r"\b([Tt]heory|[Ll]earner) (\d+(?:\.\d+)?b?)\b(?!\(\d)")  # a journal's 44(6) is no section
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
