@@ -28,7 +28,7 @@ from hardness.study.page.report import PAGE, ROWS, SUMMARY, render, renew_index,
 from hardness.study.provenance import cpu
 
 HERE = Path(__file__).parent
-TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small", "student")
+TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small", "student", "engine")
 PACKAGES = ("numpy", "scipy", "numba", "torch", "pyfwht", "galois", "python-flint")
 
 

@@ -133,6 +133,14 @@ def learns(task: Task, root: int, guard: float) -> Outcome:
     return trial(Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, task.repetition), root, guard)
 
 
+def exits(task: Task, root: int, guard: float) -> Outcome:
+    """A learner in its own process that dies in every trial."""
+    from hardness.studies.trials import trial
+
+    solver = {"kind": "learner", "learner": "study_trials:Exits", "params": {}}
+    return trial(Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, task.repetition), root, guard)
+
+
 def descendants(pid: int) -> set[int]:
     """Process ids of the children of `pid`, and of theirs."""
     parents = {}
