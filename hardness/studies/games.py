@@ -9,7 +9,7 @@ import numpy as np
 
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.studies.trials import concepts_of, size_of_class
-from hardness.study.growth.fit import mean_half_width
+from hardness.study.growth.fit import LEAST, mean_half_width
 from hardness.study.outcome import Outcome
 from hardness.study.store import Row
 from hardness.study.task import Task
@@ -44,12 +44,12 @@ def game(task: Task, root: int, guard: float) -> Outcome:
 
 
 def interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of a mean (`mean_half_width`); none for fewer than two values.
+    """95 % interval of a mean (`mean_half_width`); none for fewer than three values.
 
     >>> [round(x, 2) for x in interval([1.0, 2.0, 3.0])]
     [-0.48, 4.48]
     """
-    if len(values) < 2:
+    if len(values) < LEAST:
         return None
     half = float(mean_half_width(np.asarray(values)))
     return mean(values) - half, mean(values) + half

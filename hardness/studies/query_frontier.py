@@ -57,10 +57,10 @@ def write(store: Store, folder: Path) -> str:
          "(theory 2.5e): the games only check that. Characters, sign batches and bent blocks have one run and no "
          f"interval: the oracle draws nothing, and which sets are drawn changes a game by {DRIFT} queries at most."),
         ("measured", "The adaptive strategy looks at what it drew: a point is the mean over the runs that identified, "
-         "with the 95 % interval of that mean (Student's t; often smaller than the marker). Points are upper bounds on "
-         "what the cheapest strategy needs, not lower ones. Where no run identified nothing is drawn; the table says "
-         "at how many queries the strategy gave up. Bent blocks and the adaptive strategy weigh exact means of every "
-         "live set and are slow, so they are played for few m."),
+         "with the 95 % interval of that mean (Student's t, from three runs on; often smaller than the marker). Points "
+         "are upper bounds on what the cheapest strategy needs, not lower ones. Where no run identified nothing is "
+         "drawn; the table says at how many queries the strategy gave up. Bent blocks and the "
+         "adaptive strategy weigh exact means of every live set and are slow, so they are played for few m."),
         "How near a strategy can come to the bound at all, with sharper floors, is the study exact-games; at small "
         "tolerances and for more heads it is needs; rounded inner products have rounding-games.",
     )  # fmt: skip

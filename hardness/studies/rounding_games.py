@@ -182,7 +182,7 @@ def _verdict(table: Table, found: Sequence[Line]) -> str:
         return NOTHING
     solved = [line for line in table if line["queries"] is not None]
     if not solved:
-        return f"no strategy identified in any of {len(table)} cells: nothing is measured."
+        return f"In none of {len(table)} cells did half of the runs identify: nothing is measured."
     said = []
     for kind in dict.fromkeys(line["labels"] for line in found):
         own = [line for line in found if line["labels"] == kind]
@@ -195,7 +195,10 @@ def _verdict(table: Table, found: Sequence[Line]) -> str:
             f"{fitted['high']:.2f}){ratio}"
         )
     if not said:
-        return f"{len(solved)} of {len(table)} cells were identified, too few sizes for a base."
+        return (
+            f"In {len(solved)} of {len(table)} cells (labels, n, strategy) at least half of the runs identified: "
+            "too few sizes for a base."
+        )
     listed = ". ".join(text[0].upper() + text[1:] for text in said)
     return f"The need of the cheapest strategy grows as bⁿ, the bound as {TIGHT}ⁿ. {listed}."
 

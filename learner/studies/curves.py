@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from scipy.stats import binomtest
 
-from hardness.study.growth.fit import mean_half_width
+from hardness.study.growth.fit import LEAST, mean_half_width
 from hardness.study.outcome import Outcome
 from hardness.study.page.drawing import LINES, MARKERS, MUTED, RAMP, Drawing
 from hardness.study.task import Task
@@ -62,7 +62,7 @@ def rounded(value: Any) -> Any:
 
 @dataclass(frozen=True)
 class Mean:
-    """A mean over `runs` runs and its 95 % interval by Student's t (None for a single run)."""
+    """A mean over `runs` runs and its 95 % interval by Student's t (None for fewer than three)."""
 
     value: float
     low: float | None
@@ -84,8 +84,8 @@ class Mean:
 def share(values: Sequence[float]) -> Mean:
     """Mean of shares, with the part of its interval that lies in [0, 1].
 
-    >>> print(share([1.0, 0.5]))
-    0.75 [0, 1]
+    >>> print(share([1.0, 0.5, 0.6]))
+    0.7 [0.0428, 1]
     """
     found = mean(values)
     if found.low is None or found.high is None:
@@ -96,15 +96,16 @@ def share(values: Sequence[float]) -> Mean:
 def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     """Mean of `values` and its 95 % interval; if `logarithmic` (then positive), of their logarithms, given back.
 
-    >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 8.0], logarithmic=True))
-    2 [-0.484, 4.48] or 4 [0.000599, 2.67e+04]
-    >>> mean([999.0, 1001.0]).high > 1000
-    True
+    >>> print(mean([1.0, 2.0, 3.0]), "or", mean([2.0, 4.0, 8.0], logarithmic=True))
+    2 [-0.484, 4.48] or 4 [0.715, 22.4]
+    >>> mean([999.0, 1000.0, 1001.0]).high > 1000, print(mean([2.0, 4.0]))
+    3 (2 runs)
+    (True, None)
     """
     x = np.log(values) if logarithmic else np.array(values, dtype=np.float64)
     back: Callable[[float], float] = exp if logarithmic else float
     centre = float(x.mean())
-    if len(x) < 2:
+    if len(x) < LEAST:
         return Mean(back(centre), None, None, len(x))
     half = float(mean_half_width(x))
     high = min(centre + half, 700) if logarithmic else centre + half  # what exp can hold

@@ -35,7 +35,7 @@ def test_the_table_of_the_full_grid() -> None:
     assert growing["C(d−1, m)"].of(GROWS) >= 0.95
     assert all(row.of(FITS) == 0 for row in growing.values())
     assert all(abs(sum(row.shares) - 1) < 1e-9 and row.sets == 400 for row in table)
-    assert lines(table)[0]["true cost"] == "d^1 m^0"
+    assert lines(table)[0]["true cost"] == "d¹·m⁰"
     assert calibration(with_noise(0.35, 0.15), kinds=["growth with N"]) == calibration(
         with_noise(0.35, 0.15), kinds=["growth with N"]
     )
@@ -135,7 +135,7 @@ def test_the_words_are_made_of_the_numbers() -> None:
         f"{found.kappa.value:.2f}",
         f"{found.slope.low:.2f}",
         f"{found.growth_p:.2g}",
-        "c·d^a·m^b is rejected",
+        "c·dᵃ·mᵇ is rejected",
     ):
         assert part in found.sentence
     flat = growth(measured(lambda d, m: 1e4 * d, np.random.default_rng(7)))

@@ -65,6 +65,14 @@ def test_marks_stand_in_heads_and_captions_and_not_in_code_or_drawings() -> None
     assert marked.count('<dt id="term-m">') == 1
 
 
+def test_letters_that_are_no_symbols_are_not_linked() -> None:
+    own = {"A": "The number of letters."}
+    for text in ("Maker(R) Processor", "rejected (p-value 0.59)", "A run learns", "a wait of 0.5 s"):
+        assert "href" not in glossary.mark(f"<p>{text}</p>", own), text
+    for text in ("max(q, 2)", "f(d)", "p = 2", "m-head", "A = 3", "Σ (m)", "R is large", "8(τ−ε)", "log(N/2)"):
+        assert glossary.mark(f"<p>{text}</p>", own).count('class="term"') == 1, text
+
+
 def test_marked_text_says_what_it_said() -> None:
     text = "<p>a &lt;sad&gt; τ &amp; m&nbsp;=&nbsp;2, theory 2.5e, 8τ²(N−1) “q”</p>"
     assert report.words(glossary.mark(text)) == report.words(text)

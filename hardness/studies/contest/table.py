@@ -11,13 +11,13 @@ from scipy.stats import binomtest
 from hardness.attacks.estimates.prices import Estimate, cheapest, estimates
 from hardness.errors import InputError
 from hardness.sq.bounds.adversaries import adversary_bounds
+from hardness.studies.agreement import FLOOR
 from hardness.studies.contest.tasks import TOLERANCE
 from hardness.studies.trials import concepts_of
 from hardness.study.store import Row
 from hardness.study.task import Task
 
 SHOWN = ("exhaustive", "meet in the middle", "gaussian", "lpn pooled gauss", "lf2", "bkw", "lattice")
-FLOOR = 2.0  # seconds below which no prediction is judged
 # log2 of the estimate's operations in a second of one core, measured: elimination packs 64 bits, halves meet in memory.
 SECOND = {"gaussian": 34.0, "search": 24.0}
 OUT_OF_REACH = 56.0  # log2 of operations: two years of one core

@@ -1,6 +1,6 @@
 """The page of `exponential-in-m`: proved, identity, measured, broken; a pure function of the rows."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -16,8 +16,8 @@ from hardness.studies.exponential_in_m.series import (
 )
 from hardness.studies.exponential_in_m.tasks import QUESTION, TOLERANCE
 from hardness.studies.wall.cells import cells
-from hardness.studies.wall.page import ratio_drawing, ratios
-from hardness.study.growth import calibration
+from hardness.studies.wall.page import how_it_errs, power, ratio_drawing, ratios
+from hardness.study.growth.calibration import Frequency, calibration, lines
 from hardness.study.page.sections import Section, sections_page
 from hardness.study.store import Row, Store
 
@@ -44,13 +44,14 @@ def write(store: Store, folder: Path) -> str:
     rows = list(store.rows())
     found, checks = series(rows), proved.checks(rows)
     judged = {name: one.growth for name, one in found.items() if name in figures.LOOKS}
-    sections = [_proved(), _identity(checks), _measured(rows, found), _broken(found)]
+    rates = calibration(found[STUDENT_HARD].growth) if STUDENT_HARD in found else []
+    sections = [_proved(), _identity(checks), _measured(rows, found, rates), _broken(found)]
     return sections_page(
-        store, folder, QUESTION, _verdict(rows, found), LEAD, sections, "proved measured broken", judged
+        store, folder, QUESTION, _verdict(rows, found, rates), LEAD, sections, "proved measured broken", judged
     )
 
 
-def _verdict(rows: list[Row], found: Mapping[str, Series]) -> str:
+def _verdict(rows: list[Row], found: Mapping[str, Series], rates: Sequence[Frequency]) -> str:
     need = max((need for need in proved.needs() if need.line.startswith("parity, d = 4m")), key=lambda n: n.heads)
     said = [
         f"For statistical queries, yes, by theorem: at m = {need.heads} heads and d = {need.dim} every learner needs "
@@ -65,7 +66,7 @@ def _verdict(rows: list[Row], found: Mapping[str, Series]) -> str:
             f"on hidden parities as on random layers of the same size (bootstrap intervals, nominally 95 %): {values}."
         )
     if STUDENT_HARD in found:
-        said.append(f"The growth of its cost on parities is judged {found[STUDENT_HARD].growth.word}.")
+        said.append(f"The growth of its cost on parities is judged {found[STUDENT_HARD].growth.word}{power(rates)}.")
     if ELIMINATION in found:
         eliminated = found[ELIMINATION].cells
         d, m = max(eliminated)
@@ -112,7 +113,7 @@ def _identity(checks: list[dict[str, Any]]) -> Section:
     )
 
 
-def _measured(rows: list[Row], found: Mapping[str, Series]) -> Section:
+def _measured(rows: list[Row], found: Mapping[str, Series], rates: Sequence[Frequency]) -> Section:
     wall = cells(row for row in rows if row.task.solver["kind"] == "wall")
     shown = {name: found[name] for name in (STUDENT_HARD, STUDENT_NICE) if name in found}
     if not shown:
@@ -137,6 +138,7 @@ def _measured(rows: list[Row], found: Mapping[str, Series]) -> Section:
             if name in figures.LOOKS
         ),
         found[STUDENT_HARD].growth.degree_sentence if STUDENT_HARD in found else "",
+        f"The rule on {STUDENT_HARD}, tested: {how_it_errs(rates)}" if rates else "",
     ]
     tables = [
         (
@@ -145,9 +147,8 @@ def _measured(rows: list[Row], found: Mapping[str, Series]) -> Section:
             _lines(found),
         )
     ]
-    table = calibration.lines(calibration.calibration(found[STUDENT_HARD].growth)) if STUDENT_HARD in found else []
-    if table:
-        tables.append((CALIBRATED, table))
+    if rates:
+        tables.append((CALIBRATED, lines(rates)))
     drawings = [figures.measured(found), *([ratio_drawing(wall)] if ratios(wall) else [])]
     return Section(
         "measured",

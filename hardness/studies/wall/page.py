@@ -42,8 +42,9 @@ def write(store: Store, folder: Path) -> str:
     found = cells(rows)
     judged = {PLURAL[layers]: growth([runs.cell for runs in own.values()])
               for layers in (HARD, NICE) if (own := places(found, layers))}  # fmt: skip
-    sections = [_beside(found), _growth(found, judged), _others(found), _variants(found, rows)]
-    verdict = _verdict(found, judged, rows)
+    rates = {name: calibration(one) for name, one in judged.items()}
+    sections = [_beside(found), _growth(found, judged, rates), _others(found), _variants(found, rows)]
+    verdict = _verdict(found, judged, rates, rows)
     whole = [section for section in sections if section.tables or section.drawings]
     return sections_page(store, folder, QUESTION, verdict, LEAD, whole, "measured", judged)
 
@@ -55,7 +56,9 @@ def ratios(found: Cells) -> dict[tuple[int, int], Any]:
     return {place: value for place, value in known.items() if value}
 
 
-def _verdict(found: Cells, judged: Mapping[str, Growth], rows: Iterable[Row]) -> str:
+def _verdict(
+    found: Cells, judged: Mapping[str, Growth], rates: Mapping[str, Sequence[Frequency]], rows: Iterable[Row]
+) -> str:
     known = ratios(found)
     if not known:
         return "Too few trials have been run."
@@ -65,7 +68,7 @@ def _verdict(found: Cells, judged: Mapping[str, Growth], rows: Iterable[Row]) ->
     text = (
         f"At d = {dim} the same student needs this many times as many examples on hidden parities as on random layers "
         f"of the same size (ratio of medians over runs, bootstrap interval, nominally 95 %): {'; '.join(said)}. "
-        f"Growth of its cost on parities: {judged[PLURAL[HARD]].word}."
+        f"Growth of its cost on parities: {judged[PLURAL[HARD]].word}{power(rates[PLURAL[HARD]])}."
     )
     won, ended = controls(found)
     text += f" Random labels were solved in {won} of {ended} runs." if ended else ""
@@ -105,30 +108,46 @@ def _beside(found: Cells) -> Section:
     return Section("measured", "One student on hard and on nice layers", notes, drawings, [(caption, shown)])
 
 
-def _growth(found: Cells, judged: Mapping[str, Growth]) -> Section:
+def _growth(found: Cells, judged: Mapping[str, Growth], rates: Mapping[str, Sequence[Frequency]]) -> Section:
     """What the growth fits say, and how often their rule errs and succeeds on this very grid."""
     notes, tables = [], []
     for name, one in judged.items():
         notes.append(f"On {name}: {one.sentence}")
-        if one.refusal is None:
-            rates = calibration(one)
+        if rates[name]:
             notes[-1] += f" {one.degree_sentence}"
-            notes.append(f"The rule on {name}, tested: {how_it_errs(rates)}")
+            notes.append(f"The rule on {name}, tested: {how_it_errs(rates[name])}")
             caption = f"How often each word comes up on simulated costs with the cells, caps and scatter of {name}."
-            tables.append((caption, lines(rates)))
+            tables.append((caption, lines(rates[name])))
     drawings = [concepts(found)] if places(found, HARD) else []
     return Section("measured", "Does the cost grow with N?", notes, drawings, tables)
 
 
-def how_it_errs(rates: Sequence[Frequency]) -> str:
-    """How often the rule says that a cost grows: where it does, which is its power, and where it does not."""
+def power(rates: Sequence[Frequency]) -> str:
+    """How much the word of a verdict weighs, as a parenthesis beside it; "" where there is no verdict."""
+    if not rates:
+        return ""
+    found = [row.of(GROWS) for row in rates if row.kind == "growth with N"]
+    return (
+        f" (by simulation at this grid and scatter the rule finds {min(found):.0%} to {max(found):.0%} of costs that "
+        f"grow with N, and calls at most {_said(rates)['product law']:.1%} of product laws c·dᵃ·mᵇ growing)"
+    )
+
+
+def _said(rates: Sequence[Frequency]) -> dict[str, float]:
+    """The largest share of data sets of a kind of truth in which the rule says that a cost grows."""
     largest: dict[str, float] = {}
     for row in rates:
         largest[row.kind] = max(largest.get(row.kind, 0.0), row.of(GROWS))
-    power = "; ".join(f"{row.of(GROWS):.1%} of those that grow as {row.name}" for row in rates
+    return largest
+
+
+def how_it_errs(rates: Sequence[Frequency]) -> str:
+    """How often the rule says that a cost grows: where it does, which is its power, and where it does not."""
+    largest = _said(rates)
+    each = "; ".join(f"{row.of(GROWS):.1%} of those that grow as {row.name}" for row in rates
                       if row.kind == "growth with N")  # fmt: skip
     return (
-        f"of data sets simulated with this grid, these caps and this scatter the word {GROWS} came up in {power}. It "
+        f"of data sets simulated with this grid, these caps and this scatter the word {GROWS} came up in {each}. It "
         f"came up falsely in at most {largest['product law']:.1%} of those from any product law c·dᵃ·mᵇ. Two blind "
         f"spots remain: sums of powers that cross over, {largest['sum with a crossover']:.1%} at most here, and "
         f"products f(d)·g(m) of other functions, {largest['other f(d) g(m)']:.1%} at most here; the rule rejects "

@@ -27,15 +27,16 @@ def binomial(kappa: float) -> Law:
     return lambda d, m: kappa * log_binomial(d, m)
 
 
-PRODUCTS: dict[str, Law] = {f"d^{a} m^{b}": product(a, b) for a in range(1, 5) for b in range(7)}
+RAISED = "⁰¹²³⁴⁵⁶"
+PRODUCTS: dict[str, Law] = {f"d{RAISED[a]}·m{RAISED[b]}": product(a, b) for a in range(1, 5) for b in range(7)}
 CROSSOVERS: dict[str, Law] = {
-    "100 d + (m/4)^12 d^4/64": lambda d, m: np.log(100 * d + (m / 4.0) ** 12 * d**4.0 / 64),
-    "10^4 d + m^6 d^3/16": lambda d, m: np.log(1e4 * d + m**6.0 * d**3.0 / 16),
+    "100 d + (m/4)¹²·d⁴/64": lambda d, m: np.log(100 * d + (m / 4.0) ** 12 * d**4.0 / 64),
+    "10⁴·d + m⁶·d³/16": lambda d, m: np.log(1e4 * d + m**6.0 * d**3.0 / 16),
 }
 OTHERS: dict[str, Law] = {
-    "d^2 m^3, threefold at odd m": lambda d, m: 2 * np.log(d) + 3 * np.log(m) + np.log(3) * (m % 2),
-    "d^9 m^2/(d^8 + 16^8)": lambda d, m: 9 * np.log(d) + 2 * np.log(m) - np.log(d**8.0 + 16.0**8),
-    "(d + d^4/2000) 2^m": lambda d, m: np.log(d + d**4.0 / 2000) + m * np.log(2),
+    "d²·m³, threefold at odd m": lambda d, m: 2 * np.log(d) + 3 * np.log(m) + np.log(3) * (m % 2),
+    "d⁹·m²/(d⁸ + 16⁸)": lambda d, m: 9 * np.log(d) + 2 * np.log(m) - np.log(d**8.0 + 16.0**8),
+    "(d + d⁴/2000)·2^m": lambda d, m: np.log(d + d**4.0 / 2000) + m * np.log(2),
 }
 GROWING: dict[str, Law] = {"C(d−1, m)^0.5": binomial(0.5), "C(d−1, m)": binomial(1.0)}
 KINDS = {

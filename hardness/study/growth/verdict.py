@@ -78,9 +78,9 @@ class Growth:
             f"cost changes as N to the power {k.value:.2f} (one-sided 95 % limits {k.low:.2f} and {k.high:.2f}"
             f"{series})",
             _about_slope(a),
-            f"the product law c·d^a·m^b is {rejected} in favour of growth with N (p = {self.growth_p:.2g})",
+            f"the product law c·dᵃ·mᵇ is {rejected} in favour of growth with N (p-value {self.growth_p:.2g})",
             f"it is {'adequate' if self.product_p >= LEVEL else 'not adequate'} beside every f(d)·g(m) "
-            f"(p = {self.product_p:.2g})",
+            f"(p-value {self.product_p:.2g})",
         ]
 
     @property

@@ -132,13 +132,15 @@ def _form(form: str) -> str:
     """A form as a pattern: a symbol as it is written, a word with or without plural and capital."""
     before = r"(?<![^\W\d_])(?<![_'’^.\\-])"
     if len(form) <= 2 or not form.isascii() or not form[0].isalpha():
-        # A letter after a number and a space is a unit: 0.5 s.
+        # No symbols: a letter after a number and a space, a unit as in 0.5 s; one alone in parentheses after a word, a
+        # mark as in Word(R); the p of p-value; an A before a word, an article.
         return (
             before
             + (r"(?<!\d[ \xa0])" if form.isascii() else "")
+            + rf"(?!(?<=[a-z]{{2}}\(){re.escape(form)}\))"
             + re.escape(form)
             + r"(?![^\W\d_]|[0-9_'’]|\.\w)"
-            + (r"(?!\()" if form == "C" else "")
+            + {"A": r"(?! [a-z]{2})", "C": r"(?!\()", "p": "(?!-value)"}.get(form, "")
         )
     stem = form[:-1] if form.endswith("s") and not form.endswith("ss") else form
     return rf"(?<![\w-])[{stem[0].upper()}{stem[0]}]{re.escape(stem[1:])}s?(?![\w])"
