@@ -254,7 +254,7 @@ def _heads(lines: Table) -> Drawing:
     with style(drawing.name):
         axes = drawing.figure.subplots()
         for attack, (n, _) in FEW_HEADS.items():
-            (color, marker, dash), away = LOOKS[attack, "file"], 7 if attack == "bkw" else -14
+            (color, marker, dash), away = LOOKS[attack, "file"], 8 if attack == "bkw" else -14
             here = [e for e in lines if e["attack"] == attack and e["m"] != "all" and e["error mass"]]
             points = []
             for i, e in enumerate(here):
@@ -264,7 +264,7 @@ def _heads(lines: Table) -> Drawing:
                 axes.hlines(done / runs, low, high, color=color, linewidth=1.0, alpha=0.6)
                 tip = f"{NAMES[attack]}, n = {n}, m = {e['m']}: {e['solved']} {e['else']}, mass {e['error mass']}"
                 drawing.point(axes, middle, done / runs, tip, color=color, marker=marker)
-                axes.annotate(f"m = {e['m']}", (middle, done / runs), (0, away + 11 * (i % 2) * (1 if away > 0 else -1)),
+                axes.annotate(f"m = {e['m']}", (middle, done / runs), (0, away * (1 + 1.2 * (i % 2))),
                               textcoords="offset points", ha="center", fontsize=8, color=color)  # fmt: skip
                 points.append((middle, done / runs))
             points.sort()
