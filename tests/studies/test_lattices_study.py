@@ -42,6 +42,6 @@ def test_the_page_names_what_was_not_foreseen(tmp_path):
         verdict = write(store, tmp_path / "a")
         write(store, tmp_path / "b")
     assert verdict.startswith("Largest solved for (q, p): (97, 2): integer BKW n = 40.")
-    assert "0 of 1 predictions" in verdict
-    assert "not: integer BKW (97, 2) n = 40, m = all, 40,000 in a file, +4.0" in verdict
+    assert "above 2 s, 0 of 1 lie within 3 bits" in verdict
+    assert "not: integer BKW (97, 2) n = 40, m = all, 40,000 in a file +4.0." in verdict
     assert (tmp_path / "a" / "index.html").read_bytes() == (tmp_path / "b" / "index.html").read_bytes()

@@ -150,7 +150,7 @@ def _verdict(lines: Table) -> str:
             far[attack] = max([*here, far.get(attack, 0)])
         reached = ", ".join(f"{NAMES[attack]} n = {n}" for attack, n in far.items() if n)
         said += [f"({q}, {p}): {reached}"] if reached else []
-    named = [(e[PREDICTED], _middle(e[MEASURED]), f"{NAMES[e['attack']]} ({e['q']}, {e['p']}) n = {e['n']}, "
+    named = [(e[PREDICTED], e[PREDICTED] + e[OFF], f"{NAMES[e['attack']]} ({e['q']}, {e['p']}) n = {e['n']}, "
               f"m = {e['m']}, {e['examples']}") for e in lines if e[OFF] is not None]  # fmt: skip
     return f"Largest solved for (q, p): {'; '.join(said) or 'none'}. {agreement(named)}"
 
