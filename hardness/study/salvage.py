@@ -13,7 +13,7 @@ from typing import Any
 
 from hardness import schemas
 from hardness.errors import InputError
-from hardness.texts import shown
+from hardness.texts import fits, shown
 
 COLUMNS = {
     "meta": ("key", "value"),
@@ -93,7 +93,7 @@ def _checked(table: str, row: Sequence[Any], planned: set[bytes], known: set[int
         texts = [value.decode() if isinstance(value, bytes) and name != "identity" else value
                  for name, value in zip(COLUMNS[table], row, strict=True)]  # fmt: skip
         if table == "plan":
-            good = type(texts[0]) is int and hashlib.sha256(texts[2].encode()).digest() == texts[1]
+            good = type(texts[0]) is int and hashlib.sha256(texts[2].encode()).digest() == texts[1] and fits(texts[2])
             schemas.check("task", schemas.parse(texts[2], "a task"), "a task")
         elif table == "provenance":
             good = type(texts[0]) is int and isinstance(schemas.parse(texts[1], "a note"), dict)

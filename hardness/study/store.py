@@ -18,7 +18,8 @@ from hardness.study.outcome import CRASHED, STATUSES, Outcome
 from hardness.study.table import export as export
 from hardness.study.table import flat as flat
 from hardness.study.task import Task, canonical
-from hardness.texts import shown
+from hardness.study.writing import PATIENCE, write_ahead, writing
+from hardness.texts import entry, parsed, printed, shown
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 1
@@ -67,7 +68,7 @@ class Store:
             if about is None and not (path.exists() and path.stat().st_size):
                 raise InputError(f"{path} does not exist or is empty; run the study first")
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"cannot open {path}: {error}; name another --out") from error
         try:
@@ -86,7 +87,7 @@ class Store:
         self._db.execute("PRAGMA trusted_schema = OFF")
         if about is not None and not self._tables():
             # The journal survives kill -9 at any instruction; only a power cut could lose the last trials.
-            self._db.execute("PRAGMA journal_mode = WAL")
+            write_ahead(self._db)
             self._db.execute("BEGIN IMMEDIATE")
             if not self._tables():  # another process may have been first
                 self._create(about)
@@ -150,37 +151,34 @@ class Store:
 
     def guest_seed(self) -> int:
         """The root seed of strangers' trials: 128 bits, drawn when first asked for, kept, and noted with every row."""
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (GUESTS, canonical(str(secrets.randbits(128)))))
-        self._db.execute("COMMIT")
+        drawn = canonical(str(secrets.randbits(128)))
+        with writing(self._db, self.path):
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (GUESTS, drawn))
         (found,) = self._db.execute("SELECT value FROM meta WHERE key = ?", (GUESTS,)).fetchone()
         return int(json.loads(found))
 
     def plan(self, tasks: Iterable[Task]) -> None:
-        """Record what is to be run; what is planned already stays where it is."""
-        rows = ((bytes.fromhex(task.identity), task.text) for task in tasks)
-        self._db.execute("BEGIN IMMEDIATE")
-        self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
-        self._db.execute("COMMIT")
+        """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
+        rows = ((bytes.fromhex(task.identity), printed(task.text)) for task in tasks)
+        with writing(self._db, self.path):
+            self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
 
     def supersede(self, tasks: Iterable[Task]) -> int:
         """Forget rows that ask the same as one of `tasks` of another version of a plug-in; returns how many trials."""
         now = {task.question: task.identity for task in tasks if task.plugins}
         found = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
         old = [(bytes.fromhex(t.identity),) for t in found if now.get(t.question, t.identity) != t.identity]
-        self._db.execute("BEGIN IMMEDIATE")
-        forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
-        self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
-        self._db.execute("COMMIT")
+        with writing(self._db, self.path):
+            forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
+            self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
         return max(forgotten, 0)
 
     def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
         """Record a finished trial in one transaction; a task that has one keeps it."""
         if outcome.status not in STATUSES:
             raise ValueError(f"status {outcome.status!r} is none of {STATUSES}")
-        text = canonical(provenance)
-        try:
-            self._db.execute("BEGIN IMMEDIATE")
+        text, detail = canonical(entry(provenance)), canonical(entry(outcome.detail))
+        with writing(self._db, self.path):
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
             self._db.execute(
                 "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
@@ -188,25 +186,18 @@ class Store:
                     bytes.fromhex(task.identity),
                     outcome.status,
                     outcome.cost,
-                    canonical(outcome.detail),
+                    detail,
                     round(outcome.seconds, 6),
                     outcome.source,
                     text,
                 ),
             )
-            self._db.execute("COMMIT")
-        except sqlite3.OperationalError as error:  # a full disk, a read-only file, another writer
-            raise InputError(f"cannot write {self.path}: {error}") from error
 
     def retry(self, tasks: Iterable[Task]) -> int:
         """Forget the trials of `tasks` that ended as one of `CRASHED`, so that they run again; returns how many."""
-        self._db.execute("BEGIN IMMEDIATE")
-        forgotten = self._db.executemany(
-            "DELETE FROM trials WHERE identity = ? AND status IN (?, ?)",
-            [(bytes.fromhex(task.identity), *CRASHED) for task in tasks],
-        ).rowcount
-        self._db.execute("COMMIT")
-        return forgotten
+        rows = [(bytes.fromhex(task.identity), *CRASHED) for task in tasks]
+        with writing(self._db, self.path):
+            return self._db.executemany("DELETE FROM trials WHERE identity = ? AND status IN (?, ?)", rows).rowcount
 
     def done(self) -> set[str]:
         """Identities of the tasks that have been run."""
@@ -232,7 +223,7 @@ class Store:
 
     def rows(self) -> Iterator[Row]:
         """All planned tasks in order, run or not."""
-        notes = {id_: json.loads(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")}
+        notes = {id_: parsed(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")}
         columns = "task, status, cost, detail, seconds, source, provenance"
         query = f"SELECT {columns} FROM plan LEFT JOIN trials USING (identity) ORDER BY position"
         for text, status, cost, detail, seconds, source, note in self._db.execute(query):
@@ -241,7 +232,7 @@ class Store:
             if status is None:
                 yield Row(task)
             else:
-                yield Row(task, Outcome(status, cost, json.loads(detail), seconds, source), notes[note])
+                yield Row(task, Outcome(status, cost, parsed(detail), seconds, entry(source)), notes[note])
 
 
 def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None = None) -> dict[str, int]:

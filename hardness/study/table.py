@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.errors import InputError, missing_extra
 from hardness.files import replacing
-from hardness.texts import cell, shown
+from hardness.texts import cell, entry, shown
 
 if TYPE_CHECKING:
     from hardness.study.store import Row, Store
@@ -60,7 +60,9 @@ def export(store: "Store", out: Path, timing: bool = True) -> int:
     rows = [flat(row, timing) for row in store.rows()]
     with replacing(out) as temporary:
         try:
-            pq.write_table(pa.table({name: [row.get(name) for row in rows] for name in names}), temporary)
+            pq.write_table(
+                pa.table({str(entry(name)): [entry(row.get(name)) for row in rows] for name in names}), temporary
+            )
         except pa.ArrowException as error:
             raise InputError(f"the rows make no table for Parquet ({shown(error)}); export a .csv") from error
     return len(rows)
