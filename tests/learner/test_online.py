@@ -62,8 +62,9 @@ def test_portions_are_bounded_and_none_is_lost():
         def predict(self, X):
             return np.zeros(X.shape)
 
-    counts = Counts()
-    curve = online.learn(Instance.generate(Parity(6, 2), 0), counts, 100_000, 50, seed=3)
+    counts, told = Counts(), list[str]()
+    curve = online.learn(Instance.generate(Parity(6, 2), 0), counts, 100_000, 50, seed=3, tell=told.append)
+    assert len(told) == len(curve)
     assert (counts.seen, curve[-1][0]) == (100_000, 100_000)
     assert counts.largest <= online.PORTION
 
@@ -76,5 +77,5 @@ def test_predictions_that_are_not_finite_are_wrong():
         def predict(self, X):
             return np.full(X.shape, np.nan)
 
-    curve = online.learn(Instance.generate(Parity(6, 2), 0), Broken(), 200, 50, seed=3)
+    curve = online.learn(Instance.generate(Parity(6, 2), 0), Broken(), 200, 50, seed=3, tell=lambda text: None)
     assert {share for _, share in curve} == {None}
