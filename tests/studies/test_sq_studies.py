@@ -200,7 +200,7 @@ def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_th
         assert game.queries <= batches * (1.1 if concepts.size * tau**2 > 0.5 else 1)
     assert play(concepts, "spread", "window", 1e-7).queries <= 2
     assert not play(concepts, "spread", "window", 0.25, max_queries=40).solved
-    with pytest.raises(InputError, match="n at most 24|lower --dim"):
+    with pytest.raises(InputError, match=r"n at most 24|lower --dim"):
         play(ParityConcepts(25, 2), "spread", "window", 0.1)
 
 
