@@ -87,7 +87,7 @@ def leaves_noise(X: Array, Y: Array, theta: Array, rng: np.random.Generator) -> 
     return quick_residue(theta, (X[held:], Y[held:]), (X[:held], Y[:held]), rng)[1].is_noise
 
 
-def residual(X: Array, Y: Array, theta: Array, w: Array) -> float:
+def relative_residual(X: Array, Y: Array, theta: Array, w: Array) -> float:
     """Relative residual of the layer (Θ, W) on examples X and Y (n, k, d)."""
     Z = varpro.attend(X, theta)[1]
     error = np.linalg.norm(Y.reshape(len(Z), -1) - Z @ w.reshape(Z.shape[1], -1))

@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from typing import ClassVar, Self
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -47,7 +47,9 @@ class Learner(RegressorMixin, BaseEstimator, ABC):
     minimum_width: ClassVar[int] = 0  # the least k·d that the method can use
     solved_at: ClassVar[float] = SOLVED
 
-    def __init__(self, heads: int = 2, random_state: int | None = None) -> None:
+    heads: Any  # a number; "auto" where a subclass can tell it from the examples
+
+    def __init__(self, heads: int | str = 2, random_state: int | None = None) -> None:
         self.heads = heads
         self.random_state = random_state
 
@@ -149,7 +151,7 @@ class Learner(RegressorMixin, BaseEstimator, ABC):
     def _least_heads(self) -> int:
         """The least number of heads that there may be: as told, checked."""
         at_least("heads", self.heads, 1)
-        return self.heads
+        return int(self.heads)
 
     def _enough(self, x: Array) -> None:
         n, k, d = x.shape

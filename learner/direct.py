@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner import varpro
-from learner.attempt import EXACT, Attempt, attempt, leaves_noise, random_theta, residual
+from learner.attempt import EXACT, Attempt, attempt, leaves_noise, random_theta, relative_residual
 from learner.attempt import examples_wanted as examples_wanted
 from learner.base import Learner, Outcome, Phase, at_least, gradient_work
 from learner.last_fit import counting_floor
@@ -84,7 +84,7 @@ class Direct(Learner):
             found = attempt(X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations)
             tries.append(found)
             # On every example it has: an interpolation of a few is no solution yet.
-            error = residual(X[:4000], Y[:4000], found.theta, found.w)
+            error = relative_residual(X[:4000], Y[:4000], found.theta, found.w)
             if error < best_error:
                 best, best_error = found, error
             if error < 1e-8 or self._hopeless(tries) or leaves_noise(X, Y, found.theta, rng):

@@ -4,6 +4,7 @@ An oracle is one class: what it replies, and the lower bound that is proved agai
 concepts still `live`, narrowed after each answer; honest oracles hide one secret out of them.
 """
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from math import ceil, inf, log
 from typing import Any, ClassVar
@@ -71,7 +72,7 @@ def best_answer(means: NDArray[np.float64], radii: NDArray[np.float64]) -> float
     return float((low + highs[np.searchsorted(highs, low, side="left")]) / 2)
 
 
-class Oracle:
+class Oracle(ABC):
     """Answers queries and keeps the ledger. `live` are the concepts a secret may be; `rng` draws it and the noise.
 
     Raises `InputError` for a query outside [-1, 1], with its index, or known less exactly than the tolerance asks.
@@ -107,9 +108,9 @@ class Oracle:
             self.live = self.live[within(means, reply, tolerance, query.half_width)]
         return reply
 
+    @abstractmethod
     def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
         """What it says to a query of these means, known to within the query's half width, within these radii."""
-        raise NotImplementedError
 
     @classmethod
     def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:

@@ -11,6 +11,7 @@ from typing import TextIO
 from hardness.texts import printable
 
 EVERY = 10.0  # seconds between plain lines
+PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails at once says why, and no more
 
 
 class Progress:
@@ -89,7 +90,8 @@ def steps(name: str, stream: TextIO | None = None, every: float = EVERY) -> Iter
     """What a single long job is at: yields what is to be told each step, in a word.
 
     On a terminal the last step stands on one line with the time that has passed; elsewhere each has a line of its own,
-    and one more says every `every` seconds that the job goes on.
+    and one more says every `every` seconds that the job goes on. Lines of a job that raises within `PATIENCE` are
+    never shown.
 
     >>> with steps("direct", stream=sys.stdout) as tell:
     ...     tell("fitting 1000 examples")
@@ -100,27 +102,38 @@ def steps(name: str, stream: TextIO | None = None, every: float = EVERY) -> Iter
         with _clock(name, stream) as tell:
             yield tell
         return
-    ended, lock, began = threading.Event(), threading.Lock(), time.monotonic()
-    last = name
+    ended, lock, began, patience = threading.Event(), threading.Lock(), time.monotonic(), min(PATIENCE, every)
+    last, waiting = name, list[str]()
+
+    def say(*lines: str, hold: bool = False) -> None:
+        with lock:
+            waiting.extend(map(printable, lines))
+            while waiting and not hold:
+                print(waiting.pop(0), file=stream, flush=True)
 
     def tell_line(line: str) -> None:
         nonlocal last
         last = line
-        with lock:
-            print(printable(line), file=stream, flush=True)
+        say(line, hold=time.monotonic() - began < patience)
 
     def remind() -> None:
+        if not ended.wait(patience):
+            say()
         while not ended.wait(every):
-            with lock:
-                print(f"{printable(last)}; {time.monotonic() - began:.0f} s so far", file=stream, flush=True)
+            say(f"{last}; {time.monotonic() - began:.0f} s so far")
 
     reminder = threading.Thread(target=remind, daemon=True)
     reminder.start()
     try:
         yield tell_line
+    except BaseException:
+        with lock:
+            waiting.clear()
+        raise
     finally:
         ended.set()
         reminder.join()
+        say()
 
 
 @contextmanager

@@ -208,7 +208,7 @@ class Provable(Learner):
         control: bool = True,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(heads, random_state)  # type: ignore[arg-type]  # "auto" too
+        super().__init__(heads, random_state)
         self.mode = mode
         self.rounds = rounds
         self.polish = polish

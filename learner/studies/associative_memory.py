@@ -242,11 +242,10 @@ def claim(seen: Mapping[str, Any], hidden: Mapping[str, Any]) -> str:
     'the intervals overlap, so neither for the paper nor against it'
     """
     near, far = distance(seen), distance(hidden)
-    if None not in (near.high, far.low, near.low, far.high):
-        if near.high < far.low:  # type: ignore[operator]
-            return "nearer where data identify the head, as the paper claims"
-        if far.high < near.low:  # type: ignore[operator]
-            return "farther where data identify the head, against the paper"
+    if near.high is not None and far.low is not None and near.high < far.low:
+        return "nearer where data identify the head, as the paper claims"
+    if far.high is not None and near.low is not None and far.high < near.low:
+        return "farther where data identify the head, against the paper"
     return "the intervals overlap, so neither for the paper nor against it"
 
 

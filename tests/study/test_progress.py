@@ -2,6 +2,9 @@
 
 import io
 import time
+from contextlib import nullcontext
+
+import pytest
 
 from hardness.study.progress import steps
 
@@ -47,3 +50,13 @@ def test_a_job_that_fails_ends_its_reminder():
         said = stream.getvalue()
     time.sleep(0.1)
     assert stream.getvalue() == said
+
+
+@pytest.mark.parametrize("fails", [True, False])
+def test_what_fails_at_once_says_no_more_than_why(fails):
+    stream = io.StringIO()
+    with pytest.raises(ValueError, match="no") if fails else nullcontext(), steps("direct", stream) as tell:
+        tell("learning")
+        if fails:
+            raise ValueError("no")
+    assert stream.getvalue() == ("" if fails else "learning\n")
