@@ -153,8 +153,8 @@ def verdict(lines: Table) -> str:
     return (
         f"Right were {right:,} of {sure:,} certified steps, and {lucky:,} of {unsure:,} others. At least half of the "
         f"runs execute all unseen automata after, in times the rank of the span for (states, letters): "
-        f"{', '.join(needs)}. That rank, QA(QA(Q−1) + 1), is polynomial: the paper's claim for such layers, seen "
-        "here on automata."
+        f"{', '.join(needs)}. That rank, QA(QA(Q−1) + 1), is polynomial, as the paper claims of the "
+        "number of examples that such layers need."
     )
 
 

@@ -334,7 +334,7 @@ def test_the_page_shows_outcomes_and_no_caps(written: Path) -> None:
         "own null model",
         "censored",
         "A refusal is the learner",
-        "most runs solve",
+        "solve most of their runs",
         "sgd (products) at every m",
         "mlp, provable, random-features",
         "nowhere",

@@ -166,7 +166,8 @@ def _verdict(found: Places, rows: Iterable[Row]) -> str:
         return "No trial has been run."
     budget = next(iter(rows)).task.budget
     said = [
-        f"Within {budget['samples']:,} examples and {float(budget['work']):.0e} multiply-adds a run, most runs solve:"
+        f"Within {budget['samples']:,} examples and {float(budget['work']):.0e} multiply-adds a run, these learners "
+        "solve most of their runs."
     ]
     for layers in dict.fromkeys(layers for layers, _, _ in found):
         sizes = {m for name, _, m in found if name == layers}
@@ -180,7 +181,7 @@ def _verdict(found: Places, rows: Iterable[Row]) -> str:
                   if own and learner not in whole]  # fmt: skip
         none = [learner for learner, own in won.items() if not own]
         parts += [f"{', '.join(none)} nowhere"] if none else []
-        said.append(f"on {layers}, {'; '.join(parts)}.")
+        said.append(f"On {layers}: {'; '.join(parts)}.")
     return " ".join(said)
 
 
