@@ -21,7 +21,7 @@ from hardness.instance import Instance
 from hardness.studies import catalog
 from hardness.studies.wall import tasks as grid
 from hardness.studies.wall.cells import CONTROL, HARD, NICE, Kind, cells, kind_of, ratio, width_effect
-from hardness.studies.wall.page import BATCH, RATE, how_it_errs, power, write
+from hardness.studies.wall.page import BATCH, RATE, how_it_errs, noise, power, write
 from hardness.studies.wall.trial import trial
 from hardness.study.growth.calibration import calibration
 from hardness.study.growth.verdict import GROWS, growth
@@ -234,6 +234,10 @@ def test_the_rule_on_growth_is_tested_on_the_grid_of_the_page():
     assert half >= 0.8
     assert f"finds {min(half, whole):.0%} to {max(half, whole):.0%} of costs that grow with N" in power(rates)
     assert power([]) == ""
+    assert f"{judged.tau:.2f} in log cost, the runs of a cell explain" in noise(judged)
+    alone = re.search(r"alone the word came up in ([\d.]+)% of those that grow as C\(d−1, m\)\^0.5", noise(judged))
+    assert alone is not None
+    assert float(alone[1]) / 100 >= half
     worst = max(row.of(GROWS) for row in rates if row.kind == "other f(d) g(m)")
     assert f"products f(d)·g(m) of other functions, {worst:.1%} at most here" in said
 

@@ -1,6 +1,7 @@
 """The page of `wall`: costs on hard and nice layers, their ratio, how they grow, and what else was varied."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -115,7 +116,7 @@ def _growth(found: Cells, judged: Mapping[str, Growth], rates: Mapping[str, Sequ
         notes.append(f"On {name}: {one.sentence}")
         if rates[name]:
             notes[-1] += f" {one.degree_sentence}"
-            notes.append(f"The rule on {name}, tested: {how_it_errs(rates[name])}")
+            notes.append(f"The rule on {name}, tested: {how_it_errs(rates[name])} {noise(one)}")
             caption = f"How often each word comes up on simulated costs with the cells, caps and scatter of {name}."
             tables.append((caption, lines(rates[name])))
     drawings = [concepts(found)] if places(found, HARD) else []
@@ -152,6 +153,20 @@ def how_it_errs(rates: Sequence[Frequency]) -> str:
         f"spots remain: sums of powers that cross over, {largest['sum with a crossover']:.1%} at most here, and "
         f"products f(d)·g(m) of other functions, {largest['other f(d) g(m)']:.1%} at most here; the rule rejects "
         "c·dᵃ·mᵇ and asks that the exponent of d rise with m, but f and g are free and no grid has tried them all."
+    )
+
+
+def noise(one: Growth) -> str:
+    """How much of the scatter the runs of a cell leave, and how often the rule would see growth with that part alone.
+
+    The rest is misfit: the simulations of `calibration` have to take it for noise.
+    """
+    alone = calibration(replace(one, omega=0.0), kinds=["growth with N"])
+    each = "; ".join(f"{row.of(GROWS):.1%} of those that grow as {row.name}" for row in alone)
+    return (
+        f"Of the scatter of the medians about c·dᵃ·mᵇ·Nᵏ, {one.tau:.2f} in log cost, the runs of a cell explain "
+        f"{(one.tau**2 - one.omega**2) ** 0.5:.2f}; the rest is how far the costs lie from that law, and the "
+        f"simulations take it for noise. With the noise of the runs alone the word came up in {each}."
     )
 
 
