@@ -237,7 +237,7 @@ def test_the_rule_on_growth_is_tested_on_the_grid_of_the_page():
     assert f"{judged.tau:.2f} in log cost, the runs of a cell explain" in noise(judged)
     alone = re.search(r"alone the word came up in ([\d.]+)% of those that grow as C\(d−1, m\)\^0.5", noise(judged))
     assert alone is not None
-    assert float(alone[1]) / 100 >= half
+    assert float(alone[1]) / 100 >= 0.95  # of 400 data sets, beside 40
     worst = max(row.of(GROWS) for row in rates if row.kind == "other f(d) g(m)")
     assert f"products f(d)·g(m) of other functions, {worst:.1%} at most here" in said
 
