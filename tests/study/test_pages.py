@@ -256,6 +256,21 @@ def test_every_curve_can_be_told_by_its_key_without_colour() -> None:
     assert len(set(several)) == 7
 
 
+def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
+    """Two of them were a formula, and one that cannot be read ended the page."""
+    drawing = figures.Drawing("dollars", 3.4, 2.4)
+    with figures.style("dollars"):
+        axes = drawing.figure.subplots()
+        axes.plot([1, 2], [1e5, 1e7], label="a$\\frac$b")
+        axes.set_yscale("log")
+        axes.set_xticks([1, 2], ["$one$", "two"])
+        axes.legend()
+    svg = drawing.save("svg").decode()
+    assert all(name in svg for name in ("a$\\frac$b", "$one$"))
+    assert "mathdefault" not in re.sub("<!--.*?-->", "", svg)
+    assert drawing.save("pdf")
+
+
 def test_a_drawing_says_what_it_shows_to_who_does_not_see_it() -> None:
     drawing = figures.Drawing("told", 3.4, 2.4)
     drawing.caption, drawing.seen = 'A "rising" line.', "It rises from 1 to 2."

@@ -87,8 +87,13 @@ class Drawing:
         """The figure as `svg` or `pdf`, the same bytes every time."""
         if kind in self._saved:
             return self._saved[kind]
+        from matplotlib.text import Text
+
         undated = dict.fromkeys({"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind])
         stream = io.BytesIO()
+        for text in self.figure.findobj():
+            if isinstance(text, Text) and "$" in text.get_text():  # a power of ten; a stranger's name is no formula
+                text.set_parse_math("\\mathdefault" in text.get_text())
         with style(self.name):
             self.figure.savefig(stream, format=kind, metadata=undated)
         self.figure.set_layout_engine("none")  # laid out once: another format keeps the places
