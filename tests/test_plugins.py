@@ -266,6 +266,7 @@ PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(tr
 """
 
 
+@pytest.mark.slow  # six commands of studies: 18 s of CPU
 def test_an_edit_of_a_studys_own_trial_runs_its_rows_again(commands, site):
     """What the trial imports from beside it counts, another file does not; a trial may be a functools.partial."""
     (site / "own_study.py").write_text(OWN_STUDY)

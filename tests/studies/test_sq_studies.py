@@ -52,7 +52,10 @@ def written(folder: Path, name: str, trial: Callable[[Task, int, float], Outcome
     return verdict, (folder / "index.html").read_text()
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize(
+    "name",
+    [pytest.param(name, marks=pytest.mark.slow if name in ("needs", "rounding-games") else ()) for name in NAMES],
+)
 def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Path) -> None:
     verdict, page = written(tmp_path / "one", name, catalog.get(name).trial)
     written(tmp_path / "two", name, catalog.get(name).trial)

@@ -63,7 +63,7 @@ def here(tmp_path_factory: pytest.TempPathFactory) -> bytes:
     return rows(tmp_path_factory.mktemp("here") / "rows.db", sampled(), workers=0)
 
 
-@pytest.mark.parametrize("workers", [1, 2, pytest.param(4, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("workers", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))])
 def test_the_number_of_workers_changes_nothing(tmp_path: Path, here: bytes, workers: int) -> None:
     assert rows(tmp_path / "rows.db", sampled(), workers=workers) == here
     assert here.count(b",solved,") == len(sampled())
