@@ -302,7 +302,7 @@ def test_12_degenerate_data_gives_a_page_that_says_so(tmp_path: Path, name: str)
 
 
 def test_13_nothing_piped_has_escapes(tmp_path: Path) -> None:
-    runs = [hardness("study", "list"), hardness("study", "--help"), hardness("study", "run", "nonsense")]
+    runs = [hardness("study", "--help"), hardness("study", "run", "nonsense")]
     runs.append(hardness("study", "run", "exponential-in-m", "--dry-run"))
     assert all("\x1b" not in told.stdout + told.stderr for told in runs)
 

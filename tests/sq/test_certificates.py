@@ -437,7 +437,13 @@ def test_rounding_s_top_eigenvalue_is_exact(n: int, q: int, verdict: Callable[[A
     assert verdict(found | {"by": str(Fraction(found["by"]) - Fraction(1, 10**9))})[0] == 1
 
 
-@pytest.mark.parametrize("strategy", ["characters", "random", "low-degree", "sign-batch", "bent", "adaptive", "flat"])
+@pytest.mark.parametrize(
+    "strategy",
+    [
+        *("characters", "random", "low-degree", "sign-batch", "bent", "adaptive"),
+        pytest.param("flat", marks=pytest.mark.slow),
+    ],
+)
 def test_every_strategy_on_parities_leaves_a_checkable_transcript(
     strategy: str, verdict: Callable[[Any], tuple[int, str]]
 ) -> None:

@@ -54,7 +54,10 @@ def written(folder: Path, name: str, trial: Callable[[Task, int, float], Outcome
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=pytest.mark.slow if name in ("needs", "rounding-games") else ()) for name in NAMES],
+    [
+        pytest.param(name, marks=pytest.mark.slow if name in ("needs", "query-frontier", "rounding-games") else ())
+        for name in NAMES
+    ],
 )
 def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Path) -> None:
     verdict, page = written(tmp_path / "one", name, catalog.get(name).trial)
@@ -174,6 +177,7 @@ def test_what_heads_buy_in_rounding_is_what_the_adversaries_say(m: int) -> None:
     assert bought.log2_queries == pytest.approx(log2(adversary_bounds(concepts, 0.1)["window"]), abs=1e-9)
 
 
+@pytest.mark.slow  # every bound of the page: 8 s of CPU
 def test_the_bound_of_the_main_page_is_what_the_adversaries_say() -> None:
     for need in [need for need in proved.needs() if need.line.startswith("rounding")][:4]:
         concepts = RoundingConcepts(need.dim - 1, 97, 2, heads=need.heads)

@@ -241,6 +241,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid, "cells", lambda quick: [("parity", {"dim": 6, "heads": 2})])
 
 
+@pytest.mark.slow  # three runs of the command: 6 s of CPU
 def test_a_learner_of_ones_own_joins(
     toys: Path, small: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
