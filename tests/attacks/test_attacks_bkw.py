@@ -201,7 +201,7 @@ def test_the_attack_finds_no_instance_behind_a_stream():
     assert not {"secret", "seed", "w"} & set(stream.public)
 
 
-@pytest.mark.parametrize(("q", "p", "n"), [(97, 2, 44), (97, 8, 40)])
+@pytest.mark.parametrize(("q", "p", "n"), [pytest.param(97, 2, 44, marks=pytest.mark.slow), (97, 8, 40)])
 def test_rounding_falls_from_a_stream(q, p, n):
     instance = Instance.generate(Rounding(n + 1, q, p), seed=2)
     with Stream(instance, 1) as stream:

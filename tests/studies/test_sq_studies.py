@@ -53,11 +53,7 @@ def written(folder: Path, name: str, trial: Callable[[Task, int, float], Outcome
 
 
 @pytest.mark.parametrize(
-    "name",
-    [
-        pytest.param(name, marks=pytest.mark.slow if name in ("needs", "query-frontier", "rounding-games") else ())
-        for name in NAMES
-    ],
+    "name", [pytest.param(n, marks=() if n in ("head-budget", "exact-games") else pytest.mark.slow) for n in NAMES]
 )
 def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Path) -> None:
     verdict, page = written(tmp_path / "one", name, catalog.get(name).trial)
