@@ -173,7 +173,6 @@ def test_what_heads_buy_in_rounding_is_what_the_adversaries_say(m: int) -> None:
     assert bought.log2_queries == pytest.approx(log2(adversary_bounds(concepts, 0.1)["window"]), abs=1e-9)
 
 
-@pytest.mark.slow  # every bound of the page: 8 s of CPU
 def test_the_bound_of_the_main_page_is_what_the_adversaries_say() -> None:
     for need in [need for need in proved.needs() if need.line.startswith("rounding")][:4]:
         concepts = RoundingConcepts(need.dim - 1, 97, 2, heads=need.heads)
