@@ -63,6 +63,7 @@ def commands(site, tmp_path_factory):
     return run
 
 
+@pytest.mark.slow  # five commands: 10 s of CPU
 def test_a_family_and_what_runs_on_it(commands):
     listed, helped, made, checked, sampled, shown, learned, checked_learner, attacked, refused = commands("""
         families --json
@@ -97,6 +98,7 @@ def test_a_family_and_what_runs_on_it(commands):
     assert (refused[0], len(refused[2].splitlines())) == (2, 1)
 
 
+@pytest.mark.slow  # four commands: 8 s of CPU
 def test_a_study(commands):
     listed, ran, status, exported, reported = commands("""
         study list --json
@@ -284,6 +286,7 @@ def test_an_edit_of_a_studys_own_trial_runs_its_rows_again(commands, site):
             assert "2 trials of plug-ins that were edited since will run again" in err
 
 
+@pytest.mark.slow  # every grid twice: 6 s of CPU
 def test_installed_plugins_change_no_shipped_grid(commands):
     code = "from hardness.studies.catalog import STUDIES as S; print([len(S[s].tasks(q)) for s in S for q in (0, 1)])"
     folder = str(commands.folder.parent)

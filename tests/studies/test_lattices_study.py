@@ -28,6 +28,7 @@ def test_a_trial_is_judged_by_the_secret(attack, samples, heads):
     assert (outcome.detail["error_mass"] > 0) == (heads is not None)
 
 
+@pytest.mark.slow  # 4 s of CPU
 def test_the_page_names_what_was_not_foreseen(tmp_path):
     def ended(task):
         if task.solver["attack"] == "bkw":

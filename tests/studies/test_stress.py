@@ -286,6 +286,7 @@ def test_what_cannot_join_is_one_line(
     assert not (tmp_path / "out").exists()
 
 
+@pytest.mark.slow  # 4 s of CPU
 def test_retry_runs_crashed_trials_again_and_keeps_one_row(
     toys: Path, small: None, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -149,6 +149,7 @@ def patterns(value: int) -> list[bytes]:
     return [str(value).encode(), value.to_bytes(width, "little"), value.to_bytes(width, "big"), digits.tobytes()]
 
 
+@pytest.mark.slow  # a search of a whole memory: 6 s of CPU; the cheats of tests/apart run by default
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 @pytest.mark.parametrize("root", [208318547261190367455])
 def test_a_cheating_learner_finds_neither_secret_nor_seed(
