@@ -9,7 +9,7 @@ study: .venv/.installed
 	$(BIN)/hardness study run exponential-in-m --out out/exponential-in-m
 
 test: .venv/.installed-dev
-	$(BIN)/python -m pytest -n 3 --dist loadfile --no-loadscope-reorder -m "not slow"
+	$(BIN)/python -m pytest -n 3 --dist worksteal -m "not slow"
 
 test-all: .venv/.installed-dev
 	$(BIN)/python -m pytest -n 2

@@ -202,12 +202,14 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
 
 def test_strategies_oracles_attacks_and_studies_by_module_and_name(commands, site):
     (site / "lonely.py").write_text(LONELY)
-    played, plain, other, missing, attacked, ran, reported = commands("""
+    _, _, played, plain, other, missing, attacked, ran, reported = commands("""
+        generate mean --dim 6 --tokens 3 --seed 4 --out {}/own
+        sample {}/own --count 20 --seed 1 --out {}/own.npz
         sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy lonely:backwards --seed 0 --json
         sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy characters --seed 0 --json
         sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy characters --oracle lonely:Stubborn --seed 0 --json
         sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy lonely:forwards
-        attack lonely:shrug {}/e.npz --json
+        attack lonely:shrug {}/own.npz --json
         study run mylab:MEAN --quick --workers 1 --out {}/by-module --json
         study report {}/by-module --json
     """)
