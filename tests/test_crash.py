@@ -97,7 +97,7 @@ def exported(path: Path, run_first: bool = False) -> bytes:
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
 def test_01_a_full_disk_is_an_error(tmp_path: Path) -> None:
     with Path("/dev/full").open("w") as full:
-        told = hardness("study", "list", stdout=full, stderr=subprocess.PIPE, capture_output=False)
+        told = hardness("families", stdout=full, stderr=subprocess.PIPE, capture_output=False)
     assert told.returncode == 2
     assert re.fullmatch(r"error: .*\n", told.stderr)
     assert hardness(*PARITY, "--out", "/dev/full").returncode == 2
@@ -118,10 +118,11 @@ def test_02_seed_zero_is_a_seed_and_a_drawn_one_is_recorded(tmp_path: Path) -> N
     [
         ["generate", "parity", "--dim", "4", "--heads", "9", "--out", "never"],
         ["generate", "parity", "--dim", "-4", "--heads", "2", "--out", "never"],
-        ["study", "run", "exponential-in-m", "--workers", "-1"],
-        ["study", "run", "exponential-in-m", "--seed", "-1"],
-        ["study", "run", "exponential-in-m", "--shard", "3/2"],
         ["study", "run", "exponential-in-m", "--shard", "0/2"],
+        *(
+            pytest.param(["study", "run", "exponential-in-m", *words], marks=pytest.mark.slow)
+            for words in (["--workers", "-1"], ["--seed", "-1"], ["--shard", "3/2"])
+        ),
         ["study", "status", "nowhere"],
         ["study", "export", "nowhere", "--out", "x.csv"],
         ["study", "report", "nowhere"],
@@ -181,6 +182,7 @@ def test_05_kill_9_at_random_moments(tmp_path: Path, kills: int) -> None:
     assert exported(tmp_path / "rows.db") == undisturbed(tmp_path)
 
 
+@pytest.mark.slow  # tests/test_interrupt.py tries the first instants by default
 def test_05_an_interrupted_command_says_so_and_goes_on(tmp_path: Path) -> None:
     out = str(tmp_path / "out")
     arguments = ["study", "run", "exponential-in-m", "--quick", "--out", out]

@@ -200,6 +200,7 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
     assert json.loads(made[1])["family"] == "parity"  # a name of the house stays the house's
 
 
+@pytest.mark.slow  # nine commands: 7 s of CPU; the tutorials show each by default
 def test_strategies_oracles_attacks_and_studies_by_module_and_name(commands, site):
     (site / "lonely.py").write_text(LONELY)
     _, _, played, plain, other, missing, attacked, ran, reported = commands("""

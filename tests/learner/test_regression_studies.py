@@ -36,7 +36,7 @@ WANTED: dict[str, Callable[[Task], bool]] = {
 
 @pytest.mark.parametrize(
     "name",
-    [pytest.param(name, marks=() if name == "automata" else pytest.mark.slow) for name in WANTED],
+    [pytest.param(name, marks=pytest.mark.slow) for name in WANTED],
 )
 def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
     study = get(name)

@@ -52,9 +52,7 @@ def written(folder: Path, name: str, trial: Callable[[Task, int, float], Outcome
     return verdict, (folder / "index.html").read_text()
 
 
-@pytest.mark.parametrize(
-    "name", [pytest.param(n, marks=() if n in ("head-budget", "exact-games") else pytest.mark.slow) for n in NAMES]
-)
+@pytest.mark.parametrize("name", [pytest.param(n, marks=() if n == "exact-games" else pytest.mark.slow) for n in NAMES])
 def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Path) -> None:
     verdict, page = written(tmp_path / "one", name, catalog.get(name).trial)
     written(tmp_path / "two", name, catalog.get(name).trial)
