@@ -34,10 +34,8 @@ WANTED: dict[str, Callable[[Task], bool]] = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [pytest.param(name, marks=pytest.mark.slow) for name in WANTED],
-)
+@pytest.mark.slow
+@pytest.mark.parametrize("name", WANTED)
 def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
     study = get(name)
     tasks = [task for task in study.tasks(True) if task.repetition < 2 and WANTED[name](task)]
