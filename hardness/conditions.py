@@ -185,15 +185,14 @@ def _off_lattice(theta: Array) -> Array:
     |θ|_max/1 … |θ|_max/16: finer lattices are near everything. Zeros lie on every lattice and are left out; of more
     than 4096 entries every so-many-th is taken.
     """
-    found = []
+    found, scales = [], np.concatenate([np.geomspace(1 / 8, 1, 256), 1 / np.arange(1, 17)])
     for matrix in theta:
         entries = np.abs(matrix[matrix != 0])
         entries = entries[:: max(1, len(entries) // 4096)]
         if not len(entries):
             found.append(np.nan)
             continue
-        top = entries.max()
-        scales = np.concatenate([np.geomspace(top / 8, top, 256), top / np.arange(1, 17)])
-        parts = entries[None] / scales[:, None]
+        # In units of the largest: an eighth of the least number there is would be 0.
+        parts = (entries / entries.max())[None] / scales[:, None]
         found.append(float(np.abs(parts - np.round(parts)).mean(axis=1).min()))
     return np.array(found)

@@ -52,3 +52,12 @@ def test_nothing_is_invented_where_nothing_can_be_measured() -> None:
     assert table["incoherence of theta"] is None
     assert table["stable rank of theta"] is None
     assert table["sum of w"] is None
+
+
+@pytest.mark.parametrize("least", [5e-324, 1e-300, 1e150])
+def test_the_distance_to_a_lattice_has_no_unit(least: float) -> None:
+    """An eighth of the least number that there is was 0, and no scale: a damaged file of the fuzzers had it."""
+    theta = np.array([[[1.0, 2.0, 3.0], [5.0, 7.0, 11.0], [13.0, 17.0, 19.0]]])
+    found = values(MultiHeadAttention(theta * least, np.ones((1, 3, 3))))["distance of theta to a lattice"]
+    plain = values(MultiHeadAttention(theta, np.ones((1, 3, 3))))["distance of theta to a lattice"]
+    assert found == pytest.approx(plain, rel=1e-12)
