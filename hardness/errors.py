@@ -21,12 +21,14 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
 
     >>> str(unknown("family", "paritty", ["parity", "rounding"]))
     "unknown family 'paritty'; did you mean 'parity'? (known: parity, rounding)"
+    >>> str(unknown("family", "x", ["parity", "rounding"]))
+    "unknown family 'x' (known: parity, rounding)"
     """
     from difflib import get_close_matches
 
     names = sorted(known)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
-    hint = f"; did you mean '{near[0]}'?" if near else ";"
+    hint = f"; did you mean '{near[0]}'?" if near else ""
     return InputError(f"unknown {kind} '{name}'{hint} (known: {', '.join(names)})")
 
 
