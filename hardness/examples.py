@@ -195,6 +195,7 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or shown(error)}") from error
     except (ValueError, LookupError, TypeError, NotImplementedError, pa.ArrowException) as error:
+        # NotImplementedError is what pyarrow says of an encoding that it does not know.
         raise InputError(
             f"{path} is not an examples file of `hardness sample` ({shown(error)}): make it anew"
         ) from error

@@ -43,7 +43,7 @@ class RidgeLearner(RegressorMixin, BaseEstimator, ABC):
 
     def blocks(self, X: Array) -> Iterator[Features]:
         """The features of X, (rows, ·) at a time; not called for a kernel."""
-        raise NotImplementedError
+        raise NotImplementedError  # and so not abstract: a kernel has `gram` in its place
 
     def gram(self, X: Array, Z: Array) -> Array:
         """Inner products of the features of X and of Z: (rows of X, rows of Z)."""

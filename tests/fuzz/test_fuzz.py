@@ -14,7 +14,7 @@ ROOT = HERE.parents[1]
 @pytest.mark.parametrize("kind", ["instances", "examples", "challenges", "answers", "stores", "lines"])
 def test_what_is_damaged_or_random_ends_in_one_line(kind: str) -> None:
     """In a process of its own, as each case takes signals and memory limits for itself."""
-    command = [sys.executable, str(HERE / "driver.py"), "--files", "25", "--lines", "30", "--only", kind]
+    command = [sys.executable, str(HERE / "driver.py"), "--files", "40", "--lines", "60", "--only", kind]
     told = subprocess.run(command, capture_output=True, text=True, timeout=600)
     assert told.returncode == 0, told.stdout + told.stderr
 

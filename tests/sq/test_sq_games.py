@@ -246,7 +246,7 @@ def test_window_games_reach_the_floor(n: int, s: int, tau: float) -> None:
     assert over_floor(n, s, tau) <= 1.06
 
 
-@pytest.mark.parametrize(("n", "s", "tau"), drawn_cells(3, seed=0)[1:])
+@pytest.mark.parametrize(("n", "s", "tau"), drawn_cells(3, seed=0))
 def test_window_games_reach_the_floor_in_cells_nobody_chose(n: int, s: int, tau: float) -> None:
     assert over_floor(n, s, tau) <= 1.06
 

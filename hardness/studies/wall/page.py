@@ -145,15 +145,20 @@ def _said(rates: Sequence[Frequency]) -> dict[str, float]:
 def how_it_errs(rates: Sequence[Frequency]) -> str:
     """How often the rule says that a cost grows: where it does, which is its power, and where it does not."""
     largest = _said(rates)
-    each = "; ".join(f"{row.of(GROWS):.1%} of those that grow as {row.name}" for row in rates
-                      if row.kind == "growth with N")  # fmt: skip
     return (
-        f"of data sets simulated with this grid, these caps and this scatter the word {GROWS} came up in {each}. It "
+        f"of data sets simulated with this grid, these caps and this scatter the word {GROWS} came up in "
+        f"{_seen(rates)}. It "
         f"came up falsely in at most {largest['product law']:.1%} of those from any product law c·dᵃ·mᵇ. Two blind "
         f"spots remain: sums of powers that cross over, {largest['sum with a crossover']:.1%} at most here, and "
         f"products f(d)·g(m) of other functions, {largest['other f(d) g(m)']:.1%} at most here; the rule rejects "
         "c·dᵃ·mᵇ and asks that the exponent of d rise with m, but f and g are free and no grid has tried them all."
     )
+
+
+def _seen(rates: Sequence[Frequency]) -> str:
+    """How often the rule says that a cost grows with N, of each law that does."""
+    growing = [row for row in rates if row.kind == "growth with N"]
+    return "; ".join(f"{row.of(GROWS):.1%} of those that grow as {row.name}" for row in growing)
 
 
 def noise(one: Growth) -> str:
@@ -162,11 +167,10 @@ def noise(one: Growth) -> str:
     The rest is misfit: the simulations of `calibration` have to take it for noise.
     """
     alone = calibration(replace(one, omega=0.0), kinds=["growth with N"])
-    each = "; ".join(f"{row.of(GROWS):.1%} of those that grow as {row.name}" for row in alone)
     return (
         f"Of the scatter of the medians about c·dᵃ·mᵇ·Nᵏ, {one.tau:.2f} in log cost, the runs of a cell explain "
         f"{(one.tau**2 - one.omega**2) ** 0.5:.2f}; the rest is how far the costs lie from that law, and the "
-        f"simulations take it for noise. With the noise of the runs alone the word came up in {each}."
+        f"simulations take it for noise. With the noise of the runs alone the word came up in {_seen(alone)}."
     )
 
 
