@@ -47,6 +47,7 @@ class Student(Learner):
     """
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
+    loads: ClassVar[tuple[str, ...]] = ("learner.kernels_student",)
     report_: StudentReport
 
     def __init__(

@@ -6,11 +6,13 @@ Not one of the tests, since pages are made after the code that makes them: `make
 import json
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 from page_reading import check_columns, unexplained
 
 from hardness.studies import catalog
+from hardness.study.growth.verdict import FITS, INCONCLUSIVE
 from hardness.study.page import report
 
 REPORTS = Path(__file__).parents[1] / "reports"
@@ -18,7 +20,7 @@ FOLDERS = sorted(path.parent for path in REPORTS.glob(f"*/{report.SUMMARY}"))
 MEASURED = [folder for folder in FOLDERS if folder.name in catalog.known()]
 
 
-def summary(folder: Path) -> dict[str, object]:
+def summary(folder: Path) -> dict[str, Any]:
     return dict(json.loads((folder / report.SUMMARY).read_text(encoding="utf-8")))
 
 
@@ -31,6 +33,17 @@ def test_all_rows_come_from_one_clean_commit() -> None:
     assert all(isinstance(commits, list) and len(commits) == 1 for commits in found.values()), found
     assert len({str(commits) for commits in found.values()}) == 1, found
     assert not [name for name, commits in found.items() if "+" in str(commits) or "None" in str(commits)], found
+
+
+def test_the_rule_has_power_on_the_wall_and_no_control_grows() -> None:
+    wall, question = summary(REPORTS / "wall"), summary(REPORTS / "exponential-in-m")
+    for about, control in ((wall, "random layers"), (question, "student on random layer"), (question, "elimination")):
+        assert about["growth"][control]["word"] in (FITS, INCONCLUSIVE), control
+    said = re.search(r"finds (\d+)%.* calls at most ([\d.]+)% of product laws", str(wall["verdict"]))
+    assert said is not None
+    assert float(said[1]) >= 80
+    assert float(said[2]) <= 5
+    assert "Random labels were solved in 0 of" in str(wall["verdict"])
 
 
 @pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)

@@ -291,7 +291,8 @@ def test_an_edit_of_a_studys_own_trial_runs_its_rows_again(commands, site):
 
 @pytest.mark.slow  # every grid twice: 6 s of CPU
 def test_installed_plugins_change_no_shipped_grid(commands):
-    code = "from hardness.studies.catalog import STUDIES as S; print([len(S[s].tasks(q)) for s in S for q in (0, 1)])"
+    grids = "[len(get(name).tasks(quick)) for name in STUDIES for quick in (False, True)]"
+    code = f"from hardness.studies.catalog import STUDIES, get; print({grids})"
     folder = str(commands.folder.parent)
     with_plugins, without = (
         subprocess.run(

@@ -13,6 +13,7 @@ import sys
 import tempfile
 import time
 from contextlib import suppress
+from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -79,7 +80,8 @@ def _trial(control: socket.socket, start: dict[str, Any], handle: int) -> None:
     sys.path[:] = start["paths"]
     for name in start["preload"]:
         with suppress(Exception):
-            registry.get("learner", name)  # of the house: imported once here, not in every child
+            for module in getattr(registry.get("learner", name), "loads", ()):
+                import_module(module)  # of the house: loaded once here, not in every child
     folder = Path(tempfile.mkdtemp(dir="."))
     child = os.fork()
     if child == 0:

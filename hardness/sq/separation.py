@@ -14,7 +14,6 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 FINE = 2**40  # denominators that rounded programs are tried with, last
 DENOMINATORS = (64, 5040, FINE)
@@ -120,6 +119,8 @@ def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[ND
 
     The program's variables are chance times b', so that rare states have small bounds instead of small coefficients.
     """
+    from scipy.optimize import linprog
+
     rows, columns = forms.shape
     cost = np.zeros(columns + 1)
     cost[-1] = -1

@@ -4,45 +4,48 @@ Other packages add theirs under the entry point `hardness.studies`: a mapping fr
 named as ``package.module:STUDY`` as well.
 """
 
+from importlib import import_module
 from pathlib import Path
 
 from hardness import registry
 from hardness.errors import InputError, unknown
-from hardness.studies import exact_games, head_budget, query_frontier, rounding_games
-from hardness.studies.contest.study import STUDIES as CONTESTS
-from hardness.studies.exponential_in_m.study import STUDY as EXPONENTIAL_IN_M
-from hardness.studies.lattices.study import STUDY as LATTICES
-from hardness.studies.needs.study import STUDY as NEEDS
-from hardness.studies.stress.study import STUDY as STRESS
-from hardness.studies.sweep.study import STUDY as SWEEP
-from hardness.studies.wall.study import STUDY as WALL
 from hardness.study.outcome import one_line
 from hardness.study.page.report import place
 from hardness.study.store import Store
 from hardness.study.study import Study
 from hardness.texts import shown
 
-STUDIES = {
-    study.name: study
-    for study in (
-        EXPONENTIAL_IN_M,
-        *CONTESTS,
-        STRESS,
-        WALL,
-        query_frontier.STUDY,
-        NEEDS,
-        rounding_games.STUDY,
-        head_budget.STUDY,
-        exact_games.STUDY,
-        LATTICES,
-    )
+# Where the house's studies are: one is imported when it is asked for, since all of them take seconds.
+STUDIES: dict[str, Study | str] = {
+    "exponential-in-m": "hardness.studies.exponential_in_m.study:STUDY",
+    "who-wins": "hardness.studies.contest.study:CONTEST",
+    "ladder": "hardness.studies.contest.study:RUNGS",
+    "stress": "hardness.studies.stress.study:STUDY",
+    "wall": "hardness.studies.wall.study:STUDY",
+    "query-frontier": "hardness.studies.query_frontier:STUDY",
+    "needs": "hardness.studies.needs.study:STUDY",
+    "rounding-games": "hardness.studies.rounding_games:STUDY",
+    "head-budget": "hardness.studies.head_budget:STUDY",
+    "exact-games": "hardness.studies.exact_games:STUDY",
+    "lattices": "hardness.studies.lattices.study:STUDY",
 }
+UNLISTED = {
+    "sweep": "hardness.studies.sweep.study:STUDY"
+}  # a user's own grid, which has no question before it is written
+
+
+def _loaded(found: Study | str) -> Study:
+    if isinstance(found, Study):
+        return found
+    module, _, name = found.partition(":")
+    study: Study = getattr(import_module(module), name)
+    return study
 
 
 def known() -> dict[str, Study]:
     """All studies by name: the house's, then those of other packages; none takes a name that is already there."""
     house = registry.names("studies", house=True)
-    found = dict(STUDIES)
+    found = {name: _loaded(study) for name, study in STUDIES.items()}
     for name, studies in sorted(registry.each("studies"), key=lambda pair: pair[0] not in house):
         if not isinstance(studies, InputError):
             found = {**studies, **found} if name not in house else found | studies
@@ -60,14 +63,17 @@ def get(name: str) -> Study:
     >>> len(get("exponential-in-m").tasks(True))
     40
     """
-    studies = known() | {SWEEP.name: SWEEP}
+    own = STUDIES | UNLISTED
+    if name in own:
+        return _loaded(own[name])
+    studies = known()
     if name not in studies and ":" in name:
         found = registry.get("studies", name)
         if not isinstance(found, Study):
             raise InputError(f"{name} is no study; a study is a hardness.study.study.Study")
         return found
     if name not in studies:
-        raise unknown("study", name, studies)
+        raise unknown("study", name, [*studies, *UNLISTED])
     return studies[name]
 
 

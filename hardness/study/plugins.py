@@ -68,8 +68,8 @@ def chosen(
     trials. A family that is not on the grid takes the place of those that are, with the parameters of its own example.
     Raises `InputError` for what the study has no place for.
 
-    >>> from hardness.studies.contest.study import STUDIES
-    >>> len(chosen(STUDIES[0], True, only=["lattice"], kept=["rounding"]))
+    >>> from hardness.studies.contest.study import CONTEST
+    >>> len(chosen(CONTEST, True, only=["lattice"], kept=["rounding"]))
     3
     """
     grid = study.tasks(quick)

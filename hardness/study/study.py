@@ -2,7 +2,9 @@
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from importlib import import_module
 from pathlib import Path
+from typing import Any
 
 from hardness.study.outcome import Outcome
 from hardness.study.store import Store
@@ -27,3 +29,13 @@ class Study:
     guard: float = 120.0
     guest: Callable[[bool, str], list[Task]] | None = None
     role: str = "measured"
+
+
+def written_by(module: str, **known: Any) -> Callable[[Store, Path], str]:
+    """The function `write(store, folder, **known)` of a module, for `Study.page`; the module is imported when a page is
+    written, since most commands write none and drawing takes a second to import."""
+
+    def write(store: Store, folder: Path) -> str:
+        return str(import_module(module).write(store, folder, **known))
+
+    return write

@@ -198,6 +198,7 @@ class Provable(Learner):
     """
 
     minimum_width = 16
+    loads = ("learner.provable.kernels",)
 
     def __init__(
         self,

@@ -20,8 +20,16 @@ def false_alarms(table: list[Frequency], kind: str) -> dict[str, float]:
     return {row.name: row.of(GROWS) for row in table if row.kind == kind}
 
 
-def test_the_table_of_the_full_grid() -> None:
-    """What the issue asks for: error at most 5 % on every product law, power at least 0.8, on 400 data sets a truth.
+def committed() -> list[Cell]:
+    """Costs that grow as the root of N in the very cells of `wall`, with its runs and caps."""
+    tasks = [task for task in wall.guest(False, wall.STUDENT) if task.family == "parity"]
+    cells = Counter((task.params["dim"], task.params["heads"], float(task.budget["samples"])) for task in tasks)
+    rng = np.random.default_rng(1)
+    return [cell for (d, m, cap), runs in cells.items() for cell in measured(root, rng, [(d, m)], runs, cap=cap)]
+
+
+def test_the_table_of_a_small_grid() -> None:
+    """Error at most 5 % on every product law, on 400 data sets a truth; growth as N is seen, as a polynomial never.
 
     The error is 2.5 % at most by theory, so more than 20 of 400 come up in 0.2 % of tables a truth. For any other
     f(d) g(m) it is 5 % at most, and three deviations are allowed.
@@ -31,28 +39,29 @@ def test_the_table_of_the_full_grid() -> None:
     assert max(false_alarms(table, "product law").values()) <= 0.05
     assert max(false_alarms(table, "other f(d) g(m)").values()) <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
     growing = {row.name: row for row in table if row.kind == "growth with N"}
-    assert growing["C(d−1, m)^0.5"].of(GROWS) >= 0.8
     assert growing["C(d−1, m)"].of(GROWS) >= 0.95
     assert all(row.of(FITS) == 0 for row in growing.values())
     assert all(abs(sum(row.shares) - 1) < 1e-9 and row.sets == 400 for row in table)
     assert lines(table)[0]["true cost"] == "d¹·m⁰"
-    assert calibration(with_noise(0.35, 0.15), kinds=["growth with N"]) == calibration(
-        with_noise(0.35, 0.15), kinds=["growth with N"]
-    )
+    once, again = (calibration(with_noise(0.35, 0.15), 20, ["growth with N"]) for _ in range(2))
+    assert once == again
 
 
-def test_the_committed_grid_has_the_power() -> None:
-    """On the very cells, runs and caps of `wall`: growth as the root of N is seen in at least 80 % of 400 data sets."""
-    tasks = [task for task in wall.guest(False, wall.STUDENT) if task.family == "parity"]
-    cells = Counter((task.params["dim"], task.params["heads"], float(task.budget["samples"])) for task in tasks)
-    rng = np.random.default_rng(1)
-    own = [cell for (d, m, cap), runs in cells.items() for cell in measured(root, rng, [(d, m)], runs, cap=cap)]
-    assert len(own) >= len(QUICK) + 4
-    found = replace(growth(own), sigma=0.35, omega=0.15, refusal=None)
+@pytest.mark.parametrize(("sigma", "omega"), [(0.35, 0.15), (0.26, 0.55)])
+def test_the_committed_grid_has_the_power(sigma: float, omega: float) -> None:
+    """What the issue asks for: growth as the root of N is seen in at least 80 % of 400 data sets, also where the cells
+    scatter by 0.55 in log cost, more than they do about c d^a m^b N^k."""
+    found = replace(growth(committed()), sigma=sigma, omega=omega, refusal=None)
     power = {row.name: row.of(GROWS) for row in calibration(found, kinds=["growth with N"])}
-    print(f"power on {len(own)} cells of the committed grid: {power}")
     assert power["C(d−1, m)^0.5"] >= 0.8
     assert power["C(d−1, m)"] >= 0.95
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("sigma", "omega"), [(0.05, 0.0), (0.26, 0.27), (0.26, 0.55)])
+def test_the_error_is_held_on_the_committed_grid(sigma: float, omega: float) -> None:
+    found = replace(growth(committed()), sigma=sigma, omega=omega, refusal=None)
+    assert max(false_alarms(calibration(found, kinds=["product law"]), "product law").values()) <= 0.05
 
 
 @pytest.mark.slow
@@ -63,6 +72,33 @@ def test_the_error_is_held(sigma: float, omega: float, grid: list[tuple[int, int
     table = calibration(with_noise(sigma, omega, grid, cap), 1000, ["product law", "other f(d) g(m)"])
     found = false_alarms(table, "product law") | false_alarms(table, "other f(d) g(m)")
     assert max(found.values()) <= 0.05 + 3 * (0.05 * 0.95 / 1000) ** 0.5
+
+
+def test_an_exponent_that_hardly_rises_is_not_called_growing() -> None:
+    """A constant and a power of d m, as random layers cost, with too little noise to hide that the exponent rises."""
+    grid = [(cell.dim, cell.size) for cell in committed()]
+    for seed in range(3):
+        rng = np.random.default_rng(seed)
+        found = growth(measured(lambda d, m: 1e4 * (1 + d * m / 24), rng, grid, sigma=0.05, omega=0.0))
+        assert found.slope is not None
+        assert found.kappa is not None
+        assert min(found.slope.low, found.kappa.low) > 0
+        assert found.growth_p < 0.05
+        assert found.word == INCONCLUSIVE
+
+
+def test_a_bend_is_no_noise() -> None:
+    """A bend in d that all m share widens the scatter about the growth law, and leaves that of the ratios alone."""
+
+    def bent(d: int, m: int) -> float:
+        return root(d, m) * (1 + (d / 16) ** 8)
+
+    straight, curved = (
+        growth(measured(cost, np.random.default_rng(3), omega=0.0, cap=np.inf)) for cost in (root, bent)
+    )
+    assert curved.tau == pytest.approx(straight.tau, rel=0.1)  # odd and even m may be one series here, two there
+    assert curved.misfit > 2 * straight.misfit
+    assert curved.growth_p < curved.wide_p
 
 
 def test_polynomials_fit_where_the_noise_allows_it() -> None:

@@ -11,7 +11,6 @@ from typing import Any
 import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
-from scipy.optimize import linprog
 
 from hardness.compiled.bits import compiled, random_word
 
@@ -102,6 +101,8 @@ def even(signs: NDArray[np.int8], upper: NDArray[Any], lower: NDArray[Any], enou
 
 def apart(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
     """f in [-1, 1] with the largest least value of the forms (R, C); the given one if the solver fails."""
+    from scipy.optimize import linprog
+
     rows, columns = forms.shape
     scaled = forms * columns  # entries of order 1
     cost = np.append(np.zeros(columns), -1.0)

@@ -1,13 +1,12 @@
 """The studies `who-wins` and `ladder`."""
 
-from functools import partial
+from collections.abc import Callable
 
-from hardness.studies.contest.page import write
 from hardness.studies.contest.tasks import LADDER, WHO_WINS, ladder, seconds, who_wins
 from hardness.studies.lattices.tasks import trial as cryptanalysis
 from hardness.studies.trials import trial as plain
 from hardness.study.outcome import Outcome
-from hardness.study.study import Study
+from hardness.study.study import Study, written_by
 from hardness.study.task import Task
 
 
@@ -16,16 +15,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return (cryptanalysis if task.solver["kind"] == "cryptanalysis" else plain)(task, root, guard)
 
 
-STUDIES = tuple(
-    Study(
-        name,
-        question,
-        tasks,
-        seconds,
-        trial,
-        partial(write, question=question),
-        300.0,
-        role="broken",
-    )
-    for name, question, tasks in (("who-wins", WHO_WINS, who_wins), ("ladder", LADDER, ladder))
-)
+def _study(name: str, question: str, tasks: Callable[[bool], list[Task]]) -> Study:
+    page = written_by("hardness.studies.contest.page", question=question)
+    return Study(name, question, tasks, seconds, trial, page, 300.0, role="broken")
+
+
+CONTEST, RUNGS = _study("who-wins", WHO_WINS, who_wins), _study("ladder", LADDER, ladder)

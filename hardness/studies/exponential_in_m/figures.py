@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.studies.exponential_in_m.proved import Need
 from hardness.studies.exponential_in_m.series import ELIMINATION, PRODUCTS, STUDENT_HARD, STUDENT_NICE, Series
+from hardness.studies.wall.figures import SKIPPED, drawn
 from hardness.studies.wall.tasks import SMALL_RUNS
 from hardness.study.growth.cells import Cell
 from hardness.study.page.drawing import INK, LINES, MUTED, RAMP, Drawing, style
@@ -60,12 +61,12 @@ def proved(needs: Sequence[Need]) -> Drawing:
 def measured(found: Mapping[str, Series]) -> Drawing:
     """Examples against m, a panel a dimension: the student on hard and nice layers beside the controls."""
     shown = {name: found[name] for name in LOOKS if name in found}
-    dims = sorted({d for name in (STUDENT_HARD, STUDENT_NICE) if name in found for d, _ in found[name].cells})
-    drawing = Drawing("measured", 1.0 + 2.4 * max(1, len(dims)), 3.8)
+    dims = drawn(place for name in (STUDENT_HARD, STUDENT_NICE) if name in found for place in found[name].cells)
+    drawing = Drawing("measured", max(6.4, 1.0 + 1.9 * len(dims)), 3.8)
     drawing.caption = (
-        f"Examples to success against m, a panel a dimension: medians over runs; bars are {limits()}. A marker is open "
-        "where some runs were censored; a triangle stands at the cap where most were, and says only that the cost is "
-        "larger. Lines join measured cells."
+        f"Examples to success against m, a panel a dimension{SKIPPED}: medians over runs; bars are {limits()}. A "
+        "marker is open where some runs were censored; a triangle stands at the cap where most were, and says only "
+        "that the cost is larger. Lines join measured cells."
     )
     with style(drawing.name):
         from matplotlib.lines import Line2D

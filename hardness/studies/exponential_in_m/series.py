@@ -15,7 +15,6 @@ from hardness.study.task import Task
 STUDENT_HARD, STUDENT_NICE = f"student on {HARD}", f"student on {NICE}"
 PRODUCTS, ELIMINATION = "network handed the products", "elimination"
 ENDED = ("solved", "budget", "wrong")  # a crash, a refusal and a guard are no data
-PLANE = 4  # up to this many heads a series lies on the student's plane
 
 
 @dataclass(frozen=True)

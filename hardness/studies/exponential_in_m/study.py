@@ -1,8 +1,8 @@
 """The study `exponential-in-m`."""
 
-from hardness.studies.exponential_in_m.page import write
 from hardness.studies.exponential_in_m.tasks import QUESTION, guest, seconds, tasks
 from hardness.studies.exponential_in_m.trial import trial
-from hardness.study.study import Study
+from hardness.study.study import Study, written_by
 
-STUDY = Study("exponential-in-m", QUESTION, tasks, seconds, trial, write, guard=600.0, guest=guest, role="answer")
+PAGE = written_by("hardness.studies.exponential_in_m.page")
+STUDY = Study("exponential-in-m", QUESTION, tasks, seconds, trial, PAGE, guard=600.0, guest=guest, role="answer")

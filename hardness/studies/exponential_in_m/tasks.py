@@ -7,6 +7,7 @@ from hardness.study.task import Task
 
 QUESTION = "Does the cost of learning an m-head attention layer grow exponentially in the number of heads m?"
 
+PLANE = [(d, m) for m in (2, 3, 4) for d in (8, 10, 12, 14, 16, 20)] + [(d, m) for m in (5, 6) for d in (8, 10, 12)]
 TOLERANCE = 0.1  # of statistical queries, everywhere on the page
 CHECKED = ((16, 2), (16, 3), (16, 4), (24, 5), (32, 5), (48, 5), (64, 5))  # (d, m) of the games that are played
 PRODUCTS_CAP, PRODUCTS_RUNS = 800_000, 5  # examples and runs of the network that is handed the products
@@ -18,12 +19,18 @@ ROUNDING = [(5, 4), (8, 5)]
 
 def tasks(quick: bool) -> list[Task]:
     """Everything the page measures or checks; `quick` leaves m = 2 and 3 at d = 12 and 16, two runs each."""
-    found = [*games(), *wall.guest(True, wall.STUDENT), *rounding(), *products(), *elimination(), *controls()]
+    found = [*games(), *student(wall.STUDENT), *rounding(), *products(), *elimination(), *controls()]
     return [task for task in found if not quick or _small(task)]
 
 
 def _small(task: Task) -> bool:
-    return int(task.params["heads"]) <= 3 and int(task.params["dim"]) <= 16 and task.repetition < 2
+    return int(task.params["heads"]) <= 3 and int(task.params["dim"]) in (12, 16) and task.repetition < 2
+
+
+def student(learner: str) -> list[Task]:
+    """A learner on hard and on nice layers."""
+    cells = [make(cell) for make in (wall.parity, wall.nice) for cell in PLANE]
+    return wall.runs(cells, wall.SMALL_RUNS, wall.SMALL_CAP, learner)
 
 
 def games() -> list[Task]:
@@ -42,7 +49,7 @@ def products() -> list[Task]:
     solver = {"kind": "learner", "learner": "sgd", "params": {}}
     return [
         Task("parity", {"dim": d, "heads": m}, solver, {"samples": PRODUCTS_CAP}, run)
-        for d, m in wall.SMALL
+        for d, m in PLANE
         for run in range(PRODUCTS_RUNS)
     ]
 
@@ -51,7 +58,7 @@ def elimination() -> list[Task]:
     """Gaussian elimination on noiseless parities: the control of known polynomial cost, and the break."""
     return [
         Task("parity", {"dim": d, "heads": m}, {"kind": "elimination"}, ELIMINATION_SIZES, run)
-        for d, m in dict.fromkeys([*wall.SMALL, *RAY])
+        for d, m in dict.fromkeys([*PLANE, *RAY])
         for run in range(ELIMINATION_RUNS)
     ]
 
@@ -64,7 +71,7 @@ def controls() -> list[Task]:
 
 def guest(quick: bool, learner: str) -> list[Task]:
     """A learner of the user's own on the student's plane."""
-    return [task for task in wall.guest(True, learner) if not quick or _small(task)]
+    return [task for task in student(learner) if not quick or _small(task)]
 
 
 def seconds(task: Task) -> float:

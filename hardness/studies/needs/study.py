@@ -1,8 +1,8 @@
 """The study `needs`."""
 
 from hardness.studies.games import game
-from hardness.studies.needs.page import write
 from hardness.studies.needs.tasks import QUESTION, seconds, tasks
-from hardness.study.study import Study
+from hardness.study.study import Study, written_by
 
-STUDY = Study("needs", QUESTION, tasks, seconds, game, write, guard=600.0, role="proved")
+PAGE = written_by("hardness.studies.needs.page")
+STUDY = Study("needs", QUESTION, tasks, seconds, game, PAGE, guard=600.0, role="proved")

@@ -125,7 +125,8 @@ class Ratio:
     bounded: bool
 
     def __str__(self) -> str:
-        return f"{'at least ' * self.bounded}{self.value:.3g} [{self.low:.3g}, {self.high:.3g}]"
+        high = f"{self.high:.3g}" if np.isfinite(self.high) else "∞"
+        return f"{'at least ' * self.bounded}{self.value:.3g} [{self.low:.3g}, {high}]"
 
 
 def ratio(hard: Runs, nice: Runs) -> Ratio | None:

@@ -1,5 +1,6 @@
 """The figures of `wall`: costs on hard and nice layers with learning curves under them, and cost against N."""
 
+from collections.abc import Iterable
 from math import comb
 from typing import TYPE_CHECKING, Any
 
@@ -13,7 +14,21 @@ if TYPE_CHECKING:
 
 HEADLINE = 16  # the dimension whose ratios are the headline, and whose curves are drawn
 LOOKS: dict[str, tuple[str, str, Any]] = {HARD: (RAMP[6], "o", "-"), NICE: (RAMP[1], "s", (0, (5, 2)))}
+APART = 4  # the dimensions that are drawn: its multiples
+SKIPPED = " (multiples of four with several m; the table has all)"
 Curves = list[tuple[str, list[list[Any]]]]  # a name, and points (examples, explained, correlation)
+
+
+def drawn(places: Iterable[tuple[int, int]]) -> list[int]:
+    """Of cells (d, m), the dimensions that are drawn against m: multiples of four with several m; all if there is none.
+
+    >>> drawn([(8, 2), (8, 3), (10, 2), (10, 3), (12, 2), (12, 3), (32, 2)]), drawn([(32, 2)])
+    ([8, 12], [32])
+    """
+    sizes: dict[int, set[int]] = {}
+    for d, m in places:
+        sizes.setdefault(d, set()).add(m)
+    return sorted(d for d, own in sizes.items() if d % APART == 0 and len(own) > 1) or sorted(sizes)
 
 
 def _mark(drawing: Drawing, axes: "Axes", x: float, runs: Runs, name: str, color: str, marker: str) -> None:
@@ -30,15 +45,15 @@ def _mark(drawing: Drawing, axes: "Axes", x: float, runs: Runs, name: str, color
 
 def costs(found: Cells) -> Drawing:
     """A panel a dimension, and under them one learning curve of each kind of layer."""
-    dims = sorted({d for layers in LOOKS for d, _ in places(found, layers)})
+    dims = drawn(place for layers in LOOKS for place in places(found, layers))
     curves = chosen(found)
     drawing = Drawing("costs", max(6.4, 1.2 + 1.55 * len(dims)), 3.3 + 2.7 * bool(curves))
     drawing.caption = (
-        f"Examples to {EXPLAINED:.0%} of the variance against m, a panel a dimension, on hidden parities (circles) and "
-        "on random layers (squares): medians with the range of the solved runs; open where some runs were censored, a "
-        "triangle at the cap where most were. Below, one run of each kind, the first of its cell: the share of the "
-        "variance explained on fresh inputs, and dotted the correlation with the hidden parity where z₀ ≠ 0. The "
-        "broken line is the target; a curve that ends below it was censored there."
+        f"Examples to {EXPLAINED:.0%} of the variance against m, a panel a dimension{SKIPPED}, on hidden parities "
+        "(circles) and on random layers (squares): medians with the range of the solved runs; open where some runs "
+        "were censored, a triangle at the cap where most were. Below, one run of each kind, the first of its cell: "
+        "the share of the variance explained on fresh inputs, and dotted the correlation with the hidden parity where "
+        "z₀ ≠ 0. The broken line is the target; a curve that ends below it was censored there."
     )
     with style(drawing.name):
         from matplotlib.lines import Line2D

@@ -6,11 +6,12 @@ from pathlib import Path
 from typing import Any
 
 from hardness.studies.wall.cells import CONTROL, HARD, NICE, Cells, cells, places, ratio, table, width_effect
-from hardness.studies.wall.figures import HEADLINE, chosen, concepts, costs
+from hardness.studies.wall.figures import HEADLINE, SKIPPED, chosen, concepts, costs, drawn
 from hardness.studies.wall.tasks import QUESTION, STUDENT, WIDTH
 from hardness.studies.wall.trial import BEYOND, FIRST, FITTED, JUDGED, SPACING, TARGETS
 from hardness.study.growth.calibration import Frequency, calibration, lines
-from hardness.study.growth.verdict import GROWS, Growth, growth
+from hardness.study.growth.models import LEVEL
+from hardness.study.growth.verdict import EQUIVALENT, GROWS, Growth, growth
 from hardness.study.page.drawing import LINES, MARKERS, MUTED, RAMP, Drawing, style
 from hardness.study.page.sections import Section, sections_page
 from hardness.study.store import Row, Store
@@ -128,9 +129,10 @@ def power(rates: Sequence[Frequency]) -> str:
     if not rates:
         return ""
     found = [row.of(GROWS) for row in rates if row.kind == "growth with N"]
+    ends = " to ".join(dict.fromkeys(f"{share:.0%}" for share in (min(found), max(found))))
     return (
-        f" (by simulation at this grid and scatter the rule finds {min(found):.0%} to {max(found):.0%} of costs that "
-        f"grow with N, and calls at most {_said(rates)['product law']:.1%} of product laws c·dᵃ·mᵇ growing)"
+        f" (by simulation at this grid and scatter the rule finds {ends} of costs that grow with N, and calls at most "
+        f"{_said(rates)['product law']:.1%} of product laws c·dᵃ·mᵇ growing)"
     )
 
 
@@ -151,7 +153,8 @@ def how_it_errs(rates: Sequence[Frequency]) -> str:
         f"came up falsely in at most {largest['product law']:.1%} of those from any product law c·dᵃ·mᵇ. Two blind "
         f"spots remain: sums of powers that cross over, {largest['sum with a crossover']:.1%} at most here, and "
         f"products f(d)·g(m) of other functions, {largest['other f(d) g(m)']:.1%} at most here; the rule rejects "
-        "c·dᵃ·mᵇ and asks that the exponent of d rise with m, but f and g are free and no grid has tried them all."
+        f"c·dᵃ·mᵇ and asks that the exponent of d rise by more than {EQUIVALENT} a head, but f and g are free and no "
+        "grid has tried them all."
     )
 
 
@@ -162,15 +165,16 @@ def _seen(rates: Sequence[Frequency]) -> str:
 
 
 def noise(one: Growth) -> str:
-    """How much of the scatter the runs of a cell leave, and how often the rule would see growth with that part alone.
-
-    The rest is misfit: the simulations of `calibration` have to take it for noise.
-    """
-    alone = calibration(replace(one, omega=0.0), kinds=["growth with N"])
+    """What is taken for noise, and what the rule would say if the misfit of the growth law were noise as well."""
+    runs = max(one.tau**2 - one.omega**2, 0.0)
+    wide = calibration(replace(one, omega=max(one.misfit**2 - runs, 0.0) ** 0.5), kinds=["growth with N"])
+    rejected = "rejected" if one.wide_p < LEVEL else "not rejected"
     return (
-        f"Of the scatter of the medians about c·dᵃ·mᵇ·Nᵏ, {one.tau:.2f} in log cost, the runs of a cell explain "
-        f"{(one.tau**2 - one.omega**2) ** 0.5:.2f}; the rest is how far the costs lie from that law, and the "
-        f"simulations take it for noise. With the noise of the runs alone the word came up in {_seen(alone)}."
+        f"The medians scatter by {one.tau:.2f} in log cost about f(d)·g(m)·d^(λm), where f and g are free; the runs of "
+        f"a cell explain {runs**0.5:.2f} of that, and the simulations draw the rest as a random effect of the cell. "
+        f"About c·dᵃ·mᵇ·Nᵏ they scatter by {one.misfit:.2f}: the costs have bends that this law has not. If all of "
+        f"that counted as noise, c·dᵃ·mᵇ would be {rejected} in favour of growth with N (p-value {one.wide_p:.2g}), "
+        f"and the word would come up in {_seen(wide)}."
     )
 
 
@@ -228,13 +232,13 @@ def ratio_drawing(found: Cells) -> Drawing:
     known = ratios(found)
     drawing = Drawing("ratios", 6.0, 3.6)
     drawing.caption = (
-        "Median examples on parities over those on random layers of the same size, with bootstrap intervals, "
-        "nominally 95 %; a triangle is a lower bound, from a cell whose runs were mostly censored. Where runs were "
-        "censored an interval may have no upper end; it is drawn to twice the largest ratio."
+        f"Median examples on parities over those on random layers of the same size, a curve a dimension{SKIPPED}, with "
+        "bootstrap intervals, nominally 95 %; a triangle is a lower bound, from a cell whose runs were mostly "
+        "censored. Where runs were censored an interval may have no upper end; it is drawn to twice the largest ratio."
     )
     with style(drawing.name):
         axes, top = drawing.figure.subplots(), max(value.value for value in known.values())
-        for i, dim in enumerate(sorted({d for d, _ in known})):
+        for i, dim in enumerate(drawn(known)):
             color, marker = RAMP[i % len(RAMP)], MARKERS[i % len(MARKERS)]
             own = {m: value for (d, m), value in known.items() if d == dim}
             place = {m: m + 0.05 * (i - 2) for m in own}  # beside each other, or their intervals would hide one another

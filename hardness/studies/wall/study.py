@@ -1,8 +1,8 @@
 """The study `wall`."""
 
-from hardness.studies.wall.page import write
 from hardness.studies.wall.tasks import QUESTION, guest, seconds, tasks
 from hardness.studies.wall.trial import trial
-from hardness.study.study import Study
+from hardness.study.study import Study, written_by
 
-STUDY = Study("wall", QUESTION, tasks, seconds, trial, write, guard=3600.0, guest=guest)
+PAGE = written_by("hardness.studies.wall.page")
+STUDY = Study("wall", QUESTION, tasks, seconds, trial, PAGE, guard=3600.0, guest=guest)

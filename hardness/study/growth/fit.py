@@ -53,8 +53,9 @@ class Estimates:
 
     `growth_p`: of a likelihood ratio as large, in favour of growth with N, under the product law; 1 if it is against.
     `product_p`: of one as large in favour of f(d) g(m) d^(lambda m). `split`: odd and even m are taken as two series,
-    by `split_p`. `tau`: standard deviation of the cells around the growth law, of `left` degrees of freedom. `enough`:
-    whether a verdict may be given.
+    by `split_p`. `tau`: standard deviation of the cells around f(d) g(m) d^(lambda m), of `left` degrees of freedom:
+    the noise of all three ratios. `misfit`: the same around the growth law, and `wide_p` what `growth_p` would be if
+    all of that were noise. `enough`: whether a verdict may be given.
     """
 
     kappa: Floats
@@ -65,6 +66,8 @@ class Estimates:
     split_p: Floats
     tau: Floats
     left: Integers
+    misfit: Floats
+    wide_p: Floats
     enough: Bools
 
 
@@ -76,26 +79,30 @@ def estimates(data: Draws, replicates: int = REPLICATES) -> Estimates:
     """
     Y, censored = data.medians()
     one, two = (_Laws.of(data, Y, censored, split) for split in (False, True))
-    split_p = p_value(one.fits["growth"], two.fits["growth"], one.free["growth"], two.free["growth"])
-    split = (split_p < LEVEL) & (two.free["growth"].left >= LEAST)
+    left = two.free["free"].left
+    split_p = p_value(
+        one.fits["growth"], two.fits["growth"], one.free["growth"], two.free["growth"], two.scatter("free"), left
+    )
+    split = (split_p < LEVEL) & (left >= LEAST)
     kappa = np.where(split, two.limits("collapse"), one.limits("collapse"))
     for which, keep in enumerate((~split, split)):
         if replicates and keep.any():
             low, high = _bootstrap(data.sets(keep), bool(which), replicates)
             kappa[1, keep] = np.minimum(kappa[1, keep], low)
             kappa[2, keep] = np.maximum(kappa[2, keep], high)
-    free = one.free["growth"]
     seen = [[len(np.unique(x[~row])) for x in (data.d, data.m)] for row in censored]
     return Estimates(
         kappa=kappa,
         slope=np.where(split, two.limits("free"), one.limits("free")),
-        growth_p=np.where(split, two.growth_p(), one.growth_p()),
+        growth_p=np.where(split, two.growth_p("free"), one.growth_p("free")),
         product_p=np.where(split, two.p("product", "free"), one.p("product", "free")),
         split=split,
         split_p=split_p,
-        tau=np.where(split, two.scatter(), one.scatter()),
-        left=np.where(split, two.free["growth"].left, one.free["growth"].left),
-        enough=(np.min(seen, axis=1) >= LEAST) & (free.left >= LEAST),
+        tau=np.where(split, two.scatter("free"), one.scatter("free")),
+        left=np.where(split, left, one.free["free"].left),
+        misfit=np.where(split, two.scatter("growth"), one.scatter("growth")),
+        wide_p=np.where(split, two.growth_p("growth"), one.growth_p("growth")),
+        enough=(np.min(seen, axis=1) >= LEAST) & (one.free["free"].left >= LEAST),
     )
 
 
@@ -115,15 +122,17 @@ class _Laws:
     def limits(self, name: str) -> Floats:
         return limits(self.fits[name], self.free[name])
 
-    def p(self, null: str, law: str) -> Floats:
-        return np.asarray(p_value(self.fits[null], self.fits[law], self.free[null], self.free[law]))
+    def p(self, null: str, law: str, error: str = "free") -> Floats:
+        """Of the product law, say, within another, at the scatter around `error`."""
+        fits, free = self.fits, self.free
+        return np.asarray(p_value(fits[null], fits[law], free[null], free[law], self.scatter(error), free[error].left))
 
-    def growth_p(self) -> Floats:
+    def growth_p(self, error: str) -> Floats:
         """One where the power of N is negative: that speaks against growth."""
-        return np.where(self.fits["growth"].beta[:, -1] > 0, self.p("product", "growth"), 1.0)
+        return np.where(self.fits["growth"].beta[:, -1] > 0, self.p("product", "growth", error), 1.0)
 
-    def scatter(self) -> Floats:
-        return scatter(self.fits["growth"], self.free["growth"])
+    def scatter(self, name: str) -> Floats:
+        return scatter(self.fits[name], self.free[name])
 
 
 def _bootstrap(data: Draws, split: bool, replicates: int) -> Floats:

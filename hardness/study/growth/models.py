@@ -14,7 +14,7 @@ import numpy as np
 from hardness.study.growth.cells import Bools, Floats, Integers
 
 FLOOR = 0.01  # of the scatter: costs that differ by one per cent are not told apart
-ROUNDS, TOLERANCE = 100, 1e-4  # of EM: rounds at most, and the change of a coefficient that ends it
+ROUNDS, TOLERANCE = 100, 1e-4  # of EM: rounds at most, and the change of an entry that ends it
 LEVEL = 0.05  # every limit is one that the truth lies beyond in 5 % of data sets
 
 
@@ -82,36 +82,53 @@ def fit(X: Floats, Y: Floats, censored: Bools, weights: Floats | None = None) ->
     sigma = np.maximum(np.sqrt(error), FLOOR)
     some = censored.any(axis=-1)
     if some.any():
-        each = np.broadcast_to(solve, (*Y.shape[:-1], *solve.shape[-2:]))[some]
-        beta[some], sigma[some] = _expected(X, each, Y[some], censored[some], w[some], sigma[some])
+        solve = solve.reshape(-1, *solve.shape[-2:])
+        which = np.broadcast_to(np.arange(len(solve)), some.shape)[some]
+        beta[some], sigma[some] = _expected(X, solve, which, Y[some], censored[some], w[some], beta[some])
     z = (Y - beta @ X.T) / sigma[..., None]
     density = -(z**2) / 2 - np.log(sigma[..., None] * np.sqrt(2 * np.pi))
     density[censored] = log_ndtr(-z[censored])
     return Fit(beta, sigma, (w * density).sum(axis=-1))
 
 
-def _expected(X: Floats, solve: Floats, Y: Floats, censored: Bools, w: Floats, sigma: Floats) -> tuple[Floats, Floats]:
-    """EM for rows Y (K, n) with censored entries: coefficients and scatter. Rows that have settled are left alone."""
+def _expected(
+    X: Floats, solve: Floats, which: Integers, Y: Floats, censored: Bools, w: Floats, beta: Floats
+) -> tuple[Floats, Floats]:
+    """EM for rows Y (K, n) with c censored entries at most: coefficients and scatter; `which` (K,) of `solve` is a
+    row's, and `beta` its least-squares fit.
+
+    With H = X solve and r the residuals of that fit, entries raised by delta have means X beta + H delta and the sum
+    of squares w (r^2 + delta (2 r + delta - H delta)), as r is orthogonal to X: so a round is one of the censored
+    entries alone. Rows that have settled are left alone.
+    """
     from scipy.special import log_ndtr
 
-    beta, filled, extra = np.zeros((len(Y), X.shape[1])), Y.copy(), np.zeros_like(Y)
-    going = np.arange(len(Y))
+    order = np.argsort(~censored, axis=1, kind="stable")[:, : censored.sum(axis=1).max()]
+    lost, y, v = (
+        np.take_along_axis(censored, order, 1),
+        np.take_along_axis(Y, order, 1),
+        np.take_along_axis(w, order, 1),
+    )
+    H = (X @ solve)[which[:, None, None], order[:, :, None], order[:, None, :]]
+    fitted = (X[order] @ beta[..., None])[..., 0]
+    squares, weight = (w * (Y - beta @ X.T) ** 2).sum(axis=1), w.sum(axis=1)
+    delta, sigma, extra = np.zeros_like(y), np.zeros(len(y)), np.zeros_like(y)
+    going = np.arange(len(y))
     for _ in range(ROUNDS):
-        fresh = np.einsum("kpn,kn->kp", solve[going], filled[going])
-        moved = np.abs(fresh - beta[going]).max(axis=1) > TOLERANCE
-        beta[going], mean = fresh, fresh @ X.T
-        error = (w[going] * ((filled[going] - mean) ** 2 + extra[going])).sum(axis=-1) / w[going].sum(axis=-1)
-        sigma[going] = np.maximum(np.sqrt(error), FLOOR)
-        going, mean = going[moved], mean[moved]
+        now, shift = delta[going], (H[going] @ delta[going][..., None])[..., 0]
+        gain = now * (2 * (y - fitted)[going] + now - shift) + extra[going]
+        s = np.sqrt((squares[going] + (v[going] * gain).sum(axis=1)) / weight[going])
+        sigma[going] = s = np.maximum(s, FLOOR)
+        mean = fitted[going] + shift
+        z = (y[going] - mean) / s[:, None]
+        hazard = np.exp(-(z**2) / 2 - log_ndtr(-z)) / np.sqrt(2 * np.pi)
+        delta[going] = np.where(lost[going], mean + s[:, None] * hazard - y[going], 0.0)
+        extra[going] = np.where(lost[going], s[:, None] ** 2 * np.maximum(1 + z * hazard - hazard**2, 0), 0.0)
+        going = going[np.abs(delta[going] - now).max(axis=1) > TOLERANCE]
         if not going.size:
             break
-        row, column = np.nonzero(censored[going])
-        at, s, lost = mean[row, column], sigma[going][row], (going[row], column)
-        z = (Y[lost] - at) / s
-        hazard = np.exp(-(z**2) / 2 - log_ndtr(-z)) / np.sqrt(2 * np.pi)
-        filled[lost] = at + s * hazard
-        extra[lost] = s**2 * np.maximum(1 + z * hazard - hazard**2, 0)
-    return beta, sigma
+    raised = np.take_along_axis(solve[which], order[:, None, :], 2)
+    return beta + (raised @ delta[..., None])[..., 0], sigma
 
 
 @dataclass(frozen=True)
@@ -159,14 +176,16 @@ def limits(found: Fit, free: Freedom) -> Floats:
     return np.stack([value, value - half, value + half])
 
 
-def p_value(null: Fit, law: Fit, less: Freedom, more: Freedom) -> Any:
-    """P (D,) of a likelihood ratio at least this large if `null`, of freedom `less`, holds within `law`.
+def p_value(null: Fit, law: Fit, less: Freedom, more: Freedom, error: Floats, left: Integers) -> Any:
+    """P (D,) of a likelihood ratio at least this large if `null`, of freedom `less`, holds within `law`, at a scatter
+    `error` of `left` degrees of freedom.
 
-    With Gaussian scatter that is estimated, and no censored cell, the ratio is that of an F test and so is its level.
+    That is the scatter around a law that holds both, estimated beside them: a shape that `law` lacks is no noise. With
+    Gaussian scatter, and no censored cell, the ratio is that of an F test and so is its level.
     """
     from scipy.stats import f
 
-    extra, left = more.rank - less.rank, more.left
+    extra = more.rank - less.rank
     gain = np.expm1(np.clip(2 * (law.likelihood - null.likelihood) / np.maximum(more.n, 1), 0, 700))
-    valid = (extra > 0) & (left > 0)
-    return np.where(valid, f.sf(gain * left / np.maximum(extra, 1), np.maximum(extra, 1), np.maximum(left, 1)), 1.0)
+    ratio = gain * more.n * (law.sigma / error) ** 2 / np.maximum(extra, 1)
+    return np.where((extra > 0) & (left > 0), f.sf(ratio, np.maximum(extra, 1), np.maximum(left, 1)), 1.0)
