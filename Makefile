@@ -3,6 +3,9 @@
 PYTHON ?= python3
 BIN := .venv/bin
 
+# What is compiled is kept: the tests start some hundred processes, and each would compile the lab anew.
+unexport PYTHONDONTWRITEBYTECODE
+
 .PHONY: study test test-all check-reports lint docs dist lock bench proofs fuzz crash clean
 
 study: .venv/.installed

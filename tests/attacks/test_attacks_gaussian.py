@@ -1,9 +1,9 @@
 """Elimination against galois and against its own law under label noise (theory 4.1)."""
 
+from functools import cache
 from math import gcd
 
 import flint
-import galois
 import numpy as np
 import pytest
 from attack_examples import centred, examples, support, support_secret
@@ -17,7 +17,13 @@ from hardness.attacks.kernels_gf import pack_rows, pooled_gauss, unpack_rows
 from hardness.attacks.search import search
 from hardness.errors import InputError
 
-GF2 = galois.GF(2)
+
+@cache
+def GF2() -> type:
+    """Compiled where it is used, as that takes seconds."""
+    import galois
+
+    return galois.GF(2)
 
 
 @settings(max_examples=60, deadline=None)
@@ -27,7 +33,7 @@ def test_row_reduce_is_galois_row_reduce(rows, columns, rank, seed):
     rng = np.random.default_rng(seed)
     A = rng.integers(0, 2, (rows, rank)) @ rng.integers(0, 2, (rank, columns)) % 2
     reduced, pivots = row_reduce(A)
-    expected = np.asarray(GF2(A.astype(np.uint8)).row_reduce())
+    expected = np.asarray(GF2()(A.astype(np.uint8)).row_reduce())
     assert (reduced == expected).all()
     lead = [int(np.flatnonzero(row)[0]) for row in expected if row.any()]
     assert pivots.tolist() == lead

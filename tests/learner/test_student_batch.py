@@ -10,7 +10,11 @@ from hardness.instance import Instance
 from learner.student import Student
 from learner.student_batch import Students
 
-torch = pytest.importorskip("torch")
+
+@pytest.fixture(autouse=True)
+def torch():
+    """Imported where it is used: that takes seconds, and every process that collects the tests would wait for them."""
+    return pytest.importorskip("torch")
 
 
 def examples(family: object, count: int, students: int = 3) -> tuple[np.ndarray, np.ndarray]:
@@ -54,8 +58,9 @@ def test_bad_arrays_are_refused():
             Students(seeds=[0, 1, 2]).partial_fit(x, y)
 
 
-@pytest.mark.skipif(not torch.cuda.is_available(), reason="no GPU")
-def test_a_gpu_learns_the_same():
+def test_a_gpu_learns_the_same(torch):
+    if not torch.cuda.is_available():
+        pytest.skip("no GPU")
     X, Y = examples(Parity(8, 2), 3200)
     both = [Students(seeds=[0, 1, 2], device=device).partial_fit(X, Y).layers() for device in ("cpu", "cuda")]
     assert np.allclose(both[0][0], both[1][0], atol=2e-3)

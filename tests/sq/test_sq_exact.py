@@ -172,7 +172,7 @@ def test_a_solver_that_fails_decides_nothing(monkeypatch: pytest.MonkeyPatch) ->
     class Failed:
         status, message = 4, "numerical difficulties"
 
-    monkeypatch.setattr("hardness.sq.separation.linprog", lambda *_, **__: Failed())
+    monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: Failed())
     with pytest.raises(Undecided, match="status 4"):
         separate(np.array([[0, 2, -2, 0]]), np.array([Fraction(1, 4)] * 4), Fraction(1, 4))
 
