@@ -66,7 +66,11 @@ def _verdict(rows: list[Row], found: Mapping[str, Series], rates: Sequence[Frequ
             f"on hidden parities as on random layers of the same size (bootstrap intervals, nominally 95 %): {values}."
         )
     if STUDENT_HARD in found:
-        said.append(f"The growth of its cost on parities is judged {found[STUDENT_HARD].growth.word}{power(rates)}.")
+        largest = max(d for d, _ in found[STUDENT_HARD].cells)
+        said.append(
+            f"The growth of its cost on parities, here up to d = {largest}, is judged "
+            f"{found[STUDENT_HARD].growth.word}{power(rates)}; the study wall judges it on more and on larger layers."
+        )
     if ELIMINATION in found:
         eliminated = found[ELIMINATION].cells
         d, m = max(eliminated)

@@ -168,12 +168,12 @@ def noise(one: Growth) -> str:
     """What is taken for noise, and what the rule would say if the misfit of the growth law were noise as well."""
     runs = max(one.tau**2 - one.omega**2, 0.0)
     wide = calibration(replace(one, omega=max(one.misfit**2 - runs, 0.0) ** 0.5), kinds=["growth with N"])
-    rejected = "rejected" if one.wide_p < LEVEL else "not rejected"
+    rejected = "would be" if one.wide_p < LEVEL else "would not be"
     return (
         f"The medians scatter by {one.tau:.2f} in log cost about f(d)·g(m)·d^(λm), where f and g are free; the runs of "
         f"a cell explain {runs**0.5:.2f} of that, and the simulations draw the rest as a random effect of the cell. "
         f"About c·dᵃ·mᵇ·Nᵏ they scatter by {one.misfit:.2f}: the costs have bends that this law has not. If all of "
-        f"that counted as noise, c·dᵃ·mᵇ would be {rejected} in favour of growth with N (p-value {one.wide_p:.2g}), "
+        f"that counted as noise, c·dᵃ·mᵇ {rejected} rejected in favour of growth with N (p-value {one.wide_p:.2g}), "
         f"and the word would come up in {_seen(wide)}."
     )
 
