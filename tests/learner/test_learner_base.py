@@ -3,6 +3,7 @@
 import json
 import subprocess
 import sys
+from importlib.util import find_spec
 from pathlib import Path
 
 import numpy as np
@@ -254,3 +255,11 @@ def test_hardness_never_imports_learner() -> None:
     loaded = "any(name.split('.')[0] == 'learner' for name in sys.modules)"
     script = f"import sys, hardness.learning, hardness.cli.learn; sys.exit({loaded})"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
+
+
+def test_what_a_fit_loads_late_exists_and_is_there_when_the_child_is_forked() -> None:
+    """Of every learner of the house; a name that is misspelt would only cost time, unseen."""
+    for name in registry.names("learner", house=True):
+        for module in getattr(registry.get("learner", name), "loads", ()):
+            assert find_spec(module) is not None, (name, module)
+    assert registry.get("learner", "student").loads

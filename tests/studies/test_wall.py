@@ -21,7 +21,7 @@ from hardness.instance import Instance
 from hardness.studies import catalog
 from hardness.studies.wall import tasks as grid
 from hardness.studies.wall.cells import CONTROL, HARD, NICE, Kind, cells, kind_of, ratio, width_effect
-from hardness.studies.wall.page import BATCH, RATE, how_it_errs, noise, power, write
+from hardness.studies.wall.page import BATCH, RATE, how_it_errs, noise, power, without, write
 from hardness.studies.wall.trial import trial
 from hardness.study.growth.calibration import calibration
 from hardness.study.growth.verdict import GROWS, growth
@@ -240,7 +240,25 @@ def test_the_rule_on_growth_is_tested_on_the_grid_of_the_page():
     assert f"scatter by {judged.tau:.2f} in log cost about f(d)·g(m)·d^(λm)" in said
     assert f"they scatter by {judged.misfit:.2f}" in said
     assert f"(p-value {judged.wide_p:.2g})" in said
-    assert re.search(r"the word would come up in [\d.]+% of those that grow as C\(d−1, m\)\^0.5", said)
+    runs = judged.tau**2 - judged.omega**2
+    wide = calibration(replace(judged, omega=max(judged.misfit**2 - runs, 0.0) ** 0.5), kinds=["growth with N"])
+    assert f"the word would come up in {wide[0].of(GROWS):.1%} of those that grow as {wide[0].name}" in said
+    worst = max(row.of(GROWS) for row in rates if row.kind == "other f(d) g(m)")
+    assert f"products f(d)·g(m) of other functions, {worst:.1%} at most here" in how_it_errs(rates)
+    crossing = max(row.of(GROWS) for row in rates if row.kind == "sum with a crossover")
+    assert f"up to {crossing:.0%} of those of a sum of powers that crosses over" in power(rates)
+
+
+def test_the_page_says_what_hangs_on_one_m():
+    """Growth that only m = 4 shows: without its cells the word is another, and the sentence says so."""
+    rng = np.random.default_rng(2)
+    law = {(d, m): 1e4 * d * (d / 8) ** (3 * (m == 4)) for m in (2, 3, 4) for d in range(8, 25, 2)}
+    drawn = {place: [int(cost * rng.lognormal(0, 0.05)) for _ in range(5)] for place, cost in law.items()}
+    judged = growth([runs.cell for runs in cells(rows({}, "parity", drawn, cap=10**9))[Kind(HARD)].values()])
+    assert judged.word == GROWS
+    said = without(judged)
+    assert "NO VERDICT without m = 4" in said
+    assert f"{judged.exponents[4]} at m = 4" in said
 
 
 def test_the_page_says_how_the_student_is_made():

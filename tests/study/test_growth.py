@@ -35,7 +35,7 @@ def test_the_table_of_a_small_grid() -> None:
     f(d) g(m) it is 5 % at most, and three deviations are allowed.
     """
     table = calibration(with_noise(0.35, 0.15))
-    assert len(table) == sum(map(len, KINDS.values())) == 35
+    assert len(table) == sum(map(len, KINDS.values())) == 37
     assert max(false_alarms(table, "product law").values()) <= 0.05
     assert max(false_alarms(table, "other f(d) g(m)").values()) <= 0.05 + 3 * (0.05 * 0.95 / 400) ** 0.5
     growing = {row.name: row for row in table if row.kind == "growth with N"}

@@ -133,8 +133,9 @@ def _measured(rows: list[Row], found: Mapping[str, Series], rates: Sequence[Freq
         "On the same axes stand a network that is handed the products of the two tokens, in which a parity is one "
         "character of m bits (a best case, and labelled so: it counts examples to nine tenths of right signs), and "
         "elimination, whose cost is known to be polynomial: the control of the verdict.",
-        "This page is made in minutes, so that its layers are small. The study wall runs the same student on more and "
-        "on larger layers, and where the two pages differ it reaches further.",
+        "This page is made in minutes, so that its grid is small, and has many heads only where there are few "
+        "dimensions. The study wall has the same student on a grid that is several times as large, and where the two "
+        "pages differ its word weighs more.",
         f"Random labels, an independent sign an example, were solved in {won} of {ended} runs."
         if ended
         else "No run on random labels has ended.",

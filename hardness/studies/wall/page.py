@@ -117,7 +117,7 @@ def _growth(found: Cells, judged: Mapping[str, Growth], rates: Mapping[str, Sequ
         notes.append(f"On {name}: {one.sentence}")
         if rates[name]:
             notes[-1] += f" {one.degree_sentence}"
-            notes.append(f"The rule on {name}, tested: {how_it_errs(rates[name])} {noise(one)}")
+            notes.append(f"The rule on {name}, tested: {how_it_errs(rates[name])} {noise(one)} {without(one)}")
             caption = f"How often each word comes up on simulated costs with the cells, caps and scatter of {name}."
             tables.append((caption, lines(rates[name])))
     drawings = [concepts(found)] if places(found, HARD) else []
@@ -130,9 +130,11 @@ def power(rates: Sequence[Frequency]) -> str:
         return ""
     found = [row.of(GROWS) for row in rates if row.kind == "growth with N"]
     ends = " to ".join(dict.fromkeys(f"{share:.0%}" for share in (min(found), max(found))))
+    most = _said(rates)
     return (
-        f" (by simulation at this grid and scatter the rule finds {ends} of costs that grow with N, and calls at most "
-        f"{_said(rates)['product law']:.1%} of product laws c·dᵃ·mᵇ growing)"
+        f" (by simulation at this grid and scatter the rule finds {ends} of costs that grow with N, and calls growing "
+        f"at most {most['product law']:.1%} of data sets of a product law c·dᵃ·mᵇ, but up to "
+        f"{most['sum with a crossover']:.0%} of those of a sum of powers that crosses over)"
     )
 
 
@@ -168,13 +170,29 @@ def noise(one: Growth) -> str:
     """What is taken for noise, and what the rule would say if the misfit of the growth law were noise as well."""
     runs = max(one.tau**2 - one.omega**2, 0.0)
     wide = calibration(replace(one, omega=max(one.misfit**2 - runs, 0.0) ** 0.5), kinds=["growth with N"])
-    rejected = "would be" if one.wide_p < LEVEL else "would not be"
+    would = "would be" if one.wide_p < LEVEL else "would not be"
+    ratio = (
+        f"c·dᵃ·mᵇ {would} rejected in favour of it (p-value {one.wide_p:.2g})"
+        if one.k > 0
+        else "the power of N would stay negative"
+    )
     return (
         f"The medians scatter by {one.tau:.2f} in log cost about f(d)·g(m)·d^(λm), where f and g are free; the runs of "
         f"a cell explain {runs**0.5:.2f} of that, and the simulations draw the rest as a random effect of the cell. "
         f"About c·dᵃ·mᵇ·Nᵏ they scatter by {one.misfit:.2f}: the costs have bends that this law has not. If all of "
-        f"that counted as noise, c·dᵃ·mᵇ {rejected} rejected in favour of growth with N (p-value {one.wide_p:.2g}), "
-        f"and the word would come up in {_seen(wide)}."
+        f"that counted as noise, {ratio}, and the word would come up in {_seen(wide)}."
+    )
+
+
+def without(one: Growth) -> str:
+    """The exponent of d at each m, and the word that is left when all cells of one m are left out."""
+    sizes = sorted({cell.size for cell in one.cells if not cell.censored})
+    left = {m: growth([cell for cell in one.cells if cell.size != m]).word for m in sizes}
+    slopes = "; ".join(f"{value} at m = {m}" for m, value in one.exponents.items())
+    changed = "; ".join(f"{word} without m = {m}" for m, word in left.items() if word != one.word)
+    return (
+        f"The exponents of d, each over the d that were measured at that m, are {slopes} (one-sided 95 % limits). When "
+        f"all cells of one m are left out, the word {f'becomes {changed}' if changed else 'stays'}."
     )
 
 

@@ -15,7 +15,7 @@ BETWEEN_RUNS = 5  # at odd d
 SMALL_CAP, SMALL_RUNS = 3_000_000, 5
 CONTROL_CAP, CONTROL_RUNS = 10_000_000, 50  # random labels, all cells together
 # So many cells that the rule of `hardness.study.growth` finds growth as the root of N in four of five data sets even if
-# costs scatter by a factor of two about the law: settled by simulation before they were run.
+# costs scatter about it by a factor of 1.7.
 PLANE = [(d, m) for m in (2, 3, 4) for d in range(8, 25, 2)] + [(28, 2), (32, 2)]
 HIGH = [(d, m) for m in (5, 6) for d in range(8, 17, 2)] + [(16, 7), (16, 8)]
 BETWEEN = [(d, m) for m in (2, 3, 4) for d in range(9, 24, 2)] + [(d, m) for m in (5, 6) for d in range(9, 16, 2)]

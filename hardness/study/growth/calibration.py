@@ -32,6 +32,8 @@ PRODUCTS: dict[str, Law] = {f"d{RAISED[a]}·m{RAISED[b]}": product(a, b) for a i
 CROSSOVERS: dict[str, Law] = {
     "100 d + (m/4)¹²·d⁴/64": lambda d, m: np.log(100 * d + (m / 4.0) ** 12 * d**4.0 / 64),
     "10⁴·d + m⁶·d³/16": lambda d, m: np.log(1e4 * d + m**6.0 * d**3.0 / 16),
+    "1 + (d·m/40)²": lambda d, m: np.log(1 + (d * m / 40.0) ** 2),
+    "1 + (d·m/40)³": lambda d, m: np.log(1 + (d * m / 40.0) ** 3),
 }
 OTHERS: dict[str, Law] = {
     "d²·m³, threefold at odd m": lambda d, m: 2 * np.log(d) + 3 * np.log(m) + np.log(3) * (m % 2),

@@ -54,8 +54,8 @@ class Estimates:
     `growth_p`: of a likelihood ratio as large, in favour of growth with N, under the product law; 1 if it is against.
     `product_p`: of one as large in favour of f(d) g(m) d^(lambda m). `split`: odd and even m are taken as two series,
     by `split_p`. `tau`: standard deviation of the cells around f(d) g(m) d^(lambda m), of `left` degrees of freedom:
-    the noise of all three ratios. `misfit`: the same around the growth law, and `wide_p` what `growth_p` would be if
-    all of that were noise. `enough`: whether a verdict may be given.
+    the noise of all three ratios. `misfit`: the same around the growth law, `wide_p` what `growth_p` would be if all of
+    that were noise, and `k` its power of N. `enough`: whether a verdict may be given.
     """
 
     kappa: Floats
@@ -68,6 +68,7 @@ class Estimates:
     left: Integers
     misfit: Floats
     wide_p: Floats
+    k: Floats
     enough: Bools
 
 
@@ -102,6 +103,7 @@ def estimates(data: Draws, replicates: int = REPLICATES) -> Estimates:
         left=np.where(split, left, one.free["free"].left),
         misfit=np.where(split, two.scatter("growth"), one.scatter("growth")),
         wide_p=np.where(split, two.growth_p("growth"), one.growth_p("growth")),
+        k=np.where(split, two.fits["growth"].beta[:, -1], one.fits["growth"].beta[:, -1]),
         enough=(np.min(seen, axis=1) >= LEAST) & (one.free["free"].left >= LEAST),
     )
 

@@ -180,8 +180,9 @@ def p_value(null: Fit, law: Fit, less: Freedom, more: Freedom, error: Floats, le
     """P (D,) of a likelihood ratio at least this large if `null`, of freedom `less`, holds within `law`, at a scatter
     `error` of `left` degrees of freedom.
 
-    That is the scatter around a law that holds both, estimated beside them: a shape that `law` lacks is no noise. With
-    Gaussian scatter, and no censored cell, the ratio is that of an F test and so is its level.
+    That is the scatter around a larger law, so that a shape which `law` lacks is no noise. With Gaussian scatter, no
+    censored cell and a larger law that holds `law` this is an F test. f(d) g(m) d^(lambda m) holds the product law, and
+    log N but for 2 % of its part off that; simulated levels are those of an F test.
     """
     from scipy.stats import f
 

@@ -256,13 +256,17 @@ def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
 
 def tree(rows: Iterable[Row]) -> str:
     """What the rows say of the source tree they were made from, as a sentence."""
-    match dict(origins(rows)).get("commit", []):
+    found = dict(origins(rows))
+    # Cells that a later commit added, run by the code of an earlier one, so that all pages stand on one commit.
+    later = "".join(f", some of them in cells that commit {grid} added to the grid" for grid in found.get("grid", []))
+    match found.get("commit", []):
         case []:
             return ""
         case [commit] if commit == "None":
             return "The rows were made by an installed package."
         case [commit]:
-            return f"The rows were made at commit {commit.rstrip('+')}{', changed since' * commit.endswith('+')}."
+            changed = ", changed since" * commit.endswith("+")
+            return f"The rows were made at commit {commit.rstrip('+')}{changed}{later}."
         case commits:
             return f"The rows were made at {len(commits)} commits."
 
