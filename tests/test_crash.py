@@ -118,11 +118,10 @@ def test_02_seed_zero_is_a_seed_and_a_drawn_one_is_recorded(tmp_path: Path) -> N
     [
         ["generate", "parity", "--dim", "4", "--heads", "9", "--out", "never"],
         ["generate", "parity", "--dim", "-4", "--heads", "2", "--out", "never"],
+        ["study", "run", "exponential-in-m", "--workers", "-1"],
+        ["study", "run", "exponential-in-m", "--seed", "-1"],
+        ["study", "run", "exponential-in-m", "--shard", "3/2"],
         ["study", "run", "exponential-in-m", "--shard", "0/2"],
-        *(
-            pytest.param(["study", "run", "exponential-in-m", *words], marks=pytest.mark.slow)
-            for words in (["--workers", "-1"], ["--seed", "-1"], ["--shard", "3/2"])
-        ),
         ["study", "status", "nowhere"],
         ["study", "export", "nowhere", "--out", "x.csv"],
         ["study", "report", "nowhere"],

@@ -257,7 +257,7 @@ def test_hardness_never_imports_learner() -> None:
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 
-def test_what_a_fit_loads_late_exists_and_is_there_when_the_child_is_forked() -> None:
+def test_the_modules_that_fits_load_late_exist() -> None:
     """Of every learner of the house; a name that is misspelt would only cost time, unseen."""
     for name in registry.names("learner", house=True):
         for module in getattr(registry.get("learner", name), "loads", ()):

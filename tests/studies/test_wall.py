@@ -191,6 +191,8 @@ def test_the_effect_of_width_is_found_where_it_is_known():
     assert low < 0.5 < high
     assert high - low < 0.2
     assert value == pytest.approx(0.5, abs=0.1)
+    bent = rows({}, "parity", {(d, 2): [10**6, 2 * 10**6] for d in (24, 28, 32)})
+    assert width_effect([*found, *bent]) == (value, low, high)  # one width alone says nothing of widths
     assert width_effect(rows({}, "parity", {(16, 2): [1, 2]})) is None
 
 

@@ -75,7 +75,7 @@ def test_the_error_is_held(sigma: float, omega: float, grid: list[tuple[int, int
 
 
 def test_an_exponent_that_hardly_rises_is_not_called_growing() -> None:
-    """A constant and a power of d m, as random layers cost, with too little noise to hide that the exponent rises."""
+    """A constant and a multiple of d m, with too little noise to hide that the exponent of d rises with m."""
     grid = [(cell.dim, cell.size) for cell in committed()]
     for seed in range(3):
         rng = np.random.default_rng(seed)

@@ -1,5 +1,6 @@
 """The rows of `wall` as cells: what every run cost, solved or censored; medians, ratios with intervals, the table."""
 
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from math import comb
@@ -154,11 +155,12 @@ def ratio(hard: Runs, nice: Runs) -> Ratio | None:
 def width_effect(rows: Iterable[Row]) -> tuple[float, float, float] | None:
     """Does the student's width M change the exponent of d? By how much a doubling of M does, with its 95 % interval.
 
-    Fitted to the runs on parities in cells that were solved in every run: log cost = a_m + α_m log d + b_m log M +
+    Fitted to the runs on parities in cells that were solved in every run, at those (d, m) where several widths were,
+    since a bend in d elsewhere would pass for an effect of the width: log cost = a_m + α_m log d + b_m log M +
     c log d log2 M; c is returned, and its interval is a bootstrap over runs. None with fewer than two widths or
     dimensions.
     """
-    cells: dict[tuple[float, ...], list[Outcome]] = {}
+    cells: dict[tuple[float, float, float], list[Outcome]] = {}
     for row in rows:
         params, own = row.task.params, row.task.solver["params"]
         plain = kind_of(row.task).layers == HARD and row.task.solver["learner"] == STUDENT and set(own) <= {"heads"}
@@ -166,7 +168,8 @@ def width_effect(rows: Iterable[Row]) -> tuple[float, float, float] | None:
             place = float(params["dim"]), float(params["heads"]), float(own.get("heads", WIDTH))
             cells.setdefault(place, []).append(row.outcome)
     whole = {place: found for place, found in cells.items() if all(o.status == "solved" for o in found)}
-    data = [(*place, float(outcome.cost or 1)) for place, found in whole.items() for outcome in found]
+    widths = Counter((d, m) for d, m, _ in whole)
+    data = [(d, m, M, float(o.cost or 1)) for (d, m, M), found in whole.items() for o in found if widths[d, m] > 1]
     if len({d for d, *_ in data}) < 2 or len({w for _, _, w, _ in data}) < 2:
         return None
     d, m, width, cost = np.array(data).T

@@ -223,7 +223,8 @@ def _variants(found: Cells, rows: Iterable[Row]) -> Section:
     if effect := width_effect(rows):
         value, low, high = effect
         notes.append(
-            "Does the width M change the exponent of d? Fitted to the cells that were solved in every run, log cost = "
+            "Does the width M change the exponent of d? Fitted to the cells that were solved in every run, at those "
+            "(d, m) where this holds for several widths, log cost = "
             "aₘ + αₘ log d + bₘ log M + c log d log₂ M: a doubling of M adds c = "
             f"{value:.2f} [{low:.2f}, {high:.2f}] to the exponent (bootstrap over runs, 95 %)."
         )

@@ -148,10 +148,11 @@ def _bootstrap(data: Draws, split: bool, replicates: int) -> Floats:
     return np.asarray(np.quantile(kappa, [LEVEL, 1 - LEVEL], axis=1))
 
 
-def exponents(cells: Sequence[Cell], tau: float, left: int) -> dict[int, Interval]:
+def exponents(cells: Sequence[Cell], misfit: float, left: int) -> dict[int, Interval]:
     """alpha(m): the slope of log median cost on log d over the cells of each m that are not censored, two or more.
 
-    Its limits are Student's t at the scatter `tau` of all cells, of `left` degrees of freedom.
+    Its limits are Student's t, of `left` degrees of freedom, at the scatter `misfit` of all cells about a law that is
+    straight in log d at each m, as the line is.
     """
     from scipy.stats import t
 
@@ -162,7 +163,7 @@ def exponents(cells: Sequence[Cell], tau: float, left: int) -> dict[int, Interva
             D = np.log([cell.dim for cell in seen])
             D = D - D.mean()
             value = float(D @ np.log([cell.median for cell in seen]) / (D @ D))
-            half = float(tau / np.sqrt(D @ D) * t.ppf(1 - LEVEL, left))
+            half = float(misfit / np.sqrt(D @ D) * t.ppf(1 - LEVEL, left))
             found[m] = Interval(value, value - half, value + half)
     return found
 

@@ -185,7 +185,7 @@ def growth(cells: Sequence[Cell], identity: bool = False, replicates: int = REPL
         misfit=float(found.misfit[0]),
         wide_p=float(found.wide_p[0]),
         k=float(found.k[0]),
-        exponents=exponents(cells, tau, int(found.left[0])),
+        exponents=exponents(cells, float(found.misfit[0]), int(found.left[0])),
         rays=rays(cells),
         degree=degree(cells),
     )
