@@ -103,15 +103,11 @@ def collisions(rows: Words, shift: int, most: int) -> Words:
 
 
 @njit(cache=True)
-def walsh(values: NDArray[np.float64]) -> None:
-    """Walsh-Hadamard transform in place, length a power of two."""
-    h = 1
-    while h < len(values):
-        for i in range(0, len(values), 2 * h):
-            for j in range(i, i + h):
-                x, y = values[j], values[j + h]
-                values[j], values[j + h] = x + y, x - y
-        h *= 2
+def tally(rows: Words, table: NDArray[np.int32]) -> None:
+    """Add to table[coordinates] 1 for a row with label 0 and -1 for one with label 1: bit 0 is the label, the rest the
+    coordinates."""
+    for row in rows:
+        table[np.int64(row >> np.uint64(1))] += 1 - 2 * np.int32(row & np.uint64(1))
 
 
 @njit(cache=True)

@@ -1,6 +1,7 @@
 """Searches: meet in the middle for sparse secrets, birthday collisions of samples for noisy parities."""
 
-from math import ceil, comb, log, log2
+from collections.abc import Iterable
+from math import ceil, comb, inf, log, log2, sqrt
 from time import perf_counter
 from typing import Any
 
@@ -10,6 +11,8 @@ from numpy.typing import NDArray
 from hardness.attacks import Outcome, Progress, Public
 from hardness.attacks.equations import Equations, accepts, extract, secret
 from hardness.attacks.gaussian import check_plan
+from hardness.examples import Examples
+from hardness.memory import free
 from hardness.modular import preimages
 
 Integers = NDArray[np.int64]
@@ -17,7 +20,9 @@ Integers = NDArray[np.int64]
 BUDGET = 2**32  # elementary steps: about a minute
 MOST_HALVES = 2**24
 TEST_ROWS = 64
-FINAL_BITS = 22
+FINAL_BITS = (24, 26)  # bits of the last transform: tables of 64 to 256 MiB, by the memory that is free
+SPARE = 8.0  # times a table that must be free
+SURE = 20.0  # nats: a wrong secret is taken for the right one with probability at most e^-20
 
 
 def search(
@@ -64,8 +69,8 @@ def _parity(equations: Equations, budget: int, rng: np.random.Generator) -> Foun
     half = comb(n, (s + 1) // 2)
     bits = key_bits(n, s, eta)
     middle = (half * 32 if half <= MOST_HALVES else np.inf) / (1 - eta) ** bits
-    plan = collision_plan(n, len(equations) - held_out, eta)
-    if min(middle, plan[2] if plan else np.inf) > budget:
+    plan = collision_plan(n, len(equations) - held_out, eta, budget)
+    if plan is None and middle > budget:
         return None, {"reason": f"no search within {budget} steps: 2^{log2(half):.0f} half secrets"}
     if plan and plan[2] < middle:
         return collide(equations, held_out, plan)
@@ -115,51 +120,116 @@ def meet_in_the_middle(equations: Equations, held_out: int, bits: int, budget: i
     return None, {"method": "meet in the middle", "halves": len(sets1), "rounds": rounds}
 
 
-def collision_plan(n: int, rows: int, eta: float) -> tuple[int, int, float] | None:
-    """(steps, bits a step, elementary steps) of LF2 on `rows` samples, or None if no number of steps leaves a signal.
+def final_bits() -> int:
+    """Bits of the largest transform that the free memory holds easily, within `FINAL_BITS`.
 
-    With b = log2(rows) - 1 bits a step there are about as many colliding pairs as there were rows; t steps
-    leave noise of bias (1-2η)^{2^t}, and the transform of `FINAL_BITS` needs about 8 (ln 2^f + 5)/bias² of
-    them.
+    >>> final_bits() in range(24, 27)
+    True
+    """
+    low, high = FINAL_BITS
+    return next((bits for bits in range(high, low, -1) if SPARE * 4 * 2**bits <= free()), low)
+
+
+def collision_plan(n: int, rows: int, eta: float, budget: float = inf) -> tuple[int, int, float] | None:
+    """(steps, bits a step, elementary steps) of LF2 on `rows` samples: the fewest steps that leave a signal and fit
+    `budget`, or None if no number of steps does.
+
+    With b = log2(rows) - 1 bits a step there are about as many colliding pairs as there were rows; t steps leave noise
+    of bias B = (1-2η)^{2^t}, and f = n - t b bits for the transform. It tells the right secret from 2^f others by the
+    bar half way between their means, which each of them passes with probability at most e^{-rows B²/8} (Hoeffding):
+    8 (ln 2^f + 5)/B² rows leave e^-5 for all of them (union bound).
     """
     if n > 63 or rows < 256:
         return None
-    b = int(log2(rows)) - 1
+    b, most = int(log2(rows)) - 1, final_bits()
     for steps in range(6):
-        final = n - steps * b
-        if final <= FINAL_BITS:
-            bias = (1 - 2 * eta) ** 2**steps
-            enough = rows * bias**2 > 8 * (max(final, 1) * log(2) + 5)
-            return (steps, b, rows * 40.0 * (steps + 1) + 2.0**FINAL_BITS * 22) if enough else None
+        final = max(n - steps * b, 1)
+        bias = (1 - 2 * eta) ** 2**steps
+        if final <= most and rows * bias**2 > 8 * (final * log(2) + 5):
+            cost = rows * 40.0 * (steps + 1) + 2.0**final * final
+            if cost <= budget:
+                return steps, b, cost
     return None
 
 
 def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -> Found:
     """The parity of any weight by LF2: cancel blocks by sums of colliding samples, transform what is left, repeat."""
-    from hardness.attacks.kernels_gf import pack_rows
-    from hardness.attacks.kernels_search import collisions, walsh
+    from hardness.attacks.kernels_search import collisions, tally
 
-    n, (steps, block, _) = equations.n, plan
+    n, (steps, block, cost) = equations.n, plan
+    most = max(n - steps * block, 1, min(final_bits(), int(log2(cost)) - 5))  # later transforms cost no more than it
     w = np.zeros(n, dtype=np.int64)
     a = (equations.a[held_out:] & 1).astype(np.int64)
     label = equations.level[held_out:]
     left, rounds = np.arange(n), 0
     while len(left):
         rounds += 1
-        # Label in bit 0, unknown coordinates above it: blocks are cancelled from the top of the word.
-        rows = pack_rows(np.column_stack((label, a[:, left])))[:, 0]
+        rows = _labelled(a[:, left], label)
         width = len(left)
-        while width > FINAL_BITS:
+        while width > most:
             width -= block
             rows = collisions(np.sort(rows), max(width, 1) + 1, len(a))
         width = max(width, 1)
-        places = (rows >> np.uint64(1)).astype(np.int64)
-        table = np.bincount(places, 1.0 - 2.0 * (rows & np.uint64(1)), 1 << width).astype(np.float64)
-        walsh(table)
+        table = np.zeros(1 << width, dtype=np.int32)
+        tally(rows, table)
         found, left = left[:width], left[width:]
-        w[found] = int(np.argmax(table)) >> np.arange(width) & 1
+        w[found] = _best(table)[0] >> np.arange(width) & 1
         label = (label + a[:, found] @ w[found]) % 2
     return w, {"method": "collisions", "steps": steps, "bits": block, "rounds": rounds}
+
+
+def search_stream(chunks: Iterable[Examples], public: Public, *, progress: Progress | None = None) -> Outcome:
+    """The secret of a parity of n <= 26 bits, of any weight and noise, from examples that come in chunks.
+
+    One Walsh-Hadamard transform correlates the labels with all 2^n parities at once; a chunk is counted and let go, so
+    that memory is that of a table of 2^n integers, however many rows the noise takes: about 2 (ln 2^n + 20)/(1-2η)².
+    Of R rows whose labels have nothing to do with it, a parity reaches |Σ ±1| >= √(2R (ln 2^n + 20)) with probability
+    at most 2 e^-20/2^n (Hoeffding), so that a parity above it is the right one but for e^-19 (union bound); `budget`
+    if none is. `refused` where the table does not fit `final_bits`.
+
+    >>> from hardness.families.parity import Parity
+    >>> from hardness.instance import Instance
+    >>> instance = Instance.generate(Parity(dim=12, heads=5, flip=0.4), seed=0)
+    >>> found = search_stream(instance.chunks(20_000, seed=1), instance.public(1))
+    >>> found.secret == {"support": instance.secret["support"].tolist()}
+    True
+    """
+    from hardness.attacks.kernels_search import tally
+
+    start, used, rows, n = perf_counter(), 0, 0, int(public["dim"]) - 1
+    if public.get("family") != "parity" or n > final_bits():
+        reason = f"one transform finds parities of at most {final_bits()} bits here, got {public.get('family')} of {n}"
+        return Outcome("refused", None, 0, perf_counter() - start, {"reason": reason})
+    table = np.zeros(1 << n, dtype=np.int32)
+    for chunk in chunks:
+        equations = extract(chunk.X, chunk.Y, public)
+        tally(_labelled(equations.a & 1, equations.level), table)
+        used, rows = used + len(chunk), rows + len(equations)
+        if progress is not None:
+            progress(f"{used} examples counted")
+    best, peak = _best(table)
+    bar = sqrt(2 * rows * (n * log(2) + SURE))
+    detail = {"method": "transform", "rows": rows, "peak": peak, "bar": round(bar, 1)}
+    found = {"support": [j + 1 for j in range(n) if best >> j & 1]} if peak >= bar else None
+    return Outcome("solved" if found else "budget", found, used, perf_counter() - start, detail)
+
+
+def _labelled(a: NDArray[np.integer], label: Integers) -> NDArray[np.uint64]:
+    """Rows a (N, n) of 0 and 1, n <= 63, and labels (N,) as words: the label in bit 0, the coordinates above it, so
+    that blocks are cancelled from the top of the word.
+    """
+    from hardness.attacks.kernels_gf import pack_rows
+
+    return pack_rows(np.column_stack((label, a)))[:, 0]
+
+
+def _best(table: NDArray[np.int32]) -> tuple[int, int]:
+    """The parity that fits the rows counted in `table` best, as a mask, and by how many rows more than not."""
+    from hardness.compiled.walsh import walsh_hadamard
+
+    walsh_hadamard(table)
+    best = int(np.argmax(table))
+    return best, int(table[best])
 
 
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Found:

@@ -9,21 +9,15 @@ from attack_examples import centred, examples, support, support_secret
 
 from hardness.attacks.equations import extract
 from hardness.attacks.gaussian import check_plan
-from hardness.attacks.kernels_search import subsets, walsh
-from hardness.attacks.search import collide, collision_plan, search
+from hardness.attacks.kernels_search import subsets
+from hardness.attacks.search import collide, collision_plan, final_bits, search, search_stream
+from hardness.families.parity import Parity
+from hardness.instance import Instance
 
 
 @pytest.mark.parametrize(("n", "h"), [(5, 0), (5, 1), (7, 3), (6, 6)])
 def test_subsets_are_itertools_combinations(n, h):
     assert subsets(n, h, comb(n, h)).tolist() == [list(c) for c in combinations(range(n), h)]
-
-
-def test_walsh_is_the_definition():
-    f = np.random.default_rng(0).normal(size=64)
-    sign = np.array([[(-1.0) ** (i & j).bit_count() for i in range(64)] for j in range(64)])
-    transformed = f.copy()
-    walsh(transformed)
-    assert np.allclose(transformed, sign @ f)
 
 
 @pytest.mark.parametrize("gadget", ["diag", "dot"])
@@ -81,6 +75,63 @@ def test_sparse_and_small_rounding(n, q, p, weight, gadget):
     # Coarse levels on few inputs leave several secrets that no example tells apart: the answer is one of them.
     answer = np.array(outcome.secret["w"])
     assert outcome.secret == centred(w, q) or extract(*data).agreement(answer) == 1
+
+
+def test_one_large_transform_where_a_collision_step_would_drown_the_signal():
+    """24 bits at flip .45: a step of collisions leaves bias .01, which 120,000 rows do not show."""
+    w = support_secret(24, 12, np.random.default_rng(7))
+    outcome = search(*examples(w, 2, 2, count=240_000, seed=0, flip=0.45))
+    assert (outcome.status, outcome.secret, outcome.detail["steps"]) == ("solved", support(w), 0)
+
+
+def test_transforms_are_as_large_as_memory_and_budget_allow(monkeypatch):
+    for gib, bits in ((0.1, 24), (1.1, 25), (64, 26), (float("inf"), 26)):
+        monkeypatch.setattr("hardness.attacks.search.free", lambda gib=gib: gib * 2**30)
+        assert final_bits() == bits
+        assert (collision_plan(26, 1 << 22, 0.47) is not None) == (bits == 26)
+    steps, _, cost = collision_plan(26, 1 << 22, 0.1)
+    assert (steps, cost > 2**30) == (0, True)
+    assert collision_plan(26, 1 << 22, 0.1, budget=2**30)[0] == 1
+    assert collision_plan(26, 1 << 22, 0.1, budget=2**20) is None
+
+
+def test_rows_of_a_plan_are_those_of_its_union_bound():
+    for n, eta in ((20, 0.3), (24, 0.45), (26, 0.45)):
+        need = 8 * (n * np.log(2) + 5) / (1 - 2 * eta) ** 2
+        assert collision_plan(n, int(1.01 * need), eta)[0] == 0
+        assert collision_plan(n, int(0.99 * need), eta) is None or collision_plan(n, int(0.99 * need), eta)[0] > 0
+
+
+def streamed(dim, heads, flip, count, seed=0):
+    instance = Instance.generate(Parity(dim=dim, heads=heads, flip=flip), seed=seed)
+    found = search_stream(instance.chunks(count, 1), instance.public(1))
+    return found, {"support": instance.secret["support"].tolist()}
+
+
+def test_a_stream_is_counted_in_one_table():
+    found, truth = streamed(18, 8, 0.4, 20_000)
+    assert (found.status, found.secret, found.samples_used) == ("solved", truth, 20_000)
+
+
+def test_a_stream_that_is_too_short_names_nothing():
+    """Far fewer rows than 2 (17 ln 2 + 20)/.04, the number at which the right parity stands at the bar."""
+    statuses = [streamed(18, 8, 0.4, 800, seed)[0] for seed in range(20)]
+    assert {(found.status, found.secret) for found in statuses} == {("budget", None)}
+
+
+def test_a_stream_is_refused_where_no_table_fits():
+    instance = Instance.generate(Parity(dim=40, heads=3, flip=0.1), seed=0)
+    found = search_stream(instance.chunks(10, 1), instance.public(1))
+    assert (found.status, "26 bits" in found.detail["reason"]) == ("refused", True)
+
+
+@pytest.mark.slow
+def test_the_published_point_of_high_noise():
+    """n = 26, flip .498 (Esser, Kübler, May 2017; Jiang, Wen, Chen 2023), from a stream: their regimes may bound
+    samples or memory, which this does not but for a table of 256 MiB."""
+    found, truth = streamed(27, 13, 0.498, 16_000_000)
+    assert (found.status, found.secret) == ("solved", truth)
+    assert found.detail["rows"] < 8.1e6
 
 
 def test_refusals_say_why():

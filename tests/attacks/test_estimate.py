@@ -1,6 +1,6 @@
 """Estimates against published figures (references B) and against themselves."""
 
-from math import inf, isfinite, sqrt
+from math import comb, inf, isfinite, log, log2, sqrt
 
 import pytest
 from hypothesis import given, settings
@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from hardness.attacks.estimates.costs import MODELS, delta
 from hardness.attacks.estimates.lwe import LWE, EstimateFailed, coded_bkw, dual, lwr_to_lwe, primal
-from hardness.attacks.estimates.prices import estimates, guarantee
+from hardness.attacks.estimates.prices import cheapest, estimates, guarantee, rows_a_candidate
 from hardness.errors import InputError
 
 CB = {eta: sqrt(eta / 2) for eta in (2, 3, 4, 5)}  # centred binomial
@@ -184,6 +184,40 @@ def test_exact_parity_is_polynomial_and_its_sq_bound_is_not():
     noisy = {e.name: e for e in estimates(parity(63, 12, 0.1))}
     assert noisy["gaussian"].status == "not applicable"
     assert noisy["lf2"].log2_time < noisy["exhaustive"].log2_time
+
+
+def rows_of_the_test(bias):
+    """Expected rows of a wrong candidate until its likelihood ratio is at most 1/2, by the law of its agreements."""
+    alive, rows, expected = {0: 1.0}, 0, 0.0  # number of agreements: probability
+    while sum(alive.values()) > 1e-9:
+        expected, rows = expected + sum(alive.values()), rows + 1
+        after = {}
+        for agreed, mass in alive.items():
+            for more in (0, 1):
+                ratio = (1 + bias) ** (agreed + more) * (1 - bias) ** (rows - agreed - more)
+                if ratio > 0.5:
+                    after[agreed + more] = after.get(agreed + more, 0.0) + mass / 2
+        alive = after
+    return expected
+
+
+@pytest.mark.parametrize("bias", [1.0, 0.9, 0.5, 0.3])
+def test_rows_a_candidate_bound_the_sequential_test(bias):
+    exact = rows_of_the_test(bias)
+    assert 0.5 * rows_a_candidate(bias) <= exact <= rows_a_candidate(bias) + 1e-6
+    assert bias < 1 or exact == pytest.approx(2)
+
+
+def test_exhaustive_search_pays_for_the_noise():
+    """2^23.3 supports of 13 in 26, each for 2 ln 2/(1 - 2η)² rows: one transform is cheaper."""
+    lines = {e.name: e for e in estimates(parity(26, 13, 0.498))}
+    assert lines["exhaustive"].log2_time == pytest.approx(log2(comb(26, 13) * 2 * log(2) / 0.004**2), abs=0.01)
+    assert cheapest(list(lines.values())).name == "lf2"
+    # Where a wrong candidate takes 2^16 rows, so does one of elimination, and halves that meet by chance.
+    assert lines["lpn pooled gauss"].log2_time > 26 * -log2(1 - 0.498) + 16
+    assert lines["meet in the middle"].log2_time > log2(comb(26, 7)) - 4 + 16
+    noisy, exact = (next(e for e in estimates(rounding(9, 97, 97, n)) if e.name == "exhaustive") for n in (20, 0))
+    assert noisy.log2_time > exact.log2_time + 2
 
 
 def test_the_guarantee_is_printed_with_its_dimension():

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
-from math import comb, exp, inf, log, log2, pi
+from math import comb, exp, inf, log, log1p, log2, pi
 from typing import Any
 
 from hardness.attacks import Public
@@ -102,7 +102,7 @@ def _parity(public: Public, tolerance: float) -> list[Line]:
     n, s, eta = int(public["dim"]) - 1, sparsity(public) or 0, float(public.get("flip") or 0.0)
     N, half = comb(n, s), comb(n, (s + 1) // 2)
     bias = 1 - 2 * eta
-    test = _rows_to_test(log2(N), bias)
+    test, wrong = _rows_to_test(log2(N), bias), rows_a_candidate(bias)
 
     def sq() -> Cost | str:
         # Biased products lower the bound by the top eigenvalue of theory 2.9, 1 without bias.
@@ -112,11 +112,13 @@ def _parity(public: Public, tolerance: float) -> list[Line]:
 
     def middle() -> Cost:
         bits = log2(half) + 4 if eta else 0.0  # all these labels must be right at once
-        return Cost(log2(half) + log2(2 * s) + bits * -log2(1 - eta), log2(half), test + 1)
+        # Of half² pairs a sixteenth of half meets by chance, and each of those is tested.
+        steps = log2(2 * s) if not eta else log2(2 * s + s * wrong / 16)
+        return Cost(log2(half) + steps + bits * -log2(1 - eta), log2(half), test + 1)
 
     def pooled() -> Cost:
         tries = -log2(FULL_RANK) - n * log2(1 - eta)
-        return Cost(tries + 2 * log2(n) + log2(n + 1), 2 * log2(n + 1), log2(n + 1 + 2**test) + 1)
+        return Cost(tries + log2(n) + log2(n * (n + 1) + wrong), 2 * log2(n + 1), log2(n + 1 + 2**test) + 1)
 
     def eliminate() -> Cost | str:
         if eta:
@@ -125,7 +127,11 @@ def _parity(public: Public, tolerance: float) -> list[Line]:
 
     return [
         ("sq bound", f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab", sq),
-        ("exhaustive", "all supports of the public weight", lambda: Cost(log2(N) + 1, log2(n), test + 1)),
+        (
+            "exhaustive",
+            "all supports of the public weight",
+            lambda: Cost(log2(N) + log2(wrong), log2(n), test + 1),
+        ),
         ("meet in the middle", "halves of the support meet on labels; search.py", middle),
         ("gaussian", "one elimination over GF(2); gaussian.py", eliminate),
         ("lpn pooled gauss", "tries geometric with p = .5776 (1-η)^n; gaussian.py", pooled),
@@ -134,8 +140,29 @@ def _parity(public: Public, tolerance: float) -> list[Line]:
 
 
 def _rows_to_test(log2_candidates: float, bias: float) -> float:
-    """log2 of the rows on which the right secret stands out among all candidates."""
+    """log2 of the rows R on which the right secret stands out among all N candidates: R = 2 (ln N + 5)/b².
+
+    The right one agrees with b R labels more than it contradicts, on average. A wrong one does so with probability at
+    most e^{-b² R/2} (Hoeffding), and any of N with at most N e^{-b² R/2} = e^-5 (union bound).
+    """
     return log2(2 * (log2_candidates * log(2) + 5)) - 2 * log2(bias)
+
+
+def rows_a_candidate(bias: float) -> float:
+    """Rows that exhaustive search reads of a wrong candidate on average, at most: 2 without noise, about 1.4/b² with.
+
+    Wald's sequential test (Ann. Math. Stat. 16, 1945) on labels of bias b = 1 - 2η: the likelihood ratio L of a
+    candidate, at first 1, is multiplied by 1 + b where a label agrees and by 1 - b where not. The candidate is accepted
+    at L >= N/δ and dropped at L <= 1/2. For a wrong one, whose labels agree by halves, L is a martingale: it is ever
+    accepted with probability at most δ/N (Ville), any of the N with at most δ (union bound). For the right one 1/L is a
+    martingale: it is ever dropped with probability at most 1/2. So N costs a wrong candidate nothing: ln L drifts by
+    ln(1 - b²)/2 a row and is stopped no lower than ln(1/2) + ln(1 - b), and by Wald's identity the rows are on average
+    at most (ln 2 - ln(1 - b)) / (-ln(1 - b²)/2), which tends to 2 as b → 1 and to 2 ln 2/b² as b → 0.
+
+    >>> rows_a_candidate(1.0), round(rows_a_candidate(0.004) * 0.004**2, 2)
+    (2.0, 1.39)
+    """
+    return 2.0 if bias == 1 else (log(2) - log1p(-bias)) / (-log1p(-bias * bias) / 2)
 
 
 def _lf2(n: int, bias: float) -> Cost:
@@ -159,7 +186,10 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
     lwe = lwr_to_lwe(n, q, p, noise)
     secrets = _log2_secrets(n, q, h)
     # A wrong candidate's residues are uniform; the right one's error leaves the first harmonic this bias.
-    test = _rows_to_test(secrets, exp(-min(2 * (pi * lwe.error / q) ** 2, 300.0)))
+    harmonic = exp(-min(2 * (pi * lwe.error / q) ** 2, 300.0))
+    test = _rows_to_test(secrets, harmonic)
+    # Without noise a row of p levels leaves 1/p of the candidates; a noisy one is a coin of the harmonic's bias.
+    wrong = rows_a_candidate(harmonic) if noise else 2.0
 
     def sq() -> Cost | str:
         if h is not None:
@@ -195,7 +225,11 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
     own = "2^30 operations to a second of one core, held to measured seconds; rows free"
     lines: list[Line] = [
         ("sq bound", f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)", sq),
-        ("exhaustive", "all secrets of the public kind", lambda: Cost(secrets + 1, log2(n), test + 1)),
+        (
+            "exhaustive",
+            "all secrets of the public kind",
+            lambda: Cost(secrets + log2(wrong), log2(n), test + 1),
+        ),
         ("meet in the middle", "halves of the secret meet in boxes of residues; search.py", middle),
         ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", eliminate),
         ("bkw", f"integer BKW with a grid transform; {own}; bkw.py", lambda: integer_bkw(n, bias, int(dot))),
