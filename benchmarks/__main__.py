@@ -22,10 +22,10 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
-from hardness.files import write_text
-from hardness.schemas import SUMMARY_VERSION
-from hardness.study.page.report import PAGE, ROWS, SUMMARY, render, renew_index, way_home
-from hardness.study.provenance import cpu
+from hardness.engine.provenance import cpu
+from hardness.io.files import write_text
+from hardness.io.schemas import SUMMARY_VERSION
+from hardness.report.report import PAGE, ROWS, SUMMARY, render, renew_index, way_home
 
 HERE = Path(__file__).parent
 TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small", "student", "engine")

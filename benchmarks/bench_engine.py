@@ -11,10 +11,10 @@ from time import process_time
 from typing import Any
 
 from benchmarks.harness import Row
-from hardness.study.outcome import Outcome, Trial
-from hardness.study.run import run
-from hardness.study.store import Store
-from hardness.study.task import Task
+from hardness.engine.outcome import Outcome, Trial
+from hardness.engine.run import run
+from hardness.engine.store import Store
+from hardness.engine.task import Task
 
 TOPIC = "11 Engine of studies"
 TRIALS, CRASHES = 20_000, 100

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Row, absent, optional, race, row, threads
-from hardness.attacks.kernels_gf import pack_rows, rref2
+from hardness.kernels.gf2 import pack_rows, rref2
 
 TOPIC = "5 GF(2) elimination"
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096)

@@ -6,11 +6,11 @@ from math import comb
 import numpy as np
 
 from benchmarks.harness import Call, Row, exponent, race, threads
-from hardness.attacks.kernels_gf import pack_rows, rref2
-from hardness.compiled.walsh import walsh_hadamard
-from hardness.concepts import ParityConcepts
 from hardness.examples import TokenStream
-from hardness.gadget import exact
+from hardness.families.concepts import ParityConcepts
+from hardness.gadgets.coefficients import exact
+from hardness.kernels.gf2 import pack_rows, rref2
+from hardness.kernels.walsh import walsh_hadamard
 from hardness.layer import MultiHeadAttention
 from hardness.sq.game import play
 

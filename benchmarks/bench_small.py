@@ -7,13 +7,13 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from benchmarks.harness import Call, Row, race, row, threads
-from hardness.attacks.kernels_gf import pack_rows, rref2
-from hardness.compiled.walsh import walsh_hadamard
 from hardness.examples import TokenStream, Words, unpack
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
-from hardness.gadget import Gadget
+from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
+from hardness.kernels.gf2 import pack_rows, rref2
+from hardness.kernels.walsh import walsh_hadamard
 from hardness.layer import MultiHeadAttention
 
 TOPIC = "9 Small sizes"

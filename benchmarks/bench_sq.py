@@ -4,7 +4,7 @@ from collections.abc import Iterator
 from time import perf_counter
 
 from benchmarks.harness import Row, threads
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.game import play
 
 TOPIC = "3 SQ games"

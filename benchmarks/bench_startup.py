@@ -32,11 +32,11 @@ FIRST = {  # what runs before the clock, and the call that is timed
         "layer(np.ones((2, 2, 3)))",
     ),
     "walsh-hadamard": (
-        "import numpy as np; from hardness.compiled.walsh import walsh_hadamard; f = np.ones(64)",
+        "import numpy as np; from hardness.kernels.walsh import walsh_hadamard; f = np.ones(64)",
         "walsh_hadamard(f)",
     ),
     "gf(2) elimination": (
-        "import numpy as np; from hardness.attacks.kernels_gf import pack_rows, rref2; w = pack_rows(np.eye(9) > 0)",
+        "import numpy as np; from hardness.kernels.gf2 import pack_rows, rref2; w = pack_rows(np.eye(9) > 0)",
         "rref2(w, 9)",
     ),
 }

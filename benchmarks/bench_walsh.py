@@ -7,7 +7,7 @@ from math import ceil, log2
 import numpy as np
 
 from benchmarks.harness import Call, Row, absent, optional, race, row, shared, team, threads
-from hardness.compiled.walsh import BLOCK, walsh_hadamard_shared
+from hardness.kernels.walsh import BLOCK, walsh_hadamard_shared
 
 TOPIC = "4 Walsh-Hadamard"
 BITS = range(10, 27, 2)

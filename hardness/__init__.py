@@ -20,10 +20,12 @@ if TYPE_CHECKING:
     from hardness import registry as registry
     from hardness.attacks.apply import attack as attack
     from hardness.attacks.estimates.table import estimate as estimate
-    from hardness.concepts import ParityConcepts as ParityConcepts
-    from hardness.concepts import RoundingConcepts as RoundingConcepts
     from hardness.errors import InputError as InputError
+    from hardness.evaluation.learning import learn as learn
+    from hardness.evaluation.learning import learners as learners
     from hardness.examples import Examples as Examples
+    from hardness.families.concepts import ParityConcepts as ParityConcepts
+    from hardness.families.concepts import RoundingConcepts as RoundingConcepts
     from hardness.families.interpolation import Interpolation as Interpolation
     from hardness.families.nondegenerate import Nondegenerate as Nondegenerate
     from hardness.families.parity import Parity as Parity
@@ -32,8 +34,6 @@ if TYPE_CHECKING:
     from hardness.instance import generate as generate
     from hardness.instance import load as load
     from hardness.layer import MultiHeadAttention as MultiHeadAttention
-    from hardness.learning import learn as learn
-    from hardness.learning import learners as learners
     from hardness.sq.game import play as play
     from hardness.studies.sweep.study import sweep as sweep
 
@@ -48,14 +48,14 @@ _HOMES = {
     "MultiHeadAttention": "hardness.layer",
     "Nondegenerate": "hardness.families.nondegenerate",
     "Parity": "hardness.families.parity",
-    "ParityConcepts": "hardness.concepts",
+    "ParityConcepts": "hardness.families.concepts",
     "Rounding": "hardness.families.rounding",
-    "RoundingConcepts": "hardness.concepts",
+    "RoundingConcepts": "hardness.families.concepts",
     "attack": "hardness.attacks.apply",
     "estimate": "hardness.attacks.estimates.table",
     "generate": "hardness.instance",
-    "learn": "hardness.learning",
-    "learners": "hardness.learning",
+    "learn": "hardness.evaluation.learning",
+    "learners": "hardness.evaluation.learning",
     "load": "hardness.instance",
     "play": "hardness.sq.game",
     "sweep": "hardness.studies.sweep.study",

@@ -20,13 +20,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import npz, schemas
 from hardness.errors import InputError
 from hardness.examples import write
-from hardness.files import read_bounded, write_text
-from hardness.gadget import Gadget
+from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
-from hardness.texts import shown
+from hardness.io import npz, schemas
+from hardness.io.files import read_bounded, write_text
+from hardness.io.texts import shown
 from hardness.tokens import TokenStream, unpack
 
 FORMAT = "attention-hardness challenge"

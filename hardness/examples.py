@@ -11,11 +11,11 @@ from typing import IO, Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import npz, schemas
 from hardness.errors import InputError, missing_extra
-from hardness.files import replacing
-from hardness.memory import afford
-from hardness.texts import shown
+from hardness.io import npz, schemas
+from hardness.io.files import replacing
+from hardness.io.memory import afford
+from hardness.io.texts import shown
 from hardness.tokens import Signs
 from hardness.tokens import TokenStream as TokenStream
 from hardness.tokens import Words as Words

@@ -16,8 +16,8 @@ from hardness import families
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.families import Family, Secret, Teacher
-from hardness.files import replacing
-from hardness.gadget import Gadget
+from hardness.gadgets.coefficients import Gadget
+from hardness.io.files import replacing
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import CHUNK, TokenStream, load_compiled, unpack, words_per_token
 
@@ -163,7 +163,7 @@ class Instance:
     @classmethod
     def load(cls, path: str | Path) -> "Instance":
         """Read an instance. Raises `InputError` on a missing, truncated, foreign or inconsistent file."""
-        from hardness import reading
+        from hardness.exchange import readers as reading
 
         header, family, secret, teacher = reading.instance(Path(path))
         return cls(family, header["seed"], header["seed_drawn"], secret, teacher, header["certificate"])

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from hardness.errors import InputError
 
 if TYPE_CHECKING:
-    from hardness.compiled.dense import TiledAttention
+    from hardness.kernels.dense import TiledAttention
 
 Array = NDArray[np.float64]
 
@@ -64,7 +64,7 @@ class MultiHeadAttention:
 
     @cached_property
     def _tiled(self) -> "TiledAttention":
-        from hardness.compiled.dense import TiledAttention
+        from hardness.kernels.dense import TiledAttention
 
         return TiledAttention(self.theta, self.w)
 

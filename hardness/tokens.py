@@ -73,7 +73,7 @@ class TokenStream:
         skip = start % 4  # a step of the counter yields four words
         last = (period - 1 - (start - skip)) % period
         if compiled_pays(count):
-            from hardness.compiled.bits import philox
+            from hardness.kernels.bits import philox
 
             out = np.empty(-(-(skip + count) // 4) * 4, np.uint64)
             philox(_key(self.seed, role), np.uint64(start // 4 + 1), out, last, period, np.uint64(mask))
@@ -93,7 +93,7 @@ def compiled_pays(words: int) -> bool:
 def load_compiled(words: int) -> None:
     """Load the compiled loops once before many portions, where they pay for `words` words of all of them together."""
     if compiled_pays(words):
-        import_module("hardness.compiled.bits")
+        import_module("hardness.kernels.bits")
 
 
 @lru_cache

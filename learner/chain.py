@@ -6,7 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.gadget import informative
+from hardness.gadgets.coefficients import informative
 from learner.base import at_least
 from learner.student import Student
 

@@ -10,8 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from hardness.compiled.bits import compiled, compiled_for
-from hardness.compiled.single import (
+from hardness.kernels.bits import compiled, compiled_for
+from hardness.kernels.single import (
     ACROSS,
     FLAT,
     HALF,

@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks.estimates.low_degree import monomials
-from hardness.compiled.walsh import walsh_hadamard
 from hardness.errors import InputError
+from hardness.kernels.walsh import walsh_hadamard
 from hardness.tokens import pack
 from learner.base import Array
 from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks

@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 from sklearn.base import BaseEstimator
 
 from hardness.errors import InputError
-from hardness.gadget import informative
+from hardness.gadgets.coefficients import informative
 
 Floats = NDArray[np.float32]
 

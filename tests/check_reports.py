@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from page_reading import check_columns, unexplained
 
+from hardness.report import report
+from hardness.statistics.verdict import FITS, INCONCLUSIVE
 from hardness.studies import catalog
-from hardness.study.growth.verdict import FITS, INCONCLUSIVE
-from hardness.study.page import report
 
 REPORTS = Path(__file__).parents[1] / "reports"
 FOLDERS = sorted(path.parent for path in REPORTS.glob(f"*/{report.SUMMARY}"))

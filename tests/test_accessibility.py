@@ -14,9 +14,9 @@ from typing import Any
 import pytest
 
 from hardness.cli import run
+from hardness.engine.store import Store
+from hardness.report import report
 from hardness.studies import catalog
-from hardness.study.page import report
-from hardness.study.store import Store
 
 pytestmark = pytest.mark.slow
 ROOT = Path(__file__).parents[1]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from benchmarks import __main__ as benchmarks
 from benchmarks import harness
 from benchmarks.harness import Row, Times, absent, exponent, race, row, shared
-from hardness.study.page.report import words, write_index
+from hardness.report.report import words, write_index
 
 
 class Clock:

@@ -16,16 +16,16 @@ import study_trials
 from study_trials import alive, descendants, numbered
 
 from hardness import cli
+from hardness.engine.outcome import Outcome
+from hardness.engine.run import run
+from hardness.engine.store import Store, export
+from hardness.engine.task import Task
 from hardness.errors import InputError
+from hardness.statistics.cells import Cell
+from hardness.statistics.verdict import growth
 from hardness.studies import catalog
 from hardness.studies.exponential_in_m.series import STUDENT_HARD, series
 from hardness.studies.wall.tasks import parity, runs
-from hardness.study.growth.cells import Cell
-from hardness.study.growth.verdict import growth
-from hardness.study.outcome import Outcome
-from hardness.study.run import run
-from hardness.study.store import Store, export
-from hardness.study.task import Task
 
 ROOT, HERE = Path(__file__).parents[1], Path(study_trials.__file__).parent
 ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(ROOT), str(HERE)])}
@@ -38,8 +38,8 @@ PREY = """
 import sys
 from pathlib import Path
 import study_trials
-from hardness.study.run import Interrupted, run
-from hardness.study.store import Store
+from hardness.engine.run import Interrupted, run
+from hardness.engine.store import Store
 if __name__ == "__main__":
     with Store(Path(sys.argv[1]), {"study": "test", "seed": 0}) as store:
         print("ready", flush=True)

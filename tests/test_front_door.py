@@ -60,7 +60,7 @@ def test_nothing_is_imported_before_it_is_used():
     code = "import sys, hardness, learner; before = set(sys.modules); {}; print(*sorted(set(sys.modules) - before))"
     assert python(code.format("dir(hardness), dir(learner)")) == "\n"
     found = python(code.format("hardness.ParityConcepts")).split()
-    assert "hardness.concepts" in found
+    assert "hardness.families.concepts" in found
     assert "hardness.instance" not in found
 
 

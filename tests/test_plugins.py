@@ -250,10 +250,10 @@ def test_a_guest_of_every_kind_and_an_edit_of_one(commands, site):
 
 OWN_STUDY = """
 from functools import partial
-from hardness.study.outcome import Outcome
-from hardness.study.page.report import table_page
-from hardness.study.study import Study
-from hardness.study.task import Task
+from hardness.engine.outcome import Outcome
+from hardness.report.report import table_page
+from hardness.engine.study import Study
+from hardness.engine.task import Task
 import helper
 
 def tasks(quick):

@@ -102,8 +102,8 @@ def price(name: str, options: dict[str, Any], heads: int, shapes: list[list[int]
 
 
 def check(name: str) -> dict[str, Any]:
-    """What `hardness.conformance` says of a learner; it lies above this room, and is called by name."""
+    """What `hardness.evaluation.conformance` says of a learner; it lies above this room, and is called by name."""
     from importlib import import_module
 
-    found = import_module("hardness.conformance").examine(registry.get("learner", name))
+    found = import_module("hardness.evaluation.conformance").examine(registry.get("learner", name))
     return {"checks": [list(each) for each in found]}

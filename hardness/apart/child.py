@@ -38,7 +38,7 @@ def die_with_parent(signum: int = signal.SIGKILL) -> None:
 def source(learner: str, kind: str = "learner") -> str | None:
     """Digest of the file that defines a learner, found without running it or the packages that it lies in.
 
-    >>> len(source("hardness.study.apart:Constant"))
+    >>> len(source("hardness.engine.apart:Constant"))
     16
     """
     path, spec = None, None

@@ -17,7 +17,7 @@ from hardness.apart.server import THREADS as THREADS
 from hardness.apart.server import Server
 from hardness.apart.wire import receive, send
 from hardness.errors import Ended, InputError
-from hardness.texts import shown
+from hardness.io.texts import shown
 
 SAID = ("wrong", "budget", "refused")  # what a learner may say of itself; solved is for the lab to say
 HOUSE = ("hardness", "learner")
@@ -51,7 +51,7 @@ class Apart:
 
     >>> import time
     >>> X, Y = np.ones((8, 2, 3), dtype=np.int8), np.ones((8, 2, 3))
-    >>> with Apart("hardness.study.apart:Constant", {}, 0, time.monotonic() + 60) as learner:
+    >>> with Apart("hardness.engine.apart:Constant", {}, 0, time.monotonic() + 60) as learner:
     ...     learner.partial_fit(X, Y)
     ...     learner.predict(X).shape
     (8, 2, 3)

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from hardness.errors import Ended
-from hardness.texts import shown
+from hardness.io.texts import shown
 
 KEPT = ("PATH", "HOME", "LANG", "VIRTUAL_ENV", "NUMBA_CACHE_DIR", "LD_LIBRARY_PATH", "TMPDIR")  # of the house's own
 BARE = ("LD_LIBRARY_PATH",)  # of a stranger's: what the loader needs

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import schemas
+from hardness.io import schemas
 
 HEADER = 1 << 20  # bytes of a header
 KINDS = ("|i1", "<f8", "<i8")

@@ -7,7 +7,7 @@ from math import ceil, comb, exp, floor, log2, pi, sqrt
 
 import numpy as np
 
-from hardness.modular import preimages
+from hardness.gadgets.modular import preimages
 
 FAR = 60.0  # log2 of rows, as far as one may look
 MOST = 24.0  # log2 of the rows held at a time, about a gigabyte

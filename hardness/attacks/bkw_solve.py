@@ -7,9 +7,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import kernels_bkw
 from hardness.attacks.bkw_plan import Plan, entropy, grid_loss
 from hardness.attacks.packed import Packed, Phases, words_for
+from hardness.kernels import bkw as kernels_bkw
 
 KEPT = 2**20  # rows of each stage that the way back uses
 CAP = 4096  # partners of a row, at most

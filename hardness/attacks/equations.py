@@ -6,11 +6,11 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import modular
 from hardness.attacks import Public
 from hardness.errors import InputError
-from hardness.gadget import informative, public_vectors, size_of
-from hardness.modular import preimages
+from hardness.gadgets import modular
+from hardness.gadgets.coefficients import informative, public_vectors, size_of
+from hardness.gadgets.modular import preimages
 
 PAIR_ROWS = 4000
 

@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import modular
 from hardness.attacks.equations import PAIR_ROWS, Equations, accepts, span
+from hardness.gadgets import modular
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]

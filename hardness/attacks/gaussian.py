@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress, Public
 from hardness.attacks.equations import Equations, accepts, extract, secret
-from hardness.modular import preimages
+from hardness.gadgets.modular import preimages
 
 CHECK_ROWS = 200
 TRIES = 1_000_000
@@ -23,7 +23,7 @@ def row_reduce(A: NDArray[np.integer]) -> tuple[NDArray[np.uint8], NDArray[np.in
     >>> reduced.tolist(), pivots.tolist()
     ([[1, 1, 0], [0, 0, 1]], [0, 2])
     """
-    from hardness.attacks.kernels_gf import pack_rows, rref2, unpack_rows
+    from hardness.kernels.gf2 import pack_rows, rref2, unpack_rows
 
     words = pack_rows(A)
     pivots = rref2(words, A.shape[1])
@@ -36,7 +36,7 @@ def solve2(A: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64] 
     >>> solve2(np.array([[1, 1], [0, 1], [1, 0]]), np.array([1, 1, 0])).tolist()
     [0, 1]
     """
-    from hardness.attacks.kernels_gf import pack_rows, rref2, unpack_rows
+    from hardness.kernels.gf2 import pack_rows, rref2, unpack_rows
 
     n = A.shape[1]
     words = pack_rows(np.column_stack((A, b)) & 1)
@@ -54,7 +54,7 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
     """
     from sympy import factorint
 
-    from hardness.attacks.kernels_gf import rref_local
+    from hardness.kernels.gf2 import rref_local
 
     n = A.shape[1]
     w, done = np.zeros(n, dtype=np.int64), 1
@@ -152,7 +152,7 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
 
 
 def _pooled(equations: Equations, tries: int, seed: int, start: float) -> Outcome:
-    from hardness.attacks.kernels_gf import pack_rows, pooled_gauss
+    from hardness.kernels.gf2 import pack_rows, pooled_gauss
 
     n = equations.n
     held_out, bar = check_plan(equations.flip, max(tries, 2))

@@ -11,8 +11,8 @@ from hardness.attacks import Outcome
 from hardness.attacks.equations import labels
 from hardness.errors import Ended, InputError
 from hardness.examples import Examples
-from hardness.schemas import STATUSES
-from hardness.texts import shown
+from hardness.io.schemas import STATUSES
+from hardness.io.texts import shown
 
 NAMES, MOST = ("support", "w"), 1 << 16
 

@@ -8,14 +8,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import modular
 from hardness.attacks import Outcome, Progress, Public
 from hardness.attacks.equations import Equations, extract, secret
 from hardness.attacks.finish import finish
 from hardness.attacks.lattice_model import SPARE, Forecast, drawn, forecast, streamed
 from hardness.attacks.sampler import CHUNK
 from hardness.attacks.stream import Stream
-from hardness.modular import preimages
+from hardness.gadgets import modular
+from hardness.gadgets.modular import preimages
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
@@ -194,8 +194,8 @@ def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:
 
 def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
     """One trial: w mod q (n,), a real estimate, from freshly drawn rows, or None."""
-    from hardness.attacks.kernels_lattice import nearest
     from hardness.attacks.reduction import MOST_NODES, ladder, orthogonal_basis, pruning, reduction_nodes, triangular
+    from hardness.kernels.lattice import nearest
 
     n = core.a.shape[1]
     sample = core.where(rng.permutation(len(core.a))[: n + rank])

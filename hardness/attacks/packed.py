@@ -5,9 +5,9 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import kernels_bkw
 from hardness.attacks.equations import Equations
-from hardness.modular import preimages
+from hardness.gadgets.modular import preimages
+from hardness.kernels import bkw as kernels_bkw
 
 Words = NDArray[np.uint64]
 Phases = NDArray[np.uint32]

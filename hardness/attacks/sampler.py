@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import kernels_bkw
 from hardness.attacks.packed import turns, words_for
-from hardness.gadget import Gadget, public_vectors
+from hardness.gadgets.coefficients import Gadget, public_vectors
 from hardness.instance import Instance
+from hardness.kernels import bkw as kernels_bkw
 from hardness.tokens import TokenStream, Words, unpack
 
 CHUNK = 1 << 18

@@ -12,8 +12,8 @@ from hardness.attacks import Outcome, Progress, Public
 from hardness.attacks.equations import Equations, accepts, extract, secret
 from hardness.attacks.gaussian import check_plan
 from hardness.examples import Examples
-from hardness.memory import free
-from hardness.modular import preimages
+from hardness.gadgets.modular import preimages
+from hardness.io.memory import free
 
 Integers = NDArray[np.int64]
 
@@ -94,7 +94,7 @@ def _column_words(equations: Equations, rows: Integers) -> tuple[NDArray[np.uint
 
 def meet_in_the_middle(equations: Equations, held_out: int, bits: int, budget: int, rng: np.random.Generator) -> Found:
     """The parity of weight s by sorting the halves' labels on `bits` random rows, again until all those are right."""
-    from hardness.attacks.kernels_search import first_match, subsets, sums
+    from hardness.kernels.search import first_match, subsets, sums
 
     n, s = equations.n, equations.sparsity or 0
     large, small = (s + 1) // 2, s // 2
@@ -154,7 +154,7 @@ def collision_plan(n: int, rows: int, eta: float, budget: float = inf) -> tuple[
 
 def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -> Found:
     """The parity of any weight by LF2: cancel blocks by sums of colliding samples, transform what is left, repeat."""
-    from hardness.attacks.kernels_search import collisions, tally
+    from hardness.kernels.search import collisions, tally
 
     n, (steps, block, cost) = equations.n, plan
     most = max(n - steps * block, 1, min(final_bits(), int(log2(cost)) - 5))  # later transforms cost no more than it
@@ -194,7 +194,7 @@ def search_stream(chunks: Iterable[Examples], public: Public, *, progress: Progr
     >>> found.secret == {"support": instance.secret["support"].tolist()}
     True
     """
-    from hardness.attacks.kernels_search import tally
+    from hardness.kernels.search import tally
 
     start, used, rows, n = perf_counter(), 0, 0, int(public["dim"]) - 1
     if public.get("family") != "parity" or n > final_bits():
@@ -218,14 +218,14 @@ def _labelled(a: NDArray[np.integer], label: Integers) -> NDArray[np.uint64]:
     """Rows a (N, n) of 0 and 1, n <= 63, and labels (N,) as words: the label in bit 0, the coordinates above it, so
     that blocks are cancelled from the top of the word.
     """
-    from hardness.attacks.kernels_gf import pack_rows
+    from hardness.kernels.gf2 import pack_rows
 
     return pack_rows(np.column_stack((label, a)))[:, 0]
 
 
 def _best(table: NDArray[np.int32]) -> tuple[int, int]:
     """The parity that fits the rows counted in `table` best, as a mask, and by how many rows more than not."""
-    from hardness.compiled.walsh import walsh_hadamard
+    from hardness.kernels.walsh import walsh_hadamard
 
     walsh_hadamard(table)
     best = int(np.argmax(table))
@@ -233,7 +233,7 @@ def _best(table: NDArray[np.int32]) -> tuple[int, int]:
 
 
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Found:
-    from hardness.attacks.kernels_search import box_match, residues
+    from hardness.kernels.search import box_match, residues
 
     n, q, h = equations.n, equations.q, equations.sparsity
     if equations.noise:
@@ -272,7 +272,7 @@ def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Fo
 
 def _halves(n: int, q: int, h: int | None) -> list[tuple[NDArray[np.int16], Integers]]:
     """Both kinds of half secret: places (count, h) and values (count, h); dense halves own half the places each."""
-    from hardness.attacks.kernels_search import subsets
+    from hardness.kernels.search import subsets
 
     out = []
     for first in (True, False):

@@ -9,7 +9,7 @@ from typer.exceptions import TyperException
 
 from hardness.cli import attack, certify, cite, instances, learn, sq, study, sweep
 from hardness.errors import InputError
-from hardness.texts import shown
+from hardness.io.texts import shown
 
 LONGEST = 1500  # characters of an error: a file's name may have as many as it likes
 

@@ -48,7 +48,7 @@ def attack(
         membership(file, seed, as_json)
         return
     from hardness.apart.lab import stranger
-    from hardness.study.progress import steps
+    from hardness.engine.progress import steps
 
     if stranger("attack", name):
         from hardness.attacks.guest import run as run_apart

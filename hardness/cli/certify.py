@@ -50,7 +50,7 @@ def certify_parity(
     """
     from secrets import randbits
 
-    from hardness.concepts import ParityConcepts
+    from hardness.families.concepts import ParityConcepts
     from hardness.sq import certificate
     from hardness.sq.tolerance import check_tolerance
 

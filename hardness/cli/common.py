@@ -10,7 +10,7 @@ from typing import Annotated, Any
 import typer
 
 from hardness.errors import InputError
-from hardness.texts import printable
+from hardness.io.texts import printable
 
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
 Force = Annotated[bool, typer.Option("--force", help="Replace what --out names.")]

@@ -58,8 +58,8 @@ def families(as_json: Json = False) -> None:
 def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False, as_json: Json = False) -> None:
     """Generate an instance of a family and write it."""
     refuse_existing(out, force)
-    from hardness.files import replacing
     from hardness.instance import Instance
+    from hardness.io.files import replacing
 
     instance = Instance.generate(family, seed)
     payload: dict[str, Any] = {
@@ -87,7 +87,7 @@ def _describe(instance: Any) -> list[str]:
 
 def _data(instance: Any) -> dict[str, str]:
     """What X and Y of an instance are, by name: the words of docs/data.md, with its own numbers."""
-    from hardness.gadget import Gadget
+    from hardness.gadgets.coefficients import Gadget
 
     k, d, teacher = instance.family.tokens, instance.family.dim, instance.teacher
     found = {"X": f"int8 (n, {k}, {d}): of every example {k} tokens of {d} signs, +1 or -1"}
@@ -118,7 +118,7 @@ def inspect(
     """
     from dataclasses import asdict
 
-    from hardness.conditions import conditions
+    from hardness.gadgets.conditions import conditions
     from hardness.instance import Instance
 
     instance = Instance.load(file)
@@ -151,7 +151,7 @@ def dataset(
 
     Example: hardness dataset examples.npz --out parity-dataset
     """
-    from hardness.cards import dataset as write_dataset
+    from hardness.exchange.cards import dataset as write_dataset
 
     card = write_dataset(source, out)
     emit(as_json, {"out": str(out), "card": str(card)}, [f"wrote {out}; its card is {card}"])
@@ -191,8 +191,8 @@ def export(
     """
     from safetensors.numpy import save
 
-    from hardness.files import replacing
     from hardness.instance import Instance
+    from hardness.io.files import replacing
 
     layer = Instance.load(file).layer()
     with replacing(out) as temporary:

@@ -43,9 +43,9 @@ def learn(
         return
     if instance is None or count is None:
         raise InputError("learn needs an instance file and --count N (or --check, to examine the learner alone)")
+    from hardness.engine.progress import steps
+    from hardness.evaluation.learning import learn as learn_one
     from hardness.instance import Instance
-    from hardness.learning import learn as learn_one
-    from hardness.study.progress import steps
 
     told = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
     with steps(learner) as tell:
@@ -80,7 +80,7 @@ def _numbers(diagnostics: dict[str, object]) -> str:
 
 
 def _check(name: str, as_json: bool) -> None:
-    from hardness.conformance import check
+    from hardness.evaluation.conformance import check
 
     checks = check(name)
     ok = all(check.ok for check in checks)

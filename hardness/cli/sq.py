@@ -8,7 +8,7 @@ import typer
 from hardness.cli.common import Json, Seed, emit, first_line, listed, talk
 
 if TYPE_CHECKING:
-    from hardness.concepts import Concepts
+    from hardness.families.concepts import Concepts
     from hardness.sq.game import GameResult
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
@@ -89,7 +89,7 @@ def bounds_parity(dim: Dim, heads: Heads, tolerance: Tolerance, gadget: Gadget =
 
     Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05
     """
-    from hardness.concepts import ParityConcepts
+    from hardness.families.concepts import ParityConcepts
     from hardness.sq.bounds.parity import parity_bounds
 
     concepts = ParityConcepts.of_layer(dim, heads, gadget)
@@ -150,7 +150,7 @@ def value_parity(
 
     Example: hardness sq value parity --dim 5 --heads 2 --tolerance 0.15
     """
-    from hardness.concepts import ParityConcepts
+    from hardness.families.concepts import ParityConcepts
     from hardness.sq.exact import IDENTIFIABLE, decimal
     from hardness.sq.small_games import value as bracket
     from hardness.sq.tolerance import check_tolerance
@@ -181,7 +181,7 @@ def bounds_rounding(
 
     Example: hardness sq bounds rounding --dim 65 --modulus 97 --levels 2 --tolerance 0.05
     """
-    from hardness.concepts import RoundingConcepts
+    from hardness.families.concepts import RoundingConcepts
     from hardness.sq.bounds.rounding import rounding_bounds
 
     concepts = RoundingConcepts(dim - 1, modulus, levels, gadget, heads)
@@ -206,7 +206,7 @@ def play_rounding(
 
     Example: hardness sq play rounding --dim 7 --modulus 5 --levels 2 --tolerance 0.05 --strategy adaptive
     """
-    from hardness.concepts import RoundingConcepts
+    from hardness.families.concepts import RoundingConcepts
     from hardness.sq.game import play
 
     concepts = RoundingConcepts(dim - 1, modulus, levels, gadget, heads)
@@ -233,7 +233,7 @@ def play_parity(
 
     Example: hardness sq play parity --dim 17 --heads 4 --tolerance 0.1 --strategy sign-batch --oracle window
     """
-    from hardness.concepts import ParityConcepts
+    from hardness.families.concepts import ParityConcepts
     from hardness.sq.game import play
 
     concepts = ParityConcepts.of_layer(dim, heads, gadget)
@@ -254,7 +254,7 @@ def _announce(
     concepts: "Concepts", strategy: str, oracle: str, tolerance: float, limit: int | None, samples: int | None = None
 ) -> None:
     """Say on stderr what a long game will take; refuse one whose memory is not there."""
-    from hardness.memory import afford
+    from hardness.io.memory import afford
     from hardness.sq.game import cost
     from hardness.sq.tolerance import check_tolerance
 

@@ -9,9 +9,9 @@ from hardness.cli.common import Json, emit, talk
 from hardness.errors import InputError
 
 if TYPE_CHECKING:
-    from hardness.study.store import Store
-    from hardness.study.study import Study
-    from hardness.study.task import Task
+    from hardness.engine.store import Store
+    from hardness.engine.study import Study
+    from hardness.engine.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
 Guest = Annotated[
@@ -80,8 +80,8 @@ def run(
 
     Example: hardness study run who-wins --quick --only lattice,gaussian --family rounding --out /tmp/quick
     """
+    from hardness.engine.plugins import chosen as grid
     from hardness.studies import catalog
-    from hardness.study.plugins import chosen as grid
 
     study = catalog.get(name)
     guests = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
@@ -92,12 +92,12 @@ def run(
         return
     folder = out or Path("reports") / study.name
 
-    from hardness.study.forecast import learned
-    from hardness.study.page.report import PAGE, renew_index, write_index
-    from hardness.study.progress import Progress
-    from hardness.study.run import Interrupted
-    from hardness.study.run import run as run_tasks
-    from hardness.study.store import Store
+    from hardness.engine.forecast import learned
+    from hardness.engine.progress import Progress
+    from hardness.engine.run import Interrupted
+    from hardness.engine.run import run as run_tasks
+    from hardness.engine.store import Store
+    from hardness.report.report import PAGE, renew_index, write_index
 
     with Store(folder / STORE, {"study": name, "seed": seed, "quick": quick}) as store:
         if edited := store.supersede(tasks):
@@ -162,7 +162,7 @@ def merge(
 
     Example: hardness study merge part1/rows.db part2/rows.db --out whole/rows.db
     """
-    from hardness.study.store import merge as merge_stores
+    from hardness.engine.store import merge as merge_stores
 
     counts = merge_stores(stores, out, talk)
     emit(as_json, {"out": str(out), "statuses": counts}, [f"{sum(counts.values())} trials in {out}"])
@@ -178,7 +178,7 @@ def repair(
 
     Example: hardness study repair reports/exponential-in-m --out mended.db
     """
-    from hardness.study.store import merge as merge_stores
+    from hardness.engine.store import merge as merge_stores
 
     with _open(folder) as store:
         lost, path = store.lost, store.path
@@ -204,7 +204,7 @@ def export(
 
     Example: hardness study export reports/exponential-in-m --out rows.csv --no-timing
     """
-    from hardness.study.store import export as write_table
+    from hardness.engine.store import export as write_table
 
     with _open(folder) as store:
         count = write_table(store, out, timing=not no_timing)
@@ -217,8 +217,8 @@ def report(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study report reports/exponential-in-m
     """
+    from hardness.report.report import PAGE, renew_index
     from hardness.studies import catalog
-    from hardness.study.page.report import PAGE, renew_index
 
     room = folder if folder.is_dir() else folder.parent
     with _open(folder) as store:
@@ -230,7 +230,7 @@ def report(folder: Folder, as_json: Json = False) -> None:
 
 def _open(folder: Path) -> "Store":
     """The store of a study's folder; the store itself may be named as well."""
-    from hardness.study.store import Store
+    from hardness.engine.store import Store
 
     store = Store(folder / STORE if folder.is_dir() else folder)
     if store.note:
@@ -256,7 +256,7 @@ def _grid(study: "Study", tasks: "list[Task]") -> list[str]:
 
 
 def _warn_of_edits(store: "Store") -> None:
-    from hardness.study.apart import source
+    from hardness.engine.apart import source
 
     for learner, digests in store.sources().items():
         now = source(learner)

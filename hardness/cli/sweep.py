@@ -26,12 +26,12 @@ def sweep(
 
     Example: hardness sweep grid.toml --workers 2
     """
+    from hardness.engine.progress import Progress
+    from hardness.engine.run import Interrupted
+    from hardness.engine.store import Store
+    from hardness.report.report import PAGE
     from hardness.studies.sweep.grid import read
     from hardness.studies.sweep.study import STORE, run_grid
-    from hardness.study.page.report import PAGE
-    from hardness.study.progress import Progress
-    from hardness.study.run import Interrupted
-    from hardness.study.store import Store
 
     folder = out or Path("sweeps") / grid.stem
     try:

@@ -16,11 +16,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.concepts import Concepts
 from hardness.errors import InputError, unknown
-from hardness.gadget import Gadget
+from hardness.families.concepts import Concepts
+from hardness.gadgets.coefficients import Gadget
+from hardness.io.texts import shown
 from hardness.layer import MultiHeadAttention
-from hardness.texts import shown
 from hardness.tokens import Words
 
 Secret = dict[str, NDArray[Any]]

@@ -7,12 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import gadget
 from hardness.errors import InputError
 from hardness.families import Secret, check_types, expect
 from hardness.families.parity import Parity
-from hardness.gadget import Gadget, Kind
-from hardness.ladder import Ladder, blocks_of
+from hardness.gadgets import coefficients as gadget
+from hardness.gadgets.coefficients import Gadget, Kind
+from hardness.gadgets.nested import Ladder, blocks_of
 from hardness.tokens import Words
 
 

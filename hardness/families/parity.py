@@ -7,11 +7,11 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import gadget
-from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
 from hardness.families import Secret, check_types, expect
-from hardness.gadget import Gadget, Kind
+from hardness.families.concepts import ParityConcepts
+from hardness.gadgets import coefficients as gadget
+from hardness.gadgets.coefficients import Gadget, Kind
 from hardness.tokens import Words
 
 MOST_DIM = 2**31

@@ -7,11 +7,12 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import gadget, modular
-from hardness.concepts import RoundingConcepts
 from hardness.errors import InputError
 from hardness.families import Secret, check_types, expect
-from hardness.gadget import Gadget, Kind
+from hardness.families.concepts import RoundingConcepts
+from hardness.gadgets import coefficients as gadget
+from hardness.gadgets import modular
+from hardness.gadgets.coefficients import Gadget, Kind
 from hardness.tokens import TokenStream, Words, unpack
 
 MAX_EXACT_RANGE = 512

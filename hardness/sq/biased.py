@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness.compiled.walsh import walsh_hadamard
 from hardness.errors import InputError
+from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.queries import SignBatch, SpanFunction, Table, bit_products
 
 LARGEST = 20  # bits whose tables of 2^n values are made

@@ -17,9 +17,9 @@ from typing import Any
 
 import numpy as np
 
-from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError, unknown
-from hardness.files import write_text
+from hardness.families.concepts import ParityConcepts, RoundingConcepts
+from hardness.io.files import write_text
 from hardness.sq.exact import MOST_APART, decimal, exact_floor
 from hardness.sq.game import EXPLICIT
 from hardness.sq.oracle import OutOfQueries, Window

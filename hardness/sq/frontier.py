@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.game import GameResult, play
 from hardness.sq.oracle import ORACLES, best_answer

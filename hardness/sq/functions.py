@@ -10,8 +10,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness import modular
-from hardness.concepts import RoundingConcepts
+from hardness.families.concepts import RoundingConcepts
+from hardness.gadgets import modular
 from hardness.sq.queries import OutOfRange
 from hardness.tokens import unpack
 
@@ -115,7 +115,7 @@ class LevelTable:
         return float(np.max(np.abs(self.table)))
 
     def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
-        from hardness.sq import kernels
+        from hardness.kernels import games as kernels
 
         weighted = self.centred * (self.concepts.public()[1] / 2)[:, None]
         out = np.empty(len(elements))

@@ -8,15 +8,15 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
-from hardness.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
 from hardness.families import Family
-from hardness.memory import afford
+from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
+from hardness.io.memory import afford
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.at_scale.flat import flat_adversary
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
-from hardness.sq.named import class_of, oracle_of, strategy_of
+from hardness.sq.lookup import class_of, oracle_of, strategy_of
 from hardness.sq.oracle import (
     Exact,
     Grid,

@@ -13,8 +13,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness.concepts import Concepts
 from hardness.errors import InputError
+from hardness.families.concepts import Concepts
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.queries import OutOfRange, Query
 from hardness.sq.tolerance import Tolerance, Vstat, check_tolerance, tolerances, within

@@ -12,8 +12,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness.compiled.walsh import walsh_hadamard
 from hardness.errors import InputError
+from hardness.kernels.walsh import walsh_hadamard
 
 
 class OutOfRange(InputError):

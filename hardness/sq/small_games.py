@@ -19,8 +19,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.affine_types import Type, affine_type, characters, coordinates, symmetries
 from hardness.sq.exact import certain_queries, decimal, exact_floor, independent_value
 from hardness.sq.separation import folded, separate

@@ -7,8 +7,8 @@ from itertools import combinations
 import numpy as np
 from numpy.random import SeedSequence
 
-from hardness.concepts import ParityConcepts
 from hardness.errors import InputError, unknown
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.biased import Biased, Correlational
 from hardness.sq.bounds.switches import (
     bias_degree,

@@ -8,12 +8,12 @@ from importlib import import_module
 from pathlib import Path
 
 from hardness import registry
+from hardness.engine.outcome import one_line
+from hardness.engine.store import Store
+from hardness.engine.study import Study
 from hardness.errors import InputError, unknown
-from hardness.study.outcome import one_line
-from hardness.study.page.report import place
-from hardness.study.store import Store
-from hardness.study.study import Study
-from hardness.texts import shown
+from hardness.io.texts import shown
+from hardness.report.report import place
 
 # Where the house's studies are: one is imported when it is asked for, since all of them take seconds.
 STUDIES: dict[str, Study | str] = {
@@ -70,7 +70,7 @@ def get(name: str) -> Study:
     if name not in studies and ":" in name:
         found = registry.get("studies", name)
         if not isinstance(found, Study):
-            raise InputError(f"{name} is no study; a study is a hardness.study.study.Study")
+            raise InputError(f"{name} is no study; a study is a hardness.engine.study.Study")
         return found
     if name not in studies:
         raise unknown("study", name, [*studies, *UNLISTED])

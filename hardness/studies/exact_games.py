@@ -6,18 +6,18 @@ from math import comb
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.report.drawing import INK, MUTED, Drawing, style
+from hardness.report.report import table_page, thousands
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.exact import IDENTIFIABLE, MOST_APART, certain_queries, exact_floor, independent_value
 from hardness.studies import games
 from hardness.studies.games import Line
 from hardness.studies.looks import FLOOR, LOOKS, NOTHING, legend
 from hardness.studies.trials import concepts_of
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import INK, MUTED, Drawing, style
-from hardness.study.page.report import table_page, thousands
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -60,7 +60,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """
     if task.solver["kind"] != "value":
         return games.game(task, root, guard)
-    from hardness.concepts import ParityConcepts
+    from hardness.families.concepts import ParityConcepts
     from hardness.sq.small_games import value
 
     concepts = concepts_of(task)

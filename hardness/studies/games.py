@@ -7,12 +7,12 @@ from typing import Any
 
 import numpy as np
 
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row
+from hardness.engine.task import Task
 from hardness.sq.bounds.parity import entropy_floor
+from hardness.statistics.fit import LEAST, mean_half_width
 from hardness.studies.trials import concepts_of, size_of_class
-from hardness.study.growth.fit import LEAST, mean_half_width
-from hardness.study.outcome import Outcome
-from hardness.study.store import Row
-from hardness.study.task import Task
 
 Line = dict[str, Any]
 RUNS = 5  # of whatever draws its queries; on parities what these pay does not depend on what they draw

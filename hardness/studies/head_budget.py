@@ -7,17 +7,17 @@ from pathlib import Path
 from statistics import NormalDist
 from typing import Any
 
-from hardness.concepts import RoundingConcepts
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.families.concepts import RoundingConcepts
+from hardness.report.drawing import LINES, RAMP, Drawing, style
+from hardness.report.sections import Section, sections_page
 from hardness.studies.games import (
     Line,
 )
 from hardness.studies.looks import NOTHING, Table, legend
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import LINES, RAMP, Drawing, style
-from hardness.study.page.sections import Section, sections_page
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
 
 QUESTION = "How much hardness against statistical queries do m heads buy?"
 

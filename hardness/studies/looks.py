@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
-from hardness.study.page.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing
-from hardness.study.page.report import thousands
+from hardness.report.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing
+from hardness.report.report import thousands
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

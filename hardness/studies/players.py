@@ -7,9 +7,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
+from hardness.engine.outcome import Ended
 from hardness.errors import InputError
-from hardness.learning import make
-from hardness.study.outcome import Ended
+from hardness.evaluation.learning import make
 
 # What an attack needed, and what it foresaw, as far as it says: figures of its `Outcome.detail`.
 WORK = ("predicted_seconds", "forecast_seconds", "log2_expected_tries", "tries", "trials", "rounds", "steps",

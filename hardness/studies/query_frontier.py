@@ -5,6 +5,11 @@ from itertools import product
 from math import comb, inf
 from pathlib import Path
 
+from hardness.engine.store import Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.report.drawing import Drawing, style
+from hardness.report.report import table_page
 from hardness.studies.games import (
     frontier_table,
     game,
@@ -12,11 +17,6 @@ from hardness.studies.games import (
     seconds,
 )
 from hardness.studies.looks import CEILING, FLOOR, NAMES, NOTHING, Table, counted, curve, legend
-from hardness.study.page.drawing import Drawing, style
-from hardness.study.page.report import table_page
-from hardness.study.store import Store
-from hardness.study.study import Study
-from hardness.study.task import Task
 
 QUESTION = "How many queries does each strategy need at each tolerance, and how far is that from the proven bound?"
 

@@ -8,17 +8,17 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.report.drawing import Drawing, style
+from hardness.report.report import thousands
+from hardness.report.sections import Section, sections_page
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.studies.games import Line, game, interval
 from hardness.studies.looks import FLOOR, LOOKS, NAMES, NOTHING, Table, bar, legend, spread
 from hardness.studies.needs.tasks import held
 from hardness.studies.trials import concepts_of
-from hardness.study.page.drawing import Drawing, style
-from hardness.study.page.report import thousands
-from hardness.study.page.sections import Section, sections_page
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

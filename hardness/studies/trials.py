@@ -6,15 +6,15 @@ from dataclasses import replace
 import numpy as np
 
 from hardness import registry
-from hardness.concepts import Concepts, ParityConcepts
+from hardness.engine.apart import Apart
+from hardness.engine.outcome import Ended, Outcome, Trial, ended
+from hardness.engine.task import Task
 from hardness.errors import InputError
+from hardness.evaluation.judge import judge, sign_accuracy, solved
 from hardness.examples import Examples
-from hardness.gadget import Gadget, informative
+from hardness.families.concepts import Concepts, ParityConcepts
+from hardness.gadgets.coefficients import Gadget, informative
 from hardness.instance import Instance
-from hardness.judging import judge, sign_accuracy, solved
-from hardness.study.apart import Apart
-from hardness.study.outcome import Ended, Outcome, Trial, ended
-from hardness.study.task import Task
 
 CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
 HELD_OUT = {"screen": 256, "confirm": 4096}  # informative examples for every look, and for when those say yes

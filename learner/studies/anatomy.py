@@ -8,16 +8,16 @@ from typing import Any
 
 import numpy as np
 
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.evaluation.learning import plain
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
-from hardness.learning import plain
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import RAMP, Drawing, style
-from hardness.study.page.report import Note, table_page
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
+from hardness.report.drawing import RAMP, Drawing, style
+from hardness.report.report import Note, table_page
 from learner.base import SOLVED
 from learner.provable.pipeline import CERTIFIED, Provable
 from learner.provable.sculpt import LEAST_GAP

@@ -10,17 +10,17 @@ import numpy as np
 
 from hardness import registry
 from hardness.apart.lab import stranger
+from hardness.engine.apart import Apart
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.evaluation.learning import make, plain
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
-from hardness.learning import make, plain
-from hardness.study.apart import Apart
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import Drawing, style
-from hardness.study.page.report import Note, table_page
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
+from hardness.report.drawing import Drawing, style
+from hardness.report.report import Note, table_page
 from learner.base import Array
 from learner.provable.pipeline import Provable
 from learner.studies.curves import chance, critical, curve, legend, look, panels, paper, rounded, spread, timed

@@ -10,10 +10,10 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import numpy as np
 from scipy.stats import binomtest
 
-from hardness.study.growth.fit import LEAST, mean_half_width
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import LINES, MARKERS, MUTED, RAMP, Drawing
-from hardness.study.task import Task
+from hardness.engine.outcome import Outcome
+from hardness.engine.task import Task
+from hardness.report.drawing import LINES, MARKERS, MUTED, RAMP, Drawing
+from hardness.statistics.fit import LEAST, mean_half_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

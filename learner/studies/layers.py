@@ -3,9 +3,9 @@
 from collections.abc import Mapping
 from typing import Any
 
+from hardness.engine.task import Task
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
-from hardness.study.task import Task
 
 SPREAD = 2.0  # of the scores of random layers
 

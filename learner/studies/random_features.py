@@ -10,13 +10,13 @@ from typing import Any
 
 import numpy as np
 
-from hardness.learning import plain
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import INK, Drawing, style
-from hardness.study.page.report import table_page
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.evaluation.learning import plain
+from hardness.report.drawing import INK, Drawing, style
+from hardness.report.report import table_page
 from learner.base import Array
 from learner.random_features import RandomFeatureAttention, RandomFeatureMLP
 from learner.ridge import RidgeLearner

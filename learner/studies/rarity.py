@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardness.learning import plain
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
-from hardness.study.page.report import Note, table_page
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.evaluation.learning import plain
+from hardness.report.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
+from hardness.report.report import Note, table_page
 from learner.provable import sculpt
 from learner.studies.curves import Mean, curve, legend, mean, panels, rounded, timed
 from learner.studies.layers import instance_of, task_of

@@ -7,15 +7,15 @@ from typing import Any
 
 import numpy as np
 
-from hardness.judging import EXACT, judge
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.evaluation.judge import EXACT, judge
+from hardness.evaluation.learning import plain
 from hardness.layer import MultiHeadAttention
-from hardness.learning import plain
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import INK, Drawing, style
-from hardness.study.page.report import Note, table_page
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
+from hardness.report.drawing import INK, Drawing, style
+from hardness.report.report import Note, table_page
 from learner.attempt import attempt, random_theta
 from learner.last_fit import counting_floor
 from learner.studies.curves import chance, critical, curve, legend, look, panels, paper, rounded, spread, timed

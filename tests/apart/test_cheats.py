@@ -12,15 +12,15 @@ import cheats
 import numpy as np
 import pytest
 
-from hardness import learning
 from hardness.apart import fence
 from hardness.apart.lab import Apart
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Store
+from hardness.engine.task import Task
 from hardness.errors import Ended, InputError
+from hardness.evaluation import learning
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.study.outcome import Outcome
-from hardness.study.store import Store
-from hardness.study.task import Task
 
 HERE = Path(cheats.__file__).parent
 FENCED = pytest.mark.skipif(fence.available() < 6, reason="this system has no Landlock, or an old one")

@@ -9,14 +9,14 @@ import pytest
 
 import hardness
 from hardness.apart import ask, fence
+from hardness.engine.plugins import chosen
+from hardness.engine.run import run
+from hardness.engine.store import Store
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.studies import catalog
 from hardness.studies.sweep.grid import Grid
-from hardness.study.plugins import chosen
-from hardness.study.run import run
-from hardness.study.store import Store
 
 # It leaves what it could see: a file in its own folder, in the lab's, beside itself, and word in the lab's environment.
 MARKS = """
@@ -153,7 +153,7 @@ def test_a_count_of_multiply_adds_that_is_no_figure_is_none(marks: Path) -> None
 @pytest.mark.parametrize("study", ["learner-scaling", "critical-rho"])
 def test_a_word_of_a_study_is_no_stranger(tmp_path: Path, study: str) -> None:
     """The grids of two studies name learners that are registered nowhere; a run asks of each whether it is a guest."""
-    from hardness.study.run import foreign
+    from hardness.engine.run import foreign
 
     assert not any(foreign(task) for quick in (True, False) for task in catalog.get(study).tasks(quick))
 

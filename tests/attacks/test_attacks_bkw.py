@@ -14,7 +14,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness import registry
-from hardness.attacks import kernels_bkw
 from hardness.attacks.bkw import bkw, bkw_stream
 from hardness.attacks.bkw_plan import bias_of, entropy, plan, streamed
 from hardness.attacks.bkw_solve import ascend, peaks, share, step, sums, vanishing
@@ -23,8 +22,9 @@ from hardness.attacks.finish import trusted
 from hardness.attacks.packed import Packed, pack, turns, words_for
 from hardness.attacks.stream import Stream
 from hardness.families.rounding import Rounding
-from hardness.gadget import Gadget
+from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
+from hardness.kernels import bkw as kernels_bkw
 
 LEVELS = st.integers(0, 4)
 

@@ -13,9 +13,9 @@ from scipy.stats import chisquare
 
 from hardness.attacks.equations import Equations, accepts, expected_agreement, extract, preimages
 from hardness.attacks.gaussian import FULL_RANK, check_plan, gaussian, row_reduce, solve2, solve_mod
-from hardness.attacks.kernels_gf import pack_rows, pooled_gauss, unpack_rows
 from hardness.attacks.search import search
 from hardness.errors import InputError
+from hardness.kernels.gf2 import pack_rows, pooled_gauss, unpack_rows
 
 
 @cache

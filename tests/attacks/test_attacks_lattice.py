@@ -12,7 +12,6 @@ from hypothesis import strategies as st
 from hardness.attacks import reduction
 from hardness.attacks.equations import extract
 from hardness.attacks.finish import polish, trimmed
-from hardness.attacks.kernels_lattice import nearest
 from hardness.attacks.lattice import (
     Rows,
     centre_of_box,
@@ -24,6 +23,7 @@ from hardness.attacks.lattice import (
 )
 from hardness.attacks.lattice_model import forecast, left_of, profile
 from hardness.attacks.reduction import ladder, orthogonal_basis, pruning, triangular
+from hardness.kernels.lattice import nearest
 
 pytestmark = pytest.mark.skipif(importlib.util.find_spec("fpylll") is None, reason="extra `lattice`")
 

@@ -9,10 +9,10 @@ from attack_examples import centred, examples, support, support_secret
 
 from hardness.attacks.equations import extract
 from hardness.attacks.gaussian import check_plan
-from hardness.attacks.kernels_search import subsets
 from hardness.attacks.search import collide, collision_plan, final_bits, search, search_stream
 from hardness.families.parity import Parity
 from hardness.instance import Instance
+from hardness.kernels.search import subsets
 
 
 @pytest.mark.parametrize(("n", "h"), [(5, 0), (5, 1), (7, 3), (6, 6)])

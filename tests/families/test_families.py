@@ -5,12 +5,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness import gadget, modular, registry
+from hardness import registry
 from hardness.errors import InputError
 from hardness.families.interpolation import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
+from hardness.gadgets import coefficients as gadget
+from hardness.gadgets import modular
 from hardness.instance import Instance
 
 

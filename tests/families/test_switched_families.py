@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 
 from hardness.challenge import publish
 from hardness.errors import InputError
+from hardness.evaluation.judge import judge, solved
 from hardness.examples import TokenStream, unpack
 from hardness.families.nested import Nested
 from hardness.families.parity import Parity
-from hardness.gadget import informative
+from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
-from hardness.judging import judge, solved
 
 
 def digest(*parts):

@@ -15,15 +15,15 @@ import numpy as np
 from mutations import STRANGE, Rng, changed, damaged, pick, text
 
 from hardness.challenge import digest, publish
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Store
+from hardness.engine.task import Task
 from hardness.examples import write
 from hardness.families.interpolation import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
-from hardness.study.outcome import Outcome
-from hardness.study.store import Store
-from hardness.study.task import Task
 
 FAMILIES = (Parity(6, 2), Rounding(6, 5, 2), Nondegenerate(4, 2, 2), Interpolation(5, 2, 0.5))
 Lines = list[list[str]]

@@ -20,18 +20,18 @@ def test_what_is_damaged_or_random_ends_in_one_line(kind: str) -> None:
 
 
 def test_the_published_schemas_are_those_that_files_are_read_by() -> None:
-    from hardness.schemas import published
+    from hardness.io.schemas import published
 
     folder = ROOT / "docs" / "schemas"
     assert {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")} == published()
 
 
 def test_the_lab_writes_what_its_schemas_say(tmp_path: Path) -> None:
-    from hardness import schemas
     from hardness.challenge import publish
     from hardness.families.parity import Parity
     from hardness.families.rounding import Rounding
     from hardness.instance import Instance
+    from hardness.io import schemas
 
     for family in (Parity(6, 2), Rounding(6, 5, 2, weight=2, noise=0.5)):
         instance = Instance.generate(family, 0)

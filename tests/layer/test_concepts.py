@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts
 
 
 @pytest.mark.parametrize(("n", "s"), [(1, 1), (5, 1), (6, 3), (9, 4), (7, 7)])

@@ -4,8 +4,8 @@ import numpy as np
 import pytest
 from learner_teachers import teacher
 
-from hardness.conditions import conditions
 from hardness.families.parity import Parity
+from hardness.gadgets.conditions import conditions
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 

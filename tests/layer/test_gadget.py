@@ -8,10 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness import gadget, modular
 from hardness.examples import TokenStream, unpack
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
+from hardness.gadgets import coefficients as gadget
+from hardness.gadgets import modular
 from hardness.instance import Instance, every_pair
 
 
@@ -115,7 +116,7 @@ def test_levels_are_the_integer_arithmetic_of_theory_1_1(data, kind, dim, count)
     # Off the gate, z_0 = 0, the level of dot means nothing: there it is taken with x1_0 for z_0.
     expected = np.abs(z) @ w if kind == "diag" else x[:, 0, 0] * (z @ w)
     for compiled in (True, False):
-        with mock.patch("hardness.gadget.compiled_pays", lambda words, answer=compiled: answer):
+        with mock.patch("hardness.gadgets.coefficients.compiled_pays", lambda words, answer=compiled: answer):
             assert np.array_equal(made.levels(words), expected)
 
 

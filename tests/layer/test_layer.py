@@ -35,8 +35,8 @@ def test_no_less_accurate_than_the_formula_and_the_same_in_blocks(heads, tokens,
     rng = np.random.default_rng(heads)
     theta, w = rng.normal(size=(2, heads, dim, dim)) / dim**0.5
     X = rng.choice([-1, 1], size=(200, tokens, dim)).astype(np.int8)
-    monkeypatch.setattr("hardness.compiled.dense.CACHE", 0)
-    monkeypatch.setattr("hardness.compiled.dense.ROWS", 7 * tokens)
+    monkeypatch.setattr("hardness.kernels.dense.CACHE", 0)
+    monkeypatch.setattr("hardness.kernels.dense.ROWS", 7 * tokens)
     found = MultiHeadAttention(theta, w)(X)
     plain, exact = (
         np.array([literal(theta.astype(kind), w.astype(kind), x) for x in X.astype(kind)])

@@ -4,11 +4,11 @@ import numpy as np
 import pytest
 
 from hardness.errors import InputError
+from hardness.evaluation.judge import judge, solved
 from hardness.families.nested import Nested
 from hardness.families.parity import Parity
-from hardness.gadget import informative
+from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
-from hardness.judging import judge, solved
 from learner.chain import ChainStudent
 
 

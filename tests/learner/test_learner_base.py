@@ -13,13 +13,13 @@ from sklearn.base import clone
 
 from hardness import registry
 from hardness.cli import run
-from hardness.conformance import check
 from hardness.errors import InputError
+from hardness.evaluation.conformance import check
+from hardness.evaluation.judge import sign_accuracy
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
-from hardness.gadget import Gadget
+from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
-from hardness.judging import sign_accuracy
 from learner.base import Learner, judge
 from learner.direct import Adam, Direct, JointLBFGS
 from learner.provable.pipeline import Provable
@@ -253,7 +253,7 @@ def test_learners_lists_the_registered_names(capsys: pytest.CaptureFixture[str])
 
 def test_hardness_never_imports_learner() -> None:
     loaded = "any(name.split('.')[0] == 'learner' for name in sys.modules)"
-    script = f"import sys, hardness.learning, hardness.cli.learn; sys.exit({loaded})"
+    script = f"import sys, hardness.evaluation.learning, hardness.cli.learn; sys.exit({loaded})"
     assert subprocess.run([sys.executable, "-c", script], check=False).returncode == 0
 
 

@@ -5,10 +5,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardness.study.page import report
-from hardness.study.run import run
-from hardness.study.store import Store, export
-from hardness.study.task import Task
+from hardness.engine.run import run
+from hardness.engine.store import Store, export
+from hardness.engine.task import Task
+from hardness.report import report
 from learner.studies import anatomy, critical_rho, rarity, search_gap
 from learner.studies.catalog import STUDIES
 from learner.studies.learner_scaling import table as scaling

@@ -5,11 +5,11 @@ import json
 import numpy as np
 import pytest
 
-from hardness import online
 from hardness.cli import run
+from hardness.evaluation import online
+from hardness.evaluation.learning import learn
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.learning import learn
 
 
 def asked(capsys, *words: str) -> dict:

@@ -7,11 +7,11 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from hardness.engine.run import run
+from hardness.engine.store import Row, Store
+from hardness.engine.task import Task
 from hardness.studies import catalog
 from hardness.studies.catalog import get
-from hardness.study.run import run
-from hardness.study.store import Row, Store
-from hardness.study.task import Task
 from learner.linear import attention, certificate, feature_count, features
 from learner.random_features import RandomFeatureAttention
 from learner.studies import associative_memory as associative_memory_study

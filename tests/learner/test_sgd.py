@@ -4,13 +4,13 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
+from hardness.engine.outcome import settle
+from hardness.engine.task import Task
+from hardness.evaluation.judge import sign_accuracy
 from hardness.examples import Examples
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.judging import sign_accuracy
 from hardness.studies.trials import trial
-from hardness.study.outcome import settle
-from hardness.study.task import Task
 from learner.sgd import OnlineMLP
 
 

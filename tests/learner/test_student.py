@@ -12,12 +12,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from llvmlite.binding import get_host_cpu_features
 
-from hardness.compiled.single import hyperbolic_tangent, product
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
+from hardness.kernels.single import hyperbolic_tangent, product
 from hardness.layer import MultiHeadAttention
 from learner.kernels_student import EXAMPLES, PairStudent, blocks_of
 from learner.student import FIRST, Student
@@ -280,7 +280,7 @@ def test_the_same_bits_on_a_processor_of_half_the_width(tmp_path):
     code = (
         "import llvmlite.binding as b; whole = b.get_host_cpu_features;"
         "b.get_host_cpu_features = lambda: {**whole(), 'avx512f': False};"
-        "from hardness.compiled import single; from test_student import digest;"
+        "from hardness.kernels import single; from test_student import digest;"
         "assert single.SIDE == 2; print(digest())"
     )
     half = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+avx", "NUMBA_CACHE_DIR": str(tmp_path)}

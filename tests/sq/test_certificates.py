@@ -21,8 +21,8 @@ from hypothesis import strategies as st
 from scipy.optimize import linprog
 
 from hardness.cli import run
-from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq import certificate, exact
 from hardness.sq.queries import SignBatch, SpanFunction
 

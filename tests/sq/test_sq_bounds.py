@@ -6,8 +6,8 @@ from math import ceil, comb, log2
 import numpy as np
 import pytest
 
-from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.families.rounding import Rounding
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds

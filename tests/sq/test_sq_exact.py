@@ -9,8 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.affine_types import affine_type, characters, coordinates, symmetries
 from hardness.sq.exact import (
     apart,

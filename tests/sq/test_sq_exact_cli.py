@@ -5,7 +5,7 @@ import json
 import pytest
 
 from hardness.cli import run
-from hardness.concepts import RoundingConcepts
+from hardness.families.concepts import RoundingConcepts
 from hardness.sq.bounds.adversaries import adversary_bounds
 
 

@@ -6,14 +6,14 @@ import numpy as np
 import pytest
 from numpy.random import SeedSequence
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.at_scale.flat import flat_adversary, flat_queries
 from hardness.sq.exact import apart, exact_floor, independent_apart, independent_value
 from hardness.sq.game import play, referee
 from hardness.sq.oracle import Window, best_answer
 from hardness.sq.queries import SpanFunction, Table
 from hardness.sq.strategies.layers import Layers, alive, densest, layer_signs, patterns
-from hardness.sq.strategies.mould import anneal, even, mould
+from hardness.sq.strategies.shaped import anneal, even, mould
 from hardness.sq.strategies.templates import PLAN, make, templates
 from hardness.sq.tolerance import within
 

@@ -3,7 +3,7 @@ from math import comb, log2
 
 import pytest
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds import head_budget
 from hardness.sq.bounds.correlations import head_limited_parity
 from hardness.sq.bounds.parity import entropy_floor

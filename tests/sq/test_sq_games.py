@@ -6,8 +6,8 @@ import numpy as np
 import pytest
 from numpy.random import SeedSequence
 
-from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.at_scale import games as scale
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.game import cost, play, referee

@@ -6,10 +6,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from numpy.typing import NDArray
 
-from hardness.concepts import ParityConcepts, RoundingConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.families.parity import Parity
-from hardness.gadget import Gadget
+from hardness.gadgets.coefficients import Gadget
 from hardness.sq.functions import Function, LevelTable
 from hardness.sq.oracle import ORACLES, Exact, Ledger, Oracle, OutOfQueries, Sampled, Window, best_answer, samples_for
 from hardness.sq.queries import SignBatch, Table, character

@@ -5,8 +5,8 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.biased import Biased, values_of
 from hardness.sq.bounds.switches import supervised_bound, supervised_enough
 from hardness.sq.game import play

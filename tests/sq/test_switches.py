@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hardness.attacks.estimates.low_degree import low_degree_advantage, low_degree_rows
 from hardness.errors import InputError
-from hardness.ladder import blocks_of
+from hardness.gadgets.nested import blocks_of
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.bounds.switches import (
     bias_degree,

@@ -8,10 +8,15 @@ import pytest
 
 from hardness.attacks.equations import extract, labels, secret
 from hardness.attacks.estimates.prices import cheapest
-from hardness.concepts import RoundingConcepts
+from hardness.engine.outcome import settle
+from hardness.engine.run import run
+from hardness.engine.store import Store
+from hardness.engine.task import Task
+from hardness.families.concepts import RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.report.report import words
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.studies import catalog
 from hardness.studies.contest.study import trial as contest_trial
@@ -19,11 +24,6 @@ from hardness.studies.contest.table import OUT_OF_REACH, family_of, prices, shar
 from hardness.studies.contest.tasks import MASS, SIZES, TOLERANCE, ladder, rounding, who_wins
 from hardness.studies.players import Attacker, Ended
 from hardness.studies.trials import trial
-from hardness.study.outcome import settle
-from hardness.study.page.report import words
-from hardness.study.run import run
-from hardness.study.store import Store
-from hardness.study.task import Task
 
 
 @pytest.mark.parametrize("grid", [who_wins, ladder])

@@ -5,9 +5,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardness.study.outcome import Outcome
-from hardness.study.page.report import PAGE, words
-from hardness.study.store import Store
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Store
+from hardness.report.report import PAGE, words
 from learner.studies.switches import STUDY
 from learner.studies.switches.table import (
     bias_table,

@@ -2,10 +2,10 @@
 
 import pytest
 
+from hardness.engine.outcome import Outcome, settle
+from hardness.engine.store import Store
 from hardness.studies.lattices import tasks as lattices
 from hardness.studies.lattices.page import write
-from hardness.study.outcome import Outcome, settle
-from hardness.study.store import Store
 
 
 def test_the_grid_has_distinct_tasks_and_the_quick_one_is_part_of_it():

@@ -8,8 +8,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardness.concepts import ParityConcepts, RoundingConcepts
+from hardness.engine.outcome import Outcome
+from hardness.engine.run import run
+from hardness.engine.store import Store
+from hardness.engine.task import Task
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts, RoundingConcepts
+from hardness.report.report import words
 from hardness.sq.bounds import head_budget as budget
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.bounds.parity import entropy_floor
@@ -21,11 +26,6 @@ from hardness.studies.exponential_in_m import proved
 from hardness.studies.needs import formulas
 from hardness.studies.needs.page import won
 from hardness.studies.needs.tasks import tolerance as tolerance_of
-from hardness.study.outcome import Outcome
-from hardness.study.page.report import words
-from hardness.study.run import run
-from hardness.study.store import Store
-from hardness.study.task import Task
 
 NAMES = ("query-frontier", "needs", "head-budget", "rounding-games", "exact-games")
 WANTED: dict[str, Callable[[Task], bool]] = {

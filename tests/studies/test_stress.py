@@ -14,17 +14,17 @@ import pytest
 
 from hardness import cli, registry
 from hardness.apart import server
+from hardness.engine.outcome import Outcome, settle
+from hardness.engine.store import Store
+from hardness.engine.task import Task
 from hardness.instance import Instance
+from hardness.report.report import words
 from hardness.studies import catalog
 from hardness.studies.stress import page
 from hardness.studies.stress import tasks as grid
 from hardness.studies.stress import trial as stress
 from hardness.studies.stress.page import Cell, learner_of, null
 from hardness.studies.stress.trial import trial
-from hardness.study.outcome import Outcome, settle
-from hardness.study.page.report import words
-from hardness.study.store import Store
-from hardness.study.task import Task
 
 TOYS = '''
 import os, time

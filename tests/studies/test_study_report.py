@@ -13,6 +13,12 @@ import numpy as np
 import pytest
 
 from hardness import cli
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.report import drawing as figures
+from hardness.report import report
 from hardness.sq.strategies.sign_batch import batch_queries
 from hardness.studies import catalog
 from hardness.studies.exponential_in_m.figures import broken, measured
@@ -21,12 +27,6 @@ from hardness.studies.exponential_in_m.series import ELIMINATION, STUDENT_HARD, 
 from hardness.studies.exponential_in_m.tasks import TOLERANCE
 from hardness.studies.exponential_in_m.trial import trial
 from hardness.studies.wall.tasks import SMALL
-from hardness.study.outcome import Outcome
-from hardness.study.page import drawing as figures
-from hardness.study.page import report
-from hardness.study.store import Row, Store
-from hardness.study.study import Study
-from hardness.study.task import Task
 
 
 def words(page: str) -> str:

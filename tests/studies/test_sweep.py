@@ -10,12 +10,12 @@ import pytest
 
 import hardness
 from hardness.cli import run
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Store
+from hardness.engine.task import Task
 from hardness.errors import InputError
+from hardness.statistics.verdict import GROWS, WORDS
 from hardness.studies.sweep.grid import Grid, read
-from hardness.study.growth.verdict import GROWS, WORDS
-from hardness.study.outcome import Outcome
-from hardness.study.store import Store
-from hardness.study.task import Task
 
 GRID = """
 family = "parity"
@@ -104,7 +104,7 @@ def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     )
     assert nice.status.tolist() == ["solved"]
     online = hardness.sweep(
-        "parity", dim=8, heads=2, learner="hardness.study.apart:Constant", samples=500, runs=1, workers=0,
+        "parity", dim=8, heads=2, learner="hardness.engine.apart:Constant", samples=500, runs=1, workers=0,
         out=tmp_path / "c",
     )  # fmt: skip
     assert (online.status[0], online.cost[0]) == ("budget", 500)

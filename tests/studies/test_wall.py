@@ -13,22 +13,23 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from hardness import cli, online
+from hardness import cli
 from hardness.attacks.estimates.low_degree import monomials
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store, export
+from hardness.engine.task import Task
+from hardness.evaluation import online
 from hardness.examples import Examples
 from hardness.families.parity import Parity
 from hardness.instance import Instance
+from hardness.report.report import words
+from hardness.statistics.calibration import calibration
+from hardness.statistics.verdict import GROWS, growth
 from hardness.studies import catalog
 from hardness.studies.wall import tasks as grid
 from hardness.studies.wall.cells import CONTROL, HARD, NICE, Kind, cells, kind_of, ratio, width_effect
 from hardness.studies.wall.page import BATCH, RATE, how_it_errs, noise, power, without, write
 from hardness.studies.wall.trial import trial
-from hardness.study.growth.calibration import calibration
-from hardness.study.growth.verdict import GROWS, growth
-from hardness.study.outcome import Outcome
-from hardness.study.page.report import words
-from hardness.study.store import Row, Store, export
-from hardness.study.task import Task
 from learner.student import RATES, Student
 from learner.tuning import cost
 
@@ -278,8 +279,8 @@ SCRIPT = """
 from pathlib import Path
 from hardness.studies.wall import tasks as grid
 from hardness.studies.wall.trial import trial
-from hardness.study.run import run
-from hardness.study.store import Store
+from hardness.engine.run import run
+from hardness.engine.store import Store
 tasks = list(grid.runs([grid.parity((8, 2)), grid.nice((8, 2))], 3, 40_000))
 with Store(Path({path!r}), {{"study": "wall", "seed": 0}}) as store:
     run(tasks, store, trial=trial, workers=1)

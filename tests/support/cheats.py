@@ -37,9 +37,9 @@ class Regenerates(Cheat):
     """Makes the instance of a public grid again, from root seeds that anybody would try."""
 
     def won(self, X):
+        from hardness.engine.task import Task
         from hardness.families.parity import Parity
         from hardness.instance import Instance
-        from hardness.study.task import Task
 
         solver = {"kind": "learner", "learner": "cheats:Regenerates", "params": {}}
         task = Task("parity", {"dim": 30, "heads": 6}, solver, {"samples": 64}, 0)
@@ -136,7 +136,7 @@ class PatchesLab(Cheat):
 
     def won(self, X):
         import hardness.apart.actors as actors
-        import hardness.judging as judging
+        import hardness.evaluation.judge as judging
 
         judging.solved = judging.judge = lambda *_, **__: True
         actors.Learner.predict = lambda self, X: np.full(X.shape, 7.0)

@@ -6,8 +6,8 @@ from math import comb
 
 import numpy as np
 
-from hardness.study.growth.cells import Cell
-from hardness.study.growth.verdict import Growth, growth
+from hardness.statistics.cells import Cell
+from hardness.statistics.verdict import Growth, growth
 
 Cost = Callable[[int, int], float]
 FULL = [(d, m) for m in (2, 3, 4) for d in (12, 16, 20, 24)] + [(12, 5), (16, 5), (12, 6), (16, 6), (32, 2)]

@@ -3,7 +3,7 @@
 import re
 from html.parser import HTMLParser
 
-from hardness.study.page.report import words
+from hardness.report.report import words
 
 SYMBOLS = {"m": "m", "d": "d", "N": "N", "τ": "tau", "q": "q", "K": "K", "ρ": "rho", "ψ": "ψ", "λ_min": "λ_min"}
 

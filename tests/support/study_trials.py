@@ -8,8 +8,8 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.study.outcome import Outcome
-from hardness.study.task import Task
+from hardness.engine.outcome import Outcome
+from hardness.engine.task import Task
 
 Tokens = NDArray[np.int8]
 Outputs = NDArray[np.float64]

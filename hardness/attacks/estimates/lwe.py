@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks.estimates.costs import MODELS, delta
-from hardness.modular import preimages
+from hardness.gadgets.modular import preimages
 
 LARGEST_BLOCK = 2000
 MOST_STEPS = 60

@@ -12,9 +12,9 @@ from hardness.attacks.equations import sparsity
 from hardness.attacks.estimates.lab import integer_bkw, short_vectors
 from hardness.attacks.estimates.lwe import Cost, EstimateFailed, coded_bkw, dual, lwr_to_lwe, primal
 from hardness.attacks.gaussian import FULL_RANK
-from hardness.concepts import RoundingConcepts
 from hardness.errors import InputError
-from hardness.modular import preimages
+from hardness.families.concepts import RoundingConcepts
+from hardness.gadgets.modular import preimages
 from hardness.sq.bounds.rounding import truncation
 from hardness.sq.bounds.switches import top_eigenvalue
 

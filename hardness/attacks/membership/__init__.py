@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from hardness.errors import InputError
-from hardness.gadget import Gadget
+from hardness.evaluation.judge import EXACT, judge
+from hardness.gadgets.coefficients import Gadget
+from hardness.gadgets.nested import Ladder
 from hardness.instance import Instance
-from hardness.judging import EXACT, judge
-from hardness.ladder import Ladder
 from hardness.layer import MultiHeadAttention
 from hardness.sq.bounds.switches import membership_floor
 from hardness.sq.membership import Membership

@@ -7,8 +7,8 @@ import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
-from hardness import modular
 from hardness.attacks import Public
+from hardness.gadgets import modular
 from hardness.sq.membership import Membership
 
 Integers = NDArray[np.int64]

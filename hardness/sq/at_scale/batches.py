@@ -4,9 +4,9 @@ from typing import Any
 
 import numpy as np
 
-from hardness.compiled.bits import ONE, ZERO, U, compiled, popcount, random_word
-from hardness.compiled.walsh import walsh_hadamard
-from hardness.sq.kernels import best_window
+from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, random_word
+from hardness.kernels.games import best_window
+from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.strategies.sign_batch import best_batch
 
 LANES = 16  # words of samples taken together

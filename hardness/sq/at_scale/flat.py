@@ -9,14 +9,14 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.compiled.bits import ONE, ZERO, U, compiled, popcount, shuffle
-from hardness.concepts import ParityConcepts
-from hardness.memory import afford
+from hardness.families.concepts import ParityConcepts
+from hardness.io.memory import afford
+from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, shuffle
 from hardness.sq.affine_types import characters
 from hardness.sq.at_scale.games import Tally, sign_batches
 from hardness.sq.exact import IDENTIFIABLE, independent_lost, most_lost
 from hardness.sq.oracle import best_answer
-from hardness.sq.strategies.mould import mould
+from hardness.sq.strategies.shaped import mould
 from hardness.sq.tolerance import within
 
 SMALLEST, LARGEST = 4, 9  # ranks of flats played

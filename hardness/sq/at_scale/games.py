@@ -6,10 +6,10 @@ from math import ceil, log, log2, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.compiled.bits import shuffle
-from hardness.concepts import ParityConcepts
-from hardness.memory import afford
-from hardness.sq import kernels
+from hardness.families.concepts import ParityConcepts
+from hardness.io.memory import afford
+from hardness.kernels import games as kernels
+from hardness.kernels.bits import shuffle
 from hardness.sq.at_scale import batches as kernels_batches
 from hardness.sq.at_scale.batches import LANES
 from hardness.sq.oracle import FAILURE

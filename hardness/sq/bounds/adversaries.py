@@ -1,6 +1,6 @@
 """What is proved against each adversary, for every concept class of the lab."""
 
-from hardness.concepts import Concepts, RoundingConcepts
+from hardness.families.concepts import Concepts, RoundingConcepts
 from hardness.sq.bounds.parity import null_bound, parity_sda, sda_tolerance, window_bound
 from hardness.sq.bounds.rounding import truncated_bounds
 
@@ -11,7 +11,7 @@ def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) ->
     Parities flipped with probability `flip` (theory 1.2b): theory 2.5, and SDA for VSTAT. Rounding: theory 2.6, for
     ideal labels or those of M heads.
 
-    >>> from hardness.concepts import ParityConcepts
+    >>> from hardness.families.concepts import ParityConcepts
     >>> {name: round(bound) for name, bound in adversary_bounds(ParityConcepts(14, 4), 0.1).items()}
     {'window': 80, 'null': 40, 'vstat': 6}
     """

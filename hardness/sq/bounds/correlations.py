@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.concepts import RoundingConcepts
+from hardness.families.concepts import RoundingConcepts
 
 
 def krawtchouk(s: int, k: int) -> list[int]:

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from functools import cache
 from math import comb, exp, log, log2, sqrt
 
-from hardness.concepts import RoundingConcepts
+from hardness.families.concepts import RoundingConcepts
 from hardness.sq.bounds.correlations import head_limited_parity
 from hardness.sq.bounds.rounding import log2_window_bound
 

@@ -3,7 +3,7 @@
 from fractions import Fraction
 from math import floor, log2, sqrt
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.tolerance import check_tolerance
 
 # What stands beside a number when it is printed: the statement and where it is from (docs/references.md).

@@ -7,8 +7,8 @@ from math import cos, floor, log2, pi, sqrt
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import modular
-from hardness.concepts import RoundingConcepts
+from hardness.families.concepts import RoundingConcepts
+from hardness.gadgets import modular
 from hardness.sq.bounds.parity import sda_tolerance
 from hardness.sq.tolerance import check_tolerance
 

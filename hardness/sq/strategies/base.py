@@ -6,7 +6,7 @@ import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.queries import Query
 
 # A strategy yields queries and is sent the sets still possible (uint64 masks) after each answer; it ends when

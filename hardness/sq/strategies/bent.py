@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.random import Generator as Random
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.queries import SpanFunction, character
 from hardness.sq.strategies.base import Masks, Steps
 

@@ -5,7 +5,7 @@ from itertools import combinations
 import numpy as np
 from numpy.random import Generator as Random
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.queries import character
 from hardness.sq.strategies.base import Masks, Steps
 

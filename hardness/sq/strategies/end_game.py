@@ -11,7 +11,7 @@ from hardness.sq.exact import end_game
 from hardness.sq.queries import SpanFunction
 from hardness.sq.small_games import Ask, SmallGames
 from hardness.sq.strategies.base import Masks, Steps
-from hardness.sq.strategies.mould import MARGIN, apart
+from hardness.sq.strategies.shaped import MARGIN, apart
 
 SOLVED = 6  # sets of which V is searched for
 WIDEST = 11  # rank of the sets whose means are put in order

@@ -6,13 +6,13 @@ from math import comb
 import numpy as np
 from numpy.random import Generator as Random
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.exact import IDENTIFIABLE, decimal, independent_lost, most_lost
 from hardness.sq.queries import SpanFunction
 from hardness.sq.strategies.base import Masks, Steps
 from hardness.sq.strategies.end_game import ended
 from hardness.sq.strategies.layers import alive, densest, held_of, layer_signs, layers_through
-from hardness.sq.strategies.mould import mould
+from hardness.sq.strategies.shaped import mould
 from hardness.sq.strategies.sign_batch import batch, sign_batch
 from hardness.sq.strategies.templates import Template, templates
 

@@ -6,8 +6,8 @@ import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
-from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.queries import Table
 from hardness.sq.strategies.base import Masks, Steps
 

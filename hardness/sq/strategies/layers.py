@@ -9,7 +9,7 @@ import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
 from hardness.sq.affine_types import characters
 from hardness.sq.queries import SpanFunction
 from hardness.sq.strategies.base import Masks

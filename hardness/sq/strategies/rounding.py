@@ -7,7 +7,7 @@ import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
-from hardness.concepts import RoundingConcepts
+from hardness.families.concepts import RoundingConcepts
 from hardness.sq.functions import LevelTable
 from hardness.sq.oracle import best_answer
 from hardness.sq.strategies.base import PATIENCE

@@ -8,8 +8,8 @@ import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
-from hardness.compiled.bits import compiled
-from hardness.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts
+from hardness.kernels.bits import compiled
 from hardness.sq.queries import SignBatch
 from hardness.sq.strategies.base import PATIENCE, Masks, Steps
 

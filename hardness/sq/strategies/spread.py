@@ -4,9 +4,9 @@ import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
-from hardness.compiled.walsh import walsh_hadamard
-from hardness.concepts import ParityConcepts
 from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts
+from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Table
 from hardness.sq.strategies.base import PATIENCE, Masks, Steps

@@ -14,9 +14,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.files import write_text
+from hardness.io.files import write_text
 from hardness.sq.strategies.layers import layer_signs
-from hardness.sq.strategies.mould import anneal, even
+from hardness.sq.strategies.shaped import anneal, even
 
 FILE = Path(__file__).with_name("templates.json")
 # Window coordinates, how many a set holds, sets lost, and how often annealing starts afresh.

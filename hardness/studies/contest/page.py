@@ -5,14 +5,14 @@ from math import log2
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.engine.store import Store
+from hardness.report.drawing import INK, MUTED, Drawing, style
+from hardness.report.report import thousands
+from hardness.report.sections import Section, sections_page
 from hardness.studies.agreement import FLOOR, agreement
 from hardness.studies.contest.table import OUT_OF_REACH, Cells, Place, cells_of, ended, needed, predicted
 from hardness.studies.contest.tasks import CONCEPTS, DEAR_RUNS, MASS, MODULUS, RUNS, TOLERANCE
 from hardness.studies.looks import NOTHING
-from hardness.study.page.drawing import INK, MUTED, Drawing, style
-from hardness.study.page.report import thousands
-from hardness.study.page.sections import Section, sections_page
-from hardness.study.store import Store
 
 WIDE = 14  # columns of a band
 PREDICTED, OFF = "predicted, log₂ s", "difference, bits"

@@ -2,12 +2,12 @@
 
 from collections.abc import Callable
 
+from hardness.engine.outcome import Outcome
+from hardness.engine.study import Study, written_by
+from hardness.engine.task import Task
 from hardness.studies.contest.tasks import LADDER, WHO_WINS, ladder, seconds, who_wins
 from hardness.studies.lattices.tasks import trial as cryptanalysis
 from hardness.studies.trials import trial as plain
-from hardness.study.outcome import Outcome
-from hardness.study.study import Study, written_by
-from hardness.study.task import Task
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:

@@ -9,13 +9,13 @@ from typing import Any
 from scipy.stats import binomtest
 
 from hardness.attacks.estimates.prices import Estimate, cheapest, estimates
+from hardness.engine.store import Row
+from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.studies.agreement import FLOOR
 from hardness.studies.contest.tasks import TOLERANCE
 from hardness.studies.trials import concepts_of
-from hardness.study.store import Row
-from hardness.study.task import Task
 
 SHOWN = ("exhaustive", "meet in the middle", "gaussian", "lpn pooled gauss", "lf2", "bkw", "lattice")
 # log2 of the estimate's operations in a second of one core, measured: elimination packs 64 bits, halves meet in memory.

@@ -3,8 +3,8 @@
 from math import comb
 from typing import Any
 
+from hardness.engine.task import Task
 from hardness.studies.lattices.tasks import task as cryptanalysis
-from hardness.study.task import Task
 
 WHO_WINS = "Which strategy, learner or attack solves which family at m heads?"
 RUNGS = (2, 4, 6, 8, 10, 12, 14, 16, 24, 32, 48, 64)  # heads
@@ -97,7 +97,7 @@ def _field(family: str, params: dict[str, Any], quick: bool, names: set[str] | N
         enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES}, DEAR_RUNS)
     for learner, options in LEARNERS.items():
         enter("fit", {"kind": "fit", "learner": learner, "params": options}, {"samples": FIT_EXAMPLES}, DEAR_RUNS)
-    control = {"kind": "fit", "learner": "hardness.study.apart:Constant", "params": {}}
+    control = {"kind": "fit", "learner": "hardness.engine.apart:Constant", "params": {}}
     enter("control", control, {"samples": FIT_EXAMPLES}, 1)
     for attack in ATTACKS:
         budget = {"samples": ATTACK_EXAMPLES if params["dim"] <= WIDE else FEWER, "work": ATTACK_BUDGET[attack]}

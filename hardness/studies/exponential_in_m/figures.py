@@ -4,12 +4,12 @@ from collections.abc import Mapping, Sequence
 from itertools import groupby
 from typing import TYPE_CHECKING, Any
 
+from hardness.report.drawing import INK, LINES, MUTED, RAMP, Drawing, style
+from hardness.statistics.cells import Cell
 from hardness.studies.exponential_in_m.proved import Need
 from hardness.studies.exponential_in_m.series import ELIMINATION, PRODUCTS, STUDENT_HARD, STUDENT_NICE, Series
 from hardness.studies.wall.figures import SKIPPED, drawn
 from hardness.studies.wall.tasks import SMALL_RUNS
-from hardness.study.growth.cells import Cell
-from hardness.study.page.drawing import INK, LINES, MUTED, RAMP, Drawing, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

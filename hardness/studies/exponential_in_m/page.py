@@ -4,6 +4,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from hardness.engine.store import Row, Store
+from hardness.report.sections import Section, sections_page
+from hardness.statistics.calibration import Frequency, calibration, lines
 from hardness.studies.exponential_in_m import figures, proved
 from hardness.studies.exponential_in_m.series import (
     ELIMINATION,
@@ -17,9 +20,6 @@ from hardness.studies.exponential_in_m.series import (
 from hardness.studies.exponential_in_m.tasks import QUESTION, TOLERANCE
 from hardness.studies.wall.cells import cells
 from hardness.studies.wall.page import how_it_errs, noise, power, ratio_drawing, ratios
-from hardness.study.growth.calibration import Frequency, calibration, lines
-from hardness.study.page.sections import Section, sections_page
-from hardness.study.store import Row, Store
 
 TOKENS = 2  # of every layer on this page
 LEAD = (

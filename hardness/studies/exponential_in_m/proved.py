@@ -5,11 +5,11 @@ from dataclasses import dataclass
 from math import comb, log2
 from typing import Any
 
+from hardness.engine.store import Row
 from hardness.sq.bounds.head_budget import rounding
 from hardness.sq.exact import strict_floor
 from hardness.sq.strategies.sign_batch import batch_queries
 from hardness.studies.exponential_in_m.tasks import TOLERANCE
-from hardness.study.store import Row
 
 HEADS = tuple(range(2, 65))
 FIXED = 64  # the dimension at which m grows alone

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from hardness.attacks.estimates.low_degree import monomials
+from hardness.engine.store import Row
+from hardness.engine.task import Task
+from hardness.statistics.cells import Cell
+from hardness.statistics.verdict import Growth, growth
 from hardness.studies.wall.cells import CONTROL, HARD, NICE, kind_of
-from hardness.study.growth.cells import Cell
-from hardness.study.growth.verdict import Growth, growth
-from hardness.study.store import Row
-from hardness.study.task import Task
 
 STUDENT_HARD, STUDENT_NICE = f"student on {HARD}", f"student on {NICE}"
 PRODUCTS, ELIMINATION = "network handed the products", "elimination"

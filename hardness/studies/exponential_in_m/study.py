@@ -1,8 +1,8 @@
 """The study `exponential-in-m`."""
 
+from hardness.engine.study import Study, written_by
 from hardness.studies.exponential_in_m.tasks import QUESTION, guest, seconds, tasks
 from hardness.studies.exponential_in_m.trial import trial
-from hardness.study.study import Study, written_by
 
 PAGE = written_by("hardness.studies.exponential_in_m.page")
 STUDY = Study("exponential-in-m", QUESTION, tasks, seconds, trial, PAGE, guard=600.0, guest=guest, role="answer")

@@ -2,8 +2,8 @@
 
 from math import comb
 
+from hardness.engine.task import Task
 from hardness.studies.wall import tasks as wall
-from hardness.study.task import Task
 
 QUESTION = "Does the cost of learning an m-head attention layer grow exponentially in the number of heads m?"
 

@@ -1,11 +1,11 @@
 """One trial of `exponential-in-m`, by its solver."""
 
 from hardness import registry
+from hardness.engine.outcome import Outcome, Trial
+from hardness.engine.task import Task
 from hardness.instance import Instance
 from hardness.studies import trials
 from hardness.studies.wall.trial import trial as wall
-from hardness.study.outcome import Outcome, Trial
-from hardness.study.task import Task
 
 JUDGED = 200  # fresh examples on which what elimination found must be right
 

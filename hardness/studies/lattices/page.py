@@ -7,13 +7,13 @@ from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.report.drawing import INK, MUTED, RAMP, Drawing, style
+from hardness.report.report import table_page
 from hardness.studies.agreement import FLOOR, agreement
 from hardness.studies.lattices.tasks import FEW_HEADS, FILES, PANELS
 from hardness.studies.looks import NOTHING, Table
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import INK, MUTED, RAMP, Drawing, style
-from hardness.study.page.report import table_page
-from hardness.study.store import Row, Store
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -4,8 +4,8 @@ from functools import cache
 from time import process_time
 
 from hardness import registry
-from hardness.study.outcome import Outcome
-from hardness.study.task import Task
+from hardness.engine.outcome import Outcome
+from hardness.engine.task import Task
 
 PANELS = ((97, 2), (97, 4), (97, 8), (257, 16))
 FILES = {"lattice": 80_000, "bkw": 40_000}  # examples

@@ -5,10 +5,10 @@ from dataclasses import dataclass
 from math import log2
 from typing import TYPE_CHECKING, Any
 
+from hardness.report.drawing import GRID, INK, LINES, MARKERS, RAMP, Drawing, style
 from hardness.studies.looks import LOOKS
 from hardness.studies.needs.formulas import inverse, samples
 from hardness.studies.needs.tasks import EXPONENTS, FINEST
-from hardness.study.page.drawing import GRID, INK, LINES, MARKERS, RAMP, Drawing, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

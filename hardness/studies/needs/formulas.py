@@ -5,7 +5,7 @@ from functools import cache
 from itertools import pairwise
 from math import ceil, comb
 
-from hardness.concepts import RoundingConcepts
+from hardness.families.concepts import RoundingConcepts
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.bounds.rounding import alike

@@ -5,7 +5,11 @@ from math import comb, log2
 from pathlib import Path
 from typing import Any
 
-from hardness.concepts import RoundingConcepts
+from hardness.engine.store import Row, Store
+from hardness.families.concepts import RoundingConcepts
+from hardness.report.drawing import Drawing
+from hardness.report.report import thousands
+from hardness.report.sections import Section, sections_page
 from hardness.studies.looks import NOTHING
 from hardness.studies.needs import formulas
 from hardness.studies.needs.figures import PRICES, Least, Panel, map_drawing, points, summary_drawing
@@ -19,10 +23,6 @@ from hardness.studies.needs.tasks import (
     ROUNDING_EXPONENTS,
     tolerance,
 )
-from hardness.study.page.drawing import Drawing
-from hardness.study.page.report import thousands
-from hardness.study.page.sections import Section, sections_page
-from hardness.study.store import Row, Store
 
 Games = dict[tuple[Any, ...], list[tuple[float, int, str]]]  # of a class: exponent, queries, who; the cheapest of each
 

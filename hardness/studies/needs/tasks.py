@@ -3,9 +3,9 @@
 from functools import cache
 from math import comb
 
-from hardness.concepts import RoundingConcepts
+from hardness.engine.task import Task
+from hardness.families.concepts import RoundingConcepts
 from hardness.sq.bounds.adversaries import adversary_bounds
-from hardness.study.task import Task
 
 QUESTION = (
     "How many queries, and of what tolerance, do the labels of m heads take: what is impossible, what is reached?"

@@ -9,13 +9,13 @@ from typing import Any
 import numpy as np
 
 from hardness.attacks.estimates.low_degree import monomials
-from hardness.online import EXPLAINED
+from hardness.engine.outcome import CRASHED, Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.task import Task
+from hardness.evaluation.online import EXPLAINED
+from hardness.report.drawing import GRID, INK, MUTED, RAMP, Drawing, style
+from hardness.report.report import table_page, thousands
 from hardness.studies.stress.tasks import HANDED, QUESTION
-from hardness.study.outcome import CRASHED, Outcome
-from hardness.study.page.drawing import GRID, INK, MUTED, RAMP, Drawing, style
-from hardness.study.page.report import table_page, thousands
-from hardness.study.store import Row, Store
-from hardness.study.task import Task
 
 LAYERS = {"parity": "hidden parities", "nondegenerate": "random layers"}
 NOTES = (

@@ -4,7 +4,7 @@ from importlib.util import find_spec
 from typing import Any
 
 from hardness import registry
-from hardness.study.task import Task
+from hardness.engine.task import Task
 
 QUESTION = "Which learners solve hard and nice layers of m heads within equal budgets?"
 

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hardness import online, registry
+from hardness import registry
 from hardness.apart import ask
+from hardness.engine.apart import Apart
+from hardness.engine.outcome import Ended, Outcome, ended
+from hardness.engine.task import Task
+from hardness.evaluation import online
 from hardness.examples import Examples
 from hardness.instance import Instance
-from hardness.study.apart import Apart
-from hardness.study.outcome import Ended, Outcome, ended
-from hardness.study.task import Task
 
 FITTER = "hardness.studies.players:Fitter"
 JUDGED = 2048  # fresh inputs to judge on
@@ -27,7 +28,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     pays for all its fits. A run ends before it would exceed either budget, and is censored there: `spent` says which.
     All learners meet the same instance and examples in the same repetition.
 
-    >>> solver = {"kind": "stress", "learner": "hardness.study.apart:Constant", "params": {}}
+    >>> solver = {"kind": "stress", "learner": "hardness.engine.apart:Constant", "params": {}}
     >>> budget = {"samples": 2000, "work": 1e9, "from": 256}
     >>> outcome = trial(Task("parity", {"dim": 6, "heads": 2}, solver, budget, 0), root=0, guard=60.0)
     >>> outcome.status, outcome.cost, outcome.detail["explained"], outcome.detail["spent"]

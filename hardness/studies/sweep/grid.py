@@ -10,10 +10,10 @@ from typing import Any
 
 from hardness import families
 from hardness.apart import ask
+from hardness.engine.plugins import SOLVERS, stamped
+from hardness.engine.task import Task
 from hardness.errors import InputError, unknown
-from hardness.sq.named import class_of, oracle_of, strategy_of
-from hardness.study.plugins import SOLVERS, stamped
-from hardness.study.task import Task
+from hardness.sq.lookup import class_of, oracle_of, strategy_of
 
 GUARD = 120.0  # seconds that end a trial unless the grid says otherwise
 SAMPLES = 4096  # examples that a learner or an attack is given at most, unless the grid says otherwise

@@ -7,14 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hardness.study.growth.cells import Cell
-from hardness.study.growth.verdict import Growth, growth
-from hardness.study.outcome import Outcome
-from hardness.study.page.drawing import MARKERS, RAMP, Drawing, style
-from hardness.study.page.report import table_page
-from hardness.study.plugins import solver_of
-from hardness.study.store import Row, Store
-from hardness.study.task import Task
+from hardness.engine.outcome import Outcome
+from hardness.engine.plugins import solver_of
+from hardness.engine.store import Row, Store
+from hardness.engine.task import Task
+from hardness.report.drawing import MARKERS, RAMP, Drawing, style
+from hardness.report.report import table_page
+from hardness.statistics.cells import Cell
+from hardness.statistics.verdict import Growth, growth
 
 QUESTION = "What does a grid of the user's own cost?"
 ENDED = ("solved", "budget", "wrong")  # a crash, a refusal and a guard are no data

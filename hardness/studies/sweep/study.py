@@ -6,18 +6,18 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardness.engine.forecast import learned
+from hardness.engine.pickled import PREFIX, named, on_path
+from hardness.engine.progress import Progress
+from hardness.engine.run import run
+from hardness.engine.store import Row, Store, flat
+from hardness.engine.study import Study
+from hardness.engine.task import Task
 from hardness.errors import InputError, missing_extra
+from hardness.report.report import place
 from hardness.studies.sweep import page
 from hardness.studies.sweep.grid import GUARD, Grid
 from hardness.studies.sweep.trial import trial
-from hardness.study.carry import PREFIX, named, on_path
-from hardness.study.forecast import learned
-from hardness.study.page.report import place
-from hardness.study.progress import Progress
-from hardness.study.run import run
-from hardness.study.store import Row, Store, flat
-from hardness.study.study import Study
-from hardness.study.task import Task
 
 if TYPE_CHECKING:
     import pandas as pd

@@ -7,13 +7,14 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import online, registry
+from hardness import registry
+from hardness.engine.apart import Apart
+from hardness.engine.outcome import CRASHED, Ended, Outcome, ended
+from hardness.engine.task import Task
+from hardness.evaluation import online
+from hardness.evaluation.judge import judge, solved
 from hardness.instance import Instance
-from hardness.judging import judge, solved
 from hardness.studies import trials
-from hardness.study.apart import Apart
-from hardness.study.outcome import CRASHED, Ended, Outcome, ended
-from hardness.study.task import Task
 
 FIRST, SPACING, ONLINE_SPACING = 64, 2**0.5, 1.1  # examples, and how many times as many come next
 JUDGED = 2000  # fresh examples to judge on

@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks.estimates.low_degree import monomials
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row
+from hardness.engine.task import Task
+from hardness.statistics.cells import Cell
 from hardness.studies.wall.tasks import STUDENT, WIDTH
-from hardness.study.growth.cells import Cell
-from hardness.study.outcome import Outcome
-from hardness.study.store import Row
-from hardness.study.task import Task
 
 ENDED = ("solved", "budget", "wrong")  # a crash, a refusal and a guard are no data
 REPLICATES, SEED = 2000, 0  # of the bootstrap: the same rows give the same page

@@ -4,10 +4,10 @@ from collections.abc import Iterable
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from hardness.online import EXPLAINED
+from hardness.evaluation.online import EXPLAINED
+from hardness.report.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
 from hardness.studies.wall.cells import HARD, NICE, Cells, Runs, places
 from hardness.studies.wall.tasks import STUDENT
-from hardness.study.page.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

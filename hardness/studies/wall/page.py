@@ -5,16 +5,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from hardness.engine.store import Row, Store
+from hardness.report.drawing import LINES, MARKERS, MUTED, RAMP, Drawing, style
+from hardness.report.sections import Section, sections_page
+from hardness.statistics.calibration import Frequency, calibration, lines
+from hardness.statistics.models import LEVEL
+from hardness.statistics.verdict import EQUIVALENT, GROWS, Growth, growth
 from hardness.studies.wall.cells import CONTROL, HARD, NICE, Cells, cells, places, ratio, table, width_effect
 from hardness.studies.wall.figures import HEADLINE, SKIPPED, chosen, concepts, costs, drawn
 from hardness.studies.wall.tasks import QUESTION, STUDENT, WIDTH
 from hardness.studies.wall.trial import BEYOND, FIRST, FITTED, JUDGED, SPACING, TARGETS
-from hardness.study.growth.calibration import Frequency, calibration, lines
-from hardness.study.growth.models import LEVEL
-from hardness.study.growth.verdict import EQUIVALENT, GROWS, Growth, growth
-from hardness.study.page.drawing import LINES, MARKERS, MUTED, RAMP, Drawing, style
-from hardness.study.page.sections import Section, sections_page
-from hardness.study.store import Row, Store
 
 BATCH, RATE = 64, 3e-3  # of the student, frozen where it is made; a test holds them to it
 PLURAL = {HARD: "hidden parities", NICE: "random layers"}

@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 from math import comb
 from typing import Any
 
-from hardness.study.task import Task
+from hardness.engine.task import Task
 
 QUESTION = "How many examples does one attention student need on hard and on nice layers of m heads?"
 
@@ -14,7 +14,7 @@ LARGE_CAP, LARGE_RUNS = 30_000_000, 5  # from m = 5 at d >= 16, and rounding fro
 BETWEEN_RUNS = 5  # at odd d
 SMALL_CAP, SMALL_RUNS = 3_000_000, 5
 CONTROL_CAP, CONTROL_RUNS = 10_000_000, 50  # random labels, all cells together
-# So many cells that the rule of `hardness.study.growth` finds growth as the root of N in four of five data sets even if
+# So many cells that the rule of `hardness.statistics` finds growth as the root of N in four of five data sets even if
 # costs scatter about it by a factor of 1.7.
 PLANE = [(d, m) for m in (2, 3, 4) for d in range(8, 25, 2)] + [(28, 2), (32, 2)]
 HIGH = [(d, m) for m in (5, 6) for d in range(8, 17, 2)] + [(16, 7), (16, 8)]

@@ -7,13 +7,14 @@ from typing import Any
 
 import numpy as np
 
-from hardness import online, registry
+from hardness import registry
+from hardness.engine.apart import Apart
+from hardness.engine.outcome import Ended, Outcome, ended
+from hardness.engine.task import Task
+from hardness.evaluation import online
 from hardness.examples import Examples
-from hardness.gadget import Gadget
+from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
-from hardness.study.apart import Apart
-from hardness.study.outcome import Ended, Outcome, ended
-from hardness.study.task import Task
 
 FIRST, SPACING = 1024, 1.03  # examples between looks, later every 3 %
 JUDGED, FITTED = 2048, 8192  # fresh inputs for every look, and for the linear fit
@@ -28,7 +29,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     Learners and variants meet the same instance, examples and inputs in the same repetition.
 
     >>> from hardness.studies.wall.tasks import nice
-    >>> solver = {"kind": "wall", "learner": "hardness.study.apart:Constant", "params": {}, "labels": "teacher"}
+    >>> solver = {"kind": "wall", "learner": "hardness.engine.apart:Constant", "params": {}, "labels": "teacher"}
     >>> outcome = trial(Task(*nice((8, 2)), solver, {"samples": 3000}, 0), root=0, guard=60.0)
     >>> outcome.status, outcome.cost, outcome.detail["explained"] < 0.01 < outcome.detail["linear"]
     ('budget', 3000, True)

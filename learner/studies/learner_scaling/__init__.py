@@ -1,6 +1,6 @@
 """The study `learner-scaling`: examples and accuracy of the theorem's phases against m, k and d, and beside them."""
 
-from hardness.study.study import Study
+from hardness.engine.study import Study
 from learner.studies.learner_scaling.page import QUESTION, write
 from learner.studies.learner_scaling.trials import seconds, tasks, trial
 

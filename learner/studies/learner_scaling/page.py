@@ -5,9 +5,9 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.study.page.drawing import INK, RAMP, Drawing, style
-from hardness.study.page.report import Note, table_page
-from hardness.study.store import Store
+from hardness.engine.store import Store
+from hardness.report.drawing import INK, RAMP, Drawing, style
+from hardness.report.report import Note, table_page
 from learner.studies.curves import DUST, curve, legend, look, mean
 from learner.studies.layers import SPREAD
 from learner.studies.learner_scaling.table import LEAST_RUNS, Cell, Runs, gathered, growth, table

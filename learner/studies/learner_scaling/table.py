@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from hardness.study.store import Row
+from hardness.engine.store import Row
 from learner.last_fit import counting_floor
 from learner.studies.curves import Mean, mean
 from learner.studies.learner_scaling.trials import INJECT, PAPER, PHASES, TARGETS

@@ -9,12 +9,12 @@ import numpy as np
 from numpy.typing import NDArray
 from sklearn.base import clone
 
+from hardness.engine.outcome import Outcome
+from hardness.engine.task import Task
+from hardness.evaluation.judge import judge
+from hardness.evaluation.learning import plain
 from hardness.instance import Instance
-from hardness.judging import judge
 from hardness.layer import MultiHeadAttention
-from hardness.learning import plain
-from hardness.study.outcome import Outcome
-from hardness.study.task import Task
 from learner.base import Array
 from learner.direct import Direct, JointLBFGS
 from learner.last_fit import counting_floor

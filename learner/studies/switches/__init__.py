@@ -1,6 +1,6 @@
 """The study `switches`: what makes parities easy again, each switch with both bounds and what was measured."""
 
-from hardness.study.study import Study
+from hardness.engine.study import Study
 from learner.studies.switches.page import QUESTION, write
 from learner.studies.switches.tasks import seconds, tasks
 from learner.studies.switches.trial import trial

@@ -7,12 +7,12 @@ from typing import Any
 import numpy as np
 
 from hardness.attacks.estimates.low_degree import low_degree_rows
-from hardness.ladder import blocks_of
+from hardness.engine.store import Row
+from hardness.gadgets.nested import blocks_of
+from hardness.report.drawing import INK, MUTED, RAMP, Drawing, style
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.bounds.switches import bias_degree, biased_bound, biased_enough, both_switches, supervised_bound
 from hardness.studies.looks import CEILING, FLOOR
-from hardness.study.page.drawing import INK, MUTED, RAMP, Drawing, style
-from hardness.study.store import Row
 from learner.studies.curves import legend, look, mean
 from learner.studies.switches.table import (
     Costs,

@@ -6,12 +6,12 @@ from pathlib import Path
 
 from hardness.attacks.estimates.low_degree import low_degree_rows
 from hardness.attacks.gaussian import FULL_RANK
+from hardness.engine.store import Row, Store
+from hardness.report.drawing import Drawing
+from hardness.report.sections import Section, sections_page
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.bounds.switches import bias_interval
 from hardness.studies.trials import SPACING
-from hardness.study.page.drawing import Drawing
-from hardness.study.page.sections import Section, sections_page
-from hardness.study.store import Row, Store
 from learner.studies.switches import figures
 from learner.studies.switches.table import (
     bias_table,

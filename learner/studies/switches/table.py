@@ -6,9 +6,9 @@ from math import comb, log2
 from typing import Any
 
 from hardness.attacks.estimates.low_degree import low_degree_rows
+from hardness.engine.store import Row
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.bounds.switches import bias_degree, biased_bound, biased_enough
-from hardness.study.store import Row
 from learner.studies.curves import Mean, mean, spread
 from learner.studies.switches.tasks import (
     BIAS_BITS,

@@ -2,8 +2,8 @@
 
 from typing import Any
 
-from hardness.ladder import blocks_of
-from hardness.study.task import Task
+from hardness.engine.task import Task
+from hardness.gadgets.nested import blocks_of
 
 SIZE, BLOCKS = 6, (1, 2, 3, 6)  # s of the chains, and the sizes g of their blocks
 CHAIN_TOLERANCE, CHAIN_BITS = 0.05, (12, 14, 16, 18, 20)  # games on chains of n bits

@@ -6,13 +6,13 @@ import numpy as np
 
 from hardness import registry
 from hardness.attacks.estimates.low_degree import low_degree_rows
-from hardness.concepts import ParityConcepts
+from hardness.engine.outcome import Outcome
+from hardness.engine.task import Task
+from hardness.evaluation.learning import plain
+from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
-from hardness.learning import plain
 from hardness.sq.bounds.correlations import krawtchouk
 from hardness.studies.trials import online
-from hardness.study.outcome import Outcome
-from hardness.study.task import Task
 from learner.studies.curves import rounded, timed
 from learner.studies.switches.tasks import NOISY_BITS, PATIENCE
 

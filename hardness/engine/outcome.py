@@ -1,0 +1,63 @@
+"""How a trial ends: exactly one status, never an exception; and the one rule that makes a status of an exception."""
+
+import time
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+from hardness.engine.task import Task
+from hardness.errors import Ended as Ended
+from hardness.errors import one_line as one_line
+
+STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
+CRASHED = ("error", "killed")  # nothing that was measured
+# pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
+GONE = ("ProcessExpired", "KilledWorker")
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """How a trial ended. `cost`: queries or samples spent, solved or not (None: unknown); `detail` is JSON-able."""
+
+    status: str
+    cost: float | None = None
+    detail: Mapping[str, Any] = field(default_factory=dict)
+    seconds: float = 0.0
+    source: str | None = None  # digest of the learner's source file
+
+
+Trial = Callable[[Task, int, float], Outcome]
+
+
+def ended(error: BaseException, guard: float) -> Outcome:
+    """The outcome of a trial that raised `error` under a guard of `guard` seconds.
+
+    >>> ended(MemoryError(), 60).status, ended(Ended("refused", "too few examples"), 60).detail
+    ('killed', {'reason': 'too few examples'})
+    """
+    status, reason, said = "error", one_line(error), {}
+    if isinstance(error, Ended):
+        status, reason, said = error.status, error.reason, dict(error.detail)
+    elif isinstance(error, TimeoutError):
+        status, reason = "timeout", f"over {guard:g} s"
+    elif isinstance(error, MemoryError):
+        status, reason = "killed", "out of memory"
+    elif type(error).__name__ in GONE:
+        status, reason = "killed", "its worker died"
+    return Outcome(status, detail={**said, "reason": reason})
+
+
+def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
+    """Run one trial: its outcome, whatever happens in it, and the seconds it took, unless it has measured them itself.
+
+    >>> def divides(task, root, guard):
+    ...     return Outcome("solved", 1 / 0)
+    >>> settle(divides, Task("parity", {}, {}, {}, 0), root=0, guard=60).detail
+    {'reason': 'ZeroDivisionError: division by zero'}
+    """
+    begin = time.perf_counter()
+    try:
+        outcome = trial(task, root, guard)
+    except Exception as error:
+        outcome = ended(error, guard)
+    return replace(outcome, seconds=outcome.seconds or time.perf_counter() - begin)

@@ -1,0 +1,144 @@
+"""What plug-ins do to a grid: their fingerprints in its tasks, the parts of it that are asked for, what they add."""
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import fields, replace
+from typing import Any
+
+from hardness import families, registry
+from hardness.apart import ask
+from hardness.engine.fingerprint import fingerprint, of_module
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.errors import InputError, unknown
+
+SOLVERS = ("learner", "attack", "strategy")
+OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are named by the house and run in its own process
+
+
+def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None) -> list[Task]:
+    """The tasks with the fingerprints of the plug-ins that they name: an edit makes other tasks of these, and of these
+    alone. `known` holds fingerprints of what has no file; the trial of a plugged-in `study` is part of every task.
+
+    >>> task = Task("parity", {"dim": 16, "heads": 2}, {"kind": "fit", "learner": "direct"}, {}, 0)
+    >>> stamped([task]) == [task]
+    True
+    """
+    prints: dict[tuple[str, str], str | None] = {}
+    run = getattr(study.trial, "func", study.trial) if study else None  # what a functools.partial holds
+    made = of_module(getattr(run, "__module__", None) or "") if study else None
+    always = {f"study {study.name}": made} if study and made else {}
+
+    def of(kind: str, name: str) -> str | None:
+        if (kind, name) not in prints:
+            prints[kind, name] = (known or {}).get(name) or fingerprint(kind, name)
+        return prints[kind, name]
+
+    def stamp(task: Task) -> Task:
+        found = always | {name: made for kind, name in _named(task) if (made := of(kind, name))}
+        return replace(task, plugins=found) if found else task
+
+    return [stamp(task) for task in tasks]
+
+
+def _named(task: Task) -> Iterator[tuple[str, str]]:
+    """Kind and name of everything that a task names."""
+    yield "family", task.family
+    yield from ((kind, str(task.solver[kind])) for kind in (*SOLVERS, "oracle") if task.solver.get(kind))
+
+
+def solver_of(task: Task) -> str | None:
+    """The name of who solves a task.
+
+    >>> solver_of(Task("parity", {}, {"kind": "attack", "attack": "search"}, {}, 0))
+    'search'
+    """
+    return next((str(task.solver[kind]) for kind in SOLVERS if task.solver.get(kind)), None)
+
+
+def chosen(
+    study: Study,
+    quick: bool,
+    guests: Mapping[str, Sequence[str]] | None = None,
+    kept: Sequence[str] = (),
+    only: Sequence[str] = (),
+) -> list[Task]:
+    """The grid of a study, with guests, and of it the families `kept` and the solvers `only`; stamped.
+
+    `guests` are names by kind (learner, attack, strategy): each takes the place of its kind in copies of the grid's
+    trials. A family that is not on the grid takes the place of those that are, with the parameters of its own example.
+    Raises `InputError` for what the study has no place for.
+
+    >>> from hardness.studies.contest.study import CONTEST
+    >>> len(chosen(CONTEST, True, only=["lattice"], kept=["rounding"]))
+    3
+    """
+    grid = study.tasks(quick)
+    tasks = grid + [task for kind, names in (guests or {}).items() for name in names
+                    for task in _guest(study, grid, quick, kind, name)]  # fmt: skip
+    if kept:
+        tasks = [task for name in kept for task in _on_family(tasks, name)]
+    if only:
+        known = {name for task in tasks if (name := solver_of(task))}
+        for name in only:
+            if name not in known:
+                raise unknown("solver", name, known)
+        tasks = [task for task in tasks if solver_of(task) in only]
+    return stamped({task.identity: task for task in tasks}.values(), study=study)
+
+
+def _guest(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
+    """What one more learner, attack or strategy adds: the trials of its kind, each once, with its name in them."""
+    here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
+    if any(task.solver[kind] == name for task in here):
+        return []
+    if not here:
+        raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
+    if kind == "strategy" and ":" in name:
+        registry.get(kind, name)
+    online = kind != "strategy" and ask.online(kind, name)
+    if kind == "learner" and study.guest is not None:
+        return study.guest(quick, name)
+    if kind == "learner" and not online:
+        here = [task for task in here if task.solver["kind"] not in ("learner", "wall")]
+    added: dict[str, Task] = {}
+    for task in here:
+        solver = {**task.solver, kind: name, **({"params": {}} if "params" in task.solver else {})}
+        place = Task(task.family, task.params, {**solver, kind: ""}, {}, task.repetition)
+        added.setdefault(place.identity, replace(task, solver=solver))
+    return list(added.values())
+
+
+def _on_family(tasks: Sequence[Task], name: str) -> list[Task]:
+    """The trials on one family: those there are, or those of another family with this one's example in its place."""
+    here = [task for task in tasks if task.family == name]
+    if here:
+        return here
+    params = example_of(families.get(name))
+    return [replace(task, family=name, params=params) for task in tasks]
+
+
+def example_of(family: Any) -> dict[str, Any]:
+    """The parameters of the worked example of a family, as the command line would read it. `InputError` if it has none.
+
+    >>> example_of(families.get("parity"))
+    {'dim': 64, 'heads': 12}
+    """
+    known = {families.option(field.name): field.name for field in fields(family)}
+    words = str(getattr(family, "example", "")).split()
+    found = {
+        known[option]: True if value.startswith("--") else _number(value)
+        for option, value in zip(words, [*words[1:], "--"], strict=True)
+        if option in known
+    }
+    if not found:
+        raise InputError(f"family {family.name} has no `example` of its options; give it one to put it on a grid")
+    return found
+
+
+def _number(text: str) -> Any:
+    for kind in (int, float):
+        try:
+            return kind(text)
+        except ValueError:
+            continue
+    return text

@@ -1,0 +1,282 @@
+"""Rows on disk: one SQLite file, one transaction a finished trial, each task at most once."""
+
+import json
+import secrets
+import sqlite3
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import closing
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Any
+
+from hardness.engine import recovery as salvage
+from hardness.engine.outcome import CRASHED, STATUSES, Outcome
+from hardness.engine.table import export as export
+from hardness.engine.table import flat as flat
+from hardness.engine.task import Task, canonical
+from hardness.engine.transactions import PATIENCE, write_ahead, writing
+from hardness.errors import InputError
+from hardness.io.files import replacing
+from hardness.io.texts import entry, parsed, printed, shown
+
+APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
+VERSION = 1
+GUESTS = "guest_seed"  # in the table `meta`; not a part of what the store is about
+TABLES = """
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE plan (position INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, task TEXT NOT NULL);
+CREATE TABLE provenance (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
+CREATE TABLE trials (
+    identity BLOB PRIMARY KEY, status TEXT NOT NULL, cost REAL, detail TEXT NOT NULL,
+    seconds REAL NOT NULL, source TEXT, provenance INTEGER NOT NULL REFERENCES provenance
+) WITHOUT ROWID;
+"""
+
+
+@dataclass(frozen=True)
+class Row:
+    """A planned task, and how its trial ended if it was run (else `outcome` is None)."""
+
+    task: Task
+    outcome: Outcome | None = None
+    provenance: Mapping[str, Any] | None = None
+
+
+class Store:
+    """The rows of one study under one root seed. A context: leaving it closes the file.
+
+    Opening makes the file if `about` is given and there is none. Raises `InputError` on a file of another kind, or
+    rows of another study or seed. A writer that is killed loses no committed trial. Of a damaged file whatever can be
+    read is there to read, `lost` counts the rows left out and `note` says so; to write to it is an `InputError`.
+
+    >>> import tempfile
+    >>> task = Task("parity", {"dim": 16, "heads": 2}, {"kind": "game"}, {}, repetition=0)
+    >>> with tempfile.TemporaryDirectory() as folder, Store(Path(folder) / "rows.db", {"study": "demo"}) as store:
+    ...     store.plan([task])
+    ...     store.add(task, Outcome("solved", 99), {"numpy": "2"})
+    ...     store.counts()
+    {'solved': 1}
+    """
+
+    def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:
+        self.path = path
+        self.about: dict[str, Any]
+        self.lost, self.note = 0, ""  # damaged rows that are left out, and the sentence that says so
+        try:
+            if about is None and not (path.exists() and path.stat().st_size):
+                raise InputError(f"{path} does not exist or is empty; run the study first")
+            path.parent.mkdir(parents=True, exist_ok=True)
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
+        except (OSError, sqlite3.Error) as error:
+            raise InputError(f"cannot open {path}: {error}; name another --out") from error
+        try:
+            self._open(about)
+        except sqlite3.OperationalError as error:
+            self._db.close()
+            raise InputError(f"cannot open {path}: {shown(error)}") from error
+        except sqlite3.DatabaseError as error:
+            self._db.close()
+            self._salvage(about, str(error))
+        except BaseException:
+            self._db.close()
+            raise
+
+    def _open(self, about: Mapping[str, Any] | None) -> None:
+        self._db.execute("PRAGMA trusted_schema = OFF")
+        if about is not None and not self._tables():
+            # The journal survives kill -9 at any instruction; only a power cut could lose the last trials.
+            write_ahead(self._db)
+            self._db.execute("BEGIN IMMEDIATE")
+            if not self._tables():  # another process may have been first
+                self._create(about)
+            self._db.execute("COMMIT")
+        if not self._tables():  # another process is only just making it, or was killed before it had
+            raise InputError(f"{self.path} is empty; run the study first")
+        self._db.execute("PRAGMA synchronous = NORMAL")
+        kind = [self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+        if kind != [APPLICATION, VERSION]:
+            raise InputError(f"{self.path} is not a store of studies, version {VERSION}; name another --out")
+        if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
+            raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
+        page = self._db.execute("PRAGMA page_size").fetchone()[0]
+        if not self._journal() and self.path.stat().st_size % page:
+            raise sqlite3.DatabaseError("its last page is cut off")  # SQLite would read zeros there
+        if (check := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
+            raise sqlite3.DatabaseError(check.replace("\n", " "))
+        self._db.execute("BEGIN")  # one moment of a store that others may be writing
+        try:
+            self.about, lost = salvage.examine(self._db)
+            self.about.pop(GUESTS, None)
+        except InputError as error:
+            raise InputError(f"{self.path}: {error}; move it away and run again") from error
+        finally:
+            self._db.execute("COMMIT")
+        if lost:
+            raise sqlite3.DatabaseError(f"{lost} damaged rows")
+        if about is not None and self.about != json.loads(canonical(about)):
+            raise InputError(f"{self.path} holds {_describe(self.about)}, not {_describe(about)}; name another --out")
+
+    def _salvage(self, about: Mapping[str, Any] | None, reason: str) -> None:
+        """Go on with a clean copy of what can be read, or refuse to write to what is damaged."""
+        if about is not None:
+            raise InputError(f"{self.path} is damaged ({shown(reason)}); `hardness study repair` writes a clean copy")
+        self._db, self.lost = salvage.readable(self.path, TABLES)
+        self.about = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta") if k != GUESTS}
+        self.note = (
+            f"{self.path} is damaged ({shown(reason)}): {self.lost} rows are left out; "
+            f"`hardness study repair {self.path.parent} --out F.db` writes a clean copy"
+        )
+
+    def _tables(self) -> int:
+        return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
+
+    def _create(self, about: Mapping[str, Any]) -> None:
+        for statement in TABLES.split(";"):
+            self._db.execute(statement)
+        self._db.executemany("INSERT INTO meta VALUES (?, ?)", [(key, canonical(about[key])) for key in about])
+        self._db.execute(f"PRAGMA application_id = {APPLICATION}")
+        self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _journal(self) -> bool:
+        journal = self.path.with_name(self.path.name + "-wal")
+        return journal.exists() and journal.stat().st_size > 0
+
+    def __enter__(self) -> "Store":
+        return self
+
+    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+        self._db.close()
+
+    def guest_seed(self) -> int:
+        """The root seed of strangers' trials: 128 bits, drawn when first asked for, kept, and noted with every row."""
+        drawn = canonical(str(secrets.randbits(128)))
+        with writing(self._db, self.path):
+            self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (GUESTS, drawn))
+        (found,) = self._db.execute("SELECT value FROM meta WHERE key = ?", (GUESTS,)).fetchone()
+        return int(json.loads(found))
+
+    def plan(self, tasks: Iterable[Task]) -> None:
+        """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
+        rows = ((bytes.fromhex(task.identity), printed(task.text)) for task in tasks)
+        with writing(self._db, self.path):
+            self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
+
+    def supersede(self, tasks: Iterable[Task]) -> int:
+        """Forget rows that ask the same as one of `tasks` of another version of a plug-in; returns how many trials."""
+        now = {task.question: task.identity for task in tasks if task.plugins}
+        found = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
+        old = [(bytes.fromhex(t.identity),) for t in found if now.get(t.question, t.identity) != t.identity]
+        with writing(self._db, self.path):
+            forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
+            self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
+        return max(forgotten, 0)
+
+    def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
+        """Record a finished trial in one transaction; a task that has one keeps it."""
+        if outcome.status not in STATUSES:
+            raise ValueError(f"status {outcome.status!r} is none of {STATUSES}")
+        text, detail = canonical(entry(provenance)), canonical(entry(outcome.detail))
+        with writing(self._db, self.path):
+            self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
+            self._db.execute(
+                "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
+                (
+                    bytes.fromhex(task.identity),
+                    outcome.status,
+                    outcome.cost,
+                    detail,
+                    round(outcome.seconds, 6),
+                    outcome.source,
+                    text,
+                ),
+            )
+
+    def retry(self, tasks: Iterable[Task]) -> int:
+        """Forget the trials of `tasks` that ended as one of `CRASHED`, so that they run again; returns how many."""
+        rows = [(bytes.fromhex(task.identity), *CRASHED) for task in tasks]
+        with writing(self._db, self.path):
+            return self._db.executemany("DELETE FROM trials WHERE identity = ? AND status IN (?, ?)", rows).rowcount
+
+    def done(self) -> set[str]:
+        """Identities of the tasks that have been run."""
+        return {identity.hex() for (identity,) in self._db.execute("SELECT identity FROM trials")}
+
+    def planned(self) -> int:
+        """How many tasks are planned."""
+        return int(self._db.execute("SELECT count(*) FROM plan").fetchone()[0])
+
+    def counts(self) -> dict[str, int]:
+        """Trials by status, in the order of `STATUSES`; statuses without a trial are absent."""
+        found = Counter(dict(self._db.execute("SELECT status, count(*) FROM trials GROUP BY status").fetchall()))
+        return {status: found[status] for status in STATUSES if found[status]}
+
+    def sources(self) -> dict[str, set[str]]:
+        """Digests of the source files of the learners that made the rows, by learner."""
+        found: dict[str, set[str]] = {}
+        query = "SELECT task, source FROM plan JOIN trials USING (identity) WHERE source IS NOT NULL"
+        for task, source in self._db.execute(query):
+            if learner := json.loads(task)["solver"].get("learner"):
+                found.setdefault(learner, set()).add(source)
+        return found
+
+    def rows(self) -> Iterator[Row]:
+        """All planned tasks in order, run or not."""
+        notes = {id_: parsed(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")}
+        columns = "task, status, cost, detail, seconds, source, provenance"
+        query = f"SELECT {columns} FROM plan LEFT JOIN trials USING (identity) ORDER BY position"
+        for text, status, cost, detail, seconds, source, note in self._db.execute(query):
+            task = Task.parse(text)
+            vars(task)["text"] = text  # canonical, as it was written: spares making it again
+            if status is None:
+                yield Row(task)
+            else:
+                yield Row(task, Outcome(status, cost, parsed(detail), seconds, entry(source)), notes[note])
+
+
+def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None = None) -> dict[str, int]:
+    """Union of stores of one study and seed, written to `out` whole; returns the counts by status.
+
+    `tell` is told of damaged stores, of which the rows that can be read are merged: of one store, this is its repair.
+
+    Where two stores ran the same task, a trial that ended by itself wins over one that crashed or ran out of
+    time; two that ended by themselves must agree, or the rows come from different code: `InputError`.
+    """
+    about: dict[str, Any] | None = None
+    best: dict[str, Row] = {}
+    for path in paths:
+        with Store(path) as store:
+            if store.note and tell:
+                tell(store.note)
+            if about is not None and store.about != about:
+                raise InputError(f"{path} holds {_describe(store.about)}, not {_describe(about)}: they do not merge")
+            about = store.about
+            for row in store.rows():
+                best[row.task.identity] = _better(best.get(row.task.identity), row, path)
+    with replacing(out) as temporary:
+        with Store(temporary, about) as store:
+            store.plan(row.task for row in best.values())
+            for row in best.values():
+                if row.outcome is not None:
+                    store.add(row.task, row.outcome, row.provenance or {})
+            counts = store.counts()
+        with closing(sqlite3.connect(temporary)) as db:
+            db.execute("PRAGMA journal_mode = DELETE")  # one file, no journal beside it, before the renaming
+    return counts
+
+
+def _better(kept: Row | None, row: Row, path: Path) -> Row:
+    crashes = ("error", "killed", "timeout")
+    if kept is None or kept.outcome is None or row.outcome is None:
+        return row if kept is None or kept.outcome is None else kept
+    a, b = kept.outcome, row.outcome
+    if a.status in crashes or b.status in crashes:
+        return row if a.status in crashes else kept
+    if (a.status, a.cost, a.detail) != (b.status, b.cost, b.detail):
+        raise InputError(f"{path}: task {row.task.identity[:12]} ended otherwise in another store; not merged")
+    return kept
+
+
+def _describe(about: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} {value}" for key, value in sorted(about.items()))

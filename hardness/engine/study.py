@@ -1,0 +1,41 @@
+"""What a study is: a question, a grid of tasks, the trial that runs one, and the page that shows the rows."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from importlib import import_module
+from pathlib import Path
+from typing import Any
+
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Store
+from hardness.engine.task import Task
+
+
+@dataclass(frozen=True)
+class Study:
+    """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds.
+
+    `guest(quick, learner)` lists what a learner of the user's own, ``package.module:Class``, adds to the grid.
+    `trial(task, root, guard)` runs one. `page(store, folder)` writes the page of a store into a folder and returns the
+    verdict line. `role` is where the study stands on the index: a word of `hardness.report.report.ROLES`.
+    """
+
+    name: str
+    question: str
+    tasks: Callable[[bool], list[Task]]
+    seconds: Callable[[Task], float]
+    trial: Callable[[Task, int, float], Outcome]
+    page: Callable[[Store, Path], str]
+    guard: float = 120.0
+    guest: Callable[[bool, str], list[Task]] | None = None
+    role: str = "measured"
+
+
+def written_by(module: str, **known: Any) -> Callable[[Store, Path], str]:
+    """The function `write(store, folder, **known)` of a module, for `Study.page`; the module is imported when a page is
+    written, since most commands write none and drawing takes a second to import."""
+
+    def write(store: Store, folder: Path) -> str:
+        return str(import_module(module).write(store, folder, **known))
+
+    return write

@@ -1,0 +1,110 @@
+"""A trial as plain data: what is run, its identity, and the seeds that follow from it."""
+
+import hashlib
+import json
+import math
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from hardness.errors import InputError
+
+SCHEMA = 1  # part of every identity: raise it when the same task would mean another experiment
+
+
+@dataclass(frozen=True)
+class Task:
+    """One trial: a solver on one random instance of a family, within a budget.
+
+    `solver` names how the instance is attacked: ``{"kind": "game", "strategy": …, "oracle": …, "tolerance": …}`` or
+    ``{"kind": "learner", "learner": …, "params": {…}}``. `budget` holds queries or samples, never seconds. `plugins`
+    holds fingerprints of what it names of other packages (`hardness.engine.plugins`): after an edit it is another task.
+
+    >>> task = Task("parity", {"dim": 16, "heads": 3}, {"kind": "game"}, {"queries": 100}, repetition=0)
+    >>> task.identity == Task("parity", {"heads": 3.0, "dim": 16}, {"kind": "game"}, {"queries": 100}, 0).identity
+    True
+    """
+
+    family: str
+    params: Mapping[str, Any]
+    solver: Mapping[str, Any]
+    budget: Mapping[str, Any]
+    repetition: int
+    plugins: Mapping[str, str] = field(default_factory=dict)
+
+    @cached_property
+    def text(self) -> str:
+        """The task as canonical JSON: sorted keys, no spaces, 1.0 written as 1, tuples as lists."""
+        return canonical({**self._asked, **({"plugins": self.plugins} if self.plugins else {})})
+
+    @cached_property
+    def question(self) -> str:
+        """SHA-256 of the task without the fingerprints: what is asked, whoever answers it. Seeds follow from it."""
+        return hashlib.sha256(canonical(self._asked).encode()).hexdigest() if self.plugins else self.identity
+
+    @property
+    def _asked(self) -> dict[str, Any]:
+        return {name: value for name, value in asdict(self).items() if name != "plugins"} | {"schema": SCHEMA}
+
+    @cached_property
+    def identity(self) -> str:
+        """SHA-256 of `text`, in hex."""
+        return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @staticmethod
+    def parse(text: str) -> "Task":
+        """The task whose `text` this is."""
+        fields = json.loads(text)
+        if fields.pop("schema", None) != SCHEMA:
+            raise InputError(f"task of another schema than {SCHEMA}: run the study with the version that made it")
+        return Task(**fields)
+
+    def shared(self, **solver: Any) -> "Task":
+        """What trials that differ only in solver and budget have in common: its seeds serve them all.
+
+        `solver` names what they share of it nevertheless.
+
+        >>> one, other = (Task("parity", {"dim": 9}, {"learner": name}, {"samples": 9}, 0) for name in "ab")
+        >>> one.shared().seed(0, "instance") == other.shared().seed(0, "instance")
+        True
+        """
+        return Task(self.family, self.params, solver, {}, self.repetition)
+
+    def seed(self, root: int, role: str) -> int:
+        """A 128-bit seed for one role (instance, examples, solver, …) of this task under the root seed.
+
+        >>> task = Task("parity", {}, {}, {}, 0)
+        >>> task.seed(0, "instance") == task.seed(0, "instance") != task.seed(0, "solver")
+        True
+        """
+        words = np.frombuffer(bytes.fromhex(self.question), dtype=">u4")
+        name = int.from_bytes(hashlib.sha256(role.encode()).digest()[:4], "big")
+        sequence = np.random.SeedSequence([root, *map(int, words)], spawn_key=(name,))
+        return int.from_bytes(sequence.generate_state(4, np.uint32).tobytes(), "big")
+
+
+def canonical(value: Any) -> str:
+    """JSON that does not depend on key order, on 1 or 1.0, on tuple or list. Raises `InputError` on other data.
+
+    >>> canonical({"b": (1.0, -0.0), "a": 0.05})
+    '{"a":0.05,"b":[1,0]}'
+    """
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    match value:
+        case bool() | None | str() | int():
+            return value
+        case float() if math.isfinite(value):
+            return int(value) if value.is_integer() and abs(value) < 2**53 else value
+        case np.generic():
+            return _plain(value.item())
+        case Mapping() if all(isinstance(key, str) for key in value):
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+    raise InputError(f"a task holds finite numbers, text, lists and mappings with text keys, got {value!r:.60}")

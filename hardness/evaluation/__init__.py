@@ -1,0 +1,1 @@
+"""Learners on instances: the judge, what a learner is handed, what its report must hold."""

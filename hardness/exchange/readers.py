@@ -1,0 +1,106 @@
+"""Instance files as they are read: by strangers' hands, so schema first, then shapes, then values."""
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness import families
+from hardness.errors import InputError
+from hardness.families import Family, Secret, Teacher
+from hardness.gadgets.coefficients import Gadget
+from hardness.io import schemas
+from hardness.io.texts import shown
+
+Arrays = Mapping[str, NDArray[Any]]
+GADGET = {"weights": "<i8", "thresholds": "<f8", "coefficients": "<f8", "values": "<f8"}
+MOST_LEVEL = 2**53  # sums of weights stay exact in 64-bit integers and floats
+LONGEST = 1 << 20  # characters of the header: the lab's own have a few thousand
+
+
+class Parts(NamedTuple):
+    """What an instance file holds."""
+
+    header: dict[str, Any]
+    family: Family
+    secret: Secret
+    teacher: Teacher
+
+
+def instance(path: Path) -> Parts:
+    """The parts of an instance file. Raises `InputError` on a missing, truncated, foreign or inconsistent file.
+
+    Nothing that the header names is made before the arrays of the file have the size that it asks for.
+    """
+    header, arrays = _contents(path)
+    try:
+        family = families.build(header["family"], header["parameters"])
+        if family.dim > sum(array.size for array in arrays.values()):
+            raise InputError(f"dim {family.dim} does not fit its arrays")
+        secret = {name[7:]: value for name, value in arrays.items() if name.startswith("secret.")}
+        check = getattr(family, "check", None)
+        if check is not None:
+            check(secret)
+        return Parts(header, family, secret, _teacher(family, secret, header["gadget"], arrays))
+    except InputError as error:
+        raise InputError(f"{path} is not a whole instance: {error}; generate it anew") from error
+
+
+def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
+    """The header, as its schema says, and the arrays: safetensors hold their sizes against that of the file."""
+    from safetensors import SafetensorError, safe_open
+
+    try:
+        path.open("rb").close()  # the system's own words on a missing or unreadable file
+        with safe_open(path, framework="numpy") as file:
+            text = (file.metadata() or {}).get("instance", "{}")
+            names = file.keys()  # `file` itself is no mapping
+            arrays: Arrays = {name: file.get_tensor(name) for name in names}
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or shown(error)}") from error
+    except (SafetensorError, ValueError, TypeError, LookupError, AttributeError) as error:
+        raise InputError(f"{path} is not a whole instance file ({shown(error)}); generate it anew") from error
+    if len(text) > LONGEST:
+        raise InputError(f"{path} has a header of {len(text)} characters; generate it anew")
+    header = schemas.parse(text, f"the header of {path}")
+    if not isinstance(header, dict) or header.get("format") != "attention-hardness instance":
+        raise InputError(f"{path} is not an instance file of format 1; generate it with `hardness generate`")
+    schemas.check("instance", header, str(path))
+    return header, arrays
+
+
+def _teacher(family: Family, secret: Secret, scalars: Mapping[str, Any] | None, arrays: Arrays) -> Teacher:
+    if scalars is not None:
+        gadget = _gadget(family, scalars, {name: arrays.get(f"gadget.{name}") for name in GADGET})
+        grown = getattr(family, "grown", None)  # of a family whose layer shows more than one gadget
+        return gadget if grown is None else grown(gadget, secret)
+    try:
+        teacher = family.realize(secret)
+    except InputError:
+        raise
+    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:  # of a plug-in without check
+        raise InputError(f"its secret makes no {family.name} ({shown(error)})") from error
+    if isinstance(teacher, Gadget):
+        raise InputError(f"a {family.name} instance states its gadget")
+    return teacher
+
+
+def _gadget(family: Family, scalars: Mapping[str, Any], found: Mapping[str, NDArray[Any] | None]) -> Gadget:
+    heads = getattr(found["thresholds"], "size", 0)
+    sizes = {"weights": family.dim, "thresholds": heads, "coefficients": heads, "values": heads + 1}
+    if family.tokens != 2 or heads < 1 or getattr(family, "heads", None) not in (None, heads):
+        raise InputError(f"{heads} heads do not fit the family {family.name}")
+    for name, kind in GADGET.items():
+        array = found[name]
+        if array is None or array.dtype.str != kind or array.shape != (sizes[name],) or not np.isfinite(array).all():
+            raise InputError(f"gadget.{name} must hold {sizes[name]} finite numbers of type {kind}")
+    stated: dict[str, Any] = {**found, **scalars}
+    gadget = Gadget(**stated)
+    weights = [abs(int(w)) for w in gadget.weights]
+    if weights[0] or sum(weights) >= MOST_LEVEL or not np.isfinite([gadget.beta, gadget.offset, gadget.gate]).all():
+        raise InputError("the gadget's numbers are out of range")
+    if not (np.diff(gadget.thresholds) > 0).all():
+        raise InputError("the gadget's thresholds must ascend")
+    return gadget

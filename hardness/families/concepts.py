@@ -1,0 +1,200 @@
+"""Concept classes: what statistical-query theory needs of a family: size, enumeration, correlations."""
+
+from dataclasses import dataclass
+from functools import cached_property
+from math import comb
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.gadgets import modular
+from hardness.gadgets.coefficients import Kind, size_of
+
+
+@dataclass(frozen=True)
+class ParityConcepts:
+    """The parities chi_S of s out of n bits, in colex order of S (theory 2.5).
+
+    A set is a mask with bit j set iff coordinate j is in S (bit 0 is the layer's coordinate 1). Masks are
+    Python integers, so `rank` and `unrank` work for every n; arrays of masks are uint64 and need n <= 64.
+    Raises `InputError` unless 1 <= s <= n.
+
+    >>> class_ = ParityConcepts(5, 2)
+    >>> class_.size, class_.masks(0, 4).tolist(), class_.rank(0b11000), class_.unrank(9) == 0b11000
+    (10, [3, 5, 6, 9], 9, True)
+    """
+
+    n: int
+    s: int
+
+    def __post_init__(self) -> None:
+        if not 1 <= self.s <= self.n:
+            raise InputError(f"a parity of {self.s} out of {self.n} bits does not exist; need 1 <= s <= n")
+
+    @classmethod
+    def of_layer(cls, dim: int, heads: int, gadget: Kind = "diag") -> "ParityConcepts":
+        """The class of the parity family: n = dim - 1 and s = heads (diag) or heads/2 (dot), theory 1.1.
+
+        >>> ParityConcepts.of_layer(17, 4).size, ParityConcepts.of_layer(17, 4, "dot").size
+        (1820, 120)
+        """
+        if heads < 2:
+            raise InputError(f"heads must be at least 2, got {heads}")
+        s = size_of(heads, gadget)
+        if s > dim - 1:
+            raise InputError(f"{heads} heads hide {s} coordinates but dim {dim} has {dim - 1}; lower --heads")
+        return cls(dim - 1, s)
+
+    @cached_property
+    def size(self) -> int:
+        """N = C(n, s)."""
+        return comb(self.n, self.s)
+
+    @property
+    def label(self) -> str:
+        return f"parity of {self.s} out of {self.n} bits"
+
+    def rank(self, mask: int) -> int:
+        """Colex rank of a set: sum of C(position, order), the combinatorial number system."""
+        positions = [j for j in range(self.n) if mask >> j & 1]
+        if len(positions) != self.s or mask >> self.n:
+            raise InputError(f"mask {mask:#x} is not a set of {self.s} coordinates below {self.n}")
+        return sum(comb(position, order) for order, position in enumerate(positions, 1))
+
+    def unrank(self, rank: int) -> int:
+        """The set of a colex rank in 0..N-1."""
+        if not 0 <= rank < self.size:
+            raise InputError(f"rank {rank} is outside 0..{self.size - 1}")
+        mask, position = 0, self.n
+        for order in range(self.s, 0, -1):
+            position -= 1
+            while comb(position, order) > rank:
+                position -= 1
+            mask |= 1 << position
+            rank -= comb(position, order)
+        return mask
+
+    def masks(self, start: int = 0, count: int | None = None) -> NDArray[np.uint64]:
+        """The sets of ranks start .. start+count-1 (to the end if no count), uint64."""
+        from hardness.kernels import bits as kernels
+
+        if self.n > 64:
+            raise InputError(f"arrays of sets need n <= 64, got n={self.n}; use rank and unrank")
+        count = self.size - start if count is None else count
+        out = np.empty(count, np.uint64)
+        if count:
+            kernels.enumerate_masks(np.uint64(self.unrank(start)), out)
+        return out
+
+    def settled(self, live: NDArray[np.uint64]) -> bool:
+        """Whether the labels are known: one set is left."""
+        return len(live) == 1
+
+    def correlations(self, rank: int) -> NDArray[np.float64]:
+        """Correlation of concept `rank` with every concept, <D_S/D-1, D_S'/D-1> = delta/2 (theory 2.4).
+
+        The 1/2 is P(z_0 != 0): half of the inputs carry no information on S.
+
+        >>> ParityConcepts(4, 2).correlations(1).tolist()
+        [0.0, 0.5, 0.0, 0.0, 0.0, 0.0]
+        """
+        out = np.zeros(self.size)
+        out[rank] = 0.5
+        return out
+
+
+@dataclass(frozen=True)
+class RoundingConcepts:
+    """All q^n labels floor(p (<w, u> mod q)/q) of public vectors u (theory 2.6): w in Z_q^n, in order of
+    their digits, the first fastest.
+
+    diag: u uniform in {0,1}^n. dot: u = z_0 z with entries -1, 0, 1 of probability 1/4, 1/2, 1/4. Elements
+    are rows w of residues, int16. With `heads` the labels are those of so many heads (theory 1.4), ideal near
+    the mean only. Raises `InputError` unless n >= 1, q >= 2, 2 <= p <= q and heads >= 2.
+
+    >>> concepts = RoundingConcepts(2, 3, 2)
+    >>> concepts.size, concepts.elements()[:4].tolist(), concepts.labels(concepts.elements()[[5]]).tolist()
+    (9, [[0, 0], [1, 0], [2, 0], [0, 1]], [[0, 1, 0, 0]])
+    """
+
+    n: int
+    q: int
+    p: int
+    gadget: Kind = "diag"
+    heads: int | None = None
+
+    def __post_init__(self) -> None:
+        if self.n < 1:
+            raise InputError(f"n must be at least 1 (dim at least 2), got {self.n}")
+        modular.check(self.q, self.p, self.gadget, self.heads)
+
+    @property
+    def size(self) -> int:
+        """N = q^n."""
+        return int(self.q**self.n)
+
+    @property
+    def label(self) -> str:
+        return f"rounding with q = {self.q} in {self.n} dimensions"
+
+    def elements(self) -> NDArray[np.int16]:
+        """All secrets, int16 (q^n, n); refused where a game's table of labels would pass 1 GiB."""
+        inputs = (2 if self.gadget == "diag" else 3) ** self.n
+        if self.size * inputs > 2**30 or self.q > 2**15:
+            raise InputError(
+                f"a game on {self.size:.1e} secrets and {inputs} inputs needs {self.size * inputs / 2**30:.1f} GiB of "
+                "labels, 1 GiB is allowed; lower --dim"
+            )
+        return (np.arange(self.size)[:, None] // self.powers % self.q).astype(np.int16)
+
+    @property
+    def powers(self) -> NDArray[np.int64]:
+        """Place values: element @ powers is its rank."""
+        return np.asarray(self.q ** np.arange(self.n))
+
+    def public(self) -> tuple[NDArray[np.int8], NDArray[np.float64]]:
+        """The public vectors, int8 (U, n), and their probabilities (U,)."""
+        base, low = (2, 0) if self.gadget == "diag" else (3, -1)
+        vectors = (np.arange(base**self.n)[:, None] // base ** np.arange(self.n) % base + low).astype(np.int8)
+        odds = np.where(vectors == 0, 0.5, 0.5 if base == 2 else 0.25)
+        return vectors, np.asarray(odds.prod(axis=1))
+
+    def labels(self, elements: NDArray[np.int16]) -> NDArray[np.uint8]:
+        """Levels 0..p-1 of every public vector under every secret, uint8 (count, U)."""
+        centred = modular.centred(elements.astype(np.int64), self.q)
+        # Inner products stay far below 2^24, so the fast product in float32 is exact.
+        t = (centred.astype(np.float32) @ self.public()[0].T.astype(np.float32)).astype(np.int64)
+        return self.level(t, centred).astype(np.uint8)
+
+    def level(self, t: NDArray[np.int64], centred: NDArray[np.int64]) -> NDArray[np.int64]:
+        """The label at integer inner products t (count, ...) of centred secrets (count, n)."""
+        cells = modular.cell(t, self.q, self.p)
+        if self.heads is not None:
+            means = centred.sum(axis=1) / 2 if self.gadget == "diag" else np.zeros(len(centred))
+            distinct, which = np.unique(means, return_inverse=True)
+            first = [modular.nearest_changes(mean, self.heads, self.q, self.p) for mean in distinct.tolist()]
+            cells = np.clip(cells - np.array(first)[which, None] + 1, 0, self.heads)
+        return np.asarray(cells % self.p)
+
+    def settled(self, live: NDArray[np.int16]) -> bool:
+        """Whether the labels are known: all secrets that are left give the same ones to every public vector.
+
+        Fewer levels than residues, or few heads, do not tell all secrets apart, and nobody need tell these.
+
+        >>> concepts = RoundingConcepts(1, 5, 2)
+        >>> concepts.settled(np.array([[0], [2]], np.int16)), concepts.settled(np.array([[0], [3]], np.int16))
+        (True, False)
+        """
+        rows = live @ self.powers
+        first = self.label_table[rows[0]]
+        return np.array_equal(self.label_table[rows[-1]], first) and bool((self.label_table[rows] == first).all())
+
+    @cached_property
+    def label_table(self) -> NDArray[np.uint8]:
+        """Labels of all secrets in order of rank, uint8 (q^n, U)."""
+        elements = self.elements()
+        return np.concatenate([self.labels(elements[i : i + 4096]) for i in range(0, len(elements), 4096)])
+
+
+Concepts = ParityConcepts | RoundingConcepts

@@ -1,0 +1,1 @@
+"""Heads that compute a function of a level (theory 1)."""

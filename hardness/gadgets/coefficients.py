@@ -1,0 +1,290 @@
+"""Attention heads that compute a function of an integer level of their input (theory 1.1-1.4).
+
+On two tokens x1, x2 write z = (x1 - x2)/2 and u_j = |z_j|. Coordinate 0 is the gate. The level is
+
+    diag:  N = Σ_j w_j u_j             Θ_i = (β/2) diag(w)  - (β b_i/2) E_00
+    dot:   t = z_0 <w, z>              Θ_i = (β/2) e_0 wᵀ   - (β b_i/2) E_00
+
+with integer weights w, w_0 = 0, and W_i = c_i E_00 in both. On z_0 != 0 row a of the output is x_a[0] G(level) in
+column 0, with the same G(t) = Σ_i c_i tanh(β (t - b_i)/2) for both rows; on z_0 = 0 it is x_a[0] C, C = Σ_i c_i.
+The thresholds b_i cut the integers into m + 1 cells, and G is made constant on each: G = values[cell].
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cached_property
+from math import prod
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.gadgets.levels import Kind as Kind
+from hardness.gadgets.levels import level_counts as level_counts
+from hardness.gadgets.levels import level_range as level_range
+from hardness.io.memory import afford
+from hardness.layer import MultiHeadAttention
+from hardness.tokens import Words, compiled_pays, pack
+
+SATURATED_BETA = 80.0
+EXACT_HEADS = 64  # beyond this many heads the rationals of theorem 1.2 have megabit numerators
+SAFE_PRIME = 2**61 - 2373  # (p - 1)/2 is prime too, so no power of r repeats before (p - 1)/2 steps
+
+
+@dataclass(frozen=True)
+class Gadget:
+    """m heads whose output is a function of the level: the closed form, and the layer that realizes it.
+
+    `weights` (d,) int64 with weights[0] = 0; `thresholds` b (m,) ascending half-integers; `coefficients` c (m,);
+    `beta` > 0; `values` (m + 1,): the label A + g on each cell; `offset` A and `gate` C, the parts of the label
+    shape that carry no information on w.
+
+    >>> gadget = exact("diag", [0, 1, 1], levels=[0, 1, 2], targets=[1, -1, 1], sharpness=8)
+    >>> gadget.heads, gadget.coefficients.round(3).tolist(), gadget.values.round(3).tolist()
+    (2, [-1.496, 1.496], [-0.327, -2.327, -0.327])
+    """
+
+    kind: Kind
+    weights: NDArray[np.int64]
+    thresholds: NDArray[np.float64]
+    coefficients: NDArray[np.float64]
+    beta: float
+    values: NDArray[np.float64]
+    offset: float
+    gate: float
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self.kind}, heads={self.heads}, dim={self.dim}; the secret is not shown)"
+
+    @property
+    def heads(self) -> int:
+        return len(self.thresholds)
+
+    @property
+    def dim(self) -> int:
+        return len(self.weights)
+
+    def levels(self, words: Words) -> NDArray[np.int64]:
+        """Level of packed token pairs (n, 2, words), shape (n,); meaningful where z_0 != 0."""
+        if compiled_pays(words.size):
+            from hardness.kernels.bits import weigh
+
+            levels = np.empty(len(words), dtype=np.int64)
+            weigh(np.ascontiguousarray(words), *self._planes, self.kind == "dot", levels)
+            return levels
+        x1, u = words[:, 0], words[:, 0] ^ words[:, 1]
+        if self.kind == "diag":
+            return self._weigh(u)
+        # Where u_j = 1, z_j = x1_j, so z_0 z_j = -1 exactly where the sign bits of x1_0 and x1_j differ.
+        negative = x1 ^ -(x1[:, :1] & np.uint64(1))
+        return self._weigh(u & ~negative) - self._weigh(u & negative)
+
+    def _weigh(self, bits: Words) -> NDArray[np.int64]:
+        """Σ_j weights_j bits_j of packed bits (n, words)."""
+        total = np.zeros(len(bits), dtype=np.int64)
+        for plane, value in zip(*self._planes, strict=True):
+            total += value * np.bitwise_count(bits & plane).sum(axis=1, dtype=np.int64)
+        return total
+
+    @cached_property
+    def _planes(self) -> tuple[Words, NDArray[np.int64]]:
+        return digit_planes(self.weights)
+
+    def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """G(level) = A + g(level) of integer levels, from the table: no softmax, no rounding."""
+        return self.values[np.searchsorted(self.thresholds, levels)]
+
+    def place(self, words: Words, value: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The output (n, 2, d) that carries `value` (n,) where z_0 != 0 and C where z_0 = 0."""
+        negative = (words[:, :, 0] & np.uint64(1)).astype(bool)
+        informative = negative[:, 0] ^ negative[:, 1]
+        column = np.where(informative, value, self.gate)[:, None]
+        Y = np.zeros((len(words), 2, self.dim))
+        Y[:, :, 0] = np.where(negative, -column, column)
+        return Y
+
+    def labels(self, words: Words) -> NDArray[np.float64]:
+        """F(X) of packed token pairs (n, 2, words) by the closed form, (n, 2, d).
+
+        Learners and oracles see these labels and never the softmax's: its last bits leak w (theory, pitfall 5).
+        """
+        return self.place(words, self.value(self.levels(words)))
+
+    def __call__(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """F(X) of tokens (n, 2, d) of ±1 by the closed form."""
+        return self.labels(pack(X))
+
+    def layer(self) -> MultiHeadAttention:
+        """The dense layer: theta (m, d, d) and w (m, d, d)."""
+        shape = (self.heads, self.dim, self.dim)
+        afford(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
+        theta, w = np.zeros(shape), np.zeros(shape)
+        if self.kind == "diag":
+            theta[:] = np.diag(self.beta / 2 * self.weights)
+        else:
+            theta[:, 0, :] = self.beta / 2 * self.weights
+        theta[:, 0, 0] -= self.beta / 2 * self.thresholds
+        w[:, 0, 0] = self.coefficients
+        return MultiHeadAttention(theta, w)
+
+
+def digit_planes(weights: NDArray[np.int64]) -> tuple[Words, NDArray[np.int64]]:
+    """Digits of the weights in two's complement, as packed planes (p, words) and the digits' values (p,):
+    Σ_j weights_j bits_j = Σ_p values_p popcount(bits & planes_p).
+    """
+    magnitude = int(np.maximum(weights, ~weights).max()).bit_length()
+    digits = np.arange(magnitude + bool((weights < 0).any()))
+    values = np.where(digits < magnitude, 1, -1) << digits
+    return pack(1 - 2 * (weights >> digits[:, None] & 1)), values
+
+
+def coefficients(y: Any, a: Any, g: Any) -> tuple[Any, Any]:
+    """The unique (c, A) with Σ_i c_i (y_k - a_i)/(y_k + a_i) = A + g_k for all k (theorem 1.2, closed form).
+
+    `y` (m + 1,), `a` (m,), `g` (m + 1,) are arrays over any field: Fractions (object arrays), a galois field,
+    mpmath numbers. With y = e^{βt}, a = e^{βb} the left side is Σ c_i tanh(β(t_k - b_i)/2).
+    """
+    lam = np.prod(y[:, None] + a, axis=1) * g / np.prod(_off_diagonal(y), axis=1)
+    plus = a[:, None] + y
+    c = -np.prod(-plus, axis=1) * (lam / -plus).sum(axis=1) / (2 * a * np.prod(_off_diagonal(a), axis=0))
+    A = (c * (y[0] - a) / (y[0] + a)).sum() - g[0]
+    return c, A
+
+
+def _off_diagonal(x: Any) -> Any:
+    difference = x[:, None] - x
+    np.fill_diagonal(difference, x[0] / x[0])  # ones of the same field
+    return difference
+
+
+def exact(kind: Kind, weights: Sequence[int], levels: Sequence[int], targets: Sequence[int], sharpness: int) -> Gadget:
+    """Heads with A + g exactly at every level, at finite β = 2 ln r: m = len(levels) - 1 (theorem 1.2).
+
+    `levels` are consecutive integers, `targets` g any integers on them, `sharpness` r an integer >= 2. The
+    coefficients are the rationals of theorem 1.2, rounded once; `residual` checks them. Beyond `EXACT_HEADS`
+    heads they come from the same formula in high-precision floating point.
+    """
+    t, b = np.array(levels), np.array(levels[1:]) - 0.5
+    if len(t) <= EXACT_HEADS + 1:
+        c, A = coefficients(*_nodes(t, targets, Fraction(sharpness), Fraction))
+        value, C = [float(A + g) for g in targets], sum(c)
+    else:
+        import mpmath
+
+        # The nodes are geometric, so the sum over lam_k is local and 256 bits leave room for its cancellation.
+        with mpmath.workprec(256):
+            c, A = coefficients(*_nodes(t, targets, mpmath.mpf(sharpness), mpmath.mpf))
+            value = [float(A + g) for g in targets]
+            C = mpmath.chop(sum(c), 1e-60)
+    gadget = Gadget(
+        kind=kind,
+        weights=np.array(weights, dtype=np.int64),
+        thresholds=b,
+        coefficients=np.array([float(x) for x in c]),
+        beta=2 * float(np.log(sharpness)),
+        values=np.array(value),
+        offset=float(A),
+        gate=float(C),
+    )
+    heads = gadget.coefficients * np.tanh(gadget.beta / 2 * (t[:, None] - b))
+    if np.abs(heads.sum(axis=1) - gadget.values).max() > 1e-12 * np.abs(gadget.coefficients).sum():
+        raise ArithmeticError("theorem 1.2 does not hold in floating point: this is a bug")
+    return gadget
+
+
+def _nodes(levels: NDArray[np.int64], targets: Sequence[int], r: Any, number: Any) -> tuple[Any, Any, Any]:
+    """y_k = r^{2 t_k}, a_i = r^{2 b_i} and g_k as arrays of one number type, shifted so that y_0 = 1."""
+    k = range(len(levels))
+    y = np.array([r ** (2 * i) for i in k], dtype=object)
+    a = np.array([r ** (2 * i - 1) for i in k[1:]], dtype=object)
+    return y, a, np.array([number(int(g)) for g in targets], dtype=object)
+
+
+def residual(levels: Sequence[int], targets: Sequence[int], sharpness: int) -> Any:
+    """Largest |Σ_i c_i tanh(β(t_k - b_i)/2) - A - g_k| of theorem 1.2's coefficients: 0 if the theorem holds.
+
+    Over Q up to `EXACT_HEADS` heads; beyond, in the field of `SAFE_PRIME` elements, where an identity that fails
+    over Q is not expected to survive (a fraction of about 1e-15 of all primes of that size could hide it).
+    """
+    y, a, g = _nodes(np.array(levels), targets, Fraction(sharpness), Fraction)
+    if len(levels) > EXACT_HEADS + 1:
+        import galois
+
+        field = galois.GF(SAFE_PRIME)
+        y, a, g = (field([int(x) % SAFE_PRIME for x in v]) for v in (y, a, g))
+    c, A = coefficients(y, a, g)
+    wrong = (c * (y[:, None] - a) / (y[:, None] + a)).sum(axis=1) - A - g
+    return max(abs(int(x)) if len(levels) > EXACT_HEADS + 1 else abs(x) for x in wrong)
+
+
+def saturated(kind: Kind, weights: Sequence[int], thresholds: NDArray[np.float64], steps: NDArray[np.int64]) -> Gadget:
+    """Heads with A + g on every cell up to `saturation_error`, at β = 80: c_i = jump_i/2 (theory 1.4).
+
+    `steps` (m + 1,) are the targets g on the cells. C = (g_m - g_0)/2 and A = -C - g_0 depend on the two end
+    cells only: choose them without looking at w.
+    """
+    c = np.diff(steps) / 2
+    C = float(c.sum())
+    A = 0.0 - C - float(steps[0])  # never -0.0: two spellings of one offset
+    return Gadget(
+        kind=kind,
+        weights=np.array(weights, dtype=np.int64),
+        thresholds=thresholds,
+        coefficients=c,
+        beta=SATURATED_BETA,
+        values=A + steps.astype(np.float64),
+        offset=A,
+        gate=C,
+    )
+
+
+def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:
+    """Which examples X (n, 2, d) have z_0 != 0, (n,): the others say nothing about the weights.
+
+    >>> informative(np.array([[[1, 1], [-1, 1]], [[1, 1], [1, -1]]], dtype=np.int8)).tolist()
+    [True, False]
+    """
+    return np.asarray(X[:, 0, 0] != X[:, 1, 0])
+
+
+def public_vectors(X: NDArray[Any], kind: Kind) -> NDArray[Any]:
+    """What the level is linear in, (n, d - 1): u = |z| for diag, x_1[0] z for dot, which is z_0 z where z_0 != 0.
+
+    >>> public_vectors(np.array([[[-1, 1, 1], [1, -1, 1]]], dtype=np.int8), "dot").tolist()
+    [[-1, 0]]
+    """
+    z = (X[:, 0] - X[:, 1]) // 2
+    return np.asarray(np.abs(z[:, 1:]) if kind == "diag" else X[:, :1, 0] * z[:, 1:])
+
+
+def size_of(heads: int, kind: Kind) -> int:
+    """s = |S|, the size of the hidden set whose parity so many heads realize exactly: m (diag) or m/2 (dot).
+
+    Raises `InputError` for an unknown gadget, no head, and an odd number of them for dot.
+
+    >>> size_of(4, "diag"), size_of(4, "dot")
+    (4, 2)
+    """
+    if kind not in ("diag", "dot"):
+        raise InputError(f"gadget must be diag or dot, got {kind!r}")
+    if heads < 1:
+        raise InputError(f"heads must be at least 1, got {heads}")
+    if kind == "dot" and heads % 2:
+        raise InputError(f"heads must be even for the dot gadget (m = 2s), got {heads}")
+    return heads if kind == "diag" else heads // 2
+
+
+def saturation_error(gadget: Gadget) -> float:
+    """Bound on |G - values| at integer levels: 4 max|c| e^{-β/2}/(1 - e^{-β}) (theory 1.4)."""
+    return float(4 * np.abs(gadget.coefficients).max() * np.exp(-gadget.beta / 2) / (1 - np.exp(-gadget.beta)))
+
+
+def error_mass(gadget: Gadget, ideal: NDArray[np.float64]) -> Fraction:
+    """P(label != ideal label | z_0 != 0), exactly; `ideal` holds the label at every level of `level_range`."""
+    low, counts, bits = level_counts(gadget.kind, [int(w) for w in gadget.weights])
+    if len(ideal) != len(counts):
+        raise InputError(f"ideal must cover the {len(counts)} levels of the gadget, got {len(ideal)}")
+    wrong = np.flatnonzero(gadget.value(np.arange(low, low + len(counts))) != ideal)
+    return Fraction(sum(counts[i] for i in wrong), 2**bits)

@@ -1,0 +1,258 @@
+"""The JSON of every file of the lab: one schema a format, and the one way in which it is read.
+
+`python -m hardness.io.schemas docs/schemas` publishes the schemas; they are checked with fastjsonschema, draft 7.
+"""
+
+import json
+import sys
+from collections.abc import Callable
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+from hardness.errors import InputError
+from hardness.io.files import write_text
+from hardness.io.texts import shown
+
+DEPTH = 32  # levels of nesting in any file of the lab
+STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
+
+NAME = {"type": "string", "minLength": 1, "maxLength": 200}
+SCALAR = {"type": ["string", "number", "boolean", "null"], "maxLength": 1000}
+SEED = {"type": "integer", "minimum": 0}
+COUNT = {"type": "integer", "minimum": 1}
+HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
+GADGET = {"enum": ["diag", "dot"]}
+NUMBERS = {"type": "array", "items": {"type": "number"}}
+INTEGERS = {"type": "array", "items": {"type": "integer"}}
+STRUCTURED = ["dim", "heads", "gadget", "A", "C"]
+
+
+def _object(required: list[str], properties: dict[str, Any], **more: Any) -> dict[str, Any]:
+    return {"type": "object", "required": required, "properties": properties, **more}
+
+
+def _if_family(name: str, required: list[str]) -> dict[str, Any]:
+    return {"if": {"properties": {"family": {"const": name}}}, "then": {"required": required}}
+
+
+PUBLIC = _object(
+    ["family", "dim", "tokens"],
+    {
+        "family": NAME,
+        "dim": COUNT,
+        "tokens": COUNT,
+        "heads": COUNT,
+        "gadget": GADGET,
+        "sharpness": COUNT,
+        "flip": {"type": "number", "minimum": 0, "exclusiveMaximum": 0.5},
+        "modulus": {"type": "integer", "minimum": 2, "maximum": 2**20},
+        "levels": {"type": "integer", "minimum": 2, "maximum": 2**20},
+        "weight": {"type": ["integer", "null"], "minimum": 1},
+        "noise": {"type": "number", "minimum": 0},
+        "exact": {"type": "boolean"},
+        "A": {"type": "number"},
+        "C": {"type": "number"},
+        "sampling_seed": SEED,
+        "format_version": COUNT,
+        "package_version": NAME,
+    },
+    additionalProperties=SCALAR,
+    allOf=[
+        _if_family("parity", [*STRUCTURED, "flip"]),
+        _if_family("rounding", [*STRUCTURED, "modulus", "levels", "weight", "noise"]),
+    ],
+)
+INSTANCE = _object(
+    ["format", "format_version", "family", "parameters", "seed", "seed_drawn", "certificate", "gadget"],
+    {
+        "format": {"const": "attention-hardness instance"},
+        "format_version": {"const": 1},
+        "package_version": NAME,
+        "family": NAME,
+        "parameters": {"type": "object", "additionalProperties": SCALAR},
+        "tokens": COUNT,
+        "heads": COUNT,
+        "heads_meaning": {"type": "string"},
+        "hypothesis": {"type": "string"},
+        "seed": SEED,
+        "seed_drawn": {"type": "boolean"},
+        "command": {"type": "string"},
+        "certificate": {"type": "object", "additionalProperties": SCALAR},
+        "gadget": {
+            "type": ["object", "null"],
+            "required": ["kind", "beta", "offset", "gate"],
+            "properties": {
+                "kind": GADGET,
+                "beta": {"type": "number", "exclusiveMinimum": 0},
+                "offset": {"type": "number"},
+                "gate": {"type": "number"},
+            },
+            "additionalProperties": False,
+        },
+    },
+)
+CHALLENGE = _object(
+    ["format", "format_version", "public", "sha256", "salt", "commitment", "heldout_commitment", "header_sha256"],
+    {
+        "format": {"const": "attention-hardness challenge"},
+        "format_version": {"const": 1},
+        "package_version": NAME,
+        "licence": NAME,
+        "toy": {"type": "boolean"},
+        "hypothesis": {"type": "string"},
+        "count": COUNT,
+        "public": {
+            **PUBLIC,
+            "properties": {**PUBLIC["properties"], "family": {"enum": ["parity", "rounding"]}},
+        },
+        "answers": {"type": "object"},
+        "sha256": _object(["examples.npz", "heldout.npz"], {"examples.npz": HASH, "heldout.npz": HASH}),
+        "salt": HASH,
+        "commitment": HASH,
+        "heldout_commitment": HASH,
+        "header_sha256": HASH,
+    },
+)
+_SECRET = [_object([name], {name: INTEGERS}) for name in ("support", "w")]
+_WRAPPED = _object(["secret"], {"secret": {"anyOf": _SECRET}})
+ANSWER = {"anyOf": [*_SECRET, _WRAPPED, _object(["predictions"], {"predictions": NUMBERS})]}
+TASK = _object(
+    ["family", "params", "solver", "budget", "repetition", "schema"],
+    {
+        "family": {"type": "string", "maxLength": 200},
+        "params": {"type": "object"},
+        "solver": {"type": "object"},
+        "budget": {"type": "object"},
+        "repetition": SEED,
+        "plugins": {"type": "object", "additionalProperties": NAME},
+        "schema": {"const": 1},
+    },
+    additionalProperties=False,
+)
+ROW = _object(
+    ["identity", "task", "status", "cost", "detail", "seconds", "source", "provenance"],
+    {
+        "identity": HASH,
+        "task": TASK,
+        "status": {"enum": list(STATUSES)},
+        "cost": {"type": ["number", "null"]},
+        "detail": {"type": "object"},
+        "seconds": {"type": "number"},
+        "source": {"type": ["string", "null"], "maxLength": 200},
+        "provenance": {"type": "object"},
+    },
+)
+_NUMBER = {"type": ["number", "null"]}  # null: not finite
+_LIMITS = {"type": ["object", "null"], "required": ["value", "low", "high"], "additionalProperties": _NUMBER}
+SUMMARY_VERSION = 2
+SUMMARY = _object(
+    ["study", "schema", "verdict", "planned", "statuses", "growth"],
+    {
+        "study": NAME,
+        "schema": {"const": SUMMARY_VERSION},
+        "growth": {
+            "description": "By series: the verdict; kappa, the power of N in the cost, and slope, what a head "
+            "adds to the exponent of d, each with its two 95 % limits; models: p-values of likelihood ratios.",
+            "type": "object",
+            "additionalProperties": _object(
+                ["word", "refusal", "kappa", "slope", "models"],
+                {
+                    "word": NAME,
+                    "refusal": {"type": ["string", "null"]},
+                    "kappa": _LIMITS,
+                    "slope": _LIMITS,
+                    "models": {
+                        "type": "object",
+                        "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
+                    },
+                },
+            ),
+        },
+        "seed": SEED,
+        "quick": {"type": "boolean"},
+        "verdict": {"type": "string"},
+        "question": {"type": "string"},
+        "role": NAME,
+        "planned": SEED,
+        "statuses": {"type": "object", "propertyNames": {"enum": list(STATUSES)}, "additionalProperties": SEED},
+        "commits": {"type": "array", "items": {"type": "string"}},
+        "figures": {"type": "array", "items": _object(["file", "alt", "caption"], {})},
+    },
+)
+# Name of a format: what it is, and its schema.
+SCHEMAS: dict[str, tuple[str, dict[str, Any]]] = {
+    "instance": ("The header of an instance file (safetensors metadata, key `instance`).", INSTANCE),
+    "public": ("What stands beside examples: member `public` of an .npz, metadata of a .parquet file.", PUBLIC),
+    "challenge": ("challenge.json of a challenge folder.", CHALLENGE),
+    "answer": ("An answer to a challenge, as `hardness judge` reads it.", ANSWER),
+    "task": ("A task of a study, as the store's table `plan` holds it.", TASK),
+    "row": ("A row of a study: a task and how its trial ended.", ROW),
+    "summary": ("summary.json of a study's page.", SUMMARY),
+}
+
+
+def parse(text: str | bytes, what: str) -> Any:
+    """The JSON value of a text, at most `DEPTH` levels deep. Raises `InputError` that begins with `what`.
+
+    >>> parse("[" * 100_000, "answer.json")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: answer.json is nested deeper than 32 levels
+    """
+    try:
+        value = json.loads(text)
+    except RecursionError as error:
+        raise InputError(f"{what} is nested deeper than {DEPTH} levels") from error
+    except ValueError as error:  # digits beyond what Python reads, bytes that are no text, what is no JSON
+        raise InputError(f"{what} is not JSON: {shown(error)}") from error
+    level, deep = [value], 0
+    while level:
+        deep += 1
+        if deep > DEPTH:
+            raise InputError(f"{what} is nested deeper than {DEPTH} levels")
+        inner = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list))
+        level = [item for each in inner for item in each if isinstance(item, dict | list)]
+    return value
+
+
+def check(name: str, value: Any, what: str) -> Any:
+    """`value` itself if it is as the schema `name` says. Raises `InputError` that begins with `what`.
+
+    >>> check("public", {"family": "mean", "dim": "8", "tokens": 2}, "examples.npz")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: examples.npz does not hold what it should: dim must be integer
+    """
+    from fastjsonschema import JsonSchemaValueException
+
+    try:
+        return _checker(name)(value)
+    except JsonSchemaValueException as error:
+        said = error.message.removeprefix("data.").replace("data ", "the whole ", 1)
+        raise InputError(f"{what} does not hold what it should: {shown(said)}") from error
+
+
+@cache
+def _checker(name: str) -> Callable[[Any], Any]:
+    import fastjsonschema
+
+    found: Callable[[Any], Any] = fastjsonschema.compile({"$schema": DRAFT, **SCHEMAS[name][1]}, use_default=False)
+    return found
+
+
+DRAFT = "http://json-schema.org/draft-07/schema#"
+
+
+def published() -> dict[str, str]:
+    """The files of docs/schemas: names and texts."""
+    return {
+        f"{name}.schema.json": json.dumps({"$schema": DRAFT, "title": name, "description": text, **schema}, indent=1)
+        + "\n"
+        for name, (text, schema) in SCHEMAS.items()
+    }
+
+
+if __name__ == "__main__":
+    for file, text in published().items():
+        write_text(Path(sys.argv[1]) / file, text)

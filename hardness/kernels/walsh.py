@@ -1,0 +1,165 @@
+"""The Walsh-Hadamard transform in place: networks in registers, chunks and blocks in cache, few passes over memory."""
+
+from concurrent.futures import Executor
+from itertools import pairwise
+from typing import Any
+
+import numpy as np
+from llvmlite import ir
+from numba import types
+from numba.core.errors import TypingError
+from numba.extending import intrinsic
+from numpy.typing import NDArray
+
+from hardness.kernels.bits import U, compiled, popcount
+from hardness.kernels.llvm import everywhere, fused
+
+VECTOR, CHUNK, BLOCK = 64, 1 << 17, 1 << 20  # bytes, elements, elements
+# Below, np.intp(…) stands where a constant would ask for a compiled version of its own.
+
+
+def _network(levels: int, across: bool) -> Any:
+    """Walsh-Hadamard levels on 2^levels vectors of 64 bytes, which stay in registers: compiled code of its own.
+
+    `network(f, start, stride)` takes the vectors at start, start + stride, … of f through all levels between them,
+    after those inside each vector if `across`. In plain loops this would become scalar code.
+    """
+
+    @intrinsic
+    def network(context: Any, f: Any, start: Any, stride: Any) -> Any:
+        if f.layout != "C":
+            raise TypingError("a Walsh-Hadamard transform is made in place on a contiguous array")
+
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            kind = signature.args[0]
+            size, width = kind.dtype.bitwidth // 8, VECTOR * 8 // kind.dtype.bitwidth
+            vector = ir.VectorType(context.get_data_type(kind.dtype), width)
+
+            add, sub, signed = builder.add, builder.sub, None
+            if isinstance(kind.dtype, types.Float):
+                # Half of the sums as fused multiply-adds by ±1, which are exact: processors add and multiply side by
+                # side. A word out of assembly the compiler does not know to be -1; it would subtract again.
+                signed, word = fused(builder, vector), ir.IntType(8 * size)
+                bits = word(int(np.array(-1, f"f{size}").view(f"u{size}")))
+                hidden = builder.asm(ir.FunctionType(word, [word]), "", "=r,0", [bits], False)
+                minus = everywhere(builder, builder.bitcast(hidden, vector.element), vector)
+                add, sub = builder.fadd, lambda a, b: signed([b, minus, a])
+
+            def order(places: list[int]) -> Any:
+                return ir.Constant(ir.VectorType(ir.IntType(32), width), places)
+
+            array, start, stride = arguments
+            data = context.make_array(kind)(context, builder, array).data
+            places = [builder.add(start, builder.mul(stride, stride.type(i))) for i in range(1 << levels)]
+            pointers = [builder.bitcast(builder.gep(data, [place]), vector.as_pointer()) for place in places]
+            x = [builder.load(pointer, align=size) for pointer in pointers]
+            for bit in (1 << i for i in range(width.bit_length() - 1) if across):
+                partner = order([i ^ bit for i in range(width)])
+                upper = order([i + width * bool(i & bit) for i in range(width)])
+                for i, own in enumerate(x):
+                    other = builder.shuffle_vector(own, own, partner)
+                    if signed:
+                        signs = ir.Constant(vector, [-1.0 if i & bit else 1.0 for i in range(width)])
+                        x[i] = signed([own, signs, other])
+                    else:
+                        x[i] = builder.shuffle_vector(add(own, other), sub(other, own), upper)
+            for bit in (1 << i for i in range(levels)):
+                for i in (i for i in range(1 << levels) if not i & bit):
+                    x[i], x[i | bit] = add(x[i], x[i | bit]), sub(x[i], x[i | bit])
+            for value, pointer in zip(x, pointers, strict=True):
+                builder.store(value, pointer, align=size)
+            return context.get_dummy_value()
+
+        return types.void(f, types.intp, types.intp), generate
+
+    return network
+
+
+_WITHIN, _WITHIN_AND_4 = _network(0, True), _network(4, True)
+_NEXT_1, _NEXT_2, _NEXT_3, _NEXT_4 = (_network(levels, False) for levels in range(1, 5))
+
+
+@compiled
+def _sweep(f: Any, start: Any, stride: Any, levels: Any, count: Any) -> Any:
+    """One network on the `count` elements beside f[start], f[start + stride], …"""
+    width = VECTOR // f.itemsize
+    if levels == 1:
+        for j in range(start, start + count, width):
+            _NEXT_1(f, j, stride)
+    elif levels == 2:
+        for j in range(start, start + count, width):
+            _NEXT_2(f, j, stride)
+    elif levels == 3:
+        for j in range(start, start + count, width):
+            _NEXT_3(f, j, stride)
+    else:
+        for j in range(start, start + count, width):
+            _NEXT_4(f, j, stride)
+
+
+@compiled
+def _climb(f: Any, h: Any, first: Any, last: Any, unit: Any) -> Any:
+    """The levels of f from h on, of the columns first..last - 1 of each `unit` elements.
+
+    Vectors a way of the first cache (4 KiB) apart all fall into one set of it, which holds 8 or more of them; and so
+    many streams of memory are read and written as fast as one.
+    """
+    while h < f.size:
+        left, most = int(popcount(U(f.size // h - 1))), 4 if h * f.itemsize < 4096 else 3
+        levels = -(-left // -(-left // most))  # equal shares of the fewest sweeps
+        for start in range(0, f.size, h << levels):
+            for column in range(start + first, start + h, unit):
+                _sweep(f, column, h, levels, min(last - first, h))
+        h <<= levels
+
+
+@compiled
+def _inside(f: Any) -> Any:
+    """All levels inside the blocks of f: a chunk stays in the second-level cache, a block in the third."""
+    width = VECTOR // f.itemsize
+    for block in range(0, f.size, BLOCK):
+        whole = f[block : block + BLOCK]
+        for at in range(0, whole.size, CHUNK):
+            chunk = whole[at : at + CHUNK]
+            h = 16 * width if chunk.size >= 16 * width else min(width, chunk.size)
+            for start in range(0, chunk.size, h):
+                if h == 16 * width:
+                    _WITHIN_AND_4(chunk, start, width)
+                elif h == width:
+                    _WITHIN(chunk, start, width)
+                else:
+                    half = 1
+                    while half < h:
+                        for i in range(h):
+                            if not i & half:
+                                x, y = chunk[i], chunk[i | half]
+                                chunk[i], chunk[i | half] = x + y, x - y
+                        half *= 2
+            _climb(chunk, h, np.intp(0), chunk.size, chunk.size)
+        _climb(whole, np.intp(CHUNK), np.intp(0), whole.size, whole.size)
+
+
+@compiled
+def walsh_hadamard(f: Any) -> Any:
+    """In-place transform f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k, contiguous."""
+    _inside(f)
+    _climb(f, np.intp(BLOCK), np.intp(0), np.intp(BLOCK), np.intp(BLOCK))
+
+
+def walsh_hadamard_shared(f: NDArray[Any], pool: Executor, parts: int) -> None:
+    """`walsh_hadamard` in `parts` parts side by side on a pool of threads: the same bits.
+
+    >>> from concurrent.futures import ThreadPoolExecutor
+    >>> f = np.arange(2.0**21)
+    >>> with ThreadPoolExecutor(2) as pool:
+    ...     walsh_hadamard_shared(f, pool, parts=2)
+    >>> f[:3].tolist()
+    [2199022206976.0, -1048576.0, -2097152.0]
+    """
+    if f.size <= BLOCK or parts < 2:  # waking a thread takes longer than a chunk
+        walsh_hadamard(f)
+        return
+    blocks, columns = ([n * i // parts for i in range(parts + 1)] for n in (f.size // BLOCK, BLOCK // VECTOR))
+    list(pool.map(_inside, [f[a * BLOCK : b * BLOCK] for a, b in pairwise(blocks)]))
+    firsts, lasts = zip(*((a * VECTOR, b * VECTOR) for a, b in pairwise(columns)), strict=True)
+    list(pool.map(_climb, [f] * parts, [BLOCK] * parts, firsts, lasts, [BLOCK] * parts))

@@ -1,0 +1,278 @@
+"""Rows to page: one HTML file that needs no network, its rows as CSV and its figures as SVG and PDF beside it."""
+
+import json
+import re
+import textwrap
+from collections import Counter
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from html import unescape
+from pathlib import Path
+from typing import Any
+
+from hardness.engine.store import Row, Store, export
+from hardness.errors import InputError
+from hardness.io.files import replacing, write_text
+from hardness.io.schemas import SUMMARY_VERSION
+from hardness.report import drawing as figures
+from hardness.report import glossary
+from hardness.statistics.verdict import Growth
+
+PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
+INDEX = '<meta name="generator" content="attention-hardness index">'  # by which an index of ours is known
+ROLES = ("answer", "proved", "measured", "broken", "appendix", "speed")  # where a study stands on the index
+
+
+Note = str | tuple[str, str]  # a paragraph, with the kinds of its statements before it if it makes any
+
+
+def publish(
+    store: Store,
+    folder: Path,
+    verdict: str,
+    html: str,
+    drawings: Sequence[figures.Drawing] = (),
+    growth: Mapping[str, Growth] | None = None,
+) -> None:
+    """Write page, figures (SVG and PDF), rows and summary of a study into `folder`; `growth` is what was judged.
+
+    `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the same seed.
+    """
+    for drawing in drawings:
+        for kind in ("svg", "pdf"):
+            with replacing(folder / f"{drawing.name}.{kind}") as temporary:
+                temporary.write_bytes(drawing.save(kind))
+    export(store, folder / ROWS, timing=False)
+    summary = {
+        **store.about,
+        "schema": SUMMARY_VERSION,
+        "verdict": verdict,
+        "planned": store.planned(),
+        "statuses": store.counts(),
+        "commits": dict(origins(store.rows())).get("commit", []),
+        "figures": [{"file": f"{d.name}.svg", "alt": d.alt, "caption": d.caption} for d in drawings],
+        "growth": {name: judged.record for name, judged in (growth or {}).items()},
+    }
+    write_text(folder / SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
+    write_text(folder / PAGE, html)
+
+
+def table_page(
+    store: Store,
+    folder: Path,
+    question: str,
+    verdict: str,
+    table: Sequence[Mapping[str, Any]],
+    notes: Sequence[Note] = (),
+    drawings: Sequence[figures.Drawing] = (),
+    kinds: Mapping[str, str] | None = None,
+    terms: Mapping[str, str] | None = None,
+    caption: str = "All lines of this page's table.",
+    growth: Mapping[str, Growth] | None = None,
+) -> str:
+    """A page of figures and one table (rows as mappings, all columns in order of appearance); returns `verdict`.
+
+    `kinds` says of which kind the verdict (key "verdict") and each column are: words of `glossary.KINDS`. A note may
+    be a pair of kinds and text. `terms` defines symbols that only this page uses. `growth` names the series whose
+    growth was judged: their slopes and limits stand in the summary.
+    """
+    words = {name for line in table for name, value in line.items() if isinstance(value, str) and value[:1].isalpha()}
+    html = render(
+        "table.html",
+        **shared(store, folder),
+        terms=terms,
+        question=question,
+        verdict=verdict,
+        kinds=kinds or {},
+        notes=paired(notes),
+        drawn=[drawn(drawing) for drawing in drawings],
+        names=list(dict.fromkeys(key for line in table for key in line)),
+        table=table,
+        words=words,
+        caption=caption,
+    )
+    publish(store, folder, verdict, html, drawings, growth)
+    return verdict
+
+
+def shared(store: Store, folder: Path) -> dict[str, Any]:
+    """What the templates of all studies need of the rows, and the way from the page to the index of its folder."""
+    rows = list(store.rows())
+    return {
+        "about": store.about,
+        "command": command(store.about),
+        "done": sum(1 for row in rows if row.outcome),
+        "total": len(rows),
+        "crashes": crashes(rows),
+        "mixed": {name: sorted(found) for name, found in store.sources().items() if len(found) > 1},
+        "origins": origins(rows),
+        "tree": tree(rows),
+        "home": way_home(folder),
+    }
+
+
+def way_home(folder: Path) -> str:
+    """The way from a page in `folder` to the index of all studies; "" if there is none of ours beside it."""
+    return f"../{PAGE}" if _ours(folder.absolute().parent / PAGE) else ""
+
+
+def paired(notes: Sequence[Note]) -> list[tuple[str, str]]:
+    """Paragraphs with their kinds, which may be none."""
+    return [("", note) if isinstance(note, str) else note for note in notes]
+
+
+def drawn(drawing: figures.Drawing) -> dict[str, str]:
+    """A drawing as the templates take it."""
+    return {"name": drawing.name, "svg": drawing.inline(), "caption": drawing.caption, "kinds": drawing.kinds}
+
+
+def place(folder: Path, question: str, role: str) -> None:
+    """Add to the summary of a page what the index needs of its study: the question, and where it stands."""
+    path = folder / SUMMARY
+    if not path.exists():
+        return
+    summary = json.loads(path.read_text(encoding="utf-8")) | {"question": question, "role": role}
+    write_text(path, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
+
+
+def write_index(folder: Path) -> None:
+    """Write `folder`/index.html: the studies whose pages lie in folders of it, each where its role puts it."""
+    studies: dict[str, list[dict[str, Any]]] = {role: [] for role in ROLES}
+    for path in sorted(folder.glob(f"*/{SUMMARY}")):
+        try:
+            summary = json.loads(path.read_text(encoding="utf-8"))
+        except (OSError, ValueError) as error:
+            raise InputError(f"cannot read {path}: {error}; run `hardness study report {path.parent}`") from error
+        about = {"question": "", "figures": [], "role": "measured", "folder": path.parent.name} | summary
+        studies.setdefault(about["role"], []).append(about)
+    write_text(folder / PAGE, render("index.html", docs="../docs/", studies=studies, page=PAGE))
+
+
+def renew_index(folder: Path) -> None:
+    """Write the index of `folder` again if it has one of ours; somebody else's index.html stays as it is."""
+    if _ours(folder / PAGE):
+        write_index(folder)
+
+
+def _ours(index: Path) -> bool:
+    return index.is_file() and INDEX in index.read_text(encoding="utf-8", errors="replace")
+
+
+def render(
+    template: str,
+    terms: Mapping[str, str] | None = None,
+    docs: str = glossary.DOCS,
+    home: str = "",
+    room: Path | None = None,
+    filters: Mapping[str, Callable[..., Any]] | None = None,
+    **context: Any,
+) -> str:
+    """A template of this room, or of the folder `room`, as HTML, its terms marked.
+
+    Templates have the filters `thousands`, `decimals`, `cell`, `badge`, `description` and the given ones. `terms`
+    defines symbols of this page alone; `docs` is the way from the page to the folder of proofs, `home` that to the
+    index of all studies ("" if there is none).
+    """
+    from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
+    from markupsafe import Markup
+
+    loader = ChoiceLoader([*([FileSystemLoader(room)] if room else []), PackageLoader("hardness.report", ".")])
+    environment = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    environment.filters |= {"thousands": thousands, "decimals": decimals, "cell": cell_text}
+    environment.filters |= {"description": description, "badge": lambda kinds: Markup(glossary.badge(kinds))}
+    environment.filters |= dict(filters or {})
+    return glossary.mark(environment.get_template(template).render(docs=docs, home=home, **context), terms, docs)
+
+
+def description(text: str, length: int = 300) -> str:
+    """A text for a search engine: on one line, cut after a word.
+
+    >>> description("It grows with the number  of heads.", 20)
+    'It grows with the …'
+    """
+    return textwrap.shorten(text, length, placeholder=" …")
+
+
+def words(page: str) -> str:
+    """The text of a page as a reader sees it: no tags, no code, no drawings; blanks as single spaces.
+
+    >>> words("<p>m&nbsp;=\\n<b>2</b></p><script>1</script>")
+    'm = 2'
+    """
+    page = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>|<[^>]+>", "", page)
+    return re.sub(r"\s+", " ", unescape(page)).strip()
+
+
+def command(about: Mapping[str, Any]) -> str:
+    """The command that makes the rows again."""
+    if about.get("study") == "sweep":
+        return "hardness sweep grid.toml"
+    quick = " --quick" if about.get("quick") else ""
+    return f"hardness study run {about.get('study', 'NAME')}{quick} --seed {about.get('seed', 0)}"
+
+
+def thousands(value: float | None) -> str:
+    """A count for people; an empty text for none.
+
+    >>> thousands(1234567.0), thousands(2.5), thousands(None)
+    ('1,234,567', '2.5', '')
+    """
+    if value is None:
+        return ""
+    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
+
+
+def cell_text(value: Any) -> str:
+    """A cell of a table as text: three digits are enough.
+
+    >>> cell_text(0.123456), cell_text(None), cell_text({64: 0.5})
+    ('0.123', '', '64: 0.5')
+    """
+    if value is None:
+        return ""
+    if isinstance(value, Mapping):
+        return ", ".join(f"{key}: {cell_text(item)}" for key, item in value.items())
+    return f"{value:.3g}" if isinstance(value, float) else str(value)
+
+
+def decimals(value: float | None, digits: int = 2) -> str:
+    """A number with a true minus sign; a dash for none.
+
+    >>> decimals(-1.239), decimals(None)
+    ('−1.24', '–')
+    """
+    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
+
+
+def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
+    """What made the rows: every provenance field with the values found, most frequent first."""
+    found: dict[str, Counter[str]] = {}
+    for row in rows:
+        for key, value in (row.provenance or {}).items():
+            found.setdefault(key, Counter())[str(value)] += 1
+    return [(key, sorted(values, key=lambda value: (-values[value], value))) for key, values in found.items()]
+
+
+def tree(rows: Iterable[Row]) -> str:
+    """What the rows say of the source tree they were made from, as a sentence."""
+    found = dict(origins(rows))
+    # Cells that a later commit added, run by the code of an earlier one, so that all pages stand on one commit.
+    later = "".join(f", some of them in cells that commit {grid} added to the grid" for grid in found.get("grid", []))
+    match found.get("commit", []):
+        case []:
+            return ""
+        case [commit] if commit == "None":
+            return "The rows were made by an installed package."
+        case [commit]:
+            changed = ", changed since" * commit.endswith("+")
+            return f"The rows were made at commit {commit.rstrip('+')}{changed}{later}."
+        case commits:
+            return f"The rows were made at {len(commits)} commits."
+
+
+def crashes(rows: Iterable[Row]) -> list[tuple[str, str, int]]:
+    """Status and reason of the trials that did not end by themselves, counted."""
+    outcomes = (row.outcome for row in rows if row.outcome and row.outcome.status not in ("solved", "wrong", "budget"))
+    counted = Counter((o.status, str(o.detail.get("reason", ""))) for o in outcomes)
+    return [(status, reason, count) for (status, reason), count in sorted(counted.items())]

@@ -1,0 +1,287 @@
+"""What all pages share: words that say what they mean, kinds of statements, references, the index, keys of figures."""
+
+import ast
+import json
+import re
+from math import comb
+from pathlib import Path
+
+import numpy as np
+import pytest
+from page_reading import check_columns, read, unexplained
+
+from hardness.engine.store import Store
+from hardness.errors import InputError
+from hardness.io import schemas
+from hardness.report import drawing as figures
+from hardness.report import glossary, report
+from hardness.statistics.cells import Cell
+from hardness.statistics.verdict import growth
+from hardness.studies import catalog, looks
+from learner.studies import curves
+
+ROOT = Path(__file__).parents[2]
+ALIASES = ("gradient", "flat")  # drawn as others are, on pages where those are not
+# Pages that are being made anew elsewhere, and are swept there: this list only ever gets shorter.
+PENDING: tuple[str, ...] = ()
+
+
+@pytest.fixture(scope="module")
+def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
+    """The page of every study before any row: its notes, which are the same whatever the rows say."""
+    found = {}
+    for name in catalog.known():
+        folder = tmp_path_factory.mktemp("page")
+        with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
+            catalog.page(store, folder)
+        found[name] = (folder / report.PAGE).read_text(encoding="utf-8")
+    return found
+
+
+def test_the_first_use_of_a_symbol_in_a_section_is_linked_to_its_definition(pages: dict[str, str]) -> None:
+    assert {name: unexplained(page) for name, page in pages.items() if unexplained(page)} == {}
+    linked = {
+        name: {term for _, _, term in read(page).words if term not in ("", "link")} for name, page in pages.items()
+    }
+    assert sum(map(len, linked.values())) > 100
+    for name, page in pages.items():
+        assert {f"term-{term}" for term in linked[name]} <= read(page).ids, name
+
+
+def test_what_is_not_explained_is_found() -> None:
+    bare = "<h2>τ</h2><p>of m and N, after 2 d</p>"
+    assert unexplained(bare) == [("τ", "τ"), ("m", "of m and N, after 2 d"), ("N", "of m and N, after 2 d")]
+    assert unexplained(glossary.mark(bare)) == []
+
+
+def test_marks_stand_in_heads_and_captions_and_not_in_code_or_drawings() -> None:
+    page = "<table><thead><tr><th>m</th></tr></thead></table><figure><svg>m</svg><figcaption>m</figcaption></figure>"
+    marked = glossary.mark(f"{page}<p><code>m</code> 0.5 s, lab's, C(d − 1, m), 2m, mm</p><!-- glossary -->")
+    assert marked.count('href="#term-m"') == 3
+    assert "<svg>m</svg>" in marked
+    assert "<code>m</code>" in marked
+    assert 'href="#term-s"' not in marked
+    assert 'href="#term-offset"' not in marked
+    assert marked.count('<dt id="term-m">') == 1
+
+
+def test_letters_that_are_no_symbols_are_not_linked() -> None:
+    own = {"A": "The number of letters."}
+    for text in ("Maker(R) Processor", "rejected (p-value 0.59)", "A run learns", "a wait of 0.5 s"):
+        assert "href" not in glossary.mark(f"<p>{text}</p>", own), text
+    for text in ("max(q, 2)", "f(d)", "p = 2", "m-head", "A = 3", "Σ (m)", "R is large", "8(τ−ε)", "log(N/2)"):
+        assert glossary.mark(f"<p>{text}</p>", own).count('class="term"') == 1, text
+
+
+def test_marked_text_says_what_it_said() -> None:
+    text = "<p>a &lt;sad&gt; τ &amp; m&nbsp;=&nbsp;2, theory 2.5e, 8τ²(N−1) “q”</p>"
+    assert report.words(glossary.mark(text)) == report.words(text)
+
+
+def test_own_symbols_come_before_shared_ones() -> None:
+    marked = glossary.mark("<p>V and m</p><!-- glossary -->", {"V": "The value matrix."})
+    assert 'title="The value matrix."' in marked
+    assert "deterministic strategy" not in marked
+
+
+def test_the_glossary_has_one_source_and_no_form_two_meanings() -> None:
+    shipped = ROOT / "hardness/report/glossary.md"
+    assert shipped.resolve() == ROOT / "docs/glossary.md"
+    forms = [form for term in glossary.terms() for form in term.forms]
+    assert len(forms) == len(set(forms)) > 90
+    assert all(len(term.plain) > 40 for term in glossary.terms())
+
+
+def test_every_heading_of_the_theory_has_its_anchor() -> None:
+    for name in ("theory", "learner"):
+        text = (ROOT / "docs" / f"{name}.md").read_text()
+        numbers = re.findall(r"(?m)^#{2,3} (\d+(?:\.\d+)?b?)\b", text)
+        assert len(numbers) > 20
+        for number in numbers:
+            assert re.search(rf'(?m)^#+ {re.escape(number)}\b.*\n<a id="{re.escape(number)}"></a>$', text), number
+
+
+def test_no_link_of_a_page_dangles(pages: dict[str, str]) -> None:
+    proofs = 0
+    for name, page in pages.items():
+        for link in re.findall(r'(?:href|src)="([^"]+)"', page):
+            file, _, part = link.partition("#")
+            if file.startswith(glossary.DOCS):
+                docs = (ROOT / "docs" / Path(file).name).read_text()
+                assert not part or f'<a id="{part}"></a>' in docs, (name, link)
+                proofs += bool(part)
+            elif not file:
+                assert f'id="{part}"' in page, (name, link)
+            else:
+                assert link in (report.ROWS, report.SUMMARY) or link.endswith((".svg", ".pdf")), (name, link)
+    assert proofs > 10
+
+
+SWEPT = [path for path in sorted([*ROOT.glob("hardness/studies/**/*.py"), *ROOT.glob("learner/studies/**/*.py")])
+         if not any(part in str(path.relative_to(ROOT)) for part in PENDING)]  # fmt: skip
+# Digits that a sentence may hold: numbers of references; names and coefficients of symbols; what follows an operator;
+# and the listed constants 0, 1 and the 95 % of intervals.
+ALLOWED = re.compile(
+    r"(?i:theory|learner|section|phases|lemmas?|algorithm|experiment|theorem|arxiv)"
+    r" [A-Z\d][\d.]*\w?(?: (?:and|to) [A-Z]?[\d.]+)?"
+    r"|95 %|\{0, ?1\}|\b[a-zA-Z]{1,2}\d+\b|\d{1,2}(?=[^\W\d_]|[(^²³⁴ⁿ⁻⟨])|(?<=[-−+/^·]) ?\d\b|\b[01]\b(?![.,]\d)"
+)
+
+
+def sentences(source: str) -> list[str]:
+    """The strings of a module that readers read: of four words or more, no docstrings, placeholders left out."""
+    tree = ast.parse(source)
+    places = (ast.Module, ast.FunctionDef, ast.ClassDef)
+    skipped = {id(node.body[0].value) for node in ast.walk(tree)
+               if isinstance(node, places) and node.body and isinstance(node.body[0], ast.Expr)}  # fmt: skip
+    found = []
+    for node in ast.walk(tree):
+        if isinstance(node, ast.JoinedStr):
+            parts = [part.value if isinstance(part, ast.Constant) else "{}" for part in node.values]
+            skipped |= {id(part) for part in node.values}
+            skipped |= {id(inner) for part in node.values for inner in ast.walk(part)}
+            found.append("".join(map(str, parts)))
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and id(node) not in skipped:
+            found.append(node.value)
+    return [text for text in found if text.count(" ") >= 3]
+
+
+@pytest.mark.parametrize("path", SWEPT, ids=lambda path: path.name)
+def test_sentences_of_pages_hold_no_figures_of_their_own(path: Path) -> None:
+    """What was measured, and what a study was set to, comes from rows and constants, never from a sentence."""
+    for text in sentences(path.read_text()):
+        assert not re.search(r"\d", ALLOWED.sub("", text)), text
+
+
+@pytest.mark.parametrize("name", ["base.html", "parts.html", "sections.html", "table.html", "index.html"])
+def test_templates_hold_no_figures(name: str) -> None:
+    text = (ROOT / "hardness/report" / name).read_text().replace("STOC 2025", "")
+    text = re.sub(r"(?s)\{%.*?%\}|\{\{.*?\}\}|<(script|style)\b.*?</\1>|<[^>]*>", "", text)
+    assert not re.search(r"\d", ALLOWED.sub("", text)), text
+
+
+def test_the_rule_on_figures_finds_them() -> None:
+    good = "theory 2.5 and 8τ²(N−1) at 95 %"
+    source = f'"""Doc 17."""\nx = ("All of 8 runs within 15 %.", f"It took {{x}} steps of 3.", "{good}")\n'
+    bad = [text for text in sentences(source) if re.search(r"\d", ALLOWED.sub("", text))]
+    assert bad == ["All of 8 runs within 15 %.", "It took {} steps of 3."]
+
+
+def test_every_swept_page_says_of_which_kind_its_statements_are(pages: dict[str, str]) -> None:
+    for name in ("query-frontier", "rounding-games", "head-budget", "exact-games", "needs", "stress",
+                 "random-features", "linear-attention", "associative-memory", "automata", "universal-machine",
+                 "rarity", "anatomy", "learner-scaling", "critical-rho", "search-gap"):  # fmt: skip
+        page = pages[name]
+        assert re.search(r'<p class="verdict"><a class="kind', page), name
+        assert len(set(re.findall(r'class="kind (\w+)"', page))) >= 2, name
+        assert 'id="term-kinds"' in page
+
+
+def test_columns_marked_as_no_measurement_have_no_intervals() -> None:
+    """`data-kind` of proved, identity: the column has no interval in a cell, nor one in the columns after it."""
+    table = [{"m": 2, "bound": 3.5, "queries": "4 [3, 5]"}]
+    kinds = {"bound": "proved", "queries": "measured"}
+    check_columns(write_table(table, kinds))
+    with pytest.raises(AssertionError):
+        check_columns(write_table(table, {"queries": "identity"}))
+    with pytest.raises(AssertionError):
+        check_columns(write_table([{"queries": 4, "low": 3, "high": 5}], {"queries": "identity"}))
+
+
+def write_table(table: list[dict[str, object]], kinds: dict[str, str]) -> str:
+    names = list(table[0])
+    return report.render(
+        "table.html", about={"study": "x", "seed": 0, "quick": False}, command="x", question="?", verdict="!",
+        kinds=kinds, notes=[], done=0, total=0, drawn=[], names=names, table=table, words=set(), crashes=[], mixed={},
+        origins=[], tree="", caption="All.",
+    )  # fmt: skip
+
+
+def test_marked_columns_of_all_pages_have_no_intervals(pages: dict[str, str]) -> None:
+    for page in pages.values():
+        check_columns(page)
+
+
+def test_the_index_puts_every_study_where_its_role_says(tmp_path: Path) -> None:
+    for role in (*report.ROLES, "measured"):
+        folder = tmp_path / f"{role}-page"
+        folder.mkdir(exist_ok=True)
+        figure = {"file": "a.svg", "alt": "Two lines rise.", "caption": "It rises."}
+        (folder / report.SUMMARY).write_text(
+            f'{{"study": "{role}", "verdict": "It is {role}.", "role": "{role}", "question": "Is it?", '
+            f'"figures": [{str(figure).replace(chr(39), chr(34))}]}}'
+        )
+    report.write_index(tmp_path)
+    text = (tmp_path / report.PAGE).read_text()
+    places = [text.index(f"It is {role}.") for role in report.ROLES]
+    assert places == sorted(places)
+    assert 'alt="Two lines rise."' in text
+    assert text.count("<img") == 4  # the appendix and the benchmarks are named, not shown
+    assert 'href="../docs/theory.md"' in text
+    before = text
+    report.renew_index(tmp_path)
+    assert (tmp_path / report.PAGE).read_text() == before
+    (tmp_path / "broken-page" / report.SUMMARY).write_text("{")
+    with pytest.raises(InputError, match="run `hardness study report"):
+        report.write_index(tmp_path)
+
+
+def test_a_summary_is_as_its_schema_says_and_holds_slope_limits_and_models(tmp_path: Path) -> None:
+    cells = [Cell(d, m, np.exp(rng.normal(0.6 * np.log(comb(d - 1, m)), 0.1, 5)), np.ones(5, bool))
+             for rng in [np.random.default_rng(0)] for m in (2, 3, 4) for d in (8, 12, 16, 24)]  # fmt: skip
+    judged = {"grown": growth(cells), "refused": growth([]), "unknown": growth(cells[:8])}
+    with Store(tmp_path / "rows.db", {"study": "any", "seed": 0, "quick": True}) as store:
+        report.table_page(store, tmp_path, "Does it?", "It does.", [{"m": 2}], growth=judged)
+    summary = schemas.check("summary", json.loads((tmp_path / report.SUMMARY).read_text()), "the summary")
+    found = summary["growth"]["grown"]
+    assert found["word"] == "GROWS WITH N"
+    assert found["slope"]["low"] < found["slope"]["value"] < found["slope"]["high"]
+    assert 0.5 < found["kappa"]["value"] < 0.7
+    assert all(0 <= p <= 1 for p in found["models"].values())
+    assert len(found["models"]) == 2
+    assert summary["growth"]["refused"]["slope"] is None
+    with pytest.raises(InputError, match="growth"):
+        schemas.check("summary", {name: value for name, value in summary.items() if name != "growth"}, "the summary")
+
+
+def test_every_study_has_a_place_on_the_index() -> None:
+    assert {study.role for study in catalog.known().values()} <= set(report.ROLES)
+
+
+def test_every_curve_can_be_told_by_its_key_without_colour() -> None:
+    """Marker and line of those that meet on one figure differ pairwise: for who sees no colours, and in grey."""
+    own = [(marker, dash) for name, (_, marker, dash) in looks.LOOKS.items() if name not in ALIASES]
+    assert len(set(own)) == len(own)
+    several = [(look["marker"], look["linestyle"]) for look in map(curves.look, range(7))]
+    assert len(set(several)) == 7
+
+
+def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
+    """Two of them were a formula, and one that cannot be read ended the page."""
+    drawing = figures.Drawing("dollars", 3.4, 2.4)
+    with figures.style("dollars"):
+        axes = drawing.figure.subplots()
+        axes.plot([1, 2], [1e5, 1e7], label="a$\\frac$b")
+        axes.set_yscale("log")
+        axes.set_xticks([1, 2], ["$one$", "two"])
+        axes.legend()
+    svg = drawing.save("svg").decode()
+    assert all(name in svg for name in ("a$\\frac$b", "$one$"))
+    assert "mathdefault" not in re.sub("<!--.*?-->", "", svg)
+    assert drawing.save("pdf")
+
+
+def test_a_drawing_says_what_it_shows_to_who_does_not_see_it() -> None:
+    drawing = figures.Drawing("told", 3.4, 2.4)
+    drawing.caption, drawing.seen = 'A "rising" line.', "It rises from 1 to 2."
+    with figures.style("told"):
+        axes = drawing.figure.subplots()
+        axes.plot([0, 1], [1, 2], label="ours")
+        axes.set(xlabel="m", ylabel="queries", title="parity")
+        axes.legend()
+        sizes = [text.get_fontsize() for text in axes.get_legend().get_texts()] + [axes.xaxis.label.get_fontsize()]
+        assert min(sizes + [label.get_fontsize() for label in axes.get_xticklabels()]) >= 8  # at a column's width
+    assert drawing.alt == ('It rises from 1 to 2. A "rising" line. Panels: parity. Across: m. Up: queries. Key: ours.')
+    for text in (drawing.save("svg").decode(), drawing.inline()):
+        assert 'role="img" aria-label="It rises from 1 to 2. A &quot;rising&quot; line.' in text
+        assert '<desc>It rises from 1 to 2. A "rising" line.' in text

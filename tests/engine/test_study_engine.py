@@ -1,0 +1,357 @@
+"""The engine: the same rows on every engine, and a status for everything that can happen to a trial."""
+
+import os
+import subprocess
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+import study_trials
+from study_trials import alive, descendants, numbered
+
+from hardness.engine import run as engine
+from hardness.engine.outcome import Outcome, settle
+from hardness.engine.progress import Progress
+from hardness.engine.run import run
+from hardness.engine.store import Store, export
+from hardness.engine.task import Task
+from hardness.errors import InputError
+from hardness.studies.catalog import get
+from hardness.studies.stress.trial import trial as stressed
+from hardness.studies.trials import trial
+
+HERE = Path(study_trials.__file__).parent  # where a learner named by module is found
+ABOUT = {"study": "test", "seed": 0}
+
+
+def study(task: Task, root: int, guard: float) -> Outcome:
+    """The trial of whichever study the task is of."""
+    return (stressed if task.solver["kind"] == "stress" else get("exponential-in-m").trial)(task, root, guard)
+
+
+def rows(path: Path, tasks: list[Task], **options: Any) -> bytes:
+    """The exported rows of a run of `tasks`."""
+    with Store(path, ABOUT) as store:
+        run(tasks, store, **{"trial": study, **options})
+        export(store, path.with_suffix(".csv"), timing=False)
+    return path.with_suffix(".csv").read_bytes()
+
+
+def ends(path: Path) -> dict[int, Outcome]:
+    with Store(path) as store:
+        return {row.task.repetition: row.outcome for row in store.rows() if row.outcome}
+
+
+def sampled() -> list[Task]:
+    """A few tasks of every kind of the study exponential-in-m, and one of stress."""
+    tasks = [
+        task
+        for task in get("exponential-in-m").tasks(True)
+        if (task.params["dim"], task.params["heads"]) == (16, 2) and task.solver.get("labels") != "independent"
+    ]
+    climbs = [task for task in get("stress").guest(True, "sgd") if task.family == "parity"]
+    return tasks + climbs[:1]
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> bytes:
+    """The rows of `sampled()` run in this process."""
+    return rows(tmp_path_factory.mktemp("here") / "rows.db", sampled(), workers=0)
+
+
+@pytest.mark.parametrize("workers", [2, *(pytest.param(n, marks=pytest.mark.slow) for n in (1, 4))])
+def test_the_number_of_workers_changes_nothing(tmp_path: Path, here: bytes, workers: int) -> None:
+    assert rows(tmp_path / "rows.db", sampled(), workers=workers) == here
+    assert here.count(b",solved,") == len(sampled())
+
+
+def test_the_root_seed_changes_the_costs(tmp_path: Path) -> None:
+    options: dict[str, Any] = {"workers": 0, "trial": study_trials.trivial}
+    a = rows(tmp_path / "0.db", numbered(5), root=0, **options)
+    b = rows(tmp_path / "1.db", numbered(5), root=1, **options)
+    assert a != b
+
+
+def test_a_second_run_has_nothing_to_do(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        assert run(numbered(6)[:4], store, workers=0, trial=study_trials.trivial) == 4
+        assert run(numbered(6), store, workers=0, trial=study_trials.trivial) == 2
+        assert run(numbered(6), store, workers=0, trial=study_trials.trivial) == 0
+
+
+def test_dead_and_hanging_workers_mark_their_trial_and_the_rest_goes_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(engine, "GRACE", 0.5)
+    rows(tmp_path / "rows.db", numbered(20), workers=2, guard=1.0, trial=study_trials.troubled)
+    expected = {1: "killed", 3: "timeout", 5: "error", 7: "killed"}
+    found = ends(tmp_path / "rows.db")
+    assert {r: o.status for r, o in found.items()} == {r: expected.get(r % 10, "solved") for r in range(20)}
+    assert found[5].detail["reason"] == "RuntimeError: no luck"
+    assert found[7].detail["reason"] == "out of memory"
+
+
+def test_in_process_trials_are_guarded_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "GRACE", 0.1)
+    tasks = [task for task in numbered(10) if task.repetition != 1]  # os._exit would end the test as well
+    rows(tmp_path / "rows.db", tasks, workers=0, guard=0.1, trial=study_trials.troubled)
+    assert Counter(o.status for o in ends(tmp_path / "rows.db").values()) == {
+        "solved": 6, "timeout": 1, "error": 1, "killed": 1,
+    }  # fmt: skip
+
+
+LEARNERS = {
+    "Quiet": ("budget", None),
+    "Raises": ("error", "RuntimeError: I give up"),
+    "Sleeps": ("timeout", "over 1 s"),
+    "Exits": ("killed", "the learner's process ended with code 3"),
+    "NotANumber": ("wrong", "predictions are not finite"),
+    "WrongShape": ("refused", "expected predictions of shape (256, 2, 16), got [256]"),
+    "NeedsMore": ("error", "TypeError: NeedsMore.__init__() missing 1 required positional argument: 'missing'"),
+    "Absent": ("error", "InputError: cannot load the learner study_trials:Absent"),
+}
+
+
+def learning(name: str, params: dict[str, Any] | None = None) -> Task:
+    solver = {"kind": "learner", "learner": name, "params": params or {}}
+    return Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, 0)
+
+
+@pytest.mark.parametrize("workers", [0, 2])
+def test_every_way_to_fail_has_its_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+    monkeypatch.chdir(HERE)
+    tasks = {name: learning(f"study_trials:{name}") for name in LEARNERS}
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        run([tasks["Sleeps"]], store, trial, workers=workers, guard=1.0)
+        run(list(tasks.values()), store, trial, workers=workers, guard=60.0)  # a busy machine must not end these
+        found = {row.task.solver["learner"].partition(":")[2]: row.outcome for row in store.rows()}
+    for name, (status, reason) in LEARNERS.items():
+        outcome = found[name]
+        assert outcome is not None
+        assert (name, outcome.status) == (name, status)
+        assert reason is None or str(outcome.detail["reason"]).startswith(reason)
+
+
+def test_an_unknown_learner_is_an_error_with_a_suggestion() -> None:
+    outcome = settle(trial, learning("sdg"), 0, 20.0)
+    assert outcome.status == "error"
+    assert "did you mean 'sgd'" in str(outcome.detail["reason"])
+
+
+def patterns(value: int) -> list[bytes]:
+    """How an integer may lie in memory: as text, as bytes, as CPython's 30-bit digits."""
+    digits = np.array([value >> shift & (2**30 - 1) for shift in range(0, value.bit_length(), 30)], dtype="<u4")
+    width = (value.bit_length() + 7) // 8
+    return [str(value).encode(), value.to_bytes(width, "little"), value.to_bytes(width, "big"), digits.tobytes()]
+
+
+@pytest.mark.slow  # a search of a whole memory: 6 s of CPU; the cheats of tests/apart run by default
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("root", [208318547261190367455])
+def test_a_cheating_learner_finds_neither_secret_nor_seed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, root: int
+) -> None:
+    from hardness import registry
+    from hardness.apart import lab
+    from hardness.instance import Instance
+
+    monkeypatch.chdir(HERE)
+    monkeypatch.setattr(lab, "HOUSE", (*lab.HOUSE, "study_trials"))  # unfenced, so that it can write what it saw
+    params = {"dim": 64, "heads": 12}
+    solver = {"kind": "learner", "learner": "study_trials:Spy", "params": {"dump": str(tmp_path / "dump")}}
+    task = Task("parity", params, solver, {"samples": 160}, 0)
+    assert settle(trial, task, root, 60.0).status == "budget"
+    memory = (tmp_path / "dump").read_bytes()
+    assert len(memory) > 1_000_000
+    # Its own seed it was given: the search does find what is there.
+    assert any(pattern in memory for pattern in patterns(task.seed(root, "solver")))
+
+    instance = Instance.generate(registry.get("family", "parity")(**params), task.seed(root, "instance"))
+    support = instance.secret["support"]
+    hidden = [p for role in ("instance", "examples", "screen", "confirm") for p in patterns(task.seed(root, role))]
+    hidden += [*patterns(root), task.identity.encode(), bytes.fromhex(task.identity)]
+    hidden += [support.astype(kind).tobytes() for kind in ("i8", "i4", "i2", "u1")]
+    hidden += [instance.teacher.weights.tobytes(), str(support.tolist()).encode()]
+    assert [p for p in hidden if p in memory] == []
+
+
+def test_overhead_is_small_and_memory_flat(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        began = time.process_time()
+        run(numbered(3000), store, workers=0, trial=study_trials.trivial)
+        assert (time.process_time() - began) / 3000 < 1e-3
+    assert sum(f.stat().st_size for f in tmp_path.iterdir()) / 3000 < 600
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("workers", "limit"), [(0, 1e-3), (2, 3e-3)])
+def test_a_hundred_thousand_trials(tmp_path: Path, workers: int, limit: float) -> None:
+    import resource
+
+    tasks = numbered(100_000)
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        # CPU time of the engine's process, threads included: a busy machine must not fail this.
+        before, began = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss, time.process_time()
+        run(tasks, store, workers=workers, trial=study_trials.trivial)
+        assert (time.process_time() - began) / len(tasks) < limit
+        assert resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before < 200_000  # KiB, identities included
+    assert sum(f.stat().st_size for f in tmp_path.iterdir()) < 60e6
+
+
+@pytest.mark.slow
+def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bytes) -> None:
+    distributed = pytest.importorskip("distributed", reason="extra `cluster` is not installed")
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    trivial = rows(tmp_path / "trivial.db", numbered(12), workers=0, trial=study_trials.trivial)
+    settings = {"n_workers": 2, "threads_per_worker": 1, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster:
+        options = {"scheduler": cluster.scheduler_address}
+        assert rows(tmp_path / "dask.db", numbered(12), trial=study_trials.trivial, **options) == trivial
+        assert rows(tmp_path / "study.db", sampled(), **options) == here
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+@pytest.mark.parametrize("workers", [1, pytest.param(2, marks=pytest.mark.slow)])
+def test_dask_workers_survive_their_trials_and_keep_no_process(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
+    distributed = pytest.importorskip("distributed", reason="extra `cluster` is not installed")
+    monkeypatch.setenv("PYTHONPATH", str(HERE))
+    monkeypatch.setattr(engine, "GRACE", 0.2)
+    settings = {"n_workers": workers, "threads_per_worker": 2, "dashboard_address": None}
+    with distributed.LocalCluster(**settings) as cluster:
+        before = descendants(os.getpid())
+        options = {"scheduler": cluster.scheduler_address, "guard": 0.3}
+        rows(tmp_path / "a.db", numbered(6), trial=study_trials.frozen, **options)
+        if workers > 1:
+            rows(tmp_path / "b.db", numbered(20), trial=study_trials.troubled, **options)
+        assert alive(descendants(os.getpid()) - before) == set()
+    found = ends(tmp_path / "a.db")
+    assert {r: o.status for r, o in found.items()} == {r: "timeout" if r == 1 else "solved" for r in range(6)}
+    if workers > 1:
+        expected = {1: "killed", 3: "timeout", 5: "error", 7: "killed"}
+        statuses = {r: o.status for r, o in ends(tmp_path / "b.db").items()}
+        assert statuses == {r: expected.get(r % 10, "solved") for r in range(20)}
+
+
+def test_what_hangs_in_c_in_a_pool_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(engine, "GRACE", 0.2)
+    rows(tmp_path / "rows.db", numbered(6), workers=2, guard=0.3, trial=study_trials.frozen)
+    found = ends(tmp_path / "rows.db")
+    assert {r: o.status for r, o in found.items()} == {r: "timeout" if r == 1 else "solved" for r in range(6)}
+
+
+def test_a_fault_of_the_machine_is_tried_once_more_and_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    calls: list[int] = []
+
+    def short_of_memory(task: Task, root: int, guard: float) -> Outcome:
+        calls.append(task.repetition)
+        if task.repetition == 1 and calls.count(1) == 1:
+            raise MemoryError
+        if task.repetition == 2:
+            raise MemoryError
+        return study_trials.trivial(task, root, guard)
+
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        assert run(numbered(3), store, short_of_memory, workers=0) == 3
+        rows = list(store.rows())
+    assert [row.outcome.status for row in rows if row.outcome] == ["solved", "solved", "killed"]
+    assert ["retried" in (row.provenance or {}) for row in rows] == [False, True, True]
+    assert sorted(calls) == [0, 1, 1, 2, 2]
+    whole = {row.task.repetition: row.outcome.cost for row in rows if row.outcome}
+    assert whole[1] == study_trials.trivial(numbered(3)[1], 0, 60.0).cost  # the same row as without the fault
+
+
+def test_strangers_have_a_root_seed_that_nobody_can_guess(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    seen: dict[str, int] = {}
+
+    def notes(task: Task, root: int, guard: float) -> Outcome:
+        seen[str(task.solver["learner"])] = root
+        return Outcome("wrong", 1)
+
+    tasks = [learning("sgd"), learning("study_trials:Quiet")]
+    for again in range(2):
+        with Store(tmp_path / "rows.db", ABOUT) as store:
+            run(tasks if again else tasks[:1], store, notes, workers=0)
+            drawn = store.guest_seed()
+            assert store.about == ABOUT
+    assert seen["sgd"] == 0
+    assert seen["study_trials:Quiet"] == drawn > 2**64
+    with Store(tmp_path / "rows.db") as store:
+        assert {(row.provenance or {})["seed"] for row in store.rows()} == {"0", str(drawn)}
+    with Store(tmp_path / "again.db", ABOUT) as store:  # who knows the seed repeats the rows
+        run(tasks, store, notes, workers=0, root=drawn)
+    assert seen["study_trials:Quiet"] == seen["sgd"] == drawn
+
+
+def test_in_process_trials_run_after_a_parallel_kernel() -> None:
+    """Numba refuses a change of NUMBA_NUM_THREADS once its threads run."""
+    program = """
+import tempfile
+from pathlib import Path
+import numba, numpy as np, study_trials
+from hardness.engine.run import run
+from hardness.engine.store import Store
+@numba.njit(parallel=True)
+def total(x):
+    s = 0.0
+    for i in numba.prange(len(x)):
+        s += x[i]
+    return s
+total(np.ones(1000))
+def compiles(task, root, guard):
+    number = float(task.repetition)
+    fresh = numba.njit(lambda x: x + number)
+    return study_trials.Outcome("solved", float(fresh(1)))
+with Store(Path(tempfile.mkdtemp()) / "rows.db", {"study": "test", "seed": 0}) as store:
+    run(study_trials.numbered(2), store, compiles, workers=0)
+    print(store.counts(), [dict(row.outcome.detail) for row in store.rows()])
+"""
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)])}
+    environment.pop("NUMBA_NUM_THREADS", None)
+    environment["NUMBA_NUM_THREADS"] = "2"
+    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    assert told.stdout == "{'solved': 2} [{}, {}]\n", told.stdout + told.stderr
+
+
+def test_crashed_trials_run_again_on_request_only(tmp_path: Path) -> None:
+    task, other = numbered(2)
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        store.plan([task, other])
+        store.add(task, Outcome("killed", detail={"reason": "out of memory"}), {})
+        store.add(other, Outcome("budget", 9), {})
+        assert run([task, other], store, workers=0, trial=study_trials.trivial) == 0
+        assert store.retry([other]) == 0
+        assert store.retry([task, other]) == 1
+        assert run([task, other], store, workers=0, trial=study_trials.trivial) == 1
+        assert store.counts() == {"solved": 1, "budget": 1}
+        assert store.retry([task, other]) == 0
+
+
+def test_an_unreachable_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("distributed", reason="extra `cluster` is not installed")
+    monkeypatch.setattr(engine, "CONNECT", "0.5s")
+    with pytest.raises(InputError, match="no Dask scheduler at tcp://127"):
+        rows(tmp_path / "rows.db", numbered(1), scheduler="tcp://127.0.0.1:9")
+
+
+def test_plain_progress_has_no_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    rows(tmp_path / "rows.db", numbered(4), workers=0, trial=study_trials.trivial, progress=Progress())
+    told = capsys.readouterr().err
+    assert told == "4 trials to run, about 4 s of one process\n4 of 4 trials: 4 solved\n"
+
+
+def test_workers_run_on_one_thread(tmp_path: Path) -> None:
+    before = dict(os.environ)
+    rows(tmp_path / "rows.db", numbered(2), workers=1, trial=study_trials.threads)
+    assert {o.cost for o in ends(tmp_path / "rows.db").values()} == {1}
+    assert dict(os.environ) == before
+
+
+def test_negative_workers_are_refused(tmp_path: Path) -> None:
+    with pytest.raises(InputError, match="workers"):
+        rows(tmp_path / "rows.db", numbered(1), workers=-1)

@@ -1,0 +1,250 @@
+"""The store: exactly once, mergeable, and one clear sentence when the file is damaged."""
+
+import csv
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from hardness.engine.outcome import STATUSES, Outcome
+from hardness.engine.store import Store, export, merge
+from hardness.engine.task import Task
+from hardness.errors import InputError
+
+ABOUT = {"study": "demo", "seed": 0, "quick": False}
+
+
+def tasks(count: int) -> list[Task]:
+    return [Task("parity", {"dim": 16, "heads": 2}, {"kind": "game"}, {"queries": 9}, r) for r in range(count)]
+
+
+def filled(path: Path, done: list[int], about: Any = None, planned: int = 8, cost: float = 5.0) -> Path:
+    with Store(path, about or ABOUT) as store:
+        store.plan(tasks(planned))
+        for r in done:
+            store.add(tasks(planned)[r], Outcome("solved", cost + r, {"accuracy": 0.5}, 0.25), {"numpy": "2"})
+    return path
+
+
+def exported(path: Path, timing: bool = False) -> bytes:
+    with Store(path) as store:
+        export(store, path.with_suffix(".csv"), timing)
+    return path.with_suffix(".csv").read_bytes()
+
+
+def test_a_task_is_stored_once(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        task = tasks(1)[0]
+        store.plan([task, task])
+        store.add(task, Outcome("solved", 1), {})
+        store.add(task, Outcome("wrong", 2), {})
+        assert store.planned() == 1
+        assert store.counts() == {"solved": 1}
+        assert [row.outcome.cost for row in store.rows() if row.outcome] == [1]
+
+
+@pytest.mark.parametrize("status", STATUSES)
+def test_every_status_is_stored(tmp_path: Path, status: str) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        store.plan(tasks(1))
+        store.add(tasks(1)[0], Outcome(status), {})
+        assert store.counts() == {status: 1}
+
+
+def test_an_unknown_status_is_a_bug(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store, pytest.raises(ValueError, match="none of"):
+        store.add(tasks(1)[0], Outcome("fine"), {})
+
+
+def test_shards_merge_to_the_whole(tmp_path: Path) -> None:
+    whole = filled(tmp_path / "whole.db", list(range(8)))
+    parts = [filled(tmp_path / f"{i}.db", list(range(i, 8, 3))) for i in range(3)]
+    assert merge(parts, tmp_path / "new" / "merged.db") == {"solved": 8}
+    assert exported(tmp_path / "new" / "merged.db") == exported(whole)
+    assert not list((tmp_path / "new").glob("*-wal"))
+
+
+def test_merging_is_idempotent_and_takes_no_sides(tmp_path: Path) -> None:
+    a, b = filled(tmp_path / "a.db", [0, 1, 2]), filled(tmp_path / "b.db", [2, 5])
+    merge([a, b], tmp_path / "ab.db")
+    merge([b, a, b], tmp_path / "ba.db")
+    assert exported(tmp_path / "ab.db") == exported(tmp_path / "ba.db")
+
+
+def test_a_finished_trial_beats_a_crash(tmp_path: Path) -> None:
+    for name, status in (("a", "killed"), ("b", "solved")):
+        with Store(tmp_path / f"{name}.db", ABOUT) as store:
+            store.plan(tasks(1))
+            store.add(tasks(1)[0], Outcome(status, 7), {})
+    for order in ("ab", "ba"):
+        assert merge([tmp_path / f"{x}.db" for x in order], tmp_path / f"{order}.out") == {"solved": 1}
+
+
+def test_rows_that_disagree_do_not_merge(tmp_path: Path) -> None:
+    a, b = filled(tmp_path / "a.db", [0]), filled(tmp_path / "b.db", [0], cost=6.0)
+    with pytest.raises(InputError, match="ended otherwise"):
+        merge([a, b], tmp_path / "ab.db")
+    assert not (tmp_path / "ab.db").exists()
+
+
+def test_other_studies_and_seeds_do_not_mix(tmp_path: Path) -> None:
+    a, b = filled(tmp_path / "a.db", [0]), filled(tmp_path / "b.db", [1], {**ABOUT, "seed": 1})
+    with pytest.raises(InputError, match="do not merge"):
+        merge([a, b], tmp_path / "ab.db")
+    with pytest.raises(InputError, match="seed 0"):
+        Store(a, {**ABOUT, "seed": 1})
+
+
+@pytest.mark.parametrize("keep", [1, 50, 99, 100, 4096, 5000, -40, -1])
+def test_a_truncated_file_is_one_sentence(tmp_path: Path, keep: int) -> None:
+    path = filled(tmp_path / "rows.db", list(range(8)))
+    data = path.read_bytes()
+    path.write_bytes(data[:keep])
+    try:
+        with Store(path) as store:  # what is left is read, and the sentence says so
+            said = store.note
+    except InputError as error:
+        said = str(error)
+    assert "damaged" in said or keep < 100
+    assert "rows.db" in said
+    assert "\n" not in said
+    if keep > 1:  # a single byte is no file that anybody wrote
+        with pytest.raises(InputError, match=r"rows\.db"):
+            Store(path, ABOUT)  # nothing is written to it
+
+
+DAMAGE = {
+    "text that is no JSON": "UPDATE trials SET detail = '{' WHERE cost = 7",
+    "a number as text": "UPDATE trials SET cost = 'x' WHERE cost = 7",
+    "no such status": "UPDATE trials SET status = 'fine' WHERE cost = 7",
+    "bytes that are no text": "UPDATE trials SET source = CAST(x'ff41' AS TEXT) WHERE cost = 7",
+    "a deep detail": "UPDATE trials SET detail = '{\"a\":' || replace(hex(zeroblob(50000)), '00', '[') WHERE cost = 7",
+    "a task that was changed": "UPDATE plan SET task = replace(task, '\"dim\":16', '\"dim\":17') WHERE position = 3",
+    "a task of which a field is missing": "UPDATE plan SET task = replace(task, 'budget', 'other') WHERE position = 3",
+}
+
+
+@pytest.mark.parametrize("name", DAMAGE)
+def test_a_damaged_store_loses_only_its_damaged_rows(tmp_path: Path, name: str) -> None:
+    path = filled(tmp_path / "rows.db", list(range(8)))
+    with sqlite3.connect(path) as db:
+        assert db.execute(DAMAGE[name]).rowcount >= 1
+    with Store(path) as store:
+        assert store.counts() == {"solved": 7}
+        assert 1 <= store.lost <= 2  # the task, and the trial that has none
+        assert "rows are left out" in store.note
+        assert {row.outcome.cost for row in store.rows() if row.outcome} == {5, 6, 8, 9, 10, 11, 12}
+    with pytest.raises(InputError, match="study repair"):
+        Store(path, ABOUT)
+    assert merge([path], tmp_path / "clean.db", told := [].append) == {"solved": 7} or told
+    with Store(tmp_path / "clean.db", ABOUT) as store:
+        assert (store.lost, store.note) == (0, "")
+
+
+def test_a_lost_provenance_loses_no_trial(tmp_path: Path) -> None:
+    path = filled(tmp_path / "rows.db", list(range(8)))
+    with sqlite3.connect(path) as db:
+        db.execute("UPDATE provenance SET text = 'x'")
+    with Store(path) as store:
+        assert store.counts() == {"solved": 8}
+        assert store.lost == 9
+
+
+def test_views_and_triggers_are_no_store(tmp_path: Path) -> None:
+    path = filled(tmp_path / "rows.db", [1])
+    with sqlite3.connect(path) as db:
+        db.execute("CREATE TRIGGER t AFTER INSERT ON trials BEGIN DELETE FROM trials; END")
+    with pytest.raises(InputError, match="triggers"):
+        Store(path)
+
+
+def test_formulas_do_not_reach_a_spreadsheet(tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", ABOUT) as store:
+        store.plan(tasks(1))
+        store.add(tasks(1)[0], Outcome("error", None, {"reason": "=cmd|' /C calc'!A0", "+x": 1}), {})
+        export(store, tmp_path / "rows.csv")
+    with (tmp_path / "rows.csv").open(newline="") as file:
+        (row,) = csv.DictReader(file)
+    assert row["detail.reason"].startswith("'=")
+
+
+def test_a_corrupt_page_is_one_sentence(tmp_path: Path) -> None:
+    path = filled(tmp_path / "rows.db", list(range(300)), planned=300)
+    data = bytearray(path.read_bytes())
+    data[8192:12288] = b"\xff" * 4096
+    path.write_bytes(data)
+    with Store(path) as store:
+        assert 0 < store.planned() <= 300  # all, where the page is one of an index
+        assert "damaged" in store.note
+
+
+def test_foreign_files_are_refused(tmp_path: Path) -> None:
+    (tmp_path / "text.db").write_text("hello " * 1000)
+    with pytest.raises(InputError, match="damaged or not a store"):
+        Store(tmp_path / "text.db")
+    with sqlite3.connect(tmp_path / "other.db") as db:
+        db.execute("CREATE TABLE t (x)")
+    with pytest.raises(InputError, match="not a store"):
+        Store(tmp_path / "other.db", ABOUT)
+    with pytest.raises(InputError, match="does not exist"):
+        Store(tmp_path / "none.db")
+    with pytest.raises(InputError, match="cannot open"):
+        Store(tmp_path, ABOUT)
+
+
+def test_a_torn_journal_loses_at_most_its_last_trial(tmp_path: Path) -> None:
+    path = tmp_path / "rows.db"
+    with Store(path, ABOUT) as store:
+        store.plan(tasks(8))
+        for task in tasks(8):
+            store.add(task, Outcome("solved", 1), {})
+        # The state of the files while the writer is alive, its journal cut by 40 bytes: a kill amid a write.
+        copy = tmp_path / "copy.db"
+        copy.write_bytes(path.read_bytes())
+        journal = path.with_name("rows.db-wal").read_bytes()
+    copy.with_name("copy.db-wal").write_bytes(journal[:-40])
+    with Store(copy, ABOUT) as store:
+        assert store.counts() == {"solved": 7}
+        store.add(tasks(8)[7], Outcome("solved", 1), {})
+    assert exported(copy) == exported(path)
+
+
+def test_export_has_every_row_and_no_times(tmp_path: Path) -> None:
+    path = filled(tmp_path / "rows.db", [0, 3])
+    exported(path)
+    rows = list(csv.DictReader((tmp_path / "rows.csv").open()))
+    assert [row["status"] for row in rows] == ["solved", "planned", "planned", "solved"] + ["planned"] * 4
+    assert rows[3]["cost"] == "8"
+    assert rows[3]["detail.accuracy"] == "0.5"
+    assert not any("seconds" in name or "provenance" in name for name in rows[0])
+    exported(path, timing=True)
+    rows = list(csv.DictReader((tmp_path / "rows.csv").open()))
+    assert rows[0]["seconds"] == "0.25"
+    assert rows[0]["provenance.numpy"] == "2"
+
+
+def test_parquet_holds_the_same_table(tmp_path: Path) -> None:
+    parquet = pytest.importorskip("pyarrow.parquet")
+    path = filled(tmp_path / "rows.db", [0, 1])
+    with Store(path) as store:
+        export(store, tmp_path / "rows.parquet")
+    table = parquet.read_table(tmp_path / "rows.parquet").to_pydict()
+    assert table["cost"][:3] == [5, 6, None]
+    assert len(table["identity"]) == 8
+
+
+def test_export_refuses_other_formats(tmp_path: Path) -> None:
+    path = filled(tmp_path / "rows.db", [0])
+    with Store(path) as store, pytest.raises(InputError, match="csv or"):
+        export(store, tmp_path / "rows.xlsx")
+
+
+def test_a_store_that_was_never_finished_is_empty_and_can_be_made(tmp_path: Path) -> None:
+    database = sqlite3.connect(tmp_path / "rows.db")
+    database.execute("PRAGMA journal_mode = WAL")  # what is there if a run is killed in its first instant
+    database.close()
+    with pytest.raises(InputError, match="is empty; run the study first"):
+        Store(tmp_path / "rows.db")
+    with Store(tmp_path / "rows.db", {"study": "demo"}) as store:
+        assert store.planned() == 0

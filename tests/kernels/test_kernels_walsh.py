@@ -1,0 +1,51 @@
+"""The Walsh-Hadamard transform against its matrix and its definition."""
+
+from concurrent.futures import ThreadPoolExecutor
+from typing import Any
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from numba.core.errors import TypingError
+from numpy.typing import NDArray
+from scipy.linalg import hadamard
+
+from hardness.kernels import walsh as kernels
+
+
+@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32])
+def test_walsh_hadamard_is_the_matrix(kind: type) -> None:
+    rng = np.random.default_rng(1)
+    for bits in range(12):
+        f = rng.integers(-1, 2, 1 << bits).astype(kind)
+        out = f.copy()
+        kernels.walsh_hadamard(out)
+        assert np.array_equal(out, (hadamard(1 << bits) @ f.astype(np.int64)).astype(kind))
+
+
+def radix_two(f: NDArray[Any]) -> NDArray[Any]:
+    """The definition, a level at a time."""
+    for level in range(f.size.bit_length() - 1):
+        pairs = f.reshape(-1, 2, 1 << level)
+        f = np.stack((pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]), axis=1).ravel()
+    return f
+
+
+@given(st.integers(9, 23), st.sampled_from([np.float64, np.float32, np.int32]), st.integers(1, 3))
+@settings(max_examples=12)
+def test_walsh_hadamard_in_chunks_and_threads_is_the_same(bits: int, kind: type, threads: int) -> None:
+    f = np.random.default_rng(bits).standard_normal(1 << bits)
+    f = f.astype(kind) if kind != np.int32 else (100 * f).astype(kind)
+    expected, single, shared = radix_two(f), f.copy(), f.copy()
+    kernels.walsh_hadamard(single)
+    with ThreadPoolExecutor(threads) as pool:
+        kernels.walsh_hadamard_shared(shared, pool, threads)
+    assert np.array_equal(single, shared)
+    # The same sums in the same order, level by level: the same bits.
+    assert np.array_equal(single, expected)
+
+
+def test_walsh_hadamard_refuses_what_is_not_contiguous() -> None:
+    with pytest.raises(TypingError, match="contiguous"):
+        kernels.walsh_hadamard(np.ones((8, 2))[:, 0])
