@@ -58,8 +58,10 @@ class FitReport:
     the number that the learner needed, where it can tell.
 
     `noise_floor`: what is left of the labels looks like independent noise, of size `noise` (see `learner.noise`).
-    Of the provable learner: `certified` is the verdict of phases 1 to 6 and `certified_error` their relative error,
-    `polished_error` and `random_start_error` those of the search that follows, from phase 6 and from a random start.
+    Of the provable learner: `certified_error` is the relative error after phases 1 to 6, on examples that no phase saw,
+    and `certified` says that it is at most .1 and that the phases trust their hull (learner 1.13 says what this
+    promises). `polished_error` and `random_start_error` are those of the search that follows, from phase 6 and from a
+    random start.
     """
 
     status: str

@@ -106,7 +106,7 @@ def test_importing_the_package_is_light():
 
 def test_no_file_is_longer_than_a_reader_can_hold():
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
-    assert {path: lines for path, lines in lengths.items() if lines > 300} == {}
+    assert {path: lines for path, lines in lengths.items() if lines > 400} == {}
 
 
 def test_the_readme_names_exactly_the_studies_there_are():

@@ -19,7 +19,7 @@ from hardness.layer import MultiHeadAttention
 from hardness.report.drawing import RAMP, Drawing, style
 from hardness.report.report import Note, table_page
 from learner.base import SOLVED
-from learner.provable.pipeline import CERTIFIED, Provable
+from learner.provable.pipeline import TRUSTED, Provable
 from learner.provable.sculpt import LEAST_GAP
 from learner.studies.curves import rounded, timed
 from learner.studies.layers import instance_of, task_of
@@ -127,7 +127,7 @@ def _reason(phases: Sequence[Mapping[str, Any]], gave_up: str | None) -> str:
     eta, gap = own["diagnostics"].get("eta_median"), own["diagnostics"].get("gap")
     if gap is None:
         return ""
-    return f"median tolerance {eta:.2g} (at most {CERTIFIED:g}), gap {gap:.2g} (at least {LEAST_GAP:g})"
+    return f"median tolerance {eta:.2g} (at most {TRUSTED:g}), gap {gap:.2g} (at least {LEAST_GAP:g})"
 
 
 def _figure(table: Table) -> Drawing:

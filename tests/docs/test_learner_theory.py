@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from learner_teachers import teacher
+from scipy.stats import binom
 
 from hardness.families.parity import Parity
 from hardness.instance import Instance
@@ -259,6 +260,32 @@ def test_softmax_moves_by_at_most_half_the_range() -> None:
     top = np.sort(s, axis=1)
     sparse = 2 * (1 - softmax(s).max(axis=1))
     assert (sparse <= 2 * 3 * np.exp(top[:, -2] - top[:, -1])).all()
+
+
+def least_share(n: int, t: float, confidence: float) -> float:
+    """The least α, to three digits, with P(Bin(n, α) <= n/t²) <= 1 − confidence."""
+    return next(a / 1000 for a in range(1, 1000) if binom.cdf(int(n / t**2), n, a / 1000) <= 1 - confidence)
+
+
+@pytest.mark.parametrize("tail", [0.7, 1.5, 4.0])
+def test_held_out_examples_bound_the_share_of_inputs_that_are_missed(tail: float) -> None:
+    """Fact 1.13, whatever the law of the errors: here P(e > x) = x^(−tail), of finite variance or not."""
+    n, t, confidence = 60, 2.5, 0.9
+    errors = np.random.default_rng(9).random(size=(20_000, n)) ** (-1 / tail)
+    threshold = t * np.sqrt((errors**2).mean(axis=1))
+    assert ((errors > threshold[:, None]).mean(axis=1) <= 1 / t**2).all()
+    missed = np.minimum(threshold**-tail, 1.0)  # share of all inputs beyond it
+    broken = (missed > least_share(n, t, confidence)).mean()
+    assert broken <= 1 - confidence + 5 * (confidence * (1 - confidence) / len(errors)) ** 0.5
+
+
+def test_what_two_thousand_held_out_examples_promise() -> None:
+    """The shares that section 1.13 prints, rounded up."""
+    words = r"at most ([\d.]+) % of all inputs are missed by more than 3rS, at most ([\d.]+) % by more\s+than 5rS"
+    found = re.search(words, (ROOT / "docs" / "learner.md").read_text())
+    assert found is not None
+    shares = [100 * least_share(2000, t, 0.99) for t in (3, 5)]
+    assert all(said - 0.15 <= share <= said for said, share in zip(map(float, found.groups()), shares, strict=True))
 
 
 @pytest.mark.parametrize(("heads", "gate"), [(2, True), (3, False), (4, True)])

@@ -7,13 +7,14 @@ import pytest
 from learner_teachers import examples, teacher
 
 from hardness.errors import InputError
+from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
-from learner.base import FitReport
+from learner.base import FitReport, judge
 from learner.provable import sculpt
-from learner.provable.pipeline import Provable
+from learner.provable.pipeline import CERTIFIED, Provable
 
 SUM_ZERO = "the projection matrices sum to zero: phase 1 has nothing to start from"
 
@@ -301,3 +302,41 @@ def test_a_refused_learner_predicts_zero() -> None:
     learner = Provable(heads=2, random_state=0).fit(X, Y)
     assert learner.layer_ is None
     assert not learner.predict(X[:5]).any()
+
+
+def test_what_is_certified_is_learned() -> None:
+    """Learner 1.13: saturated patterns betray a hull that holds no head, at a small η and a clear gap."""
+    missed, learned_one = (fit(teacher(2, 8, 90 + s, tau=6), 3000, 2, s, polish=False) for s in (3, 2))
+    span, net = (next(p for p in r.phases if p.name == name) for r, name in ((missed, "span"), (missed, "net")))
+    assert span.verdict != "failed"  # by their own rules the phases trust this hull
+    assert missed.certified is False
+    assert missed.certified_error is not None
+    assert missed.certified_error > CERTIFIED
+    assert net.verdict == "failed"
+    assert "on held-out examples" in net.reason
+    assert learned_one.certified
+    assert learned_one.certified_error is not None
+    assert learned_one.certified_error <= CERTIFIED
+
+
+@pytest.mark.slow
+def test_the_spread_at_which_patterns_saturate() -> None:
+    """Learner 4, (2,2,10) at spread 16 with 40,000 examples: half of these layers are learned, the others said so."""
+    for seed in range(12):
+        instance = Instance.generate(Nondegenerate(dim=10, tokens=2, heads=2, scale=16), seed)
+        data, fresh = instance.examples(40_000, seed + 1000), instance.examples(4000, seed + 2000)
+        learner = Provable(heads=2, random_state=seed, polish=False).fit(data.X, data.Y)
+        error = judge(learner.predict(fresh.X), fresh.Y)["relative_error"]
+        assert learner.report_.certified == (error <= 0.1)
+        assert error < 0.07 or error > 0.2
+
+
+@pytest.mark.parametrize("told", [2, pytest.param(3, marks=pytest.mark.slow)])
+def test_a_head_too_many_is_warned_of(told: int) -> None:
+    """One head told 2 is certified in half of the cases: the function is right, the number of heads is not."""
+    spare = fit(teacher(1, 8, 40), 3000, 2, 0, heads=told, polish=False)
+    exact = fit(teacher(told, 8, 40), 20_000, 2, 0, polish=False)
+    said, other = (next(p for p in r.phases if p.name == "net") for r in (spare, exact))
+    assert said.verdict == "weak"
+    assert said.reason == f"{told - 1} of the {told} heads fit as well, so that their number is not certified"
+    assert (other.verdict, other.reason) == ("ok", "")
