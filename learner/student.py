@@ -1,6 +1,7 @@
 """The attention student: a multi-head layer trained on raw tokens, each example seen once."""
 
 from dataclasses import dataclass
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -8,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
-from learner.base import Array, FitReport, Learner, Outcome, Phase, gradient_work, tokens
+from learner.base import Array, FitReport, Learner, Outcome, Phase, at_least, gradient_work, tokens
 
 RATES = {"adam": 3e-3, "sgd": 0.03}  # frozen: what `learner.tuning` finds on parities of two
 FIRST = 1024  # examples that set the scale of the labels before the first update
@@ -31,12 +32,17 @@ class Student(Learner):
     examples scale the labels, so that the outputs of a token have variance 1 in all: those of a structured family,
     which vary in one column, vary by 1 there. On two tokens the step is compiled; else it is numpy's.
 
-    `heads` M; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of two
-    (`python -m learner.tuning`) and frozen; `batch` examples a step. `partial_fit` goes on from where it
-    was, and examples short of a batch wait for the next call, so the same examples give the same weights in whatever
-    pieces they come. `fit` starts anew unless `warm_start`, holds a tenth out and makes one pass over the rest.
-    `curve_` lists (examples, explained): the share of the labels' variance that was explained, on batches before
-    they were learned from, so on fresh examples. `report_` says `solved` from `EXPLAINED` = .9 on.
+    `heads` M, its width; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of
+    two (`python -m learner.tuning`) and frozen; `batch` examples a step; `l1`: after each step every entry of Θ goes
+    towards 0 by rate · l1, and no further (soft threshold), which helps where Θ is sparse. `hinted` tells it that Θ is
+    diagonal, by where it starts (see `initial`): a control, no fair learner. `device` (cpu, cuda, …) has torch take
+    the steps there; `learner.Students` trains many at once, which is what a GPU is good for.
+
+    `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
+    give the same weights in whatever pieces they come. `fit` starts anew unless `warm_start`, holds a tenth out and
+    makes one pass over the rest. `curve_` lists (examples, explained): the share of the labels' variance that was
+    explained, on batches before they were learned from, so on fresh examples. `report_` says `solved` from
+    `EXPLAINED` = .9 on.
 
     >>> from hardness.families.nondegenerate import Nondegenerate
     >>> from hardness.instance import Instance
@@ -56,6 +62,9 @@ class Student(Learner):
         optimizer: str = "adam",
         rate: float | None = None,
         batch: int = 64,
+        l1: float = 0.0,
+        hinted: bool = False,
+        device: str | None = None,
         warm_start: bool = False,
         random_state: int | None = None,
     ) -> None:
@@ -63,7 +72,22 @@ class Student(Learner):
         self.optimizer = optimizer
         self.rate = rate
         self.batch = batch
+        self.l1 = l1
+        self.hinted = hinted
+        self.device = device
         self.warm_start = warm_start
+
+    def checked(self) -> tuple[float, float]:
+        """The rate and the l1 of its steps. Raises `InputError` if an option is not what it should be."""
+        if self.optimizer not in RATES:
+            raise InputError(f"optimizer must be one of {', '.join(RATES)}, got {self.optimizer!r}")
+        at_least("heads", self.heads, 1)
+        at_least("batch", self.batch, 1)
+        rate = RATES[self.optimizer] if self.rate is None else self.rate
+        for name, value, low in (("rate", rate, "above 0"), ("l1", self.l1, "of 0 or more")):
+            if not isinstance(value, Real) or not 0 <= value < np.inf or (name == "rate" and not value):
+                raise InputError(f"{name} must be a finite number {low}, got {value!r}")
+        return float(rate), float(self.l1)
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from examples X of ±1 and Y, both (n, k, d), in the order given; raises `InputError` on others."""
@@ -114,22 +138,18 @@ class Student(Learner):
         return Outcome(self.layer_, (Phase("train", "ok", "", {"examples": seen, "explained": explained}),))
 
     def _start(self, shape: tuple[int, ...]) -> None:
-        if self.optimizer not in RATES:
-            raise InputError(f"optimizer must be one of {', '.join(RATES)}, got {self.optimizer!r}")
-        for name in ("heads", "batch"):
-            value = getattr(self, name)
-            if not isinstance(value, (int, np.integer)) or value < 1:
-                raise InputError(f"{name} must be an integer >= 1, got {value!r}")
+        self.checked()
         from learner.student_dense import DenseStudent, initial
 
-        weights = initial(np.random.default_rng(self.random_state), int(self.heads), shape[2])
-        if shape[1] == 2:
+        weights = initial(np.random.default_rng(self.random_state), int(self.heads), shape[2], self.hinted)
+        adam = self.optimizer == "adam"
+        self._student: Any
+        if shape[1] == 2 and self.device is None:
             from learner.kernels_student import PairStudent  # numba is loaded only where it is used
 
-            kind: Any = PairStudent
+            self._student = PairStudent(*weights, adam)
         else:
-            kind = DenseStudent
-        self._student = kind(*weights, adam=self.optimizer == "adam")
+            self._student = DenseStudent(*weights, adam, self.device)
         self._shape, self.n_features_in_ = shape[1:], shape[2]
         self._waiting: list[tuple[NDArray[np.int8], Array]] = []
         self._scale, self._seen, self._window = 0.0, 0, np.zeros(3)
@@ -144,12 +164,12 @@ class Student(Learner):
         if not self._scale:
             spread = float(y[: max(FIRST, self.batch)].var(axis=0).sum(axis=1).mean())
             self._scale = spread**-0.5 if spread > 0 else 1.0
+        rate, l1 = self.checked()
         whole = len(x) // self.batch * self.batch
         rest = len(x) - whole
         for part, batch in ((slice(0, whole), self.batch), (slice(whole, None), rest * last)):
             if batch and len(x[part]):
-                rate = RATES[self.optimizer] if self.rate is None else self.rate
-                self._record(self._student.train(x[part], y[part], batch, rate, self._scale), batch)
+                self._record(self._student.train(x[part], y[part], batch, rate, self._scale, l1), batch)
         self._waiting = [(x[whole:], y[whole:])] if rest and not last else []
         theta, w = self._student.layer()
         finite = bool(np.isfinite(theta).all() and np.isfinite(w).all())

@@ -1,20 +1,25 @@
-"""One step of the attention student, for any number of tokens and of students at once: numpy's or torch's arrays.
+"""The attention student's step for any number of tokens and of students at once, on numpy's arrays or torch's.
 
 A student has Θ and W, both (M, d, d), and F(X)_a = Σ_i softmax(x_a Θ_i Xᵀ) X W_i. Every array has the students as its
 first axis S, so that cells and runs of one shape are one product of matrices; a single student has S = 1. In float64
 this is the reference of the compiled step.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
+
+from hardness.errors import InputError, missing_extra
 
 BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam (Kingma & Ba, 2015)
 
 
-def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
+def initial(rng: Any, heads: int, dim: int, hinted: bool = False) -> tuple[Any, Any]:
     """Θ with entries N(0, 1/d) and W with entries N(0, 1/(d M)), both (M, d, d) float32.
+
+    `hinted`: told that Θ is diagonal, it starts with diagonal entries N(0, 1/4) and the others a tenth as large.
 
     >>> theta, w = initial(np.random.default_rng(0), heads=16, dim=8)
     >>> theta.shape, str(w.dtype), bool(abs(theta.std() - 8**-0.5) < 0.02)
@@ -22,6 +27,8 @@ def initial(rng: Any, heads: int, dim: int) -> tuple[Any, Any]:
     """
     theta, w = rng.standard_normal((2, heads, dim, dim), dtype="float32")
     theta *= dim**-0.5
+    if hinted:
+        theta *= np.where(np.eye(dim, dtype=bool), dim**0.5 / 2, 0.1).astype("float32")
     w *= (heads * dim) ** -0.5
     return theta, w
 
@@ -91,8 +98,11 @@ class Weights:
         zeros = self.xp.zeros_like
         self.moments = [[zeros(p), zeros(p)] for p in (self.theta, self.w)] if self.adam else []
 
-    def step(self, x: Any, y: Any, rate: float) -> Any:
-        """One update by tokens x and targets y (S, B, k, d); returns the squared error (S,) before it."""
+    def step(self, x: Any, y: Any, rate: Any, cut: Any = None) -> Any:
+        """One update by tokens x and targets y (S, B, k, d); returns the squared error (S,) before it.
+
+        Then every entry of Θ goes towards 0 by `cut`, and no further. `rate` and `cut` are numbers or (S, 1, 1, 1).
+        """
         error, *found = gradients(self.xp, self.theta, self.w, x, y)
         self.steps += 1
         factor, epsilon = adam_factors(self.steps)
@@ -104,31 +114,86 @@ class Weights:
                 parameter -= rate * factor * first / (second**0.5 + epsilon)
             else:
                 parameter -= rate * g
+        if cut is not None:
+            self.theta -= self.xp.clip(self.theta, -cut, cut)
         return error
 
 
-class DenseStudent:
-    """Weights of one student on any number of tokens, with the interface of the compiled one on two."""
+class Arrays(NamedTuple):
+    """A library of arrays: itself, and the ways from numpy's to its float32 arrays and back to float64."""
 
-    def __init__(self, theta: Any, w: Any, adam: bool = True) -> None:
-        self.weights = Weights(np, theta[None].copy(), w[None].copy(), adam)
+    xp: Any
+    put: Callable[[Any], Any]
+    get: Callable[[Any], Any]
+
+
+def arrays_on(device: str | None) -> Arrays:
+    """numpy's arrays for None, else torch's on the device of that name (cpu, cuda, cuda:1, …).
+
+    Raises `InputError` where torch is not installed or does not have the device.
+    """
+    if device is None:
+        return Arrays(np, lambda a: np.array(a, "float32"), lambda a: np.array(a, "float64"))
+    try:
+        import torch
+    except ImportError as error:
+        raise missing_extra("torch", "torch", "a student on a device") from error
+    try:
+        torch.zeros(1, device=device)
+    except (RuntimeError, AssertionError, TypeError) as error:
+        raise InputError(f"torch cannot use the device {device!r}: {str(error).splitlines()[0]}") from error
+    return Arrays(
+        torch,
+        lambda a: torch.tensor(np.asarray(a)).to(device).float(),
+        lambda a: np.asarray(a.cpu().numpy(), dtype="float64"),
+    )
+
+
+class DenseStudents:
+    """Weights of S students on any number of tokens: Θ and W (S, M, d, d), copied, on a device as of `arrays_on`."""
+
+    def __init__(self, theta: Any, w: Any, adam: bool = True, device: str | None = None) -> None:
+        self.arrays = arrays_on(device)
+        self.weights = Weights(self.arrays.xp, self.arrays.put(theta), self.arrays.put(w), adam)
+
+    def layers(self) -> tuple[Any, Any]:
+        """Θ and W, both (S, M, d, d) float64."""
+        return self.arrays.get(self.weights.theta), self.arrays.get(self.weights.w)
+
+    def predict(self, x: Any) -> Any:
+        """Outputs (S, n, k, d) for tokens (S, n, k, d)."""
+        weights = self.weights
+        return self.arrays.get(forward(weights.xp, weights.theta, weights.w, self.arrays.put(x))[0])
+
+    def train(self, x: Any, y: Any, batch: int, rate: Any, l1: Any = 0.0) -> Any:
+        """An update a whole batch of tokens x and targets y, both (S, n, k, d), each followed by a cut of rate · l1.
+
+        `rate` and `l1` are numbers, or (S, 1, 1, 1): one for every student. Returns (S, batches, 2): of each batch
+        before its update, means over examples of the squared error and of the squared targets, summed over outputs.
+        """
+        cut = rate * l1 if np.any(l1) else None
+        if isinstance(rate, np.ndarray):
+            rate, cut = self.arrays.put(rate), None if cut is None else self.arrays.put(cut)
+        x, y = self.arrays.put(x), self.arrays.put(y)
+        squares = self.arrays.put(np.zeros((len(x), x.shape[1] // batch, 2)))
+        for i in range(squares.shape[1]):
+            part = slice(i * batch, (i + 1) * batch)
+            squares[:, i, 0] = self.weights.step(x[:, part], y[:, part], rate, cut)
+            squares[:, i, 1] = (y[:, part] ** 2).sum((1, 2, 3)) / batch
+        return self.arrays.get(squares)
+
+
+class DenseStudent:
+    """One student of `DenseStudents`, with the interface of the compiled one: Θ and W (M, d, d), examples (n, k, d)."""
+
+    def __init__(self, theta: Any, w: Any, adam: bool = True, device: str | None = None) -> None:
+        self.one = DenseStudents(theta[None], w[None], adam, device)
 
     def layer(self) -> tuple[Any, Any]:
-        """Θ and W, both (M, d, d)."""
-        return self.weights.theta[0].copy(), self.weights.w[0].copy()
+        """Θ and W, both (M, d, d) float32."""
+        theta, w = self.one.layers()
+        return theta[0].astype("float32"), w[0].astype("float32")
 
-    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0) -> Any:
-        """An update a whole batch of tokens x and targets y times `scale`, both (n, k, d).
-
-        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
-        squared targets, summed over outputs.
-        """
-        squares = np.zeros((len(x) // batch, 2))
-        for i, start in enumerate(range(0, len(squares) * batch, batch)):
-            part = slice(start, start + batch)
-            target = (y[None, part] * scale).astype(self.weights.w.dtype)
-            squares[i] = (
-                self.weights.step(x[None, part].astype(target.dtype), target, rate)[0],
-                (target**2).sum() / batch,
-            )
-        return squares
+    def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> Any:
+        """As of `DenseStudents`, of targets y times `scale`: (batches, 2)."""
+        return self.one.train(x[None], y[None] * scale, batch, rate, l1)[0]

@@ -17,8 +17,7 @@ from numba.extending import intrinsic
 from hardness.kernels.bits import compiled, compiled_for
 from hardness.kernels.llvm import everywhere, fused
 
-LANES, ACROSS = 16, 64  # numbers of a vector; what a pair of sums goes over
-VECTORS = ACROSS // LANES
+LANES = 16  # numbers of a vector
 VECTOR = ir.VectorType(ir.FloatType(), LANES)
 F = np.float32
 ONE, HALF = F(1), F(0.5)
@@ -115,40 +114,46 @@ def _tile(rows: int, vectors: int) -> Any:
 _SQUARE, _COLUMN, _ROW, _CELL = (_tile(rows, vectors) for rows in (SIDE, 1) for vectors in (SIDE, 1))
 
 
-@_piece
-def pair(context: Any, depth: Any, start: Any, y: Any, x: Any, out: Any) -> Any:
-    """out_a = out_a at `start` + Σ_l x_a[l] y[l] for a = 1, 2 and the 64 examples: `start` is an array or None.
-    y, x, out are (memory, start, step, apart): l = 0, … lies at start + l step, a = 2 lies `apart` further."""
+def _pair(vectors: int) -> Any:
+    """A part of `pair`: `piece(e, depth, start, y, x, out)` takes so many vectors of examples, from the e-th on."""
 
-    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[2:]]
-        ys, xs, to = (
-            _Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[2:], parts, strict=True)
-        )
-        (_, at_y, step_y, _), (_, at_x, step_x, apart), (_, at, _, other) = parts
-        lanes = [at.type(LANES * v) for v in range(VECTORS)]
-        if start == types.none:
-            first = [ir.Constant(VECTOR, None)] * 2 * VECTORS
-        else:
-            shared = _Memory(context, builder, start[0], cgutils.unpack_tuple(builder, arguments[1])[0])
-            begin = cgutils.unpack_tuple(builder, arguments[1])[1]
-            first = [shared.load(builder.add(begin, lane)) for lane in lanes] * 2
+    @_piece
+    def piece(context: Any, e: Any, depth: Any, start: Any, y: Any, x: Any, out: Any) -> Any:
+        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+            parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[3:]]
+            ys, xs, to = (
+                _Memory(context, builder, kind[0], part[0])
+                for kind, part in zip(signature.args[3:], parts, strict=True)
+            )
+            (_, at_y, step_y, _), (_, at_x, step_x, apart), (_, at, _, other) = parts
+            lanes = _along(builder, arguments[0], at.type(LANES), vectors)
+            if start == types.none:
+                first = [ir.Constant(VECTOR, None)] * 2 * vectors
+            else:
+                array, begin = cgutils.unpack_tuple(builder, arguments[2])
+                shared = _Memory(context, builder, start[0], array)
+                first = [shared.load(builder.add(begin, lane)) for lane in lanes] * 2
 
-        def terms(index: Any) -> Any:
-            start_y = builder.add(at_y, builder.mul(index, step_y))
-            start_x = builder.add(at_x, builder.mul(index, step_x))
-            for v, lane in enumerate(lanes):
-                y = ys.load(builder.add(start_y, lane))
-                for a, row in enumerate(_along(builder, start_x, apart, 2)):
-                    yield a * VECTORS + v, xs.load(builder.add(row, lane)), y
+            def terms(index: Any) -> Any:
+                start_y = builder.add(at_y, builder.mul(index, step_y))
+                start_x = builder.add(at_x, builder.mul(index, step_x))
+                for v, lane in enumerate(lanes):
+                    y = ys.load(builder.add(start_y, lane))
+                    for a, row in enumerate(_along(builder, start_x, apart, 2)):
+                        yield a * vectors + v, xs.load(builder.add(row, lane)), y
 
-        sums = _loop(builder, arguments[0], [cgutils.alloca_once_value(builder, each) for each in first], terms)
-        places = [builder.add(row, lane) for row in _along(builder, at, other, 2) for lane in lanes]
-        for place, total in zip(places, sums, strict=True):
-            to.store(total, place)
-        return context.get_dummy_value()
+            sums = _loop(builder, arguments[1], [cgutils.alloca_once_value(builder, each) for each in first], terms)
+            places = [builder.add(row, lane) for row in _along(builder, at, other, 2) for lane in lanes]
+            for place, total in zip(places, sums, strict=True):
+                to.store(total, place)
+            return context.get_dummy_value()
 
-    return types.void(types.intp, start, y, x, out), generate
+        return types.void(types.intp, types.intp, start, y, x, out), generate
+
+    return piece
+
+
+_FOUR, _ONE = _pair(4), _pair(1)
 
 
 @_piece
@@ -175,15 +180,19 @@ def mix(context: Any, count: Any, out: Any, a: Any, x: Any) -> Any:
 
 
 @_piece
-def add(context: Any, out: Any, at: Any, a: Any, i: Any) -> Any:
-    """One vector out[at:] += a[i:]."""
+def add(context: Any, count: Any, out: Any, at: Any, a: Any, start: Any, step: Any) -> Any:
+    """One vector out[at:] += a[start + h step:] for h = 0, …, count - 1, one after the other."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        to, given = (_Memory(context, builder, signature.args[n], arguments[n]) for n in (0, 2))
-        to.store(builder.fadd(to.load(arguments[1]), given.load(arguments[3])), arguments[1])
+        to, given = (_Memory(context, builder, signature.args[n], arguments[n]) for n in (1, 3))
+        total = cgutils.alloca_once_value(builder, to.load(arguments[2]))
+        with cgutils.for_range(builder, arguments[0]) as loop:
+            term = given.load(builder.add(arguments[4], builder.mul(loop.index, arguments[5])))
+            builder.store(builder.fadd(builder.load(total), term), total)
+        to.store(builder.load(total), arguments[2])
         return context.get_dummy_value()
 
-    return types.void(out, types.intp, a, types.intp), generate
+    return types.void(types.intp, out, types.intp, a, types.intp, types.intp), generate
 
 
 @_piece
@@ -247,6 +256,20 @@ def product(shape: Any, keep: bool, a: Any, b: Any, out: Any) -> Any:
             _CELL(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
 
 
+@compiled
+def pair(across: int, depth: int, start: Any, y: Any, x: Any, out: Any) -> Any:
+    """out_a = start + Σ_l x_a[l] y[l] for a = 1, 2 and `across` examples side by side, a multiple of 16.
+
+    y, x, out are (memory, at, step, apart): l = 0, … lies at at + l step, a = 2 lies `apart` further. `start` is
+    (memory, at), or None for 0.
+    """
+    whole = across - across % (4 * LANES)
+    for e in range(0, whole, 4 * LANES):
+        _FOUR(e, depth, start, y, x, out)
+    for e in range(whole, across, LANES):
+        _ONE(e, depth, start, y, x, out)
+
+
 @compiled_for(f"void({FLAT})")
 def hyperbolic_tangent(h: Any) -> Any:
     """tanh of float32 in place, within 1.5e-7; no h overflows, infinity included."""
@@ -260,10 +283,10 @@ def hyperbolic_tangent(h: Any) -> Any:
         h[e] = (power - ONE) / (power + ONE)
 
 
-@njit(cache=True, nogil=True, fastmath={"reassoc"})
+@njit(cache=True, nogil=True, fastmath={"reassoc", "nsz"})
 def squares_of(values: Any) -> float:
     """Sum of squares, in any order: only what is reported of a step depends on it."""
-    total = 0.0
-    for value in values:
-        total += np.float64(value) * np.float64(value)
+    total = 0.0  # LLVM keeps sums in vectors only where neither their order nor the sign of a zero counts
+    for i in range(values.size):
+        total += np.float64(values[i]) * np.float64(values[i])
     return total

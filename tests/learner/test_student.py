@@ -19,7 +19,7 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.kernels.single import hyperbolic_tangent, product
 from hardness.layer import MultiHeadAttention
-from learner.kernels_student import EXAMPLES, PairStudent, blocks_of
+from learner.kernels_student import ACROSS, PairStudent, blocks_of
 from learner.student import FIRST, Student
 from learner.student_dense import DenseStudent, Weights, forward, gradients, initial
 
@@ -31,11 +31,11 @@ def data(n: int, k: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return rng.choice([-1, 1], (n, k, d)).astype(np.int8), rng.normal(size=(n, k, d))
 
 
-def reference(theta, w, x, y, batch, rate, adam=True):
-    """Θ, W and squared errors after float64 steps on whole batches."""
+def reference(theta, w, x, y, batch, rate, adam=True, cut=None):
+    """Θ, W and squared errors after float64 steps on whole batches, each with a soft threshold of `cut`."""
     weights = Weights(np, theta[None].astype(float), w[None].astype(float), adam)
     parts = [slice(s, s + batch) for s in range(0, len(x) // batch * batch, batch)]
-    squares = [float(weights.step(x[None, p].astype(float), y[None, p], rate)[0]) for p in parts]
+    squares = [float(weights.step(x[None, p].astype(float), y[None, p], rate, cut)[0]) for p in parts]
     return weights.theta[0], weights.w[0], np.array(squares)
 
 
@@ -78,16 +78,21 @@ def test_the_reference_is_what_torch_differentiates_and_its_adam_is_torchs():
 
 @settings(max_examples=40)
 @given(
-    st.integers(1, 9), st.integers(1, 35), st.sampled_from([1, 7, 16, 64, 100, 128]), st.booleans(), st.integers(0, 99)
+    st.integers(1, 9),
+    st.integers(1, 35),
+    st.sampled_from([1, 7, 16, 30, 48, 64, 100, 128]),
+    st.booleans(),
+    st.sampled_from([0.0, 20.0]),
+    st.integers(0, 99),
 )
-def test_the_compiled_step_is_the_reference(heads, dim, batch, adam, seed):
+def test_the_compiled_step_is_the_reference(heads, dim, batch, adam, l1, seed):
     theta, w = initial(np.random.default_rng(seed), heads, dim)
     x, y = data(3 * batch + (batch > 1), 2, dim, seed)
 
     student = PairStudent(theta, w, adam)
-    squares = student.train(x, y, batch, 1e-3, 0.7)
+    squares = student.train(x, y, batch, 1e-3, 0.7, l1)
     ours = student.layer()
-    expected = reference(theta, w, x, 0.7 * y, batch, 1e-3, adam)
+    expected = reference(theta, w, x, 0.7 * y, batch, 1e-3, adam, 1e-3 * l1 or None)
     assert np.allclose(squares[:, 0], expected[2], rtol=2e-6)
     assert np.allclose(
         squares[:, 1], [(0.49 * y[s : s + batch] ** 2).sum() / batch for s in range(0, 3 * batch, batch)]
@@ -115,6 +120,64 @@ def test_the_dense_step_is_the_compiled_one():
     squares = [student.train(x, y, 64, 1e-3, 2.0) for student in students]
     assert np.allclose(*squares, rtol=1e-5)
     assert np.allclose(students[0].layer()[0], students[1].layer()[0], atol=1e-5)
+
+
+def soft_threshold(theta, cut):
+    """As the textbooks write it."""
+    return np.sign(theta) * np.maximum(np.abs(theta) - np.float32(cut), 0)
+
+
+@pytest.mark.parametrize("kind", [PairStudent, DenseStudent])
+@pytest.mark.parametrize("adam", [True, False])
+def test_the_threshold_follows_the_step_and_moves_theta_alone(kind, adam):
+    theta, w = initial(np.random.default_rng(1), 5, 6)
+    x, y = data(64, 2, 6)
+    plain, shrunk = kind(theta, w, adam), kind(theta, w, adam)
+    for student, l1 in ((plain, 0.0), (shrunk, 30.0)):
+        student.train(x, y, 64, 3e-3, 1.0, l1)
+    assert np.array_equal(plain.layer()[1], shrunk.layer()[1])
+    assert np.array_equal(shrunk.layer()[0], soft_threshold(plain.layer()[0], 3e-3 * 30))
+    share = np.mean(shrunk.layer()[0] == 0)
+    assert 0.05 < share < 0.5  # of N(0, 1/6), 17 % lie within .09 of 0
+
+
+# Of Θ and W after 20 steps, as the first version of the kernel left them: heads, d, batch, Adam or not.
+PINNED = {
+    (16, 16, 64, True): "65fdeda342fb344c",
+    (16, 8, 16, True): "0043e739862e0ebc",
+    (5, 12, 100, True): "1d53b2d50271218f",
+    (3, 33, 7, True): "e1206592996ab067",
+    (32, 24, 512, True): "2334b340cbbccffe",
+    (16, 24, 64, False): "894a9d6627110dbb",
+    (4, 10, 300, False): "70e28b0a0b682cea",
+}
+
+
+@pytest.mark.parametrize("case", PINNED, ids=str)
+def test_without_a_threshold_the_bytes_are_those_of_the_first_version(case):
+    heads, dim, batch, adam = case
+    for options in ((), (1.0, 0.0)):
+        student = PairStudent(*initial(np.random.default_rng(heads), heads, dim), adam)
+        student.train(*data(20 * batch, 2, dim, heads), batch, 3e-3, *options)
+        left = b"".join(part.tobytes() for part in student.layer())
+        assert hashlib.sha256(left).hexdigest()[:16] == PINNED[case]
+
+
+def test_batches_of_different_sizes_leave_nothing_behind_in_the_buffers():
+    theta, w = initial(np.random.default_rng(3), 3, 9)
+    x, y = data(192, 2, 9)
+    one, other = PairStudent(theta, w), DenseStudent(theta, w)
+    for size in (64, 5, 48, 64):
+        for student in (one, other):
+            student.train(x[:size], y[:size], size, 1e-3)
+        assert np.allclose(one.layer()[0], other.layer()[0], atol=1e-5)
+
+
+def test_a_hint_is_a_diagonal_start():
+    theta = initial(np.random.default_rng(0), 64, 20, hinted=True)[0]
+    diagonal = theta[:, np.eye(20, dtype=bool)]
+    assert diagonal.std() == pytest.approx(0.5, abs=0.03)  # six standard errors of 1,280 entries
+    assert theta[:, ~np.eye(20, dtype=bool)].std() == pytest.approx(0.1 * 20**-0.5, rel=0.03)
 
 
 def test_weights_survive_the_layout():
@@ -201,10 +264,19 @@ def test_three_tokens_and_gradient_descent():
     assert Student(optimizer="sgd", rate=0.1, random_state=0).fit(nice.X, nice.Y).report_.relative_error < 0.3
 
 
-def test_random_labels_are_not_learned():
+@pytest.mark.parametrize("seed", [0, 1])
+def test_a_threshold_makes_a_parity_cheaper(seed):
+    train, menu = parity(12, 2, 25_000), ({}, {"rate": 0.03, "l1": 0.12})
+    plain, shrunk = (Student(random_state=seed, **options).partial_fit(train.X, train.Y) for options in menu)
+    assert plain.curve_[-1][1] < 0.7 < 0.9 < shrunk.curve_[-1][1]
+    assert np.mean(shrunk.layer_.theta == 0) > 0.5 > np.mean(plain.layer_.theta == 0)
+
+
+@pytest.mark.parametrize("options", [{}, {"l1": 0.06, "rate": 0.01}], ids=["plain", "shrunk"])
+def test_random_labels_are_not_learned(options):
     train = parity(8, 2, 100_000)
     signs = np.random.default_rng(0).choice([-1.0, 1.0], len(train))[:, None, None]
-    student = Student(random_state=0).fit(train.X, train.Y * signs)
+    student = Student(random_state=0, **options).fit(train.X, train.Y * signs)
     assert student.report_.status == "wrong"
     assert max(explained for _, explained in student.report_.curve) < 0.1
 
@@ -222,16 +294,19 @@ def test_few_examples_are_one_small_step():
     assert student.report_.status == "wrong"
     assert student.predict(train.X).any()
     assert not Student(random_state=0).partial_fit(train.X, train.Y).predict(train.X).any()  # still waits for more
-    assert FIRST > 300 > EXAMPLES
+    assert FIRST > 300 > ACROSS
 
 
-@pytest.mark.parametrize(
-    "change", [{"optimizer": "rmsprop"}, {"heads": 0}, {"batch": 0}, {"batch": 1.5}], ids=lambda c: next(iter(c))
-)
-def test_bad_parameters_are_refused(change):
+BAD = [("optimizer", "rmsprop"), ("heads", 0), ("batch", 0), ("batch", 1.5), ("rate", 0.0), ("rate", float("inf"))]
+BAD += [("l1", -0.1), ("l1", float("nan")), ("l1", "much"), ("device", "abacus")]
+
+
+@pytest.mark.parametrize(("name", "value"), BAD, ids=str)
+def test_bad_parameters_are_refused_in_one_line_that_names_them(name, value):
     train = parity(6, 2, 10)
-    with pytest.raises(InputError):
-        Student(**change).partial_fit(train.X, train.Y)
+    with pytest.raises(InputError, match=name) as caught:
+        Student(**{name: value}).partial_fit(train.X, train.Y)
+    assert "\n" not in str(caught.value)
 
 
 def test_arrays_that_may_not_be_written_are_learned_from():
