@@ -44,8 +44,8 @@ class Apart:
     """A learner in a child process, as the lab sees it. A context: leaving it ends the child.
 
     `learner` is a registered name or ``package.module:Class``: `partial_fit(X, Y)`, or `fit(X, Y)`, `predict(X)` and,
-    if it takes a seed, `random_state`. With `known` heads it is made without `params` and told `heads`, or the known
-    ones if it fits once. `deadline` is a `time.monotonic()` beyond which a call kills the child and raises
+    if it takes a seed, `random_state`. With `known` heads of an instance it is made as by `actors.make`, with
+    `params` as options. `deadline` is a `time.monotonic()` beyond which a call kills the child and raises
     `TimeoutError`. Calls raise `Ended` where the learner raised (error, or what an `Ended` of its own says, but for
     solved), died (killed) or answered with no array of the shape asked for (refused).
 

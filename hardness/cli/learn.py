@@ -1,5 +1,7 @@
 """Commands on learners: learn, learners."""
 
+from collections.abc import Iterable
+from math import isfinite
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -7,6 +9,7 @@ import typer
 
 from hardness.cli.common import Json, Seed, emit, first_line, listed
 from hardness.errors import InputError
+from hardness.io.texts import shown
 
 Name = Annotated[str, typer.Argument(help="A name of `hardness learners`, or package.module:Class.")]
 File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
@@ -18,7 +21,18 @@ Heads = Annotated[
         help="Heads the learner is told (auto: it finds out); the instance's if absent, an online learner's own."
     ),
 ]
+WORDS = {"true": True, "false": False, "none": None, "null": None}
 ERRORS = ("certified_error", "polished_error", "random_start_error")
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        metavar="NAME=VALUE",
+        help="An option of the learner, as often as needed; for the student heads (or width), optimizer, rate, batch, "
+        "l1, hinted and device.",
+        show_default=False,
+    ),
+]
 CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")]
 
 
@@ -34,6 +48,7 @@ def learn(
     test: Test = 2000,
     seed: Seed = None,
     heads: Heads = None,
+    options: Set = None,
     check: CheckOnly = False,
     as_json: Json = False,
 ) -> None:
@@ -50,16 +65,51 @@ def learn(
     told = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
     with steps(learner) as tell:
         found = Instance.load(instance)
-        payload = learn_one(found, learner, count, test=test, seed=seed, heads=told, progress=tell)
-    scores = [
-        f"{payload[name]:.3g} {name}" for name in ("relative_error", "sign_accuracy") if payload[name] is not None
-    ]
+        payload = learn_one(
+            found, learner, count, test=test, seed=seed, heads=told, options=settings(options or ()), progress=tell
+        )
+    known = {name: payload[name] for name in ("relative_error", "sign_accuracy")}
+    known["open_error"] = (payload.get("open_curve") or [(0, None)])[-1][1]
+    scores = [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
     head = ", ".join([payload["status"], *scores, f"{count} examples, {payload['seconds']:.2f} s"])
     lines = [f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}" for p in payload["phases"]]
     lines += _verdicts(payload) if "certified" in payload else []
     emit(as_json, payload, [head, *lines])
     if payload["status"] == "error":
         raise typer.Exit(1)
+
+
+def settings(words: Iterable[str]) -> dict[str, int | float | bool | str | None]:
+    """What ``--set NAME=VALUE`` says: numbers, true, false and none as such, and else text.
+
+    >>> settings(["l1=0.03", "batch=512", "optimizer=sgd", "rate=none"])
+    {'l1': 0.03, 'batch': 512, 'optimizer': 'sgd', 'rate': None}
+    >>> settings(["l1"])
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: --set takes NAME=VALUE, got 'l1'
+    """
+    found: dict[str, int | float | bool | str | None] = {}
+    for word in words:
+        name, equals, value = word.partition("=")
+        if not (name.isidentifier() and equals and value):
+            raise InputError(f"--set takes NAME=VALUE, got {shown(repr(word), 80)}")
+        if name in found:
+            raise InputError(f"--set gives {name} twice; give it once")
+        found[name] = _value(name, value)
+    return found
+
+
+def _value(name: str, text: str) -> int | float | bool | str | None:
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not isfinite(number):
+        raise InputError(f"--set {name} must be finite, got {shown(text, 60)}")
+    return int(text) if text.lstrip("+-").isdecimal() else number
 
 
 def _verdicts(payload: dict[str, Any]) -> list[str]:

@@ -3,7 +3,9 @@
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.families import Teacher
 from hardness.gadgets.coefficients import Gadget, informative
+from hardness.gadgets.levels import level_counts
 from hardness.instance import Instance
 
 Floats = NDArray[np.float64]
@@ -22,6 +24,39 @@ def sign_accuracy(teacher: Gadget, X: NDArray[np.int8], predicted: Floats, Y: Fl
     middles = (values[1:] + values[:-1]) / 2
     seen = np.searchsorted(middles, predicted[told, :, 0] * gate)
     return float(np.mean(seen == np.searchsorted(middles, Y[told, :, 0] * gate)))
+
+
+def label_variance(teacher: Teacher) -> float | None:
+    """Exact variance, over fair inputs with z_0 != 0, of what a row's label says; None of a layer that is no gadget.
+
+    It is 1 for a parity. Of nested ones, which show a label a column, it is the sum.
+
+    >>> from hardness.families.rounding import Rounding
+    >>> label_variance(Instance.generate(Rounding(dim=3, modulus=3, levels=3), seed=1).teacher)
+    0.6875
+    """
+    if not isinstance(teacher, Gadget):
+        return None
+    low, counts, bits = level_counts(teacher.kind, teacher.weights.tolist())
+    law = np.array([count / 2**bits for count in counts])
+    values = teacher.value(np.arange(low, low + len(counts)))
+    shown = (label_variance(gadget) or 0.0 for gadget in getattr(teacher, "rungs", ()))
+    return float(law @ (values - law @ values) ** 2) + sum(shown)
+
+
+def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: float) -> float | None:
+    """Mean over rows with z_0 != 0 of the squared error of a row's outputs, in units of the label's `variance`.
+
+    In these units a constant has an error of at least 1. None if no row has z_0 != 0, or a prediction is not finite.
+
+    >>> X, Y = np.array([[[1, 1], [-1, 1]]], dtype=np.int8), np.array([[[1.0, 0.0], [-1.0, 0.0]]])
+    >>> open_error(X, Y + 0.5, Y, variance=1.0), open_error(X[:, :1].repeat(2, axis=1), Y, Y, variance=1.0)
+    (0.5, None)
+    """
+    told = informative(X)
+    if not told.any() or not np.isfinite(predicted).all():
+        return None
+    return float(np.mean(np.sum((predicted[told] - Y[told]) ** 2, axis=2)) / variance)
 
 
 def judge(instance: Instance, X: NDArray[np.int8], predicted: Floats) -> dict[str, float | None]:

@@ -1,7 +1,7 @@
 """One learner, one instance: the learner is handed examples, and the lab judges what it learned on fresh ones."""
 
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from types import SimpleNamespace
 from typing import Any
 
@@ -15,6 +15,7 @@ from hardness.apart.lab import FOREVER, Apart, stranger
 from hardness.errors import Ended, InputError
 from hardness.evaluation import online
 from hardness.evaluation.judge import judge, solved
+from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
 from hardness.io.texts import shown
 
@@ -36,6 +37,7 @@ def learn(
     test: int = 2000,
     seed: int | None = None,
     heads: int | str | None = None,
+    options: Mapping[str, Any] | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Fit the learner `name` on `count` examples of the instance and judge it on `test` fresh ones.
@@ -44,8 +46,13 @@ def learn(
     so; else `solved` where the lab says so; else `budget` if the report says that, `wrong` if not; `error` if the
     learner raised anything but `InputError`. Raises `InputError` for counts below 1 and an unknown name.
 
+    `options` are the learner's own, by name. Those that it does not have, or of another type than its constructor
+    says, are refused with an `InputError`.
+
     A learner with `partial_fit` is online: it keeps its own width unless `heads` is given, the examples are streamed
-    in constant memory, `curve` tells what it explained on the way, and `solved` is .9 of the variance explained.
+    in constant memory, `curve` tells what it explained on the way, and `solved` is .9 of the variance explained. Of a
+    structured family `open_curve` tells its mean squared error on rows with z_0 != 0, in units where the label has
+    variance 1, and `open_solved` whether that ends at .1 or less; of others both are None.
     A stranger's learner, ``package.module:Class``, runs apart, with arrays only; its predictions are asked for twice.
     `progress` is told what is being done, and of an online learner every look.
     """
@@ -53,17 +60,16 @@ def learn(
         raise InputError(f"give at least 1 example to learn from and 2 to test on, got {count} and {test}")
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
     told = (heads, instance.heads, state % 2**32)
-    guest, tell = stranger("learner", name), progress or (lambda line: None)
-    payload: dict[str, Any] = {"status": "error", "learner": name, "train_examples": count}
+    guest, tell, chosen = stranger("learner", name), progress or (lambda line: None), dict(options or {})
+    payload: dict[str, Any] = {"status": "error", "learner": name, "options": chosen, "train_examples": count}
     started = time.perf_counter()
     try:
         if guest:
-            with Apart(name, {}, told[2], time.monotonic() + FOREVER, heads=heads, known=instance.heads) as apart:
+            with Apart(name, chosen, told[2], time.monotonic() + FOREVER, heads=heads, known=instance.heads) as apart:
                 return payload | _learned(instance, apart, apart.streamed, count, test, sampling, tell)
         cls = registry.get("learner", name)
-        streamed = hasattr(cls, "partial_fit")
-        learner = make(cls, heads if streamed or heads is not None else instance.heads, told[2])
-        return payload | _learned(instance, learner, streamed, count, test, sampling, tell)
+        learner = make(cls, heads, told[2], chosen, instance.heads)
+        return payload | _learned(instance, learner, hasattr(cls, "partial_fit"), count, test, sampling, tell)
     except InputError:
         raise
     except Exception as error:
@@ -97,7 +103,7 @@ def _learned(
     tell(f"learning from {count} examples")
     started = time.perf_counter()
     if train is None:
-        payload["curve"] = online.learn(instance, learner, count, test, sampling, tell)
+        payload |= _curves(online.learn(instance, learner, count, test, sampling, tell), instance)
     elif isinstance(learner, Apart):
         learner.partial_fit(train.X, train.Y)
     else:
@@ -117,6 +123,16 @@ def _learned(
     # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
     own = {name: plain(getattr(report, name)) for name in VERDICTS} if _certifies(report) else {}
     return payload | scores | own | {"phases": plain(getattr(report, "phases", ())), "seconds": seconds}
+
+
+def _curves(seen: list[online.Evaluation], instance: Instance) -> dict[str, Any]:
+    """What evaluations on the way say; the open part of it None where no rows are open."""
+    curve = [(each.examples, each.explained) for each in seen]
+    if not isinstance(instance.teacher, Gadget):
+        return {"curve": curve, "open_curve": None, "open_solved": None}
+    last = seen[-1].open_error
+    opened = [(each.examples, each.open_error) for each in seen]
+    return {"curve": curve, "open_curve": opened, "open_solved": last is not None and last <= online.OPEN}
 
 
 def _report(said: dict[str, Any]) -> SimpleNamespace:

@@ -1,15 +1,29 @@
 """Online learners at the command line: streamed in portions, judged on fresh inputs, their curve in the answer."""
 
 import json
+from itertools import pairwise
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from hardness.cli import run
+from hardness.cli.learn import settings
+from hardness.errors import InputError
 from hardness.evaluation import online
+from hardness.evaluation.judge import label_variance, open_error
 from hardness.evaluation.learning import learn
+from hardness.examples import Examples
+from hardness.families.interpolation import Interpolation
+from hardness.families.nested import Nested
+from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
-from hardness.instance import Instance
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance, every_pair
+from hardness.tokens import unpack
+from learner.mlp import MLP
+from learner.student import Student
 
 
 def asked(capsys, *words: str) -> dict:
@@ -78,4 +92,164 @@ def test_predictions_that_are_not_finite_are_wrong():
             return np.full(X.shape, np.nan)
 
     curve = online.learn(Instance.generate(Parity(6, 2), 0), Broken(), 200, 50, seed=3, tell=lambda text: None)
-    assert {share for _, share in curve} == {None}
+    assert {(each.explained, each.open_error) for each in curve} == {(None, None)}
+
+
+SMALL = [
+    Parity(5, 2),
+    Parity(5, 3),
+    Parity(4, 4, "dot"),
+    Rounding(4, 5, 3),
+    Rounding(4, 4, 2, gadget="dot"),
+    Nested(6, 3, 1),
+]
+
+
+@pytest.mark.parametrize("family", SMALL, ids=repr)
+def test_the_variance_of_a_label_is_that_over_all_inputs_with_an_open_gate(family):
+    teacher = Instance.generate(family, 3).teacher
+    X = unpack(every_pair(family.dim), family.dim)
+    X = X[X[:, 0, 0] != X[:, 1, 0]]
+    shown = teacher(X)[:, 0] * X[:, 0, :1]  # in every column what the label says: x_a[0] times it stands there
+    variance = label_variance(teacher)
+    assert variance == pytest.approx(shown.var(axis=0).sum(), rel=1e-12)
+    if isinstance(family, Parity):
+        assert variance == pytest.approx(1)
+    best = shown.mean(axis=0) * X[:, :, :1]  # the best prediction that knows the gate alone
+    assert open_error(X, best, teacher(X), variance) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("family", [Nondegenerate(4, 2, 1), Interpolation(5, 2, 0.5)], ids=repr)
+def test_random_layers_have_no_open_rows(family):
+    instance = Instance.generate(family, 0)
+    assert label_variance(instance.teacher) is None
+    found = learn(instance, "student", 2000, test=50, seed=0)
+    assert (found["open_curve"], found["open_solved"]) == (None, None)
+
+
+def test_the_open_error_sees_rows_with_an_open_gate_alone_and_all_their_outputs():
+    teacher = Instance.generate(Parity(6, 3), 0).teacher
+    X = unpack(every_pair(6), 6)[::7]
+    told, Y = X[:, 0, 0] != X[:, 1, 0], teacher(X)
+    off = Y.copy()
+    off[~told] += 9.0
+    assert open_error(X, off, Y, 1.0) == 0
+    off[told, :, 4] += 0.5
+    assert open_error(X, off, Y, 1.0) == pytest.approx(0.25)
+
+
+def test_a_fit_of_all_that_is_linear_explains_much_and_leaves_the_open_error_where_it_was():
+    """At 3 heads of `diag` the gate carries .64 of the variance on all rows, and nothing of the parity."""
+    instance = Instance.generate(Parity(8, 2), 0)
+    judged = online.fresh(instance, 4000, 1)
+
+    class Gate:
+        def predict(self, X):
+            value = np.where(X[:, 0, 0] != X[:, 1, 0], instance.teacher.offset, instance.teacher.gate)
+            return np.einsum("n,nk,d->nkd", value, X[:, :, 0], np.eye(8)[0])
+
+    seen = online.evaluate(Gate(), 0, judged, label_variance(instance.teacher))
+    assert seen.explained > 0.6
+    assert seen.open_error == pytest.approx(1, abs=0.01)
+
+
+@given(st.integers(1, 40), st.lists(st.integers(0, 200), min_size=1, max_size=6), st.integers(0, 2**32))
+def test_a_pool_is_read_in_whole_passes_each_in_its_own_order_whatever_the_pieces(count, ends, seed):
+    pool = Examples(np.ones((count, 2, 1), dtype=np.int8), np.arange(2.0 * count).reshape(count, 2, 1))
+    ends = [0, *sorted(ends)]
+    pieces = [part.Y for a, b in pairwise(ends) for part in online.reread(pool, seed, a, b)]
+    read = np.concatenate([np.empty((0, 2, 1)), *pieces])
+    whole = np.concatenate([np.empty((0, 2, 1)), *(part.Y for part in online.reread(pool, seed, 0, ends[-1]))])
+    assert np.array_equal(read, whole)
+    for turn in range(ends[-1] // count):
+        assert set(read[turn * count : (turn + 1) * count, 0, 0]) == set(pool.Y[:, 0, 0])
+    if count > 20 and ends[-1] >= 2 * count:
+        assert not np.array_equal(read[:count], read[count : 2 * count])
+
+
+def test_a_pool_costs_fewer_distinct_examples_and_as_many_steps():
+    instance = Instance.generate(Parity(8, 2), 0)
+    judged, costs = online.fresh(instance, 2000, seed=5), {}
+    for pool in (None, 2048):
+        student = Student(rate=0.03, l1=0.12, random_state=0)
+        seen = online.train(instance, student, judged, 60_000, seed=1, pool=pool, first=512, spacing=1.05)
+        examples = next(each.examples for each in seen if each.open_error <= online.OPEN)
+        costs[pool] = online.cost(instance, student, examples, pool)
+    fresh, pooled = costs[None], costs[2048]
+    assert fresh.distinct == fresh.gradient > 2048 == pooled.distinct < pooled.gradient
+    assert pooled.gradient < 4 * fresh.gradient
+    assert pooled.multiply_adds == 4 * 16 * 8**2 * pooled.gradient
+
+
+def test_random_labels_of_a_pool_are_memorized_at_best():
+    instance = Instance.generate(Parity(6, 2), 0)
+    judged = online.fresh(instance, 2000, seed=5, independent=True)
+    student = Student(rate=0.03, l1=0.12, random_state=0)
+    seen = list(online.train(instance, student, judged, 40_000, seed=1, pool=1024, independent=True))
+    assert min(each.open_error for each in seen) > 0.9
+
+
+def test_a_learner_that_counts_nothing_has_no_multiply_adds():
+    instance = Instance.generate(Parity(6, 2), 0)
+    assert online.cost(instance, object(), 100, 30) == (30, 100, None)
+    assert online.cost(instance, MLP(width=10), 100).multiply_adds == MLP(width=10).multiply_adds(100, 2, 6)
+
+
+def test_options_of_the_learner_are_set_by_name(hard, capsys):
+    words = ["learn", "student", str(hard), "--count", "20000", "--seed", "1"]
+    plain, wide = asked(capsys, *words), asked(capsys, *words, "--set", "width=32")
+    assert plain["options"] == {}
+    assert wide["options"] == {"width": 32}
+    assert wide["curve"] == asked(capsys, *words, "--heads", "32")["curve"] != plain["curve"]
+    tuned = asked(capsys, *words, "--set", "l1=0.12", "--set", "rate=0.03", "--set", "batch=64")
+    assert tuned["open_solved"]
+    assert not plain["open_solved"]
+    assert [n for n, _ in tuned["open_curve"]] == [n for n, _ in tuned["curve"]]
+    direct = learn(
+        Instance.generate(Nondegenerate(5, 2, 2), 0), "direct", 900, seed=1, options={"heads": 1, "starts": 1}
+    )
+    assert direct["status"] == "wrong"  # told one head of two
+
+
+REFUSED = {
+    "l2=3": "did you mean 'l1'?",
+    "rate=fast": "a number or none",
+    "batch=1.5": "an integer",
+    "hinted=1": "true or false",
+    "l1=-1": "l1 must be",
+    "l1=inf": "finite",
+    "random_state=1": "follows from the seed",
+    "device=abacus": "abacus",
+    "l1": "NAME=VALUE",
+    "=1": "NAME=VALUE",
+    "l1=": "NAME=VALUE",
+}
+
+
+@pytest.mark.parametrize("word", REFUSED)
+def test_an_option_that_is_not_one_is_refused_in_one_line(hard, capsys, word):
+    capsys.readouterr()
+    assert run(["learn", "student", str(hard), "--count", "2000", "--seed", "1", "--set", word]) == 2
+    out, err = capsys.readouterr()
+    *_, last = err.splitlines()
+    assert out == ""
+    assert last.startswith("error: ")
+    assert REFUSED[word] in last
+
+
+@pytest.mark.parametrize("options", [{"width": 3, "heads": 4}, {"heads": 4}, {"width": 3}], ids=str)
+def test_heads_are_given_once(hard, options):
+    with pytest.raises(InputError, match="given twice"):
+        learn(Instance.load(hard), "student", 2000, seed=1, heads=8, options=options)
+    with pytest.raises(InputError, match="twice"):
+        settings(["l1=1", "l1=2"])
+
+
+def test_a_user_s_learner_has_options_too(hard):
+    found = learn(Instance.load(hard), "tunable:Tunable", 500, seed=1, options={"level": 2.5, "anything": "x"})
+    assert found["status"] == "wrong"
+    assert found["test_error"] > 2
+    with pytest.raises(InputError, match="unknown option of Tunable 'levle'; did you mean 'level'"):
+        learn(Instance.load(hard), "tunable:Tunable", 500, seed=1, options={"levle": 2.5})
+    with pytest.raises(InputError, match="level of Tunable must be a number"):
+        learn(Instance.load(hard), "tunable:Tunable", 500, seed=1, options={"level": "high"})

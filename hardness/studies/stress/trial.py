@@ -75,7 +75,7 @@ class _Run:
                 for size in online.sizes(cap, FIRST, SPACING):
                     online.stream(self.instance, learner, self.stream, spent, size)
                     spent = size
-                    share = online.look(learner, size, self.judged, structured=False).explained
+                    share = online.evaluate(learner, size, self.judged, None).explained
                     detail = self._detail(share, None if each is None else each * size)
                     if share is None:
                         return Outcome("wrong", spent, detail | {"reason": "predictions are not finite"}, source=source)
@@ -101,7 +101,7 @@ class _Run:
                     source, refused = learner.source, None
                     train = self.instance.examples(size, self.stream)
                     learner.partial_fit(train.X, train.Y)
-                    share = online.look(learner, size, self.judged, structured=False).explained
+                    share = online.evaluate(learner, size, self.judged, None).explained
             except (Ended, TimeoutError) as error:
                 refused = self._ended(error, size, detail, source)
                 if refused.status != "refused":  # a crash adds no hardness

@@ -12,8 +12,8 @@ from hardness.engine.apart import Apart
 from hardness.engine.outcome import Ended, Outcome, ended
 from hardness.engine.task import Task
 from hardness.evaluation import online
+from hardness.evaluation.judge import label_variance
 from hardness.examples import Examples
-from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
 
 FIRST, SPACING = 1024, 1.03  # examples between looks, later every 3 %
@@ -43,7 +43,8 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     detail: dict[str, Any] = {"linear": linear(instance, judged, shared.seed(root, "linear"), independent)}
     if "error_mass" in instance.certificate:
         detail["error_mass"] = instance.certificate["error_mass"]
-    looks: list[online.Look] = []
+    looks: list[online.Evaluation] = []
+    variance = label_variance(instance.teacher)
     spent, source = 0, None
     try:
         with Apart(solver["learner"], solver["params"], task.seed(root, "solver"), deadline) as learner:
@@ -51,7 +52,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
             for size in online.sizes(cap, FIRST, SPACING):
                 online.stream(instance, learner, examples, spent, size, independent)
                 spent = size
-                looks.append(online.look(learner, size, judged, isinstance(instance.teacher, Gadget)))
+                looks.append(online.evaluate(learner, size, judged, variance))
                 cost = reached(looks, TARGETS[0])
                 if looks[-1].explained is None or reached(looks, TARGETS[-1]) or (cost and size > BEYOND * cost):
                     break
@@ -65,18 +66,18 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved" if cost else "budget", cost or spent, detail, source=source)
 
 
-def reached(looks: Sequence[online.Look], share: float) -> int | None:
+def reached(looks: Sequence[online.Evaluation], share: float) -> int | None:
     """Examples at the first look with that share of the variance explained; None if there is none."""
     return next((look.examples for look in looks if look.explained is not None and look.explained >= share), None)
 
 
-def thinned(looks: Sequence[online.Look]) -> list[list[float | None]]:
+def thinned(looks: Sequence[online.Evaluation]) -> list[list[float | None]]:
     """Looks spaced by `KEPT` and the last one, as [examples, explained, correlation] to four digits.
 
-    >>> thinned([online.Look(n, 0.12345, None) for n in (100, 110, 120, 130)])
+    >>> thinned([online.Evaluation(n, 0.12345, None) for n in (100, 110, 120, 130)])
     [[100, 0.1235, None], [120, 0.1235, None], [130, 0.1235, None]]
     """
-    kept: list[online.Look] = []
+    kept: list[online.Evaluation] = []
     for each in looks:
         if not kept or each.examples >= KEPT * kept[-1].examples or each is looks[-1]:
             kept.append(each)
