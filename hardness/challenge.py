@@ -34,6 +34,7 @@ FORMAT_VERSION = 1
 LICENCE = "CC0-1.0"
 HELD_OUT = 256
 FILES = ("examples.npz", "heldout.npz")
+BESIDE = 1 << 16  # bytes of headers and parameters in them
 
 
 @dataclass(frozen=True)
@@ -100,7 +101,7 @@ def _write(instance: Instance, count: int, folder: Path, toy: bool) -> dict[str,
             "secret": '{"support": [..]} or {"w": [..]}',
             "predictions": f'{{"predictions": [..]}}: output row 0, column 0 on the {len(words)} inputs of heldout.npz',
         },
-        "sha256": {name: _sha256((folder / name).read_bytes()) for name in FILES},
+        "sha256": {name: digest_of(folder / name) for name in FILES},
         "salt": secrets.token_hex(32),
     }
     assert isinstance(instance.teacher, Gadget)
@@ -166,16 +167,26 @@ def _changed(header: dict[str, Any], folder: Path) -> str:
     if header.get("header_sha256") != digest(header):
         return "challenge.json does not have the digest it states"
     schemas.check("challenge", header, f"{folder}/challenge.json")
-    for name in FILES:
-        if not (folder / name).is_file():
+    entries = header["public"]["tokens"] * header["public"]["dim"]
+    for name, most in zip(FILES, (9 * header["count"] * entries, HELD_OUT * entries), strict=True):
+        path = folder / name
+        if not path.is_file():
             return f"{name} is missing"
-        if _sha256((folder / name).read_bytes()) != header["sha256"][name]:
+        if path.stat().st_size > most + BESIDE:  # said before the digest of a file of any size is made
+            return f"{name} is larger than the examples that challenge.json states"
+        if digest_of(path) != header["sha256"][name]:
             return f"{name} does not have the digest that challenge.json states"
     return ""
 
 
 def _sha256(data: bytes) -> str:
     return hashlib.sha256(data).hexdigest()
+
+
+def digest_of(path: Path) -> str:
+    """SHA-256, in hex, of a file of any size, in the memory of a block."""
+    with path.open("rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
 
 
 def _canonical(value: Any) -> bytes:

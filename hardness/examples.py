@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError, missing_extra
 from hardness.io import npz, schemas
-from hardness.io.files import replacing
+from hardness.io.files import regular, replacing
 from hardness.io.memory import afford
 from hardness.io.texts import shown
 from hardness.tokens import Signs
@@ -176,8 +176,8 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
+    regular(path)
     try:
-        path.open("rb").close()  # the system's own words on a missing or unreadable file
         with pq.ParquetFile(path) as file:
             meta, kinds = file.schema_arrow.metadata or {}, {f.name: f.type for f in file.schema_arrow}
             shape = schemas.parse(meta[b"shape"], f"`shape` of {path}")

@@ -44,6 +44,14 @@ def _swallowed(unraisable: "sys.UnraisableHookArgs") -> None:
 
 def main() -> None:
     """The command line, from the first instant on."""
+    for stream in (sys.stdin, sys.stdout, sys.stderr):
+        if stream is None:  # it is closed, and the next file that is opened would get its number
+            os.open(os.devnull, os.O_RDWR)
+    if sys.stderr is None:  # what is printed to None goes to stdout
+        sys.stderr = os.fdopen(2, "w")
+    if sys.stdout is None:
+        os.write(2, b"error: stdout is closed; redirect it to a file, or to /dev/null\n")
+        sys.exit(2)
     heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not where a shell has it ignored
     if heard:
         signal.signal(signal.SIGINT, _leave)

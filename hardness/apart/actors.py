@@ -11,6 +11,7 @@ from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.errors import InputError, unknown
+from hardness.io.schemas import finite
 from hardness.io.texts import shown
 
 PLAIN = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
@@ -63,7 +64,7 @@ def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:
 
 
 def plain(value: Any) -> Any:
-    """Dataclasses, arrays and numpy scalars as JSON types; what is not finite becomes None.
+    """Dataclasses, arrays and numpy scalars as JSON types; a number that no float holds becomes None.
 
     >>> plain({"eta": np.float64("inf"), "kept": np.int64(3)})
     {'eta': None, 'kept': 3}
@@ -76,7 +77,7 @@ def plain(value: Any) -> Any:
         return [plain(item) for item in value]
     if isinstance(value, np.generic):
         value = value.item()
-    return None if isinstance(value, float) and not np.isfinite(value) else value
+    return None if isinstance(value, int | float) and not finite(value) else value
 
 
 class Learner:

@@ -1,6 +1,5 @@
 """What the lab must know of a learner or an attack before a trial; a stranger's is asked apart, as imports run code."""
 
-import math
 import time
 from collections.abc import Mapping, Sequence
 from typing import Any
@@ -9,6 +8,7 @@ from hardness import registry
 from hardness.apart import actors
 from hardness.apart.lab import call, stranger
 from hardness.errors import Ended, InputError
+from hardness.io.schemas import finite
 
 LOADING = 300.0  # seconds that the import of a stranger's module may take
 
@@ -47,5 +47,5 @@ def price(
     counts = said.get("counts") if isinstance(said, dict) else None
     if not isinstance(counts, list) or len(counts) != len(shapes):
         raise Ended("refused", f"expected {len(shapes)} counts of multiply-adds")
-    figures = [float(n) if type(n) in (int, float) and math.isfinite(n) and n >= 0 else None for n in counts]
+    figures = [float(n) if type(n) in (int, float) and finite(n) and n >= 0 else None for n in counts]
     return said.get("online") is True, figures

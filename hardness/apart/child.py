@@ -161,7 +161,8 @@ def _work(pipe: socket.socket, folder: Path, start: dict[str, Any]) -> None:
             _learn(pipe, arguments)
         else:
             _, arrays = receive(pipe)
-            send(pipe, {"answer": getattr(actors, task)(arguments.pop("name"), *arrays, **arguments)})
+            answer = getattr(actors, task)(arguments.pop("name"), *arrays, **arguments)
+            send(pipe, {"answer": actors.plain(answer)})
     except Exception as error:
         with suppress(OSError, ValueError):
             said = (error.status, error.reason) if isinstance(error, Ended) else ("error", one_line(error))

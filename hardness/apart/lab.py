@@ -218,7 +218,8 @@ class _Line:
             raise Ended("killed", f"the learner's process ended with code {code}") from error
         except (LookupError, ValueError, TypeError, InputError) as error:
             self.stop()
-            raise Ended("refused", f"unreadable answer: {shown(error)}") from error
+            status = "error" if isinstance(error, InputError) else "refused"  # what is no JSON of finite numbers
+            raise Ended(status, f"unreadable answer: {shown(error)}") from error
 
     def stop(self) -> int | None:
         """End the child and all that it started; its exit code, if it ended by itself."""

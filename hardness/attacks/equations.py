@@ -2,6 +2,7 @@
 
 from dataclasses import dataclass, replace
 from itertools import combinations
+from math import log
 
 import numpy as np
 from numpy.typing import NDArray
@@ -168,6 +169,25 @@ def accepts(fresh: Equations, w: NDArray[np.int64], known: Equations | None = No
     pairs = ((i, j, r, s) for i, j in combinations(range(fresh.n), 2) for r in (1, -1) for s in (1, -1))
     here = _misfit(few, t)
     return all(_misfit(few, t + r * few.a[:, i] + s * few.a[:, j]) > here for i, j, r, s in pairs)
+
+
+def stands_out(equations: Equations, w: NDArray[np.int64]) -> bool:
+    """Whether w (n,) fits noisy rows better than any of q^n secrets fits labels that have nothing to do with it.
+
+    One of them agrees with a share a > 1/p of R levels with probability at most e^{-R D}, D = a ln(a p) +
+    (1-a) ln((1-a) p/(p-1)) (Chernoff), and any of q^n with at most q^n e^{-R D} (union bound): at most e^-20 here.
+
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.integers(0, 2, (400, 20), dtype=np.int8)
+    >>> noisy = Equations(a, (a[:, 0] + (rng.random(400) < 0.2)) % 2, 2, 2, parity=True, flip=0.2)
+    >>> [stands_out(noisy.rows(slice(0, rows)), np.eye(20, dtype=np.int64)[0]) for rows in (400, 100)]
+    [True, False]
+    """
+    from scipy.special import rel_entr
+
+    a, p = equations.agreement(w), equations.p
+    surprise = 0.0 if a <= 1 / p else float(rel_entr(a, 1 / p) + rel_entr(1 - a, 1 - 1 / p))
+    return len(equations) * surprise >= equations.n * log(equations.q) + 20
 
 
 def _misfit(equations: Equations, t: NDArray[np.int64]) -> float:

@@ -8,7 +8,7 @@ import numpy as np
 from hardness import registry
 from hardness.apart.lab import call, stranger
 from hardness.attacks import Outcome
-from hardness.attacks.equations import labels
+from hardness.attacks.equations import accepts, extract, labels, stands_out
 from hardness.errors import Ended, InputError
 from hardness.examples import Examples
 from hardness.io.schemas import STATUSES
@@ -34,9 +34,10 @@ def run(name: str, examples: Examples, public: dict[str, Any], budget: int | Non
     said = said if isinstance(said, dict) else {}
     status, secret, own = said.get("status"), _secret(said.get("secret"), foreign), said.get("detail")
     status = status if status in STATUSES else "wrong"
+    detail = {shown(key, 40): shown(value) for key, value in (own.items() if isinstance(own, dict) else ())}
     if status == "solved" and (secret is None or not (foreign or _right(secret, examples, public))):
         status = "wrong"
-    detail = {shown(key, 40): shown(value) for key, value in (own.items() if isinstance(own, dict) else ())}
+        detail = {"reason": "the labels do not follow from the secret that it names, or are too few to tell"} | detail
     used = said.get("samples_used")
     used = used if type(used) is int and 0 <= used <= len(examples) else len(examples)
     return Outcome(status, secret, used, time.perf_counter() - began, dict(list(detail.items())[:50]))
@@ -53,10 +54,17 @@ def _secret(said: Any, foreign: bool) -> dict[str, list[int]] | None:
 
 
 def _right(secret: dict[str, list[int]], examples: Examples, public: dict[str, Any]) -> bool:
-    """Whether the labels follow from the secret; of noisy ones that cannot be asked, and a size that fits will do."""
+    """Whether the labels follow from the secret; noisy ones, whether they agree with it as none agree by chance."""
     try:
         again = labels(secret, public, examples.X)
+        if public.get("flip") or public.get("noise"):
+            equations = extract(examples.X, examples.Y, public)
+            w = np.zeros(equations.n, dtype=np.int64)
+            if equations.parity:
+                w[np.array(secret["support"], dtype=np.int64) - 1] = 1
+            else:
+                w[:] = secret["w"]
+            return stands_out(equations, w) and accepts(equations, w)
     except (InputError, LookupError, ValueError, TypeError):
         return False
-    noisy = bool(public.get("flip") or public.get("noise") or public.get("heads_truncated"))
-    return noisy or bool(np.mean(np.abs(again - examples.Y).max(axis=(1, 2)) < 1e-6) > 0.9)
+    return bool(np.mean(np.abs(again - examples.Y).max(axis=(1, 2)) < 1e-6) > 0.9)

@@ -8,6 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from hardness.cli import attack, certify, cite, instances, learn, sq, study, sweep
+from hardness.cli.common import emit
 from hardness.errors import InputError
 from hardness.io.texts import shown
 
@@ -51,6 +52,10 @@ def run(arguments: list[str]) -> int:
     try:
         return int(app(arguments, prog_name="hardness", standalone_mode=False) or 0)
     except TyperException as error:
+        context = getattr(error, "ctx", None)
+        if context is not None and context.command_path.split()[1:] == arguments:  # it needs some, and has none
+            emit(False, {}, [context.get_help()])
+            return 0
         return _refuse(error.format_message())
     except InputError as error:
         return _refuse(str(error))

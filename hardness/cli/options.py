@@ -55,7 +55,12 @@ def command(
     )
     app = typer.Typer(add_completion=False, rich_markup_mode=None)
     text = f"{family.summary[:1].upper()}{family.summary[1:]}. m: {family.heads_meaning}."
-    app.command(name, help=text, epilog=f"Example: hardness {verb} {name} {example}{ending}")(call)
+    app.command(
+        name,
+        help=text,
+        epilog=f"Example: hardness {verb} {name} {example}{ending}",
+        no_args_is_help=any(_required(f) for f, _ in _fields(family)),
+    )(call)
     made_command = typer.main.get_command(app)
     assert isinstance(made_command, TyperCommand)
     return made_command

@@ -128,6 +128,9 @@ def value(
     from hardness.sq.exact import IDENTIFIABLE, decimal, independent_value
     from hardness.sq.tolerance import check_tolerance
 
+    if independent is None and tolerance is None:
+        print(context.get_help())
+        return
     if independent is None or tolerance is None:
         raise InputError("sq value needs --independent K and --tolerance T, or: sq value parity --dim D --heads M")
     if decimal(check_tolerance(tolerance)) >= IDENTIFIABLE and independent > 1:

@@ -7,6 +7,7 @@ import typer
 
 from hardness.cli.common import Json, emit, talk
 from hardness.errors import InputError
+from hardness.io.schemas import LONGEST_TRIAL
 
 if TYPE_CHECKING:
     from hardness.engine.store import Store
@@ -68,7 +69,7 @@ def run(
         typer.Option(help="Only this family, your own module:Class too, in the lab's own process; may be repeated."),
     ] = None,
     only: Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")] = None,
-    timeout: Annotated[float | None, typer.Option(min=0.1, help="Seconds that end a trial.")] = None,
+    timeout: Annotated[float | None, typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     as_json: Json = False,

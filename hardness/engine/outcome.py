@@ -5,11 +5,13 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any
 
-from hardness.engine.task import Task
+from hardness.engine.task import Task, canonical
 from hardness.errors import Ended as Ended
+from hardness.errors import InputError
 from hardness.errors import one_line as one_line
+from hardness.io.schemas import STATUSES as STATUSES
+from hardness.io.texts import shown
 
-STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
 CRASHED = ("error", "killed")  # nothing that was measured
 # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
 GONE = ("ProcessExpired", "KilledWorker")
@@ -17,13 +19,26 @@ GONE = ("ProcessExpired", "KilledWorker")
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a trial ended. `cost`: queries or samples spent, solved or not (None: unknown); `detail` is JSON-able."""
+    """How a trial ended. `cost`: queries or samples spent, solved or not (None: unknown); `detail` is JSON-able.
+
+    Raises `InputError` for another status, for figures that are not finite, and for what is no JSON.
+
+    >>> Outcome("solved", 9, {"loss": float("nan")})
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: expected finite numbers, text, lists and mappings with text keys, got nan
+    """
 
     status: str
     cost: float | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
     source: str | None = None  # digest of the learner's source file
+
+    def __post_init__(self) -> None:
+        if self.status not in STATUSES:
+            raise InputError(f"a trial ends as one of {', '.join(STATUSES)}, got {shown(self.status, 60)}")
+        canonical((self.cost, self.detail, self.seconds))
 
 
 Trial = Callable[[Task, int, float], Outcome]
@@ -35,16 +50,19 @@ def ended(error: BaseException, guard: float) -> Outcome:
     >>> ended(MemoryError(), 60).status, ended(Ended("refused", "too few examples"), 60).detail
     ('killed', {'reason': 'too few examples'})
     """
-    status, reason, said = "error", one_line(error), {}
+    status, reason = "error", one_line(error)
     if isinstance(error, Ended):
-        status, reason, said = error.status, error.reason, dict(error.detail)
+        try:
+            return Outcome(error.status, detail={**error.detail, "reason": error.reason})
+        except ValueError as bad:  # InputError, or an integer too long to be shown
+            reason = f"{bad}; it ended as {shown(error.status, 60)}: {error.reason}"
     elif isinstance(error, TimeoutError):
         status, reason = "timeout", f"over {guard:g} s"
     elif isinstance(error, MemoryError):
         status, reason = "killed", "out of memory"
     elif type(error).__name__ in GONE:
         status, reason = "killed", "its worker died"
-    return Outcome(status, detail={**said, "reason": reason})
+    return Outcome(status, detail={"reason": reason})
 
 
 def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
@@ -58,6 +76,8 @@ def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
     begin = time.perf_counter()
     try:
         outcome = trial(task, root, guard)
+        if not isinstance(outcome, Outcome):
+            raise TypeError(f"a trial returns an Outcome, got {shown(type(outcome))}")
     except Exception as error:
         outcome = ended(error, guard)
     return replace(outcome, seconds=outcome.seconds or time.perf_counter() - begin)

@@ -4,7 +4,6 @@ A task is its own checksum: its identity is the SHA-256 of its text. Of a trial 
 """
 
 import hashlib
-import math
 import sqlite3
 from collections.abc import Iterator, Sequence
 from contextlib import closing, suppress
@@ -13,6 +12,7 @@ from typing import Any
 
 from hardness.errors import InputError
 from hardness.io import schemas
+from hardness.io.schemas import finite
 from hardness.io.texts import fits, shown
 
 COLUMNS = {
@@ -103,7 +103,7 @@ def _checked(table: str, row: Sequence[Any], planned: set[bytes], known: set[int
             good = identity in planned and status in schemas.STATUSES and isinstance(detail, str)
             good = good and isinstance(schemas.parse(detail, "a detail"), dict)
             good = good and (cost is None or type(cost) in (int, float)) and type(seconds) in (int, float)
-            good = good and math.isfinite(seconds) and isinstance(source, str | None)
+            good = good and finite(cost or 0) and finite(seconds) and isinstance(source, str | None)
             texts[-1] = note if note in known else LOST
         return tuple(texts) if good else None
     except (InputError, TypeError, ValueError, AttributeError):

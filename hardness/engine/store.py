@@ -18,7 +18,7 @@ from hardness.engine.table import flat as flat
 from hardness.engine.task import Task, canonical
 from hardness.engine.transactions import PATIENCE, write_ahead, writing
 from hardness.errors import InputError
-from hardness.io.files import replacing
+from hardness.io.files import regular, replacing
 from hardness.io.texts import entry, parsed, printed, shown
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
@@ -65,6 +65,8 @@ class Store:
         self.about: dict[str, Any]
         self.lost, self.note = 0, ""  # damaged rows that are left out, and the sentence that says so
         try:
+            if path.exists():
+                regular(path)
             if about is None and not (path.exists() and path.stat().st_size):
                 raise InputError(f"{path} does not exist or is empty; run the study first")
             path.parent.mkdir(parents=True, exist_ok=True)
@@ -175,8 +177,6 @@ class Store:
 
     def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
         """Record a finished trial in one transaction; a task that has one keeps it."""
-        if outcome.status not in STATUSES:
-            raise ValueError(f"status {outcome.status!r} is none of {STATUSES}")
         text, detail = canonical(entry(provenance)), canonical(entry(outcome.detail))
         with writing(self._db, self.path):
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
@@ -185,7 +185,7 @@ class Store:
                 (
                     bytes.fromhex(task.identity),
                     outcome.status,
-                    outcome.cost,
+                    None if outcome.cost is None else float(outcome.cost),
                     detail,
                     round(outcome.seconds, 6),
                     outcome.source,

@@ -2,7 +2,6 @@
 
 import hashlib
 import json
-import math
 from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from functools import cached_property
@@ -11,6 +10,8 @@ from typing import Any
 import numpy as np
 
 from hardness.errors import InputError
+from hardness.io.schemas import finite
+from hardness.io.texts import shown
 
 SCHEMA = 1  # part of every identity: raise it when the same task would mean another experiment
 
@@ -97,9 +98,11 @@ def canonical(value: Any) -> str:
 
 def _plain(value: Any) -> Any:
     match value:
-        case bool() | None | str() | int():
+        case bool() | None | str():
             return value
-        case float() if math.isfinite(value):
+        case int() if finite(value):
+            return value
+        case float() if finite(value):
             return int(value) if value.is_integer() and abs(value) < 2**53 else value
         case np.generic():
             return _plain(value.item())
@@ -107,4 +110,4 @@ def _plain(value: Any) -> Any:
             return {key: _plain(item) for key, item in value.items()}
         case list() | tuple():
             return [_plain(item) for item in value]
-    raise InputError(f"a task holds finite numbers, text, lists and mappings with text keys, got {value!r:.60}")
+    raise InputError(f"expected finite numbers, text, lists and mappings with text keys, got {shown(repr(value), 60)}")

@@ -17,7 +17,11 @@ from hardness.evaluation import online
 from hardness.evaluation.judge import judge, solved
 from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
+from hardness.io.memory import afford
+from hardness.io.schemas import finite
 from hardness.io.texts import shown
+
+MOST = 2**48  # examples of a stream: at a million a second, nine years
 
 
 def learners() -> list[str]:
@@ -58,6 +62,8 @@ def learn(
     """
     if count < 1 or test < 2:
         raise InputError(f"give at least 1 example to learn from and 2 to test on, got {count} and {test}")
+    if count + test >= MOST:
+        raise InputError(f"too large for this machine: {shown(count, 60)} examples; lower --count")
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
     told = (heads, instance.heads, state % 2**32)
     guest, tell, chosen = stranger("learner", name), progress or (lambda line: None), dict(options or {})
@@ -94,13 +100,15 @@ def _learned(
 ) -> dict[str, Any]:
     """What a learner, apart or not, came to."""
     payload: dict[str, Any] = {}
+    entries = (test if streamed else count + test) * instance.family.tokens * instance.family.dim
+    afford(9.0 * entries, f"a set of {count} examples", "lower --count")  # before anything is said or made
     tell(f"making {count} examples to learn from, {test} to judge on")
     try:
         fresh = instance.examples(test, sampling, start=count, fair=True).X
         train = None if streamed else instance.examples(count, sampling)
     except MemoryError as error:  # of the lab's own examples: no fault of the learner
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
-    tell(f"learning from {count} examples")
+    tell(f"fitting {count} examples")
     started = time.perf_counter()
     if train is None:
         payload |= _curves(online.learn(instance, learner, count, test, sampling, tell), instance)
@@ -108,16 +116,12 @@ def _learned(
         learner.partial_fit(train.X, train.Y)
     else:
         learner.fit(train.X, train.Y)
+    # A learner apart is only handed the examples: its answer says that it has learned.
+    report: Any = _report(learner.report()) if isinstance(learner, Apart) else getattr(learner, "report_", None)
     seconds = time.perf_counter() - started
     tell(f"predicting {test} fresh examples")
     predicted = np.asarray(learner.predict(fresh), dtype=np.float64)
     scores = judge(instance, fresh, predicted)
-    report: Any = None
-    if isinstance(learner, Apart):
-        seconds = time.perf_counter() - started  # an answer says that it has learned
-        report = _report(learner.report())
-    else:
-        report = getattr(learner, "report_", None)
     won = online.solved(scores) if streamed else solved(scores)
     payload["status"] = _status("" if streamed else getattr(report, "status", ""), won)
     # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
@@ -151,7 +155,7 @@ def _report(said: dict[str, Any]) -> SimpleNamespace:
 
 
 def _number(value: Any) -> bool:
-    return type(value) in (bool, int, float)
+    return type(value) in (bool, int, float) and finite(value)
 
 
 def _certifies(report: Any) -> bool:

@@ -7,7 +7,7 @@ from pathlib import Path
 from hardness.challenge import LICENCE
 from hardness.errors import InputError
 from hardness.examples import read, write
-from hardness.io.files import write_text
+from hardness.io.files import regular, write_text
 
 DATA, CARD, CHALLENGE = "data/train.parquet", "README.md", ("challenge.json", "heldout.npz")
 TEXT = """---
@@ -61,7 +61,7 @@ def dataset(source: str | Path, out: str | Path) -> Path:
     n, k, d = examples.X.shape
     write(out / DATA, (n, k, d), lambda: iter([examples]), public)
     for name in CHALLENGE if challenge else ():
-        shutil.copyfile(source / name, out / name)
+        shutil.copyfile(regular(source / name), out / name)
     text = TEXT.format(
         licence=LICENCE.lower(), name=f"{public['family']} of {public.get('heads')} heads, d = {d}", data=DATA,
         data_format="parquet", count=n, family=public["family"], version=public.get("package_version", ""), size=k * d,

@@ -12,6 +12,7 @@ from hardness.errors import InputError
 from hardness.families import Family, Secret, Teacher
 from hardness.gadgets.coefficients import Gadget
 from hardness.io import schemas
+from hardness.io.files import regular
 from hardness.io.texts import shown
 
 Arrays = Mapping[str, NDArray[Any]]
@@ -52,8 +53,8 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
     """The header, as its schema says, and the arrays: safetensors hold their sizes against that of the file."""
     from safetensors import SafetensorError, safe_open
 
+    regular(path)
     try:
-        path.open("rb").close()  # the system's own words on a missing or unreadable file
         with safe_open(path, framework="numpy") as file:
             text = (file.metadata() or {}).get("instance", "{}")
             names = file.keys()  # `file` itself is no mapping
@@ -96,10 +97,11 @@ def _gadget(family: Family, scalars: Mapping[str, Any], found: Mapping[str, NDAr
         array = found[name]
         if array is None or array.dtype.str != kind or array.shape != (sizes[name],) or not np.isfinite(array).all():
             raise InputError(f"gadget.{name} must hold {sizes[name]} finite numbers of type {kind}")
-    stated: dict[str, Any] = {**found, **scalars}
+    # A number of JSON may be an integer; `schemas.parse` lets none pass that no float holds.
+    stated: dict[str, Any] = {**found, **{name: x if name == "kind" else float(x) for name, x in scalars.items()}}
     gadget = Gadget(**stated)
     weights = [abs(int(w)) for w in gadget.weights]
-    if weights[0] or sum(weights) >= MOST_LEVEL or not np.isfinite([gadget.beta, gadget.offset, gadget.gate]).all():
+    if weights[0] or sum(weights) >= MOST_LEVEL:
         raise InputError("the gadget's numbers are out of range")
     if not (np.diff(gadget.thresholds) > 0).all():
         raise InputError("the gadget's thresholds must ascend")

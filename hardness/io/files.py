@@ -6,6 +6,7 @@ import tempfile
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from stat import S_ISREG
 
 from hardness.errors import InputError
 
@@ -63,13 +64,31 @@ def write_text(path: Path, text: str) -> None:
 LONGEST = 64 << 20  # bytes of a text that is read whole
 
 
-def read_bounded(path: Path) -> bytes:
-    """The bytes of a small file. Raises `InputError` if it cannot be read, or is longer than `LONGEST`."""
+def regular(path: Path) -> Path:
+    """`path` itself, of a file that can be read. Raises `InputError` for what is none: nobody may ever write to a pipe,
+    a device may have no end.
+
+    >>> regular(Path("/dev/zero"))
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: cannot read /dev/zero: it is a pipe, a device or a folder; name a regular file
+    """
     try:
-        with path.open("rb") as file:
-            data = file.read(LONGEST + 1)
+        if not S_ISREG(path.stat().st_mode):
+            raise InputError(f"cannot read {path}: it is a pipe, a device or a folder; name a regular file")
+        path.open("rb").close()
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    if len(data) > LONGEST:
-        raise InputError(f"{path} is longer than {LONGEST >> 20} MiB; no file of this kind is")
+    return path
+
+
+def read_bounded(path: Path, longest: int = LONGEST) -> bytes:
+    """The bytes of a small file. Raises `InputError` if it cannot be read, or is longer than `longest` bytes."""
+    try:
+        with regular(path).open("rb") as file:
+            data = file.read(longest + 1)
+    except OSError as error:
+        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
+    if len(data) > longest:
+        raise InputError(f"{path} is longer than {longest >> 10} KiB; no file of this kind is")
     return data

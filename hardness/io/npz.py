@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
+from hardness.io.files import regular
 from hardness.io.texts import shown
 
 HEADER = re.compile(
@@ -35,6 +36,7 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
     ...     arrays(Path(folder) / "a.npz", {"X": ("<f8", 2)})["X"].tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
+    regular(path)
     try:
         with zipfile.ZipFile(path) as archive:
             return {name: _member(archive, f"{name}.npy", *kind) for name, kind in kinds.items()}

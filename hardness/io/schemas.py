@@ -14,6 +14,7 @@ from hardness.errors import InputError
 from hardness.io.files import write_text
 from hardness.io.texts import shown
 
+LONGEST_TRIAL = 30 * 24 * 3600  # seconds of any limit on a trial
 DEPTH = 32  # levels of nesting in any file of the lab
 STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
 
@@ -93,7 +94,17 @@ INSTANCE = _object(
     },
 )
 CHALLENGE = _object(
-    ["format", "format_version", "public", "sha256", "salt", "commitment", "heldout_commitment", "header_sha256"],
+    [
+        "format",
+        "format_version",
+        "count",
+        "public",
+        "sha256",
+        "salt",
+        "commitment",
+        "heldout_commitment",
+        "header_sha256",
+    ],
     {
         "format": {"const": "attention-hardness challenge"},
         "format_version": {"const": 1},
@@ -112,6 +123,28 @@ CHALLENGE = _object(
         "commitment": HASH,
         "heldout_commitment": HASH,
         "header_sha256": HASH,
+    },
+)
+GRID = _object(
+    ["family", "params", "solver"],
+    {
+        "family": NAME,
+        "params": {
+            "type": "object",
+            "additionalProperties": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]},
+        },
+        "solver": _object(
+            [],
+            {
+                **dict.fromkeys(("strategy", "learner", "attack", "oracle"), NAME),
+                "tolerance": {"type": "number"},
+                "options": {"type": "object"},
+            },
+        ),
+        "budget": {"type": "object", "additionalProperties": COUNT},
+        "runs": COUNT,
+        "seed": SEED,
+        "guard": {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TRIAL},
     },
 )
 _SECRET = [_object([name], {name: INTEGERS}) for name in ("support", "w")]
@@ -186,14 +219,25 @@ SCHEMAS: dict[str, tuple[str, dict[str, Any]]] = {
     "public": ("What stands beside examples: member `public` of an .npz, metadata of a .parquet file.", PUBLIC),
     "challenge": ("challenge.json of a challenge folder.", CHALLENGE),
     "answer": ("An answer to a challenge, as `hardness judge` reads it.", ANSWER),
+    "grid": ("The grid of a sweep, as its TOML file says it.", GRID),
     "task": ("A task of a study, as the store's table `plan` holds it.", TASK),
     "row": ("A row of a study: a task and how its trial ended.", ROW),
     "summary": ("summary.json of a study's page.", SUMMARY),
 }
 
 
+def finite(value: float) -> bool:
+    """Whether a number is one that a float holds: Python's JSON has NaN, infinities and integers of any length too.
+
+    >>> finite(1e308), finite(float("nan")), finite(10**400)
+    (True, False, False)
+    """
+    return abs(value) <= sys.float_info.max
+
+
 def parse(text: str | bytes, what: str) -> Any:
-    """The JSON value of a text, at most `DEPTH` levels deep. Raises `InputError` that begins with `what`.
+    """The JSON value of a text: at most `DEPTH` levels deep, its numbers `finite`. Raises `InputError` that begins with
+    `what`.
 
     >>> parse("[" * 100_000, "answer.json")
     Traceback (most recent call last):
@@ -211,8 +255,11 @@ def parse(text: str | bytes, what: str) -> Any:
         deep += 1
         if deep > DEPTH:
             raise InputError(f"{what} is nested deeper than {DEPTH} levels")
+        for item in level:
+            if isinstance(item, int | float) and not finite(item):
+                raise InputError(f"{what} holds {shown(item, 40)}, which is no finite number")
         inner = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list))
-        level = [item for each in inner for item in each if isinstance(item, dict | list)]
+        level = [item for each in inner for item in each if isinstance(item, dict | list | int | float)]
     return value
 
 

@@ -1,18 +1,19 @@
 """The tolerance of an answer: STAT(tau) or VSTAT(t), and which means an answer allows."""
 
 from dataclasses import dataclass
-from math import isfinite
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
 
+LEAST = 1e-60  # its fourth power and one over it are floats; an answer as close takes 10^120 examples
+
 
 def check_tolerance(tolerance: float) -> float:
-    """A tolerance in (0, 1], or `InputError`."""
-    if not (isfinite(tolerance) and 0 < tolerance <= 1):
-        raise InputError(f"tolerance must be in (0, 1], got {tolerance}")
+    """A tolerance from `LEAST` to 1, or `InputError`."""
+    if not LEAST <= tolerance <= 1:
+        raise InputError(f"tolerance must be in (0, 1], and at least {LEAST:g}, got {tolerance}")
     return tolerance
 
 

@@ -7,6 +7,8 @@ import sys
 from importlib.metadata import version
 from pathlib import Path
 
+import pytest
+
 import hardness
 from hardness.cli import run
 
@@ -30,6 +32,19 @@ def test_bare_help_and_version(capsys):
         assert "Example: hardness" in " ".join(capsys.readouterr().out.split())
     assert run(["--version"]) == 0
     assert capsys.readouterr().out.strip() == version("attention-hardness")
+
+
+BARE = ("generate", "sq", "study", "sq play", "sq bounds", "sq value", "generate parity", "inspect", "learn", "sweep")
+
+
+@pytest.mark.parametrize("line", BARE)
+def test_what_needs_more_prints_its_help(line, capsys):
+    assert run([*line.split(), "--help"]) == 0
+    helped = capsys.readouterr()
+    assert run(line.split()) == 0
+    assert capsys.readouterr() == helped
+    assert helped.out.count("\n") > 10
+    assert helped.err == ""
 
 
 def test_as_a_module_and_completion():

@@ -53,7 +53,7 @@ def test_every_status_is_stored(tmp_path: Path, status: str) -> None:
 
 
 def test_an_unknown_status_is_a_bug(tmp_path: Path) -> None:
-    with Store(tmp_path / "rows.db", ABOUT) as store, pytest.raises(ValueError, match="none of"):
+    with Store(tmp_path / "rows.db", ABOUT) as store, pytest.raises(InputError, match="ends as one of"):
         store.add(tasks(1)[0], Outcome("fine"), {})
 
 
@@ -189,7 +189,7 @@ def test_foreign_files_are_refused(tmp_path: Path) -> None:
         Store(tmp_path / "other.db", ABOUT)
     with pytest.raises(InputError, match="does not exist"):
         Store(tmp_path / "none.db")
-    with pytest.raises(InputError, match="cannot open"):
+    with pytest.raises(InputError, match="a folder; name a regular file"):
         Store(tmp_path, ABOUT)
 
 

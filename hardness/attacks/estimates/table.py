@@ -12,6 +12,7 @@ from hardness.attacks.estimates.prices import TOLERANCE, Estimate, cheapest, est
 from hardness.errors import InputError
 from hardness.families import Family
 from hardness.instance import Instance
+from hardness.sq.tolerance import check_tolerance
 
 # What an estimate depends on; the heads of a rounding instance are not among them.
 COUNTED = ("family", "dim", "gadget", "modulus", "levels", "weight", "noise", "flip")
@@ -61,8 +62,7 @@ def estimate(target: str | Path | Instance | Family, *, tolerance: float = TOLER
     >>> estimate("parity", dim=64, heads=12)
     Estimates(parity, 6 attacks; cheapest: gaussian, 2^18.1)
     """
-    if not 0 < tolerance <= 1:
-        raise InputError(f"tolerance must be in (0, 1], got {tolerance}")
+    check_tolerance(tolerance)
     if isinstance(target, str) and (parameters or not Path(target).exists()):
         target = families.build(target, parameters)
     elif parameters:

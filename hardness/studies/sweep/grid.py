@@ -1,10 +1,12 @@
 """The grid of a sweep: a family, axes of its parameters, one solver; read from TOML, written to it, made into tasks."""
 
 import json
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field
 from itertools import product
+from math import prod
 from pathlib import Path
 from typing import Any
 
@@ -13,10 +15,16 @@ from hardness.apart import ask
 from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.task import Task
 from hardness.errors import InputError, unknown
+from hardness.io import schemas
+from hardness.io.files import read_bounded
+from hardness.io.texts import shown
 from hardness.sq.lookup import class_of, oracle_of, strategy_of
 
 GUARD = 120.0  # seconds that end a trial unless the grid says otherwise
 SAMPLES = 4096  # examples that a learner or an attack is given at most, unless the grid says otherwise
+MOST, LONGEST = 10**6, 1 << 16  # trials of a grid, bytes of its file
+# A key a.b.c… of so many parts: the time that TOML takes is their number squared.
+DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 TABLES = ("params", "solver", "budget")
 OWN = {"strategy": ("strategy", "oracle", "tolerance"), "learner": ("learner", "options"), "attack": ("attack",)}
 LIMITS = {"strategy": ("queries",), "learner": ("samples",), "attack": ("samples", "work")}
@@ -43,12 +51,8 @@ class Grid:
     prints: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        for name, least in (("runs", 1), ("seed", 0)):
-            value = getattr(self, name)
-            if type(value) is not int or value < least:
-                raise InputError(f"{name} must be an integer of at least {least}, got {value!r}")
-        if not isinstance(self.guard, (int, float)) or self.guard <= 0:
-            raise InputError(f"guard must be seconds, more than 0, got {self.guard!r}")
+        stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")  # finite numbers, no deep nesting
+        schemas.check("grid", stated, "the grid")
         kind = self.kind
         for table, known in (("solver", OWN[kind]), ("budget", LIMITS[kind])):
             for name in getattr(self, table):
@@ -72,6 +76,8 @@ class Grid:
         """One task a cell and run."""
         solver, budget = self._solver()
         axes = [value if isinstance(value, list) else [value] for value in self.params.values()]
+        if (trials := self.runs * prod(map(len, axes))) > MOST:
+            raise InputError(f"the grid has {shown(trials, 40)} trials, {MOST:,} at most are run; shorten an axis")
         cells = [dict(zip(self.params, cell, strict=True)) for cell in product(*axes)]
         if not cells:
             raise InputError("an axis of the grid is empty")
@@ -115,11 +121,15 @@ def _entries(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
 def read(path: Path) -> Grid:
     """The grid of a file. Raises `InputError` on what is no grid."""
     try:
-        found = tomllib.loads(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or error}") from error
-    except ValueError as error:
-        raise InputError(f"{path} is not TOML: {error}") from error
+        text = read_bounded(path, LONGEST).decode()
+        if DOTTED.search(text):
+            raise ValueError("a key has too many parts")
+        found = tomllib.loads(text)
+    except InputError:
+        raise
+    except (ValueError, RecursionError) as error:
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else shown(error)
+        raise InputError(f"{path} is not TOML: {reason}") from error
     known = ("family", "runs", "seed", "guard", *TABLES)
     for name in found:
         if name not in known:
