@@ -67,7 +67,7 @@ def test_a_grid_file_runs_resumes_and_is_written_back(tmp_path, capsys):
 @pytest.mark.parametrize(
     ("change", "told"),
     [
-        (("runs = 2", "runs = 0"), "runs must be an integer of at least 1"),
+        (("runs = 2", "runs = 0"), "runs must be bigger than or equal to 1"),
         (("[solver]", "[solvers]"), "did you mean 'solver'"),
         (('"sign-batch"', '"sign-bach"'), "did you mean 'sign-batch'"),
         (("tolerance", "tolerence"), "did you mean 'tolerance'"),
