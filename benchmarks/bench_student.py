@@ -1,4 +1,8 @@
-"""A step of the attention student on two tokens beside torch, alone and with its examples; its growth in M d²."""
+"""A step of the attention student on two tokens beside torch, alone and with its examples; its growth in M d².
+
+What a step of B examples has to do: 8 M d² B floating-point operations in products, and for Adam 64 M d² bytes (2 M d²
+weights with a gradient and two moments each, read and written) with a square root and a division a weight.
+"""
 
 from collections.abc import Iterator
 from dataclasses import replace
@@ -16,6 +20,8 @@ from learner.student_dense import initial
 
 TOPIC = "10 Student"
 BATCH, ROUND, PEER = 64, 4096, 512  # examples a step, and a measurement of ours and of a peer
+BATCHES = (16, 512)  # others of the menu of tuned students
+PENALTY = 0.03
 PRODUCT = 512
 CELLS = [(8, 16), (16, 4), (16, 16), (16, 64), (24, 16), (32, 16)]
 SAME = 50  # steps whose losses agree with every peer's
@@ -27,6 +33,9 @@ def rows() -> Iterator[Row]:
     with threads(1):
         for d, m in CELLS:
             yield _step(d, m, bool(torch) and (d, m) == (16, 16))
+        for batch in BATCHES:
+            yield _step(16, 16, False, batch)
+        yield _thresholded()
         yield _streamed()
         yield _growth()
 
@@ -38,10 +47,10 @@ def _student(d: int, m: int, seed: int = 0) -> tuple[PairStudent, np.ndarray, np
     return PairStudent(theta, w), found.X, found.Y / found.Y[:, :, 0].std()
 
 
-def _step(d: int, m: int, with_torch: bool) -> Row:
+def _step(d: int, m: int, with_torch: bool, batch: int = BATCH) -> Row:
     student, x, y = _student(d, m)
     a = np.random.default_rng(0).random((PRODUCT, PRODUCT)).astype(np.float32)
-    entrants = {"ours": lambda: student.train(x, y, BATCH, RATE), "floor": lambda: a @ a}
+    entrants = {"ours": lambda: student.train(x, y, batch, RATE), "floor": lambda: a @ a}
     # The floor is 4 M d² multiply-adds an example at the rate of one large product.
     factors, goals = {"floor": ROUND * 8 * m * d * d / (2 * PRODUCT**3)}, {}
     if with_torch:
@@ -53,11 +62,13 @@ def _step(d: int, m: int, with_torch: bool) -> Row:
             factors[name] = ROUND / PEER
     # Time of the process, not of the wall: one thread each, and other processes then count less.
     times = race(entrants, seconds=1.0, clock=process_time).scaled(factors)
-    found = row(TOPIC, f"step, d={d} M={m}", 1, times, units=ROUND, unit="example")
-    if (d, m) == (16, 16):
+    case = f"step, d={d} M={m}" + (f" B={batch}" if batch != BATCH else "")
+    found = row(TOPIC, case, 1, times, units=ROUND, unit="example")
+    if (d, m, batch) == (16, 16, BATCH):
         goals = {">= 800,000 examples/s": 1 / found.ours >= 8e5}
         goals |= {">= 4x torch": found.ratio >= 4} if found.ratio else {}
-    note = f"{1 / found.ours:,.0f} examples/s"
+    work = f"{8e-6 * m * d * d * batch:.3g} Mflop and {0.064 * m * d * d:.4g} kB a step"
+    note = f"{1 / found.ours:,.0f} examples/s; {work}"
     return replace(found.judged(goals, floor="4 M d² multiply-adds at the rate of a large product"), note=note)
 
 
@@ -73,6 +84,19 @@ def _checked(d: int, m: int) -> dict[str, object]:
         if not np.allclose(ours, theirs, rtol=1e-3):
             raise ArithmeticError(f"{name} has another loss")
     return dict(peers)
+
+
+def _thresholded() -> Row:
+    """The step with a soft threshold of Θ beside the step without."""
+    students, x, y = [_student(16, 16)[0] for _ in range(2)], *_student(16, 16)[1:]
+    entrants = {
+        "ours": lambda: students[0].train(x, y, BATCH, RATE, 1.0, PENALTY),
+        "the step without": lambda: students[1].train(x, y, BATCH, RATE),
+    }
+    times = race(entrants, seconds=1.0, clock=process_time)
+    found = row(TOPIC, "step with l1, d=16 M=16", 1, times, units=ROUND, unit="example")
+    assert found.ratio
+    return found.judged({"<= 1.1x the step without": 1 / found.ratio <= 1.1})
 
 
 def _streamed() -> Row:
