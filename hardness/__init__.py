@@ -24,6 +24,7 @@ if TYPE_CHECKING:
     from hardness.evaluation.learning import learn as learn
     from hardness.evaluation.learning import learners as learners
     from hardness.examples import Examples as Examples
+    from hardness.families.base import Family as Family
     from hardness.families.concepts import ParityConcepts as ParityConcepts
     from hardness.families.concepts import RoundingConcepts as RoundingConcepts
     from hardness.families.interpolation import Interpolation as Interpolation
@@ -42,6 +43,7 @@ if TYPE_CHECKING:
 _ROOMS = ("attacks", "families", "registry")
 _HOMES = {
     "Examples": "hardness.examples",
+    "Family": "hardness.families.base",
     "InputError": "hardness.errors",
     "Instance": "hardness.instance",
     "Interpolation": "hardness.families.interpolation",

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from hardness import families
 from hardness.errors import InputError
 from hardness.examples import Examples
-from hardness.families import Family, Secret, Teacher
+from hardness.families.base import UNSTATED, Family, Secret, Teacher, disagreement
 from hardness.gadgets.coefficients import Gadget
 from hardness.io.files import replacing
 from hardness.layer import MultiHeadAttention
@@ -61,7 +61,8 @@ class Instance:
         seed = secrets.randbits(128) if seed is None else seed
         if seed < 0:
             raise InputError(f"seed must be an integer >= 0, got {seed}")
-        secret = family.draw(np.random.default_rng(np.random.SeedSequence(seed)))
+        drawn_secret = family.draw(np.random.default_rng(np.random.SeedSequence(seed)))
+        secret = {name: np.asarray(value) for name, value in drawn_secret.items()}  # a number is an array too
         teacher = family.realize(secret)
         return cls(family, seed, drawn, secret, teacher, family.certificate(teacher))
 
@@ -153,7 +154,7 @@ class Instance:
             arrays |= {f"gadget.{name}": getattr(self.teacher, name) for name in _gadget_arrays()}
         # One key only: the order of several would differ from run to run.
         header = {"instance": json.dumps(self.header(), sort_keys=True)}
-        return save({k: np.ascontiguousarray(v) for k, v in arrays.items()}, header)
+        return save({k: np.asarray(v, order="C") for k, v in arrays.items()}, header)
 
     def save(self, path: str | Path) -> None:
         """Write the instance to `path`, whole or not at all."""
@@ -183,6 +184,7 @@ class Instance:
                 again.certificate == self.certificate,
                 "the certificate follows from both",
             ),
+            *self._claims(),
             *(Check(*check) for check in self.family.verify(self.teacher, self.secret)),
         ]
         bits = self.family.tokens * self.family.dim
@@ -197,6 +199,14 @@ class Instance:
                 )
             )
         return checks
+
+    def _claims(self) -> Iterator[Check]:
+        """Whether the family states a hypothesis, and labels are those of the concept class that it states."""
+        if self.family.hypothesis.startswith(UNSTATED):
+            yield Check("hypothesis", False, self.family.hypothesis)
+        if (concepts := self.family.concepts()) is not None:
+            wrong = disagreement(self.family, self.teacher, self.secret)
+            yield Check("concepts", wrong is None, wrong or f"labels are those of {concepts.label} on random inputs")
 
 
 def generate(family: str | type[Family] | Family, *, seed: int | None = None, **parameters: Any) -> Instance:

@@ -1,6 +1,5 @@
 """A package from outside the repository, the one of docs/extending.md: listed, generated, run and paged by name."""
 
-import doctest
 import json
 import os
 import re
@@ -10,8 +9,10 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+import tutorial
 
-PAGE = (Path(__file__).parent.parent / "docs" / "extending.md").read_text()
+PATH = Path(__file__).parent.parent / "docs" / "extending.md"
+PAGE = PATH.read_text()
 DRIVER = """
 import contextlib, io, json, sys
 from hardness.cli import run
@@ -25,11 +26,11 @@ for line in sys.stdin.read().splitlines():
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory):
-    """A folder with the package of the page, installed as an installer would leave it."""
+    """A folder with the files of the page, installed as an installer would leave them."""
     folder = tmp_path_factory.mktemp("site")
-    kept = ("import ", "from ", "@", "class ", "def ", "MEAN", "STUDIES")
-    sources = [example.source for example in doctest.DocTestParser().get_examples(PAGE)]
-    (folder / "mylab.py").write_text("".join(source for source in sources if source.startswith(kept)))
+    for block in tutorial.blocks(PAGE):
+        if block.file:
+            (folder / block.file).write_text(block.text)
     points = re.search(r"```toml\n(.*?)```", PAGE, flags=re.S).group(1)
     info = folder / "mylab-1.0.dist-info"
     info.mkdir()
@@ -61,6 +62,13 @@ def commands(site, tmp_path_factory):
 
     run.folder, run.site = out, str(site)
     return run
+
+
+def test_the_page_shows_what_happens(tmp_path):
+    done = subprocess.run(
+        [sys.executable, tutorial.__file__, PATH], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.slow  # five commands: 10 s of CPU
@@ -119,7 +127,7 @@ def test_a_study(commands):
 
 
 def test_names_of_modules_and_what_is_refused(commands, site):
-    (site / "elsewhere.py").write_text("from mylab import Mean as Base\nclass Other(Base):\n    name = 'other'\n")
+    (site / "elsewhere.py").write_text("from mean import Mean as Base\nclass Other(Base):\n    name = 'other'\n")
     learners, attacks, made, checked, *refused = commands("""
         learners --json
         attacks --json
@@ -211,7 +219,7 @@ def test_strategies_oracles_attacks_and_studies_by_module_and_name(commands, sit
         sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy characters --oracle lonely:Stubborn --seed 0 --json
         sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy lonely:forwards
         attack lonely:shrug {}/own.npz --json
-        study run mylab:MEAN --quick --workers 1 --out {}/by-module --json
+        study run mean_by_size:MEAN --quick --workers 1 --out {}/by-module --json
         study report {}/by-module --json
     """)
     assert json.loads(played[1])["queries"] == json.loads(plain[1])["queries"] == 27
@@ -228,7 +236,8 @@ def test_a_guest_of_every_kind_and_an_edit_of_one(commands, site):
     """An attack in a contest, a strategy in a game, one learner alone; an edit runs the edited plug-in's rows again."""
     (site / "lonely.py").write_text(LONELY)
     run = "study run who-wins --quick --workers 0 --timeout 60 --out {}/contest --json"
-    asked = f"{run} --attack mylab:match --attack lonely:shrug --only mylab:match,lonely:shrug,gaussian --family parity"
+    guests = "--attack matching:match --attack lonely:shrug --only matching:match,lonely:shrug,gaussian"
+    asked = f"{run} {guests} --family parity"
     first, again = commands(f"{asked}\n{asked}")
     assert (first[0], json.loads(first[1])["ran"], json.loads(again[1])["ran"]) == (0, 18, 0)
     assert json.loads(first[1])["statuses"]["refused"] == 12
@@ -240,7 +249,7 @@ def test_a_guest_of_every_kind_and_an_edit_of_one(commands, site):
         study run query-frontier --quick --strategy lonely:backwards --only lonely:backwards --dry-run --json
         study run stress --quick --only provable --dry-run --json
         study run stress --quick --only provabel --dry-run
-        study run query-frontier --quick --attack mylab:match --dry-run
+        study run query-frontier --quick --attack matching:match --dry-run
     """)
     assert json.loads(game[1])["trials"] > 0
     assert 0 < json.loads(alone[1])["trials"] < 20

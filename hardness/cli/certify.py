@@ -50,13 +50,13 @@ def certify_parity(
     """
     from secrets import randbits
 
-    from hardness.families.concepts import ParityConcepts
+    from hardness.families.parity import Parity
     from hardness.sq import certificate
     from hardness.sq.tolerance import check_tolerance
 
     if kind != "transcript" and (strategy is not None or seed is not None or max_queries is not None):
         raise InputError(f"--strategy, --seed and --max-queries are for a transcript, not for a {kind}")
-    concepts = ParityConcepts.of_layer(dim, heads, gadget)
+    concepts = Parity(dim, heads, gadget).sets
     check_tolerance(tolerance)
     if kind == "transcript":
         seed = randbits(128) if seed is None else seed

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import MISSING, Field, fields
 from pathlib import Path
 from types import NoneType, UnionType
-from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args, get_origin
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -68,10 +68,9 @@ def command(
 
 def _fields(family: "type[Family]") -> Iterator[tuple[Field[Any], Any]]:
     """The fields and their types. Raises `InputError` for one that the command line cannot spell."""
-    try:
-        hints = get_type_hints(family)
-    except NameError as error:  # an annotation as text, of a name that only type checkers import
-        raise InputError(f"the types of family {family.name} cannot be read: {error}") from error
+    from hardness.families.base import types_of
+
+    hints = types_of(family)
     for f in fields(cast(Any, family)):  # a dataclass
         kind = _plain(hints[f.name])
         if kind not in SPELLED and not (get_origin(kind) is Literal and all(type(x) is str for x in get_args(kind))):

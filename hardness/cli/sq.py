@@ -89,10 +89,10 @@ def bounds_parity(dim: Dim, heads: Heads, tolerance: Tolerance, gadget: Gadget =
 
     Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05
     """
-    from hardness.families.concepts import ParityConcepts
+    from hardness.families.parity import Parity
     from hardness.sq.bounds.parity import parity_bounds
 
-    concepts = ParityConcepts.of_layer(dim, heads, gadget)
+    concepts = Parity(dim, heads, gadget).sets
     _emit_bounds(as_json, concepts.size, {**parity_bounds(concepts, tolerance), **_floors(concepts.size, tolerance)})
 
 
@@ -153,12 +153,12 @@ def value_parity(
 
     Example: hardness sq value parity --dim 5 --heads 2 --tolerance 0.15
     """
-    from hardness.families.concepts import ParityConcepts
+    from hardness.families.parity import Parity
     from hardness.sq.exact import IDENTIFIABLE, decimal
     from hardness.sq.small_games import value as bracket
     from hardness.sq.tolerance import check_tolerance
 
-    concepts = ParityConcepts.of_layer(dim, heads, gadget)
+    concepts = Parity(dim, heads, gadget).sets
     if decimal(check_tolerance(tolerance)) >= IDENTIFIABLE and concepts.size > 1:
         nothing = {"value": None, "lower": None, "upper": None, "status": "exact", "identifiable": False}
         emit(as_json, nothing, [_UNIDENTIFIABLE])
@@ -236,10 +236,10 @@ def play_parity(
 
     Example: hardness sq play parity --dim 17 --heads 4 --tolerance 0.1 --strategy sign-batch --oracle window
     """
-    from hardness.families.concepts import ParityConcepts
+    from hardness.families.parity import Parity
     from hardness.sq.game import play
 
-    concepts = ParityConcepts.of_layer(dim, heads, gadget)
+    concepts = Parity(dim, heads, gadget).sets
     seed = _drawn(seed)
     _announce(concepts, strategy, oracle, tolerance, max_queries, samples)
     options: dict[str, Any] = {"max_queries": max_queries, "samples": samples, "flip": flip}

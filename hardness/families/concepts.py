@@ -1,15 +1,17 @@
 """Concept classes: what statistical-query theory needs of a family: size, enumeration, correlations."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets import modular
-from hardness.gadgets.coefficients import Kind, size_of
+from hardness.gadgets.coefficients import Kind, public_vectors
 
 
 @dataclass(frozen=True)
@@ -31,20 +33,6 @@ class ParityConcepts:
     def __post_init__(self) -> None:
         if not 1 <= self.s <= self.n:
             raise InputError(f"a parity of {self.s} out of {self.n} bits does not exist; need 1 <= s <= n")
-
-    @classmethod
-    def of_layer(cls, dim: int, heads: int, gadget: Kind = "diag") -> "ParityConcepts":
-        """The class of the parity family: n = dim - 1 and s = heads (diag) or heads/2 (dot), theory 1.1.
-
-        >>> ParityConcepts.of_layer(17, 4).size, ParityConcepts.of_layer(17, 4, "dot").size
-        (1820, 120)
-        """
-        if heads < 2:
-            raise InputError(f"heads must be at least 2, got {heads}")
-        s = size_of(heads, gadget)
-        if s > dim - 1:
-            raise InputError(f"{heads} heads hide {s} coordinates but dim {dim} has {dim - 1}; lower --heads")
-        return cls(dim - 1, s)
 
     @cached_property
     def size(self) -> int:
@@ -91,17 +79,14 @@ class ParityConcepts:
         """Whether the labels are known: one set is left."""
         return len(live) == 1
 
-    def correlations(self, rank: int) -> NDArray[np.float64]:
-        """Correlation of concept `rank` with every concept, <D_S/D-1, D_S'/D-1> = delta/2 (theory 2.4).
+    def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[np.int8]:
+        """chi_S (n,) on tokens X (n, 2, d) of the secret {"support": coordinates from 1}.
 
-        The 1/2 is P(z_0 != 0): half of the inputs carry no information on S.
-
-        >>> ParityConcepts(4, 2).correlations(1).tolist()
-        [0.0, 0.5, 0.0, 0.0, 0.0, 0.0]
+        >>> X = np.array([[[1, 1, 1], [1, 1, -1]]], np.int8)
+        >>> ParityConcepts(2, 1).target({"support": np.array([2])}, X).tolist()
+        [-1]
         """
-        out = np.zeros(self.size)
-        out[rank] = 0.5
-        return out
+        return np.asarray((X[:, 0] * X[:, 1])[:, secret["support"]].prod(axis=1, dtype=np.int8))
 
 
 @dataclass(frozen=True)
@@ -176,6 +161,11 @@ class RoundingConcepts:
             first = [modular.nearest_changes(mean, self.heads, self.q, self.p) for mean in distinct.tolist()]
             cells = np.clip(cells - np.array(first)[which, None] + 1, 0, self.heads)
         return np.asarray(cells % self.p)
+
+    def target(self, secret: Mapping[str, NDArray[Any]], X: NDArray[np.int8]) -> NDArray[np.int64]:
+        """The levels (n,) on tokens X (n, 2, d) with z_0 != 0 of the secret {"w": (n,) centred residues}."""
+        t = public_vectors(X, self.gadget).astype(np.int64) @ secret["w"]
+        return np.asarray(self.level(t[None], secret["w"][None])[0])
 
     def settled(self, live: NDArray[np.int16]) -> bool:
         """Whether the labels are known: all secrets that are left give the same ones to every public vector.

@@ -8,21 +8,21 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families import Secret, check_types, expect
-from hardness.families.parity import Parity
+from hardness.families.base import Family, Secret, expect
+from hardness.families.parity import Parity, levels
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets.coefficients import Gadget, Kind
 from hardness.gadgets.nested import Ladder, blocks_of
-from hardness.tokens import Words
 
 
 @dataclass(frozen=True)
-class Nested:
+class Nested(Family):
     """Labels χ_S of a hidden set S of `size` s in column 0, and χ_{S_i} in column i of the chain S_1 ⊂ S_2 ⊂ … ⊂ S.
 
     The chain grows by `block` g coordinates at a time, the last one by what is left; g = s shows the parity alone,
     and then labels are those of `parity` bit for bit. All on one gate, from one layer. `gadget` and `sharpness` as of
-    `parity`. Raises `InputError` on anything else.
+    `parity`. No `concepts`: games on chains are played block by block (`hardness.sq.switched`). Raises `InputError` on
+    anything else.
 
     >>> Nested(dim=17, size=6, block=2).blocks
     (2, 2, 2)
@@ -46,7 +46,7 @@ class Nested:
     example: ClassVar[str] = "--dim 64 --size 6 --block 2"
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
         if self.dim < 2 or not 2 <= self.size <= self.dim - 1:
             raise InputError(f"size must be from 2 to dim - 1 = {self.dim - 1}, got {self.size}")
         if not 1 <= self.block <= self.size:
@@ -61,17 +61,6 @@ class Nested:
     def blocks(self) -> tuple[int, ...]:
         """|B_1|, …, |B_L|: by how many coordinates each shown parity exceeds the one before."""
         return blocks_of(self.size, self.block)
-
-    @property
-    def tokens(self) -> int:
-        return 2
-
-    def cost(self) -> dict[str, float]:
-        """Predicted seconds and bytes of `realize`."""
-        return {name: len(self.blocks) * value for name, value in self._task().cost().items()}
-
-    def concepts(self) -> None:
-        """None: games on chains are played block by block (`hardness.sq.switched`)."""
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """A uniform hidden set as of `parity`, "support" (s,) ascending, and "order" (s,), the chain's coordinates."""
@@ -95,17 +84,8 @@ class Nested:
         return Ladder(**vars(task), rungs=tuple(self._rung(secret["order"][:end]) for end in ends))
 
     def _rung(self, support: NDArray[np.int64]) -> Gadget:
-        weights = np.zeros(self.dim, dtype=np.int64)
-        weights[support] = 1
-        return gadget.exact(self.gadget, weights.tolist(), *self._levels(len(support)), self.sharpness)
-
-    def _levels(self, size: int) -> tuple[list[int], list[int]]:
-        levels = list(range(0 if self.gadget == "diag" else -size, size + 1))
-        return levels, [1 - 2 * (t % 2) for t in levels]
-
-    def labels(self, teacher: Ladder, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Labels (n, 2, d): in column 0 those of the task, in column i those of S_i; exact."""
-        return teacher.labels(words)
+        weights = np.isin(np.arange(self.dim), support).astype(int).tolist()
+        return gadget.exact(self.gadget, weights, *levels(self.gadget, len(support)), self.sharpness)
 
     def certificate(self, teacher: Ladder) -> dict[str, Any]:
         """What is proved of the teacher: every shown label is exactly A ± 1 by theorem 1.2, A_i and C_i in column i."""
@@ -132,7 +112,7 @@ class Nested:
         nested = all(a < b for a, b in pairwise(chain)) and grown == list(self.blocks)
         inside = set(order.tolist()) == set(support.tolist()) == chain[-1] and min(support) >= 1
         sizes = np.cumsum(self.blocks).tolist()
-        rests = [gadget.residual(*self._levels(size), self.sharpness) for size in sizes]
+        rests = [gadget.residual(*levels(self.gadget, size), self.sharpness) for size in sizes]
         return [
             ("secret", bool(inside), f"{self.size} distinct coordinates in 1..{self.dim - 1}"),
             ("chain", nested, f"nested sets that grow by {', '.join(map(str, self.blocks))}"),

@@ -4,16 +4,14 @@ from dataclasses import dataclass, field
 from typing import Any, ClassVar
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families import Secret, check_types, expect
+from hardness.families.base import Family, Secret, expect
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import Words, unpack
 
 
 @dataclass(frozen=True)
-class Nondegenerate:
+class Nondegenerate(Family):
     """A layer with Θ_i entries N(0, τ²/(2 d²)) and W_i entries N(0, 1/d).
 
     `dim` d, `tokens` k from 2 to d, `heads` m >= 1; `scale` τ > 0 is the standard deviation of a score difference
@@ -38,7 +36,7 @@ class Nondegenerate:
     example: ClassVar[str] = "--dim 8 --tokens 2 --heads 2"
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
         if self.dim < 2:
             raise InputError(f"dim must be at least 2, got {self.dim}")
         if not 2 <= self.tokens <= self.dim:
@@ -47,14 +45,6 @@ class Nondegenerate:
             raise InputError(f"heads must be at least 1, got {self.heads}")
         if not 0 < self.scale < float("inf"):
             raise InputError(f"scale must be a positive number, got {self.scale}")
-
-    def cost(self) -> dict[str, float]:
-        """Predicted seconds and bytes of `realize`."""
-        entries = 2 * self.heads * self.dim**2
-        return {"seconds": 2e-8 * entries, "bytes": 8.0 * entries}
-
-    def concepts(self) -> None:
-        """None: nothing is proved of these labels."""
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """The layer itself: {"theta": (m, d, d), "w": (m, d, d)}."""
@@ -72,15 +62,6 @@ class Nondegenerate:
         """The layer of the secret's own theta and w."""
         return MultiHeadAttention(secret["theta"], secret["w"])
 
-    def labels(self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """F(X) by the dense layer, (n, k, d): there is no closed form and nothing to leak."""
-        return teacher(unpack(words, self.dim))
-
     def certificate(self, teacher: MultiHeadAttention) -> dict[str, Any]:
         """Nothing is proved of a random layer; `hardness inspect` measures the non-degeneracy conditions."""
         return {"method": "none: the layer is the secret"}
-
-    def verify(self, teacher: MultiHeadAttention, secret: Secret) -> list[tuple[str, bool, str]]:
-        """Nothing to re-check but that the layer is the secret."""
-        same = np.array_equal(teacher.theta, secret["theta"]) and np.array_equal(teacher.w, secret["w"])
-        return [("secret", same, f"{self.heads} heads of dimension {self.dim}")]

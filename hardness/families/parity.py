@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families import Secret, check_types, expect
+from hardness.families.base import Family, Secret, expect
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets.coefficients import Gadget, Kind
@@ -17,8 +17,14 @@ from hardness.tokens import Words
 MOST_DIM = 2**31
 
 
+def levels(kind: Kind, size: int) -> tuple[list[int], list[int]]:
+    """The levels that a set of `size` coordinates takes, and its parity at each of them (theory 1.1)."""
+    found = list(range(0 if kind == "diag" else -size, size + 1))
+    return found, [1 - 2 * (t % 2) for t in found]
+
+
 @dataclass(frozen=True)
-class Parity:
+class Parity(Family):
     """Labels that are exactly the parity χ_S of the coordinates in which the two tokens differ.
 
     `dim` d, the hidden set S of `size` s lies in coordinates 1..d-1; `heads` m = s (gadget `diag`) or 2s (`dot`),
@@ -42,14 +48,15 @@ class Parity:
     hypothesis: ClassVar[str] = (
         "None: unconditional against statistical queries. Identifying S among N = C(d-1, s) sets takes at least "
         "8 tau^2 (N - 1) queries of tolerance tau (Parseval bound, well known since Kearns and Blum et al. 1994, "
-        "with this lab's constants). It is not hard otherwise: without label noise, Gaussian elimination finds S "
-        "from about 2(d + 10) examples; with label noise that attack slows like learning parity with noise."
+        "with this lab's constants) where products are unbiased; with a bias fewer may do. It is not hard otherwise: "
+        "without label noise, Gaussian elimination finds S from about 2(d + 10) examples; with label noise that attack "
+        "slows like learning parity with noise."
     )
     heads_meaning: ClassVar[str] = "size of the hidden set: s = m (diag) or m/2 (dot)"
     example: ClassVar[str] = "--dim 64 --heads 12"
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
         if self.heads < 2:
             raise InputError(f"heads must be at least 2, got {self.heads}")
         if self.dim < 2 or self.size > self.dim - 1:
@@ -72,18 +79,17 @@ class Parity:
         return gadget.size_of(self.heads, self.gadget)
 
     @property
-    def tokens(self) -> int:
-        return 2
+    def sets(self) -> ParityConcepts:
+        """The sets of s out of the d - 1 secret coordinates.
 
-    def cost(self) -> dict[str, float]:
-        """Predicted seconds and bytes of `realize`: O(m^2) operations on numbers of O(m^2 log r) bits."""
-        exact = self.heads <= gadget.EXACT_HEADS
-        seconds = 4e-8 * self.heads**4 if exact else 4e-5 * self.heads**2
-        return {"seconds": seconds, "bytes": 2000.0 * self.heads**2}
-
-    def concepts(self) -> ParityConcepts:
-        """The parities of s out of d - 1 bits."""
+        >>> Parity(17, 4).sets.size, Parity(17, 4, "dot").sets.size
+        (1820, 120)
+        """
         return ParityConcepts(self.dim - 1, self.size)
+
+    def concepts(self) -> ParityConcepts | None:
+        """The parities of these sets; None for biased products, whose bound is another (theory 2.9)."""
+        return None if self.bias else self.sets
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """A uniform hidden set: {"support": ascending coordinates in 1..d-1}."""
@@ -96,15 +102,12 @@ class Parity:
             raise InputError(f"the secret's support must lie in 1..{self.dim - 1}")
 
     def _levels(self) -> tuple[list[int], list[int]]:
-        low = 0 if self.gadget == "diag" else -self.size
-        levels = list(range(low, self.size + 1))
-        return levels, [1 - 2 * (t % 2) for t in levels]
+        return levels(self.gadget, self.size)
 
     def realize(self, secret: Secret) -> Gadget:
         """The heads whose level counts the differing coordinates in S, mod 2 (theorem 1.2)."""
-        weights = np.zeros(self.dim, dtype=np.int64)
-        weights[secret["support"]] = 1
-        return gadget.exact(self.gadget, weights.tolist(), *self._levels(), self.sharpness)
+        weights = np.isin(np.arange(self.dim), secret["support"]).astype(int).tolist()
+        return gadget.exact(self.gadget, weights, *self._levels(), self.sharpness)
 
     def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, 2, d): x_a[0] (A + χ_S) where z_0 != 0, the sign of χ_S flipped where noise < flip."""
@@ -122,26 +125,17 @@ class Parity:
             "C": teacher.gate,
             "max_abs_coefficient": float(np.abs(teacher.coefficients).max()),
             "error_mass": 0.0,
-            "log2_concepts": _log2_binomial(self.dim - 1, self.size),
+            "log2_concepts": log2(self.sets.size),
         }
 
     def verify(self, teacher: Gadget, secret: Secret) -> list[tuple[str, bool, str]]:
         """Re-check the certificate: secret in range, and theorem 1.2 at every level."""
         support = secret["support"]
         inside = len(set(support.tolist())) == self.size and support.min() >= 1 and support.max() < self.dim
-        rest = gadget.residual(*self._levels(), self.sharpness)
-        field = "Q" if self.heads <= gadget.EXACT_HEADS else f"the field of {gadget.SAFE_PRIME} elements"
+        found, targets = self._levels()
+        rest = gadget.residual(found, targets, self.sharpness)
+        numbers = "Q" if self.heads <= gadget.EXACT_HEADS else f"the field of {gadget.SAFE_PRIME} elements"
         return [
             ("secret", bool(inside), f"{self.size} distinct coordinates in 1..{self.dim - 1}"),
-            (
-                "certificate",
-                rest == 0,
-                f"theorem 1.2 at {self.heads + 1} levels, residual {rest} over {field}",
-            ),
+            ("certificate", rest == 0, f"theorem 1.2 at {len(found)} levels, residual {rest} over {numbers}"),
         ]
-
-
-def _log2_binomial(n: int, k: int) -> float:
-    from math import comb
-
-    return log2(comb(n, k))

@@ -8,7 +8,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.families import Secret, check_types, expect
+from hardness.families.base import Family, Secret, expect
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
@@ -20,7 +20,7 @@ MAX_CERTIFICATE_BYTES = 2**30
 
 
 @dataclass(frozen=True)
-class Rounding:
+class Rounding(Family):
     """Labels floor(p (t mod q)/q) of the level t = <w, u> (diag) or z_0 <w, z> (dot), w secret in Z_q^(d-1).
 
     `dim` d; `modulus` q from 2 to 2^20; `levels` p from 2 to q; `weight` the number of non-zeros of a sparse secret,
@@ -57,7 +57,7 @@ class Rounding:
     example: ClassVar[str] = "--dim 513 --modulus 257 --levels 2 --heads 90"
 
     def __post_init__(self) -> None:
-        check_types(self)
+        super().__post_init__()
         modular.check(self.modulus, self.levels, self.gadget, self.heads)
         if self.dim < 2:
             raise InputError(f"dim must be at least 2, got {self.dim}")
@@ -76,26 +76,17 @@ class Rounding:
                 f"exact mode takes one head a level, at most {MAX_EXACT_RANGE}; a secret of weight {self.weight} needs "
                 f"{self._reach} or more: lower weight, or drop exact"
             )
-        if self.cost()["bytes"] > MAX_CERTIFICATE_BYTES:
+        counted = 3 * self._reach * self.modulus / 4 * (self._reach / 8 + 1)  # bytes of `level_counts`, typically
+        if counted > MAX_CERTIFICATE_BYTES:
             raise InputError(
                 f"the exact error mass at dim {self.dim} and modulus {self.modulus} would need about "
-                f"{self.cost()['bytes'] / 2**30:.1f} GiB; lower dim, modulus or weight"
+                f"{counted / 2**30:.1f} GiB; lower dim, modulus or weight"
             )
-
-    @property
-    def tokens(self) -> int:
-        return 2
 
     @property
     def _reach(self) -> int:
         """The range of levels of a secret whose non-zeros all are ±1: how many ±w_j its extreme levels can add."""
         return (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
-
-    def cost(self) -> dict[str, float]:
-        """Predicted seconds and bytes of `realize`, at the secret's typical range (the level counts dominate)."""
-        weights = self._reach
-        size = weights * self.modulus / 4 * (weights / 8 + 1)
-        return {"seconds": 6e-10 * weights * size + 1e-6 * weights * self.modulus, "bytes": 3 * size}
 
     def concepts(self) -> RoundingConcepts | None:
         """The labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.

@@ -1,24 +1,37 @@
 """Strategies and oracles by name: the house's, and plug-ins."""
 
 from collections.abc import Mapping
+from functools import lru_cache
 from typing import Any
+
+import numpy as np
 
 from hardness import registry
 from hardness.errors import InputError
-from hardness.families import Family
-from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
+from hardness.families.base import Family, disagreement
+from hardness.families.concepts import Concepts, ParityConcepts
 from hardness.sq.oracle import ORACLES, Oracle
 from hardness.sq.strategies import parity, rounding
 from hardness.sq.strategies.base import Strategy
 
 
 def class_of(concepts: Concepts | Family) -> Concepts:
-    """The concept class of a family; a class is itself. Raises `InputError` where there is none to ask about."""
-    if isinstance(concepts, (ParityConcepts, RoundingConcepts)):
-        return concepts
-    found = concepts.concepts() if hasattr(concepts, "concepts") else None
-    if found is None:
-        raise InputError(f"{type(concepts).__name__} has no concept class to ask about; parity and rounding do")
+    """The concept class of a family; a class is itself.
+
+    Raises `InputError` where there is none to ask about, or where it is not the class of the family's labels.
+    """
+    return concepts if isinstance(concepts, Concepts) else _class_of_family(concepts)
+
+
+@lru_cache(4096)  # once a process
+def _class_of_family(family: Family) -> Concepts:
+    found = family.concepts() if hasattr(family, "concepts") else None
+    if not isinstance(found, Concepts):
+        raise InputError(f"{type(family).__name__} has no concept class to ask about; parity and rounding do")
+    if not type(family).__module__.startswith("hardness."):  # tests hold the lab's own labels to their classes
+        secret = family.draw(np.random.default_rng(0))
+        if wrong := disagreement(family, family.realize(secret), secret):
+            raise InputError(f"{type(family).__name__} is not played: its {wrong}; mend its `concepts`")
     return found
 
 

@@ -8,6 +8,7 @@ import pytest
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
+from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
@@ -31,7 +32,7 @@ def test_parity_sda_by_brute_force() -> None:
 
 
 def test_numbers_of_theory_2_5() -> None:
-    bounds = dimension.parity_bounds(ParityConcepts.of_layer(64, 12, "dot"), 0.05)
+    bounds = dimension.parity_bounds(Parity(64, 12, "dot").sets, 0.05)
     found = {name: round(log2(value), 1) for name, value in bounds.items()}
     assert found == {"window": 20.4, "null": 19.4, "szorenyi": 18.4, "bfjkmr": 7.7, "sda": 16.8}
     assert dimension.parity_bounds(ParityConcepts(20, 1), 0.01).keys() == {"window", "null"}

@@ -32,7 +32,7 @@ class Block(NamedTuple):
 def blocks(page: str) -> Iterator[Block]:
     """The blocks of a page that do something."""
     found = [Block(*fence.groups(default=""), None) for fence in FENCE.finditer(page)]
-    for block, after in zip(found, [*found[1:], None], strict=True):
+    for block, after in zip(found, [*found, None][1:], strict=True):
         if block.language != "text":
             yield block._replace(shown=after.text if after and after.language == "text" else None)
 

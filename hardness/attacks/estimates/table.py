@@ -73,7 +73,9 @@ def estimate(target: str | Path | Instance | Family, *, tolerance: float = TOLER
         # Heads that were chosen so that every label is right bound nothing: only those asked for do.
         public = {**target.public(0), "heads": target.parameters.get("heads")}
     else:
-        public = {"family": target.name, **asdict(cast(Any, target))}
+        public = asdict(cast(Any, target))
+    # A class may give itself any name; costs are those of the family that is registered.
+    public["family"] = families.name_of(target.family if isinstance(target, Instance) else target)
     found = estimates(public, tolerance)
     counted = (*COUNTED, "heads") if public["family"] == "parity" else COUNTED
     known = {name: public[name] for name in counted if name in public}

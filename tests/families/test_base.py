@@ -1,0 +1,287 @@
+"""What a family inherits: defaults always, claims only with the labels that they are about."""
+
+import sys
+from dataclasses import dataclass
+from types import ModuleType
+from typing import ClassVar
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import hardness
+from hardness.cli import run
+from hardness.errors import InputError
+from hardness.families.base import COMPARED, UNSTATED, Family, disagreement
+from hardness.families.nested import Nested
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+from hardness.tokens import unpack
+
+CLAIMS = ("heads_meaning", "concepts", "certificate", "verify")  # and the hypothesis
+THRESHOLDS = '''
+from dataclasses import dataclass
+from typing import ClassVar
+from hardness import Parity
+
+@dataclass(frozen=True)
+class Thresholds(Parity):
+    """The parity of two thresholds of the level."""
+    name: ClassVar[str] = "thresholds"
+    def _levels(self):
+        levels, _ = super()._levels()
+        return levels, [(-1) ** ((t >= 1) + (t >= 3)) for t in levels]
+'''
+STATED = """
+@dataclass(frozen=True)
+class Stated(Thresholds):
+    name: ClassVar[str] = "parity"
+    hypothesis: ClassVar[str] = "None: unconditional, or so it is said."
+    concepts, certificate, verify = Parity.concepts, Parity.certificate, Parity.verify
+"""
+
+
+@pytest.fixture
+def own(tmp_path, monkeypatch):
+    """The module `thr` of a user, in a folder of its own."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    (tmp_path / "thr.py").write_text(THRESHOLDS + STATED)
+    monkeypatch.delitem(sys.modules, "thr", raising=False)
+    yield __import__("thr")
+    sys.modules.pop("thr")
+
+
+@pytest.mark.parametrize(
+    ("name", "told", "refused"),
+    [
+        ("Thresholds", "redefines _levels of Parity", "no concept class"),
+        ("Stated", "labels differ from those of parity of 4 out of 9 bits", "labels differ from those of parity"),
+    ],
+)
+def test_thresholds_are_no_parities(own, capsys, tmp_path, name, told, refused):
+    """Their labels agree with a parity on 36 % of informative rows: no bound, and no certificate that verifies."""
+    made = ["generate", f"thr:{name}", "--dim", "10", "--heads", "4", "--seed", "0", "--out", "f"]
+    assert run(made) == 0
+    capsys.readouterr()
+    assert run(["verify", "f"]) == 1
+    (failed,) = (line for line in capsys.readouterr().out.splitlines() if line.startswith("NO "))
+    assert told in failed
+    family = getattr(own, name)(dim=10, heads=4)
+    with pytest.raises(InputError, match=refused):
+        hardness.play(family, "sign-batch", "window", 0.1)
+    with pytest.raises(InputError, match=refused):
+        hardness.sweep(f"thr:{name}", dim=10, heads=4, strategy="sign-batch", workers=0, out=tmp_path / "s")
+    assert not (tmp_path / "s").exists()
+    with pytest.raises(InputError, match="no hidden linear secret"):
+        hardness.estimate(hardness.load("f"))
+
+
+def test_a_class_that_redefines_labels_may_state_what_holds(own):
+    class Renamed(Parity):
+        def realize(self, secret):
+            return super().realize(secret)
+
+    assert (Renamed(9, 2).concepts(), Renamed.verify) == (None, Family.verify)
+
+    class Right(Renamed):
+        hypothesis = Parity.hypothesis
+        concepts = Parity.concepts
+
+    instance = Instance.generate(Right(dim=9, heads=2), seed=0)
+    assert [check for check in instance.verify() if not check.ok] == []
+    assert "concepts" in {check.name for check in instance.verify()}
+    assert hardness.play(Right(dim=9, heads=2), "sign-batch").bound == hardness.play(Parity(9, 2), "sign-batch").bound
+
+
+class Other:
+    """Redefinitions of what labels are made of, by name; what they do does not matter."""
+
+    def draw(self, rng): ...
+    def realize(self, secret): ...
+    def labels(self, teacher, words, noise): ...
+    def _levels(self): ...
+    def _ideal(self, t): ...
+    def steps(self, heads): ...
+    def _task(self): ...
+    def grown(self, task, secret): ...
+
+    size = property(lambda self: 2)
+    blocks = (1, 1)
+    tokens = 3
+
+
+@pytest.mark.parametrize(
+    ("parent", "name"),
+    [
+        *((parent, name) for parent in (Parity, Rounding, Nested) for name in ("draw", "realize", "labels", "tokens")),
+        *((Parity, name) for name in ("_levels", "size")),
+        *((Rounding, name) for name in ("_ideal", "steps")),
+        *((Nested, name) for name in ("_task", "grown", "blocks")),
+    ],
+)
+def test_what_labels_are_made_of_takes_the_claims_with_it(parent, name):
+    redefined = {name: vars(Other)[name]}
+    direct = type("Direct", (parent,), redefined)
+    mixed = type("Mixed", (type("Mixin", (), redefined), parent), {})
+    grandchild = type("Grandchild", (direct,), {})
+    for cls in (direct, mixed, grandchild):
+        assert cls.hypothesis.startswith(UNSTATED)
+        assert f"redefines {name} of {parent.__name__}" in cls.hypothesis
+        assert all(vars(Family)[claim] is getattr(cls, claim) for claim in CLAIMS)
+    half = type("Half", (direct,), {"hypothesis": "None.", "concepts": parent.concepts, "draw": parent.draw})
+    assert half.hypothesis == "None."
+    assert half.concepts is parent.concepts
+    assert half.certificate is Family.certificate
+
+
+def test_what_labels_are_not_made_of_leaves_the_claims():
+    @dataclass(frozen=True)
+    class Sharp(Parity):
+        """Parities at another temperature."""
+
+        sharpness: int = 3
+        example: ClassVar[str] = "--dim 8 --heads 2"
+
+        def __post_init__(self):
+            super().__post_init__()
+
+        def check(self, secret): ...
+        def added(self): ...
+
+    assert (Sharp.name, Sharp.summary) == ("sharp", "Parities at another temperature")
+    assert Sharp.hypothesis is Parity.hypothesis
+    assert all(getattr(Sharp, claim) is getattr(Parity, claim) for claim in CLAIMS)
+    assert all(check.ok for check in Instance.generate(Sharp(dim=6, heads=2), seed=0).verify())
+
+
+def test_a_bias_has_another_bound():
+    with pytest.raises(InputError, match="no concept class"):
+        hardness.play(Parity(dim=9, heads=2, bias=0.3), "characters")
+
+
+def families():
+    """Families with a concept class, of every kind there is."""
+    kind, dims, seed = st.sampled_from(["diag", "dot"]), st.integers(5, 70), st.integers(0, 2**31)
+    parity = st.builds(lambda d, s, k, f: Parity(d, s * (1 + (k == "dot")), k, flip=f), dims, st.integers(2, 4), kind,
+                       st.sampled_from([0.0, 0.4]))  # fmt: skip
+    modulus = st.sampled_from([2, 4, 5, 12])  # a prime takes a second
+    rounding = st.builds(lambda d, q, k, m, sd: Rounding(d, q, 2 + (q > 3), None, k, m, sd), dims, modulus, kind,
+                         st.sampled_from([None, 2, 3, 7]), st.sampled_from([0.0, 2.0]))  # fmt: skip
+    return st.tuples(st.one_of(parity, rounding), seed)
+
+
+@settings(deadline=None, max_examples=25)
+@given(families())
+def test_labels_of_the_lab_are_those_of_its_concept_classes(drawn):
+    """Those of truncated rounding too, on every input: the class knows its heads. Another secret's are not."""
+    family, seed = drawn
+    rng = np.random.default_rng(seed)
+    secret, other = family.draw(rng), family.draw(rng)
+    teacher = family.realize(secret)
+    assert disagreement(family, teacher, secret) is None
+    (place,) = secret
+    concepts, tokens = family.concepts(), np.random.default_rng(0).choice([-1, 1], (200, 2, family.dim))
+    tokens[:, 1, 0] = -tokens[:, 0, 0]
+    differ = (concepts.target(secret, tokens) != concepts.target(other, tokens)).mean()
+    assert (disagreement(family, teacher, other) is not None) >= (differ > 0.05), place
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        lambda Y: Y * (1 + 1e-7),
+        lambda Y: Y + 1e-7 * np.eye(*Y.shape[1:], 1),
+        lambda Y: np.where(np.arange(len(Y))[:, None, None] == 7, 0.0, Y),
+        lambda Y: Y[:, ::-1] * [[[1]], [[-1]]][0],
+    ],
+    ids=["scale", "column", "one row of 4096", "second token"],
+)
+def test_labels_that_are_nearly_right_are_not(change):
+    class Changed(Parity):
+        concepts = Parity.concepts
+
+        def labels(self, teacher, words, noise):
+            return change(super().labels(teacher, words, noise))
+
+    family = Changed(dim=9, heads=3)
+    secret = family.draw(np.random.default_rng(0))
+    told = disagreement(family, family.realize(secret), secret)
+    assert told is not None
+    assert f"of {COMPARED} random inputs" in told
+
+
+def test_a_secret_that_names_no_concept_is_told():
+    class Elsewhere(Parity):
+        concepts = Parity.concepts
+
+        def draw(self, rng):
+            return {"hidden": super().draw(rng)["support"]}
+
+        def realize(self, secret):
+            return super().realize({"support": secret["hidden"]})
+
+    with pytest.raises(InputError, match="the secret is none of parity of 2 out of 8 bits"):
+        hardness.play(Elsewhere(dim=9, heads=2), "characters")
+
+
+def test_a_class_that_offers_everything_need_not_derive(tmp_path, monkeypatch):
+    """As families were before there was a class to derive from; and a secret may be a number, of no dimension."""
+
+    @dataclass(frozen=True)
+    class Shift:
+        dim: int
+        tokens: int = 2
+        name: ClassVar[str] = "shift"
+        summary: ClassVar[str] = "shifted mean tokens"
+        hypothesis: ClassVar[str] = "None: it is linear."
+        heads_meaning: ClassVar[str] = "always one"
+
+        def draw(self, rng):
+            return {"shift": int(rng.integers(1, self.dim))}
+
+        def realize(self, secret):
+            w = np.roll(np.eye(self.dim), secret["shift"], axis=1)
+            return hardness.MultiHeadAttention(np.zeros((1, self.dim, self.dim)), w[None])
+
+        def labels(self, teacher, words, noise):
+            return teacher(unpack(words, self.dim))
+
+        def certificate(self, teacher):
+            return {"method": "none"}
+
+        def verify(self, teacher, secret):
+            return [("shift", 0 < secret["shift"] < self.dim, "a number of places")]
+
+        def concepts(self):
+            return None
+
+    module = ModuleType("own_shift")
+    module.Shift, Shift.__module__, Shift.__qualname__ = Shift, "own_shift", "Shift"
+    monkeypatch.setitem(sys.modules, "own_shift", module)
+    instance = Instance.generate(Shift(dim=6), seed=0)
+    instance.save(tmp_path / "f")
+    again = hardness.load(tmp_path / "f")
+    assert all(check.ok for check in again.verify())
+    assert again.secret["shift"].shape == ()
+    assert np.array_equal(again.examples(9, 1).Y, instance.examples(9, 1).Y)
+
+
+def test_what_a_family_lacks_is_one_line():
+    class Plain(Family):
+        """Without a decorator."""
+
+        def draw(self, rng): ...
+
+    class Drawn(Plain):
+        """Without a layer."""
+
+        dim: int = 3
+
+    for cls, told in ((Plain, r"lacks @dataclass\(frozen=True\)"), (dataclass(frozen=True)(Drawn), "realize")):
+        with pytest.raises(InputError, match=told):
+            hardness.generate(cls, seed=0)
+    assert Nondegenerate.concepts is Family.concepts
