@@ -22,6 +22,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets.levels import Kind as Kind
+from hardness.gadgets.levels import ParityKind
 from hardness.gadgets.levels import level_counts as level_counts
 from hardness.gadgets.levels import level_range as level_range
 from hardness.io.memory import afford
@@ -46,7 +47,7 @@ class Gadget:
     (2, [-1.496, 1.496], [-0.327, -2.327, -0.327])
     """
 
-    kind: Kind
+    kind: ParityKind
     weights: NDArray[np.int64]
     thresholds: NDArray[np.float64]
     coefficients: NDArray[np.float64]
@@ -75,7 +76,7 @@ class Gadget:
             weigh(np.ascontiguousarray(words), *self._planes, self.kind == "dot", levels)
             return levels
         x1, u = words[:, 0], words[:, 0] ^ words[:, 1]
-        if self.kind == "diag":
+        if self.kind != "dot":
             return self._weigh(u)
         # Where u_j = 1, z_j = x1_j, so z_0 z_j = -1 exactly where the sign bits of x1_0 and x1_j differ.
         negative = x1 ^ -(x1[:, :1] & np.uint64(1))
@@ -91,6 +92,10 @@ class Gadget:
     @cached_property
     def _planes(self) -> tuple[Words, NDArray[np.int64]]:
         return digit_planes(self.weights)
+
+    def steepness(self) -> NDArray[np.float64]:
+        """β of each head, (m,)."""
+        return np.full(len(self.thresholds), self.beta)
 
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """G(level) = A + g(level) of integer levels, from the table: no softmax, no rounding."""
@@ -121,11 +126,10 @@ class Gadget:
         shape = (self.heads, self.dim, self.dim)
         afford(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
-        if self.kind == "diag":
-            theta[:] = np.diag(self.beta / 2 * self.weights)
-        else:
-            theta[:, 0, :] = self.beta / 2 * self.weights
-        theta[:, 0, 0] -= self.beta / 2 * self.thresholds
+        half = self.steepness()[:, None] / 2
+        rows = np.zeros(self.dim, np.int64) if self.kind == "dot" else np.arange(self.dim)
+        theta[:, rows, np.arange(self.dim)] = half * self.weights
+        theta[:, 0, 0] -= half[:, 0] * self.thresholds
         w[:, 0, 0] = self.coefficients
         return MultiHeadAttention(theta, w)
 
@@ -249,14 +253,14 @@ def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:
     return np.asarray(X[:, 0, 0] != X[:, 1, 0])
 
 
-def public_vectors(X: NDArray[Any], kind: Kind) -> NDArray[Any]:
-    """What the level is linear in, (n, d - 1): u = |z| for diag, x_1[0] z for dot, which is z_0 z where z_0 != 0.
+def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
+    """What the level is linear in, (n, d - 1): u = |z|, and for dot x_1[0] z, which is z_0 z where z_0 != 0.
 
     >>> public_vectors(np.array([[[-1, 1, 1], [1, -1, 1]]], dtype=np.int8), "dot").tolist()
     [[-1, 0]]
     """
     z = (X[:, 0] - X[:, 1]) // 2
-    return np.asarray(np.abs(z[:, 1:]) if kind == "diag" else X[:, :1, 0] * z[:, 1:])
+    return np.asarray(X[:, :1, 0] * z[:, 1:] if kind == "dot" else np.abs(z[:, 1:]))
 
 
 def size_of(heads: int, kind: Kind) -> int:

@@ -1,22 +1,45 @@
 """The integer levels that gadgets read off their inputs: their range and their exact law (theory 1.1, 1.4)."""
 
 from collections.abc import Sequence
-from typing import Literal
+from typing import Literal, get_args
+
+from hardness.errors import InputError
 
 Kind = Literal["diag", "dot"]
+ParityKind = Literal["diag", "dot", "sharp"]
 
 
-def level_range(kind: Kind, weights: Sequence[int]) -> tuple[int, int]:
-    """Smallest and largest level: [-R-, R+] for diag, [-R, R] for dot, R = Σ|w_j|.
+def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
+    """How many bits the parity has that so many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp).
+
+    With `balance` one of the sharp heads makes C = 0. Raises `InputError` for an unknown gadget, too few heads, and an
+    odd number of them for dot.
+
+    >>> bits("diag", 4), bits("dot", 4), bits("sharp", 4), bits("sharp", 4, balance=True)
+    (4, 2, 7, 5)
+    """
+    if kind not in get_args(ParityKind):
+        raise InputError(f"gadget must be {', '.join(get_args(ParityKind)[:-1])} or sharp, got {kind!r}")
+    if heads < 1 + balance:
+        raise InputError(f"heads must be at least {1 + balance}, got {heads}")
+    if balance and kind != "sharp":
+        raise InputError(f"balance is for sharp heads, got gadget {kind}")
+    if kind == "dot" and heads % 2:
+        raise InputError(f"heads must be even for the dot gadget (m = 2s), got {heads}")
+    return {"diag": heads, "dot": heads // 2, "sharp": 2 * (heads - balance) - 1}[kind]
+
+
+def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:
+    """Smallest and largest level: [-R-, R+], and for dot [-R, R], R = Σ|w_j|.
 
     >>> level_range("diag", [0, 3, -2]), level_range("dot", [0, 3, -2])
     ((-2, 3), (-5, 5))
     """
     up, down = sum(w for w in weights if w > 0), sum(w for w in weights if w < 0)
-    return (down, up) if kind == "diag" else (down - up, up - down)
+    return (down - up, up - down) if kind == "dot" else (down, up)
 
 
-def level_counts(kind: Kind, weights: Sequence[int]) -> tuple[int, list[int], int]:
+def level_counts(kind: ParityKind, weights: Sequence[int]) -> tuple[int, list[int], int]:
     """Law of the level given z_0 != 0: (lowest level, counts, bits), P(lowest + i) = counts[i]/2^bits, exactly.
 
     A diag weight is a factor (1 + y^w)/2 of the generating function, a dot weight (1 + y^w)²/4 up to a shift.
@@ -26,7 +49,7 @@ def level_counts(kind: Kind, weights: Sequence[int]) -> tuple[int, list[int], in
     >>> level_counts("dot", [0, 1])
     (-1, [1, 2, 1], 2)
     """
-    factors = [abs(w) for w in weights if w for _ in range(1 if kind == "diag" else 2)]
+    factors = [abs(w) for w in weights if w for _ in range(2 if kind == "dot" else 1)]
     slot = 8 * (len(factors) // 8 + 1)
     packed = 1
     for w in factors:

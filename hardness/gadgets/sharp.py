@@ -1,0 +1,174 @@
+"""Heads of several sharpnesses at one threshold: m of them hide the parity of 2m - 1 bits, exactly (theory 1.5).
+
+The level is that of diag, t = Σ_j w_j u_j, and head i has Θ_i = (β_i/2) diag(w) - (β_i b_i/2) E_00 and W_i = c_i E_00,
+with a sharpness β_i = 2 ln r_i of its own. Let s = 2h - 1 be odd and x_k = k - 1/2 for k = 1, …, h. Heads at the middle
+b = s/2 and pairs of heads at s/2 ± o, which share β and c, add up to a function that is odd about s/2, as (-1)^t is; so
+they compute (-1)^t on all levels 0, …, s, with A = 0, if they do at t = s/2 + x_k = h - 1 + k:
+
+    Σ_middle c_i tanh(β_i x_k/2) + Σ_pairs c_j (tanh(β_j (x_k - o_j)/2) + tanh(β_j (x_k + o_j)/2)) = (-1)^(h-1+k) .
+
+With q heads in the middle and p pairs this is a square system over Q where h = q + p, that is for m = q + 2p heads and
+s = m + q - 1 bits: q = m is all at one threshold, q = 1 is one head a bit. Fewer bits are bits held constant.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import lru_cache
+from math import log
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.gadgets.coefficients import Gadget
+from hardness.gadgets.levels import bits
+
+STEEP = 64  # r of the pairs: their coefficients are within 4 % of those of steps
+MOST_HEADS = 32  # beyond, the rationals have a hundred thousand digits
+# r_1, …, r_q of q heads at one threshold. Σ|c| is within 2 % of its least value, which q = 2, 3, 4, … approach as
+# 7, 31.58, 143.6, 675.2, 3290, 16638, 87457, … while the last r grows: rounded from the optimum, found by exchange.
+SHARPNESSES: dict[int, str] = {
+    1: "4096",
+    2: "2 4096",
+    3: "4/3 3 4096",
+    4: "7/6 5/3 4 4096",
+    5: "10/9 7/5 2 5 4096",
+    6: "14/13 5/4 8/5 5/2 6 4096",
+    7: "20/19 7/6 11/8 7/4 8/3 7 4096",
+    8: "25/24 9/8 5/4 13/9 11/6 3 15/2 4096",
+    9: "32/31 11/10 6/5 4/3 11/7 2 10/3 8 4096",
+    10: "40/39 27/25 8/7 21/17 11/8 13/8 11/5 7/2 19/2 4096",
+    11: "47/46 16/15 10/9 13/11 9/7 7/5 5/3 7/3 4 10 4096",
+    12: "58/57 19/18 23/21 8/7 17/14 13/10 13/9 12/7 5/2 13/3 11 4096",
+}
+
+
+@dataclass(frozen=True, repr=False)
+class Sharp(Gadget):
+    """Heads of one direction with a sharpness each, and their parity: `values` (s + 1,) holds (-1)^t at level t.
+
+    `thresholds` (m,) need not ascend, and `betas` (m,) are the heads' β; `beta` is the largest of them.
+
+    >>> gadget = exact([0, 1, 1, 1], heads=2)
+    >>> gadget.heads, gadget.values.tolist(), gadget.thresholds.tolist(), gadget.coefficients.round(3).tolist()
+    (2, [1.0, -1.0, 1.0, -1.0], [1.5, 1.5], [-4.503, 2.502])
+    """
+
+    betas: NDArray[np.float64]
+
+    def steepness(self) -> NDArray[np.float64]:
+        """β of each head, (m,)."""
+        return self.betas
+
+    def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
+        """G(level) of levels 0..s, from the table: no softmax, no rounding."""
+        return self.values[levels]
+
+
+class Heads(NamedTuple):
+    """Heads over Q: r_i = e^(β_i/2), twice the threshold b_i, and c_i, of each; thresholds ascend."""
+
+    sharpness: list[Fraction]
+    doubled: list[int]
+    coefficients: list[Fraction]
+
+
+def arrangement(heads: int, size: int) -> tuple[int, int]:
+    """(q, p): heads in the middle, and pairs beside it, of so many heads that hide `size` bits.
+
+    >>> arrangement(4, 7), arrangement(4, 6), arrangement(4, 5), arrangement(5, 5), arrangement(4, 2)
+    ((4, 0), (4, 0), (2, 1), (1, 2), (2, 1))
+    """
+    h = max(size, heads) // 2 + 1
+    return 2 * h - heads, heads - h
+
+
+@lru_cache(maxsize=64)
+def rational(heads: int, size: int, balance: bool = False) -> Heads:
+    """The heads that compute the parity of `size` bits, over Q; with `balance` one of them makes Σ c_i = 0.
+
+    Raises `InputError` if so many heads hide fewer bits, or if no sharpnesses are stored for them.
+
+    >>> [float(sum(map(abs, rational(m, s).coefficients))) for m, s in ((3, 5), (5, 7), (3, 3))]
+    [31.92..., 36.64..., 3.09...]
+    >>> rational(3, 3, balance=True).sharpness
+    [Fraction(1, 1), Fraction(2, 1), Fraction(4096, 1)]
+    """
+    most = bits("sharp", heads, balance)
+    if not 1 <= size <= most:
+        raise InputError(f"bits must be from 1 to {most} for {heads} sharp heads, got {size}")
+    q, p = arrangement(heads - balance, size)
+    if q > max(SHARPNESSES) or heads > MOST_HEADS:
+        raise InputError(
+            f"{heads} heads that hide {size} bits take {q} sharpnesses at one threshold; layers are made of up to "
+            f"{MOST_HEADS} heads, {max(SHARPNESSES)} of them there: lower bits, or heads"
+        )
+    h, middle = q + p, [Fraction(r) for r in SHARPNESSES[q].split()]
+    offsets, steep = range(2 * q, 2 * h, 2), Fraction(STEEP)  # doubled, as all places below are
+    places = range(1, 2 * h, 2)
+    system = [
+        [*(tanh(r, x) for r in middle), *(tanh(steep, x - o) + tanh(steep, x + o) for o in offsets)] for x in places
+    ]
+    c = solved(system, [(-1) ** (h + k) for k in range(h)])
+    found = [(0, r, x) for r, x in zip(middle, c[:q], strict=True)]
+    found += [(sign * o, steep, x) for o, x in zip(offsets, c[q:], strict=True) for sign in (-1, 1)]
+    if balance:
+        found.append((0, Fraction(1), -sum((x for _, _, x in found), Fraction(0))))
+    found.sort()
+    return Heads([r for _, r, _ in found], [2 * h - 1 + b for b, _, _ in found], [x for _, _, x in found])
+
+
+def tanh(r: Fraction, doubled: int) -> Fraction:
+    """tanh(β x/2) for β = 2 ln r at x = doubled/2.
+
+    >>> tanh(Fraction(2), 1)
+    Fraction(1, 3)
+    """
+    y = r**doubled
+    return (y - 1) / (y + 1)
+
+
+def solved(system: list[list[Fraction]], right: list[int]) -> list[Fraction]:
+    """The solution of a square linear system over Q."""
+    from sympy import QQ
+    from sympy.polys.matrices import DomainMatrix
+
+    n = len(right)
+    matrix = DomainMatrix([[QQ(x.numerator, x.denominator) for x in row] for row in system], (n, n), QQ)
+    found = matrix.lu_solve(DomainMatrix([[QQ(g)] for g in right], (n, 1), QQ)).to_list_flat()
+    return [Fraction(int(x.numerator), int(x.denominator)) for x in found]
+
+
+def residual(heads: int, size: int, balance: bool = False) -> Fraction:
+    """Largest |G(t) - (-1)^t| of the heads at the levels t = 0, …, size, over Q: 0 if the theorem holds.
+
+    >>> residual(3, 5), residual(4, 5), residual(4, 5, balance=True)
+    (Fraction(0, 1), Fraction(0, 1), Fraction(0, 1))
+    """
+    r, doubled, c = rational(heads, size, balance)
+    heads_ = list(zip(r, doubled, c, strict=True))
+    found = [sum((x * tanh(y, 2 * t - b) for y, b, x in heads_), Fraction(0)) for t in range(size + 1)]
+    return max(abs(g - Fraction((-1) ** t)) for t, g in enumerate(found))
+
+
+def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
+    """Heads whose label is exactly (-1)^t at the level t of `weights`, 0s and 1s: the parity of as many bits.
+
+    The rationals of `rational`, rounded once. Raises `InputError` as it does.
+    """
+    size = sum(weights)
+    r, doubled, c = rational(heads, size, balance)
+    betas = np.array([2 * log(x) for x in r])
+    return Sharp(
+        kind="sharp",
+        weights=np.array(weights, dtype=np.int64),
+        thresholds=np.array(doubled) / 2,
+        coefficients=np.array([float(x) for x in c]),
+        beta=float(betas.max()),
+        values=np.where(np.arange(size + 1) % 2, -1.0, 1.0),
+        offset=0.0,
+        gate=float(sum(c)),
+        betas=betas,
+    )

@@ -1,0 +1,203 @@
+"""Heads of several sharpnesses (theory 1.5): exact over Q, and through a softmax that is written here."""
+
+from fractions import Fraction
+from itertools import pairwise
+
+import mpmath
+import numpy as np
+import pytest
+
+from hardness.errors import InputError
+from hardness.gadgets import sharp
+from hardness.gadgets.levels import bits
+from hardness.instance import every_pair
+from hardness.tokens import pack, unpack
+
+# The infimum of Σ|c| over all sharpnesses at one threshold, by `least` below.
+LEAST = {1: 1, 2: 7, 3: 31.5809, 4: 143.6456, 5: 675.236, 6: 3289.823, 7: 16638.05, 8: 87457.07}
+
+
+def softmax_layer(layer, X):
+    """F(X) = Σ softmax(X Θ Xᵀ) X W, from the definition."""
+    X = X.astype(np.float64)
+    F = np.zeros(X.shape)
+    for theta, w in zip(layer.theta, layer.w, strict=True):
+        score = X @ theta @ X.transpose(0, 2, 1)
+        weight = np.exp(score - score.max(axis=2, keepdims=True))
+        F += weight / weight.sum(axis=2, keepdims=True) @ X @ w
+    return F
+
+
+def wrong(made, words):
+    """Largest distance of the softmax layer from x_a[0] chi_S where z_0 != 0, and from x_a[0] C elsewhere."""
+    X = unpack(words, made.dim)
+    parity = np.prod(X[:, 0] * X[:, 1] * made.weights + (1 - made.weights), axis=1)
+    right = np.zeros(X.shape)
+    right[:, :, 0] = X[:, :, 0] * np.where(X[:, 0, 0] == X[:, 1, 0], made.gate, parity)[:, None]
+    assert np.array_equal(made(X), right)  # the closed form, to the last bit
+    return np.abs(softmax_layer(made.layer(), X) - right).max()
+
+
+def on(dim, support):
+    return [int(j in support) for j in range(dim)]
+
+
+@pytest.mark.parametrize(("dim", "heads"), [(8, 2), (6, 3), (8, 4)])
+def test_softmax_of_m_heads_is_the_parity_of_2m_minus_1_bits_on_every_input(dim, heads):
+    support = np.random.default_rng(dim).permutation(np.arange(1, dim))[: 2 * heads - 1]
+    made = sharp.exact(on(dim, support), heads)
+    assert made.heads == heads == len(made.layer().theta)
+    assert wrong(made, every_pair(dim)) < 1e-12
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("dim", "heads"), [(9, 3), (10, 4)])
+def test_softmax_on_every_input_of_larger_layers(dim, heads):
+    made = sharp.exact(on(dim, range(1, 2 * heads)), heads)
+    assert max(wrong(made, part) for part in np.array_split(every_pair(dim), 16)) < 1e-12
+
+
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("heads", [2, 3, 4, 5])
+def test_fewer_bits_and_balance_through_the_softmax(heads, balance):
+    for size in range(1, bits("sharp", heads, balance) + 1):
+        made = sharp.exact(on(size + 1, range(1, size + 1)), heads, balance)
+        assert made.heads == heads
+        rng = np.random.default_rng(size)
+        assert wrong(made, pack(1 - 2 * rng.integers(0, 2, (2000, 2, size + 1)))) < 1e-11
+        if balance:
+            assert made.gate == 0
+            assert sum(b == 0 for b in made.betas) == 1
+
+
+def value_over_q(heads, size, balance, t):
+    """G(t) from the definition: e^(β(t - b)) = r^(2t - 2b)."""
+    r, doubled, c = sharp.rational(heads, size, balance)
+    total = Fraction(0)
+    for sharpness, twice, coefficient in zip(r, doubled, c, strict=True):
+        x = Fraction(sharpness) ** (2 * t - twice)
+        total += coefficient * (x - 1) / (x + 1)
+    return total
+
+
+@pytest.mark.parametrize("heads", range(1, 13))
+def test_exact_over_the_rationals_to_twelve_heads(heads):
+    size = 2 * heads - 1
+    assert [value_over_q(heads, size, False, t) for t in range(size + 1)] == [(-1) ** t for t in range(size + 1)]
+    assert sharp.residual(heads, size) == 0
+
+
+def test_exact_over_the_rationals_for_every_number_of_bits():
+    for heads in range(1, 8):
+        for balance in (False, True)[:heads]:
+            for size in range(1, bits("sharp", heads, balance) + 1):
+                found = [value_over_q(heads, size, balance, t) for t in range(size + 1)]
+                assert found == [(-1) ** t for t in range(size + 1)]
+
+
+def test_a_wrong_coefficient_is_seen_over_q(monkeypatch):
+    right = sharp.rational(3, 5)
+    wrong = right._replace(coefficients=[right.coefficients[0] + Fraction(1, 10**40), *right.coefficients[1:]])
+    monkeypatch.setattr(sharp, "rational", lambda *_: wrong)
+    assert 0 < sharp.residual(3, 5) < Fraction(1, 10**39)
+
+
+@pytest.mark.parametrize("heads", LEAST)
+def test_coefficients_are_near_the_least(heads):
+    total = float(sum(map(abs, sharp.rational(heads, 2 * heads - 1).coefficients)))
+    assert LEAST[heads] <= total < 1.021 * LEAST[heads]
+
+
+def test_m_heads_hide_m_plus_q_minus_1_bits_at_a_price_that_is_linear_in_m():
+    """Σ|c| < 2 Σ|c| of q heads + (m - q) for steps (theory 1.5), and pairs of sharpness 64 are within 6 % of these."""
+    for q in range(1, 7):
+        for p in range(1, 7):
+            total = float(sum(map(abs, sharp.rational(q + 2 * p, 2 * (q + p) - 1).coefficients)))
+            assert total < 1.06 * (2 * LEAST[q] + 2 * p)
+
+
+def test_floating_point_carries_ten_heads_to_1e_9_and_twelve_to_1e_7():
+    for heads in (2, 4, 8, 10, 12):
+        size = 2 * heads - 1
+        made, t = sharp.exact(on(size + 1, range(1, size + 1)), heads), np.arange(size + 1)
+        u = np.tri(size + 1, size, -1)  # t of the tokens' coordinates differ
+        X = np.ones((size + 1, 2, size + 1))
+        X[:, 1, 0], X[:, 1, 1:] = -1, 1 - 2 * u
+        error = np.abs(softmax_layer(made.layer(), X)[:, 0, 0] - (-1.0) ** t).max()
+        assert error < (1e-9 if heads <= 10 else 1e-7)
+
+
+def test_what_cannot_be_made_is_refused():
+    with pytest.raises(InputError, match="bits must be from 1 to 7 for 4 sharp heads, got 8"):
+        sharp.rational(4, 8)
+    with pytest.raises(InputError, match="bits must be from 1 to 5 for 4 sharp heads, got 6"):
+        sharp.rational(4, 6, True)
+    with pytest.raises(InputError, match="13 sharpnesses at one threshold"):
+        sharp.rational(13, 25)
+    assert len(sharp.rational(13, 23).coefficients) == 13
+
+
+# --- how the table was made ---------------------------------------------------------------------------------------
+
+
+def least(m, start):
+    """(infimum of Σ|c|, the β of its finite heads) of m heads at one threshold, by Remez' exchange in the dual.
+
+    By duality the infimum is the largest Σ λ_k (-1)^(m-1+k) with |P(β)| <= 1 for all β, P(β) = Σ λ_k tanh(β x_k/2);
+    at the optimum P alternates between ±1 at the sharpnesses, the last of which is infinite.
+    """
+    x = [mpmath.mpf(2 * k - 1) / 2 for k in range(1, m + 1)]
+    w = mpmath.matrix([(-1) ** (m - 1 + k) for k in range(1, m + 1)])
+    signs = mpmath.matrix([(-1) ** (m - 1 - i) for i in range(m)])
+    grid = [mpmath.mpf(j) / 50 - 6 for j in range(500)]
+    while True:
+        rows = [[mpmath.tanh(b * y / 2) for y in x] for b in start] + [[1] * m]
+        dual = mpmath.lu_solve(mpmath.matrix(rows), signs)
+
+        def slope(u, dual=dual):
+            b = mpmath.exp(u)
+            return sum(v * y * mpmath.sech(b * y / 2) ** 2 for v, y in zip(dual, x, strict=True))
+
+        values = [slope(u) for u in grid]
+        brackets = [(a, b) for (a, f), (b, g) in pairwise(zip(grid, values, strict=True)) if f * g < 0]
+        found = [mpmath.exp(mpmath.findroot(slope, b, solver="anderson", tol=1e-40)) for b in brackets[1 - m :]]
+        if max(abs(b / a - 1) for a, b in zip(found, start, strict=True)) < 1e-15:
+            primal = mpmath.lu_solve(mpmath.matrix(rows).T, w)
+            assert all(c * s > 0 for c, s in zip(primal, signs * signs[0] * mpmath.sign(primal[0]), strict=True))
+            value = abs(sum(v * s for v, s in zip(dual, w, strict=True)))
+            assert abs(mpmath.norm(primal, 1) / value - 1) < 1e-12  # primal and dual meet: the optimum
+            return value, found
+        start = found
+
+
+def rounded(value, betas):
+    """The simplest r_i, r_i - 1 within 1/4, 1/8, … of e^(β_i/2) - 1, whose Σ|c| is within 2 % of the infimum."""
+    for halvings in range(2, 10):
+        table = [_near(mpmath.expm1(b / 2), Fraction(1, 2**halvings)) for b in betas]
+        r = [*(1 + excess for excess in table), Fraction(4096)]
+        h = len(r)
+        if len(set(r)) == h:
+            c = sharp.solved([[sharp.tanh(y, k) for y in r] for k in range(1, 2 * h, 2)], [(-1) ** k for k in range(h)])
+            if float(sum(map(abs, c))) <= 1.02 * value:
+                return " ".join(map(str, r))
+    raise AssertionError
+
+
+def _near(value, relative):
+    exact = Fraction(mpmath.nstr(value, 30))
+    d = 1
+    while abs(exact.limit_denominator(d) / exact - 1) > relative:
+        d += 1
+    return exact.limit_denominator(d)
+
+
+@pytest.mark.slow
+def test_the_table_of_sharpnesses_is_reproduced():
+    with mpmath.workdps(60):
+        betas = [mpmath.mpf("1.4")]
+        for m in range(2, 13):
+            value, betas = least(m, betas)
+            assert m not in LEAST or abs(value / LEAST[m] - 1) < 1e-5
+            assert rounded(value, betas) == sharp.SHARPNESSES[m]
+            middles = [(a + b) / 2 * mpmath.mpf("0.9") for a, b in pairwise(betas)]
+            betas = [betas[0] * mpmath.mpf("0.55"), *middles, betas[-1] * mpmath.mpf("1.2")]
