@@ -25,7 +25,7 @@ from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.engine.provenance import cpu
 from hardness.io.files import write_text
 from hardness.io.schemas import SUMMARY_VERSION
-from hardness.report.report import PAGE, ROWS, SUMMARY, render, renew_index, way_home
+from hardness.report.report import PAGE, ROWS, SUMMARY, render, renew_index, way_home, way_to_docs
 
 HERE = Path(__file__).parent
 TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small", "student", "engine")
@@ -131,6 +131,7 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
         room=HERE,
         filters={"duration": duration, "ratio": ratio},
         home=way_home(folder),
+        docs=way_to_docs(folder),
         rows=rows,
         topics=dict.fromkeys(row.topic for row in rows),
         verdict=verdict(rows),

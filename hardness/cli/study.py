@@ -1,5 +1,6 @@
 """Commands on studies: list, run, status, merge, export, report."""
 
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -19,6 +20,8 @@ Guest = Annotated[
     list[str] | None, typer.Option(help="One more on the grid, as module:Name, which runs apart; may be repeated.")
 ]
 STORE = "rows.db"
+# What makes no difference to the rows: left out where a page says which command made them.
+INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
 
 app = typer.Typer(
     no_args_is_help=True,
@@ -51,6 +54,7 @@ def list_(as_json: Json = False) -> None:
 
 @app.command()
 def run(
+    context: typer.Context,
     name: Annotated[str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME")],
     quick: Annotated[bool, typer.Option("--quick", help="A smaller grid.")] = False,
     seed: Annotated[int, typer.Option(min=0, help="Root seed of every trial.")] = 0,
@@ -104,6 +108,7 @@ def run(
         if edited := store.supersede(tasks):
             talk(f"{edited} trials of plug-ins that were edited since will run again")
         store.plan(tasks)
+        store.made_by(_typed(context))
         if retry:
             talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
         _warn_of_edits(store)
@@ -126,6 +131,19 @@ def run(
     if counts.get("error") or counts.get("killed"):
         talk("trials ended in error or were killed: their reasons are on the page; --retry runs them again")
         raise typer.Exit(1)
+
+
+def _typed(context: typer.Context) -> str:
+    """The command line of a context, in one order, without what makes no difference to the rows."""
+    words = context.command_path.split()
+    for option in context.command.params:
+        value = context.params.get(str(option.name))
+        if option.name in INCIDENTAL or value in (None, [], (), False) or value == option.default:
+            continue
+        for each in value if isinstance(value, list | tuple) else [value]:
+            flag = [] if option.param_type_name == "argument" else [option.opts[0]]
+            words += flag if each is True else [*flag, str(each)]
+    return shlex.join(words)
 
 
 def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json: bool) -> None:

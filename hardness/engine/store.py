@@ -23,7 +23,7 @@ from hardness.io.texts import entry, parsed, printed, shown
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 1
-GUESTS = "guest_seed"  # in the table `meta`; not a part of what the store is about
+GUESTS, COMMANDS = "guest_seed", "commands"  # in the table `meta`; not a part of what the store is about
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE plan (position INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, task TEXT NOT NULL);
@@ -63,6 +63,7 @@ class Store:
     def __init__(self, path: Path, about: Mapping[str, Any] | None = None) -> None:
         self.path = path
         self.about: dict[str, Any]
+        self.commands: list[str] = []  # the command lines that made the rows, first one first
         self.lost, self.note = 0, ""  # damaged rows that are left out, and the sentence that says so
         try:
             if path.exists():
@@ -110,7 +111,7 @@ class Store:
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
         try:
             self.about, lost = salvage.examine(self._db)
-            self.about.pop(GUESTS, None)
+            self._set_apart()
         except InputError as error:
             raise InputError(f"{self.path}: {error}; move it away and run again") from error
         finally:
@@ -125,11 +126,18 @@ class Store:
         if about is not None:
             raise InputError(f"{self.path} is damaged ({shown(reason)}); `hardness study repair` writes a clean copy")
         self._db, self.lost = salvage.readable(self.path, TABLES)
-        self.about = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta") if k != GUESTS}
+        self.about = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta")}
+        self._set_apart()
         self.note = (
             f"{self.path} is damaged ({shown(reason)}): {self.lost} rows are left out; "
             f"`hardness study repair {self.path.parent} --out F.db` writes a clean copy"
         )
+
+    def _set_apart(self) -> None:
+        """Take out of `about` what may differ between two stores of the same rows."""
+        self.about.pop(GUESTS, None)
+        found = self.about.pop(COMMANDS, [])
+        self.commands = [shown(text) for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
     def _tables(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -158,6 +166,14 @@ class Store:
             self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (GUESTS, drawn))
         (found,) = self._db.execute("SELECT value FROM meta WHERE key = ?", (GUESTS,)).fetchone()
         return int(json.loads(found))
+
+    def made_by(self, *commands: str) -> None:
+        """Note command lines that make rows of this store; what is noted already stays where it is."""
+        known = list(dict.fromkeys([*self.commands, *commands]))
+        if known != self.commands:
+            with writing(self._db, self.path):
+                self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (COMMANDS, canonical(known)))
+            self.commands = known
 
     def plan(self, tasks: Iterable[Task]) -> None:
         """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
@@ -244,6 +260,7 @@ def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None =
     time; two that ended by themselves must agree, or the rows come from different code: `InputError`.
     """
     about: dict[str, Any] | None = None
+    commands: list[str] = []
     best: dict[str, Row] = {}
     for path in paths:
         with Store(path) as store:
@@ -252,10 +269,12 @@ def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None =
             if about is not None and store.about != about:
                 raise InputError(f"{path} holds {_describe(store.about)}, not {_describe(about)}: they do not merge")
             about = store.about
+            commands += store.commands
             for row in store.rows():
                 best[row.task.identity] = _better(best.get(row.task.identity), row, path)
     with replacing(out) as temporary:
         with Store(temporary, about) as store:
+            store.made_by(*commands)
             store.plan(row.task for row in best.values())
             for row in best.values():
                 if row.outcome is not None:

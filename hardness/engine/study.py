@@ -1,14 +1,17 @@
 """What a study is: a question, a grid of tasks, the trial that runs one, and the page that shows the rows."""
 
-from collections.abc import Callable
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Outcome
-from hardness.engine.store import Store
+from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
+
+if TYPE_CHECKING:
+    from hardness.report.content import Content
 
 
 @dataclass(frozen=True)
@@ -16,8 +19,11 @@ class Study:
     """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds.
 
     `guest(quick, learner)` lists what a learner of the user's own, ``package.module:Class``, adds to the grid.
-    `trial(task, root, guard)` runs one. `page(store, folder)` writes the page of a store into a folder and returns the
-    verdict line. `role` is where the study stands on the index: a word of `hardness.report.report.ROLES`.
+    `trial(task, root, guard)` runs one. `content(rows)`, or ``package.module:content``, which is imported only when a
+    page is written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
+    them (`hardness.report`). `page(store, folder)` writes a page by other means and returns its headline. `role` is
+    where the study stands on the index: a word of `hardness.report.report.ROLES`. `formerly` names studies that this
+    one took over, each with what it asked.
     """
 
     name: str
@@ -25,10 +31,13 @@ class Study:
     tasks: Callable[[bool], list[Task]]
     seconds: Callable[[Task], float]
     trial: Callable[[Task, int, float], Outcome]
-    page: Callable[[Store, Path], str]
+    page: Callable[[Store, Path], str] | None = None
     guard: float = 120.0
     guest: Callable[[bool, str], list[Task]] | None = None
     role: str = "measured"
+    content: "Callable[[Sequence[Row]], Content] | str | None" = None
+    template: Path | None = None
+    formerly: Mapping[str, str] = field(default_factory=dict)
 
 
 def written_by(module: str, **known: Any) -> Callable[[Store, Path], str]:

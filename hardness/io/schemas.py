@@ -210,6 +210,8 @@ SUMMARY = _object(
         "planned": SEED,
         "statuses": {"type": "object", "propertyNames": {"enum": list(STATUSES)}, "additionalProperties": SEED},
         "commits": {"type": "array", "items": {"type": "string"}},
+        "made_by": {"type": "array", "items": {"type": "string"}, "description": "Command lines that made the rows."},
+        "numbers": {"type": "object", "description": "The numbers of the page's text, not rounded."},
         "figures": {"type": "array", "items": _object(["file", "alt", "caption"], {})},
     },
 )

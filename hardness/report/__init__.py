@@ -1,1 +1,63 @@
-"""What every page shares: drawings, tables, templates."""
+"""Pages of studies: how one is made.
+
+A study is a folder of three files. `tasks.py` holds the grid, the trial and ``STUDY = Study(name, question, tasks,
+seconds, trial, content="package.content:content", template=Path(__file__).with_name("page.md"))``. `content.py` holds
+one pure function from rows to a `Content`: numbers that the text names, figures (`Curves`, `Bracket`, `HeatMap`) and
+tables, all plain data. `page.md` is the text. Studies hold no drawing code, and no sentences in Python.
+
+A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
+``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names. Filters are the names
+of `rounding.FORMS`; a bound is printed by `at_least`, `at_most` or, given its log2, `at_least_power`, `at_most_power`,
+and by nothing else. A paragraph, heading or list item that begins with ``[proved]``, ``[identity]``, ``[measured]``
+(`glossary.KINDS`) gets that badge. Words of docs/glossary.md and references such as "theory 2.5" are marked by
+themselves. In this order a template has
+
+1. the headline: its first paragraph, at most 50 words, one claim with its model and limits (more are refused);
+2. the one figure that could refute it;
+3. ``## What was done``: two paragraphs;
+4. sections of other figures and tables, figures first;
+5. ``## Statistics for referees``, which the page folds.
+
+Title, words and symbols, the command line that made the rows, crashes and provenance are added. While rows do not
+answer the question, a content says so by `missing`, and the page shows that sentence and whatever figures there are.
+Points of different parity are different series; a censored point is `Point(…, censored="above")` at what was spent.
+
+>>> import tempfile
+>>> from pathlib import Path
+>>> from hardness.engine.outcome import Outcome
+>>> from hardness.engine.store import Store
+>>> from hardness.engine.study import Study
+>>> from hardness.engine.task import Task
+>>> def content(rows):
+...     spent = [Point(row.task.params["dim"], row.outcome.cost) for row in rows if row.outcome]
+...     costs = Curves("costs", [Panel("", [Series("elimination", spent)])], Axis("d"), Axis("examples"),
+...                    caption="Examples against d.", seen="The line rises.")
+...     return Content({"most": max(point.y for point in spent)}, [costs])
+>>> text = '[measured] Elimination takes {{ n.most | thousands }} examples.\\n\\n{{ figure("costs") }}\\n'
+>>> with tempfile.TemporaryDirectory() as name:
+...     folder = Path(name)
+...     _ = (folder / "page.md").write_text(text)
+...     study = Study("demo", "How many?", None, None, None, content=content, template=folder / "page.md")
+...     with Store(folder / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
+...         for d in (8, 16):
+...             store.plan([task := Task("parity", {"dim": d}, {}, {}, 0)])
+...             store.add(task, Outcome("solved", 8 * d), {})
+...         write(study, store, folder), sorted(path.name for path in folder.glob("costs.*"))
+('Elimination takes 128 examples.', ['costs.pdf', 'costs.svg'])
+"""
+
+from hardness.report.content import Axis as Axis
+from hardness.report.content import Bracket as Bracket
+from hardness.report.content import Column as Column
+from hardness.report.content import Content as Content
+from hardness.report.content import Curves as Curves
+from hardness.report.content import Field as Field
+from hardness.report.content import HeatMap as HeatMap
+from hardness.report.content import Panel as Panel
+from hardness.report.content import Point as Point
+from hardness.report.content import Region as Region
+from hardness.report.content import Series as Series
+from hardness.report.content import Table as Table
+from hardness.report.content import line as line
+from hardness.report.page import draw as draw
+from hardness.report.page import write as write

@@ -115,7 +115,9 @@ class Drawing:
         for identity, tip in self.tips.items():
             text = text.replace(f'<g id="{identity}">', f'<g id="{identity}" class="tip"><title>{escape(tip)}</title>')
         head, rest = text.split(">", 1)
-        head = re.sub(r' height="[^"]*"', "", re.sub(r' width="([\d.]+pt)"', r' style="width:\1"', head))
+        head = re.sub(
+            r' height="[^"]*"', "", re.sub(r' width="([\d.]+pt)"', r' style="width:\1;min-width:min(\1,46rem)"', head)
+        )
         text = f"{head}>{rest}"
         return re.sub(r"#[0-9a-f]{6}", lambda m: f"var(--c{m[0][1:]}, {m[0]})", text)
 

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
-DOCS = "../../docs/"  # from the folder of a page
+DOCS = "../../docs/"  # from the folder of a page in reports/
+LINK = '<a href="#words">Words and symbols</a>'
 ENTRY = re.compile(
     r"(?ms)^### (?P<head>.+?)\n(?P<ids>(?:<a id=.+?\n)?)(?:<!-- on pages: (?P<forms>.*?) -->\n)?(?P<text>.+?)(?=^##|\Z)"
 )
@@ -72,8 +73,9 @@ def slug(head: str) -> str:
 def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> str:
     """A page whose terms, at their first use in every section, head, caption and table, show what they mean.
 
-    `own` defines symbols of this page alone, before the shared ones. "theory 2.5" becomes a link into `docs`. The
-    foot lists the terms used where the page says ``<!-- glossary -->``, with their definitions.
+    `own` defines symbols of this page alone, before the shared ones. "theory 2.5" becomes a link into `docs`, unless
+    that is "": then the page stands alone. The foot lists the terms used where the page says ``<!-- glossary -->``,
+    with their definitions.
 
     >>> mark("<p>m by theory 2.5</p><!-- glossary -->", {"m": "a count."}).partition("<section")[0]
     '<p><a class="term" href="#term-m" title="a count.">m</a> by <a href="../../docs/theory.md#2.5">theory 2.5</a></p>'
@@ -90,7 +92,7 @@ def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> s
     def link(found: re.Match[str]) -> str:
         words = html.escape(found[0], quote=False)
         if found["document"]:
-            return f'<a href="{docs}{found["document"].lower()}.md#{found["number"]}">{words}</a>'
+            return f'<a href="{docs}{found["document"].lower()}.md#{found["number"]}">{words}</a>' if docs else words
         term = forms[int(str(found.lastgroup)[1:])][1]
         if term.identity in here:
             return words
@@ -115,7 +117,8 @@ def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> s
     out.append(words(page[end:]))
     if 'class="kind ' in page:
         used |= {term.identity: term for term in known if term.identity == "kinds"}
-    return "".join(out).replace("<!-- glossary -->", _foot([t for t in known if t.identity in used], docs))
+    foot = _foot([t for t in known if t.identity in used], docs)
+    return "".join(out).replace("<!-- glossary -->", foot).replace(LINK, LINK if foot else "")
 
 
 def badge(kinds: str) -> str:
@@ -152,7 +155,7 @@ def _foot(used: list[Term], docs: str) -> str:
         return ""
     lines = [f'<dt id="term-{term.identity}">{html.escape(term.head)}</dt>\n<dd>{_prose(term.text, docs)}</dd>'
              for term in used]  # fmt: skip
-    head = '<section class="glossary">\n<h2>Words and symbols on this page</h2>\n<dl>\n'
+    head = '<section class="glossary" id="words">\n<h2>Words and symbols on this page</h2>\n<dl>\n'
     return head + "\n".join(lines) + "\n</dl>\n</section>"
 
 
@@ -162,6 +165,8 @@ def _prose(text: str, docs: str) -> str:
     text = re.sub(r"`(.+?)`", r"<code>\1</code>", text)
     text = re.sub(r"(?<!\w)\*([^*\s][^*]*)\*(?!\w)", r"<em>\1</em>", text)
     linked = rf"\[(?P<words>.+?)\]\((?P<file>.+?)\)|{REFERENCE}"
+    if not docs:
+        return re.sub(linked, lambda m: m["words"] or m[0], text)
     return re.sub(
         linked,
         lambda m: f'<a href="{docs}{m["file"]}">{m["words"]}</a>' if m["file"] else

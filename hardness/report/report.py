@@ -1,13 +1,14 @@
 """Rows to page: one HTML file that needs no network, its rows as CSV and its figures as SVG and PDF beside it."""
 
 import json
+import os
 import re
 import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from html import unescape
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row, Store, export
 from hardness.errors import InputError
@@ -15,7 +16,13 @@ from hardness.io.files import replacing, write_text
 from hardness.io.schemas import SUMMARY_VERSION
 from hardness.report import drawing as figures
 from hardness.report import glossary
-from hardness.statistics.verdict import Growth
+from hardness.report.rounding import FORMS
+from hardness.report.rounding import thousands as thousands
+
+if TYPE_CHECKING:
+    from jinja2 import Environment
+
+    from hardness.statistics.verdict import Growth
 
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
 INDEX = '<meta name="generator" content="attention-hardness index">'  # by which an index of ours is known
@@ -31,9 +38,9 @@ def publish(
     verdict: str,
     html: str,
     drawings: Sequence[figures.Drawing] = (),
-    growth: Mapping[str, Growth] | None = None,
+    extra: Mapping[str, Any] | None = None,
 ) -> None:
-    """Write page, figures (SVG and PDF), rows and summary of a study into `folder`; `growth` is what was judged.
+    """Write page, figures (SVG and PDF), rows and summary of a study into `folder`; `extra` goes into the summary.
 
     `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the same seed.
     """
@@ -48,9 +55,11 @@ def publish(
         "verdict": verdict,
         "planned": store.planned(),
         "statuses": store.counts(),
+        "made_by": store.commands,
         "commits": dict(origins(store.rows())).get("commit", []),
         "figures": [{"file": f"{d.name}.svg", "alt": d.alt, "caption": d.caption} for d in drawings],
-        "growth": {name: judged.record for name, judged in (growth or {}).items()},
+        "growth": {},
+        **(extra or {}),
     }
     write_text(folder / SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
     write_text(folder / PAGE, html)
@@ -67,7 +76,7 @@ def table_page(
     kinds: Mapping[str, str] | None = None,
     terms: Mapping[str, str] | None = None,
     caption: str = "All lines of this page's table.",
-    growth: Mapping[str, Growth] | None = None,
+    growth: "Mapping[str, Growth] | None" = None,
 ) -> str:
     """A page of figures and one table (rows as mappings, all columns in order of appearance); returns `verdict`.
 
@@ -90,8 +99,13 @@ def table_page(
         words=words,
         caption=caption,
     )
-    publish(store, folder, verdict, html, drawings, growth)
+    publish(store, folder, verdict, html, drawings, judged(growth))
     return verdict
+
+
+def judged(growth: "Mapping[str, Growth] | None") -> dict[str, Any]:
+    """What the summary keeps of judged series."""
+    return {"growth": {name: found.record for name, found in (growth or {}).items()}}
 
 
 def shared(store: Store, folder: Path) -> dict[str, Any]:
@@ -99,7 +113,7 @@ def shared(store: Store, folder: Path) -> dict[str, Any]:
     rows = list(store.rows())
     return {
         "about": store.about,
-        "command": command(store.about),
+        "commands": store.commands or [command(store.about)],
         "done": sum(1 for row in rows if row.outcome),
         "total": len(rows),
         "crashes": crashes(rows),
@@ -107,12 +121,24 @@ def shared(store: Store, folder: Path) -> dict[str, Any]:
         "origins": origins(rows),
         "tree": tree(rows),
         "home": way_home(folder),
+        "docs": way_to_docs(folder),
     }
 
 
 def way_home(folder: Path) -> str:
     """The way from a page in `folder` to the index of all studies; "" if there is none of ours beside it."""
     return f"../{PAGE}" if _ours(folder.absolute().parent / PAGE) else ""
+
+
+def way_to_docs(folder: Path) -> str:
+    """The way from a page in `folder` to the lab's docs: "" outside of the source tree, where pages stand alone.
+
+    >>> way_to_docs(Path(__file__).parents[2] / "reports" / "needs"), way_to_docs(Path("/"))
+    ('../../docs/', '')
+    """
+    tree, here = Path(__file__).resolve().parents[2], folder.resolve()
+    inside = here.is_relative_to(tree) and (tree / "docs" / "theory.md").is_file()
+    return f"{os.path.relpath(tree / 'docs', here)}/" if inside else ""
 
 
 def paired(notes: Sequence[Note]) -> list[tuple[str, str]]:
@@ -144,7 +170,7 @@ def write_index(folder: Path) -> None:
             raise InputError(f"cannot read {path}: {error}; run `hardness study report {path.parent}`") from error
         about = {"question": "", "figures": [], "role": "measured", "folder": path.parent.name} | summary
         studies.setdefault(about["role"], []).append(about)
-    write_text(folder / PAGE, render("index.html", docs="../docs/", studies=studies, page=PAGE))
+    write_text(folder / PAGE, render("index.html", docs=way_to_docs(folder), studies=studies, page=PAGE))
 
 
 def renew_index(folder: Path) -> None:
@@ -168,21 +194,24 @@ def render(
 ) -> str:
     """A template of this room, or of the folder `room`, as HTML, its terms marked.
 
-    Templates have the filters `thousands`, `decimals`, `cell`, `badge`, `description` and the given ones. `terms`
-    defines symbols of this page alone; `docs` is the way from the page to the folder of proofs, `home` that to the
-    index of all studies ("" if there is none).
+    Templates have the filters of `environment` and the given ones. `terms` defines symbols of this page alone; `docs`
+    is the way from the page to the folder of proofs, `home` that to the index of all studies ("" if there is none).
     """
+    found = environment(room)
+    found.filters |= dict(filters or {})
+    return glossary.mark(found.get_template(template).render(docs=docs, home=home, **context), terms, docs)
+
+
+def environment(room: Path | None = None) -> "Environment":
+    """The templates of this room, and of the folder `room` before them, with their filters."""
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
     loader = ChoiceLoader([*([FileSystemLoader(room)] if room else []), PackageLoader("hardness.report", ".")])
-    environment = Environment(
-        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
-    )
-    environment.filters |= {"thousands": thousands, "decimals": decimals, "cell": cell_text}
-    environment.filters |= {"description": description, "badge": lambda kinds: Markup(glossary.badge(kinds))}
-    environment.filters |= dict(filters or {})
-    return glossary.mark(environment.get_template(template).render(docs=docs, home=home, **context), terms, docs)
+    found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
+    found.filters |= {**FORMS, "cell": FORMS["plain"], "description": description}
+    found.filters |= {"badge": lambda kinds: Markup(glossary.badge(kinds))}
+    return found
 
 
 def description(text: str, length: int = 300) -> str:
@@ -212,39 +241,6 @@ def command(about: Mapping[str, Any]) -> str:
     return f"hardness study run {about.get('study', 'NAME')}{quick} --seed {about.get('seed', 0)}"
 
 
-def thousands(value: float | None) -> str:
-    """A count for people; an empty text for none.
-
-    >>> thousands(1234567.0), thousands(2.5), thousands(None)
-    ('1,234,567', '2.5', '')
-    """
-    if value is None:
-        return ""
-    return f"{value:,.0f}" if value >= 100 or value == int(value) else f"{value:.3g}"
-
-
-def cell_text(value: Any) -> str:
-    """A cell of a table as text: three digits are enough.
-
-    >>> cell_text(0.123456), cell_text(None), cell_text({64: 0.5})
-    ('0.123', '', '64: 0.5')
-    """
-    if value is None:
-        return ""
-    if isinstance(value, Mapping):
-        return ", ".join(f"{key}: {cell_text(item)}" for key, item in value.items())
-    return f"{value:.3g}" if isinstance(value, float) else str(value)
-
-
-def decimals(value: float | None, digits: int = 2) -> str:
-    """A number with a true minus sign; a dash for none.
-
-    >>> decimals(-1.239), decimals(None)
-    ('−1.24', '–')
-    """
-    return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
-
-
 def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
     """What made the rows: every provenance field with the values found, most frequent first."""
     found: dict[str, Counter[str]] = {}
@@ -257,8 +253,6 @@ def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
 def tree(rows: Iterable[Row]) -> str:
     """What the rows say of the source tree they were made from, as a sentence."""
     found = dict(origins(rows))
-    # Cells that a later commit added, run by the code of an earlier one, so that all pages stand on one commit.
-    later = "".join(f", some of them in cells that commit {grid} added to the grid" for grid in found.get("grid", []))
     match found.get("commit", []):
         case []:
             return ""
@@ -266,7 +260,7 @@ def tree(rows: Iterable[Row]) -> str:
             return "The rows were made by an installed package."
         case [commit]:
             changed = ", changed since" * commit.endswith("+")
-            return f"The rows were made at commit {commit.rstrip('+')}{changed}{later}."
+            return f"The rows were made at commit {commit.rstrip('+')}{changed}."
         case commits:
             return f"The rows were made at {len(commits)} commits."
 

@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Store
 from hardness.report.drawing import Drawing
-from hardness.report.report import Note, drawn, paired, publish, render, shared
-from hardness.statistics.verdict import Growth
+from hardness.report.report import Note, drawn, judged, paired, publish, render, shared
+
+if TYPE_CHECKING:
+    from hardness.statistics.verdict import Growth
 
 
 @dataclass(frozen=True)
@@ -31,7 +33,7 @@ def sections_page(
     lead: Sequence[str],
     sections: Sequence[Section],
     kinds: str = "",
-    growth: Mapping[str, Growth] | None = None,
+    growth: "Mapping[str, Growth] | None" = None,
 ) -> str:
     """Write a page of `lead` paragraphs and sections into `folder`; returns `verdict`. A function of the rows.
 
@@ -64,5 +66,7 @@ def sections_page(
         sections=shown,
         kinds=kinds,
     )
-    publish(store, folder, verdict, html, [drawing for section in sections for drawing in section.drawings], growth)
+    publish(
+        store, folder, verdict, html, [drawing for section in sections for drawing in section.drawings], judged(growth)
+    )
     return verdict

@@ -13,6 +13,7 @@ from hardness.engine.store import Store
 from hardness.engine.study import Study
 from hardness.errors import InputError, unknown
 from hardness.io.texts import shown
+from hardness.report.page import write
 from hardness.report.report import place
 
 # Where the house's studies are: one is imported when it is asked for, since all of them take seconds.
@@ -72,6 +73,11 @@ def get(name: str) -> Study:
         if not isinstance(found, Study):
             raise InputError(f"{name} is no study; a study is a hardness.engine.study.Study")
         return found
+    for study in studies.values():
+        if name in study.formerly:
+            raise InputError(
+                f"study {name} is part of {study.name} now ({study.formerly[name]}): `hardness study run {study.name}`"
+            )
     if name not in studies:
         raise unknown("study", name, [*studies, *UNLISTED])
     return studies[name]
@@ -83,6 +89,8 @@ def page(store: Store, folder: Path) -> str:
     if "seed" not in store.about:
         raise InputError(f"{store.path} does not say under which seed its rows were made; run the study again")
     try:
+        if study.page is None:
+            return write(study, store, folder)
         verdict = study.page(store, folder)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if isinstance(error, InputError):

@@ -14,7 +14,7 @@ import pytest
 
 from hardness import cli
 from hardness.engine.outcome import Outcome
-from hardness.engine.store import Row, Store
+from hardness.engine.store import Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.report import drawing as figures
@@ -73,15 +73,6 @@ def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with fill(folder / "rows.db") as store:
         assert catalog.page(store, folder).startswith("For statistical queries, yes, by theorem")
     return folder
-
-
-def test_cells_that_a_later_commit_added_are_told() -> None:
-    task = catalog.get("exponential-in-m").tasks(True)[0]
-    found = invented(task, np.random.default_rng(0))
-    rows = [Row(task, found, {"commit": "abc"} | own) for own in ({}, {"grid": "def"})]
-    said = "The rows were made at commit abc"
-    assert report.tree(rows[:1]) == f"{said}."
-    assert report.tree(rows) == f"{said}, some of them in cells that commit def added to the grid."
 
 
 def resolves(link: str, folder: Path, text: str) -> bool:

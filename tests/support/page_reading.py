@@ -39,7 +39,7 @@ class Reader(HTMLParser):
 
 def read(page: str) -> Reader:
     reader = Reader()
-    reader.feed(page.partition('<section class="glossary">')[0])
+    reader.feed(page.partition('<section class="glossary"')[0])
     reader.ids |= set(re.findall(r'<dt id="(.+?)"', page))
     return reader
 

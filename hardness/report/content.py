@@ -1,0 +1,205 @@
+"""What a study makes of its rows: numbers, figures and tables, as plain data that the kit draws and prints."""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+SERIES = ("points", "curve", "law", "lower bound", "upper bound")
+CENSORED = ("", "above", "below")  # where the truth lies
+
+
+@dataclass(frozen=True)
+class Axis:
+    """An axis: its label, whether it is logarithmic, and, where the data do not say it, ticks (with names) and ends."""
+
+    label: str
+    log: bool = False
+    ticks: Sequence[float] = ()
+    names: Sequence[str] = ()
+    low: float | None = None
+    high: float | None = None
+
+
+@dataclass(frozen=True)
+class Point:
+    """A value with its interval, if it has one. `censored`: the truth is only known to lie "above" or "below" it.
+
+    `hollow` marks a point that holds for a part of its runs. `tip` is what hovering shows; without one, the series
+    and the numbers. `note` is written beside the point.
+    """
+
+    x: float
+    y: float
+    low: float | None = None
+    high: float | None = None
+    censored: str = ""
+    hollow: bool = False
+    tip: str = ""
+    note: str = ""
+
+    def __post_init__(self) -> None:
+        if self.censored not in CENSORED:
+            raise ValueError(f"censored must be one of {CENSORED}, got {self.censored!r}")
+
+
+@dataclass(frozen=True)
+class Series:
+    """Points of one label: everything of that label in a figure looks the same.
+
+    `kind`: "points" (markers, joined unless `join` is false; a censored point is never joined), "curve" (a line alone),
+    "law" (a fitted or predicted line), "lower bound" and "upper bound" (lines whose ticks point to the side on which
+    the truth lies). `style` fixes colour and marker by number, so that several figures agree; `dashed` tells two
+    series of one style apart.
+    """
+
+    label: str
+    points: Sequence[Point]
+    kind: str = "points"
+    join: bool = True
+    style: int | None = None
+    dashed: bool = False
+
+    def __post_init__(self) -> None:
+        if self.kind not in SERIES:
+            raise ValueError(f"kind must be one of {SERIES}, got {self.kind!r}")
+
+
+def line(label: str, points: Sequence[tuple[float, float]], kind: str = "curve", **more: Any) -> Series:
+    """A series of bare points (x, y): a curve, a law or a bound.
+
+    >>> line("8τ²(N−1)", [(2, 7.0), (3, 36.4)], "lower bound").points[1].y
+    36.4
+    """
+    return Series(label, [Point(x, y) for x, y in points], kind, **more)
+
+
+@dataclass(frozen=True)
+class Panel:
+    """A part of a figure. Axes of its own are not shared with the other panels."""
+
+    title: str
+    series: Sequence[Series]
+    x: Axis | None = None
+    y: Axis | None = None
+
+
+@dataclass(frozen=True)
+class Curves:
+    """Panels of series over common axes. `caption` stands below, `seen` says what is to be seen to who cannot see it.
+
+    `kinds` are the kinds of its statements: words of `hardness.report.glossary.KINDS` with blanks between them.
+    """
+
+    name: str
+    panels: Sequence[Panel]
+    x: Axis
+    y: Axis
+    caption: str
+    seen: str
+    kinds: str = "measured"
+    columns: int = 3
+    height: float = 2.3  # inches of a panel
+
+
+@dataclass(frozen=True)
+class Region:
+    """A panel of a `Bracket`: below `floor` nothing is possible, above `reached` everything is, between is open.
+
+    Both are points (x, y) in order of x. From `barred[0]` to `barred[1]` nothing is possible at any height. `series`
+    are drawn over the regions.
+    """
+
+    title: str
+    floor: Sequence[tuple[float, float]]
+    reached: Sequence[tuple[float, float]]
+    series: Sequence[Series] = ()
+    barred: tuple[float, float] | None = None
+    x: Axis | None = None
+    y: Axis | None = None
+
+
+@dataclass(frozen=True)
+class Bracket:
+    """Maps of what is impossible, open and reached, over common axes; words as of `Curves`."""
+
+    name: str
+    panels: Sequence[Region]
+    x: Axis
+    y: Axis
+    caption: str
+    seen: str
+    kinds: str = "proved measured"
+    columns: int = 3
+    height: float = 2.3
+
+
+@dataclass(frozen=True)
+class Field:
+    """A field of a `HeatMap`: a status of `hardness.report.heatmap.FILLS`, or a `shade` from 0 (light) to 1 (dark)."""
+
+    row: str
+    column: str
+    status: str = ""
+    shade: float | None = None
+    text: str = ""
+    tip: str = ""
+
+
+@dataclass(frozen=True)
+class HeatMap:
+    """Categories against categories: one panel a title of `panels`, side by side as far as the page is wide.
+
+    Rows and columns stand in the order in which they first occur, or as `rows` lists them. `labels` says what a status
+    means where its usual words do not fit. Words as of `Curves`.
+    """
+
+    name: str
+    panels: Mapping[str, Sequence[Field]]
+    caption: str
+    seen: str
+    x: str = ""
+    rows: Sequence[str] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+    kinds: str = "measured"
+
+
+Figure = Curves | Bracket | HeatMap
+
+
+@dataclass(frozen=True)
+class Column:
+    """A column of a table: the key of its values, its heading, of which kind they are, and how they are written.
+
+    `form` is a name of `hardness.report.rounding.FORMS` ("thousands", "at_least", …), or a function to text.
+    """
+
+    key: str
+    head: str = ""
+    kind: str = ""
+    form: str | Callable[[Any], str] = "plain"
+
+
+@dataclass(frozen=True)
+class Table:
+    """Rows as mappings, shown by `columns`, or all their values in order of appearance if there are none."""
+
+    caption: str
+    rows: Sequence[Mapping[str, Any]]
+    columns: Sequence[Column] = ()
+
+
+@dataclass(frozen=True)
+class Content:
+    """All that a page shows of its rows: JSON-able `numbers`, `figures`, and `tables` by name.
+
+    `missing` says in one sentence why the rows do not answer the question, if they do not: it then stands for the
+    headline, and figures and tables for the text. `terms` defines symbols that only this page uses. `growth` is what
+    the summary keeps of judged series, by name.
+    """
+
+    numbers: Mapping[str, Any] = field(default_factory=dict)
+    figures: Sequence[Figure] = ()
+    tables: Mapping[str, Table] = field(default_factory=dict)
+    missing: str = ""
+    terms: Mapping[str, str] = field(default_factory=dict)
+    growth: Mapping[str, Any] = field(default_factory=dict)

@@ -1,0 +1,268 @@
+"""The page kit: figures that can be read in grey and at a column's width, templates that are held to their form."""
+
+import json
+import re
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from matplotlib.colors import to_rgb
+from matplotlib.text import Text
+
+from hardness.cli import run
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store, merge
+from hardness.engine.task import Task
+from hardness.errors import InputError
+from hardness.report import (
+    Axis,
+    Bracket,
+    Column,
+    Content,
+    Curves,
+    Field,
+    HeatMap,
+    Panel,
+    Point,
+    Region,
+    Series,
+    Table,
+    draw,
+    line,
+    write,
+)
+from hardness.report.content import Figure
+from hardness.report.curves import WIDTH
+from hardness.report.glossary import KINDS
+from hardness.report.heatmap import FILLS
+from hardness.report.report import words as read
+from hardness.studies import catalog
+
+POINTS = [Point(d, d**3, low=d**2.9, high=d**3.1) for d in (8, 10, 12, 16)]
+CENSORED = [*POINTS, Point(20, 9000, censored="above"), Point(24, 20_000), Point(28, 8000, censored="below")]
+SEVERAL = [
+    Series("solved", CENSORED),
+    Series("of odd size, which has a long name", [replace(p, y=2 * p.y, hollow=True) for p in POINTS], dashed=True),
+    line("needed", [(8, 100), (28, 5000)], "lower bound"),
+    line("enough", [(8, 1000), (28, 50_000)], "upper bound"),
+    line("law", [(8, 500), (28, 20_000)], "law"),
+]
+FLOOR = [(2.0, 9.0), (4.0, 5.0), (6.0, 3.0)]
+CURVES = Curves("costs", [Panel(f"m = {m}", SEVERAL) for m in range(4)], Axis("d", True), Axis("examples", True),
+                "Examples against d.", "Lines rise.")  # fmt: skip
+REGIONS = [Region(f"m = {m}", FLOOR, [(x, y + 1) for x, y in FLOOR], SEVERAL[:1], (1.0, 2.0)) for m in range(4)]
+BRACKET = Bracket("map", REGIONS, Axis("log₂ 1/τ"), Axis("log₂ q", low=0.0), "A map.", "It falls.")
+STATUSES = list(FILLS)
+FIELDS = [
+    Field(f"learner {i}", f"m = {m}", STATUSES[(i + m) % len(FILLS)], text="12/20\n1.1M")
+    for i in range(8)
+    for m in range(5)
+]
+HEAT = HeatMap("board", {"parity": FIELDS, "nice": [Field("a", "1", shade=0.7, text="x")]}, "Who.", "Few.", x="m")
+FIGURES: list[Figure] = [CURVES, replace(CURVES, name="one", panels=CURVES.panels[:1]), BRACKET, HEAT]
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_no_label_is_below_eight_points_at_a_column_s_width(figure: Figure) -> None:
+    drawing = draw(figure)
+    svg = drawing.save("svg").decode()
+    assert drawing.figure.get_figwidth() <= WIDTH <= 7.25
+    texts = [text for text in drawing.figure.findobj(Text) if text.get_visible() and text.get_text().strip()]
+    assert len(texts) > 5
+    assert min(text.get_fontsize() for text in texts) >= 8
+    assert not any("$" in text.get_text() for text in texts)  # exponents would be small print
+    assert min(float(size) for size in re.findall(r"font(?:-size)?: ?([\d.]+)px", svg)) >= 8
+    assert drawing.save("pdf").startswith(b"%PDF")
+
+
+@pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
+def test_the_same_data_are_the_same_bytes_and_are_told_to_who_does_not_see_them(figure: Figure) -> None:
+    one, two = draw(figure), draw(figure)
+    assert [one.save(kind) for kind in ("svg", "pdf")] == [two.save(kind) for kind in ("svg", "pdf")]
+    assert one.alt.startswith(f"{figure.seen} {figure.caption}")
+    assert one.inline().count("<title>") == len(one.tips) > 0
+
+
+def joined(drawing_of: Figure) -> list[list[float]]:
+    """The x of every line with a stroke in the first panel."""
+    axes = draw(drawing_of).figure.axes[0]
+    return [list(map(float, one.get_xdata())) for one in axes.lines if one.get_linestyle() != "None"]
+
+
+def test_a_censored_point_is_never_joined() -> None:
+    alone = replace(CURVES, panels=[Panel("", [Series("solved", CENSORED)])])
+    assert [x for x in joined(alone) if x] == [[8, 10, 12, 16], [24]]
+    assert not any(joined(replace(alone, panels=[Panel("", [Series("solved", POINTS, join=False)])])))
+    marks = [one.get_marker() for one in draw(alone).figure.axes[0].lines if one.get_linestyle() == "None"]
+    assert marks == ["o", "o", "o", "o", "^", "o", "v"]
+
+
+def test_a_lower_bound_is_never_drawn_as_an_upper_one() -> None:
+    lines = {one.get_label(): one for one in draw(CURVES).figure.legends[0].get_lines()}
+    low, high = lines["needed"], lines["enough"]
+    assert (low.get_marker(), high.get_marker()) == (2, 3)  # matplotlib's TICKUP and TICKDOWN
+    assert low._dash_pattern != high._dash_pattern
+    assert {"only known to be larger", "only known to be smaller"} <= set(lines)
+    for wrong in ({"kind": "bound"}, {"kind": "Lower bound"}):
+        with pytest.raises(ValueError, match="kind must be one of"):
+            Series("x", [], **wrong)
+    with pytest.raises(ValueError, match="censored must be one of"):
+        Point(1, 2, censored="up")
+
+
+def grey(color: str) -> float:
+    return sum(part * weight for part, weight in zip(to_rgb(color), (0.299, 0.587, 0.114), strict=True))
+
+
+def test_statuses_and_series_are_told_apart_in_grey() -> None:
+    """Two fills differ in shade by an eighth of the way from black to white, or in pattern; two series in marker."""
+    for one, other in combinations(FILLS.values(), 2):
+        assert one.hatch != other.hatch or abs(grey(one.face) - grey(other.face)) > 1 / 8, (one, other)
+        assert abs(grey(one.face) - grey(one.ink)) > 0.45
+    several = [Series(f"s = {s}", POINTS, style=s) for s in range(7)]
+    entries = draw(replace(CURVES, panels=[Panel("", several)])).figure.legends[0].get_lines()
+    assert len({entry.get_marker() for entry in entries}) == 7
+
+
+LEAD = '[proved] [measured] At least {{ n.least | at_least }} queries by {{ n.who }}.\n\n{{ figure("costs") }}\n'
+TEXT = (
+    LEAD
+    + """
+## What was done
+
+[identity] It takes τ and theory 2.7.
+
+{{ table("cells") }}
+
+## Statistics for referees
+
+Folded."""
+)
+COLUMNS = [Column("m"), Column("q", "queries", "proved", "at_least"), Column("N", form="at_least_power")]
+CELLS = Table("Cells", [{"m": 2, "q": 51.84, "N": 7.06}], COLUMNS)
+CONTENT = Content({"least": 51.84, "who": "a <b>*bold*</b> [x](y)\n\n# one"}, [CURVES], {"cells": CELLS})
+Pages = Callable[..., tuple[str, str]]
+
+
+@pytest.fixture
+def page(tmp_path: Path) -> Pages:
+    """Headline and page of a content and a template, of one solved trial or of none."""
+
+    def made(content: Content = CONTENT, text: str = TEXT, trials: int = 1) -> tuple[str, str]:
+        (tmp_path / "page.md").write_text(text)
+
+        def of(rows: Sequence[Row]) -> Content:
+            return content
+
+        study = replace(catalog.get("needs"), name="demo", question="Is it so?", page=None, content=of,
+                        template=tmp_path / "page.md")  # fmt: skip
+        (tmp_path / "rows.db").unlink(missing_ok=True)
+        with Store(tmp_path / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
+            store.made_by("hardness study run demo --only 'a b'")
+            for i in range(trials):
+                store.plan([task := Task("parity", {}, {}, {}, i)])
+                store.add(task, Outcome("solved", 1), {"commit": "abc"})
+            return write(study, store, tmp_path), (tmp_path / "index.html").read_text()
+
+    return made
+
+
+def test_a_template_makes_a_page_of_the_owed_parts_in_their_order(page: Pages, tmp_path: Path) -> None:
+    headline, html = page()
+    assert headline == "At least 51.8 queries by a <b>*bold*</b> [x](y) # one."
+    parts = ["<h1>Is it so?", '<div class="verdict">', "<svg", "<h2>What was done", 'class="kind identity"', "<table"]
+    parts += ["<details>", "Folded.", "Words and symbols on this page", "hardness study run demo --only &#39;a b&#39;"]
+    order = [html.index(part) for part in [*parts, "<h2>Provenance"]]
+    assert order == sorted(order)
+    assert '51.8</td><td data-value="7.06">2^7</td>' in html
+    summary = json.loads((tmp_path / "summary.json").read_text())
+    assert {"study", "question", "verdict", "planned", "statuses", "commits"} <= set(summary)
+    assert summary["verdict"] == headline
+    assert summary["numbers"]["least"] == 51.84  # not rounded
+    assert summary["made_by"] == ["hardness study run demo --only 'a b'"]
+
+
+def test_no_link_of_a_page_outside_the_tree_is_dead(page: Pages, tmp_path: Path) -> None:
+    _, html = page()
+    links = re.findall(r'(?:href|src)="([^"]+)"', re.sub(r"(?s)<svg.*?</svg>", "", html))
+    assert links.count("#words") == 1
+    assert "theory 2.7" in read(html)
+    for link in links:
+        file, _, part = link.partition("#")
+        assert (tmp_path / file).is_file() if file else f'id="{part}"' in html, link
+
+
+def test_a_headline_of_more_than_fifty_words_is_refused(page: Pages) -> None:
+    assert page(text="word " * 50)[0].count("word") == 50
+    with pytest.raises(InputError, match="headline of study demo has 51 words; shorten it to 50"):
+        page(text="[proved] " + "word " * 51)
+
+
+@pytest.mark.parametrize(("text", "said"), [
+    ("{{ n.most }}", "page.md of study demo: .*most"),
+    ('One.\n\n{{ figure("cost") }}', "study demo has no figure 'cost'; it has costs"),
+    ('One.\n\n{{ table("cell") }}', "study demo has no table 'cell'; it has cells"),
+    ("{{ n.least | round_up }}", "page.md of study demo: .*round_up"),
+])  # fmt: skip
+def test_a_template_that_asks_for_what_is_not_there_is_answered_in_one_line(page: Pages, text: str, said: str) -> None:
+    with pytest.raises(InputError, match=said) as caught:
+        page(text=text)
+    assert "\n" not in str(caught.value)
+
+
+def test_rows_that_do_not_answer_show_what_there_is(page: Pages) -> None:
+    headline, html = page(replace(CONTENT, missing="No game of 3 was won <yet>."))
+    assert headline == "No game of 3 was won <yet>."
+    assert "<svg" in html and "<table" in html and "What was done" not in html  # noqa: PT018
+    headline, html = page(trials=0)
+    assert headline == "No trial has been run."
+    assert "<svg" not in html
+
+
+def test_every_template_has_the_owed_sections() -> None:
+    templates = [
+        path for room in ("hardness", "learner") for path in Path(__file__).parents[2].glob(f"{room}/studies/*/page.md")
+    ]
+    for path in templates:
+        text = path.read_text()
+        lead, *sections = re.split(r"(?m)^## ", text)
+        kinds = "|".join(KINDS)
+        assert re.match(rf"\[({kinds})\]", lead), path  # a headline of a stated kind
+        assert lead.count("{{ figure(") == 1, path  # the one that could refute it
+        assert sections[0].startswith("What was done"), path
+        assert len(re.split(r"\n\s*\n", sections[0].strip())) == 3, path  # its heading and two paragraphs
+        assert sections[-1].startswith("Statistics for referees"), path
+
+
+def test_the_command_that_made_the_rows_is_told_and_joined_in_a_merge(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whatever changes the rows, in one order; not where they lie or who runs them."""
+    tasks = [Task("parity", {}, {"kind": "game", "strategy": "flat"}, {}, i) for i in range(4)]
+    tiny = replace(
+        catalog.get("needs"), name="tiny", page=None, content=lambda rows: Content(missing="Nothing."),
+        tasks=lambda quick: tasks, seconds=lambda task: 1.0, trial=lambda task, root, guard: Outcome("solved", 1),
+    )  # fmt: skip
+    monkeypatch.setitem(catalog.STUDIES, "tiny", tiny)
+    for part in ("1/2", "2/2"):
+        out = str(tmp_path / part[0])
+        options = ["--shard", part, "--workers", "0", "--out", out, "--quick", "tiny", "--only", "flat"]
+        assert run(["study", "run", *options]) == run(["study", "report", out]) == 0
+    said = [f"hardness study run tiny --quick --shard {part} --only flat" for part in ("1/2", "2/2")]
+    assert said[0] in (tmp_path / "1" / "index.html").read_text()
+    merge([tmp_path / "1" / "rows.db", tmp_path / "2" / "rows.db"], tmp_path / "whole.db")
+    with Store(tmp_path / "whole.db") as store:
+        assert store.commands == said
+        assert set(store.about) == {"study", "seed", "quick"}
+
+
+def test_an_old_name_says_where_its_question_went(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = replace(catalog.get("needs"), formerly={"old-one": "what so many heads buy"})
+    monkeypatch.setitem(catalog.STUDIES, "needs", study)
+    assert run(["study", "run", "old-one"]) == 2
+    said = capsys.readouterr().err
+    assert said == "error: study old-one is part of needs now (what so many heads buy): `hardness study run needs`\n"

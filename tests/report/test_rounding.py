@@ -1,0 +1,59 @@
+"""Bounds in print: never on the wrong side of what they bound, and no further from it than their last digit."""
+
+from fractions import Fraction
+from math import inf
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness.report.rounding import FORMS, at_least, at_least_power, at_most, at_most_power, bounded
+
+FLOATS = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
+NUMBERS = FLOATS | st.integers(-(10**400), 10**400) | st.fractions()
+
+
+def meant(value: float | Fraction) -> Fraction:
+    return Fraction(repr(value)) if isinstance(value, float) else Fraction(value)
+
+
+def read(text: str) -> Fraction:
+    """What a printed number says."""
+    return Fraction(text.replace(",", "").replace("−", "-"))
+
+
+@given(NUMBERS, st.integers(1, 6))
+def test_a_printed_bound_is_on_the_right_side_and_near(value: float | Fraction, digits: int) -> None:
+    below, above = read(at_least(value, digits)), read(at_most(value, digits))
+    assert below <= meant(value) <= above
+    coarsest = max(1, abs(meant(value))) if abs(meant(value)) >= 1 else abs(meant(value))
+    assert above - below <= coarsest * Fraction(10, 10**digits) * 10 or above - below <= 1
+    assert (below == above) == (below == meant(value))
+
+
+@given(st.floats(0, 1e6), st.integers(0, 4))
+def test_a_printed_logarithm_is_on_the_right_side_and_within_one_place(log2: float, places: int) -> None:
+    below, above = (
+        read(text.removeprefix("2^")) for text in (at_least_power(log2, places), at_most_power(log2, places))
+    )
+    assert below <= meant(log2) <= above
+    assert above - below <= Fraction(1, 10**places)
+
+
+@given(st.integers(-(10**30), 10**30))
+def test_whole_numbers_stand_whole(value: int) -> None:
+    assert at_least(value) == at_most(value) == f"{value:,}".replace("-", "−")
+
+
+def test_the_bounds_that_pages_once_rounded_up() -> None:
+    """2^199.508 and 2^199.567 are not 2^200, nor 2^131.58 and 2^124.94 2^132 and 2^125, 51.8 52, 1.05 1.1."""
+    assert [at_least_power(x, 0) for x in (199.508, 199.567, 131.58, 124.94)] == ["2^199", "2^199", "2^131", "2^124"]
+    assert (at_least_power(199.508), at_least(51.8, 2), at_least(1.05, 2)) == ("2^199.5", "51", "1")
+
+
+def test_what_is_no_number_is_said_so() -> None:
+    assert (at_least(None), at_least(inf), at_most(-inf), at_least(0.0)) == ("–", "∞", "−∞", "0")
+    for value in (float("nan"), "many"):
+        with pytest.raises(ValueError, match=r"Fraction|float"):
+            bounded(value, up=True)
+    assert {"at_least", "at_most", "at_least_power", "at_most_power"} <= set(FORMS)
