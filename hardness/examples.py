@@ -22,6 +22,9 @@ from hardness.tokens import Words as Words
 from hardness.tokens import pack as pack
 from hardness.tokens import unpack as unpack
 
+KINDS = {"X": "int8", "Y": "float64"}  # columns of a .parquet file
+ARRAYS = "datasets.features.features.Array2DExtensionType"
+
 
 @dataclass(frozen=True)
 class Examples:
@@ -135,15 +138,29 @@ def _write_parquet(
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-    size = shape[1] * shape[2]
-    schema = pa.schema(
-        [("X", pa.list_(pa.int8(), size)), ("Y", pa.list_(pa.float64(), size))],
-        metadata={"public": note, "shape": json.dumps(shape[1:])},
-    )
+
+    def lists(flat: NDArray[Any]) -> Any:
+        """Entries (n, k, d) as n lists of k lists of d."""
+        found = pa.array(flat.ravel())
+        for sizes in (shape[2], shape[1]):
+            found = pa.ListArray.from_arrays(pa.array(np.arange(0, len(found) + 1, sizes), pa.int32()), found)
+        return found
+
+    def column(name: str, kind: str) -> Any:
+        """A column that Hugging Face `datasets` reads as its Array2D, and whoever has it not as lists of lists."""
+        named = {"ARROW:extension:name": ARRAYS, "ARROW:extension:metadata": json.dumps([shape[1:], kind])}
+        return pa.field(name, pa.list_(pa.list_(pa.type_for_alias(kind))), metadata=named)
+
+    columns = {name: {"_type": "Array2D", "shape": shape[1:], "dtype": kind} for name, kind in KINDS.items()}
+    stated = {
+        "public": note,
+        "shape": json.dumps(shape[1:]),
+        "huggingface": json.dumps({"info": {"features": columns}}),
+    }
+    schema = pa.schema([column(*pair) for pair in KINDS.items()], metadata=stated)
     with pq.ParquetWriter(path, schema) as writer:
         for chunk in chunks():
-            columns = [pa.FixedSizeListArray.from_arrays(pa.array(flat.ravel()), size) for flat in (chunk.X, chunk.Y)]
-            writer.write_table(pa.table(columns, schema=schema))
+            writer.write_table(pa.table([lists(getattr(chunk, name)) for name in KINDS], schema=schema))
 
 
 def read(path: Path) -> tuple[Examples, dict[str, Any]]:
@@ -183,12 +200,12 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
             shape = schemas.parse(meta[b"shape"], f"`shape` of {path}")
             if not (isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n > 0 for n in shape)):
                 raise InputError(f"{path} has no shape of tokens: make it anew")
-            for name, kind in (("X", pa.int8()), ("Y", pa.float64())):
-                if not pa.types.is_fixed_size_list(kinds[name]) or kinds[name].value_type != kind:
-                    raise InputError(f"{path} holds no lists of {kind} in {name}: make it anew")
+            for name, kind in KINDS.items():
+                if not _nested(kinds[name], pa.type_for_alias(kind)):
+                    raise InputError(f"{path} holds no lists of lists of {kind} in {name}: make it anew")
             afford(20.0 * file.metadata.num_rows * shape[0] * shape[1], str(path), "read it in parts")
             table = file.read(["X", "Y"])
-            X, Y = (np.asarray(table[name].combine_chunks().flatten()).reshape(-1, *shape) for name in ("X", "Y"))
+            X, Y = (_entries(table[name].chunks, shape) for name in KINDS)
             return X, Y, meta[b"public"].decode()
     except InputError:
         raise
@@ -199,3 +216,22 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
         raise InputError(
             f"{path} is not an examples file of `hardness sample` ({shown(error)}): make it anew"
         ) from error
+
+
+def _nested(kind: Any, leaf: Any) -> bool:
+    """Whether a type of columns is that of lists of lists of `leaf`."""
+    lists = getattr(kind, "storage_type", kind)  # where `datasets` is loaded, a type of its own wraps them
+    inner: Any = getattr(lists, "value_type", None)
+    return all(str(each).startswith("list<") for each in (lists, inner)) and bool(inner.value_type == leaf)
+
+
+def _entries(chunks: list[Any], shape: list[int]) -> NDArray[Any]:
+    """Lists of lists, chunk by chunk, as an array (n, k, d). Raises `ValueError` for lists of other lengths."""
+    parts = []
+    for chunk in chunks:
+        rows = getattr(chunk, "storage", chunk)
+        tokens = rows.flatten()
+        if [each.value_lengths().unique().to_pylist() for each in (rows, tokens)] != [[size] for size in shape]:
+            raise ValueError(f"its rows are not {shape[0]} lists of {shape[1]}")
+        parts.append(np.asarray(tokens.flatten()).reshape(len(rows), *shape))
+    return np.concatenate(parts)

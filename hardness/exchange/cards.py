@@ -23,12 +23,15 @@ configs:
 {count} examples of a multi-head attention layer of the family `{family}`, drawn by attention-hardness {version}. The
 layer is hidden; nothing here but the labels depends on it.
 
-Each line holds `X`, {size} signs, and `Y`, {size} real numbers: {k} tokens of {d} features, row by row.
+Each row holds `X`, signs, and `Y`, real numbers, both of shape ({k}, {d}): {k} tokens of {d} features. In this folder:
 
 ```python
+import numpy as np
 from datasets import load_dataset
-rows = load_dataset("{data_format}", data_files="{data}", split="train").with_format("numpy")
-X, Y = rows["X"].reshape(-1, {k}, {d}), rows["Y"].reshape(-1, {k}, {d})
+
+rows = load_dataset("parquet", data_files="{data}", split="train")
+rows = rows.with_format("numpy", dtype=np.float64)  # its own default would round Y to 32 bits
+X, Y = rows[:]["X"].astype(np.int8), rows[:]["Y"]  # ({count}, {k}, {d}) each
 ```
 {shape}
 Public parameters:
@@ -64,8 +67,8 @@ def dataset(source: str | Path, out: str | Path) -> Path:
         shutil.copyfile(regular(source / name), out / name)
     text = TEXT.format(
         licence=LICENCE.lower(), name=f"{public['family']} of {public.get('heads')} heads, d = {d}", data=DATA,
-        data_format="parquet", count=n, family=public["family"], version=public.get("package_version", ""), size=k * d,
-        k=k, d=d, public=json.dumps(public, indent=1, sort_keys=True), challenge=ASKED if challenge else "",
+        count=n, family=public["family"], version=public.get("package_version", ""), k=k, d=d,
+        public=json.dumps(public, indent=1, sort_keys=True), challenge=ASKED if challenge else "",
         shape=STRUCTURED.format(**public) if "A" in public else "",
     )  # fmt: skip
     write_text(out / CARD, text)

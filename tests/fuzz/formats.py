@@ -166,7 +166,10 @@ def parquet(rng: Rng, folder: Path) -> Lines:
         write(path, X.shape, lambda: iter([made().examples(12, 1)]), public)
         path.write_bytes(damaged(rng, path.read_bytes()))
     else:
-        columns: dict[str, Any] = {"X": X.reshape(12, -1).tolist(), "Y": Y.reshape(12, -1).tolist()}
+        columns: dict[str, Any] = {
+            name: pa.array(values.tolist(), pa.list_(pa.list_(pa.type_for_alias(kind))))
+            for name, values, kind in (("X", X, "int8"), ("Y", Y, "float64"))
+        }
         match int(rng.integers(4)):
             case 0:
                 meta["public"] = text(changed(rng, public))
