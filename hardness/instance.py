@@ -205,7 +205,7 @@ class Instance:
         if self.family.hypothesis.startswith(UNSTATED):
             yield Check("hypothesis", False, self.family.hypothesis)
         if (concepts := self.family.concepts()) is not None:
-            wrong = disagreement(self.family, self.teacher, self.secret)
+            wrong = disagreement(self.family, concepts, self.teacher, self.secret)
             yield Check("concepts", wrong is None, wrong or f"labels are those of {concepts.label} on random inputs")
 
 

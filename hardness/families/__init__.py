@@ -102,16 +102,13 @@ def options_of(family: Family) -> list[str]:
     """
     found = []
     defaults = {f.name: f.default for f in fields(cast(Any, family))}
-    for name, given in parameters(family).items():
-        match given:
-            case None:
-                pass
-            case True:
-                found.append(option(name))
-            case False:
-                found += [] if defaults[name] is False else [option(f"no_{name}")]
-            case value:
-                found.append(f"{option(name)} {quote(str(value))}")
+    for name, value in parameters(family).items():
+        if value is True:
+            found.append(option(name))
+        elif value is False and defaults[name] is not False:
+            found.append(option(f"no_{name}"))
+        elif value is not None and value is not False:
+            found.append(f"{option(name)} {quote(str(value))}")
     return found
 
 

@@ -115,8 +115,8 @@ def _redefined(cls: type, stater: type) -> list[str]:
     return [name for name in kept if getattr_static(cls, name) is not getattr_static(stater, name)]
 
 
-def disagreement(family: Family, teacher: Teacher, secret: Secret) -> str | None:
-    """How labels differ from those of the family's concept class on random inputs; None if they agree or it has none.
+def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: Secret) -> str | None:
+    """How labels differ from those of a concept class on random inputs; None if they agree.
 
     They must be x_a[0] (A + g) on row a, column 0, where z_0 != 0, g being what the class says of the secret, and
     x_a[0] C elsewhere, with numbers A and C, and 0 in all other columns. Of labels that are wrong on a share p of all
@@ -125,14 +125,11 @@ def disagreement(family: Family, teacher: Teacher, secret: Secret) -> str | None
     >>> from hardness.families.parity import Parity
     >>> parity = Parity(dim=8, heads=2)
     >>> secret, other = ({"support": np.array(places)} for places in ([1, 2], [1, 3]))
-    >>> disagreement(parity, parity.realize(secret), secret) is None
+    >>> disagreement(parity, parity.sets, parity.realize(secret), secret) is None
     True
-    >>> disagreement(parity, parity.realize(secret), other)
+    >>> disagreement(parity, parity.sets, parity.realize(secret), other)
     'labels differ from those of parity of 2 out of 7 bits on 24% of 4096 random inputs'
     """
-    concepts = family.concepts()
-    if concepts is None:
-        return None
     count = min(COMPARED, max(32, 2**20 // family.dim))
     words = TokenStream(0, family.tokens, family.dim).packed(0, count)
     X, Y = unpack(words, family.dim), family.labels(teacher, words, np.full(count, 0.5))
@@ -187,9 +184,8 @@ def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) ->
     hardness.errors.InputError: the secret's w must be <i8 of shape (4,), got <i8 of shape (3,)
     """
     if secret.keys() != shapes.keys():
-        raise InputError(
-            f"the secret must hold {', '.join(shapes)}, got {shown(', '.join(sorted(secret)) or 'nothing')}"
-        )
+        got = shown(", ".join(sorted(secret)) or "nothing")
+        raise InputError(f"the secret must hold {', '.join(shapes)}, got {got}")
     for name, (kind, shape) in shapes.items():
         array = secret[name]
         if (array.dtype.str, array.shape) != (kind, shape):

@@ -116,9 +116,5 @@ class Nested(Family):
         return [
             ("secret", bool(inside), f"{self.size} distinct coordinates in 1..{self.dim - 1}"),
             ("chain", nested, f"nested sets that grow by {', '.join(map(str, self.blocks))}"),
-            (
-                "certificate",
-                not any(rests),
-                f"theorem 1.2 for {len(sizes)} parities, residual {max(rests)}",
-            ),
+            ("certificate", not any(rests), f"theorem 1.2 for {len(sizes)} parities, residual {max(rests)}"),
         ]

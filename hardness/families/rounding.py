@@ -91,7 +91,8 @@ class Rounding(Family):
     def concepts(self) -> RoundingConcepts | None:
         """The labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
 
-        Theory 2.6 is about uniform secrets and labels whose shape does not depend on them: nothing for exact mode.
+        Theory 2.6 is about uniform secrets and labels whose A and C do not depend on them: nothing for exact mode. The
+        instances without `heads` are not quite of this class either: A and C tell the number of their heads mod p.
         """
         if self.weight is not None or self.exact:
             return None
@@ -210,8 +211,7 @@ class Rounding(Family):
             error, bound = gadget.saturation_error(teacher), 1e-15 * self.levels
             checks.append(("certificate", error <= bound, f"labels within {error:.1e} of their cells' values"))
         words = TokenStream(seed=0, tokens=2, dim=self.dim).packed(0, 4096)
-        X = unpack(words, self.dim).astype(np.int64)
-        public = gadget.public_vectors(X, self.gadget)
+        public = gadget.public_vectors(unpack(words, self.dim).astype(np.int64), self.gadget)
         found = np.rint(teacher.value(teacher.levels(words)) - teacher.offset)  # exact mode rounds A once more
         right = self._ideal(modular.inner(public, w, q)) == found
         from scipy.special import bdtrc

@@ -30,7 +30,7 @@ def _class_of_family(family: Family) -> Concepts:
         raise InputError(f"{type(family).__name__} has no concept class to ask about; parity and rounding do")
     if not type(family).__module__.startswith("hardness."):  # tests hold the lab's own labels to their classes
         secret = family.draw(np.random.default_rng(0))
-        if wrong := disagreement(family, family.realize(secret), secret):
+        if wrong := disagreement(family, found, family.realize(secret), secret):
             raise InputError(f"{type(family).__name__} is not played: its {wrong}; mend its `concepts`")
     return found
 

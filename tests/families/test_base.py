@@ -182,12 +182,12 @@ def test_labels_of_the_lab_are_those_of_its_concept_classes(drawn):
     rng = np.random.default_rng(seed)
     secret, other = family.draw(rng), family.draw(rng)
     teacher = family.realize(secret)
-    assert disagreement(family, teacher, secret) is None
-    (place,) = secret
-    concepts, tokens = family.concepts(), np.random.default_rng(0).choice([-1, 1], (200, 2, family.dim))
+    concepts = family.concepts()
+    assert disagreement(family, concepts, teacher, secret) is None
+    tokens = np.random.default_rng(0).choice([-1, 1], (200, 2, family.dim))
     tokens[:, 1, 0] = -tokens[:, 0, 0]
     differ = (concepts.target(secret, tokens) != concepts.target(other, tokens)).mean()
-    assert (disagreement(family, teacher, other) is not None) >= (differ > 0.05), place
+    assert (disagreement(family, concepts, teacher, other) is not None) >= (differ > 0.05)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +209,7 @@ def test_labels_that_are_nearly_right_are_not(change):
 
     family = Changed(dim=9, heads=3)
     secret = family.draw(np.random.default_rng(0))
-    told = disagreement(family, family.realize(secret), secret)
+    told = disagreement(family, family.concepts(), family.realize(secret), secret)
     assert told is not None
     assert f"of {COMPARED} random inputs" in told
 
