@@ -67,7 +67,8 @@ def learn(
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
     told = (heads, instance.heads, state % 2**32)
     guest, tell, chosen = stranger("learner", name), progress or (lambda line: None), dict(options or {})
-    payload: dict[str, Any] = {"status": "error", "learner": name, "options": chosen, "train_examples": count}
+    payload: dict[str, Any] = {"status": "error", "learner": name, "train_examples": count}
+    payload |= {"options": chosen} if chosen else {}
     started = time.perf_counter()
     try:
         if guest:
