@@ -39,8 +39,8 @@ def points(kind: str) -> Mapping[str, EntryPoint]:
 def names(kind: str, house: bool = False) -> list[str]:
     """The registered names of a kind, in order; with `house`, those of this distribution: what shipped grids hold.
 
-    >>> names("family", house=True)
-    ['interpolation', 'nested', 'nondegenerate', 'parity', 'rounding']
+    >>> "parity" in names("family", house=True)
+    True
     """
     return [name for name, point in points(kind).items() if not house or _of_house(point)]
 

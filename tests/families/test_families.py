@@ -32,7 +32,7 @@ def docs_families(tmp_path, monkeypatch):
     found = {}
     for page in (Path(__file__).parents[2] / "docs").glob("**/*.md"):
         for block in tutorial.blocks(page.read_text()):
-            if "(hardness.Family)" in block.text and block.file:
+            if "Family)" in block.text and block.file:
                 (tmp_path / block.file).write_text(block.text)
                 name = block.file.removesuffix(".py")
                 monkeypatch.delitem(sys.modules, name, raising=False)
@@ -94,9 +94,9 @@ def test_every_family_states_itself(docs_families):
 
 
 def test_families_of_the_docs_are_short_and_learnt(docs_families, tmp_path, capsys):
-    """Whole files of thirty lines; the secret of a shift is one number, fewer than there are features."""
+    """Whole files of at most thirty lines, blank ones aside; the secret of a shift is one number, fewer than there are features."""
     for name, family in docs_families.items():
-        assert len(inspect.getsource(sys.modules[name]).splitlines()) <= 33
+        assert sum(bool(line.strip()) for line in inspect.getsource(sys.modules[name]).splitlines()) <= 30
         file = str(tmp_path / name)
         assert run(["generate", f"{name}:{family.__name__}", "--dim", "4", "--seed", "1", "--out", file]) == 0
         assert run(["verify", file]) == 0
