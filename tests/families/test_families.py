@@ -94,7 +94,7 @@ def test_every_family_states_itself(docs_families):
 
 
 def test_families_of_the_docs_are_short_and_learnt(docs_families, tmp_path, capsys):
-    """Whole files of at most thirty lines, blank ones aside; the secret of a shift is one number, fewer than there are features."""
+    """Whole files of thirty lines, blank ones aside; the secret of a shift is one number, fewer than its features."""
     for name, family in docs_families.items():
         assert sum(bool(line.strip()) for line in inspect.getsource(sys.modules[name]).splitlines()) <= 30
         file = str(tmp_path / name)
