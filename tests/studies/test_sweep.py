@@ -95,6 +95,13 @@ def test_a_grid_survives_its_own_file(tmp_path):
         Grid("parity", {"dim": [8]}, {"learner": "direct", "attack": "bkw"})
 
 
+def test_a_grid_beyond_a_million_trials_is_refused_before_it_is_made(tmp_path):
+    for axes in ({"dim": range(10**12), "heads": 2}, {"dim": list(range(2000)), "heads": list(range(1000))}):
+        with pytest.raises(InputError, match="1,000,000 at most"):
+            hardness.sweep("parity", strategy="flat", runs=1, workers=0, out=tmp_path, **axes)
+    assert len(Grid("parity", {"dim": 8, "heads": 2}, {"strategy": "flat"}, runs=1000).tasks()) == 1000
+
+
 def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     solved = hardness.sweep("parity", dim=[8], heads=[2], attack="gaussian", runs=2, workers=0, out=tmp_path / "a")
     assert solved.status.tolist() == ["solved"] * 2

@@ -1,6 +1,7 @@
 """Running a sweep: `run_grid` for a grid, `sweep` for notebooks and scripts."""
 
 from collections.abc import Iterable, Mapping
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +17,7 @@ from hardness.engine.task import Task
 from hardness.errors import InputError, missing_extra
 from hardness.report.report import place
 from hardness.studies.sweep import page
-from hardness.studies.sweep.grid import GUARD, Grid
+from hardness.studies.sweep.grid import GUARD, MOST, Grid
 from hardness.studies.sweep.trial import trial
 
 if TYPE_CHECKING:
@@ -131,7 +132,7 @@ def _axis(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     several = isinstance(value, Iterable) and not isinstance(value, (str, Mapping))
-    return [_axis(each) for each in value] if several else value
+    return [_axis(each) for each in islice(value, MOST + 1)] if several else value  # one more is refused as a grid
 
 
 def _columns(row: Row) -> dict[str, Any]:
