@@ -51,8 +51,13 @@ class Grid:
     prints: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")  # finite numbers, no deep nesting
-        schemas.check("grid", stated, "the grid")
+        trials = prod(len(axis) for axis in self.params.values() if isinstance(axis, list))
+        if trials <= MOST:
+            stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")  # finite numbers, no deep nesting
+            schemas.check("grid", stated, "the grid")
+            trials *= self.runs
+        if trials > MOST:
+            raise InputError(f"the grid has more than {MOST:,} trials; shorten an axis")
         kind = self.kind
         for table, known in (("solver", OWN[kind]), ("budget", LIMITS[kind])):
             for name in getattr(self, table):
@@ -76,8 +81,6 @@ class Grid:
         """One task a cell and run."""
         solver, budget = self._solver()
         axes = [value if isinstance(value, list) else [value] for value in self.params.values()]
-        if (trials := self.runs * prod(map(len, axes))) > MOST:
-            raise InputError(f"the grid has {shown(trials, 40)} trials, {MOST:,} at most are run; shorten an axis")
         cells = [dict(zip(self.params, cell, strict=True)) for cell in product(*axes)]
         if not cells:
             raise InputError("an axis of the grid is empty")

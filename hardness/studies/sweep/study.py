@@ -132,7 +132,10 @@ def _axis(value: Any) -> Any:
     if isinstance(value, np.generic):
         return value.item()
     several = isinstance(value, Iterable) and not isinstance(value, (str, Mapping))
-    return [_axis(each) for each in islice(value, MOST + 1)] if several else value  # one more is refused as a grid
+    if not several:
+        return value
+    entries = list(islice(value, MOST + 1))
+    return entries if len(entries) > MOST else [_axis(each) for each in entries]  # more are no grid
 
 
 def _columns(row: Row) -> dict[str, Any]:
