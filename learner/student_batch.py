@@ -33,8 +33,10 @@ class Students:
     def __init__(self, seeds: Sequence[int], device: str | None = "cpu", **options: Any) -> None:
         self.seeds, self.device = list(seeds), device
         several = {name: options.pop(name) for name in ("rate", "l1") if np.ndim(options.get(name, 0)) == 1}
-        if any(len(values) != len(self.seeds) for values in several.values()):
-            raise InputError(f"rate and l1 are numbers, or one for each of the {len(self.seeds)} seeds")
+        if not self.seeds or any(len(values) != len(self.seeds) for values in several.values()):
+            raise InputError(
+                f"give a seed or more, and rate and l1 as numbers or one a seed; got {len(self.seeds)} seeds"
+            )
         members = [
             Student(**options, **{name: values[i] for name, values in several.items()}, random_state=seed)
             for i, seed in enumerate(self.seeds)

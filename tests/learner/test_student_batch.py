@@ -75,10 +75,12 @@ def test_bad_arrays_are_refused():
             Students(seeds=[0, 1, 2]).partial_fit(x, y)
 
 
-@pytest.mark.parametrize("options", [{"rate": [0.1, 0.2]}, {"l1": [0.1, 0.2, -1]}, {"batch": 0}], ids=str)
+@pytest.mark.parametrize(
+    "options", [{"rate": [0.1, 0.2]}, {"l1": [0.1, 0.2, -1]}, {"batch": 0}, {"seeds": []}], ids=str
+)
 def test_bad_options_are_refused(options):
     with pytest.raises(InputError):
-        Students(seeds=[0, 1, 2], **options)
+        Students(**{"seeds": [0, 1, 2]} | options)
 
 
 def test_a_gpu_learns_the_same(torch):
