@@ -135,7 +135,7 @@ def challenge(
     count: Annotated[int, typer.Option(min=1, help="Number of public examples.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write; must not exist, but for --force.")],
     toy: Annotated[
-        bool, typer.Option("--toy", help="Allow a seed that was given by hand: the challenge is a toy.")
+        bool, typer.Option("--toy", help="Allow a seed given by hand, and less than 60 bits of secret.")
     ] = False,
     force: Force = False,
     as_json: Json = False,
@@ -144,18 +144,21 @@ def challenge(
 
     Example: hardness challenge lwr.safetensors --count 100000 --out challenge-1
     """
-    from hardness.challenge import publish
+    from hardness.challenge import log2_secrets, publish, rounded_down
     from hardness.instance import Instance
 
+    instance = Instance.load(file)
     fresh = out.with_name(f".{out.name}.fresh") if force and (out / "challenge.json").is_file() else out
-    header = publish(Instance.load(file), count, fresh, toy)
+    header = publish(instance, count, fresh, toy)
     if fresh is not out:
         from shutil import rmtree
 
         rmtree(out)
         fresh.rename(out)
-    payload = {"out": str(out), "count": count, "toy": toy, "commitment": header["commitment"]}
-    emit(as_json, payload, [f"wrote {count} examples and commitment {header['commitment']} to {out}"])
+    bits, commitment = log2_secrets(instance), header["commitment"]
+    payload = {"out": str(out), "count": count, "toy": toy, "commitment": commitment, "log2_secrets": bits}
+    lines = [f"the secret is one of 2^{rounded_down(bits)}"]
+    emit(as_json, payload, [*lines, f"wrote {count} examples and commitment {commitment} to {out}"])
 
 
 def judge(

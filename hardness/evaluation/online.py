@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hardness.evaluation.judge import label_variance, open_error
 from hardness.examples import Examples
 from hardness.instance import Instance
-from hardness.tokens import TokenStream, load_compiled
+from hardness.tokens import load_compiled, philox_key, uniform
 
 EXPLAINED = 0.9  # share of the labels' variance, on fresh inputs, that an online learner has to explain
 OPEN = 0.1  # mean squared error of rows with z_0 != 0 that solves a structured instance, labels of variance 1
@@ -84,7 +84,7 @@ def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
 def fresh(instance: Instance, count: int, seed: int, start: int = 0, independent: bool = False) -> Examples:
     """Inputs to judge on, with their noiseless labels; `independent` as in `stream`."""
     X = instance.examples(count, seed, start, fair=True).X
-    return Examples(X, _signed(instance, instance.teacher(X), seed, start) if independent else instance.teacher(X))
+    return Examples(X, _signed(instance.teacher(X), seed, start) if independent else instance.teacher(X))
 
 
 def evaluate(learner: Online, examples: int, judged: Examples, variance: float | None) -> Evaluation:
@@ -105,7 +105,7 @@ def stream(instance: Instance, learner: Online, seed: int, start: int, stop: int
     load_compiled((stop - start) * instance.family.tokens)
     for at in range(start, stop, PORTION):
         part = instance.examples(min(PORTION, stop - at), seed, at)
-        learner.partial_fit(part.X, _signed(instance, part.Y, seed, at) if independent else part.Y)
+        learner.partial_fit(part.X, _signed(part.Y, seed, at) if independent else part.Y)
 
 
 def reread(pool: Examples, seed: int, start: int, stop: int) -> Iterator[Examples]:
@@ -130,9 +130,9 @@ def _order(seed: int, turn: int, count: int) -> NDArray[np.intp]:
     return rng.permutation(count)
 
 
-def _signed(instance: Instance, Y: Floats, seed: int, start: int) -> Floats:
-    """Labels of examples from `start` times signs that are independent of everything."""
-    chance = TokenStream(seed, instance.family.tokens, instance.family.dim).noise(start, len(Y))
+def _signed(Y: Floats, seed: int, start: int) -> Floats:
+    """Labels of examples from `start` times signs that are independent of everything, label noise included."""
+    chance = uniform(philox_key(seed, 1), start, len(Y))
     return np.where(chance < 0.5, -1.0, 1.0)[:, None, None] * Y
 
 
@@ -165,7 +165,7 @@ def train(
     variance, spent = label_variance(instance.teacher), 0
     if pool is not None:
         drawn = instance.examples(pool, seed)
-        drawn = Examples(drawn.X, _signed(instance, drawn.Y, seed, 0)) if independent else drawn
+        drawn = Examples(drawn.X, _signed(drawn.Y, seed, 0)) if independent else drawn
     for size in sizes(cap, first, spacing):
         if pool is None:
             stream(instance, learner, seed, spent, size, independent)
