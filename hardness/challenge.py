@@ -35,7 +35,7 @@ FORMAT = "attention-hardness challenge"
 LICENCE = "CC0-1.0"
 HELD_OUT = 256
 COMMITTED = ("parity", "rounding")  # families whose secrets have a canonical spelling
-LEAST_BITS = 60  # of a secret: the commitment can be tried offline, some 2^33 a second on one graphics card
+LEAST_BITS = 60  # of a secret: the salt is public, so commitments can be tried offline, billions a second
 FILES = ("examples.npz", "heldout.npz")
 BESIDE = 1 << 16  # bytes of headers and parameters in them
 
