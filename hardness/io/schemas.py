@@ -10,8 +10,6 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from hardness.errors import InputError
 from hardness.io.files import write_text
 from hardness.io.texts import shown
@@ -295,6 +293,8 @@ def canonical(value: Any) -> str:
 
 
 def _plain(value: Any) -> Any:
+    import numpy as np  # here, as help on a command needs the schemas and no numpy
+
     match value:
         case bool() | None | str():
             return value
