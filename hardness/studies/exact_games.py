@@ -13,7 +13,7 @@ from hardness.engine.task import Task
 from hardness.report.drawing import INK, MUTED, Drawing, style
 from hardness.report.report import table_page, thousands
 from hardness.sq.bounds.parity import window_bound
-from hardness.sq.exact import IDENTIFIABLE, MOST_APART, certain_queries, exact_floor, independent_value
+from hardness.sq.exact import IDENTIFIABLE, KNOWN, certain_queries, exact_floor, independent_value, max_separation
 from hardness.studies import games
 from hardness.studies.games import Line
 from hardness.studies.looks import FLOOR, LOOKS, NOTHING, legend
@@ -32,7 +32,6 @@ SLOWEST = 2_000  # queries of a game worth playing set by set, and sets of a cla
 CROWD = 10_000
 SEARCH = 300  # seconds for the value of a small class
 STRATEGIES = ("sign-batch", "flat")
-KNOWN = max(MOST_APART)  # up to this e the exact T(e) is known, or bounded by machine
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -118,12 +117,12 @@ def write(store: Store, folder: Path) -> str:
         "floor of both, and G ≤ V. A game that a strategy ends in q queries shows G ≤ q and says nothing of V.",
         ("proved", "Theorem B's floor (theory 2.7), for every class of N parities, from lemma L and from how far a "
          f"query can drive e pairs of parities apart, T(e), which is known exactly up to e = {KNOWN}. For "
-         f"{MOST_APART[2]} ≤ τ < {IDENTIFIABLE} it is N − 1, which single characters reach: V = G = N − 1 for every "
-         f"class. From τ = {IDENTIFIABLE} on nothing is identifiable."),
+         f"{max_separation(2)} ≤ τ < {IDENTIFIABLE} it is N − 1, which single characters reach: V = G = N − 1 for "
+         f"every class. From τ = {IDENTIFIABLE} on nothing is identifiable."),
         ("proved", "Small classes are solved exactly: branch and bound over the order of a query's means, a linear "
          "program at every node, every decision checked in rationals. Their V stands as one number; G can be below it. "
          "V at most, for large classes: queries on independent subsets, which are always there and lose as many sets "
-         "to every answer."),
+         "to every answer, or cut sums of dependent ones (theory 2.7, theorem C)."),
         ("measured", "Large classes are bracketed: G lies between the floor and the cheapest game found; the ratio of "
          "the two is drawn and is in the table. One game a cell, for the oracle draws nothing and a game that ended is "
          "a fact. Sign batches are exactly optimal for affinely independent classes ('V if independent'), but at most "

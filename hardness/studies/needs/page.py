@@ -117,16 +117,17 @@ def _proved(found: Sequence[Least]) -> Section:
             "Whatever τ a strategy chooses, max(q, 1/τ²) is at least about the root of 8N and max(q, 1/τ) about its "
             "cube root, since q is at least about 8τ²N: at fixed m the exponents of d are m/2 and m/3. The lines of "
             "the figure are these least needs with the exact floors, at the worst between two of a fine row of τ.",
-            f"For d = {FORMULA} nothing is played. What surely suffices is a theorem too (theory 2.7): single "
-            "characters, or queries on independent sets. What sign batches of independent sets pay is an identity "
-            "(theory 2.5e), and few sets are independent, so that the open part is wide at small tolerances.",
+            f"For d = {FORMULA} nothing is played. What surely suffices is a theorem too (theory 2.7), for every class "
+            "and whatever a valid oracle answers: single characters, queries on independent sets, and cut sums of sets "
+            "with random signs, which need no independence. What sign batches of independent sets pay is an identity "
+            "(theory 2.5e).",
         ),
         drawings=[
             summary_drawing(found),
             map_drawing(
                 f"map-{FORMULA}", formula, f"The plane at d = {FORMULA}, by formula alone: proved and identity.",
-                "In every panel the grey floor falls with smaller tolerances, and rises from panel to panel; the two "
-                "formulas stay flat far above it.",
+                "In every panel the grey floor falls with smaller tolerances, and rises from panel to panel; what "
+                "surely suffices falls with it, less than ten times above, and independent batches stay flat.",
             ),
         ],
         tables=[("The least needs over all tolerances: proved, and reached", [_line(one) for one in found])],
