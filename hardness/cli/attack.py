@@ -39,28 +39,20 @@ def attack(
 
     Example: hardness attack gaussian examples.npz
     """
-    from hardness import registry
-    from hardness.examples import read
-
     if name == "membership":
         from hardness.cli.membership import membership
 
         membership(file, seed, as_json)
         return
-    from hardness.apart.lab import stranger
+    from hardness import registry
     from hardness.engine.progress import steps
+    from hardness.evaluation.attacking import attack_examples
+    from hardness.examples import read
 
-    if stranger("attack", name):
-        from hardness.attacks.guest import run as run_apart
-
-        with steps(name):
-            examples, public = read(file)
-            outcome = run_apart(name, examples, public, budget, seed)
-    else:
-        run = registry.get("attack", name)
-        with steps(name) as tell:
-            examples, public = read(file)
-            outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=tell)
+    registry.module_of("attack", name)  # a misspelt name is said before a missing file
+    with steps(name) as tell:
+        examples, public = read(file)
+        outcome = attack_examples(examples, public, name, budget, seed, tell)
     payload = {
         "status": outcome.status,
         "attack": name,

@@ -84,3 +84,13 @@ class Task:
         name = int.from_bytes(hashlib.sha256(role.encode()).digest()[:4], "big")
         sequence = np.random.SeedSequence([root, *map(int, words)], spawn_key=(name,))
         return int.from_bytes(sequence.generate_state(4, np.uint32).tobytes(), "big")
+
+
+def named_in(task: Task) -> list[tuple[str, str]]:
+    """Kind and name of everything that a task names.
+
+    >>> named_in(Task("parity", {}, {"kind": "game", "strategy": "flat"}, {}, 0))
+    [('family', 'parity'), ('strategy', 'flat')]
+    """
+    kinds = ("learner", "attack", "strategy", "oracle")
+    return [("family", task.family), *((kind, str(task.solver[kind])) for kind in kinds if task.solver.get(kind))]

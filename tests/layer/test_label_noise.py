@@ -7,9 +7,9 @@ from itertools import combinations
 
 import numpy as np
 import pytest
+from hardness.attacks.apply import attack
 
 from hardness.attacks import Outcome
-from hardness.attacks.apply import attack
 from hardness.attacks.stream import Stream
 from hardness.challenge import publish
 from hardness.evaluation import online
