@@ -67,7 +67,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     for name in catalog.known():
         with Store(folder / name / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
             catalog.page(store, folder / name)
-    for name in ("query-frontier", "needs"):
+    for name in ("games", "needs"):
         assert run(["study", "run", name, "--quick", "--workers", "0", "--out", str(folder / name)]) == 0
     report.write_index(folder)
     return sorted(folder.rglob(report.PAGE))
@@ -129,7 +129,7 @@ def test_what_is_cut_or_unlabelled_is_found(browser: Any, tmp_path: Path) -> Non
 
 
 def test_tables_filter_and_sort_and_figures_enlarge(browser: Any, pages: list[Path]) -> None:
-    (page,) = (page for page in pages if page.parent.name == "query-frontier")
+    (page,) = (page for page in pages if page.parent.name == "games")
     view = browser.new_page(viewport={"width": 390, "height": 900})
     view.goto(page.as_uri())
     assert view.locator("a.name").get_attribute("href") == "../index.html"

@@ -246,10 +246,10 @@ def test_a_guest_of_every_kind_and_an_edit_of_one(commands, site):
     assert (code, json.loads(out)["ran"], json.loads(out)["planned"]) == (0, 6, 18)
     assert "6 trials of plug-ins that were edited since will run again" in err
     game, alone, misspelt, nowhere = commands("""
-        study run query-frontier --quick --strategy lonely:backwards --only lonely:backwards --dry-run --json
+        study run games --quick --strategy lonely:backwards --only lonely:backwards --dry-run --json
         study run stress --quick --only provable --dry-run --json
         study run stress --quick --only provabel --dry-run
-        study run query-frontier --quick --attack matching:match --dry-run
+        study run games --quick --attack matching:match --dry-run
     """)
     assert json.loads(game[1])["trials"] > 0
     assert 0 < json.loads(alone[1])["trials"] < 20

@@ -130,6 +130,6 @@ def test_the_wheel_works_where_nothing_of_ours_lies(built: Path, tmp_path: Path)
     assert run(hardness, "verify", "p.safetensors", cwd=work).endswith("ok\n")
     found = json.loads(run(hardness, "learn", "direct", "p.safetensors", "--count", "500", "--json", cwd=work))
     assert found["status"] in ("solved", "wrong", "refused")
-    run(hardness, "study", "run", "query-frontier", "--quick", "--workers", "0", "--out", "page", cwd=work)  # fmt: skip
+    run(hardness, "study", "run", "needs", "--quick", "--workers", "0", "--out", "page", cwd=work)  # fmt: skip
     page = (work / "page" / "index.html").read_text(encoding="utf-8")
     assert "Words and symbols on this page" in page

@@ -26,7 +26,7 @@ API = {
     "families": ("Families of instances", ("hardness/families/*.py",)),
     "sq": ("Statistical queries", ("hardness/sq/**/*.py",)),
     "attacks": ("Attacks and what they cost", ("hardness/attacks/**/*.py",)),
-    "study": ("Studies and their pages", ("hardness/engine/**/*.py",)),
+    "study": ("Studies and their pages", ("hardness/engine/**/*.py", "hardness/report/*.py")),
     "learner": ("The package `learner`", ("learner/*.py", "learner/linear/*.py", "learner/provable/*.py")),
 }
 ROLES = {

@@ -6,10 +6,11 @@ one pure function from rows to a `Content`: numbers that the text names, figures
 tables, all plain data. `page.md` is the text. Studies hold no drawing code, and no sentences in Python.
 
 A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
-``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names. Filters are the names
-of `rounding.FORMS`; a bound is printed by `at_least`, `at_most` or, given its log2, `at_least_power`, `at_most_power`,
-and by nothing else. A paragraph, heading or list item that begins with ``[proved]``, ``[identity]``, ``[measured]``
-(`glossary.KINDS`) gets that badge. Words of docs/glossary.md and references such as "theory 2.5" are marked by
+``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names; the caption is the
+second argument of `figure`. Filters are the names of `rounding.FORMS`; a bound is printed by `at_least`, `at_most` or,
+given its log2, `at_least_power`, `at_most_power`, and by nothing else. A paragraph, heading or list item that begins
+with ``[proved]``, ``[identity]``, ``[measured]`` (`glossary.KINDS`) gets that badge. Words of docs/glossary.md and
+references such as "theory 2.5" are marked by
 themselves. In this order a template has
 
 1. the headline: its first paragraph, at most 50 words, one claim with its model and limits (more are refused);
@@ -19,7 +20,8 @@ themselves. In this order a template has
 5. ``## Statistics for referees``, which the page folds.
 
 Title, words and symbols, the command line that made the rows, crashes and provenance are added. While rows do not
-answer the question, a content says so by `missing`, and the page shows that sentence and whatever figures there are.
+answer the question, a content says so by `missing`, and the page shows that sentence and whatever figures there are. A
+content has all figures and tables that the template names; one without panels or rows is left out with a remark.
 Points of different parity are different series; a censored point is `Point(…, censored="above")` at what was spent.
 
 >>> import tempfile
@@ -31,7 +33,7 @@ Points of different parity are different series; a censored point is `Point(…,
 >>> def content(rows):
 ...     spent = [Point(row.task.params["dim"], row.outcome.cost) for row in rows if row.outcome]
 ...     costs = Curves("costs", [Panel("", [Series("elimination", spent)])], Axis("d"), Axis("examples"),
-...                    caption="Examples against d.", seen="The line rises.")
+...                    seen="The line rises.")
 ...     return Content({"most": max(point.y for point in spent)}, [costs])
 >>> text = '[measured] Elimination takes {{ n.most | thousands }} examples.\\n\\n{{ figure("costs") }}\\n'
 >>> with tempfile.TemporaryDirectory() as name:
@@ -52,6 +54,7 @@ from hardness.report.content import Column as Column
 from hardness.report.content import Content as Content
 from hardness.report.content import Curves as Curves
 from hardness.report.content import Field as Field
+from hardness.report.content import Figure as Figure
 from hardness.report.content import HeatMap as HeatMap
 from hardness.report.content import Panel as Panel
 from hardness.report.content import Point as Point

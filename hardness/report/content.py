@@ -24,8 +24,8 @@ class Axis:
 class Point:
     """A value with its interval, if it has one. `censored`: the truth is only known to lie "above" or "below" it.
 
-    `hollow` marks a point that holds for a part of its runs. `tip` is what hovering shows; without one, the series
-    and the numbers. `note` is written beside the point.
+    A `y` that is nan leaves a gap. `hollow` marks a point that holds for a part of its runs. `tip` is what hovering
+    shows; without one, the series and the numbers. `note` is written beside the point.
     """
 
     x: float
@@ -85,17 +85,18 @@ class Panel:
 
 @dataclass(frozen=True)
 class Curves:
-    """Panels of series over common axes. `caption` stands below, `seen` says what is to be seen to who cannot see it.
+    """Panels of series over common axes. `seen` says what is to be seen to who cannot see it.
 
-    `kinds` are the kinds of its statements: words of `hardness.report.glossary.KINDS` with blanks between them.
+    `caption` stands below, unless the template gives another. `kinds` are the kinds of its statements: words of
+    `hardness.report.glossary.KINDS` with blanks between them.
     """
 
     name: str
     panels: Sequence[Panel]
     x: Axis
     y: Axis
-    caption: str
     seen: str
+    caption: str = ""
     kinds: str = "measured"
     columns: int = 3
     height: float = 2.3  # inches of a panel
@@ -126,8 +127,8 @@ class Bracket:
     panels: Sequence[Region]
     x: Axis
     y: Axis
-    caption: str
     seen: str
+    caption: str = ""
     kinds: str = "proved measured"
     columns: int = 3
     height: float = 2.3
@@ -155,8 +156,8 @@ class HeatMap:
 
     name: str
     panels: Mapping[str, Sequence[Field]]
-    caption: str
     seen: str
+    caption: str = ""
     x: str = ""
     rows: Sequence[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)

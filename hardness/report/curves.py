@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import count
-from math import inf
+from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
 from hardness.report.content import Axis, Bracket, Curves, Panel, Point, Region, Series
@@ -49,7 +49,10 @@ def curves(figure: Curves | Bracket) -> Drawing:
             _share(axes, panel, first)
             _draw(drawing, axes, panel, looks, panel.x or x, panel.y or y)
             _label(axes, figure, panel, left=i % columns == 0, bottom=i + columns >= len(panels))
-        for axes in grid[: len(panels)]:
+        for axes, panel in zip(grid, panels, strict=False):  # when all is drawn that shares them
+            for limit, axis in ((axes.set_xlim, panel.x or x), (axes.set_ylim, panel.y or y)):
+                if axis.low is not None or axis.high is not None:
+                    limit(axis.low, axis.high)
             _plain(axes)
         if entries:
             drawing.figure.legend(
@@ -78,11 +81,10 @@ def _draw(drawing: Drawing, axes: "Axes", panel: Panel | Region, looks: Looks, x
         _series(drawing, axes, one, looks[one.label], x.label, y.label)
     axes.set_title(panel.title)
     axes.grid(axis="y")
-    for limit, ticks, axis in ((axes.set_xlim, axes.set_xticks, x), (axes.set_ylim, axes.set_yticks, y)):
+    for ticks, axis in ((axes.set_xticks, x), (axes.set_yticks, y)):
         if axis.ticks:
             ticks(axis.ticks, axis.names or [short(tick) if axis.log else f"{tick:g}" for tick in axis.ticks])
             ticks((), minor=True)
-        limit(axis.low, axis.high)
 
 
 def _regions(axes: "Axes", panel: Region, y: Axis) -> None:
@@ -99,15 +101,16 @@ def _regions(axes: "Axes", panel: Region, y: Axis) -> None:
 
 def _series(drawing: Drawing, axes: "Axes", one: Series, look: Mapping[str, Any], x: str, y: str) -> None:
     mark = {key: value for key, value in look.items() if key in ("color", "marker")}
+    pen = {key: value for key, value in look.items() if key not in ("marker", "markersize")}
     if one.kind != "points":
-        own = {key: value for key, value in look.items() if key != "marker" or one.kind in BOUNDS}
-        axes.plot([p.x for p in one.points], [p.y for p in one.points], **own)
+        axes.plot([p.x for p in one.points], [p.y for p in one.points], **pen)
+        for p in one.points if one.kind in BOUNDS else ():
+            drawing.point(axes, p.x, p.y, p.tip or _tip(one.label, p, x, y), **mark, markersize=look["markersize"])
         return
     if one.join:
-        pen = {key: value for key, value in look.items() if key != "marker"}
         for run in _runs(one.points):
             axes.plot([p.x for p in run], [p.y for p in run], **pen)
-    for p in one.points:
+    for p in (p for p in one.points if not isnan(p.y)):
         low, high = p.low if p.low is not None else p.y, p.high if p.high is not None else p.y
         if high > low:
             axes.vlines(p.x, max(low, 1e-300), min(high, 1e300), color=look["color"], linewidth=1.1)
@@ -120,10 +123,10 @@ def _series(drawing: Drawing, axes: "Axes", one: Series, look: Mapping[str, Any]
 
 
 def _runs(points: Sequence[Point]) -> Iterator[list[Point]]:
-    """Stretches of points that may be joined: a censored one ends a stretch."""
+    """Stretches of points that may be joined: a censored one, or one that is not there (y is nan), ends a stretch."""
     run: list[Point] = []
     for point in sorted(points, key=lambda p: p.x):
-        if point.censored:
+        if point.censored or isnan(point.y):
             yield run
             run = []
         else:
@@ -145,12 +148,15 @@ def _looks(series: Sequence[Series]) -> Looks:
         if one.label in found:
             continue
         if one.kind in BOUNDS:
+            dash: Any
             dash, color, tick = BOUNDS[one.kind]
-            color = color if one.style is None else RAMP[2 * one.style % len(RAMP)]
+            if one.style is not None:  # several bounds of one kind
+                dash, color = LINES[one.style % len(LINES)], RAMP[2 * one.style % len(RAMP)]
             found[one.label] = {"color": color, "linestyle": dash, "marker": tick, "markersize": 5.5, "linewidth": 1.1}
             continue
         i = one.style if one.style is not None else next(free)
-        pen: Any = LAW if one.kind == "law" else LINES[1] if one.dashed else "-"
+        law: Any = LAW if one.style is None else LINES[1 + one.style % (len(LINES) - 1)]
+        pen: Any = law if one.kind == "law" else LINES[1] if one.dashed else "-"
         look: dict[str, Any] = {"color": RAMP[2 * i % len(RAMP)], "linestyle": pen}
         look |= {"marker": MARKERS[i % len(MARKERS)]} if one.kind == "points" else {}
         look |= {"linewidth": 1.0} if one.kind == "law" else {}

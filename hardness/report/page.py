@@ -1,7 +1,7 @@
 """The page of a study: a Markdown template beside it, filled with the numbers, figures and tables of its rows."""
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from html import escape, unescape
 from importlib import import_module
 from pathlib import Path
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 LONGEST = 50  # words of a headline
 REFEREES = "Statistics for referees"  # the section that is folded
 NOTHING = "No trial has been run."
+EMPTY = '<p class="note">No row shows this yet.</p>'  # a figure without panels, a table without rows
 MARKS = re.compile(r"([\\`*_\[\]<>&~|#])")  # what Markdown would read in a text that comes from rows
 BADGES = re.compile(rf"(<(?:p|h2|h3|li)>)((?:\[(?:{'|'.join(glossary.KINDS)})\]\s*)+)")
 PLACE = re.compile("(?:<p>)?\ue000(figure|table) (.+?)\ue001(?:</p>)?")
@@ -34,10 +35,10 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     """
     rows = list(store.rows())
     content = _content(study)(rows) if any(row.outcome for row in rows) else Content(missing=NOTHING)
-    drawings = {figure.name: draw(figure) for figure in content.figures}
-    headline, lead, sections = _text(study, content)
-    placed = {("figure", name): _figure(drawing) for name, drawing in drawings.items()}
-    placed |= {("table", name): _table(table) for name, table in content.tables.items()}
+    drawings = {figure.name: draw(figure) if figure.panels else None for figure in content.figures}
+    headline, lead, sections = _text(study, content, drawings)
+    placed = {("figure", name): _macro("figure", drawn(one)) if one else EMPTY for name, one in drawings.items()}
+    placed |= {("table", name): _table(table) if table.rows else EMPTY for name, table in content.tables.items()}
 
     def put(html: str) -> str:
         return PLACE.sub(lambda found: placed[found[1], found[2]], html)
@@ -54,7 +55,7 @@ def write(study: "Study", store: Store, folder: Path) -> str:
         sections=[(heading, put(body), REFEREES in heading) for heading, body in sections],
     )
     extra = {"question": study.question, "role": study.role, "numbers": content.numbers, "growth": content.growth}
-    publish(store, folder, plain, html, list(drawings.values()), extra=extra)
+    publish(store, folder, plain, html, [one for one in drawings.values() if one], extra=extra)
     return plain
 
 
@@ -89,7 +90,9 @@ def _content(study: "Study") -> Callable[..., Content]:
     return found
 
 
-def _text(study: "Study", content: Content) -> tuple[str, str, list[tuple[str, str]]]:
+def _text(
+    study: "Study", content: Content, drawings: Mapping[str, Drawing | None]
+) -> tuple[str, str, list[tuple[str, str]]]:
     """Headline, the rest of what comes before the first section, and the sections, as HTML with places to fill."""
     if content.missing:
         names = [
@@ -97,7 +100,7 @@ def _text(study: "Study", content: Content) -> tuple[str, str, list[tuple[str, s
             *(("table", name) for name in content.tables),
         ]
         return f"<p>{escape(content.missing)}</p>", "".join(_place(*name) for name in names), []
-    text = _badges(_markdown(_filled(study, content)))
+    text = _badges(_markdown(_filled(study, content, drawings)))
     lead, *rest = re.split(r"<h2>", text)
     headline, _, lead = lead.strip().partition("</p>")
     sections = [(heading, body) for heading, _, body in (part.partition("</h2>") for part in rest)]
@@ -108,19 +111,23 @@ def _text(study: "Study", content: Content) -> tuple[str, str, list[tuple[str, s
     return headline, lead, sections
 
 
-def _filled(study: "Study", content: Content) -> str:
-    """The template with its numbers, as Markdown."""
+def _filled(study: "Study", content: Content, drawings: Mapping[str, Drawing | None]) -> str:
+    """The template with its numbers, as Markdown; the drawings get the captions that it gives."""
     from jinja2 import Environment, StrictUndefined, TemplateError
 
-    names = {"figure": {figure.name for figure in content.figures}, "table": set(content.tables)}
+    def place(kind: str, name: str, known: Mapping[str, Any]) -> _Mark:
+        if name not in known:
+            raise InputError(f"study {study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
+        return _Mark(_place(kind, name))
 
-    def place(kind: str) -> Callable[[str], Any]:
-        def found(name: str) -> Any:
-            if name not in names[kind]:
-                raise InputError(f"study {study.name} has no {kind} {name!r}; it has {', '.join(sorted(names[kind]))}")
-            return _Mark(_place(kind, name))
+    def figure(name: str, caption: str = "") -> _Mark:
+        placed = place("figure", name, drawings)
+        if drawing := drawings[name]:
+            drawing.caption = " ".join(caption.split()) or drawing.caption
+        return placed
 
-        return found
+    def table(name: str) -> _Mark:
+        return place("table", name, content.tables)
 
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_escaped
@@ -129,7 +136,7 @@ def _filled(study: "Study", content: Content) -> str:
     assert study.template is not None
     try:
         template = environment.from_string(study.template.read_text(encoding="utf-8"))
-        return template.render(n=SimpleNamespace(**content.numbers), figure=place("figure"), table=place("table"))
+        return template.render(n=SimpleNamespace(**content.numbers), figure=figure, table=table)
     except TemplateError as error:
         raise InputError(f"{study.template.name} of study {study.name}: {error}") from error
 
@@ -163,10 +170,6 @@ def _badges(html: str) -> str:
     '<p><a class="kind proved" href="#term-kinds" title="A theorem with its constants.">proved</a> At least 7.</p>'
     """
     return BADGES.sub(lambda m: f"{m[1]}{glossary.badge(' '.join(re.findall(r'[a-z]+', m[2])))} ", html)
-
-
-def _figure(drawing: Drawing) -> str:
-    return _macro("figure", drawn(drawing))
 
 
 def _table(table: Table) -> str:

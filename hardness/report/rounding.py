@@ -1,6 +1,6 @@
 """Numbers in print: a bound is rounded in the direction in which it stays true; counts are written for people."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from math import ceil, floor, isinf, log10
 from numbers import Rational
@@ -116,6 +116,16 @@ def decimals(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
+def listed(values: Iterable[Any], form: str = "decimals") -> str:
+    """Several numbers in one sentence.
+
+    >>> listed([1.735, 1.729, 3.785]), listed([24], "thousands")
+    ('1.74, 1.73 and 3.79', '24')
+    """
+    *rest, last = [FORMS[form](value) for value in values]
+    return f"{', '.join(rest)} and {last}" if rest else last
+
+
 def cell_text(value: Any) -> str:
     """A cell of a table as text: three digits are enough.
 
@@ -135,6 +145,7 @@ FORMS: dict[str, Callable[..., str]] = {
     "thousands": thousands,
     "decimals": decimals,
     "short": short,
+    "listed": listed,
     "at_least": at_least,
     "at_most": at_most,
     "at_least_power": at_least_power,

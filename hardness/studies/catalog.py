@@ -23,11 +23,8 @@ STUDIES: dict[str, Study | str] = {
     "ladder": "hardness.studies.contest.study:RUNGS",
     "stress": "hardness.studies.stress.study:STUDY",
     "wall": "hardness.studies.wall.study:STUDY",
-    "query-frontier": "hardness.studies.query_frontier:STUDY",
-    "needs": "hardness.studies.needs.study:STUDY",
-    "rounding-games": "hardness.studies.rounding_games:STUDY",
-    "head-budget": "hardness.studies.head_budget:STUDY",
-    "exact-games": "hardness.studies.exact_games:STUDY",
+    "needs": "hardness.studies.needs.tasks:STUDY",
+    "games": "hardness.studies.games.tasks:STUDY",
     "lattices": "hardness.studies.lattices.study:STUDY",
 }
 UNLISTED = {
@@ -45,7 +42,7 @@ def _loaded(found: Study | str) -> Study:
 
 def known() -> dict[str, Study]:
     """All studies by name: the house's, then those of other packages; none takes a name that is already there."""
-    house = registry.names("studies", builtin=True)
+    house = registry.names("studies", house=True)
     found = {name: _loaded(study) for name, study in STUDIES.items()}
     for name, studies in sorted(registry.each("studies"), key=lambda pair: pair[0] not in house):
         if not isinstance(studies, InputError):

@@ -51,16 +51,16 @@ SEVERAL = [
 ]
 FLOOR = [(2.0, 9.0), (4.0, 5.0), (6.0, 3.0)]
 CURVES = Curves("costs", [Panel(f"m = {m}", SEVERAL) for m in range(4)], Axis("d", True), Axis("examples", True),
-                "Examples against d.", "Lines rise.")  # fmt: skip
+                "Lines rise.", "Examples against d.")  # fmt: skip
 REGIONS = [Region(f"m = {m}", FLOOR, [(x, y + 1) for x, y in FLOOR], SEVERAL[:1], (1.0, 2.0)) for m in range(4)]
-BRACKET = Bracket("map", REGIONS, Axis("log₂ 1/τ"), Axis("log₂ q", low=0.0), "A map.", "It falls.")
+BRACKET = Bracket("map", REGIONS, Axis("log₂ 1/τ"), Axis("log₂ q", low=0.0), "It falls.", "A map.")
 STATUSES = list(FILLS)
 FIELDS = [
     Field(f"learner {i}", f"m = {m}", STATUSES[(i + m) % len(FILLS)], text="12/20\n1.1M")
     for i in range(8)
     for m in range(5)
 ]
-HEAT = HeatMap("board", {"parity": FIELDS, "nice": [Field("a", "1", shade=0.7, text="x")]}, "Who.", "Few.", x="m")
+HEAT = HeatMap("board", {"parity": FIELDS, "nice": [Field("a", "1", shade=0.7, text="x")]}, "Few.", "Who.", x="m")
 FIGURES: list[Figure] = [CURVES, replace(CURVES, name="one", panels=CURVES.panels[:1]), BRACKET, HEAT]
 
 

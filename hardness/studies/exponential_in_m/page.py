@@ -111,7 +111,7 @@ def _identity(checks: list[dict[str, Any]]) -> Section:
             f"check that formula: up to N = {max(line['N'] for line in checks):,} they differ from it by at most "
             f"{widest} queries, which small classes pay where no independent batch is found among the sets that are "
             "left. No statistic is made of these numbers, for they do not vary. Better strategies, and how near to "
-            "the proven floor they come, are the study exact-games.",
+            "the proven floor they come, are the study games.",
         ),
         tables=[(f"Queries against the greedy window at τ = {TOLERANCE:g}", checks)],
     )

@@ -1,15 +1,20 @@
-"""The grid of `needs`: games on parities and on rounding by m heads, over the tolerances from 1/4 down to 2^-12."""
+"""The grid of `needs`: games over the tolerances from 1/4 down to 2^-12, and what m heads buy at large sizes."""
 
-from functools import cache
-from math import comb
+from itertools import product
+from math import comb, log2
+from pathlib import Path
+from statistics import NormalDist
 
+from hardness.engine.outcome import Outcome
+from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.families.concepts import RoundingConcepts
-from hardness.sq.bounds.adversaries import adversary_bounds
+from hardness.sq.bounds import head_budget
+from hardness.sq.bounds.parity import sda_tolerance
+from hardness.sq.bounds.rounding import label_log2_sda
+from hardness.studies.games.tasks import game, held
 
-QUESTION = (
-    "How many queries, and of what tolerance, do the labels of m heads take: what is impossible, what is reached?"
-)
+QUESTION = "How many queries, and of what tolerance, do the labels of m heads make necessary, and what is reached?"
 
 HEADS = tuple(range(2, 9))
 PLAYED, FORMULA = (16, 20, 24), 64  # dimensions of games, and the one where there are formulas only
@@ -23,6 +28,10 @@ MODULUS, LEVELS, LARGEST = 5, 5, 6  # of rounding, and the largest n of its game
 AT = 0.1  # the tolerance at which n is chosen
 ROUNDING_EXPONENTS = (3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0)
 ROUNDING_STRATEGIES, ROUNDING_QUERIES = ("sign-batch", "adaptive"), 2000
+
+BUDGET_DIM, BUDGET_TOLERANCES = 256, (0.1, 0.01, 0.001)
+BUDGET_MODULUS, BUDGET_LEVELS = 97, 2
+SDA_LARGEST = 128  # n up to which the SDA convolution takes about a second
 
 
 def tolerance(exponent: float) -> float:
@@ -46,7 +55,7 @@ def tasks(quick: bool) -> list[Task]:
                 Task("rounding", params, solver(strategy, e), {"queries": ROUNDING_QUERIES}, 0)
                 for strategy in ROUNDING_STRATEGIES
             ]
-    return found
+    return found + budget(quick)
 
 
 def solver(strategy: str, exponent: float) -> dict[str, object]:
@@ -66,24 +75,57 @@ def _parity(d: int, m: int, exponent: float) -> list[Task]:
     ]
 
 
-@cache
-def held(heads: int, modulus: int, levels: int, tolerance: float, largest: int) -> int:
-    """The n up to `largest` at which most queries are proved for labels of m heads, by the error mass of every secret.
+def budget(quick: bool) -> list[Task]:
+    """What m heads buy: no game, only bounds; one task per family, m and tolerance."""
+    heads = (2, 4, 8, 16, 32, 64, 128) if quick else (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
+    found = []
+    for tau, m in product(BUDGET_TOLERANCES, heads):
+        own = {"kind": "budget", "tolerance": tau}
+        found.append(Task("parity", {"dim": BUDGET_DIM, "heads": m, "gadget": "diag"}, own, {}, 0))
+        found.append(Task("rounding", {"modulus": BUDGET_MODULUS, "levels": BUDGET_LEVELS, "heads": m}, own, {}, 0))
+    return found
 
-    >>> [held(m, 5, 5, 0.1, 5) for m in (3, 5, 7)]
-    [2, 4, 5]
-    """
-    proved = {
-        n: adversary_bounds(RoundingConcepts(n, modulus, levels, heads=heads), tolerance).get("window", 0.0)
-        for n in range(1, largest + 1)
-    }
-    return max(proved, key=lambda n: proved[n])
+
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """A game, or the bounds of one family at m heads and one tolerance."""
+    return bought(task) if task.solver["kind"] == "budget" else game(task, root, guard)
+
+
+def bought(task: Task) -> Outcome:
+    """log2 of the queries that are needed against m heads at one tolerance, and what is estimated beside them."""
+    m, tau = int(task.params["heads"]), float(task.solver["tolerance"])
+    if task.family == "parity":
+        dim = int(task.params["dim"])
+        exact = head_budget.exact_parity(m, dim, tau)
+        best = head_budget.truncated_parity(m, dim, tau, (dim - 1) // 2)
+        reference = head_budget.reference(m, dim)
+        return Outcome("solved", None, {"exact": exact.log2_queries, "truncated": best.log2_queries, "s": best.size,
+                                        "leak": best.leak, "reference": reference})  # fmt: skip
+    q, p = int(task.params["modulus"]), int(task.params["levels"])
+    found = head_budget.rounding(m, tau, q, p)
+    # A normal tail of mass tau/2 (theory 1.4), and the bound 8 (tau/2)^2 2^n there.
+    n = int(12 * (m / (NormalDist().inv_cdf(1 - tau / 4) * p)) ** 2)
+    detail: dict[str, float | None] = {"n": found.size, "rounding": found.log2_queries, "n_estimated": n,
+              "estimated": max(0.0, n + log2(8 * (tau / 2) ** 2))}  # fmt: skip
+    average = sda_tolerance(tau)
+    if average and 0 < found.size <= SDA_LARGEST:
+        detail["sda"] = label_log2_sda(RoundingConcepts(found.size, q, p), average)
+    return Outcome("solved", None, detail)
 
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
+    if task.solver["kind"] == "budget":
+        return 0.5
     n, tau = int(task.params["dim"]) - 1, float(task.solver["tolerance"])
     if task.family == "rounding":
         return 3.0 * 4.0 ** (n - 6)
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
     return queries * 2.5e-7 * 2**n if task.solver["strategy"] == "spread" else 0.4
+
+
+STUDY = Study(
+    "needs", QUESTION, tasks, seconds, trial, guard=600.0, role="proved",
+    content="hardness.studies.needs.content:content", template=Path(__file__).with_name("page.md"),
+    formerly={"head-budget": "how much hardness m heads buy"},
+)  # fmt: skip

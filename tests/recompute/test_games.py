@@ -1,0 +1,78 @@
+"""Every number of the headline of reports/games, again from its rows: csv and arithmetic, nothing of the lab."""
+
+import csv
+import json
+import re
+from collections import defaultdict
+from fractions import Fraction
+from math import comb
+from pathlib import Path
+from statistics import mean
+
+import pytest
+from theorem_b import floor, surely_enough
+
+FOLDER = Path(__file__).parents[2] / "reports" / "games"
+CLASSES = {(4, 2), (4, 3), (5, 2), (5, 3), (20, 4), (16, 6), (24, 6)}
+TOLERANCES = ("0.2", "0.16", "0.14", "0.12", "0.1", "0.08", "0.06", "0.05", "0.04")
+Row = dict[str, str]
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    with (FOLDER / "rows.csv").open(encoding="utf-8") as file:
+        return list(csv.DictReader(file))
+
+
+@pytest.fixture(scope="module")
+def said() -> list[str]:
+    """The numbers of the headline, in order."""
+    headline = json.loads((FOLDER / "summary.json").read_text(encoding="utf-8"))["verdict"]
+    assert len(headline.split()) <= 50
+    return re.findall(r"\d[\d,.]*\d|\d", headline)
+
+
+def place(row: Row) -> tuple[int, int, str]:
+    return int(row["params.dim"]) - 1, int(row["params.heads"]), row["solver.tolerance"]
+
+
+def test_v_is_known_in_so_many_cells(rows: list[Row], said: list[str]) -> None:
+    """By search in small classes; in large ones where theorem B's floor is also surely enough."""
+    parity = [row for row in rows if row["family"] == "parity" and place(row)[2] in TOLERANCES]
+    cells = {place(row) for row in parity if place(row)[:2] in CLASSES}
+    searched = {place(row): row for row in parity if row["solver.kind"] == "value"}
+    known = 0
+    for n, s, tau in cells:
+        row = searched.get((n, s, tau))
+        exact = Fraction(tau)
+        between = (row["detail.lower"], row["detail.upper"]) if row else (
+            floor(comb(n, s), exact), surely_enough(comb(n, s), exact))  # fmt: skip
+        known += between[0] == between[1]
+    assert [str(known), str(len(cells))] == said[:2]
+
+
+def test_the_dearest_of_the_cheapest_games_on_large_classes(rows: list[Row], said: list[str]) -> None:
+    cheapest: dict[tuple[int, int, str], int] = {}
+    for row in rows:
+        if row["family"] == "parity" and row["solver.strategy"] in ("sign-batch", "flat") and row["status"] == "solved":
+            key = place(row)
+            if key[:2] in CLASSES and key[2] in TOLERANCES and comb(*key[:2]) > 100:
+                cheapest[key] = min(cheapest.get(key, 10**9), int(row["cost"]))
+    ratios = [Fraction(cost, floor(comb(n, s), Fraction(tau))) for (n, s, tau), cost in cheapest.items()]
+    assert min(ratios) >= 1  # or the theorem is refuted
+    assert 0 <= Fraction(said[2]) - max(ratios) < Fraction(1, 100)  # rounded up
+
+
+def test_the_ratio_on_rounded_inner_products(rows: list[Row], said: list[str]) -> None:
+    runs: dict[tuple[int, str], list[tuple[float | None, float]]] = defaultdict(list)
+    for row in rows:
+        if row["family"] == "rounding" and not row["params.heads"]:
+            cost = float(row["cost"]) if row["status"] == "solved" else None
+            runs[int(row["params.dim"]) - 1, row["solver.strategy"]].append((cost, float(row["detail.bound"])))
+    largest = max(n for (n, _), own in runs.items() if sum(cost is not None for cost, _ in own) * 2 >= len(own))
+    means = {who: (mean(cost for cost, _ in own if cost), own[0][1]) for (n, who), own in runs.items()
+             if n == largest and all(cost for cost, _ in own)}  # fmt: skip
+    queries, bound = min(means.values())
+    assert bound == pytest.approx(8 * 0.1**2 * 2**largest * (1 - 5.0**-largest), rel=1e-9)  # theory 2.6
+    assert 0 <= float(said[3]) - queries / bound < 0.1  # rounded up
+    assert len(said) == 4
