@@ -73,7 +73,7 @@ PROOFS := build/proofs
 proofs:
 	@command -v coqc >/dev/null || { echo "proofs are checked by Coq: apt-get install coq (or opam install coq)"; exit 1; }
 	@mkdir -p $(PROOFS) && cp checker/proofs/*.v $(PROOFS)
-	@cd $(PROOFS) && for part in lemma_l counting theorem_a; do coqc $$part.v || exit 1; done
+	@cd $(PROOFS) && for part in lemma_l counting theorem_a theorem_b; do coqc $$part.v || exit 1; done
 
 clean:
 	rm -rf .venv build dist out *.egg-info

@@ -380,11 +380,74 @@ Proof.
     apply sum_lt; auto. intros j Hj. specialize (Gap j Hj). unfold a, m in Gap. cbv beta in *. lra.
 Qed.
 
+(* The "if" half as a statement on a query, and both halves: for n >= 2e > 0 independent parities some query loses e of
+   them to every answer exactly if tau < T_ind(e). The query drives e parities up, e down and leaves the rest at 0. *)
+
+Lemma map_repeat A B (f : A -> B) a k : map f (repeat a k) = repeat (f a) k.
+Proof. induction k; simpl; [reflexivity |]. now rewrite IHk. Qed.
+
+Lemma lost_app tau v l l' : lost tau v (l ++ l') = (lost tau v l + lost tau v l')%nat.
+Proof. induction l as [| x l IH]; simpl; [reflexivity |]. rewrite IH. lia. Qed.
+
+Lemma lost_all tau v x e : within tau v x = false -> lost tau v (repeat x e) = e.
+Proof. intros W. induction e; simpl; [reflexivity |]. rewrite IHe, W. reflexivity. Qed.
+
+Definition half_and_half (e r : nat) : list Z := repeat 1%Z e ++ repeat (-1)%Z e ++ repeat 0%Z r.
+
+Lemma chosen_app l l' : chosen (l ++ l') = (chosen l + chosen l')%nat.
+Proof. induction l as [| s l IH]; simpl; [reflexivity |]. rewrite IH. destruct Z.eqb; simpl; lia. Qed.
+
+Lemma chosen_repeat s k : chosen (repeat s k) = if Z.eqb s 0 then O else k.
+Proof. induction k; simpl; [now destruct Z.eqb |]. rewrite IHk. now destruct Z.eqb. Qed.
+
+Theorem theorem_A_assembly (e r : nat) (tau v : R) :
+  tau < C (2 * e) e / 2 ^ (2 * e + 1) ->
+  (e <= lost tau v (map (fun i => mean (2 * e + r) (fun x => (sign (form (half_and_half e r) x) / 2 * coordinate i x)%R))
+                        (seq 0 (2 * e + r))))%nat.
+Proof.
+  intros T. set (signs := half_and_half e r). set (level := C (2 * e) e / 2 ^ (2 * e + 1)) in *.
+  assert (L : length signs = (2 * e + r)%nat) by (unfold signs, half_and_half; rewrite !app_length, !repeat_length; lia).
+  assert (F : Forall (fun s => s = -1 \/ s = 0 \/ s = 1)%Z signs).
+  { apply Forall_forall. intros s I. unfold signs, half_and_half in I.
+    apply in_app_or in I. destruct I as [I | I]; [| apply in_app_or in I; destruct I as [I | I]];
+      apply repeat_spec in I; auto. }
+  assert (N : chosen signs = (2 * e)%nat)
+    by (unfold signs, half_and_half; rewrite !chosen_app, !chosen_repeat; simpl; lia).
+  rewrite (map_ext_in _ (fun i => IZR (nth i signs 0%Z) * level)).
+  2: { intros i I. apply in_seq in I. rewrite <- L. apply theorem_A_lower; auto. lia. }
+  replace (map (fun i => IZR (nth i signs 0%Z) * level) (seq 0 (2 * e + r)))
+    with (map (fun s => IZR s * level) signs).
+  2: { rewrite <- L. clear. induction signs as [| s signs IH]; [reflexivity |]. simpl. f_equal.
+       rewrite <- seq_shift, map_map. exact IH. }
+  unfold signs, half_and_half. rewrite !map_app, !map_repeat, !lost_app.
+  pose proof (no_answer_keeps_both level tau v T) as B. apply andb_false_iff in B. destruct B as [B | B].
+  - rewrite (lost_all _ _ (1 * level)) by (now rewrite Rmult_1_l). lia.
+  - rewrite (lost_all _ _ (-1 * level)); [lia |]. now replace (-1 * level) with (- level) by lra.
+Qed.
+
+Theorem theorem_A (n e : nat) (tau : R) : (0 < e)%nat -> (2 * e <= n)%nat ->
+  (exists b, (forall x, Rabs (b x) <= 1 / 2) /\
+     forall v, (e <= lost tau v (map (fun i => mean n (fun x => (b x * coordinate i x)%R)) (seq 0 n)))%nat)
+  <-> tau < C (2 * e) e / 2 ^ (2 * e + 1).
+Proof.
+  intros E N. split.
+  - intros [b [B Lost]]. apply (theorem_A_query n e b 0 tau B E N). intros v. specialize (Lost v).
+    now rewrite (map_ext _ (fun i => mean n (fun x => b x * coordinate i x))) by (intros; lra).
+  - intros T. exists (fun x => sign (form (half_and_half e (n - 2 * e)) x) / 2). split.
+    + intros x. cbv beta. destruct (Z.sgn_spec (form (half_and_half e (n - 2 * e)) x)) as [[_ ->] | [[_ ->] | [_ ->]]];
+        apply Rabs_le; change (- (1))%Z with (-1)%Z; lra.
+    + intros v. pose proof (theorem_A_assembly e (n - 2 * e) tau v T) as A.
+      now replace (2 * e + (n - 2 * e))%nat with n in A by lia.
+Qed.
+
 Check pairing.
 Check theorem_A_upper.
 Check theorem_A_lower.
 Check no_answer_keeps_both.
 Check theorem_A_query.
+Check theorem_A_assembly.
+Check theorem_A.
 Print Assumptions theorem_A_upper.
 Print Assumptions theorem_A_lower.
 Print Assumptions theorem_A_query.
+Print Assumptions theorem_A.
