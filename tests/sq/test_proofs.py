@@ -19,7 +19,15 @@ def test_make_proofs_checks_and_prints_what_is_proved(tmp_path: Path) -> None:
     done = subprocess.run(["make", "proofs", f"PROOFS={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stderr
     theorem_a = ("theorem_A_upper", "theorem_A_lower", "theorem_A_query", "theorem_A_assembly", "theorem_A")
-    theorem_b = ("reed_muller", "distance", "theorem_B_pairs", "theorem_B_query", "theorem_B_game", "T_six", "one_tenth")
+    theorem_b = (
+        "reed_muller",
+        "distance",
+        "theorem_B_pairs",
+        "theorem_B_query",
+        "theorem_B_game",
+        "T_six",
+        "one_tenth",
+    )
     for theorem in ("lemma_L", "counting", "queries_needed", "pairing", *theorem_a, *theorem_b):
         assert f"\n{theorem}\n" in "\n" + done.stdout
     axioms = set(re.findall(r"^(\w+\.\w+)$", done.stdout, flags=re.MULTILINE))
