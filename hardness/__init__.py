@@ -18,9 +18,10 @@ if TYPE_CHECKING:
     from hardness import attacks as attacks
     from hardness import families as families
     from hardness import registry as registry
-    from hardness.attacks.apply import attack as attack
     from hardness.attacks.estimates.table import estimate as estimate
     from hardness.errors import InputError as InputError
+    from hardness.evaluation.attacking import attack as attack
+    from hardness.evaluation.judge import judge as judge
     from hardness.evaluation.learning import learn as learn
     from hardness.evaluation.learning import learners as learners
     from hardness.examples import Examples as Examples
@@ -53,9 +54,10 @@ _HOMES = {
     "ParityConcepts": "hardness.families.concepts",
     "Rounding": "hardness.families.rounding",
     "RoundingConcepts": "hardness.families.concepts",
-    "attack": "hardness.attacks.apply",
+    "attack": "hardness.evaluation.attacking",
     "estimate": "hardness.attacks.estimates.table",
     "generate": "hardness.instance",
+    "judge": "hardness.evaluation.judge",
     "learn": "hardness.evaluation.learning",
     "learners": "hardness.evaluation.learning",
     "load": "hardness.instance",

@@ -14,6 +14,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from importlib.metadata import version
+from math import floor, lgamma, log
 from pathlib import Path
 from typing import Any
 
@@ -22,17 +23,19 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.examples import write
-from hardness.gadgets.coefficients import Gadget
+from hardness.gadgets.coefficients import Gadget, informative, public_vectors
 from hardness.instance import Instance
 from hardness.io import npz, schemas
 from hardness.io.files import read_bounded, write_text
+from hardness.io.schemas import FORMAT_VERSION
 from hardness.io.texts import shown
-from hardness.tokens import TokenStream, unpack
+from hardness.tokens import Signs, TokenStream, pack, unpack
 
 FORMAT = "attention-hardness challenge"
-FORMAT_VERSION = 1
 LICENCE = "CC0-1.0"
 HELD_OUT = 256
+COMMITTED = ("parity", "rounding")  # families whose secrets have a canonical spelling
+LEAST_BITS = 60  # of a secret: the salt is public, so commitments can be tried offline, billions a second
 FILES = ("examples.npz", "heldout.npz")
 BESIDE = 1 << 16  # bytes of headers and parameters in them
 
@@ -49,25 +52,29 @@ class Verdict:
 def publish(instance: Instance, count: int, out: Path, toy: bool = False) -> dict[str, Any]:
     """Write the challenge of `instance` with `count` public examples to the new folder `out`; returns its header.
 
-    Raises `InputError` for a family without a discrete secret, for an existing non-empty `out`, and for an instance
-    whose seed was given by hand unless `toy`: whoever can guess the seed has the secret.
+    Raises `InputError` for a family without a discrete secret, for an existing non-empty `out`, and unless `toy` for an
+    instance whose seed was given by hand, or of which an answer is one of fewer than 2^60: whoever can guess the seed,
+    or try all answers, has the secret.
     """
     if not instance.seed_drawn and not toy:
         raise InputError(
             "the instance's seed was given by hand and may be guessed; generate without --seed, or say --toy"
         )
-    if type(instance.teacher) is not Gadget:
-        raise InputError(
-            f"a {instance.family.name} instance has no discrete secret to commit to; use parity or rounding"
-        )
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
+    secrets_bits, held_out = log2_secrets(instance), _held_out(instance)
+    for what, bits in (("secret", secrets_bits), ("vector of held-out labels", _label_bits(instance, held_out))):
+        if bits < LEAST_BITS and not toy:
+            raise InputError(
+                f"the {what} is one of 2^{rounded_down(bits)}, and all of them can be tried: a challenge needs "
+                f"2^{LEAST_BITS}; raise dim or heads, or say --toy"
+            )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
         raise InputError(f"cannot write {out}: it exists; name another --out")
     out.parent.mkdir(parents=True, exist_ok=True)
     folder = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.parent))
     try:
-        header = _write(instance, count, folder, toy)
+        header = _write(instance, count, held_out, folder, toy)
         folder.chmod(0o755)
         os.replace(folder, out)
     except OSError as error:
@@ -77,17 +84,54 @@ def publish(instance: Instance, count: int, out: Path, toy: bool = False) -> dic
     return header
 
 
-def _write(instance: Instance, count: int, folder: Path, toy: bool) -> dict[str, Any]:
-    family = instance.family
-    sampling_seed, held_seed = secrets.randbits(128), secrets.randbits(128)
+def log2_secrets(instance: Instance) -> float:
+    """log2 of the number of secrets that the instance's may be, for all that its public parameters tell.
+
+    Raises `InputError` for a family without a discrete secret, such as random layers.
+
+    >>> from hardness.families.parity import Parity
+    >>> rounded_down(log2_secrets(Instance.generate(Parity(dim=128, heads=16), seed=0)))
+    '66.1'
+    """
+    counted = getattr(instance.family, "log2_secrets", None)
+    bits = None if counted is None else counted()
+    if bits is None or type(instance.teacher) is not Gadget or instance.family.name not in COMMITTED:
+        raise InputError(
+            f"a {instance.family.name} instance has no discrete secret to commit to; use parity or rounding"
+        )
+    return float(bits)
+
+
+def rounded_down(bits: float) -> str:
+    """Bits with one digit, never more than there are.
+
+    >>> rounded_down(59.96)
+    '59.9'
+    """
+    return f"{floor(10 * bits) / 10:.1f}"
+
+
+def _held_out(instance: Instance) -> Signs:
+    """Fresh inputs (at most `HELD_OUT`, 2, d) with z_0 != 0: only these say anything about the secret."""
+    X = unpack(TokenStream(secrets.randbits(128), 2, instance.family.dim).packed(0, 4 * HELD_OUT), instance.family.dim)
+    return X[informative(X)][:HELD_OUT]
+
+
+def _label_bits(instance: Instance, X: Signs) -> float:
+    """log2 of the ways to deal the levels of the inputs to those that differ: what a guesser who knows no more has."""
+    assert isinstance(instance.teacher, Gadget)
+    differ = np.unique(public_vectors(X, instance.teacher.kind), axis=0, return_index=True)[1]
+    levels = instance.teacher.levels(pack(X[differ]))
+    counts = np.unique(instance.teacher.value(levels), return_counts=True)[1].tolist()
+    return (lgamma(len(differ) + 1) - sum(lgamma(n + 1) for n in counts)) / log(2)
+
+
+def _write(instance: Instance, count: int, X: Signs, folder: Path, toy: bool) -> dict[str, Any]:
+    family, sampling_seed = instance.family, secrets.randbits(128)
     public = instance.public(sampling_seed)
     shape = (count, family.tokens, family.dim)
     write(folder / "examples.npz", shape, lambda: instance.chunks(count, sampling_seed), public)
-    stream = TokenStream(held_seed, family.tokens, family.dim)
-    words = stream.packed(0, 4 * HELD_OUT)
-    # Only inputs with z₀ ≠ 0 say anything about the secret.
-    words = words[((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1)).astype(bool)][:HELD_OUT]
-    np.savez(folder / "heldout.npz", X=unpack(words, family.dim))
+    np.savez(folder / "heldout.npz", X=X)
     header: dict[str, Any] = {
         "format": FORMAT,
         "format_version": FORMAT_VERSION,
@@ -99,19 +143,17 @@ def _write(instance: Instance, count: int, folder: Path, toy: bool) -> dict[str,
         "public": public,
         "answers": {
             "secret": '{"support": [..]} or {"w": [..]}',
-            "predictions": f'{{"predictions": [..]}}: output row 0, column 0 on the {len(words)} inputs of heldout.npz',
+            "predictions": f'{{"predictions": [..]}}: output row 0, column 0 on the {len(X)} inputs of heldout.npz',
         },
         "sha256": {name: digest_of(folder / name) for name in FILES},
         "salt": secrets.token_hex(32),
     }
     assert isinstance(instance.teacher, Gadget)
     # Noiseless labels: what a right predictor says, whatever the label noise of the examples.
-    labels = instance.teacher.labels(words)
+    labels = instance.teacher.labels(pack(X))
     answer = {name: value.tolist() for name, value in instance.secret.items()}
     header["commitment"] = _commit(header, _canonical_secret(public, answer))
-    header["heldout_commitment"] = _commit(
-        header, _canonical_levels(public, unpack(words, family.dim), labels[:, 0, 0])
-    )
+    header["heldout_commitment"] = _commit(header, _canonical_levels(public, X, labels[:, 0, 0]))
     header["header_sha256"] = digest(header)
     write_text(folder / "challenge.json", json.dumps(header, indent=1, sort_keys=True) + "\n")
     return header
@@ -153,8 +195,10 @@ def judge(folder: Path, answer: Any) -> Verdict:
 def _load(folder: Path) -> dict[str, Any]:
     path = folder / "challenge.json"
     header = schemas.parse(read_bounded(path), str(path))
-    if not isinstance(header, dict) or header.get("format") != FORMAT or header.get("format_version") != FORMAT_VERSION:
-        raise InputError(f"{folder} is not a challenge of format {FORMAT_VERSION}; make one with `hardness challenge`")
+    if not isinstance(header, dict) or header.get("format") != FORMAT or "format_version" not in header:
+        raise InputError(f"{folder} is not a challenge; make one with `hardness challenge`")
+    advice = "label noise followed from the sampling seed; ask for a new challenge, or use attention-hardness 0.1"
+    schemas.check_version(header, str(folder), advice)
     return header
 
 

@@ -48,11 +48,10 @@ class Ended(Exception):
     hardness.errors.Ended: refused: too few examples
     """
 
-    kind = ""  # of the exception that a process apart ended with
-
-    def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None) -> None:
+    def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None, kind: str = "") -> None:
         super().__init__(status, reason)
         self.status, self.reason, self.detail = status, reason, detail or {}
+        self.kind = kind  # of the exception that it stands for
 
     def __str__(self) -> str:
         return f"{self.status}: {self.reason}"

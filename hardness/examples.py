@@ -169,7 +169,10 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     Schema first, then shapes, then values; sizes are held against the file before anything is allocated.
     """
     X, Y, note = _read_parquet(path) if path.suffix == ".parquet" else _read_npz(path)
-    public: dict[str, Any] = schemas.check("public", schemas.parse(note, f"`public` of {path}"), f"`public` of {path}")
+    what = f"`public` of {path}"
+    public: dict[str, Any] = schemas.parse(note, what)
+    schemas.check_version(public, what, "label noise followed from the sampling seed; sample the examples anew")
+    schemas.check("public", public, what)
     if X.shape[1:] != (public["tokens"], public["dim"]) or X.shape != Y.shape:
         told = f"{public['tokens']} tokens of dim {public['dim']}"
         raise InputError(f"{path} says {told} and holds X {X.shape} and Y {Y.shape}: make it anew")

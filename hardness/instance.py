@@ -1,13 +1,15 @@
 """An instance: family, parameters, seed, secret, teacher and certificate, in one file. An instance IS the answer."""
 
+import hashlib
 import json
 import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
+from functools import cached_property
 from html import escape
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
@@ -18,13 +20,14 @@ from hardness.examples import Examples
 from hardness.families.base import UNSTATED, Family, Secret, Teacher, disagreement
 from hardness.gadgets.coefficients import Gadget
 from hardness.io.files import replacing
+from hardness.io.schemas import FORMAT_VERSION, canonical
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import CHUNK, TokenStream, load_compiled, unpack, words_per_token
+from hardness.tokens import CHUNK, TokenStream, load_compiled, philox_key, uniform, unpack, words_per_token
 
 FORMAT = "attention-hardness instance"
-FORMAT_VERSION = 1
 EXHAUSTIVE_BITS = 16
 GADGET_SCALARS = ("kind", "beta", "offset", "gate")
+SECRET, NOISE = 0, 1  # what is spawned from an instance's seed, family and parameters
 
 
 class Check(NamedTuple):
@@ -39,12 +42,14 @@ class Check(NamedTuple):
 class Instance:
     """A teacher of a family with everything that made it; learners are handed `examples`, never an Instance.
 
-    `seed` regenerates the secret and is as secret as it is; `seed_drawn` says that it has 128 fresh bits.
+    `seed` regenerates the secret and the label noise and is as secret as they are; `seed_drawn` says that it has 128
+    fresh bits. Another family or other parameters give unrelated secrets from the same seed, but for parameters that
+    the family marks as `same_secret` (docs/seeds.md).
 
     >>> import hardness
     >>> instance = hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
     >>> instance.secret["support"].tolist(), all(check.ok for check in instance.verify())
-    ([4, 5], True)
+    ([3, 4], True)
     """
 
     family: Family
@@ -61,7 +66,8 @@ class Instance:
         seed = secrets.randbits(128) if seed is None else seed
         if seed < 0:
             raise InputError(f"seed must be an integer >= 0, got {seed}")
-        drawn_secret = family.draw(np.random.default_rng(np.random.SeedSequence(seed)))
+        source = np.random.SeedSequence(seed, spawn_key=_lineage(family, SECRET))
+        drawn_secret = family.draw(np.random.default_rng(source))
         secret = {name: np.asarray(value) for name, value in drawn_secret.items()}  # a number is an array too
         teacher = family.realize(secret)
         return cls(family, seed, drawn, secret, teacher, family.certificate(teacher))
@@ -96,8 +102,21 @@ class Instance:
         bias = 0.0 if fair else getattr(self.family, "bias", 0.0)
         stream = TokenStream(seed, self.family.tokens, self.family.dim, bias)
         words = stream.packed(start, count)
-        labels = self.family.labels(self.teacher, words, stream.noise(start, count))
+        labels = self.family.labels(self.teacher, words, self.noise(count, seed, start))
         return Examples(unpack(words, self.family.dim), labels)
+
+    def noise(self, count: int, seed: int, start: int = 0) -> NDArray[np.float64]:
+        """What label noise is made of: one uniform number in (0, 1) for each of the examples start..start + count - 1.
+
+        A function of this instance, the sampling seed and the example's index, as secret as the instance's own seed:
+        the sampling seed is published, and whoever has the noise takes it off. Of two instances, or two sampling
+        seeds, these numbers are independent, whatever else they share.
+        """
+        return uniform(philox_key(self.seed, *self._noise_lineage, seed), start, count)
+
+    @cached_property
+    def _noise_lineage(self) -> tuple[int, ...]:
+        return _lineage(self.family, NOISE)
 
     def chunks(self, count: int, seed: int) -> Iterator[Examples]:
         """The same examples in chunks of bounded memory."""
@@ -106,7 +125,10 @@ class Instance:
             yield self.examples(min(CHUNK, count - start), seed, start)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
-        """What may stand beside examples: parameters, label offsets and the sampling seed; no secret, no seed of it."""
+        """What may stand beside examples: parameters, label offsets and the sampling seed.
+
+        X follows from them; the secret and the label noise do not.
+        """
         known = {
             "family": self.family.name,
             **self.parameters,
@@ -235,6 +257,17 @@ def generate(family: str | type[Family] | Family, *, seed: int | None = None, **
 def load(path: str | Path) -> Instance:
     """The instance in a file of `Instance.save` or `hardness generate`. Raises `InputError` as `Instance.load` does."""
     return Instance.load(path)
+
+
+def _lineage(family: Family, child: int) -> tuple[int, ...]:
+    """The spawn key of a `child` of an instance's seed: SHA-256 of family and parameters, and the child's number.
+
+    Noise depends on all parameters, the secret on those that the family does not mark as `same_secret`.
+    """
+    same = {f.name for f in fields(cast(Any, family)) if f.metadata.get("same_secret")} if child == SECRET else set()
+    told = {name: value for name, value in families.parameters(family).items() if name not in same}
+    digest = hashlib.sha256(canonical([family.name, told]).encode()).digest()
+    return *np.frombuffer(digest, ">u4").tolist(), child
 
 
 def every_pair(dim: int) -> NDArray[np.uint64]:

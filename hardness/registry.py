@@ -1,7 +1,7 @@
 """What is found by name: one rule for families, learners, attacks, strategies, oracles and studies.
 
-A name is one of the house, or of an entry point of `GROUPS` in any installed distribution, or ``package.module:Name``.
-A name of the house stays the house's, whatever is installed.
+A name is built in, or an entry point of `GROUPS` in any installed distribution, or ``package.module:Name``. A built-in
+name stays built in, whatever is installed.
 """
 
 import sys
@@ -22,27 +22,52 @@ GROUPS = {
     "studies": "hardness.studies",
 }
 CLASSES = ("family", "learner", "oracle")  # these kinds are classes, the others functions and mappings
-HOUSE = "attention-hardness"
+DISTRIBUTION = "attention-hardness"
+PACKAGES = ("hardness", "learner")
+_PROVIDED: dict[str, str] = {}  # pickles, in hex, of what other processes cannot import, by name
 
 
-def _of_house(point: EntryPoint) -> bool:
-    return point.dist is not None and point.dist.name == HOUSE
+def provide(pickles: Mapping[str, str]) -> None:
+    """Make classes and functions known by name that travel as pickles, in hex, between processes of one run."""
+    _PROVIDED.update(pickles)
+
+
+def pickled() -> dict[str, str]:
+    """What was provided, to hand on to a process that this one starts."""
+    return dict(_PROVIDED)
+
+
+def is_builtin(kind: str, name: str) -> bool:
+    """Whether `name` stands for what this distribution holds. Nothing is imported.
+
+    A word of a study's own, such as "phases 1 to 6", is registered nowhere and runs none of a user's code.
+
+    >>> is_builtin("learner", "direct"), is_builtin("learner", "mine.own:Net"), is_builtin("learner", "phases 1 to 6")
+    (True, False, True)
+    """
+    if ":" not in name and name not in points(kind):
+        return True
+    return name not in _PROVIDED and module_of(kind, name).partition(".")[0] in PACKAGES
+
+
+def _is_ours(point: EntryPoint) -> bool:
+    return point.dist is not None and point.dist.name == DISTRIBUTION
 
 
 @cache  # a look into every installed distribution, 10 ms and more
 def points(kind: str) -> Mapping[str, EntryPoint]:
     """The entry points of one of `GROUPS`, by name, in order, as they were when first asked for."""
-    found = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _of_house(point)))
+    found = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point)))
     return {point.name: point for point in found}
 
 
-def names(kind: str, house: bool = False) -> list[str]:
-    """The registered names of a kind, in order; with `house`, those of this distribution: what shipped grids hold.
+def names(kind: str, builtin: bool = False) -> list[str]:
+    """The registered names of a kind, in order; with `builtin`, those of this distribution: what shipped grids hold.
 
-    >>> "parity" in names("family", house=True)
+    >>> "parity" in names("family", builtin=True)
     True
     """
-    return [name for name, point in points(kind).items() if not house or _of_house(point)]
+    return [name for name, point in points(kind).items() if not builtin or _is_ours(point)]
 
 
 def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
@@ -63,6 +88,10 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
     try:
         if name in known:
             found = known[name].load()
+        elif name in _PROVIDED:
+            from cloudpickle import loads  # of what this very run sent, never of a file
+
+            found = loads(bytes.fromhex(_PROVIDED[name]))
         else:
             if "" not in sys.path:
                 sys.path.append("")

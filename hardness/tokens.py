@@ -1,4 +1,4 @@
-"""Uniform tokens on {±1}^{k×d}, addressed by index: the same bytes whatever the chunk or the worker."""
+"""Uniform tokens on {±1}^{k×d} and uniform numbers, addressed by index: the same bytes whatever the chunk or worker."""
 
 import sys
 from dataclasses import dataclass
@@ -44,7 +44,7 @@ class TokenStream:
         """Tokens of `count` examples from `start`, packed: (count, tokens, words), bit j set iff x_j = -1."""
         words = words_per_token(self.dim)
         mask = 2 ** (self.dim % 64 or 64) - 1
-        raw = self._raw(0, start * self.tokens * words, count * self.tokens * words, words, mask)
+        raw = _raw(philox_key(self.seed, 0), start * self.tokens * words, count * self.tokens * words, words, mask)
         raw = raw.reshape(count, self.tokens, words)
         if self.bias:
             raw[:, 1] = raw[:, 0] ^ ((raw[:, 0] ^ raw[:, 1]) & self._kept(start, count, words))
@@ -55,34 +55,42 @@ class TokenStream:
         share = round((1 - self.bias) * 2**DIGITS)
         zeros = (share & -share).bit_length() - 1 if share else DIGITS
         digits = [share >> i & 1 for i in range(zeros, DIGITS)]  # from the last one that is not 0
-        fair = self._raw(2, start * words * len(digits), count * words * len(digits)).reshape(count, words, len(digits))
+        fair = _raw(philox_key(self.seed, 2), start * words * len(digits), count * words * len(digits))
+        fair = fair.reshape(count, words, len(digits))
         kept = np.zeros((count, words), np.uint64)
         for i, digit in enumerate(digits):
             kept = fair[:, :, i] | kept if digit else fair[:, :, i] & kept
         kept[:, 0] |= np.uint64(1)
         return kept
 
-    def noise(self, start: int, count: int) -> NDArray[np.float64]:
-        """One uniform in (0, 1) an example, independent of its tokens: the randomness of label noise."""
-        return ((self._raw(1, start, count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
 
-    def _raw(self, role: int, start: int, count: int, period: int = 1, mask: int = 2**64 - 1) -> Words:
-        """Words start..start + count - 1 of one of the three streams, the last of each `period` cut to `mask`."""
-        if count >= 2**60:  # more than numpy can even ask for
-            raise MemoryError(f"{count} random words")
-        skip = start % 4  # a step of the counter yields four words
-        last = (period - 1 - (start - skip)) % period
-        if compiled_pays(count):
-            from hardness.kernels.bits import philox
+def uniform(key: Words, start: int, count: int) -> NDArray[np.float64]:
+    """Numbers start..start + count - 1 of the endless stream of a Philox key (2,): uniform in (0, 1), one an example.
 
-            out = np.empty(-(-(skip + count) // 4) * 4, np.uint64)
-            philox(_key(self.seed, role), np.uint64(start // 4 + 1), out, last, period, np.uint64(mask))
-        else:
-            generator = np.random.Philox(key=_key(self.seed, role))
-            generator.advance(start // 4)
-            out = generator.random_raw(skip + count)
-            out[last::period] &= np.uint64(mask)
-        return out[skip : skip + count]
+    >>> whole = uniform(philox_key(0, 1), 0, 100)
+    >>> bool((uniform(philox_key(0, 1), 40, 9) == whole[40:49]).all())
+    True
+    """
+    return ((_raw(key, start, count) >> np.uint64(11)).astype(np.float64) + 0.5) * 2.0**-53
+
+
+def _raw(key: Words, start: int, count: int, period: int = 1, mask: int = 2**64 - 1) -> Words:
+    """Words start..start + count - 1 of the stream of a key, the last of each `period` cut to `mask`."""
+    if count >= 2**60:  # more than numpy can even ask for
+        raise MemoryError(f"{count} random words")
+    skip = start % 4  # a step of the counter yields four words
+    last = (period - 1 - (start - skip)) % period
+    if compiled_pays(count):
+        from hardness.kernels.bits import philox
+
+        out = np.empty(-(-(skip + count) // 4) * 4, np.uint64)
+        philox(key, np.uint64(start // 4 + 1), out, last, period, np.uint64(mask))
+    else:
+        generator = np.random.Philox(key=key)
+        generator.advance(start // 4)
+        out = generator.random_raw(skip + count)
+        out[last::period] &= np.uint64(mask)
+    return out[skip : skip + count]
 
 
 def compiled_pays(words: int) -> bool:
@@ -97,9 +105,9 @@ def load_compiled(words: int) -> None:
 
 
 @lru_cache
-def _key(seed: int, role: int) -> Words:
-    """The key that numpy's Philox has: the stream is numpy's own, word for word."""
-    key: Words = np.random.Philox(np.random.SeedSequence(seed).spawn(3)[role]).state["state"]["key"]
+def philox_key(seed: int, *path: int) -> Words:
+    """The Philox key (2,) of the descendant `path` of a seed, as numpy spawns them: the stream is numpy's own."""
+    key: Words = np.random.Philox(np.random.SeedSequence(seed, spawn_key=path)).state["state"]["key"]
     return key
 
 

@@ -25,7 +25,7 @@ class MLP(BaseEstimator):
     >>> from hardness.instance import Instance
     >>> nice = Instance.generate(Nondegenerate(dim=5, tokens=2, heads=1), seed=0).examples(20_000, seed=1)
     >>> model = MLP(random_state=0).fit(nice.X, nice.Y)
-    >>> bool(np.sum((model.predict(nice.X) - nice.Y) ** 2) < 0.1 * np.sum(nice.Y**2))
+    >>> bool(np.sum((model.predict(nice.X) - nice.Y) ** 2) < 0.2 * np.sum(nice.Y**2))
     True
     """
 

@@ -18,7 +18,8 @@ from study_trials import alive, descendants, numbered
 from hardness import cli
 from hardness.engine.outcome import Outcome
 from hardness.engine.run import run
-from hardness.engine.store import Store, export
+from hardness.engine.store import Store
+from hardness.engine.table import export
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.statistics.cells import Cell
@@ -90,7 +91,7 @@ def exported(path: Path, run_first: bool = False) -> bytes:
     with Store(path, ABOUT) as store:
         if run_first:
             run(numbered(150), store, workers=0, trial=study_trials.trivial)
-        export(store, path.with_suffix(".csv"), timing=False)
+        export(store.rows, path.with_suffix(".csv"), timing=False)
     return path.with_suffix(".csv").read_bytes()
 
 
@@ -221,7 +222,7 @@ def test_06_a_torn_store_is_one_sentence_and_a_torn_journal_resumes(tmp_path: Pa
 # 07, learners that raise, sleep, exit, answer nan or the wrong shape: test_study_engine.py.
 
 
-def test_08_a_second_run_does_nothing_and_an_edited_learner_is_flagged(
+def test_08_a_second_run_does_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     task = catalog.get("stress").guest(True, "sgd")[0]
@@ -229,11 +230,9 @@ def test_08_a_second_run_does_nothing_and_an_edited_learner_is_flagged(
     monkeypatch.setitem(catalog.STUDIES, "stress", study)
     with Store(tmp_path / "rows.db", {"study": "stress", "seed": 0, "quick": False}) as store:
         store.plan([task])
-        store.add(task, Outcome("solved", 1, {"degree": 5}, source="0" * 16), {})
+        store.add(task, Outcome("solved", 1, {"degree": 5}), {})
     assert cli.run(["study", "run", "stress", "--out", str(tmp_path), "--workers", "0"]) == 0
-    said = capsys.readouterr().err
-    assert "another version of its source" in said
-    assert "nothing to do" in said
+    assert "nothing to do" in capsys.readouterr().err
 
 
 def test_09_the_order_of_keys_is_no_identity() -> None:
@@ -245,7 +244,7 @@ def test_10_missing_folders_are_made(tmp_path: Path) -> None:
     deep = tmp_path / "a" / "b" / "c.db"
     with Store(deep, ABOUT) as store:
         store.plan(numbered(1))
-        export(store, tmp_path / "x" / "y" / "rows.csv")
+        export(store.rows, tmp_path / "x" / "y" / "rows.csv")
     assert deep.exists()
     assert (tmp_path / "x" / "y" / "rows.csv").exists()
     with pytest.raises(InputError, match="cannot open"):
@@ -278,7 +277,6 @@ DEGENERATE: dict[str, list[tuple[Task, Outcome]]] = {
     "one row": [solved(16, 2, 0)],
     "all censored": [solved(d, s, r, "budget") for d in (16, 24, 32, 48) for s in (2, 3, 4, 5) for r in range(3)],
     "all crashed": [solved(d, s, 0, "killed", None) for d in (16, 24, 32, 48) for s in (2, 3, 4, 5)],
-    "nan": [solved(d, s, 0, "solved", float("nan")) for d in (16, 24) for s in (2, 3)],
     "zero cost": [solved(d, s, 0, "solved", 0.0) for d in (16, 24) for s in (2, 3)],
     "25 groups": [solved(d, s, 0) for d in range(16, 41) for s in (2, 3)],
 }

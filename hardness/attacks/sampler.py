@@ -44,7 +44,7 @@ class Sampler:
             if noise:
                 from scipy.special import ndtri
 
-                t = t + np.rint(noise * ndtri(stream.noise(start, CHUNK)[kept])).astype(np.int64)
+                t = t + np.rint(noise * ndtri(self.instance.noise(CHUNK, self.seed, start)[kept])).astype(np.int64)
             start += CHUNK
             yield start, tokens, np.rint(teacher.value(t) - teacher.offset).astype(np.int64)
 

@@ -39,28 +39,20 @@ def attack(
 
     Example: hardness attack gaussian examples.npz
     """
-    from hardness import registry
-    from hardness.examples import read
-
     if name == "membership":
         from hardness.cli.membership import membership
 
         membership(file, seed, as_json)
         return
-    from hardness.apart.lab import stranger
+    from hardness import registry
     from hardness.engine.progress import steps
+    from hardness.evaluation.attacking import attack_examples
+    from hardness.examples import read
 
-    if stranger("attack", name):
-        from hardness.attacks.guest import run as run_apart
-
-        with steps(name):
-            examples, public = read(file)
-            outcome = run_apart(name, examples, public, budget, seed)
-    else:
-        run = registry.get("attack", name)
-        with steps(name) as tell:
-            examples, public = read(file)
-            outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=tell)
+    registry.module_of("attack", name)  # a misspelt name is said before a missing file
+    with steps(name) as tell:
+        examples, public = read(file)
+        outcome = attack_examples(examples, public, name, budget, seed, tell)
     payload = {
         "status": outcome.status,
         "attack": name,
@@ -135,7 +127,7 @@ def challenge(
     count: Annotated[int, typer.Option(min=1, help="Number of public examples.")],
     out: Annotated[Path, typer.Option("--out", help="Folder to write; must not exist, but for --force.")],
     toy: Annotated[
-        bool, typer.Option("--toy", help="Allow a seed that was given by hand: the challenge is a toy.")
+        bool, typer.Option("--toy", help="Allow a seed given by hand, and less than 60 bits of secret.")
     ] = False,
     force: Force = False,
     as_json: Json = False,
@@ -144,18 +136,21 @@ def challenge(
 
     Example: hardness challenge lwr.safetensors --count 100000 --out challenge-1
     """
-    from hardness.challenge import publish
+    from hardness.challenge import log2_secrets, publish, rounded_down
     from hardness.instance import Instance
 
+    instance = Instance.load(file)
     fresh = out.with_name(f".{out.name}.fresh") if force and (out / "challenge.json").is_file() else out
-    header = publish(Instance.load(file), count, fresh, toy)
+    header = publish(instance, count, fresh, toy)
     if fresh is not out:
         from shutil import rmtree
 
         rmtree(out)
         fresh.rename(out)
-    payload = {"out": str(out), "count": count, "toy": toy, "commitment": header["commitment"]}
-    emit(as_json, payload, [f"wrote {count} examples and commitment {header['commitment']} to {out}"])
+    bits, commitment = log2_secrets(instance), header["commitment"]
+    payload = {"out": str(out), "count": count, "toy": toy, "commitment": commitment, "log2_secrets": bits}
+    lines = [f"the secret is one of 2^{rounded_down(bits)}"]
+    emit(as_json, payload, [*lines, f"wrote {count} examples and commitment {commitment} to {out}"])
 
 
 def judge(

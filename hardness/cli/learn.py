@@ -22,7 +22,6 @@ Heads = Annotated[
     ),
 ]
 WORDS = {"true": True, "false": False, "none": None, "null": None}
-ERRORS = ("certified_error", "polished_error", "random_start_error")
 Set = Annotated[
     list[str] | None,
     typer.Option(
@@ -33,50 +32,8 @@ Set = Annotated[
         show_default=False,
     ),
 ]
+ERRORS = ("certified_error", "polished_error", "random_start_error")
 CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")]
-
-
-def register(app: typer.Typer) -> None:
-    app.command(epilog="Example: hardness learn provable nice.safetensors --count 20000 --seed 0")(learn)
-    app.command()(learners)
-
-
-def learn(
-    learner: Name,
-    instance: File = None,
-    count: Count = None,
-    test: Test = 2000,
-    seed: Seed = None,
-    heads: Heads = None,
-    options: Set = None,
-    check: CheckOnly = False,
-    as_json: Json = False,
-) -> None:
-    """Run a learner on examples of an instance, and judge what it learned on fresh ones."""
-    if check:
-        _check(learner, as_json)
-        return
-    if instance is None or count is None:
-        raise InputError("learn needs an instance file and --count N (or --check, to examine the learner alone)")
-    from hardness.engine.progress import steps
-    from hardness.evaluation.learning import learn as learn_one
-    from hardness.instance import Instance
-
-    told = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
-    with steps(learner) as tell:
-        found = Instance.load(instance)
-        payload = learn_one(
-            found, learner, count, test=test, seed=seed, heads=told, options=settings(options or ()), progress=tell
-        )
-    known = {name: payload[name] for name in ("relative_error", "sign_accuracy")}
-    known["open_error"] = (payload.get("open_curve") or [(0, None)])[-1][1]
-    scores = [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
-    head = ", ".join([payload["status"], *scores, f"{count} examples, {payload['seconds']:.2f} s"])
-    lines = [f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}" for p in payload["phases"]]
-    lines += _verdicts(payload) if "certified" in payload else []
-    emit(as_json, payload, [head, *lines])
-    if payload["status"] == "error":
-        raise typer.Exit(1)
 
 
 def settings(words: Iterable[str]) -> dict[str, int | float | bool | str | None]:
@@ -110,6 +67,58 @@ def _value(name: str, text: str) -> int | float | bool | str | None:
     if not isfinite(number):
         raise InputError(f"--set {name} must be finite, got {shown(text, 60)}")
     return int(text) if text.lstrip("+-").isdecimal() else number
+
+
+def register(app: typer.Typer) -> None:
+    app.command(epilog="Example: hardness learn provable nice.safetensors --count 20000 --seed 0")(learn)
+    app.command()(learners)
+
+
+def learn(
+    learner: Name,
+    target: File = None,
+    count: Count = None,
+    test: Test = 2000,
+    seed: Seed = None,
+    heads: Heads = None,
+    options: Set = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of a learner of yours.")] = 1,
+    limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds that end a learner of yours.")] = None,
+    check: CheckOnly = False,
+    as_json: Json = False,
+) -> None:
+    """Run a learner on examples of an instance, and judge what it learned on fresh ones.
+
+    An examples file may stand for the instance: then a tenth of its rows is held out for the judge.
+    """
+    if check:
+        _check(learner, as_json)
+        return
+    if target is None:
+        raise InputError("learn needs an instance file and --count N (or --check, to examine the learner alone)")
+    from hardness.engine.progress import steps
+    from hardness.evaluation.learning import learn as learn_one
+    from hardness.instance import Instance
+
+    told = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
+    is_instance = target.suffix not in (".npz", ".parquet")
+    if is_instance and count is None:
+        raise InputError("learn needs --count N beside an instance file")
+    with steps(learner) as tell:
+        payload = learn_one(
+            Instance.load(target) if is_instance else target, learner, count, options=settings(options or ()),
+            test=test, seed=seed, heads=told, threads=threads, limit=limit, progress=tell,
+        )  # fmt: skip
+    payload = {name: value for name, value in payload.items() if name != "model"}
+    known = {name: payload[name] for name in ("relative_error", "sign_accuracy")}
+    known["open_error"] = (payload.get("open_curve") or [(0, None)])[-1][1]
+    scores = [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
+    head = ", ".join([payload["status"], *scores, f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"])
+    lines = [f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}" for p in payload["phases"]]
+    lines += _verdicts(payload) if "certified" in payload else []
+    emit(as_json, payload, [head, *lines])
+    if payload["status"] == "error":
+        raise typer.Exit(1)
 
 
 def _verdicts(payload: dict[str, Any]) -> list[str]:

@@ -17,7 +17,8 @@ if TYPE_CHECKING:
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
 Guest = Annotated[
-    list[str] | None, typer.Option(help="One more on the grid, as module:Name, which runs apart; may be repeated.")
+    list[str] | None,
+    typer.Option(help="One more on the grid, as module:Name, in its own process; may be repeated."),
 ]
 STORE = "rows.db"
 # What makes no difference to the rows: left out where a page says which command made them.
@@ -111,7 +112,6 @@ def run(
         store.made_by(_typed(context))
         if retry:
             talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
-        _warn_of_edits(store)
         try:
             ran = run_tasks(
                 chosen, store, study.trial, root=seed, guard=timeout or study.guard, workers=workers,
@@ -223,10 +223,10 @@ def export(
 
     Example: hardness study export reports/exponential-in-m --out rows.csv --no-timing
     """
-    from hardness.engine.store import export as write_table
+    from hardness.engine.table import export as write_table
 
     with _open(folder) as store:
-        count = write_table(store, out, timing=not no_timing)
+        count = write_table(store.rows, out, timing=not no_timing)
     emit(as_json, {"out": str(out), "rows": count}, [f"{count} rows in {out}"])
 
 
@@ -272,13 +272,3 @@ def _grid(study: "Study", tasks: "list[Task]") -> list[str]:
         series = ", ".join([task.family, *(name for name in task.solver.values() if isinstance(name, str))])
         seconds.setdefault(series, []).append(study.seconds(task))
     return [f"{name}: {len(each)} trials, about {sum(each):.1f} s of one process" for name, each in seconds.items()]
-
-
-def _warn_of_edits(store: "Store") -> None:
-    from hardness.engine.apart import source
-
-    for learner, digests in store.sources().items():
-        now = source(learner)
-        if now and digests - {now}:
-            talk(f"warning: rows of learner {learner} were made by another version of its source; "
-                 f"move {store.path} away to run them again")  # fmt: skip

@@ -20,7 +20,7 @@ def fingerprint(kind: str, name: str) -> str | None:
     >>> fingerprint("family", "parity") is fingerprint("strategy", "sign-batch") is None
     True
     """
-    if (":" not in name and name not in registry.points(kind)) or name in registry.names(kind, house=True):
+    if (":" not in name and name not in registry.points(kind)) or name in registry.names(kind, builtin=True):
         return None
     return of_module(registry.module_of(kind, name))
 

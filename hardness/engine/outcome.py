@@ -33,7 +33,6 @@ class Outcome:
     cost: float | None = None
     detail: Mapping[str, Any] = field(default_factory=dict)
     seconds: float = 0.0
-    source: str | None = None  # digest of the learner's source file
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
@@ -44,10 +43,19 @@ class Outcome:
 Trial = Callable[[Task, int, float], Outcome]
 
 
-def ended(error: BaseException, guard: float) -> Outcome:
+@dataclass(frozen=True)
+class Row:
+    """A planned task, and how its trial ended if it was run (else `outcome` is None)."""
+
+    task: Task
+    outcome: Outcome | None = None
+    provenance: Mapping[str, Any] | None = None
+
+
+def outcome_of(error: BaseException, guard: float) -> Outcome:
     """The outcome of a trial that raised `error` under a guard of `guard` seconds.
 
-    >>> ended(MemoryError(), 60).status, ended(Ended("refused", "too few examples"), 60).detail
+    >>> outcome_of(MemoryError(), 60).status, outcome_of(Ended("refused", "too few examples"), 60).detail
     ('killed', {'reason': 'too few examples'})
     """
     status, reason = "error", one_line(error)
@@ -65,12 +73,12 @@ def ended(error: BaseException, guard: float) -> Outcome:
     return Outcome(status, detail={"reason": reason})
 
 
-def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
+def run_trial(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
     """Run one trial: its outcome, whatever happens in it, and the seconds it took, unless it has measured them itself.
 
     >>> def divides(task, root, guard):
     ...     return Outcome("solved", 1 / 0)
-    >>> settle(divides, Task("parity", {}, {}, {}, 0), root=0, guard=60).detail
+    >>> run_trial(divides, Task("parity", {}, {}, {}, 0), root=0, guard=60).detail
     {'reason': 'ZeroDivisionError: division by zero'}
     """
     begin = time.perf_counter()
@@ -79,5 +87,5 @@ def settle(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
         if not isinstance(outcome, Outcome):
             raise TypeError(f"a trial returns an Outcome, got {shown(type(outcome))}")
     except Exception as error:
-        outcome = ended(error, guard)
+        outcome = outcome_of(error, guard)
     return replace(outcome, seconds=outcome.seconds or time.perf_counter() - begin)

@@ -1,39 +1,31 @@
 """Functions and classes that have no module of their own, of a notebook or a script, as plug-ins that have one.
 
-What runs elsewhere is found by name, so they are written to a module that brings them along: what a worker or a
-learner's own process imports. Their fingerprint is that of their source and of what it uses of the same notebook.
+They travel by value, as cloudpickle writes them, to the processes that this one starts, and are known there by name.
+Their fingerprint is that of their source and of what it uses of the same notebook.
 """
 
 import hashlib
-import importlib
 import inspect
-import os
 import sys
+import sysconfig
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
-from types import CodeType, FunctionType
+from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
+from hardness import registry
 from hardness.errors import InputError, missing_extra
-from hardness.io.files import write_text
 
 PREFIX = "carried_"
-MODULE = '''"""{name}, carried here from a notebook or a script."""
-
-from cloudpickle import loads
-
-{name} = loads(bytes.fromhex("{data}"))
-'''
 
 
-def named(thing: Any, folder: Path) -> tuple[str, str | None]:
+def named(thing: Any) -> tuple[str, str | None]:
     """A name by which every process finds `thing`, and its fingerprint if it has no file; a name is itself.
 
-    What cannot be imported is written to `folder`, which must be on the path (`on_path`) where it is used. Raises
-    `InputError` for a thing that is neither a name nor a function or class.
+    What cannot be imported is provided to them (`hardness.registry.provide`). Raises `InputError` for a thing that is
+    neither a name nor a function or class.
 
-    >>> named("sign-batch", Path()), named(Path, Path())
+    >>> named("sign-batch"), named(Path)
     (('sign-batch', None), ('pathlib:Path', None))
     """
     if isinstance(thing, str):
@@ -43,33 +35,39 @@ def named(thing: Any, folder: Path) -> tuple[str, str | None]:
     module, name = thing.__module__, thing.__qualname__
     if module != "__main__" and getattr(sys.modules.get(module), name, None) is thing:
         return f"{module}:{name}", None
-    try:
-        import cloudpickle
-    except ImportError as error:
-        raise missing_extra("cloudpickle", "notebook", "a function defined in a notebook or a script") from error
     name = thing.__name__
     if not name.isidentifier():
         raise InputError(f"give {name} a name: define it with def or class")
-    write_text(folder / f"{PREFIX}{name}.py", MODULE.format(name=name, data=cloudpickle.dumps(thing).hex()))
-    sys.modules.pop(PREFIX + name, None)
-    importlib.invalidate_caches()
-    return f"{PREFIX}{name}:{name}", fingerprint(thing)
+    found = f"{PREFIX}{name}:{name}"
+    registry.provide({found: _pickle().dumps(thing).hex()})
+    return found, fingerprint(thing)
 
 
-@contextmanager
-def on_path(folder: Path) -> Iterator[None]:
-    """Have this process, and those that it starts, find the modules in `folder`."""
-    here, before = str(folder.absolute()), os.environ.get("PYTHONPATH")
-    sys.path.insert(0, here)
-    os.environ["PYTHONPATH"] = os.pathsep.join(filter(None, [here, before]))
+def carry(kind: str, name: str) -> None:
+    """Provide to other machines what ``module:Name`` stands for, unless its module is installed there as here.
+
+    The module of a user's working directory travels by value, with what it imports of the same folder.
+    """
+    if registry.is_builtin(kind, name) or name in registry.pickled():
+        return
+    thing = registry.get(kind, name)
+    module = sys.modules[thing.__module__]
+    home = Path(str(module.__file__)).resolve().parent
+    if any(home.is_relative_to(Path(sysconfig.get_path(each)).resolve()) for each in ("purelib", "platlib", "stdlib")):
+        return
+    for each in list(sys.modules.values()):
+        file = getattr(each, "__file__", None)
+        if isinstance(each, ModuleType) and file and home in Path(file).resolve().parents:
+            _pickle().register_pickle_by_value(each)
+    registry.provide({name: _pickle().dumps(thing).hex()})
+
+
+def _pickle() -> Any:
     try:
-        yield
-    finally:
-        sys.path.remove(here)
-        if before is None:
-            del os.environ["PYTHONPATH"]
-        else:
-            os.environ["PYTHONPATH"] = before
+        import cloudpickle
+    except ImportError as error:
+        raise missing_extra("cloudpickle", "notebook", "a function that other processes cannot import") from error
+    return cloudpickle
 
 
 def fingerprint(thing: Any) -> str:

@@ -1,15 +1,15 @@
 """What plug-ins do to a grid: their fingerprints in its tasks, the parts of it that are asked for, what they add."""
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
 from typing import Any
 
 from hardness import families, registry
-from hardness.apart import ask
 from hardness.engine.fingerprint import fingerprint, of_module
 from hardness.engine.study import Study
-from hardness.engine.task import Task
+from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, unknown
+from hardness.evaluation.adapters import is_streamed
 
 SOLVERS = ("learner", "attack", "strategy")
 OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are named by the house and run in its own process
@@ -34,16 +34,10 @@ def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study
         return prints[kind, name]
 
     def stamp(task: Task) -> Task:
-        found = always | {name: made for kind, name in _named(task) if (made := of(kind, name))}
+        found = always | {name: made for kind, name in named_in(task) if (made := of(kind, name))}
         return replace(task, plugins=found) if found else task
 
     return [stamp(task) for task in tasks]
-
-
-def _named(task: Task) -> Iterator[tuple[str, str]]:
-    """Kind and name of everything that a task names."""
-    yield "family", task.family
-    yield from ((kind, str(task.solver[kind])) for kind in (*SOLVERS, "oracle") if task.solver.get(kind))
 
 
 def solver_of(task: Task) -> str | None:
@@ -95,7 +89,7 @@ def _guest(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str
         raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
     if kind == "strategy" and ":" in name:
         registry.get(kind, name)
-    online = kind != "strategy" and ask.online(kind, name)
+    online = kind != "strategy" and kind == "learner" and is_streamed(name)
     if kind == "learner" and study.guest is not None:
         return study.guest(quick, name)
     if kind == "learner" and not online:

@@ -19,7 +19,7 @@ COLUMNS = {
     "meta": ("key", "value"),
     "plan": ("position", "identity", "task"),
     "provenance": ("id", "text"),
-    "trials": ("identity", "status", "cost", "detail", "seconds", "source", "provenance"),
+    "trials": ("identity", "status", "cost", "detail", "seconds", "provenance"),
 }
 LOST = -1  # the provenance of a trial whose own is damaged
 
@@ -99,11 +99,11 @@ def _checked(table: str, row: Sequence[Any], planned: set[bytes], known: set[int
             good = type(texts[0]) is int and isinstance(schemas.parse(texts[1], "a note"), dict)
         else:
             fields: list[Any] = texts
-            identity, status, cost, detail, seconds, source, note = fields
+            identity, status, cost, detail, seconds, note = fields
             good = identity in planned and status in schemas.STATUSES and isinstance(detail, str)
             good = good and isinstance(schemas.parse(detail, "a detail"), dict)
             good = good and (cost is None or type(cost) in (int, float)) and type(seconds) in (int, float)
-            good = good and finite(cost or 0) and finite(seconds) and isinstance(source, str | None)
+            good = good and finite(cost or 0) and finite(seconds)
             texts[-1] = note if note in known else LOST
         return tuple(texts) if good else None
     except (InputError, TypeError, ValueError, AttributeError):

@@ -1,20 +1,17 @@
 """Rows on disk: one SQLite file, one transaction a finished trial, each task at most once."""
 
 import json
-import secrets
 import sqlite3
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import closing
-from dataclasses import dataclass
 from pathlib import Path
 from types import TracebackType
 from typing import Any
 
 from hardness.engine import recovery as salvage
 from hardness.engine.outcome import CRASHED, STATUSES, Outcome
-from hardness.engine.table import export as export
-from hardness.engine.table import flat as flat
+from hardness.engine.outcome import Row as Row
 from hardness.engine.task import Task, canonical
 from hardness.engine.transactions import PATIENCE, write_ahead, writing
 from hardness.errors import InputError
@@ -22,26 +19,17 @@ from hardness.io.files import regular, replacing
 from hardness.io.texts import entry, parsed, printed, shown
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
-VERSION = 1
-GUESTS, COMMANDS = "guest_seed", "commands"  # in the table `meta`; not a part of what the store is about
+VERSION = 2
+COMMANDS = "commands"  # in the table `meta`; not a part of what the store is about
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE plan (position INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, task TEXT NOT NULL);
 CREATE TABLE provenance (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE trials (
     identity BLOB PRIMARY KEY, status TEXT NOT NULL, cost REAL, detail TEXT NOT NULL,
-    seconds REAL NOT NULL, source TEXT, provenance INTEGER NOT NULL REFERENCES provenance
+    seconds REAL NOT NULL, provenance INTEGER NOT NULL REFERENCES provenance
 ) WITHOUT ROWID;
 """
-
-
-@dataclass(frozen=True)
-class Row:
-    """A planned task, and how its trial ended if it was run (else `outcome` is None)."""
-
-    task: Task
-    outcome: Outcome | None = None
-    provenance: Mapping[str, Any] | None = None
 
 
 class Store:
@@ -100,7 +88,9 @@ class Store:
         self._db.execute("PRAGMA synchronous = NORMAL")
         kind = [self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
         if kind != [APPLICATION, VERSION]:
-            raise InputError(f"{self.path} is not a store of studies, version {VERSION}; name another --out")
+            raise InputError(
+                f"{self.path} is not a store of studies, version {VERSION}: run the study into another --out"
+            )
         if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
             raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
         page = self._db.execute("PRAGMA page_size").fetchone()[0]
@@ -135,7 +125,6 @@ class Store:
 
     def _set_apart(self) -> None:
         """Take out of `about` what may differ between two stores of the same rows."""
-        self.about.pop(GUESTS, None)
         found = self.about.pop(COMMANDS, [])
         self.commands = [shown(text) for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
@@ -158,14 +147,6 @@ class Store:
 
     def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
         self._db.close()
-
-    def guest_seed(self) -> int:
-        """The root seed of strangers' trials: 128 bits, drawn when first asked for, kept, and noted with every row."""
-        drawn = canonical(str(secrets.randbits(128)))
-        with writing(self._db, self.path):
-            self._db.execute("INSERT OR IGNORE INTO meta VALUES (?, ?)", (GUESTS, drawn))
-        (found,) = self._db.execute("SELECT value FROM meta WHERE key = ?", (GUESTS,)).fetchone()
-        return int(json.loads(found))
 
     def made_by(self, *commands: str) -> None:
         """Note command lines that make rows of this store; what is noted already stays where it is."""
@@ -197,14 +178,13 @@ class Store:
         with writing(self._db, self.path):
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
             self._db.execute(
-                "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
+                "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
                 (
                     bytes.fromhex(task.identity),
                     outcome.status,
                     None if outcome.cost is None else float(outcome.cost),
                     detail,
                     round(outcome.seconds, 6),
-                    outcome.source,
                     text,
                 ),
             )
@@ -228,27 +208,18 @@ class Store:
         found = Counter(dict(self._db.execute("SELECT status, count(*) FROM trials GROUP BY status").fetchall()))
         return {status: found[status] for status in STATUSES if found[status]}
 
-    def sources(self) -> dict[str, set[str]]:
-        """Digests of the source files of the learners that made the rows, by learner."""
-        found: dict[str, set[str]] = {}
-        query = "SELECT task, source FROM plan JOIN trials USING (identity) WHERE source IS NOT NULL"
-        for task, source in self._db.execute(query):
-            if learner := json.loads(task)["solver"].get("learner"):
-                found.setdefault(learner, set()).add(source)
-        return found
-
     def rows(self) -> Iterator[Row]:
         """All planned tasks in order, run or not."""
         notes = {id_: parsed(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")}
-        columns = "task, status, cost, detail, seconds, source, provenance"
+        columns = "task, status, cost, detail, seconds, provenance"
         query = f"SELECT {columns} FROM plan LEFT JOIN trials USING (identity) ORDER BY position"
-        for text, status, cost, detail, seconds, source, note in self._db.execute(query):
+        for text, status, cost, detail, seconds, note in self._db.execute(query):
             task = Task.parse(text)
             vars(task)["text"] = text  # canonical, as it was written: spares making it again
             if status is None:
                 yield Row(task)
             else:
-                yield Row(task, Outcome(status, cost, parsed(detail), seconds, entry(source)), notes[note])
+                yield Row(task, Outcome(status, cost, parsed(detail), seconds), notes[note])
 
 
 def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None = None) -> dict[str, int]:

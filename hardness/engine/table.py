@@ -2,21 +2,17 @@
 
 import csv
 import dataclasses
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from hardness.engine.outcome import Row
 from hardness.errors import InputError, missing_extra
 from hardness.io.files import replacing
 from hardness.io.texts import cell, entry, shown
 
-if TYPE_CHECKING:
-    from hardness.engine.store import Row, Store
 
-TIMING = ("seconds", "source")  # with the provenance, what may differ between two runs of the same seed
-
-
-def flat(row: "Row", timing: bool = True) -> dict[str, Any]:
+def flat(row: Row, timing: bool = True) -> dict[str, Any]:
     """A row as columns: nested names joined by dots; without `timing`, only what the seed determines."""
     fields = {f.name: getattr(row.task, f.name) for f in dataclasses.fields(row.task)}
     columns: dict[str, Any] = {"identity": row.task.identity, **dict(_flatten(fields))}
@@ -26,7 +22,7 @@ def flat(row: "Row", timing: bool = True) -> dict[str, Any]:
         columns["cost"] = int(cost) if cost is not None and float(cost).is_integer() else cost
         columns |= dict(_flatten({"detail": row.outcome.detail}))
         if timing:
-            columns |= {name: getattr(row.outcome, name) for name in TIMING}
+            columns["seconds"] = row.outcome.seconds
             columns |= dict(_flatten({"provenance": row.provenance}))
     return columns
 
@@ -39,30 +35,35 @@ def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield prefix + key, item
 
 
-def export(store: "Store", out: Path, timing: bool = True) -> int:
-    """Write the rows to a `.csv` or `.parquet` file; returns how many. Equal seeds give equal bytes without timing."""
+def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) -> int:
+    """Write what `rows()` gives, called once a pass, to a `.csv` or `.parquet` file; returns how many rows those are.
+
+    Equal seeds give equal bytes without timing. Raises `InputError` for another suffix.
+    """
     if out.suffix not in (".csv", ".parquet"):
         raise InputError(f"cannot export to {out.name}: name a .csv or .parquet file")
     names: dict[str, None] = {}
-    for row in store.rows():
+    count = 0
+    for row in rows():
         names |= dict.fromkeys(flat(row, timing))
+        count += 1
     if out.suffix == ".csv":
         with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
             writer.writerow({name: cell(name) for name in names})
-            writer.writerows({name: cell(value) for name, value in flat(row, timing).items()} for row in store.rows())
-        return store.planned()
+            writer.writerows({name: cell(value) for name, value in flat(row, timing).items()} for row in rows())
+        return count
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-    rows = [flat(row, timing) for row in store.rows()]
+    table = [flat(row, timing) for row in rows()]
     with replacing(out) as temporary:
         try:
             pq.write_table(
-                pa.table({str(entry(name)): [entry(row.get(name)) for row in rows] for name in names}), temporary
+                pa.table({str(entry(name)): [entry(row.get(name)) for row in table] for name in names}), temporary
             )
         except pa.ArrowException as error:
             raise InputError(f"the rows make no table for Parquet ({shown(error)}); export a .csv") from error
-    return len(rows)
+    return count

@@ -10,8 +10,7 @@ from typing import Any
 import numpy as np
 
 from hardness.errors import InputError
-from hardness.io.schemas import finite
-from hardness.io.texts import shown
+from hardness.io.schemas import canonical as canonical
 
 SCHEMA = 1  # part of every identity: raise it when the same task would mean another experiment
 
@@ -87,27 +86,11 @@ class Task:
         return int.from_bytes(sequence.generate_state(4, np.uint32).tobytes(), "big")
 
 
-def canonical(value: Any) -> str:
-    """JSON that does not depend on key order, on 1 or 1.0, on tuple or list. Raises `InputError` on other data.
+def named_in(task: Task) -> list[tuple[str, str]]:
+    """Kind and name of everything that a task names.
 
-    >>> canonical({"b": (1.0, -0.0), "a": 0.05})
-    '{"a":0.05,"b":[1,0]}'
+    >>> named_in(Task("parity", {}, {"kind": "game", "strategy": "flat"}, {}, 0))
+    [('family', 'parity'), ('strategy', 'flat')]
     """
-    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
-
-
-def _plain(value: Any) -> Any:
-    match value:
-        case bool() | None | str():
-            return value
-        case int() if finite(value):
-            return value
-        case float() if finite(value):
-            return int(value) if value.is_integer() and abs(value) < 2**53 else value
-        case np.generic():
-            return _plain(value.item())
-        case Mapping() if all(isinstance(key, str) for key in value):
-            return {key: _plain(item) for key, item in value.items()}
-        case list() | tuple():
-            return [_plain(item) for item in value]
-    raise InputError(f"expected finite numbers, text, lists and mappings with text keys, got {shown(repr(value), 60)}")
+    kinds = ("learner", "attack", "strategy", "oracle")
+    return [("family", task.family), *((kind, str(task.solver[kind])) for kind in kinds if task.solver.get(kind))]

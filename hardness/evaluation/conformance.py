@@ -7,15 +7,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.apart.actors import make
-from hardness.apart.lab import call, stranger
-from hardness.errors import Ended
+from hardness.evaluation.adapters import make
 from hardness.examples import Examples
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
-from hardness.io.texts import shown
-
-SECONDS = 600.0  # for all that is tried of a stranger's learner
 
 
 class Check(NamedTuple):
@@ -106,23 +101,9 @@ CHECKS: tuple[Row, ...] = (
 def check(name: str) -> list[Check]:
     """What keeps the learner `name` from being used in the lab, on small data; later checks stop at a failed basis.
 
-    A stranger's runs apart. Raises `InputError` only if the class cannot be loaded.
+    It runs in this process. Raises `InputError` only if the class cannot be loaded.
     """
-    if not stranger("learner", name):
-        return examine(registry.get("learner", name))
-    try:
-        found = call("check", name, {}, seconds=SECONDS)["checks"]
-        return [Check(shown(each[0]), each[1] is True, shown(each[2])) for each in found]
-    except Ended as error:
-        return [Check("construct", False, f"it ended as {error}")]
-    except TimeoutError:
-        return [Check("fit", False, f"it took more than {SECONDS:.0f} s on 1500 examples")]
-    except (LookupError, TypeError):
-        return [Check("construct", False, "it did not let itself be examined")]
-
-
-def examine(cls: Any) -> list[Check]:
-    """The same of a class, in this process."""
+    cls = registry.get("learner", name)
     instance = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=2), seed=1)
     trial = Trial(cls=cls, train=instance.examples(1500, 2), fresh=instance.examples(50, 2, start=1500).X)
     basis = [_tried(row, trial) for row in BASIS]

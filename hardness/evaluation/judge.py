@@ -1,29 +1,50 @@
-"""The one judge of learners, attacks and answers: errors and signs on fresh examples."""
+"""The one judge of whatever predicts labels: scores on fresh inputs, and the criterion that calls them a solution."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.examples import Examples
 from hardness.families import Teacher
 from hardness.gadgets.coefficients import Gadget, informative
 from hardness.gadgets.levels import level_counts
 from hardness.instance import Instance
 
 Floats = NDArray[np.float64]
-EXACT = 1e-6  # relative error that solves a random layer
-ACCURATE = 0.99  # sign accuracy that solves a structured instance
+Scores = dict[str, float | None]
+SCORES = ("test_error", "relative_error", "explained", "sign_accuracy", "correlation", "open_error")
+HIGH = ("explained", "sign_accuracy", "correlation")  # scores of which more is better; of the others less is
 
 
-def sign_accuracy(teacher: Gadget, X: NDArray[np.int8], predicted: Floats, Y: Floats) -> float:
-    """Share of rows with z_0 != 0 whose prediction is nearest to the right label value: of two values, the sign.
+@dataclass(frozen=True)
+class Criterion:
+    """A score (`scores`) and the bound that it has to meet.
 
-    On row a the label is x_a[0] times a value of the gadget, in column 0.
+    >>> OPEN.name, OPEN.met({"open_error": 0.08}), OPEN.met({"open_error": None})
+    ('open_error <= 0.1', True, False)
     """
-    told = informative(X)
-    gate = X[told, :, 0]
-    values = np.unique(teacher.values)
-    middles = (values[1:] + values[:-1]) / 2
-    seen = np.searchsorted(middles, predicted[told, :, 0] * gate)
-    return float(np.mean(seen == np.searchsorted(middles, Y[told, :, 0] * gate)))
+
+    score: str
+    threshold: float
+
+    @property
+    def name(self) -> str:
+        """As rows state it."""
+        return f"{self.score} {'>=' if self.score in HIGH else '<='} {self.threshold:g}"
+
+    def met(self, scores: Mapping[str, float | None]) -> bool:
+        """Whether the scores meet it; a score that there is not, meets nothing."""
+        value = scores.get(self.score)
+        return value is not None and (value >= self.threshold if self.score in HIGH else value <= self.threshold)
+
+
+SIGNS = Criterion("sign_accuracy", 0.99)  # of structured families: the secret is as good as known
+EXACT = Criterion("relative_error", 1e-6)  # of random layers
+EXPLAINED = Criterion("explained", 0.9)  # of learners that see every example once
+OPEN = Criterion("open_error", 0.1)
 
 
 def label_variance(teacher: Teacher) -> float | None:
@@ -32,7 +53,7 @@ def label_variance(teacher: Teacher) -> float | None:
     It is 1 for a parity. Of nested ones, which show a label a column, it is the sum.
 
     >>> from hardness.families.rounding import Rounding
-    >>> label_variance(Instance.generate(Rounding(dim=3, modulus=3, levels=3), seed=1).teacher)
+    >>> label_variance(Instance.generate(Rounding(dim=3, modulus=3, levels=3), seed=5).teacher)
     0.6875
     """
     if not isinstance(teacher, Gadget):
@@ -59,26 +80,79 @@ def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: floa
     return float(np.mean(np.sum((predicted[told] - Y[told]) ** 2, axis=2)) / variance)
 
 
-def judge(instance: Instance, X: NDArray[np.int8], predicted: Floats) -> dict[str, float | None]:
-    """Errors of a prediction against the noiseless teacher, and for structured families the sign accuracy."""
-    Y = instance.teacher(X)
+@dataclass(frozen=True)
+class Judged(Examples):
+    """Inputs X (n, k, d) to judge on and their labels Y; of structured families also the `values` that the label of a
+    row with z_0 != 0 can have, ascending, and their `variance` over fair inputs."""
+
+    values: Floats | None = None
+    variance: float | None = None
+
+
+def fresh(instance: Instance, count: int, seed: int, start: int = 0) -> Judged:
+    """Fair inputs with their noiseless labels: examples start..start + count - 1 of the stream of `seed`."""
+    X, teacher = instance.examples(count, seed, start, fair=True).X, instance.teacher
+    values = np.unique(teacher.values) if isinstance(teacher, Gadget) else None
+    return Judged(X, teacher(X), values, label_variance(teacher))
+
+
+def judge(
+    instance: Instance, predict: Callable[[NDArray[np.int8]], Any], count: int = 2000, seed: int | None = None
+) -> Scores:
+    """`scores` of anything that predicts, on `count` fresh inputs of the instance; `seed` draws them.
+
+    >>> import hardness
+    >>> hard = hardness.Instance.generate(hardness.Parity(dim=8, heads=2), seed=0)
+    >>> judge(hard, hard.layer())["sign_accuracy"], judge(hard, lambda X: 0.0 * X, seed=1)["explained"] < 0.01
+    (1.0, True)
+    """
+    judged = fresh(instance, count, int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]))
+    return scores(judged, np.asarray(predict(judged.X), dtype=np.float64))
+
+
+def scores(judged: Judged, predicted: Floats) -> Scores:
+    """Scores of predictions (n, k, d) for the inputs of `judged`; all None where a prediction is not finite.
+
+    `test_error`: root of the mean squared error over all outputs. `relative_error`: root of the squared error over that
+    of the best constant; `explained` is one minus its square. Of structured families, on the rows with z_0 != 0:
+    `sign_accuracy`, the share whose prediction is nearest to the right value; `correlation` of predicted and true
+    value; `open_error`, the mean squared error in units in which the values have variance 1 (`open_error`).
+    """
+    Y = judged.Y
     if predicted.shape != Y.shape or not np.isfinite(predicted).all():
-        return {"test_error": None, "relative_error": None, "sign_accuracy": None}
+        return dict.fromkeys(SCORES)
     error = float(np.sum((predicted - Y) ** 2))
-    spread = float(np.sum((Y - Y.mean(axis=0)) ** 2)) or 1.0
-    teacher = instance.teacher
-    return {
+    share = error / (float(np.sum((Y - Y.mean(axis=0)) ** 2)) or 1.0)
+    found: Scores = {
+        **dict.fromkeys(SCORES),
         "test_error": (error / Y.size) ** 0.5,
-        "relative_error": (error / spread) ** 0.5,
-        "sign_accuracy": sign_accuracy(teacher, X, predicted, Y) if isinstance(teacher, Gadget) else None,
+        "relative_error": share**0.5,
+        "explained": 1 - share,
+    }
+    return found | (_structured(judged, predicted, judged.values) if judged.values is not None else {})
+
+
+def _structured(judged: Judged, predicted: Floats, values: Floats) -> Scores:
+    """Scores on rows with z_0 != 0, where the label of row a is x_a[0] times a value, in column 0."""
+    rows = informative(judged.X)
+    gate = judged.X[rows, :, 0]
+    guess, value = (labels[rows, :, 0] * gate for labels in (predicted, judged.Y))
+    middles = (values[1:] + values[:-1]) / 2
+    a, b = guess - guess.mean(), value - value.mean()
+    return {
+        "sign_accuracy": float(np.mean(np.searchsorted(middles, guess) == np.searchsorted(middles, value))),
+        "correlation": float(np.sum(a * b) / (np.sqrt(np.sum(a * a) * np.sum(b * b)) or 1.0)),
+        "open_error": open_error(judged.X, predicted, judged.Y, judged.variance or float(value.var()) or 1.0),
     }
 
 
-def solved(scores: dict[str, float | None]) -> bool:
-    """Whether the scores of `judge` solve the instance: sign accuracy .99, or relative error 1e-6 without signs.
+def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
+    """Sizes at which to judge: `first`, then `spacing` times as many examples each, at least `first` more, to `count`.
 
-    >>> solved({"relative_error": 0.0, "sign_accuracy": None}), solved({"relative_error": 0.1, "sign_accuracy": 0.98})
-    (True, False)
+    >>> list(sizes(1000, 64, 2.0))
+    [64, 128, 256, 512, 1000]
     """
-    relative, sign = scores["relative_error"], scores["sign_accuracy"]
-    return relative is not None and (relative <= EXACT if sign is None else sign >= ACCURATE)
+    size = 0
+    while size < count:
+        size = min(count, max(size + first, int(spacing * size)))
+        yield size

@@ -1,27 +1,32 @@
-"""One learner, one instance: the learner is handed examples, and the lab judges what it learned on fresh ones."""
+"""One learner, one instance: the learner is handed examples, and the judge says what it learned, on fresh ones."""
 
 import time
-from collections.abc import Callable, Mapping
-from types import SimpleNamespace
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from hardness import registry
-from hardness.apart.actors import VERDICTS as VERDICTS
-from hardness.apart.actors import make as make
-from hardness.apart.actors import plain as plain
-from hardness.apart.lab import FOREVER, Apart, stranger
-from hardness.errors import Ended, InputError
-from hardness.evaluation import online
-from hardness.evaluation.judge import judge, solved
-from hardness.gadgets.coefficients import Gadget
+from hardness.errors import Ended, InputError, one_line
+from hardness.evaluation.adapters import VERDICTS, LearnerAdapter, is_streamed
+from hardness.evaluation.judge import EXACT, EXPLAINED, OPEN, SIGNS, Criterion, Judged, fresh, sizes
+from hardness.evaluation.until import Evaluation, Labelled, evaluations, stream
+from hardness.evaluation.worker import opened
+from hardness.examples import Examples, read
+from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
 from hardness.io.memory import afford
-from hardness.io.schemas import finite
 from hardness.io.texts import shown
 
+FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
+FOREVER = 30 * 24 * 3600.0  # seconds without a limit
 MOST = 2**48  # examples of a stream: at a million a second, nine years
+SHARE = 10  # of an examples file, one row in so many is held out for the judge
+STRUCTURED = ("parity", "rounding")  # families whose examples say what values a label can have
+PRINTED = ("test_error", "relative_error", "sign_accuracy")
 
 
 def learners() -> list[str]:
@@ -34,138 +39,163 @@ def learners() -> list[str]:
 
 
 def learn(
-    instance: Instance,
-    name: str,
-    count: int,
+    target: Instance | Examples | str | Path,
+    learner: Any,
+    count: int | None = None,
     *,
+    options: Mapping[str, Any] | None = None,
     test: int = 2000,
     seed: int | None = None,
     heads: int | str | None = None,
-    options: Mapping[str, Any] | None = None,
+    threads: int = 1,
+    limit: float | None = None,
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
-    """Fit the learner `name` on `count` examples of the instance and judge it on `test` fresh ones.
+    """Fit a learner on `count` examples of an instance, and judge it on `test` fresh ones.
 
-    `seed` drives examples and learner by separate spawns. The status is `refused` if the learner's own report says
-    so; else `solved` where the lab says so; else `budget` if the report says that, `wrong` if not; `error` if the
-    learner raised anything but `InputError`. Raises `InputError` for counts below 1 and an unknown name.
+    `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are what its constructor
+    takes. A name that is not built in runs in a worker process with `threads` threads, which is ended after `limit`
+    seconds; anything else runs in this process (`process` of the result says which). Examples, or a file of them, are
+    judged on a tenth that is held out. `seed` drives examples and learner by separate spawns. `progress` is told what
+    is being done.
 
-    `options` are the learner's own, by name. Those that it does not have, or of another type than its constructor
-    says, are refused with an `InputError`.
+    Returns a mapping, whose names are attributes too: the `status` is `refused` if the learner's own report says so;
+    else `solved` where the `criterion` is met; else `budget` if the report says that, `wrong` if not; `error`, `killed`
+    or `timeout` if it came to that. The scores are those of `hardness.judge`. `model` is the fitted learner, None where
+    it lived in a worker. A learner with `partial_fit` sees each example once, in constant memory: it keeps its own
+    width unless `heads` is given, `curve` and `open_curve` tell what it explained on the way, and nine tenths of the
+    variance solve. Raises `InputError` for counts below 1, an unknown name and an option that there is not.
 
-    A learner with `partial_fit` is online: it keeps its own width unless `heads` is given, the examples are streamed
-    in constant memory, `curve` tells what it explained on the way, and `solved` is .9 of the variance explained. Of a
-    structured family `open_curve` tells its mean squared error on rows with z_0 != 0, in units where the label has
-    variance 1, and `open_solved` whether that ends at .1 or less; of others both are None.
-    A stranger's learner, ``package.module:Class``, runs apart, with arrays only; its predictions are asked for twice.
-    `progress` is told what is being done, and of an online learner every look.
+    >>> import hardness
+    >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
+    >>> found = learn(nice, "direct", 500, options={"starts": 8}, seed=1)
+    >>> found.status, found.relative_error < 1e-6, type(found.model).__name__
+    ('solved', True, 'Direct')
     """
-    if count < 1 or test < 2:
-        raise InputError(f"give at least 1 example to learn from and 2 to test on, got {count} and {test}")
-    if count + test >= MOST:
-        raise InputError(f"too large for this machine: {shown(count, 60)} examples; lower --count")
+    from sklearn.utils import Bunch
+
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
-    told = (heads, instance.heads, state % 2**32)
-    guest, tell, chosen = stranger("learner", name), progress or (lambda line: None), dict(options or {})
-    payload: dict[str, Any] = {"status": "error", "learner": name, "train_examples": count}
-    payload |= {"options": chosen} if chosen else {}
+    tell = progress or (lambda line: None)
+    streamed = is_streamed(learner)
+    given, judged, count, told = _data(target, count, test, sampling, streamed, tell)
+    name = learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__)
+    in_worker = isinstance(learner, str) and not registry.is_builtin("learner", learner)
+    found: dict[str, Any] = Bunch(
+        status="error",
+        learner=name,
+        train_examples=count,
+        process="worker" if in_worker else "caller",
+        **dict.fromkeys(PRINTED),
+        model=None,
+    )
+    found |= {"options": dict(options)} if options else {}
+    solver = {"learner": learner, "options": dict(options or {}), "heads": heads, "known": told}
+    deadline = time.monotonic() + (FOREVER if limit is None else limit)
+    own = partial(opened, solver, state % 2**32, deadline, threads) if in_worker else partial(_here, solver, state)
+    points: list[Evaluation] = []
     started = time.perf_counter()
+
+    @contextmanager
+    def watched() -> Iterator[Any]:
+        with own() as made:
+            found["model"] = getattr(made, "learner", None)
+            yield made
+
+    tell(f"fitting {count} examples")
     try:
-        if guest:
-            with Apart(name, chosen, told[2], time.monotonic() + FOREVER, heads=heads, known=instance.heads) as apart:
-                return payload | _learned(instance, apart, apart.streamed, count, test, sampling, tell)
-        cls = registry.get("learner", name)
-        learner = make(cls, heads, told[2], chosen, instance.heads)
-        return payload | _learned(instance, learner, hasattr(cls, "partial_fit"), count, test, sampling, tell)
+        at = sizes(count, FIRST, SPACING) if streamed else [count]
+        for each in evaluations(watched, streamed, given, judged, at):
+            points.append(each)
+            share = each.scores["explained"]
+            said = "predictions that are not finite" if share is None else f"{share:.2f} of the variance explained"
+            tell(f"{each.examples} of {count} examples: {said}")
+    except MemoryError as error:
+        raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
+    except TimeoutError:
+        found |= {"status": "timeout", **_said("timeout", f"over {limit:g} s", started)}
+    except Ended as error:
+        if error.kind == "InputError":
+            raise InputError(error.reason) from error
+        found |= {"status": error.status, **_said(error.status, error.reason, started)}
     except InputError:
         raise
     except Exception as error:
-        if isinstance(error, Ended) and error.kind == "InputError":
-            raise InputError(error.reason.removeprefix("InputError: ")) from error
-        lost = {"test_error": None, "relative_error": None, "sign_accuracy": None}
-        reason = shown(error.reason if isinstance(error, Ended) else f"{type(error).__name__}: {error}", 1000)
-        raised = {"name": "fit", "verdict": "error", "reason": reason, "diagnostics": {}}
-        if isinstance(error, Ended):
-            payload["status"] = error.status
-        return payload | lost | {"phases": [raised], "seconds": time.perf_counter() - started}
-
-
-def _learned(
-    instance: Instance,
-    learner: Any,
-    streamed: bool,
-    count: int,
-    test: int,
-    sampling: int,
-    tell: Callable[[str], None],
-) -> dict[str, Any]:
-    """What a learner, apart or not, came to."""
-    payload: dict[str, Any] = {}
-    entries = (test if streamed else count + test) * instance.family.tokens * instance.family.dim
-    afford(9.0 * entries, f"a set of {count} examples", "lower --count")  # before anything is said or made
-    tell(f"making {count} examples to learn from, {test} to judge on")
-    try:
-        fresh = instance.examples(test, sampling, start=count, fair=True).X
-        train = None if streamed else instance.examples(count, sampling)
-    except MemoryError as error:  # of the lab's own examples: no fault of the learner
-        raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
-    tell(f"fitting {count} examples")
-    started = time.perf_counter()
-    if train is None:
-        payload |= _curves(online.learn(instance, learner, count, test, sampling, tell), instance)
-    elif isinstance(learner, Apart):
-        learner.partial_fit(train.X, train.Y)
+        found |= _said("error", one_line(error), started)
     else:
-        learner.fit(train.X, train.Y)
-    # A learner apart is only handed the examples: its answer says that it has learned.
-    report: Any = _report(learner.report()) if isinstance(learner, Apart) else getattr(learner, "report_", None)
-    seconds = time.perf_counter() - started
-    tell(f"predicting {test} fresh examples")
-    predicted = np.asarray(learner.predict(fresh), dtype=np.float64)
-    scores = judge(instance, fresh, predicted)
-    won = online.solved(scores) if streamed else solved(scores)
-    payload["status"] = _status("" if streamed else getattr(report, "status", ""), won)
-    # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
-    own = {name: plain(getattr(report, name)) for name in VERDICTS} if _certifies(report) else {}
-    return payload | scores | own | {"phases": plain(getattr(report, "phases", ())), "seconds": seconds}
-
-
-def _curves(seen: list[online.Evaluation], instance: Instance) -> dict[str, Any]:
-    """What evaluations on the way say; the open part of it None where no rows are open."""
-    curve = [(each.examples, each.explained) for each in seen]
-    if not isinstance(instance.teacher, Gadget):
-        return {"curve": curve, "open_curve": None, "open_solved": None}
-    last = seen[-1].open_error
-    opened = [(each.examples, each.open_error) for each in seen]
-    return {"curve": curve, "open_curve": opened, "open_solved": last is not None and last <= online.OPEN}
-
-
-def _report(said: dict[str, Any]) -> SimpleNamespace:
-    """A stranger's report, of which only what has the right type is taken: status, phases and its two verdicts."""
-    found, phases = SimpleNamespace(status=str(said.get("status", ""))[:20], phases=[]), said.get("phases")
-    for phase in phases[:50] if isinstance(phases, list) else ():
-        if isinstance(phase, dict):
-            texts = {name: shown(phase.get(name) or "") for name in ("name", "verdict", "reason")}
-            own = phase.get("diagnostics")
-            numbers = {shown(k, 40): v for k, v in (own.items() if isinstance(own, dict) else ()) if _number(v)}
-            found.phases.append({**texts, "diagnostics": numbers})
-    if type(said.get("certified")) is bool:
-        for name in VERDICTS:
-            setattr(found, name, said.get(name) if _number(said.get(name)) else None)
+        found |= _result(points, judged, streamed) | {"seconds": time.perf_counter() - started}
     return found
 
 
-def _number(value: Any) -> bool:
-    return type(value) in (bool, int, float) and finite(value)
+@contextmanager
+def _here(solver: Mapping[str, Any], seed: int) -> Iterator[LearnerAdapter]:
+    yield LearnerAdapter(seed=seed, **solver)
 
 
-def _certifies(report: Any) -> bool:
-    return all(hasattr(report, name) for name in VERDICTS) and report.certified is not None
+def _data(
+    target: Instance | Examples | str | Path,
+    count: int | None,
+    test: int,
+    seed: int,
+    streamed: bool,
+    tell: Callable[[str], None],
+) -> tuple[Labelled, Judged, int, int | None]:
+    """What is learned from, what is judged on, how many examples there are of the former, and heads to be told."""
+    if isinstance(target, Instance):
+        if count is None or count < 1 or test < 2:
+            got = f"got {count} and {test}"
+            raise InputError(f"give at least 1 example to learn from and 2 to test on, {got}")
+        if count + test >= MOST:
+            raise InputError(f"too large for this machine: {shown(count, 60)} examples; lower --count")
+        held = test if streamed else count + test
+        most = 9.0 * held * target.family.tokens * target.family.dim  # before anything is said or made
+        afford(most, f"a set of {count} examples", "lower --count")
+        tell(f"making {count} examples to learn from, {test} to judge on")
+        return stream(target, seed), fresh(target, test, seed, start=count), count, target.heads
+    examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
+    held_out = -(-len(examples) // SHARE)
+    most = len(examples) - held_out
+    if not 1 <= (count or most) <= most:
+        raise InputError(f"{most} examples are left to learn from when a tenth is held out, got a count of {count}")
+    judged = examples[most:]
+    values = None
+    if public.get("family") in STRUCTURED:
+        rows = informative(judged.X)
+        values = np.unique(judged.Y[rows, :, 0] * judged.X[rows, :, 0])
+    given: Labelled = lambda start, n: examples[start : start + n]  # noqa: E731
+    return given, Judged(judged.X, judged.Y, values), count or most, public.get("heads")
 
 
-def _status(claimed: str, won: bool) -> str:
-    if claimed == "refused":
-        return claimed
-    if won:
-        return "solved"
-    return "budget" if claimed == "budget" else "wrong"
+def solves(judged: Judged, streamed: bool) -> Criterion:
+    """What `learn` calls a solution: signs of structured families, 1e-6 of random layers, and nine tenths of the
+    variance for a learner that sees every example once."""
+    return EXPLAINED if streamed else EXACT if judged.values is None else SIGNS
+
+
+def _result(points: list[Evaluation], judged: Judged, streamed: bool) -> dict[str, Any]:
+    """Status and figures of a learner that was judged."""
+    last, report, rule = points[-1].scores, points[-1].report, solves(judged, streamed)
+    claimed = report.get("status")
+    found: dict[str, Any] = {
+        "criterion": rule.name,
+        "phases": report.get("phases", []),
+        **{n: last[n] for n in PRINTED},
+    }
+    solved = rule.met(last) and claimed != "refused"
+    found["status"] = "solved" if solved else claimed if claimed in ("refused", "budget") else "wrong"
+    if streamed:
+        found["curve"] = [(each.examples, each.scores["explained"]) for each in points]
+        curve = [(each.examples, each.scores["open_error"]) for each in points]
+        found |= {
+            "open_curve": None if judged.values is None else curve,
+            "open_solved": None if judged.values is None else OPEN.met(last),
+        }
+    # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
+    if report.get("certified") is not None:
+        found |= {name: report[name] for name in VERDICTS}
+    return found
+
+
+def _said(status: str, reason: str, started: float) -> dict[str, Any]:
+    """Of a learner that ended before it was judged."""
+    raised = {"name": "fit", "verdict": status, "reason": shown(reason, 1000), "diagnostics": {}}
+    return {"phases": [raised], "seconds": time.perf_counter() - started}

@@ -65,7 +65,10 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
         raise InputError(f"{path} has a header of {len(text)} characters; generate it anew")
     header = schemas.parse(text, f"the header of {path}")
     if not isinstance(header, dict) or header.get("format") != "attention-hardness instance":
-        raise InputError(f"{path} is not an instance file of format 1; generate it with `hardness generate`")
+        raise InputError(f"{path} is not an instance file; generate one with `hardness generate`")
+    schemas.check_version(
+        header, str(path), "equal seeds give other secrets now; generate it anew, or use attention-hardness 0.1"
+    )
     schemas.check("instance", header, str(path))
     return header, arrays
 

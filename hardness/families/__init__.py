@@ -17,7 +17,17 @@ from hardness.families.base import Secret as Secret
 from hardness.families.base import Teacher as Teacher
 from hardness.io.texts import shown
 
-MEMBERS = ("name", "summary", "dim", "tokens", "draw", "realize", "labels", *CLAIMS)
+# A class that is not derived from `Family` and does not count its secrets makes no challenge.
+MEMBERS = (
+    "name",
+    "summary",
+    "dim",
+    "tokens",
+    "draw",
+    "realize",
+    "labels",
+    *(claim for claim in CLAIMS if claim != "log2_secrets"),
+)
 
 
 def get(name: str) -> type[Family]:

@@ -23,7 +23,7 @@ Teacher = Gadget | MultiHeadAttention
 MAX_INTEGER = 2**62  # of a parameter: beyond, arithmetic in 64 bits fails
 COMPARED = 4096  # random inputs on which labels are compared with the concept class
 UNSTATED = "Not stated"
-CLAIMS = ("hypothesis", "heads_meaning", "concepts", "certificate", "verify")
+CLAIMS = ("hypothesis", "heads_meaning", "log2_secrets", "concepts", "certificate", "verify")
 NO_PART_OF_LABELS = (*CLAIMS, "name", "summary", "example", "check")
 
 
@@ -36,12 +36,15 @@ class Family(ABC):
     ``field(metadata={"help": …})``, and an `example` of the options is what the command line shows. A family may also
     have `check(secret)`, which raises `InputError` for arrays of a file that are no secret of its own.
 
-    **What is inherited.** `hypothesis`, `heads_meaning`, `concepts`, `certificate` and `verify` are claims about the
-    labels. A class inherits a claim only as long as every method, property and constant of the class that states it is
-    the same there; other defaults of fields, `name`, `summary`, `example`, `check` and methods with double underscores
-    are free. So a class that redefines `draw`, `realize`, `labels`, or a helper of theirs, states its own claims (which
-    may be ``concepts = Parent.concepts``) or has those of this class, none; `Instance.verify` then says no until it
-    states a hypothesis, and compares its labels with the concepts it states.
+    Equal seeds give unrelated secrets at different parameters, but for a field with ``"same_secret": True`` in its
+    metadata: such a one says how examples are drawn, or which of several layers is made of one secret.
+
+    **What is inherited.** `hypothesis`, `heads_meaning`, `log2_secrets`, `concepts`, `certificate` and `verify` are
+    claims about secrets and labels. A class inherits a claim only as long as every method, property and constant of the
+    class that states it is the same there; other defaults of fields, `name`, `summary`, `example`, `check` and methods
+    with double underscores are free. So a class that redefines `draw`, `realize`, `labels`, or a helper of theirs,
+    states its own claims (which may be ``concepts = Parent.concepts``) or has those of this class, none;
+    `Instance.verify` then says no until it states a hypothesis, and compares its labels with the concepts it states.
 
     >>> from hardness.families.parity import Parity
     >>> class Shallow(Parity):
@@ -93,6 +96,10 @@ class Family(ABC):
         `noise` (n,) holds a uniform number in (0, 1) per example; at 1/2 no label has noise.
         """
         return np.asarray(teacher.labels(words) if isinstance(teacher, Gadget) else teacher(unpack(words, self.dim)))
+
+    def log2_secrets(self) -> float | None:
+        """log2 of the number of secrets, rounded down if at all; None where they are not counted: no challenge then."""
+        return None
 
     def concepts(self) -> Concepts | None:
         """The class of labels that statistical-query bounds and games are about; None where nothing is proved."""

@@ -25,7 +25,9 @@ class Interpolation(Family):
 
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate at rho = 0."})
     heads: int = field(metadata={"help": "m, also the size of the hidden set at rho = 0."})
-    rho: float = field(metadata={"help": "Place on the path, in (0, 1]: 0 would be parity, 1 is random."})
+    rho: float = field(
+        metadata={"help": "Place on the path, in (0, 1]: 0 would be parity, 1 is random.", "same_secret": True}
+    )
     scale: float = field(default=2.0, metadata={"help": "tau of the random end, as in nondegenerate."})
 
     name: ClassVar[str] = "interpolation"

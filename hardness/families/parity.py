@@ -40,8 +40,10 @@ class Parity(Family):
     heads: int = field(metadata={"help": "m: the hidden set has size m (diag) or m/2 (dot)."})
     gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
     sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r."})
-    flip: float = field(default=0.0, metadata={"help": "Probability of a flipped label."})
-    bias: float = field(default=0.0, metadata={"help": "Mean of the products of examples, mu.", "switch": True})
+    flip: float = field(default=0.0, metadata={"help": "Probability of a flipped label.", "same_secret": True})
+    bias: float = field(
+        default=0.0, metadata={"help": "Mean of the products of examples, mu.", "switch": True, "same_secret": True}
+    )
 
     name: ClassVar[str] = "parity"
     summary: ClassVar[str] = "hidden parity, hard for statistical queries"
@@ -87,6 +89,10 @@ class Parity(Family):
         """
         return ParityConcepts(self.dim - 1, self.size)
 
+    def log2_secrets(self) -> float:
+        """log2 of the number of hidden sets, C(d-1, s)."""
+        return log2(self.sets.size)
+
     def concepts(self) -> ParityConcepts | None:
         """The parities of these sets; None for biased products, whose bound is another (theory 2.9)."""
         return None if self.bias else self.sets
@@ -125,7 +131,7 @@ class Parity(Family):
             "C": teacher.gate,
             "max_abs_coefficient": float(np.abs(teacher.coefficients).max()),
             "error_mass": 0.0,
-            "log2_concepts": log2(self.sets.size),
+            "log2_concepts": self.log2_secrets(),
         }
 
     def verify(self, teacher: Gadget, secret: Secret) -> list[tuple[str, bool, str]]:

@@ -1,7 +1,7 @@
 """A rounded modular inner product: learning with rounding as an attention layer (theory 1.4, 2.6)."""
 
 from dataclasses import dataclass, field
-from math import log2
+from math import comb, log2
 from typing import Any, ClassVar
 
 import numpy as np
@@ -17,6 +17,7 @@ from hardness.tokens import TokenStream, Words, unpack
 
 MAX_EXACT_RANGE = 512
 MAX_CERTIFICATE_BYTES = 2**30
+EXACT_BITS = 2 + 18  # a draw is kept with probability 1/4; A and C show the ends of the range, below 2^18 pairs
 
 
 @dataclass(frozen=True)
@@ -39,7 +40,9 @@ class Rounding(Family):
     weight: int | None = field(default=None, metadata={"help": "Non-zeros of a sparse secret; dense if absent."})
     gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
     heads: int | None = field(default=None, metadata={"help": "m; the fewest without error if absent."})
-    noise: float = field(default=0.0, metadata={"help": "Standard deviation of the rounded noise on the level."})
+    noise: float = field(
+        default=0.0, metadata={"help": "Standard deviation of the rounded noise on the level.", "same_secret": True}
+    )
     exact: bool = field(default=False, metadata={"help": "Exact over Q: one head a level, small ranges."})
 
     name: ClassVar[str] = "rounding"
@@ -87,6 +90,15 @@ class Rounding(Family):
     def _reach(self) -> int:
         """The range of levels of a secret whose non-zeros all are ±1: how many ±w_j its extreme levels can add."""
         return (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
+
+    def log2_secrets(self) -> float:
+        """log2 of the number of secrets; in exact mode, of those with the same A and C on average, at least."""
+        return self._log2_drawn - EXACT_BITS * self.exact
+
+    @property
+    def _log2_drawn(self) -> float:
+        n, h, q = self.dim - 1, self.weight, self.modulus
+        return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
 
     def concepts(self) -> RoundingConcepts | None:
         """The labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
@@ -193,7 +205,7 @@ class Rounding(Family):
             "C": teacher.gate,
             "label_error": 0.0 if self.exact else gadget.saturation_error(teacher),
             "error_mass": float(mass),
-            "log2_concepts": (self.dim - 1) * log2(self.modulus),
+            "log2_concepts": self._log2_drawn,
         }
 
     def verify(self, teacher: Gadget, secret: Secret) -> list[tuple[str, bool, str]]:

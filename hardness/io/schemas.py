@@ -5,7 +5,7 @@
 
 import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from hardness.errors import InputError
 from hardness.io.files import write_text
 from hardness.io.texts import shown
 
+FORMAT_VERSION = 2  # of instances, examples and challenges: 1 was that of version 0.1
 LONGEST_TRIAL = 30 * 24 * 3600  # seconds of any limit on a trial
 DEPTH = 32  # levels of nesting in any file of the lab
 STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
@@ -55,7 +56,7 @@ PUBLIC = _object(
         "A": {"type": "number"},
         "C": {"type": "number"},
         "sampling_seed": SEED,
-        "format_version": COUNT,
+        "format_version": {"const": FORMAT_VERSION},
         "package_version": NAME,
     },
     additionalProperties=SCALAR,
@@ -68,7 +69,7 @@ INSTANCE = _object(
     ["format", "format_version", "family", "parameters", "seed", "seed_drawn", "certificate", "gadget"],
     {
         "format": {"const": "attention-hardness instance"},
-        "format_version": {"const": 1},
+        "format_version": {"const": FORMAT_VERSION},
         "package_version": NAME,
         "family": NAME,
         "parameters": {"type": "object", "additionalProperties": SCALAR},
@@ -107,7 +108,7 @@ CHALLENGE = _object(
     ],
     {
         "format": {"const": "attention-hardness challenge"},
-        "format_version": {"const": 1},
+        "format_version": {"const": FORMAT_VERSION},
         "package_version": NAME,
         "licence": NAME,
         "toy": {"type": "boolean"},
@@ -280,6 +281,48 @@ def check(name: str, value: Any, what: str) -> Any:
     except JsonSchemaValueException as error:
         said = error.message.removeprefix("data.").replace("data ", "the whole ", 1)
         raise InputError(f"{what} does not hold what it should: {shown(said)}") from error
+
+
+def canonical(value: Any) -> str:
+    """JSON that does not depend on key order, on 1 or 1.0, on tuple or list. Raises `InputError` on other data.
+
+    >>> canonical({"b": (1.0, -0.0), "a": 0.05})
+    '{"a":0.05,"b":[1,0]}'
+    """
+    return json.dumps(_plain(value), sort_keys=True, separators=(",", ":"), allow_nan=False)
+
+
+def _plain(value: Any) -> Any:
+    import numpy as np  # here, as help on a command needs the schemas and no numpy
+
+    match value:
+        case bool() | None | str():
+            return value
+        case int() if finite(value):
+            return value
+        case float() if finite(value):
+            return int(value) if value.is_integer() and abs(value) < 2**53 else value
+        case np.generic():
+            return _plain(value.item())
+        case Mapping() if all(isinstance(key, str) for key in value):
+            return {key: _plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [_plain(item) for item in value]
+    raise InputError(f"expected finite numbers, text, lists and mappings with text keys, got {shown(repr(value), 60)}")
+
+
+def check_version(header: Any, what: str, advice: str) -> None:
+    """Raise `InputError` if a header states another format than `FORMAT_VERSION`; `advice` says what to do.
+
+    >>> check_version({"format_version": 1}, "old.npz", "sample it anew")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: old.npz is of format 1, this version reads format 2: sample it anew
+    """
+    stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
+    if stated != FORMAT_VERSION:
+        told = shown(repr(stated), 40)
+        raise InputError(f"{what} is of format {told}, this version reads format {FORMAT_VERSION}: {advice}")
 
 
 @cache

@@ -10,7 +10,8 @@ from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.store import Row, Store, export
+from hardness.engine.store import Row, Store
+from hardness.engine.table import export
 from hardness.errors import InputError
 from hardness.io.files import replacing, write_text
 from hardness.io.schemas import SUMMARY_VERSION
@@ -48,7 +49,7 @@ def publish(
         for kind in ("svg", "pdf"):
             with replacing(folder / f"{drawing.name}.{kind}") as temporary:
                 temporary.write_bytes(drawing.save(kind))
-    export(store, folder / ROWS, timing=False)
+    export(store.rows, folder / ROWS, timing=False)
     summary = {
         **store.about,
         "schema": SUMMARY_VERSION,
@@ -117,7 +118,6 @@ def shared(store: Store, folder: Path) -> dict[str, Any]:
         "done": sum(1 for row in rows if row.outcome),
         "total": len(rows),
         "crashes": crashes(rows),
-        "mixed": {name: sorted(found) for name, found in store.sources().items() if len(found) > 1},
         "origins": origins(rows),
         "tree": tree(rows),
         "home": way_home(folder),

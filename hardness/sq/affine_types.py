@@ -1,4 +1,4 @@
-"""Parities up to what a query can see: points of AG(r, 2) up to affine maps, and T(e) by running through them.
+"""Parities up to what a query can see: points of AG(r, 2) up to affine maps.
 
 Multiplying a query by a character shifts a class, so only the affine dependencies of its sets matter: which even
 subsets xor to nothing (theory 2.7).

@@ -6,7 +6,7 @@ deterministic learners that must be certain. A tolerance is read as its decimal:
 """
 
 from bisect import bisect_left
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -17,11 +17,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
+from hardness.sq.dependent import dependent_losses
 from hardness.sq.separation import Separation, separate
 
 IDENTIFIABLE = Fraction(1, 4)  # at this tolerance no query tells two parities apart
-# T(e) of theorem B where it is known, by every affine type of 2e points (`most_apart`).
-MOST_APART = {1: Fraction(1, 4), 2: Fraction(3, 16), 3: Fraction(1, 6), 4: Fraction(5, 32), 5: Fraction(13, 96)}
+FIVE = Fraction(13, 96)  # T(5), by computer: `checker/t_of_five.py`; the proof by hand gives 11/80
+KNOWN = 12  # up to this e queries are known that reach the upper bound of T(e)
 MOST_STATES = 120_000
 
 
@@ -64,32 +65,42 @@ def independent_apart(e: int) -> Fraction:
     return Fraction(comb(2 * e, e), 2 ** (2 * e + 1))
 
 
-def apart(e: int) -> Fraction:
-    """Upper bound on T(e): no query at this tolerance or above loses e of 2e or more parities (theorem B).
+def least_distance(c: int) -> int:
+    """eta(c): E(|Z| - c)^2 is at least this for every balanced signed sum Z of distinct characters (theorem B).
 
-    Beyond the table it is phi(2e)/(4e), phi the linear interpolation of the square root between even squares: the sum
-    of 2e signed characters is an even integer of second moment 2e, and phi is concave with phi(0) = 0, so that
-    phi(2e)/(4e) falls with e.
+    Z is even and Z = 0 at the origin. Binary digits of Z/2 are polynomials over F_2 of degree 1, 2, 4 in the input,
+    and a polynomial of degree r that is not 0 holds on at least 2^-r of the cube. So Z is not c mod 4, 8 or 16 often
+    enough, where c is 2 mod 4, 4 mod 8 or 8 mod 16.
 
-    >>> apart(4), apart(8)
-    (Fraction(5, 32), Fraction(1, 8))
+    >>> [least_distance(c) for c in (1, 2, 4, 6, 8, 16)]
+    [1, 2, 4, 2, 4, 0]
     """
-    if e in MOST_APART:
-        return MOST_APART[e]
-    root = isqrt(2 * e) // 2 * 2
-    spread = root + Fraction(2 * (2 * e - root**2), (root + 2) ** 2 - root**2)
-    return min(spread / (4 * e), MOST_APART[max(MOST_APART)])
+    return 1 if c % 2 else {1: 2, 2: 4, 4: 4}.get((c & -c) // 2, 0)
+
+
+def max_separation(e: int) -> Fraction:
+    """Upper bound on T(e): no query at this tolerance or above loses e of 2e or more parities (theorem B, theory 2.7).
+
+    e pairs come apart by E|Z|/2 in all, and 2c|Z| = Z^2 + c^2 - (|Z| - c)^2 for every c: so T(e) is at most
+    (2e + c^2 - eta(c))/(8ce), at c = 2 and 4 (e + 1)/(8e) and (e + 6)/(16e). For e = 5 it is `FIVE`.
+
+    >>> [str(max_separation(e)) for e in (1, 2, 3, 4, 5, 6, 8, 30)]
+    ['1/4', '3/16', '1/6', '5/32', '13/96', '1/8', '7/64', '1/16']
+    """
+    near = isqrt(2 * e)
+    least = min(Fraction(2 * e + c * c - least_distance(c), 8 * c * e) for c in range(max(1, near - 2), near + 5))
+    return min(least, FIVE) if e >= 5 else least
 
 
 def most_lost(tolerance: float | Fraction) -> int:
     """e* = max{e: T(e) > tau} by the upper bounds of T: no query loses more of 2e* + 2 or more parities.
 
     >>> [most_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
-    [1, 3, 11, 49]
+    [1, 3, 9, 48]
     """
     tau = decimal(tolerance)
     _identifiable(tau)
-    return _last(lambda e: apart(e) > tau)
+    return _last(lambda e: max_separation(e) > tau)
 
 
 def independent_lost(tolerance: float | Fraction) -> int:
@@ -131,7 +142,7 @@ def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
     identifiable (tolerance 1/4 and above).
 
     >>> [exact_floor(4845, tau) for tau in (0.2, 0.16)], [exact_floor(8008, tau) for tau in (0.12, 0.1, 0.05)]
-    ([4844, 1615], [1003, 730, 166])
+    ([4844, 1615], [1336, 891, 169])
     """
     tau = decimal(tolerance)
     if concepts == 1:
@@ -176,24 +187,32 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
 def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     """Queries that surely identify, whatever a valid oracle answers: an upper bound on V of every class of that size.
 
-    Any k parities span at least log2 k affine dimensions, so ceil(log2 k) + 1 of them are affinely independent, and
-    the query of theorem A on 2e <= 2E of these loses e of the k to every answer: all that it drives up, or all that it
-    drives down. Raises `InputError` at tolerance 1/4 and above.
+    Two kinds of queries lose so many of any k parities to every answer. Any k span at least log2 k affine dimensions,
+    so ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these loses e: all
+    that it drives up, or all that it drives down. A cut sum of many dependent ones loses about .015/tau^2 (theorem C,
+    `dependent_losses`). V does not fall with k, so that losing more does no harm. Raises `InputError` at tolerance 1/4
+    and above.
 
-    >>> certain_queries(4845, 0.16), certain_queries(8008, 0.1)
-    (2423, 1297)
+    >>> certain_queries(4845, 0.16), certain_queries(8008, 0.1), certain_queries(8008, 0.01)
+    (2423, 1297, 66)
     """
+    return sum(steps for steps, _ in certain_losses(concepts, tolerance))
+
+
+def certain_losses(concepts: int, tolerance: float | Fraction) -> Iterator[tuple[int, int]]:
+    """The game of `certain_queries`: how often in a row a query loses how many, until one concept is left."""
     tau = decimal(tolerance)
-    if concepts == 1:
-        return 0
-    lost, live, queries = independent_lost(tau), concepts, 0
-    while live > 1:
-        certain = min(lost, ((live - 1).bit_length() + 1) // 2)
-        # The same loss as long as the number of independent sets allows it.
-        least = max(2 ** (2 * certain - 2) + 1, 2)
-        steps = max(1, -(-(live - least + 1) // certain))
-        live, queries = max(live - steps * certain, 1), queries + steps
-    return queries
+    most = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
+    least = {lost: count for count, lost in dependent_losses(float(tau))}
+    for lost in range(1, most + 1):
+        count = max(2 ** (2 * lost - 2) + 1, 2)
+        least[lost] = min(least.get(lost, count), count)
+    live = concepts
+    for lost, count in sorted(least.items(), reverse=True):
+        if live >= count:
+            steps = -(-(live - count + 1) // lost)
+            yield steps, lost
+            live -= steps * lost
 
 
 @cache

@@ -13,6 +13,7 @@ from hardness.families import Family
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.io.memory import afford
 from hardness.sq.at_scale import games as at_scale
+from hardness.sq.at_scale.dependent import dependent_adversary
 from hardness.sq.at_scale.flat import flat_adversary
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
@@ -29,6 +30,7 @@ from hardness.sq.oracle import (
     samples_for,
 )
 from hardness.sq.strategies.base import Strategy
+from hardness.sq.strategies.dependent import WIDEST
 from hardness.sq.strategies.sign_batch import batch_queries, batch_size
 from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances, within
 
@@ -174,6 +176,8 @@ def _at_scale(
         return at_scale.sign_batch_adversary(concepts, tolerance, oracle is Null, budget, state)
     if strategy == "flat" and oracle is Window and concepts.size > SET_BY_SET:
         return flat_adversary(concepts, tolerance, budget, state)
+    if strategy == "dependent" and oracle.adversary and (concepts.n > WIDEST or concepts.size > EXPLICIT):
+        return dependent_adversary(concepts, tolerance, budget)
     if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
         return at_scale.Tally(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
@@ -282,10 +286,13 @@ def cost(
     if strategy in ("sign-batch", "flat") and adversary:
         full = 2 * batch + 1 <= concepts.n
         return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
+    if strategy == "dependent" and (concepts.n > WIDEST or size > EXPLICIT):
+        return Cost(0.0, 0.0)
     if strategy == "low-degree" or (strategy in ("characters", "random") and oracle != "vstat" and tolerance < 0.25):
         return Cost(0.0, 0.0)
-    cube = 2.0**concepts.n if "gradient" in strategy or strategy == "spread" else 0.0
-    batches = strategy in ("sign-batch", "adaptive", "spread")
+    tables = strategy in ("spread", "dependent")
+    cube = 2.0**concepts.n if "gradient" in strategy or tables else 0.0
+    batches = tables or strategy in ("sign-batch", "adaptive")
     queries = min(limit, 5 + size / batch if batches else 1500 if cube else size)
-    each = (24 if strategy == "adaptive" else 1) * size * 2e-7 + cube * (4e-7 if strategy == "spread" else 2e-8)
+    each = (24 if strategy == "adaptive" else 1) * size * 2e-7 + cube * (4e-7 if tables else 2e-8)
     return Cost(float(queries * (each + 1e-4)), 48.0 * size + cube * (8 * concepts.n + 40))

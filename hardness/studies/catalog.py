@@ -42,7 +42,7 @@ def _loaded(found: Study | str) -> Study:
 
 def known() -> dict[str, Study]:
     """All studies by name: the house's, then those of other packages; none takes a name that is already there."""
-    house = registry.names("studies", house=True)
+    house = registry.names("studies", builtin=True)
     found = {name: _loaded(study) for name, study in STUDIES.items()}
     for name, studies in sorted(registry.each("studies"), key=lambda pair: pair[0] not in house):
         if not isinstance(studies, InputError):

@@ -2,23 +2,22 @@
 
 import time
 from dataclasses import replace
-
-import numpy as np
+from functools import partial
 
 from hardness import registry
-from hardness.engine.apart import Apart
-from hardness.engine.outcome import Ended, Outcome, Trial, ended
+from hardness.engine.outcome import Ended, Outcome, Trial, outcome_of
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.evaluation.judge import judge, sign_accuracy, solved
-from hardness.examples import Examples
+from hardness.evaluation.judge import Criterion, fresh, sizes
+from hardness.evaluation.learning import solves
+from hardness.evaluation.until import evaluations, stream
+from hardness.evaluation.worker import opened
 from hardness.families.concepts import Concepts, ParityConcepts
-from hardness.gadgets.coefficients import Gadget, informative
 from hardness.instance import Instance
 
 CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
-HELD_OUT = {"screen": 256, "confirm": 4096}  # informative examples for every look, and for when those say yes
-ACCURACY = 0.9
+HELD_OUT = 4096  # fresh examples to judge on, half of them informative
+ACCURATE = Criterion("sign_accuracy", 0.9)
 JUDGED = 1000  # fresh examples on which a learner that fits once, or an attack, is judged
 
 
@@ -59,70 +58,49 @@ def game(task: Task, root: int, guard: float) -> Outcome:
 
 
 def online(task: Task, root: int, guard: float) -> Outcome:
-    """A learner apart sees more and more examples until its signs are right on fresh ones, or the budget is spent."""
-    deadline = time.monotonic() + guard
+    """A learner sees more and more examples until its signs are right on fresh ones, or the budget is spent."""
+    deadline, solver, budget = time.monotonic() + guard, task.solver, int(task.budget["samples"])
     instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
-    teacher = instance.teacher
-    if not isinstance(teacher, Gadget):
+    judged = fresh(instance, HELD_OUT, task.seed(root, "screen"))
+    if judged.values is None:
         raise InputError(f"online learners are judged by signs, and {task.family} has none; give a structured family")
-    screen, confirm = (_informative(instance, task.seed(root, role), n) for role, n in HELD_OUT.items())
-    stream, budget, spent, source = task.seed(root, "examples"), int(task.budget["samples"]), 0, None
+    named = {"learner": solver["learner"], "options": solver["params"]}
+    own = partial(opened, named, task.seed(root, "solver"), deadline)
+    given, spent, accuracy = stream(instance, task.seed(root, "examples")), 0, 0.0
     try:
-        with Apart(task.solver["learner"], task.solver["params"], task.seed(root, "solver"), deadline) as learner:
-            source = learner.source
-            while spent < budget:
-                look = min(budget, max(spent + CHECK, int(SPACING * spent)))
-                chunk = instance.examples(look - spent, stream, start=spent)
-                learner.partial_fit(chunk.X, chunk.Y)
-                spent = look
-                for held_out in (screen, confirm):
-                    predicted = learner.predict(held_out.X)
-                    if not np.isfinite(predicted).all():
-                        return Outcome("wrong", spent, {"reason": "predictions are not finite"}, source=source)
-                    accuracy = sign_accuracy(teacher, held_out.X, predicted, held_out.Y)
-                    if accuracy < ACCURACY:
-                        break
-                else:
-                    return Outcome("solved", spent, {"accuracy": round(accuracy, 6)}, source=source)
+        for point in evaluations(own, True, given, judged, sizes(budget, CHECK, SPACING)):
+            spent, accuracy = point.examples, point.scores["sign_accuracy"] or 0.0
+            if not point.finite:
+                return Outcome("wrong", spent, {"reason": "predictions are not finite"})
+            if ACCURATE.met(point.scores):
+                return Outcome("solved", spent, {"accuracy": round(accuracy, 6)})
     except (Ended, TimeoutError) as error:
-        return replace(ended(error, guard), cost=spent, source=source)
-    return Outcome("budget", spent, {"accuracy": round(accuracy, 6)}, source=source)
-
-
-def _informative(instance: Instance, seed: int, count: int) -> Examples:
-    """Fresh inputs with z_0 != 0 and their noiseless outputs."""
-    X = instance.examples(3 * count, seed, fair=True).X
-    X = X[informative(X)][:count]
-    return Examples(X, instance.teacher(X))
+        return replace(outcome_of(error, guard), cost=spent)
+    return Outcome("budget", spent, {"accuracy": round(accuracy, 6)})
 
 
 def one_shot(task: Task, root: int, guard: float) -> Outcome:
-    """A trial of kind `attack` or `fit`: the solver gets arrays in a process apart, and is judged on fresh inputs."""
-    deadline = time.monotonic() + guard
+    """A trial of kind `attack` or `fit`: the solver gets arrays, and is judged on fresh inputs."""
+    deadline, solver = time.monotonic() + guard, task.solver
     instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
-    stream, count = task.seed(root, "examples"), int(task.budget["samples"])
-    train = instance.examples(count, stream)
-    fresh = instance.examples(JUDGED, stream, start=count, fair=True).X
-    solver = task.solver
+    sampling, count = task.seed(root, "examples"), int(task.budget["samples"])
+    judged = fresh(instance, JUDGED, sampling, start=count)
     if solver["kind"] == "attack":
-        name = "hardness.studies.players:Attacker"
-        params = {"attack": solver["attack"], "public": instance.public(stream), "budget": int(task.budget["work"])}
+        public, budget = instance.public(sampling), int(task.budget["work"])
+        named = {"attack": solver["attack"], "public": public, "budget": budget}
     else:
-        name = "hardness.studies.players:Fitter"
-        params = {"learner": solver["learner"], "heads": instance.heads, "options": solver["params"]}
-    source = None
+        named = {"learner": solver["learner"], "known": instance.heads, "options": solver["params"]}
     mass = {"error_mass": instance.certificate["error_mass"]} if "error_mass" in instance.certificate else {}
+    own, rule = partial(opened, named, task.seed(root, "solver"), deadline), solves(judged, streamed=False)
     try:
-        with Apart(name, params, task.seed(root, "solver"), deadline) as player:
-            source = player.source
-            player.partial_fit(train.X, train.Y)
-            scores = judge(instance, fresh, player.predict(fresh))
-            work = player.work()
+        (point,) = evaluations(own, False, stream(instance, sampling), judged, [count])
+        point.accepted()
     except (Ended, TimeoutError) as error:
-        outcome = ended(error, guard)
-        return replace(outcome, cost=count, detail={**mass, **outcome.detail}, source=source)
-    shown = mass | work | {name: round(value, 6) for name, value in scores.items() if value is not None}
-    return Outcome("solved" if solved(scores) else "wrong", count, shown, source=source)
+        outcome = outcome_of(error, guard)
+        return replace(outcome, cost=count, detail={**mass, **outcome.detail})
+    figures = {name: round(value, 6) for name, value in point.scores.items() if value is not None}
+    shown = {**mass, **point.work, "criterion": rule.name, **figures}
+    return Outcome("solved" if rule.met(point.scores) else "wrong", count, shown)
 
 
 _KINDS: dict[str, Trial] = {

@@ -12,7 +12,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.learning import plain
+from hardness.evaluation.adapters import plain
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention

@@ -14,7 +14,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.learning import plain
+from hardness.evaluation.adapters import plain
 from hardness.report.drawing import INK, MUTED, Drawing, style
 from hardness.report.report import table_page
 from learner.linear import LinearAttention

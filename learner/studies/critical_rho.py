@@ -9,13 +9,12 @@ from typing import Any
 import numpy as np
 
 from hardness import registry
-from hardness.apart.lab import stranger
-from hardness.engine.apart import Apart
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.learning import make, plain
+from hardness.evaluation.adapters import make, plain
+from hardness.evaluation.worker import opened
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
@@ -110,11 +109,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     count, heads, state = int(task.budget["samples"]), layer.heads, task.seed(root, "solver") % 2**32
     X, fresh = (rng.choice([-1.0, 1.0], size=(n, 2, layer.dim)) for n in (count, 2000))
     name = task.solver["learner"]
-    if stranger("learner", name):
-        params = {"learner": name, "heads": heads, "options": {}}
-        with Apart("hardness.studies.players:Fitter", params, state, time.monotonic() + guard) as apart:
-            apart.partial_fit(X, layer(X))
-            found = explained(layer(fresh), apart.predict(fresh))
+    if not registry.is_builtin("learner", name):
+        with opened({"learner": name, "known": heads}, state, time.monotonic() + guard) as worker:
+            worker.partial_fit(X, layer(X))
+            found = explained(layer(fresh), worker.predict(fresh))
         return Outcome("solved" if found >= EXPLAINED else "wrong", count, rounded({"explained": found}))
     learner = (
         Provable(heads=heads, polish=False, random_state=state)

@@ -14,8 +14,8 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.judge import EXACT
-from hardness.evaluation.learning import plain
+from hardness.evaluation import judge
+from hardness.evaluation.adapters import plain
 from hardness.report.drawing import GRID, INK, MUTED, Drawing, style
 from hardness.report.report import table_page
 from learner.base import Array
@@ -23,6 +23,7 @@ from learner.linear import LinearAttention, attention, feature_count, parameter_
 from learner.linear.adam import adam_heads
 from learner.studies.curves import TINY, Mean, curve, dots, legend, look, mean, measured, spread, timed
 
+EXACT = judge.EXACT.threshold
 QUESTION = "From how many rows does regression recover a linear attention head, and does Adam need more heads?"
 
 LENGTH = 100

@@ -13,7 +13,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.learning import plain
+from hardness.evaluation.adapters import plain
 from hardness.report.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
 from hardness.report.report import Note, table_page
 from learner.provable import sculpt

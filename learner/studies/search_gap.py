@@ -11,8 +11,8 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.evaluation.judge import EXACT, judge
-from hardness.evaluation.learning import plain
+from hardness.evaluation import judge as judging
+from hardness.evaluation.adapters import plain
 from hardness.layer import MultiHeadAttention
 from hardness.report.drawing import INK, Drawing, style
 from hardness.report.report import Note, table_page
@@ -21,6 +21,7 @@ from learner.last_fit import counting_floor
 from learner.studies.curves import chance, critical, curve, legend, look, panels, paper, rounded, spread, timed
 from learner.studies.layers import instance_of, task_of
 
+EXACT = judging.EXACT.threshold
 QUESTION = "How many equations an unknown does a local search need, where the examples already determine the layer?"
 KIND, NEAR, SCRATCH = "search-gap", "near the truth", "from scratch"
 STARTS, OFF = 4, 0.3  # random starts; relative distance of a start near the truth
@@ -68,7 +69,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """
     same, instance = task.shared(kind=KIND), instance_of(task, root)
     data = instance.examples(int(task.budget["samples"]), same.seed(root, "examples"))
-    fresh = instance.examples(2000, same.seed(root, "fresh")).X
+    judged = judging.fresh(instance, 2000, same.seed(root, "fresh"))
     rng = np.random.default_rng(task.seed(root, "solver"))
     X, truth, best = data.X.astype(np.float64), instance.layer(), np.inf
     near, starts = task.solver["start"] == NEAR, 0
@@ -78,8 +79,8 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         if near:
             theta = truth.theta + OFF * theta * np.linalg.norm(truth.theta) / np.linalg.norm(theta)
         end = attempt(X, data.Y, theta, heads=truth.heads, iterations=400)
-        scores = judge(instance, fresh, MultiHeadAttention(end.theta, end.w)(fresh))
-        best = min(best, scores["relative_error"] if scores["relative_error"] is not None else np.inf)
+        error = judging.scores(judged, MultiHeadAttention(end.theta, end.w)(judged.X))["relative_error"]
+        best = min(best, np.inf if error is None else error)
     detail = rounded(plain({"relative_error": best, "starts": starts}))
     return Outcome("solved" if best <= EXACT else "wrong", len(X), detail)
 

@@ -28,7 +28,13 @@ def test_generate_sample_attack_challenge_judge(room, tmp_path):
     assert code == 0
     assert result["status"] == "solved"
     assert set(result) >= {"status", "secret", "samples_used", "seconds"}
-    assert room("challenge {}/p --count 100 --out {}/c")[0] == 0
+    code, out, err = room("challenge {}/p --count 100 --out {}/c")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert "one of 2^19.1" in err  # C(39, 5) = 575757
+    assert "say --toy" in err
+    code, out, _ = room("challenge {}/p --count 100 --toy --out {}/c --json")
+    assert (code, json.loads(out)["log2_secrets"]) == (0, pytest.approx(19.1351, abs=1e-4))
+    assert "the secret is one of 2^19.1\n" in room("challenge {}/p --count 100 --toy --out {}/c --force")[1]
     (tmp_path / "right.json").write_text(json.dumps(result["secret"]))
     (tmp_path / "wrong.json").write_text('{"support": [1, 2, 3, 4, 5, 6]}')
     (tmp_path / "broken.json").write_text("{")
@@ -57,7 +63,7 @@ def test_head_limited_labels_fall_to_the_lattice_all_the_same(room):
 
 
 def test_bkw_prints_its_plan_before_it_works_and_the_judge_takes_its_answer(room, tmp_path):
-    room("generate rounding --dim 25 --modulus 97 --levels 2 --heads 6 --seed 3 --out {}/r")
+    room("generate rounding --dim 25 --modulus 97 --levels 2 --heads 6 --seed 4 --out {}/r")
     room("sample {}/r --count 20000 --seed 1 --out {}/r.npz")
     code, out, err = room("attack bkw {}/r.npz --json")
     assert (code, json.loads(out)["status"]) == (0, "solved")

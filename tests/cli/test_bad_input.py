@@ -14,10 +14,10 @@ from safetensors.numpy import save_file
 
 from hardness.challenge import digest
 from hardness.cli import run
-from hardness.engine.guards import alarm
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.engine.task import Task
+from hardness.evaluation.limits import alarm
 
 HARDNESS = Path(sys.executable).parent / "hardness"
 CPU_SECONDS, MIB, WALL_SECONDS = 2.0, 500, 60.0  # the last only for what hangs: this machine may be busy
@@ -254,7 +254,7 @@ def test_a_report_beyond_all_floats_costs_no_verdict(tmp_path, plugin, capsys):
     out, err = capsys.readouterr()
     found = json.loads(out)
     assert (found["status"], found["certified"], found["certified_error"]) == ("wrong", True, None)
-    assert found["phases"][0]["diagnostics"] == {}
+    assert found["phases"][0]["diagnostics"] == {"adds": None}
     assert "error" not in err
     assert run(f"learn {plugin}:Huge {file} --count 50 --seed 0".split()) == 0
 

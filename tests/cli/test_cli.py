@@ -203,7 +203,7 @@ def test_a_full_disk_on_stdout_is_an_error_and_no_file_stays(tmp_path):
 
 def test_what_would_fill_the_disk_is_refused_before_it_does(tmp_path):
     shell(f"hardness generate parity --dim 8 --heads 2 --out {tmp_path}/p")
-    for command in (f"sample {tmp_path}/p --out {tmp_path}/e.npz", f"challenge {tmp_path}/p --out {tmp_path}/c"):
+    for command in (f"sample {tmp_path}/p --out {tmp_path}/e.npz", f"challenge {tmp_path}/p --toy --out {tmp_path}/c"):
         done = shell(f"hardness {command} --count 1{'0' * 20}")
         assert done.returncode == 2
         assert done.stderr.count("\n") == 1

@@ -65,7 +65,7 @@ def test_nothing_is_overwritten_without_force(capsys, tmp_path):
     assert (tmp_path / "p").read_bytes() == before
     assert run([*line, "--force"]) == 0
     assert (tmp_path / "p").read_bytes() != before
-    publish = ["challenge", str(tmp_path / "p"), "--count", "50", "--out", str(tmp_path / "c")]
+    publish = ["challenge", str(tmp_path / "p"), "--count", "50", "--toy", "--out", str(tmp_path / "c")]
     assert run(publish) == 0
     before = (tmp_path / "c" / "challenge.json").read_bytes()
     assert run(publish) == 2

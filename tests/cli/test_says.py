@@ -67,7 +67,7 @@ def test_learn_says_fitting_while_a_learner_of_the_users_own_fits(tmp_path, monk
     assert lines == (
         "making 20 examples to learn from, 2000 to judge on",
         "fitting 20 examples",
-        "predicting 2000 fresh examples",
+        "20 of 20 examples: -0.00 of the variance explained",
     )
     assert times[2] - times[1] > 0.5
     assert found["seconds"] > 0.5

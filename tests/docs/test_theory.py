@@ -158,6 +158,16 @@ def majority(K):
     return Fraction(comb(K - 1, K // 2), 2**K)
 
 
+def test_the_price_of_any_live_set():
+    """2.7, theorem C as the tolerance goes to 0: of M = (s/tau)^2 sets, cut at 1.65 sqrt(M), 0.0148/tau^2 are lost."""
+    x = np.linspace(-12, 12, 400_001)
+    beyond = np.mean(np.maximum(abs(x) - 1.65, 0) ** 2 * np.exp(-(x**2) / 2)) * 24 / (2 * pi) ** 0.5
+    best = 0.044 * (1 - beyond / (1 - 2 * 1.65 * 0.044**0.5) ** 2) / 2
+    assert near("0.0148", best)
+    assert near("67.6", 1 / 0.0148)
+    assert 1 / (8 * best) < 9
+
+
 def test_batches_and_their_prices():
     rows = SECTIONS["2.5"]
     taus, sizes, ratios = (

@@ -5,6 +5,7 @@ from fractions import Fraction
 from functools import cache
 from itertools import combinations, pairwise, permutations
 from math import ceil, comb
+from math import floor as floor_of
 
 import numpy as np
 import pytest
@@ -159,7 +160,7 @@ def largest_sum(e):
 def test_theorem_B_from_above(e, tried, T):
     assert largest_sum(e) == (tried, Fraction(T) * 4 * e)
     assert T in SECTIONS["2.7"]
-    assert str(tried) in SECTIONS["2.7"].replace(",", "")
+    assert min(bounds(e)) == Fraction(T)
 
 
 # (2^r values of D·b', D; sets + and -, matched in order)
@@ -219,15 +220,49 @@ def test_theorem_B_from_below(T):
     assert T in SECTIONS["2.7"]
 
 
-def psi(x):
-    low = next(a for a in range(0, 1000, 2) if (a + 2) ** 2 > x)
-    return low + Fraction(2 * (x - low**2), (low + 2) ** 2 - low**2)
+def zeta(c):
+    return 1 if c % 2 else 0 if c % 16 == 0 else 2 if c % 4 == 2 else 4
+
+
+def bounds(e):
+    """(2e + c^2 - zeta(c))/(8ce) for every c that can matter."""
+    return [Fraction(2 * e + c * c - zeta(c), 8 * c * e) for c in range(1, 60)]
 
 
 @cache
 def T_upper(e):
-    known = {1: "1/4", 2: "3/16", 3: "1/6", 4: "5/32", 5: "11/80"}
-    return Fraction(known[e]) if e in known else min(T_upper(e - 1), psi(2 * e) / (4 * e))
+    return min(*bounds(e), Fraction(13, 96)) if e >= 5 else min(bounds(e))
+
+
+def test_values_of_T():
+    said = re.sub(r"\s+", " ", SECTIONS["2.7"])
+    values = re.search(r"T\(1\), …, T\(4\) = ([^T]*), T\(6\), …, T\(12\) = ([^w]*), while 13/96 ≤ T\(5\) ≤ 11/80", said)
+    few, more = ([Fraction(x) for x in found.split(", ")] for found in values.groups())
+    assert few == [T_upper(e) for e in range(1, 5)]
+    assert more == [T_upper(e) for e in range(6, 13)]
+    for c, bound in ((2, lambda e: (e + 1, 8 * e)), (4, lambda e: (e + 6, 16 * e)), (8, lambda e: (e + 30, 32 * e))):
+        assert all(bounds(e)[c - 1] == Fraction(*bound(e)) for e in range(1, 99))
+    for tau in (Fraction(1, 5), Fraction(1, 10), Fraction(1, 20), Fraction(3, 100)):
+        most = min(ceil((c * c - zeta(c)) / (8 * c * tau - 2)) for c in range(1, 200) if 4 * c * tau > 1) - 1
+        assert T_upper(most) > tau >= T_upper(most + 1)
+
+
+@pytest.mark.parametrize("r", [2, 4, 6])
+def test_sums_of_characters_keep_their_distance(r):
+    """E(|Z| - c)^2 >= zeta(c): random sums, and balanced parts of bent functions, where |Z| is nearly constant."""
+    rng, every = np.random.default_rng(r), characters(range(2**r), r)
+    low, high = np.arange(2**r) % 2 ** (r // 2), np.arange(2**r) >> r // 2
+    for trial in range(60):
+        e = int(rng.integers(1, 2 ** (r - 1) + 1))
+        signs = rng.permutation([1] * e + [-1] * e + [0] * (2**r - 2 * e))
+        if trial % 2:
+            signs = 1 - 2 * (np.bitwise_count(rng.permutation(2 ** (r // 2))[low] & high).astype(int) & 1)
+            more = np.flatnonzero(signs == np.sign(signs.sum()))
+            signs[rng.permutation(more)[: abs(signs.sum())]] = 0
+            e = abs(signs).sum() // 2
+        sizes = abs(signs @ every)
+        assert all(np.mean((sizes - c) ** 2) >= zeta(c) for c in range(1, 40))
+        assert sizes.mean() / (4 * e) <= T_upper(e) or e == 5
 
 
 def exact_floor(N, tau):
@@ -246,7 +281,7 @@ def test_floors():
         n, s = map(int, re.search(r"C\((\d+),(\d+)\)", name).groups())
         N, tau = comb(n, s), float(tau)
         assert exact_floor(N, tau) == (int(floor.split()[0]), int(e_max))
-        assert round(8 * tau**2 * (N - 1)) == int(bound)
+        assert floor_of(8 * tau**2 * (N - 1)) == int(bound)
         closed = -(-(N - 2 * int(e_max) - 1) // int(e_max)) + 2
         assert closed <= int(floor.split()[0]) <= closed + 2
     small = [exact_floor(N, tau)[0] for N, tau in ((2, 0.2), (3, 0.1), (3, 0.2), (10, 0.15), (17, 0.05))]

@@ -45,7 +45,7 @@ def filled(path: Path, study: str, text: str, kind: str) -> list[Task]:
                     "INSERT INTO plan (identity, task) VALUES (?, ?)", (bytes.fromhex(task.identity), task.text)
                 )
             status = ("error", "killed", "refused", "wrong", "timeout", "error")[i]
-            store.add(task, Outcome(status, 10, {"reason": "no luck"}, source="0" * 16), {"cpu": "one"})
+            store.add(task, Outcome(status, 10, {"reason": "no luck"}), {"cpu": "one"})
         if kind == "reason":  # in half of the rows as other software may write JSON
             store._db.execute("UPDATE trials SET detail = ?", (canonical({"reason": text, text[:40]: text}),))
             if "\ud800" not in text:

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hardness.engine.outcome import STATUSES, Outcome
-from hardness.engine.store import Store, export, merge
+from hardness.engine.store import Store, merge
+from hardness.engine.table import export
 from hardness.engine.task import Task
 from hardness.errors import InputError
 
@@ -29,7 +30,7 @@ def filled(path: Path, done: list[int], about: Any = None, planned: int = 8, cos
 
 def exported(path: Path, timing: bool = False) -> bytes:
     with Store(path) as store:
-        export(store, path.with_suffix(".csv"), timing)
+        export(store.rows, path.with_suffix(".csv"), timing)
     return path.with_suffix(".csv").read_bytes()
 
 
@@ -118,7 +119,7 @@ DAMAGE = {
     "text that is no JSON": "UPDATE trials SET detail = '{' WHERE cost = 7",
     "a number as text": "UPDATE trials SET cost = 'x' WHERE cost = 7",
     "no such status": "UPDATE trials SET status = 'fine' WHERE cost = 7",
-    "bytes that are no text": "UPDATE trials SET source = CAST(x'ff41' AS TEXT) WHERE cost = 7",
+    "bytes that are no text": "UPDATE trials SET detail = CAST(x'ff41' AS TEXT) WHERE cost = 7",
     "a deep detail": "UPDATE trials SET detail = '{\"a\":' || replace(hex(zeroblob(50000)), '00', '[') WHERE cost = 7",
     "a task that was changed": "UPDATE plan SET task = replace(task, '\"dim\":16', '\"dim\":17') WHERE position = 3",
     "a task of which a field is missing": "UPDATE plan SET task = replace(task, 'budget', 'other') WHERE position = 3",
@@ -163,7 +164,7 @@ def test_formulas_do_not_reach_a_spreadsheet(tmp_path: Path) -> None:
     with Store(tmp_path / "rows.db", ABOUT) as store:
         store.plan(tasks(1))
         store.add(tasks(1)[0], Outcome("error", None, {"reason": "=cmd|' /C calc'!A0", "+x": 1}), {})
-        export(store, tmp_path / "rows.csv")
+        export(store.rows, tmp_path / "rows.csv")
     with (tmp_path / "rows.csv").open(newline="") as file:
         (row,) = csv.DictReader(file)
     assert row["detail.reason"].startswith("'=")
@@ -228,7 +229,7 @@ def test_parquet_holds_the_same_table(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     path = filled(tmp_path / "rows.db", [0, 1])
     with Store(path) as store:
-        export(store, tmp_path / "rows.parquet")
+        export(store.rows, tmp_path / "rows.parquet")
     table = parquet.read_table(tmp_path / "rows.parquet").to_pydict()
     assert table["cost"][:3] == [5, 6, None]
     assert len(table["identity"]) == 8
@@ -237,7 +238,7 @@ def test_parquet_holds_the_same_table(tmp_path: Path) -> None:
 def test_export_refuses_other_formats(tmp_path: Path) -> None:
     path = filled(tmp_path / "rows.db", [0])
     with Store(path) as store, pytest.raises(InputError, match="csv or"):
-        export(store, tmp_path / "rows.xlsx")
+        export(store.rows, tmp_path / "rows.xlsx")
 
 
 def test_a_store_that_was_never_finished_is_empty_and_can_be_made(tmp_path: Path) -> None:

@@ -246,7 +246,7 @@ def stored() -> bytes:
         store.plan(tasks)
         for task_, status in zip(tasks, ("solved", "wrong", "error", "refused", "budget"), strict=False):
             detail = {"degree": 5, "reason": "x", "sign_accuracy": 0.5}
-            store.add(task_, Outcome(status, 64, detail, 0.1, "0" * 16), {"numpy": "2"})
+            store.add(task_, Outcome(status, 64, detail, 0.1), {"numpy": "2"})
     with closing(sqlite3.connect(folder / "rows.db")) as db:
         db.execute("PRAGMA journal_mode = DELETE")
     return (folder / "rows.db").read_bytes()

@@ -59,7 +59,7 @@ SENSIBLE = {
     "--oracle": ("window", "null", "vstat", "sampled", "noisy", "grid", "exact"),
     "--gadget": ("diag", "dot"), "--kind": ("transcript", "bound", "value"), "--tolerance": ("0.1", "0.2", "0.3"),
     "--samples": ("50",), "--max-queries": ("50",), "--seed": ("0", "1"),
-    "--learner": ("hardness.engine.apart:Constant",),
+    "--learner": ("hardness.evaluation.adapters:Constant",),
     "--modulus": ("3", "5"), "--levels": ("2", "3"), "--dim": ("4", "5", "6"), "--heads": ("2", "3"), "--out": OUTS,
     "--flip": ("0", "0.1"), "--sharpness": ("8",), "--shard": ("1/2",), "--workers": ("0", "1"),
 }  # fmt: skip

@@ -12,7 +12,7 @@ from hardness.errors import InputError
 from hardness.examples import Examples, TokenStream, pack, read, unpack, write
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.tokens import words_per_token
+from hardness.tokens import philox_key, uniform, words_per_token
 
 
 @given(st.integers(0, 2**128), st.integers(1, 4), st.integers(1, 130), st.integers(0, 50), st.integers(0, 20))
@@ -20,7 +20,8 @@ def test_any_stretch_equals_the_same_stretch_of_the_whole(seed, tokens, dim, sta
     stream = TokenStream(seed, tokens, dim)
     whole = stream.packed(0, start + count)
     assert np.array_equal(stream.packed(start, count), whole[start:])
-    assert np.array_equal(stream.noise(start, count), stream.noise(0, start + count)[start:])
+    key = philox_key(seed, 1)
+    assert np.array_equal(uniform(key, start, count), uniform(key, 0, start + count)[start:])
 
 
 @given(st.integers(0, 2**128), st.integers(1, 4), st.integers(1, 330), st.integers(0, 2**40), st.integers(0, 300))
@@ -50,7 +51,7 @@ def test_tokens_are_uniform_and_independent_of_noise():
     X = unpack(TokenStream(0, 2, 70).packed(0, 40000), 70).astype(float)
     assert np.abs(X.mean(axis=0)).max() < 5 / 200
     assert np.abs((X[:, 0] * X[:, 1]).mean(axis=0)).max() < 5 / 200
-    noise = TokenStream(0, 2, 70).noise(0, 40000)
+    noise = Instance.generate(Parity(70, 2), seed=0).noise(40000, seed=0)
     assert noise.min() > 0
     assert noise.max() < 1
     assert np.abs(((noise - 0.5)[:, None] * X[:, 0]).mean(axis=0)).max() < 5 / 200 * 12**-0.5

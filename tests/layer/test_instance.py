@@ -3,9 +3,12 @@
 import dataclasses
 import hashlib
 import json
+from dataclasses import replace
+from itertools import combinations
 
 import numpy as np
 import pytest
+from safetensors import safe_open
 from safetensors.numpy import load, load_file, save, save_file
 
 from hardness.errors import InputError
@@ -17,11 +20,11 @@ from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 
 TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2), Interpolation(7, 2, 0.5)]
-GOLDEN = {
-    "interpolation": "9f85ec2e0f8eabba015fdc2b4775ef1b36c4bd606e03fcfd442f325d670a70b8",
-    "parity": "c0e6b7fd45aaf8a858ad6fc7c2607dee2a318fb44d36de15e8464370270cb4cd",
-    "rounding": "7cc5319e9d7cee755b0d6213adbdf523f9365c56ca2ac634234ec2d4ee52790c",
-    "nondegenerate": "54b98929e702c2699ff608339b428bc4976104ae253ae5d583740abeceef6e1e",
+GOLDEN = {  # of format 2: since 0.2.0 the secret follows from the parameters too
+    "interpolation": "d15ad34ed5cef7e1f040db42bb7e377afa722cc6dcbf7922b8aece5bdc91e383",
+    "parity": "95d8f951f8cc658a3191b56e55a826581656d5a9543435be3dab002812cb0926",
+    "rounding": "378268747513ba843b18959822f5eec9d3efa5ad6d267f1943ae9ff3e6ddf5c1",
+    "nondegenerate": "f143723e6cc8dd1aad4ba29e226a9a788adf92c435809d788612cb391f73677a",
 }
 
 
@@ -54,6 +57,58 @@ def test_a_drawn_seed_is_recorded_and_regenerates(tmp_path):
     )
     assert not Instance.generate(Parity(20, 5), 0).seed_drawn
     assert str(instance.seed) in instance.command()
+
+
+ROUNDING = Rounding(41, 31, 2)
+UNRELATED = [
+    ROUNDING,
+    *(replace(ROUNDING, **other) for other in ({"dim": 61}, {"modulus": 37}, {"levels": 4}, {"gadget": "dot"})),
+    replace(ROUNDING, heads=8),
+    replace(ROUNDING, weight=39),
+]
+
+
+def test_equal_seeds_of_different_parameters_hide_unrelated_secrets():
+    """Of two independent w the coefficients correlate by 1/sqrt(40): five standard deviations, 21 pairs, one seed."""
+    secrets = [Instance.generate(family, 5).secret["w"][:40] for family in UNRELATED]
+    for first, second in combinations(secrets, 2):
+        assert abs(np.corrcoef(first, second)[0, 1]) < 5 / 40**0.5
+    near, far = (Instance.generate(Nondegenerate(20, 2, 1, scale), 5).secret["w"].ravel() for scale in (1.0, 2.0))
+    assert abs(np.corrcoef(near, far)[0, 1]) < 5 / 400**0.5
+    small, large = (set(Instance.generate(Parity(dim, 20), 5).secret["support"].tolist()) for dim in (40, 41))
+    assert len(small & large) < 20
+
+
+@pytest.mark.parametrize(
+    ("family", "other"),
+    [
+        (Parity(30, 6), {"flip": 0.2}),
+        (Parity(30, 6), {"bias": 0.5}),
+        (Rounding(30, 97, 97), {"noise": 2.0}),
+        (Interpolation(8, 2, 0.5), {"rho": 0.75}),
+    ],
+    ids=lambda value: str(value),
+)
+def test_what_says_how_examples_are_drawn_leaves_the_secret_and_not_the_noise(family, other):
+    one, two = Instance.generate(family, 5), Instance.generate(replace(family, **other), 5)
+    assert all(np.array_equal(one.secret[name], two.secret[name]) for name in one.secret)
+    assert abs(np.corrcoef(one.noise(10_000, 1), two.noise(10_000, 1))[0, 1]) < 0.05
+
+
+def test_parameters_that_are_equal_give_equal_secrets():
+    assert Parity(9, 3, flip=0) == Parity(9, 3, flip=0.0)
+    one, two = (Instance.generate(Nondegenerate(5, 2, 1, scale), 0) for scale in (2, 2.0))
+    assert np.array_equal(one.secret["theta"], two.secret["theta"])
+    assert np.array_equal(one.noise(9, 1), two.noise(9, 1))
+
+
+def test_a_file_of_version_0_1_is_refused_with_what_to_do(tmp_path):
+    Instance.generate(Parity(7, 2), 0).save(tmp_path / "new")
+    with safe_open(tmp_path / "new", framework="numpy") as file:
+        header = json.loads(file.metadata()["instance"]) | {"format_version": 1, "package_version": "0.1.0"}
+    save_file(load_file(tmp_path / "new"), tmp_path / "old", {"instance": json.dumps(header)})
+    with pytest.raises(InputError, match=r"is of format 1, this version reads format 2: .*generate it anew"):
+        Instance.load(tmp_path / "old")
 
 
 def test_large_structured_instances_stay_small(tmp_path):

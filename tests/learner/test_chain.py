@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from hardness.errors import InputError
-from hardness.evaluation.judge import judge, solved
+from hardness.evaluation.judge import SIGNS, judge
 from hardness.families.nested import Nested
 from hardness.families.parity import Parity
 from hardness.gadgets.coefficients import informative
@@ -16,10 +16,10 @@ def test_blocks_are_learned_where_the_whole_is_not():
     """Fixed seeds: a parity of six in d = 11 by three blocks, from examples too few for the parity alone."""
     count = 200_000
     nested = Instance.generate(Nested(dim=11, size=6, block=2), seed=1)
-    data, X = nested.examples(count, 2), nested.examples(1000, 3).X
-    assert solved(judge(nested, X, ChainStudent(labels=3, random_state=0).partial_fit(data.X, data.Y).predict(X)))
+    data = nested.examples(count, 2)
+    assert SIGNS.met(judge(nested, ChainStudent(labels=3, random_state=0).partial_fit(data.X, data.Y).predict, 1000, 3))
     whole = ChainStudent(labels=1, random_state=0).partial_fit(data.X, data.Y)
-    assert not solved(judge(nested, X, whole.predict(X)))
+    assert not SIGNS.met(judge(nested, whole.predict, 1000, 3))
 
 
 def test_pieces_do_not_matter():

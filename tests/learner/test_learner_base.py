@@ -15,10 +15,9 @@ from hardness import registry
 from hardness.cli import run
 from hardness.errors import InputError
 from hardness.evaluation.conformance import check
-from hardness.evaluation.judge import sign_accuracy
+from hardness.evaluation.judge import judge as judged
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
-from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
 from learner.base import Learner, judge
 from learner.direct import Adam, Direct, JointLBFGS
@@ -127,14 +126,17 @@ def test_predict_before_fit_and_on_other_width() -> None:
 @pytest.mark.parametrize("family", [Parity(dim=8, heads=3), Parity(dim=8, heads=4), Rounding(10, 5, 3)])
 def test_sign_accuracy_of_truth_guess_and_flip(family: Parity | Rounding) -> None:
     instance = Instance.generate(family, 1)
-    X = instance.examples(3000, 2).X
-    assert isinstance(instance.teacher, Gadget)
-    Y = instance.teacher(X)
-    accuracy = sign_accuracy(instance.teacher, X, Y, Y)
-    assert accuracy == 1
-    constant = np.zeros_like(Y)
-    constant[:, :, 0] = X[:, :, 0] * instance.teacher.values[0]
-    assert 0.1 < sign_accuracy(instance.teacher, X, constant, Y) < 0.9
+    value = instance.teacher.values[0]
+
+    def constant(X: np.ndarray) -> np.ndarray:
+        return np.concatenate([X[:, :, :1] * value, np.zeros((*X.shape[:2], X.shape[2] - 1))], axis=2)
+
+    found, guessed = judged(instance, instance.teacher, 3000, 2), judged(instance, constant, 3000, 2)
+    assert (found["sign_accuracy"], found["explained"], found["open_error"]) == (1, 1, 0)
+    assert found["correlation"] == pytest.approx(1)
+    assert 0.1 < guessed["sign_accuracy"] < 0.9
+    assert guessed["correlation"] == pytest.approx(0)
+    assert guessed["open_error"] > 0.9
 
 
 @pytest.fixture(scope="module")
@@ -159,7 +161,7 @@ def asked(capsys: pytest.CaptureFixture[str], *arguments: str, code: int = 0) ->
 
 def test_learn_reports_the_contracted_fields(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
     payload = asked(capsys, "learn", "direct", str(files["nice"]), "--count", "500", "--seed", "0")
-    assert list(payload) == FIELDS
+    assert set(FIELDS) <= set(payload)
     assert payload["status"] == "solved"
     assert payload["sign_accuracy"] is None
     again = asked(capsys, "learn", "direct", str(files["nice"]), "--count", "500", "--seed", "0")
@@ -174,7 +176,7 @@ def test_learn_provable_refuses_a_hard_instance(files: dict[str, Path], capsys: 
     phases = payload["phases"]
     assert isinstance(phases, list)
     assert [phase["name"] for phase in phases] == ["crude"]  # polish is not run
-    assert list(payload) == [*FIELDS[:6], *VERDICTS, *FIELDS[6:]]
+    assert set(payload) >= {*FIELDS, *VERDICTS}
 
 
 def test_learn_provable_gives_two_verdicts(files: dict[str, Path], capsys: pytest.CaptureFixture[str]) -> None:
@@ -215,7 +217,7 @@ def test_learn_runs_a_foreign_class_and_checks_it(
     "name",
     [
         pytest.param(name, marks=() if name in ("provable", "sgd", "mlp") else pytest.mark.slow)
-        for name in registry.names("learner", house=True)
+        for name in registry.names("learner", builtin=True)
     ],
 )
 def test_our_own_learners_pass_the_check(name: str) -> None:
@@ -259,7 +261,7 @@ def test_hardness_never_imports_learner() -> None:
 
 def test_the_modules_that_fits_load_late_exist() -> None:
     """Of every learner of the house; a name that is misspelt would only cost time, unseen."""
-    for name in registry.names("learner", house=True):
+    for name in registry.names("learner", builtin=True):
         for module in getattr(registry.get("learner", name), "loads", ()):
             assert find_spec(module) is not None, (name, module)
     assert registry.get("learner", "student").loads

@@ -6,7 +6,8 @@ import numpy as np
 import pytest
 
 from hardness.engine.run import run
-from hardness.engine.store import Store, export
+from hardness.engine.store import Store
+from hardness.engine.table import export
 from hardness.engine.task import Task
 from hardness.report import report
 from learner.studies import anatomy, critical_rho, rarity, search_gap
@@ -48,7 +49,7 @@ def test_a_study_runs_and_makes_its_page(name: str, tmp_path: Path) -> None:
         with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
             run(some(name), store, workers=0, trial=STUDIES[name].trial)
             assert not {"error", "killed"} & set(store.counts())
-            export(store, folder / report.ROWS, timing=False)
+            export(store.rows, folder / report.ROWS, timing=False)
             table = TABLES[name](store.rows())
             if folder.name == "one":
                 STUDIES[name].page(store, folder)

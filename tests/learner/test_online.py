@@ -1,6 +1,9 @@
 """Online learners at the command line: streamed in portions, judged on fresh inputs, their curve in the answer."""
 
 import json
+import time
+from dataclasses import replace
+from functools import partial
 from itertools import pairwise
 
 import numpy as np
@@ -11,10 +14,12 @@ from hypothesis import strategies as st
 from hardness.cli import run
 from hardness.cli.learn import settings
 from hardness.errors import InputError
-from hardness.evaluation import online
-from hardness.evaluation.judge import label_variance, open_error
+from hardness.evaluation.adapters import Constant
+from hardness.evaluation.judge import OPEN, fresh, judge, label_variance, open_error, sizes
 from hardness.evaluation.learning import learn
-from hardness.examples import Examples
+from hardness.evaluation.until import PORTION, cost, evaluations, pooled, signed, stream
+from hardness.evaluation.worker import opened
+from hardness.examples import Examples, write
 from hardness.families.interpolation import Interpolation
 from hardness.families.nested import Nested
 from hardness.families.nondegenerate import Nondegenerate
@@ -68,32 +73,38 @@ def test_any_online_learner_is_streamed(hard):
 
 
 def test_portions_are_bounded_and_none_is_lost():
-    class Counts:
+    class Counts(Constant):
         seen, largest = 0, 0
 
         def partial_fit(self, X, Y):
-            self.seen, self.largest = self.seen + len(X), max(self.largest, len(X))
+            Counts.seen, Counts.largest = self.seen + len(X), max(self.largest, len(X))
 
-        def predict(self, X):
-            return np.zeros(X.shape)
-
-    counts, told = Counts(), list[str]()
-    curve = online.learn(Instance.generate(Parity(6, 2), 0), counts, 100_000, 50, seed=3, tell=told.append)
-    assert len(told) == len(curve)
-    assert (counts.seen, curve[-1][0]) == (100_000, 100_000)
-    assert counts.largest <= online.PORTION
+    told = list[str]()
+    found = learn(Instance.generate(Parity(6, 2), 0), Counts, 100_000, test=50, seed=3, progress=told.append)
+    assert len(told) == len(found.curve) + 2
+    assert (Counts.seen, found.curve[-1][0]) == (100_000, 100_000)
+    assert Counts.largest <= PORTION
 
 
 def test_predictions_that_are_not_finite_are_wrong():
-    class Broken:
-        def partial_fit(self, X, Y):
-            pass
-
+    class Broken(Constant):
         def predict(self, X):
             return np.full(X.shape, np.nan)
 
-    curve = online.learn(Instance.generate(Parity(6, 2), 0), Broken(), 200, 50, seed=3, tell=lambda text: None)
-    assert {(each.explained, each.open_error) for each in curve} == {(None, None)}
+    found = learn(Instance.generate(Parity(6, 2), 0), Broken(), 200, test=50, seed=3)
+    assert {share for _, share in found.curve} == {None}
+    assert (found.status, found.test_error, found.process) == ("wrong", None, "caller")
+
+
+def test_examples_stand_for_an_instance_and_a_tenth_is_held_out(tmp_path, capsys):
+    instance = Instance.generate(Parity(6, 2), 0)
+    write(tmp_path / "e.npz", (3000, 2, 6), lambda: instance.chunks(3000, 1), instance.public(1))
+    found = asked(capsys, "learn", "direct", str(tmp_path / "e.npz"), "--seed", "2", "--set", "starts=8")
+    assert (found["status"], found["train_examples"], found["criterion"]) == ("solved", 2700, "sign_accuracy >= 0.99")
+    assert "model" not in found
+    assert run(["learn", "direct", str(tmp_path / "e.npz"), "--set", "strats=8"]) == 2
+    assert "did you mean 'starts'" in capsys.readouterr().err
+    assert run(["learn", "direct", str(tmp_path / "e.npz"), "--count", "2701"]) == 2
 
 
 FAMILIES = [
@@ -142,27 +153,24 @@ def test_the_open_error_sees_rows_with_an_open_gate_alone_and_all_their_outputs(
 
 
 def test_a_fit_of_all_that_is_linear_explains_much_and_leaves_the_open_error_where_it_was():
-    """At 3 heads of `diag` the gate carries .64 of the variance on all rows, and nothing of the parity."""
+    """At 2 heads of `diag` the gate carries .64 of the variance on all rows, and nothing of the parity."""
     instance = Instance.generate(Parity(8, 2), 0)
-    judged = online.fresh(instance, 4000, 1)
 
-    class Gate:
-        def predict(self, X):
-            value = np.where(X[:, 0, 0] != X[:, 1, 0], instance.teacher.offset, instance.teacher.gate)
-            return np.einsum("n,nk,d->nkd", value, X[:, :, 0], np.eye(8)[0])
+    def gate(X):
+        value = np.where(X[:, 0, 0] != X[:, 1, 0], instance.teacher.offset, instance.teacher.gate)
+        return np.einsum("n,nk,d->nkd", value, X[:, :, 0], np.eye(8)[0])
 
-    seen = online.evaluate(Gate(), 0, judged, label_variance(instance.teacher))
-    assert seen.explained > 0.6
-    assert seen.open_error == pytest.approx(1, abs=0.01)
+    seen = judge(instance, gate, 4000, seed=1)
+    assert seen["explained"] > 0.6
+    assert seen["open_error"] == pytest.approx(1, abs=0.01)
 
 
 @given(st.integers(1, 40), st.lists(st.integers(0, 200), min_size=1, max_size=6), st.integers(0, 2**32))
 def test_a_pool_is_read_in_whole_passes_each_in_its_own_order_whatever_the_pieces(count, ends, seed):
     pool = Examples(np.ones((count, 2, 1), dtype=np.int8), np.arange(2.0 * count).reshape(count, 2, 1))
-    ends = [0, *sorted(ends)]
-    pieces = [part.Y for a, b in pairwise(ends) for part in online.reread(pool, seed, a, b)]
-    read = np.concatenate([np.empty((0, 2, 1)), *pieces])
-    whole = np.concatenate([np.empty((0, 2, 1)), *(part.Y for part in online.reread(pool, seed, 0, ends[-1]))])
+    ends, given = [0, *sorted({end for end in ends if end})], pooled(pool, seed)
+    read = np.concatenate([np.empty((0, 2, 1)), *(given(a, b - a).Y for a, b in pairwise(ends))])
+    whole = given(0, ends[-1]).Y if ends[-1] else read
     assert np.array_equal(read, whole)
     for turn in range(ends[-1] // count):
         assert set(read[turn * count : (turn + 1) * count, 0, 0]) == set(pool.Y[:, 0, 0])
@@ -170,32 +178,49 @@ def test_a_pool_is_read_in_whole_passes_each_in_its_own_order_whatever_the_piece
         assert not np.array_equal(read[:count], read[count : 2 * count])
 
 
+def tuned(given, judged, most):
+    """Evaluations of a student that learns parities of two quickly."""
+    student = {"learner": "student", "options": {"rate": 0.03, "l1": 0.12}}
+    solver = partial(opened, student, 0, time.monotonic() + 60)
+    return evaluations(solver, True, given, judged, sizes(most, 512, 1.05))
+
+
 def test_a_pool_costs_fewer_distinct_examples_and_as_many_steps():
     instance = Instance.generate(Parity(8, 2), 0)
-    judged, costs = online.fresh(instance, 2000, seed=5), {}
+    judged, costs, examples = fresh(instance, 2000, seed=5), {}, stream(instance, 1)
     for pool in (None, 2048):
-        student = Student(rate=0.03, l1=0.12, random_state=0)
-        seen = online.train(instance, student, judged, 60_000, seed=1, pool=pool, first=512, spacing=1.05)
-        examples = next(each.examples for each in seen if each.open_error <= online.OPEN)
-        costs[pool] = online.cost(instance, student, examples, pool)
-    fresh, pooled = costs[None], costs[2048]
-    assert fresh.distinct == fresh.gradient > 2048 == pooled.distinct < pooled.gradient
-    assert pooled.gradient < 4 * fresh.gradient
-    assert pooled.multiply_adds == 4 * 16 * 8**2 * pooled.gradient
+        given = examples if pool is None else pooled(examples(0, pool), 1)
+        spent = next(each.examples for each in tuned(given, judged, 60_000) if OPEN.met(each.scores))
+        costs[pool] = cost(instance, Student(), spent, pool)
+    new, again = costs[None], costs[2048]
+    assert new.distinct == new.gradient > 2048 == again.distinct < again.gradient
+    assert again.gradient < 4 * new.gradient
+    assert again.multiply_adds == 4 * 16 * 8**2 * again.gradient
 
 
 def test_random_labels_of_a_pool_are_memorized_at_best():
     instance = Instance.generate(Parity(6, 2), 0)
-    judged = online.fresh(instance, 2000, seed=5, independent=True)
-    student = Student(rate=0.03, l1=0.12, random_state=0)
-    seen = list(online.train(instance, student, judged, 40_000, seed=1, pool=1024, independent=True))
-    assert min(each.open_error for each in seen) > 0.9
+    judged, chance = fresh(instance, 2000, seed=5), signed(stream(instance, 1), 3)
+    judged = replace(judged, Y=signed(lambda start, count: judged, 4)(0, 2000).Y)
+    seen = list(tuned(pooled(chance(0, 1024), 1), judged, 40_000))
+    assert min(each.scores["open_error"] for each in seen) > 0.9
+
+
+def test_signs_are_those_of_their_rows_in_any_pieces_and_fair():
+    instance = Instance.generate(Parity(8, 3), 0)  # none of its labels is 0
+    plain = stream(instance, 5)
+    chance = signed(plain, 7)
+    whole, pieces = chance(0, 1000), [chance(a, b - a) for a, b in pairwise([0, 1, 300, 1000])]
+    assert np.array_equal(whole.Y, np.concatenate([each.Y for each in pieces]))
+    assert np.array_equal(whole.X, plain(0, 1000).X)
+    same = np.isclose(whole.Y, plain(0, 1000).Y).all(axis=(1, 2))
+    assert abs(same.mean() - 0.5) < 0.11  # 7 standard deviations
 
 
 def test_a_learner_that_counts_nothing_has_no_multiply_adds():
     instance = Instance.generate(Parity(6, 2), 0)
-    assert online.cost(instance, object(), 100, 30) == (30, 100, None)
-    assert online.cost(instance, MLP(width=10), 100).multiply_adds == MLP(width=10).multiply_adds(100, 2, 6)
+    assert cost(instance, object(), 100, 30) == (30, 100, None)
+    assert cost(instance, MLP(width=10), 100).multiply_adds == MLP(width=10).multiply_adds(100, 2, 6)
 
 
 def test_options_of_the_learner_are_set_by_name(hard, capsys):

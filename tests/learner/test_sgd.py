@@ -4,9 +4,9 @@ import numpy as np
 import pytest
 from numpy.typing import NDArray
 
-from hardness.engine.outcome import settle
+from hardness.engine.outcome import run_trial
 from hardness.engine.task import Task
-from hardness.evaluation.judge import sign_accuracy
+from hardness.evaluation.judge import Judged, scores
 from hardness.examples import Examples
 from hardness.families.parity import Parity
 from hardness.instance import Instance
@@ -19,8 +19,8 @@ def examples(dim: int, heads: int, count: int, seed: int = 1, gadget: str = "dia
 
 
 def accuracy(model: OnlineMLP, test: Examples, dim: int, heads: int, gadget: str = "diag") -> float:
-    teacher = Instance.generate(Parity(dim, heads, gadget), seed=0).teacher
-    return sign_accuracy(teacher, test.X, model.predict(test.X), test.Y)
+    values = np.unique(Instance.generate(Parity(dim, heads, gadget), seed=0).teacher.values)
+    return scores(Judged(test.X, test.Y, values), model.predict(test.X))["sign_accuracy"]
 
 
 def informative(found: Examples) -> Examples:
@@ -96,6 +96,6 @@ def test_its_needs_are_those_measured_before(dim: int, heads: int, low: int, hig
     """Theory 3.5: medians of 3.2k and 6.7k informative examples, half of all; within a factor of two."""
     solver = {"kind": "learner", "learner": "sgd", "params": {}}
     tasks = [Task("parity", {"dim": dim, "heads": heads}, solver, {"samples": 60_000}, r) for r in range(5)]
-    outcomes = [settle(trial, task, 0, 60.0) for task in tasks]
+    outcomes = [run_trial(trial, task, 0, 60.0) for task in tasks]
     assert {outcome.status for outcome in outcomes} == {"solved"}
     assert low < np.median([outcome.cost for outcome in outcomes if outcome.cost]) < high

@@ -18,7 +18,7 @@ def answer(capsys: pytest.CaptureFixture[str], line: str) -> dict[str, object]:
 
 def test_bounds_gain_the_floors(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, "sq bounds parity --dim 17 --heads 6 --tolerance 0.1 --json")
-    assert (found["strict"], found["exact_floor"], found["identifiable"]) == (668, 730, True)
+    assert (found["strict"], found["exact_floor"], found["identifiable"]) == (668, 891, True)
     found = answer(capsys, "sq bounds parity --dim 17 --heads 6 --tolerance 0.25 --json")
     assert (found["strict"], found["exact_floor"], found["identifiable"]) == (None, None, False)
     found = answer(capsys, "sq bounds parity --dim 5 --heads 4 --tolerance 0.3 --json")
@@ -38,7 +38,7 @@ def test_value_of_a_class(capsys: pytest.CaptureFixture[str]) -> None:
     found = answer(capsys, "sq value parity --dim 5 --heads 2 --tolerance 0.15 --json")
     assert found == {"value": 3, "lower": 3, "upper": 3, "status": "exact"}
     found = answer(capsys, "sq value parity --dim 17 --heads 6 --tolerance 0.1 --seconds 1 --json")
-    assert found == {"value": None, "lower": 730, "upper": 1297, "status": "bracket"}
+    assert found == {"value": None, "lower": 891, "upper": 1297, "status": "bracket"}
     found = answer(capsys, "sq value parity --dim 5 --heads 2 --tolerance 0.25 --json")
     assert (found["value"], found["identifiable"]) == (None, False)
 
@@ -47,8 +47,8 @@ def test_games_gain_the_floor(capsys: pytest.CaptureFixture[str]) -> None:
     line = "sq play parity --dim 9 --heads 3 --tolerance 0.1 --strategy {} --json --seed 1"
     for strategy in ("flat", "sign-batch", "characters"):
         found = answer(capsys, line.format(strategy))
-        assert (found["status"], found["exact_floor"]) == ("solved", 7)
-        assert found["floor_ratio"] == pytest.approx(found["queries"] / 7)
+        assert (found["status"], found["exact_floor"]) == ("solved", 8)
+        assert found["floor_ratio"] == pytest.approx(found["queries"] / 8)
         assert found["ratio"] == pytest.approx(found["queries"] / found["bound"])
     assert "exact_floor" not in answer(capsys, line.format("flat --oracle null"))
 

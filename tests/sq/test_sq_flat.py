@@ -8,13 +8,13 @@ from numpy.random import SeedSequence
 
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.at_scale.flat import flat_adversary, flat_queries
-from hardness.sq.exact import apart, exact_floor, independent_apart, independent_value
+from hardness.sq.exact import exact_floor, independent_apart, independent_value, max_separation
 from hardness.sq.game import play, referee
 from hardness.sq.oracle import Window, best_answer
 from hardness.sq.queries import SpanFunction, Table
 from hardness.sq.strategies.layers import Layers, alive, densest, layer_signs, patterns
 from hardness.sq.strategies.shaped import anneal, even, mould
-from hardness.sq.strategies.templates import PLAN, make, templates
+from hardness.sq.strategies.templates import PLAN, UNIT, make, templates
 from hardness.sq.tolerance import within
 
 
@@ -23,13 +23,13 @@ def test_templates_reach_what_they_say() -> None:
     assert [(t.size, t.held, t.lost) for t in templates()] == [plan[:3] for plan in PLAN]
     for t in templates():
         signs = layer_signs(t.size, t.held).astype(np.int64)
-        whole = np.rint(720 * t.values).astype(np.int64)
-        assert np.abs(whole).max() <= 720
+        whole = np.rint(UNIT * t.values).astype(np.int64)
+        assert np.abs(whole).max() <= UNIT
         sums = signs @ whole
         gaps = sums[t.upper] - sums[t.lower]
-        assert Fraction(int(gaps.min()), 720 * 4 * signs.shape[1]) == t.reach
+        assert Fraction(int(gaps.min()), UNIT * 4 * signs.shape[1]) == t.reach
         assert len(set(t.support.tolist())) == 2 * t.lost
-        assert independent_apart(t.lost) <= t.reach <= apart(t.lost)
+        assert independent_apart(t.lost) <= t.reach <= max_separation(t.lost)
         assert t.lost == 2 or t.reach > independent_apart(t.lost)
 
 

@@ -2,7 +2,7 @@
 
 import pytest
 
-from hardness.engine.outcome import Outcome, settle
+from hardness.engine.outcome import Outcome, run_trial
 from hardness.engine.store import Store
 from hardness.studies.lattices import tasks as lattices
 from hardness.studies.lattices.page import write
@@ -22,7 +22,7 @@ def test_the_grid_has_distinct_tasks_and_the_quick_one_is_part_of_it():
     ("attack", "samples", "heads"), [("bkw", 40_000, 4), ("bkw", None, None), ("lattice", None, None)]
 )
 def test_a_trial_is_judged_by_the_secret(attack, samples, heads):
-    outcome = settle(lattices.trial, lattices.task(attack, samples, 97, 2, 20, heads, 0), root=0, guard=60)
+    outcome = run_trial(lattices.trial, lattices.task(attack, samples, 97, 2, 20, heads, 0), root=0, guard=60)
     assert outcome.status == "solved"
     assert outcome.detail["steps" if attack == "bkw" else "trials"] >= 1
     assert (outcome.detail["error_mass"] > 0) == (heads is not None)

@@ -1,8 +1,6 @@
 """The study `stress`: runs within two budgets, the null beside each learner, a learner of one's own, and the page."""
 
-import hashlib
 import json
-from collections.abc import Iterator
 from dataclasses import replace
 from itertools import product
 from math import prod
@@ -13,8 +11,7 @@ import numpy as np
 import pytest
 
 from hardness import cli, registry
-from hardness.apart import server
-from hardness.engine.outcome import Outcome, settle
+from hardness.engine.outcome import Outcome, run_trial
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.instance import Instance
@@ -89,14 +86,8 @@ class Boasts(Zeros):
 '''
 
 
-def end_server() -> None:
-    """The next learner starts in a new server, as it would in another run of a command."""
-    for each in list(server.Server._kept.values()):
-        each.end()
-
-
 @pytest.fixture
-def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A module of learners in a package of its own, on PYTHONPATH."""
     room = tmp_path / "rooms" / "mypkg"
     room.mkdir(parents=True)
@@ -104,9 +95,7 @@ def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     (room / "mod.py").write_text(TOYS)
     monkeypatch.syspath_prepend(str(room.parent))
     monkeypatch.setenv("PYTHONPATH", str(room.parent))
-    end_server()
-    yield room / "mod.py"
-    end_server()
+    return room / "mod.py"
 
 
 def task_of(learner: str, most: int = 1024, work: float = 1e9, **params: Any) -> Task:
@@ -128,12 +117,10 @@ ENDS = {
 
 
 def test_sizes_rise_until_solved_and_every_end_has_its_status(toys: Path) -> None:
-    digest = hashlib.sha256(toys.read_bytes()).hexdigest()[:16]
     for name, (status, cost, reason) in ENDS.items():
-        outcome = settle(trial, task_of(f"mypkg.mod:{name}", 4096), 0, 8.0 if name == "Sleeps" else 60.0)
+        outcome = run_trial(trial, task_of(f"mypkg.mod:{name}", 4096), 0, 8.0 if name == "Sleeps" else 60.0)
         assert (name, outcome.status, outcome.cost) == (name, status, cost)
         assert outcome.detail.get("reason") == reason
-        assert outcome.source == digest
 
 
 @pytest.mark.parametrize(
@@ -150,13 +137,13 @@ def test_sizes_rise_until_solved_and_every_end_has_its_status(toys: Path) -> Non
 def test_a_run_ends_at_whichever_budget_it_meets_first(
     toys: Path, learner: str, work: float, cost: int, spent: str, counted: float | None
 ) -> None:
-    outcome = settle(trial, task_of(f"mypkg.mod:{learner}", 4096, work), 0, 60.0)
+    outcome = run_trial(trial, task_of(f"mypkg.mod:{learner}", 4096, work), 0, 60.0)
     assert (outcome.status, outcome.cost, outcome.detail["spent"]) == ("budget", cost, spent)
     assert outcome.detail["multiply_adds"] == counted
 
 
 def test_every_learner_of_the_house_counts_its_work_and_the_count_grows() -> None:
-    for name in set(registry.names("learner", house=True)) - {"provable"}:
+    for name in set(registry.names("learner", builtin=True)) - {"provable"}:
         learner = registry.get("learner", name)()
         few, many = (learner.multiply_adds(n, 2, 12) for n in (256, 1024))
         assert 0 < few < many, name
@@ -180,7 +167,7 @@ def test_learners_meet_the_same_layer_and_repetitions_differ(monkeypatch: pytest
         task_of("sgd", dim=7),
     ]
     for task in [base, *others]:
-        settle(trial, task, 0, 60.0)
+        run_trial(trial, task, 0, 60.0)
     assert seen[0] == seen[1] == seen[2]
     assert len(set(seen)) == 3
 
@@ -218,7 +205,7 @@ def test_the_degree_in_the_null_is_that_of_the_labels() -> None:
 def test_the_grid_is_what_the_study_promises(torch: bool, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(grid, "find_spec", lambda name: object() if torch else None)
     tasks = grid.tasks(False)
-    names = {name for name in registry.names("learner", house=True) if torch or name != "adam"}
+    names = {name for name in registry.names("learner", builtin=True) if torch or name != "adam"}
     assert {task.solver["learner"] for task in tasks} == names >= {"student", "mlp", "sgd", "provable"}
     on = {(task.solver["learner"], task.family) for task in tasks}
     assert {name for name, family in on if family == "parity"} == names
@@ -254,10 +241,8 @@ def test_a_learner_of_ones_own_joins(
     told = json.loads(capsys.readouterr().out)
     assert (told["ran"], told["statuses"]) == (2, {"solved": 2, "budget": 1})
     with Store(out / "rows.db") as store:
-        assert store.sources()["mypkg.mod:Late"] == {hashlib.sha256(toys.read_bytes()).hexdigest()[:16]}
         assert len({row.task.identity for row in store.rows()}) == 3
     toys.write_text(TOYS + "\n# edited\n")
-    end_server()
     assert cli.run([*command, *own]) == 0
     out_, err = capsys.readouterr()
     assert "2 trials of plug-ins that were edited since will run again" in err

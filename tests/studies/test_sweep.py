@@ -111,7 +111,7 @@ def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     )
     assert nice.status.tolist() == ["solved"]
     online = hardness.sweep(
-        "parity", dim=8, heads=2, learner="hardness.engine.apart:Constant", samples=500, runs=1, workers=0,
+        "parity", dim=8, heads=2, learner="hardness.evaluation.adapters:Constant", samples=500, runs=1, workers=0,
         out=tmp_path / "c",
     )  # fmt: skip
     assert (online.status[0], online.cost[0]) == ("budget", 500)

@@ -16,12 +16,9 @@ import pytest
 from hardness import cli
 from hardness.attacks.estimates.low_degree import monomials
 from hardness.engine.outcome import Outcome
-from hardness.engine.store import Row, Store, export
+from hardness.engine.store import Row, Store
+from hardness.engine.table import export
 from hardness.engine.task import Task
-from hardness.evaluation import online
-from hardness.examples import Examples
-from hardness.families.parity import Parity
-from hardness.instance import Instance
 from hardness.report.report import words
 from hardness.statistics.calibration import calibration
 from hardness.statistics.verdict import GROWS, growth
@@ -98,48 +95,6 @@ def test_a_learner_of_the_users_own_meets_the_same(monkeypatch):
     assert run(grid.parity((8, 2)), 5000, learner="test_wall:Missing").status == "error"
     outcome = run(grid.parity((8, 2)), 60_000, learner="sgd")  # handed the products, it is quick
     assert outcome.status == "solved"
-    assert outcome.source
-
-
-def test_looks_are_those_of_a_stream_in_any_portions(monkeypatch):
-    class Record:
-        def __init__(self):
-            self.parts = []
-
-        def partial_fit(self, X, Y):
-            self.parts.append((X, Y))
-
-    instance = Instance.generate(Parity(8, 3), 0)  # none of its labels is 0
-    whole = instance.examples(1000, 5)
-    for independent in (False, True):
-        seen = []
-        for portion in (64, 1000):
-            monkeypatch.setattr(online, "PORTION", portion)
-            record = Record()
-            online.stream(instance, record, 5, 0, 300, independent)
-            online.stream(instance, record, 5, 300, 1000, independent)
-            seen.append(tuple(np.concatenate(each) for each in zip(*record.parts, strict=True)))
-        assert all(np.array_equal(a, b) for a, b in zip(*seen, strict=True))
-        assert np.array_equal(seen[0][0], whole.X)
-        same = np.isclose(seen[0][1], whole.Y).all(axis=(1, 2))
-        assert same.all() if not independent else abs(same.mean() - 0.5) < 0.11  # 7 standard deviations
-        assert np.allclose(np.abs(seen[0][1]), np.abs(whole.Y))
-
-
-def test_sizes_explained_and_correlation():
-    assert list(online.sizes(10, 4, 2.0)) == [4, 8, 10]
-    assert list(online.sizes(4000, 1000, 1.03)) == [1000, 2000, 3000, 4000]
-    teacher = Instance.generate(Parity(8, 3), 1)
-    own = online.fresh(teacher, 4000, 2)
-    assert online.explained(own.Y * 0.5, own.Y) == pytest.approx(0.75, abs=0.01)
-    assert online.correlation(own.X, own.Y * 0.5, own.Y) == pytest.approx(1)
-    assert online.correlation(own.X, 0 * own.Y, own.Y) == 0
-    linear = np.zeros_like(own.Y)
-    linear[:, :, 0] = own.X[:, :, 0] * teacher.teacher.offset
-    assert abs(online.correlation(own.X, linear, own.Y)) < 0.1
-    seen = online.fresh(teacher, 4000, 2, independent=True)
-    assert abs(np.sum(seen.Y * own.Y) / np.sum(own.Y**2)) < 0.1
-    assert isinstance(seen, Examples)
 
 
 def rows(kind: dict, family: str, cells_of: dict, cap: int = 10**6) -> list[Row]:
@@ -301,7 +256,7 @@ def test_a_run_that_is_killed_resumes_to_the_same_rows(tmp_path):
             assert 2 <= _done(tmp_path / "killed.db") < 6
         subprocess.run(script, check=True)
         with Store(tmp_path / f"{name}.db") as store:
-            export(store, tmp_path / f"{name}.csv", timing=False)
+            export(store.rows, tmp_path / f"{name}.csv", timing=False)
     assert (tmp_path / "killed.csv").read_bytes() == (tmp_path / "whole.csv").read_bytes()
 
 

@@ -49,9 +49,8 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
         found["floor"] = membership_floor(n, q, p)
     elif isinstance(teacher, MultiHeadAttention):
         made = layer(oracle, teacher.heads, np.random.default_rng(seed))
-        X = instance.examples(JUDGED, seed, fair=True).X
-        error = None if made is None else judge(instance, X, made(X))["relative_error"]
-        right = error is not None and error <= EXACT
+        found = {} if made is None else judge(instance, made, JUDGED, seed)
+        error, right = found.get("relative_error"), EXACT.met(found)
         m, k, d = teacher.heads, family.tokens, family.dim
         found = {"layer_error": error, "predicted": queries_of(d), "floor": max(2 * m * d / k, d * d / (k * (k - 1)))}
     else:

@@ -4,6 +4,7 @@ from hardness.sq.strategies.adaptive import adaptive
 from hardness.sq.strategies.base import Strategy
 from hardness.sq.strategies.bent import bent
 from hardness.sq.strategies.characters import characters, low_degree, random_order
+from hardness.sq.strategies.dependent import dependent
 from hardness.sq.strategies.flat import flat
 from hardness.sq.strategies.gradients import attention_gradient, gradient, mlp_gradient
 from hardness.sq.strategies.sign_batch import sign_batch
@@ -18,6 +19,7 @@ STRATEGIES: dict[str, Strategy] = {
     "adaptive": adaptive,
     "flat": flat,
     "spread": spread,
+    "dependent": dependent,
     "gradient": gradient,
     "mlp-gradient": mlp_gradient,
     "attention-gradient": attention_gradient,

@@ -22,11 +22,11 @@ FILE = Path(__file__).with_name("templates.json")
 # Window coordinates, how many a set holds, sets lost, and how often annealing starts afresh.
 PLAN = (
     *((6, 3, e, 4) for e in range(2, 9)),
-    *((8, 4, e, 8) for e in range(5, 25)),
-    *((9, 4, e, 8) for e in range(12, 49)),
+    *((8, 4, e, 150) for e in range(5, 25)),
+    *((9, 4, e, 200) for e in range(12, 49)),
 )
 MOVES = 100_000
-UNIT = 720  # values are kept as integers over this
+UNIT = 55_440  # values are kept as integers over this: 720 times 7 and 11, which T(7) and T(11) take
 
 
 @dataclass(frozen=True)
@@ -34,7 +34,7 @@ class Template:
     """A query on a layer of `size` coordinates of which sets hold `held`: it loses `lost` sets below `reach`.
 
     `values` f in [-1, 1] (2^(m-1),) on the layer's states; `upper` and `lower` (e,) are indices of its sets, in pairs
-    whose means are at least twice `reach` apart (exactly: values are multiples of 1/720).
+    whose means are at least twice `reach` apart (exactly: values are multiples of 1/55,440).
     """
 
     size: int

@@ -97,7 +97,7 @@ def _field(family: str, params: dict[str, Any], quick: bool, names: set[str] | N
         enter("sgd", {"kind": "learner", "learner": "sgd", "params": {}}, {"samples": SGD_EXAMPLES}, DEAR_RUNS)
     for learner, options in LEARNERS.items():
         enter("fit", {"kind": "fit", "learner": learner, "params": options}, {"samples": FIT_EXAMPLES}, DEAR_RUNS)
-    control = {"kind": "fit", "learner": "hardness.engine.apart:Constant", "params": {}}
+    control = {"kind": "fit", "learner": "hardness.evaluation.adapters:Constant", "params": {}}
     enter("control", control, {"samples": FIT_EXAMPLES}, 1)
     for attack in ATTACKS:
         budget = {"samples": ATTACK_EXAMPLES if params["dim"] <= WIDE else FEWER, "work": ATTACK_BUDGET[attack]}

@@ -10,7 +10,7 @@ import numpy as np
 from hardness.engine.store import Row
 from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, line
 from hardness.sq.bounds.parity import window_bound
-from hardness.sq.exact import MOST_APART, certain_queries, exact_floor, independent_value
+from hardness.sq.exact import KNOWN, certain_queries, exact_floor, independent_value
 from hardness.statistics.fit import LEAST, mean_half_width
 from hardness.studies.games.tasks import (
     BRACKETING,
@@ -61,7 +61,7 @@ def content(rows: Sequence[Row]) -> Content:
                                        if cell["strategy"] == "sign-batch" and (own := cell["ratio"]) is not None)},
         "rounding": {"n": cheapest["n"], "strategy": cheapest["strategy"], "ratio": cheapest["ratio"],
                      "bases": bases[cheapest["strategy"]], "last": bases[cheapest["strategy"]][-1]},
-        "known_apart": max(MOST_APART), "slowest": SLOWEST, "drift": DRIFT, "dim": FRONTIER_DIM, "tau": TOLERANCE,
+        "known_apart": KNOWN, "slowest": SLOWEST, "drift": DRIFT, "dim": FRONTIER_DIM, "tau": TOLERANCE,
         "modulus": IDEAL[0],
     }  # fmt: skip
     return Content(numbers, figures, tables)

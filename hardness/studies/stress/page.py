@@ -12,11 +12,12 @@ from hardness.attacks.estimates.low_degree import monomials
 from hardness.engine.outcome import CRASHED, Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
-from hardness.evaluation.online import EXPLAINED
+from hardness.evaluation import judge
 from hardness.report.drawing import GRID, INK, MUTED, RAMP, Drawing, style
 from hardness.report.report import table_page, thousands
 from hardness.studies.stress.tasks import HANDED, QUESTION
 
+EXPLAINED = judge.EXPLAINED.threshold
 LAYERS = {"parity": "hidden parities", "nondegenerate": "random layers"}
 NOTES = (
     (

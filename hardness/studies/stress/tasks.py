@@ -32,7 +32,7 @@ FAILING = {"direct": 2.5, "lbfgs": 2.5, "adam": 5.0, "low-degree": 0.6, "provabl
 
 def tasks(quick: bool) -> list[Task]:
     """Every learner of the house on every cell; Adam only where torch is installed."""
-    known = [name for name in registry.names("learner", house=True) if name != "adam" or find_spec("torch")]
+    known = [name for name in registry.names("learner", builtin=True) if name != "adam" or find_spec("torch")]
     return [task for name in known for task in guest(quick, name)]
 
 

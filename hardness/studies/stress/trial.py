@@ -1,22 +1,22 @@
 """One run of `stress`: a learner within a budget of examples and one of multiply-adds, judged on fresh inputs."""
 
 import time
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hardness import registry
-from hardness.apart import ask
-from hardness.engine.apart import Apart
-from hardness.engine.outcome import Ended, Outcome, ended
+from hardness.engine.outcome import Ended, Outcome, outcome_of
 from hardness.engine.task import Task
-from hardness.evaluation import online
-from hardness.examples import Examples
+from hardness.evaluation.adapters import is_streamed, multiply_adds
+from hardness.evaluation.judge import EXPLAINED, fresh, sizes
+from hardness.evaluation.until import evaluations, stream
+from hardness.evaluation.worker import opened
 from hardness.instance import Instance
 
-FITTER = "hardness.studies.players:Fitter"
 JUDGED = 2048  # fresh inputs to judge on
 FIRST, SPACING = 1024, 1.1  # an online learner is looked at after so many examples, then this much later each time
 
@@ -28,7 +28,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     pays for all its fits. A run ends before it would exceed either budget, and is censored there: `spent` says which.
     All learners meet the same instance and examples in the same repetition.
 
-    >>> solver = {"kind": "stress", "learner": "hardness.engine.apart:Constant", "params": {}}
+    >>> solver = {"kind": "stress", "learner": "hardness.evaluation.adapters:Constant", "params": {}}
     >>> budget = {"samples": 2000, "work": 1e9, "from": 256}
     >>> outcome = trial(Task("parity", {"dim": 6, "heads": 2}, solver, budget, 0), root=0, guard=60.0)
     >>> outcome.status, outcome.cost, outcome.detail["explained"], outcome.detail["spent"]
@@ -36,88 +36,56 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """
     shared = task.shared()
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
-    judged = online.fresh(instance, JUDGED, shared.seed(root, "fresh"))
-    deadline, sizes = time.monotonic() + guard, [1]  # of one example, and of each fit
-    while (size := sizes[-1] * 2 if sizes[1:] else int(task.budget["from"])) <= task.budget["samples"]:
-        sizes.append(size)
-    shapes = [(size, instance.family.tokens, instance.family.dim) for size in sizes]
-    streamed, counts = ask.price(task.solver["learner"], task.solver["params"], instance.heads, shapes, deadline)
-    costs = dict(zip(sizes, counts, strict=True))
-    run = _Run(task, root, guard, deadline, instance, judged, shared.seed(root, "examples"), costs)
-    return run.streamed() if streamed else run.climbed()
-
-
-@dataclass
-class _Run:
-    """What a trial has, and what it has spent."""
-
-    task: Task
-    root: int
-    guard: float
-    deadline: float
-    instance: Instance
-    judged: Examples
-    stream: int
-    costs: Mapping[int, float | None]  # multiply-adds of a fit to so many examples; None: the learner does not count
-    work: float = 0.0  # multiply-adds so far
-
-    def streamed(self) -> Outcome:
-        """An online learner, looked at as it learns."""
-        solver, cap, reason, spent, detail = self.task.solver, int(self.task.budget["samples"]), "examples", 0, {}
-        each = self.costs[1]
-        if each and self.task.budget["work"] / each < cap:
-            cap, reason = int(self.task.budget["work"] / each), "multiply-adds"
-        source = None
+    judged = fresh(instance, JUDGED, shared.seed(root, "fresh"))
+    deadline, solver, budget = time.monotonic() + guard, task.solver, task.budget
+    count = partial(multiply_adds, solver["learner"], solver["params"], instance.heads)
+    own = {"learner": solver["learner"], "options": solver["params"], "known": instance.heads}
+    streamed = is_streamed(solver["learner"])
+    given, spent, status, detail = stream(instance, shared.seed(root, "examples")), 0, "budget", _detail(None, None)
+    at, reason = _affordable(streamed, budget, lambda n: count((n, instance.family.tokens, instance.family.dim)))
+    refused = None
+    for part in [list(at)] if streamed else [[size] for size in at]:
         try:
-            seed = self.task.seed(self.root, "solver")
-            with Apart(solver["learner"], solver["params"], seed, self.deadline) as learner:
-                source = learner.source
-                for size in online.sizes(cap, FIRST, SPACING):
-                    online.stream(self.instance, learner, self.stream, spent, size)
-                    spent = size
-                    share = online.evaluate(learner, size, self.judged, None).explained
-                    detail = self._detail(share, None if each is None else each * size)
-                    if share is None:
-                        return Outcome("wrong", spent, detail | {"reason": "predictions are not finite"}, source=source)
-                    if share >= online.EXPLAINED:
-                        return Outcome("solved", spent, detail, source=source)
+            opener = partial(opened, own, task.seed(root, "solver"), deadline)
+            for point in evaluations(opener, streamed, given, judged, part):
+                refused, spent, share = None, point.accepted().examples, point.scores["explained"]
+                detail = _detail(share, at[spent])
+                if streamed and share is None:
+                    return Outcome("wrong", spent, detail | {"reason": "predictions are not finite"})
+                if EXPLAINED.met(point.scores):
+                    return Outcome("solved", spent, detail)
         except (Ended, TimeoutError) as error:
-            return self._ended(error, spent, detail, source)
-        return Outcome("budget", spent, detail | {"spent": reason}, source=source)
+            found = outcome_of(error, guard)
+            refused = replace(found, cost=part[-1], detail={**detail, **found.detail})
+            if streamed or refused.status != "refused":  # a crash adds no hardness
+                return replace(refused, cost=spent)
+    return refused or Outcome(status, spent, detail | {"spent": reason})
 
-    def climbed(self) -> Outcome:
-        """Fits of a learner that fits once. It refused if it refused the most examples that it was given."""
-        budget, heads = self.task.budget, self.instance.heads
-        params = {"learner": self.task.solver["learner"], "heads": heads, "options": self.task.solver["params"]}
-        size, spent, reason, source, refused = int(budget["from"]), 0, "examples", None, None
-        detail = self._detail(None, None)
-        while size <= budget["samples"]:
-            cost = self.costs[size]
-            if cost and self.work + cost > budget["work"]:
-                reason = "multiply-adds"
-                break
-            try:
-                with Apart(FITTER, params, self.task.seed(self.root, "solver"), self.deadline) as learner:
-                    source, refused = learner.source, None
-                    train = self.instance.examples(size, self.stream)
-                    learner.partial_fit(train.X, train.Y)
-                    share = online.evaluate(learner, size, self.judged, None).explained
-            except (Ended, TimeoutError) as error:
-                refused = self._ended(error, size, detail, source)
-                if refused.status != "refused":  # a crash adds no hardness
-                    return self._ended(error, spent, detail, source)
-            else:
-                self.work += cost or 0.0
-                detail = self._detail(share, self.work if cost else None)
-                if share is not None and share >= online.EXPLAINED:
-                    return Outcome("solved", size, detail, source=source)
-            spent, size = size, 2 * size
-        return refused or Outcome("budget", spent, detail | {"spent": reason}, source=source)
 
-    def _detail(self, share: float | None, work: float | None) -> dict[str, Any]:
-        shown = None if share is None else round(float(np.maximum(share, -1e6)), 3)
-        return {"explained": shown, "multiply_adds": work}
+def _affordable(
+    streamed: bool, budget: Mapping[str, Any], count: Callable[[int], float | None]
+) -> tuple[dict[int, float | None], str]:
+    """Sizes within the budget with the multiply-adds spent by then, and which of the two limits ends them.
 
-    def _ended(self, error: BaseException, spent: int, detail: dict[str, Any], source: str | None) -> Outcome:
-        found = ended(error, self.guard)
-        return Outcome(found.status, spent, {**detail, **found.detail}, source=source)
+    What fits once is fitted anew on twice as many examples each time, and pays for all its fits.
+    """
+    most, work = int(budget["samples"]), float(budget["work"])
+    if streamed:
+        each = count(1)
+        cap = most if not each else min(most, int(work / each))
+        at = {n: None if each is None else each * n for n in sizes(cap, FIRST, SPACING)}
+        return at, "examples" if cap == most else "multiply-adds"
+    found: dict[int, float | None] = {}
+    size, spent = int(budget["from"]), 0.0
+    while size <= most:
+        cost = count(size)
+        if cost and spent + cost > work:
+            return found, "multiply-adds"
+        spent += cost or 0.0
+        found[size], size = spent if cost else None, 2 * size
+    return found, "examples"
+
+
+def _detail(share: float | None, work: float | None) -> dict[str, Any]:
+    shown = None if share is None else round(float(np.maximum(share, -1e6)), 3)
+    return {"explained": shown, "multiply_adds": work}

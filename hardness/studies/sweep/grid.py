@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from hardness import families
-from hardness.apart import ask
 from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.task import Task
 from hardness.errors import InputError, unknown
+from hardness.evaluation.adapters import is_streamed
 from hardness.io import schemas
 from hardness.io.files import read_bounded
 from hardness.io.texts import shown
@@ -99,10 +99,9 @@ class Grid:
             oracle_of(oracle)
             played = {"kind": "game", "strategy": name, "oracle": oracle, "tolerance": tolerance}
             return played, dict(self.budget)
-        online = ask.online(self.kind, name)
         solver: dict[str, Any] = {"kind": "sweep", self.kind: name}
         if self.kind == "learner":
-            solver |= {"params": dict(self.solver.get("options", {})), "online": online}
+            solver |= {"params": dict(self.solver.get("options", {})), "online": is_streamed(name)}
         return solver, {"samples": SAMPLES, **self.budget}
 
     def toml(self) -> str:

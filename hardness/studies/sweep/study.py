@@ -8,11 +8,12 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardness.engine.forecast import learned
-from hardness.engine.pickled import PREFIX, named, on_path
+from hardness.engine.pickled import PREFIX, named
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
-from hardness.engine.store import Row, Store, flat
+from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
+from hardness.engine.table import flat
 from hardness.engine.task import Task
 from hardness.errors import InputError, missing_extra
 from hardness.report.report import place
@@ -23,7 +24,7 @@ from hardness.studies.sweep.trial import trial
 if TYPE_CHECKING:
     import pandas as pd
 
-NAME, STORE, GRID, CARRIED = "sweep", "rows.db", "grid.toml", "carried"
+NAME, STORE, GRID = "sweep", "rows.db", "grid.toml"
 
 
 def _no_grid(quick: bool) -> list[Task]:
@@ -38,25 +39,24 @@ def run_grid(grid: Grid, out: Path, workers: int | None = None, progress: Progre
 
     Cells of other grids that the store holds stay on the page.
     """
-    with on_path(out / CARRIED):
-        tasks = grid.tasks()
-        with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
-            store.supersede(tasks)
-            store.plan(tasks)
-            (out / GRID).write_text(grid.toml(), encoding="utf-8")
-            predicted = learned(store.rows(), STUDY.seconds)
-            ran = run(
-                tasks, store, trial, root=grid.seed, guard=grid.guard, workers=workers, seconds=predicted,
-                progress=progress or Progress(quiet=True),
-            )  # fmt: skip
-            verdict = page.write(store, out)
-        place(out, page.QUESTION, STUDY.role)
+    tasks = grid.tasks()
+    with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
+        store.supersede(tasks)
+        store.plan(tasks)
+        (out / GRID).write_text(grid.toml(), encoding="utf-8")
+        predicted = learned(store.rows(), STUDY.seconds)
+        ran = run(
+            tasks, store, trial, root=grid.seed, guard=grid.guard, workers=workers, seconds=predicted,
+            progress=progress or Progress(quiet=True),
+        )  # fmt: skip
+        verdict = page.write(store, out)
+    place(out, page.QUESTION, STUDY.role)
     return verdict, ran
 
 
 def rows_of(grid: Grid, out: Path) -> list[Row]:
     """The rows of a grid's own tasks, in its order."""
-    with on_path(out / CARRIED), Store(out / STORE) as store:
+    with Store(out / STORE) as store:
         found = {row.task.identity: row for row in store.rows()}
         return [found[task.identity] for task in grid.tasks()]
 
@@ -107,7 +107,7 @@ def sweep(
     prints: dict[str, str] = {}
 
     def name_of(thing: Any) -> str:
-        name, made = named(thing, folder / CARRIED)
+        name, made = named(thing)
         return prints.setdefault(name, made) and name if made else name
 
     solver = {kind: name_of(thing) for kind, thing in given.items()} | extra.get(next(iter(given), ""), {})

@@ -1,18 +1,16 @@
 """A trial of a sweep: a game, or a learner or attack that is given more and more examples until it is right."""
 
 import time
-from collections.abc import Iterator, Mapping
 from dataclasses import replace
-
-import numpy as np
-from numpy.typing import NDArray
+from functools import partial
 
 from hardness import registry
-from hardness.engine.apart import Apart
-from hardness.engine.outcome import CRASHED, Ended, Outcome, ended
+from hardness.engine.outcome import CRASHED, Ended, Outcome, outcome_of
 from hardness.engine.task import Task
-from hardness.evaluation import online
-from hardness.evaluation.judge import judge, solved
+from hardness.evaluation.judge import fresh, sizes
+from hardness.evaluation.learning import solves
+from hardness.evaluation.until import evaluations, stream
+from hardness.evaluation.worker import opened
 from hardness.instance import Instance
 from hardness.studies import trials
 
@@ -32,59 +30,31 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """
     if task.solver["kind"] == "game":
         return trials.game(task, root, guard)
-    deadline, shared = time.monotonic() + guard, task.shared()
+    deadline, shared, solver = time.monotonic() + guard, task.shared(), task.solver
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
-    stream, fresh = shared.seed(root, "examples"), instance.examples(JUDGED, shared.seed(root, "fresh")).X
-    last = Outcome("budget", 0)
-    looks = _streamed if task.solver.get("online") else _fitted
-    try:
-        for look in looks(task, task.seed(root, "solver"), instance, stream, fresh, deadline):
-            last = look
-    except (Ended, TimeoutError) as error:
-        return replace(ended(error, guard), cost=last.cost, source=last.source)
-    return last
-
-
-def _fitted(
-    task: Task, seed: int, instance: Instance, stream: int, fresh: NDArray[np.int8], deadline: float
-) -> Iterator[Outcome]:
-    """A fresh solver at every size: how each ended, until one solves or crashes."""
-    solver = task.solver
+    sampling, streamed, most = shared.seed(root, "examples"), bool(solver.get("online")), int(task.budget["samples"])
+    judged = fresh(instance, JUDGED, shared.seed(root, "fresh"))
     if "attack" in solver:
-        name = "hardness.studies.players:Attacker"
-        params = {"attack": solver["attack"], "public": instance.public(stream), "budget": task.budget.get("work")}
+        budget = task.budget.get("work")
+        named = {"attack": solver["attack"], "public": instance.public(sampling), "budget": budget}
     else:
-        name = "hardness.studies.players:Fitter"
-        params = {"learner": solver["learner"], "heads": instance.heads, "options": solver["params"]}
-    for size in online.sizes(int(task.budget["samples"]), FIRST, SPACING):
+        named = {"learner": solver["learner"], "known": instance.heads, "options": solver["params"]}
+    own, rule = partial(opened, named, task.seed(root, "solver"), deadline), solves(judged, streamed)
+    last = Outcome("budget", 0)
+    at = list(sizes(most, FIRST, ONLINE_SPACING if streamed else SPACING))
+    # What fits once is tried at each size by itself: where it refuses, or gives up, it may not with more examples.
+    for part in [at] if streamed else [[size] for size in at]:
         try:
-            with Apart(name, params, seed, deadline) as player:
-                train = instance.examples(size, stream)
-                player.partial_fit(train.X, train.Y)
-                scores = judge(instance, fresh, player.predict(fresh))
-            found = _outcome(size, scores, solved(scores), player.source)
+            for point in evaluations(own, streamed, stream(instance, sampling), judged, part):
+                shown = {name: round(value, 6) for name, value in point.scores.items() if value is not None}
+                last = Outcome("budget", point.accepted().examples, {"criterion": rule.name, **shown})
+                if rule.met(point.scores):
+                    return replace(last, status="solved")
+        except TimeoutError as error:
+            return replace(outcome_of(error, guard), cost=last.cost)
         except Ended as error:
-            status = error.status if error.status in (*CRASHED, "refused") else "budget"
-            found = Outcome(status, size, {"reason": error.reason})
-        yield found
-        if found.status in ("solved", *CRASHED):
-            return
-
-
-def _streamed(
-    task: Task, seed: int, instance: Instance, stream: int, fresh: NDArray[np.int8], deadline: float
-) -> Iterator[Outcome]:
-    """One learner that sees every example once, looked at on the way."""
-    spent = 0
-    with Apart(task.solver["learner"], task.solver["params"], seed, deadline) as learner:
-        for size in online.sizes(int(task.budget["samples"]), FIRST, ONLINE_SPACING):
-            online.stream(instance, learner, stream, spent, size)
-            spent, scores = size, judge(instance, fresh, learner.predict(fresh))
-            yield _outcome(size, scores, online.solved(scores), learner.source)
-            if online.solved(scores):
-                return
-
-
-def _outcome(size: int, scores: Mapping[str, float | None], won: bool, source: str | None) -> Outcome:
-    shown = {name: round(value, 6) for name, value in scores.items() if value is not None}
-    return Outcome("solved" if won else "budget", size, shown, source=source)
+            found = replace(outcome_of(error, guard), cost=last.cost if streamed else part[0])
+            if streamed or found.status in CRASHED:
+                return found
+            last = found if found.status == "refused" else replace(found, status="budget")
+    return last

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from math import comb
 from typing import TYPE_CHECKING, Any
 
-from hardness.evaluation.online import EXPLAINED
+from hardness.evaluation import judge
 from hardness.report.drawing import INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
 from hardness.studies.wall.cells import HARD, NICE, Cells, Runs, places
 from hardness.studies.wall.tasks import STUDENT
@@ -12,6 +12,7 @@ from hardness.studies.wall.tasks import STUDENT
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
+EXPLAINED = judge.EXPLAINED.threshold
 HEADLINE = 16  # the dimension whose ratios are the headline, and whose curves are drawn
 LOOKS: dict[str, tuple[str, str, Any]] = {HARD: (RAMP[6], "o", "-"), NICE: (RAMP[1], "s", (0, (5, 2)))}
 APART = 4  # the dimensions that are drawn: its multiples

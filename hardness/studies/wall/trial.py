@@ -3,16 +3,17 @@
 import time
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from hardness import registry
-from hardness.engine.apart import Apart
-from hardness.engine.outcome import Ended, Outcome, ended
+from hardness.engine.outcome import Ended, Outcome, outcome_of
 from hardness.engine.task import Task
-from hardness.evaluation import online
-from hardness.evaluation.judge import label_variance
+from hardness.evaluation.judge import Criterion, Judged, fresh, scores, sizes
+from hardness.evaluation.until import Evaluation, evaluations, signed, stream
+from hardness.evaluation.worker import opened
 from hardness.examples import Examples
 from hardness.instance import Instance
 
@@ -29,7 +30,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     Learners and variants meet the same instance, examples and inputs in the same repetition.
 
     >>> from hardness.studies.wall.tasks import nice
-    >>> solver = {"kind": "wall", "learner": "hardness.engine.apart:Constant", "params": {}, "labels": "teacher"}
+    >>> solver = {"kind": "wall", "learner": "hardness.evaluation.adapters:Constant", "params": {}, "labels": "teacher"}
     >>> outcome = trial(Task(*nice((8, 2)), solver, {"samples": 3000}, 0), root=0, guard=60.0)
     >>> outcome.status, outcome.cost, outcome.detail["explained"] < 0.01 < outcome.detail["linear"]
     ('budget', 3000, True)
@@ -37,59 +38,59 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     deadline = time.monotonic() + guard
     shared, solver = Task(task.family, task.params, {}, {}, task.repetition), task.solver
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
-    independent = solver["labels"] == "independent"
-    judged = online.fresh(instance, JUDGED, shared.seed(root, "fresh"), independent=independent)
-    examples, cap = shared.seed(root, "examples"), int(task.budget["samples"])
-    detail: dict[str, Any] = {"linear": linear(instance, judged, shared.seed(root, "linear"), independent)}
+    given = stream(instance, shared.seed(root, "examples"))
+    judged = fresh(instance, JUDGED, shared.seed(root, "fresh"))
+    if solver["labels"] == "independent":
+        given = signed(given, shared.seed(root, "signs"))
+        judged = replace(judged, Y=signed(lambda start, count: judged, shared.seed(root, "judged"))(0, JUDGED).Y)
+    detail: dict[str, Any] = {"linear": linear(given(0, FITTED), judged)}
     if "error_mass" in instance.certificate:
         detail["error_mass"] = instance.certificate["error_mass"]
-    looks: list[online.Evaluation] = []
-    variance = label_variance(instance.teacher)
-    spent, source = 0, None
+    points: list[Evaluation] = []
+    named = {"learner": solver["learner"], "options": solver["params"]}
+    own = partial(opened, named, task.seed(root, "solver"), deadline)
     try:
-        with Apart(solver["learner"], solver["params"], task.seed(root, "solver"), deadline) as learner:
-            source = learner.source
-            for size in online.sizes(cap, FIRST, SPACING):
-                online.stream(instance, learner, examples, spent, size, independent)
-                spent = size
-                looks.append(online.evaluate(learner, size, judged, variance))
-                cost = reached(looks, TARGETS[0])
-                if looks[-1].explained is None or reached(looks, TARGETS[-1]) or (cost and size > BEYOND * cost):
-                    break
+        for point in evaluations(own, True, given, judged, sizes(int(task.budget["samples"]), FIRST, SPACING)):
+            points.append(point)
+            cost = reached(points, TARGETS[0])
+            if not point.finite or reached(points, TARGETS[-1]) or (cost and point.examples > BEYOND * cost):
+                break
     except (Ended, TimeoutError) as error:
-        return replace(ended(error, guard), cost=spent, detail=detail | dict(ended(error, guard).detail), source=source)
-    detail |= {"explained": _short(looks[-1].explained), "correlation": _short(looks[-1].correlation)}
-    detail |= {"reached": {str(share): reached(looks, share) for share in TARGETS}, "curve": thinned(looks)}
-    if looks[-1].explained is None:
-        return Outcome("wrong", spent, detail | {"reason": "predictions are not finite"}, source=source)
-    cost = reached(looks, TARGETS[0])
-    return Outcome("solved" if cost else "budget", cost or spent, detail, source=source)
+        found = outcome_of(error, guard)
+        return replace(found, cost=points[-1].examples if points else 0, detail=detail | dict(found.detail))
+    last = points[-1]
+    detail |= {name: _short(last.scores[name]) for name in ("explained", "correlation")}
+    detail |= {"reached": {str(share): reached(points, share) for share in TARGETS}, "curve": thinned(points)}
+    if not last.finite:
+        return Outcome("wrong", last.examples, detail | {"reason": "predictions are not finite"})
+    cost = reached(points, TARGETS[0])
+    return Outcome("solved" if cost else "budget", cost or last.examples, detail)
 
 
-def reached(looks: Sequence[online.Evaluation], share: float) -> int | None:
-    """Examples at the first look with that share of the variance explained; None if there is none."""
-    return next((look.examples for look in looks if look.explained is not None and look.explained >= share), None)
+def reached(points: Sequence[Evaluation], share: float) -> int | None:
+    """Examples at the first point with that share of the variance explained; None if there is none."""
+    return next((p.examples for p in points if Criterion("explained", share).met(p.scores)), None)
 
 
-def thinned(looks: Sequence[online.Evaluation]) -> list[list[float | None]]:
-    """Looks spaced by `KEPT` and the last one, as [examples, explained, correlation] to four digits.
+def thinned(points: Sequence[Evaluation]) -> list[list[float | None]]:
+    """Points spaced by `KEPT` and the last one, as [examples, explained, correlation] to four digits.
 
-    >>> thinned([online.Evaluation(n, 0.12345, None) for n in (100, 110, 120, 130)])
+    >>> points = [Evaluation(n, {"explained": 0.12345, "correlation": None}, {}) for n in (100, 110, 120, 130)]
+    >>> thinned(points)
     [[100, 0.1235, None], [120, 0.1235, None], [130, 0.1235, None]]
     """
-    kept: list[online.Evaluation] = []
-    for each in looks:
-        if not kept or each.examples >= KEPT * kept[-1].examples or each is looks[-1]:
+    kept: list[Evaluation] = []
+    for each in points:
+        if not kept or each.examples >= KEPT * kept[-1].examples or each is points[-1]:
             kept.append(each)
-    return [[each.examples, _short(each.explained), _short(each.correlation)] for each in kept]
+    return [[e.examples, _short(e.scores["explained"]), _short(e.scores["correlation"])] for e in kept]
 
 
-def linear(instance: Instance, judged: Examples, seed: int, independent: bool) -> float | None:
+def linear(train: Examples, judged: Judged) -> float | None:
     """Share of the variance that a linear fit of all tokens explains on the judged inputs: no plateau above it is."""
-    own = online.fresh(instance, FITTED, seed, independent=independent)
-    flat = [part.reshape(len(part), -1).astype(np.float64) for part in (own.X, own.Y, judged.X)]
+    flat = [part.reshape(len(part), -1).astype(np.float64) for part in (train.X, train.Y, judged.X)]
     weights = np.linalg.lstsq(flat[0], flat[1], rcond=None)[0]
-    return _short(online.explained((flat[2] @ weights).reshape(judged.Y.shape), judged.Y))
+    return _short(scores(judged, (flat[2] @ weights).reshape(judged.Y.shape))["explained"])
 
 
 def _short(value: float | None) -> float | None:

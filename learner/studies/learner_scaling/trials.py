@@ -11,8 +11,8 @@ from sklearn.base import clone
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
-from hardness.evaluation.judge import judge
-from hardness.evaluation.learning import plain
+from hardness.evaluation.adapters import plain
+from hardness.evaluation.judge import Judged, scores
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from learner.base import Array
@@ -110,7 +110,7 @@ def _trial(task: Task, root: int) -> Outcome:
         learner = clone(SEARCHES[name]).set_params(heads=instance.heads, random_state=state).fit(data.X, data.Y)
         predicted = learner.predict(fresh)
         detail = {"started": learner.report_.status}
-    error = judge(instance, fresh, predicted)["relative_error"]
+    error = scores(Judged(fresh, instance.teacher(fresh)), predicted)["relative_error"]
     detail |= {"error": error, "distinct": distinct_share(count, instance.family.tokens * instance.family.dim)}
     if detail.get("refused"):
         return Outcome("refused", count, detail)

@@ -1,0 +1,206 @@
+"""Learners and attacks as one thing: an object that is handed examples and predicts labels.
+
+A *solver* is named by plain data: ``{"learner": name, "options": {...}, "known": m}`` or ``{"attack": name, "public":
+{...}, "budget": n}``; names are registered ones or ``package.module:Name``. What is built into the lab runs in the
+process that asks; everything else in a worker process (`hardness.evaluation.worker`).
+"""
+
+from collections.abc import Mapping
+from dataclasses import asdict, is_dataclass
+from inspect import signature
+from time import process_time
+from types import NoneType, UnionType
+from typing import Any, Union, get_args, get_origin, get_type_hints
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness import registry
+from hardness.errors import Ended, InputError, unknown
+from hardness.io.schemas import finite
+from hardness.io.texts import shown
+
+PLAIN = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
+PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}}
+VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
+# What an attack needed, and what it predicted, as far as it says: figures of its `Outcome.detail`.
+WORK = ("predicted_seconds", "forecast_seconds", "log2_expected_tries", "tries", "trials", "rounds", "steps",
+        "log2_rows", "block_size", "log2_nodes", "halves", "method")  # fmt: skip
+
+
+def make(
+    cls: Any,
+    heads: int | str | None,
+    random_state: int,
+    options: Mapping[str, Any] | None = None,
+    known: int | None = None,
+) -> Any:
+    """An instance of a learner class, told the heads (unless None) and the random state if it has such parameters.
+
+    A learner that fits once is told the `known` heads of the instance where none are given. `options` are more of its
+    parameters; the heads of a class that has no `width` may be called that. Raises `InputError` for an option that it
+    does not have, of another type than its annotation, or given twice.
+    """
+    parameters, given = signature(cls).parameters, dict[str, Any]()
+    for name, value in (options or {}).items():
+        place = "heads" if name == "width" and name not in parameters and "heads" in parameters else name
+        if place in ("random_state", "seed"):
+            raise InputError(f"{name} is no option: it follows from the seed of the run")
+        if place not in parameters:
+            raise unknown(f"option of {cls.__name__}", shown(name, 60), parameters.keys() - {"random_state", "seed"})
+        if place in given or (place == "heads" and heads is not None):
+            raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
+        given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
+    told = known if heads is None and not hasattr(cls, "partial_fit") else heads
+    rest = {"heads": told, "random_state": random_state, "seed": random_state}
+    return cls(**{name: value for name, value in rest.items() if name in parameters and value is not None} | given)
+
+
+def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:
+    """`value`, if it is of the type that the constructor is annotated with, where that is a plain one."""
+    try:
+        hint = get_type_hints(cls.__init__).get(name, Any)
+    except (NameError, TypeError):  # annotations that only type checkers can read
+        return value
+    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
+    if not set(kinds) <= {int, float, str, bool, NoneType}:
+        return value
+    if type(value) in kinds or (type(value) is int and float in kinds):
+        return value
+    wanted = " or ".join("none" if kind is NoneType else PLAIN[kind] for kind in kinds)
+    raise InputError(f"{what} must be {wanted}, got {shown(str(value), 60)}")
+
+
+def plain(value: Any) -> Any:
+    """Dataclasses, arrays and numpy scalars as JSON types; a number that no float holds becomes None.
+
+    >>> plain({"eta": np.float64("inf"), "kept": np.int64(3)})
+    {'eta': None, 'kept': 3}
+    """
+    if is_dataclass(value) and not isinstance(value, type):
+        value = asdict(value)
+    if isinstance(value, Mapping):
+        return {str(key): plain(item) for key, item in value.items()}
+    if isinstance(value, (list, tuple, np.ndarray)):
+        return [plain(item) for item in value]
+    if isinstance(value, np.generic):
+        value = value.item()
+    return None if isinstance(value, int | float) and not finite(value) else value
+
+
+class LearnerAdapter:
+    """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once.
+
+    It is told `heads` if they are given; one that fits once is told the `known` heads of the instance otherwise.
+    """
+
+    def __init__(
+        self, learner: Any, seed: int, options: Mapping[str, Any] | None = None, heads: Any = None, known: Any = None
+    ) -> None:
+        kind = registry.get("learner", learner) if isinstance(learner, str) else learner
+        self.streamed = hasattr(kind, "partial_fit")
+        self.learner = make(kind, heads, seed % 2**32, options, known) if isinstance(kind, type) else kind
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
+        """Learn from X and Y, (n, k, d). Raises `Ended` (refused) for bad input."""
+        try:
+            (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
+        except InputError as error:
+            raise Ended("refused", str(error), kind="InputError") from error
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Predictions (n, k, d) for X. Raises `Ended` (refused) for anything but an array of that shape."""
+        predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
+        if predicted.shape != X.shape:
+            raise Ended("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
+        return predicted
+
+    def report(self) -> dict[str, Any]:
+        """What its `report_` says, as JSON."""
+        found = getattr(self.learner, "report_", None)
+        said = {name: plain(getattr(found, name)) for name in ("status", "reason", *VERDICTS) if hasattr(found, name)}
+        phases = plain(getattr(found, "phases", ()))
+        return said | {"phases": [PHASE | each for each in phases if isinstance(each, dict)]}
+
+    def work(self) -> dict[str, Any]:
+        """What it says of its own work, `work_`: names and figures."""
+        said = plain(getattr(self.learner, "work_", {}))
+        return said if isinstance(said, dict) else {}
+
+
+class AttackAdapter:
+    """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
+
+    streamed = False
+
+    def __init__(self, attack: Any, seed: int, public: dict[str, Any], budget: int | None = None) -> None:
+        self.attack = registry.get("attack", attack) if isinstance(attack, str) else attack
+        self.public, self.budget, self.seed = public, budget, seed
+        self.said: dict[str, Any] = {}
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
+        """Attack the examples X, Y (n, k, d). Raises `Ended` unless it names a secret."""
+        begin = process_time()
+        try:
+            outcome = self.attack(X, Y, self.public, budget=self.budget, seed=self.seed)
+        except InputError as error:
+            raise Ended("refused", str(error), kind="InputError") from error
+        self.said = plain(outcome)
+        known = {name: self.said["detail"][name] for name in WORK if name in self.said["detail"]}
+        self.figures = known | {"seconds": round(process_time() - begin, 3), "examples": outcome.samples_used}
+        if outcome.secret is None:
+            raise Ended(outcome.status, str(outcome.detail.get("reason", "")), self.figures)
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Noiseless labels (n, k, d) under the secret found."""
+        from hardness.attacks.equations import labels
+
+        return labels(self.said["secret"], self.public, X)
+
+    def report(self) -> dict[str, Any]:
+        """The outcome that the attack returned, as JSON."""
+        return self.said
+
+    def work(self) -> dict[str, Any]:
+        """What it needed: processor seconds, examples, tries, steps, block size, nodes, as far as it has them."""
+        return self.figures
+
+
+Adapter = LearnerAdapter | AttackAdapter
+
+
+def adapted(solver: Mapping[str, Any], seed: int) -> Adapter:
+    """The solver that plain data name, in this process."""
+    return AttackAdapter(seed=seed, **solver) if "attack" in solver else LearnerAdapter(seed=seed, **solver)
+
+
+def is_streamed(name: Any) -> bool:
+    """Whether a learner learns in pieces, by `partial_fit`. Raises `InputError` if it cannot be loaded.
+
+    >>> is_streamed("student"), is_streamed("direct")
+    (True, False)
+    """
+    return hasattr(registry.get("learner", name) if isinstance(name, str) else name, "partial_fit")
+
+
+def multiply_adds(name: str, options: Mapping[str, Any], heads: int, shape: tuple[int, int, int]) -> float | None:
+    """A learner's own count of the multiply-adds of a fit to examples (n, k, d); None where it has none.
+
+    >>> multiply_adds("student", {}, 2, (2, 2, 8)) == 2 * multiply_adds("student", {}, 2, (1, 2, 8))
+    True
+    """
+    learner = LearnerAdapter(name, 0, options, known=heads).learner
+    count = learner.multiply_adds(*shape) if hasattr(learner, "multiply_adds") else None
+    return float(count) if isinstance(count, (int, float)) and 0 <= count < float("inf") else None
+
+
+class Constant:
+    """The learner that predicts zero: the null control, and the shortest example of one."""
+
+    def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "Constant":
+        """Learn nothing."""
+        return self
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[Any]:
+        """Zeros of the shape of X."""
+        return np.zeros(X.shape)

@@ -1,0 +1,112 @@
+"""One attack, one set of examples: `hardness.attack`."""
+
+import time
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from hardness import registry
+from hardness.attacks import Outcome, Progress
+from hardness.attacks.equations import accepts, extract, labels, stands_out
+from hardness.errors import Ended, InputError
+from hardness.evaluation.learning import FOREVER
+from hardness.evaluation.worker import Worker
+from hardness.examples import Examples, read
+from hardness.instance import Instance
+from hardness.io.schemas import STATUSES
+from hardness.io.texts import entry
+
+UNFOUNDED = "the labels do not follow from the secret that it names, or are too few to tell"
+
+
+def attack(
+    target: str | Path | Instance,
+    name: Any,
+    count: int | None = None,
+    *,
+    budget: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Outcome:
+    """Attack an examples file, or `count` examples of an instance: all that the attack sees are examples.
+
+    `name` is a registered attack, ``module:function``, or the function itself; what is named and not built in runs in
+    a worker process. `budget` counts what the attack counts; `seed` draws the examples, if any, and the attack's own
+    choices by separate spawns. Labels of a built-in family must follow from the secret that an attack names, or the
+    status is `wrong`; of another family no equations are known here, and its attack is taken at its word. Raises
+    `InputError` for an unknown attack or file, and where the attack refuses the family.
+
+    >>> from hardness.families.parity import Parity
+    >>> instance = Instance.generate(Parity(dim=16, heads=3), seed=0)
+    >>> attack(instance, "gaussian", 200).secret == {"support": instance.secret["support"].tolist()}
+    True
+    """
+    if isinstance(name, str):
+        registry.module_of("attack", name)  # a misspelt name is said before anything else
+    sampling, own = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
+    if isinstance(target, Instance):
+        if type(count) is not int or count < 1:
+            raise InputError(f"say how many examples the attack gets, an integer of at least 1; got {count!r}")
+        examples, public = target.examples(count, sampling), target.public(sampling)
+    else:
+        examples, public = read(Path(target))
+    return attack_examples(examples, public, name, budget, own, progress)
+
+
+def attack_examples(
+    examples: Examples,
+    public: dict[str, Any],
+    name: Any,
+    budget: int | None = None,
+    seed: int = 0,
+    progress: Progress | None = None,
+) -> Outcome:
+    """The same on examples and the public parameters that stand beside them; `seed` is the attack's own."""
+    if isinstance(name, str) and not registry.is_builtin("attack", name):
+        found = _in_worker(examples, public, name, budget, seed)
+        foreign = public.get("family") not in registry.names("family", builtin=True)
+        if found.status == "solved" and not foreign and not _follows(found.secret, examples, public):
+            return Outcome("wrong", found.secret, found.samples_used, found.seconds, {"reason": UNFOUNDED})
+        return found
+    run = registry.get("attack", name) if isinstance(name, str) else name
+    outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=progress)
+    if not isinstance(outcome, Outcome):
+        raise InputError(f"attack {name} returned {type(outcome).__name__}, not a hardness.attacks.Outcome")
+    return outcome
+
+
+def _in_worker(examples: Examples, public: dict[str, Any], name: str, budget: int | None, seed: int) -> Outcome:
+    began, said = time.monotonic(), dict[str, Any]()
+    try:
+        with Worker({"attack": name, "public": public, "budget": budget}, seed, began + FOREVER) as worker:
+            try:
+                worker.partial_fit(examples.X, examples.Y)
+            finally:
+                said = worker.report()
+    except Ended as error:
+        if error.kind == "InputError":
+            raise InputError(error.reason) from error
+        said = {"status": error.status, "detail": {"reason": error.reason, **said.get("detail", {})}}
+    status = said.get("status") if said.get("status") in STATUSES else "wrong"
+    used = said.get("samples_used")
+    used = used if type(used) is int and 0 <= used <= len(examples) else len(examples)
+    return Outcome(str(status), said.get("secret"), used, time.monotonic() - began, entry(said.get("detail") or {}))
+
+
+def _follows(secret: Mapping[str, Any] | None, examples: Examples, public: Mapping[str, Any]) -> bool:
+    """Whether the labels follow from the secret; noisy ones, whether they agree with it as none agree by chance."""
+    try:
+        again = labels(dict(secret or {}), dict(public), examples.X)
+        if public.get("flip") or public.get("noise"):
+            equations = extract(examples.X, examples.Y, dict(public))
+            w = np.zeros(equations.n, dtype=np.int64)
+            if equations.parity:
+                w[np.array((secret or {})["support"], dtype=np.int64) - 1] = 1
+            else:
+                w[:] = (secret or {})["w"]
+            return stands_out(equations, w) and accepts(equations, w)
+    except (InputError, LookupError, ValueError, TypeError):
+        return False
+    return bool(np.mean(np.abs(again - examples.Y).max(axis=(1, 2)) < 1e-6) > 0.9)

@@ -1,0 +1,85 @@
+"""What bounds a computation from outside: threads of libraries, an alarm, the end of the parent process."""
+
+import ctypes
+import os
+import signal
+import sys
+import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
+from types import FrameType
+from typing import Any
+
+THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+
+
+def die_with_parent() -> None:
+    """Ask the kernel to kill this process when its parent ends, however that ends (Linux; elsewhere nothing)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG
+
+
+@contextmanager
+def single_threaded(children: bool = True) -> Iterator[None]:
+    """BLAS and numba use one thread: the processes are the parallelism. `children` inherit that by their environment.
+
+    In this process the libraries are told themselves: numba refuses a change of its variable once it has threads.
+    """
+    if not children:
+        with _one_thread_here():
+            yield
+        return
+    before = {name: os.environ.get(name) for name in THREADS}
+    os.environ.update(dict.fromkeys(THREADS, "1"))
+    try:
+        yield
+    finally:
+        for name, value in before.items():
+            if value is None:
+                del os.environ[name]
+            else:
+                os.environ[name] = value
+
+
+@contextmanager
+def _one_thread_here() -> Iterator[None]:
+    from threadpoolctl import threadpool_limits
+
+    with threadpool_limits(1):
+        numba: Any = sys.modules.get("numba")
+        before = numba.get_num_threads() if numba else None
+        if numba:
+            numba.set_num_threads(1)
+        try:
+            yield
+        finally:
+            if numba:
+                numba.set_num_threads(before)
+
+
+@contextmanager
+def alarm(seconds: float) -> Iterator[None]:
+    """Raise `TimeoutError` in the main thread after `seconds`; a compiled kernel is interrupted when it returns.
+
+    Alarms nest; in other threads there are none.
+
+    >>> with alarm(60), alarm(0.01):
+    ...     while True: pass
+    Traceback (most recent call last):
+    ...
+    TimeoutError
+    """
+    if threading.current_thread() is not threading.main_thread() or not hasattr(signal, "setitimer"):
+        yield
+        return
+
+    def ring(signum: int, frame: FrameType | None) -> None:
+        raise TimeoutError
+
+    before = signal.signal(signal.SIGALRM, ring)
+    left, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+    try:
+        yield
+    finally:
+        signal.setitimer(signal.ITIMER_REAL, left)  # of an alarm around this one: from now on, at the latest
+        signal.signal(signal.SIGALRM, before)

@@ -1,0 +1,168 @@
+"""Label noise is as secret as the instance: nothing that is published gives it (docs/seeds.md)."""
+
+import json
+import random
+import secrets
+from itertools import combinations
+
+import numpy as np
+import pytest
+from hardness.attacks.apply import attack
+
+from hardness.attacks import Outcome
+from hardness.attacks.stream import Stream
+from hardness.challenge import publish
+from hardness.evaluation import online
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+
+ROWS = 200_000  # half of them informative
+NOISY = [Parity(9, 3, flip=0.2), Rounding(8, 97, 97, noise=3.0)]
+
+
+def truth(X, Y, public, secret):
+    """The noise of the informative rows by the definition alone, and which rows these are: flips, or level shifts."""
+    X = X.astype(int)
+    (rows,) = np.nonzero(X[:, 0, 0] != X[:, 1, 0])
+    g = X[rows, 0, 0] * Y[rows, 0, 0] - public["A"]
+    differ = X[rows, 0] != X[rows, 1]
+    if public["family"] == "parity":
+        return g * (-1.0) ** differ[:, secret["support"]].sum(axis=1) < 0, rows
+    q = public["modulus"]
+    return (np.rint(g) - differ[:, 1:] @ np.array(secret["w"]) + q // 2) % q - q // 2, rows
+
+
+def noise_of(instance, seed):
+    data = instance.examples(ROWS, seed)
+    return truth(data.X, data.Y, instance.public(seed), instance.secret)
+
+
+def correlated(u, v):
+    """|Pearson's correlation| of 5 standard deviations or more: by chance in 1 of 2e6 pairs."""
+    assert len(u) == len(v) > ROWS / 5
+    return abs(np.corrcoef(u, v)[0, 1]) >= 5 / np.sqrt(len(u))
+
+
+def streams(number):
+    """What anybody can make of a number: the generators that numpy seeds with it, and their first descendants."""
+    roots = [np.random.SeedSequence(number), *np.random.SeedSequence(number).spawn(4)]
+    yield from (np.random.Philox(root).random_raw(ROWS) / 2.0**64 for root in roots)
+    yield from (np.random.default_rng(root).random(ROWS) for root in roots)
+
+
+def numbers(value):
+    """Every number of a JSON value, those written in hexadecimal too."""
+    if isinstance(value, dict | list):
+        for each in value.values() if isinstance(value, dict) else value:
+            yield from numbers(each)
+    elif type(value) is int and value >= 0:
+        yield value
+    elif isinstance(value, str) and len(value) == 64:
+        yield int(value, 16)
+
+
+def nothing_gives(noise, rows, found, family, seed):
+    """No generator seeded with one of the numbers `found` gives the noise, nor does another instance."""
+    for number in found:
+        assert not any(correlated(stream[rows], noise) for stream in streams(number))
+    stranger = Instance.generate(family, 1)
+    for number in found:
+        for other, sampling in ((stranger, number), (Instance.generate(family, number), seed)):
+            assert not correlated(other.noise(ROWS, sampling)[rows], noise)
+
+
+@pytest.mark.parametrize("family", NOISY, ids=lambda family: family.name)
+def test_noise_of_other_instances_and_other_seeds_is_independent(family):
+    one, other = (Instance.generate(family, seed) for seed in (1, 2))
+    kinds = [(instance, seed, *noise_of(instance, seed)) for instance, seed in ((one, 7), (other, 7), (one, 8))]
+    assert 0.15 < np.abs(kinds[0][2]).mean() < 4  # there is noise to speak of
+    for (a, first, u, rows), (b, second, v, others) in combinations(kinds, 2):
+        _, here, there = np.intersect1d(rows, others, return_indices=True)
+        assert not correlated(u[here], v[there])
+        assert not correlated(a.noise(ROWS, first), b.noise(ROWS, second))
+
+
+@pytest.mark.parametrize("family", NOISY, ids=lambda family: family.name)
+def test_no_number_of_a_challenge_gives_its_noise(family, tmp_path, monkeypatch):
+    chance = random.Random(0)
+    monkeypatch.setattr(secrets, "randbits", chance.getrandbits)
+    monkeypatch.setattr(secrets, "token_hex", lambda n: f"{chance.getrandbits(8 * n):0{2 * n}x}")
+    instance = Instance.generate(family)
+    publish(instance, ROWS, tmp_path / "c", toy=True)
+    header = json.loads((tmp_path / "c" / "challenge.json").read_text())
+    with np.load(tmp_path / "c" / "examples.npz") as file:
+        X, Y, public = file["X"], file["Y"], json.loads(str(file["public"]))
+    noise, rows = truth(X, Y, public, instance.secret)
+    assert np.array_equal(noise, noise_of(instance, public["sampling_seed"])[0])
+    found = {*numbers(header), *numbers(public)}
+    assert {public["sampling_seed"], public["dim"], int(header["salt"], 16)} <= found
+    nothing_gives(noise, rows, found, family, public["sampling_seed"])
+
+
+def test_no_number_that_an_attack_is_told_gives_the_noise():
+    told = []
+
+    def listens(X, Y, public, *, budget, seed, progress):
+        told.append((X, Y, public, seed))
+        return Outcome("refused", None, len(X), 0.0)
+
+    instance = Instance.generate(NOISY[0], 123456)
+    attack(instance, listens, ROWS, seed=3)
+    ((X, Y, public, own),) = told
+    noise, rows = truth(X, Y, public, instance.secret)
+    nothing_gives(noise, rows, {*numbers(public), own, 3}, NOISY[0], public["sampling_seed"])
+
+
+def test_any_chunking_gives_the_same_noise():
+    instance = Instance.generate(Parity(9, 3, flip=0.3), 0)
+    whole = instance.noise(1000, 5)
+    assert 0 < whole.min() < whole.max() < 1
+    for start, count in ((0, 1), (1, 7), (63, 130), (999, 1)):
+        assert np.array_equal(instance.noise(count, 5, start), whole[start : start + count])
+    labels = instance.examples(1000, 5).Y
+    assert np.array_equal(np.concatenate([instance.examples(125, 5, at).Y for at in range(0, 1000, 125)]), labels)
+
+
+def test_a_stream_of_equations_carries_the_noise_of_the_examples():
+    instance = Instance.generate(Rounding(9, 97, 97, noise=2.0), 0)
+    data = instance.examples(4000, 3)
+    noise, _ = truth(data.X, data.Y, instance.public(3), instance.secret)
+    with Stream(instance, 3) as stream:
+        made = stream.equations(0, 1500)
+    q, inner = 97, made.a @ instance.secret["w"]
+    assert np.array_equal((made.level - inner + q // 2) % q - q // 2, noise[:1500])
+
+
+def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
+    """As long as both were one uniform number, no flipped label kept its sign."""
+    instance = Instance.generate(NOISY[0], 0)
+    data = instance.examples(ROWS, 4)
+    flips, rows = noise_of(instance, 4)
+    given = []
+
+    class Keeps:
+        def partial_fit(self, X, Y):
+            given.append(Y[:, 0, 0])
+
+    online.stream(instance, Keeps(), 4, 0, ROWS, independent=True)
+    signs = np.concatenate(given)[rows] * data.Y[rows, 0, 0] > 0
+    assert not correlated(signs, flips)
+
+
+def test_the_recipe_is_the_documented_one():
+    """docs/seeds.md in numpy's own words, for a reader who has no lab."""
+    from hashlib import sha256
+
+    instance = Instance.generate(Parity(9, 3, flip=0.25), seed=11)
+
+    def child(parameters, *path):
+        key = np.frombuffer(sha256(f'["parity",{parameters}]'.encode()).digest(), ">u4").tolist()
+        return np.random.SeedSequence(11, spawn_key=(*key, *path))
+
+    layer = '{"dim":9,"gadget":"diag","heads":3,"sharpness":8}'
+    drawn = np.random.default_rng(child(layer, 0)).choice(8, 3, replace=False)
+    assert instance.secret["support"].tolist() == sorted((1 + drawn).tolist())
+    everything = '{"dim":9,"flip":0.25,"gadget":"diag","heads":3,"sharpness":8}'
+    raw = np.random.Philox(child(everything, 1, 2**100)).random_raw(50)
+    assert np.array_equal(instance.noise(50, seed=2**100), ((raw >> np.uint64(11)) + 0.5) * 2.0**-53)
