@@ -1,25 +1,17 @@
 """The studies of learners, as the entry point `hardness.studies` offers them."""
 
 from learner.studies import (
-    anatomy,
     associative_memory,
     automata,
-    critical_rho,
-    learner_scaling,
     linear_attention,
+    nice_layers,
     random_features,
-    rarity,
-    search_gap,
     switches,
     universal_machine,
 )
 
 ROOMS = (
-    rarity,
-    learner_scaling,
-    anatomy,
-    critical_rho,
-    search_gap,
+    nice_layers,
     switches,
     random_features,
     linear_attention,

@@ -5,10 +5,9 @@ from dataclasses import dataclass, replace
 from functools import wraps
 from math import exp
 from time import perf_counter
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from scipy.stats import binomtest
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
@@ -18,7 +17,6 @@ from hardness.statistics.fit import LEAST, mean_half_width
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-K = TypeVar("K")
 DUST = 1e-9  # numbers below this are recorded as 0
 TINY = 1e-12  # relative errors below this are recorded as this
 
@@ -112,17 +110,6 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     return Mean(back(centre), back(centre - half), back(high), len(x))
 
 
-def chance(text: str) -> Mean:
-    """Share of trials that found the layer, from "found/tried", with its exact 95 % interval (Clopper and Pearson).
-
-    >>> print(chance("1/2"))
-    0.5 [0.0126, 0.987]
-    """
-    found, tried = map(int, text.split("/"))
-    low, high = binomtest(found, tried).proportion_ci(method="exact")
-    return Mean(found / tried, float(low), float(high), tried)
-
-
 def spread(values: Sequence[float]) -> str:
     """The range of `values`, one number if they agree.
 
@@ -131,35 +118,6 @@ def spread(values: Sequence[float]) -> str:
     """
     low, high = (f"{value}" if isinstance(value, int) else f"{value:.2g}" for value in (min(values), max(values)))
     return low if low == high else f"{low} to {high}"
-
-
-def critical(found: Mapping[float, float]) -> float | None:
-    """The least x from which on at least half are found, of shares by x; None if at the last x they are not.
-
-    >>> critical({0.0: 0.0, 0.5: 0.6, 1.0: 1.0}), critical({0.0: 1.0, 1.0: 0.0})
-    (0.5, None)
-    """
-    least = None
-    for x in sorted(found, reverse=True):
-        if found[x] < 0.5:
-            break
-        least = x
-    return least
-
-
-def paper(count: int) -> tuple[float, float]:
-    """Width and height in inches of a drawing of so many `panels`."""
-    columns = min(3, count)
-    return 1.2 + 2.7 * columns, 0.9 + 2.2 * -(-count // columns)
-
-
-def panels(drawing: Drawing, keys: Sequence[K], sharex: bool = False, sharey: bool = False) -> dict[K, "Axes"]:
-    """A panel a key, three in a row; the places left over stay empty."""
-    columns = min(3, len(keys))
-    grid = drawing.figure.subplots(-(-len(keys) // columns), columns, sharex=sharex, sharey=sharey, squeeze=False)
-    for spare in grid.ravel()[len(keys) :]:
-        spare.set_visible(False)
-    return dict(zip(keys, grid.ravel(), strict=False))
 
 
 def look(i: int) -> dict[str, Any]:

@@ -91,6 +91,15 @@ def joined(drawing_of: Figure) -> list[list[float]]:
     return [list(map(float, one.get_xdata())) for one in axes.lines if one.get_linestyle() != "None"]
 
 
+def test_panels_that_share_an_axis_show_the_points_of_all() -> None:
+    """The limits of the first panel once held for all, and cut off what lay beyond them."""
+    panels = [Panel("", [Series("a", [Point(x, x)])]) for x in (5, 1, 1000)]
+    for log in (False, True):
+        for axes in draw(Curves("shared", panels, Axis("x", log), Axis("y", log), "Points.", "Three.")).figure.axes:
+            assert axes.get_xlim()[0] < 1 < 1000 < axes.get_xlim()[1]
+            assert axes.get_ylim()[0] < 1 < 1000 < axes.get_ylim()[1]
+
+
 def test_a_censored_point_is_never_joined() -> None:
     alone = replace(CURVES, panels=[Panel("", [Series("solved", CENSORED)])])
     assert [x for x in joined(alone) if x] == [[8, 10, 12, 16], [24]]

@@ -1,0 +1,25 @@
+"""The study `nice-layers`: what the theorem's algorithm needs on random layers, and what its phases add to a search."""
+
+from pathlib import Path
+
+from hardness.engine.study import Study
+from learner.studies.nice_layers.tasks import QUESTION, seconds, tasks
+from learner.studies.nice_layers.trials import trial
+
+STUDY = Study(
+    "nice-layers",
+    QUESTION,
+    tasks,
+    seconds,
+    trial,
+    guard=3600.0,
+    content="learner.studies.nice_layers.content:content",
+    template=Path(__file__).with_name("page.md"),
+    formerly={
+        "learner-scaling": "examples to an error",
+        "rarity": "how rare certified rows are",
+        "anatomy": "which phase gives up between a nice and a hard layer",
+        "search-gap": "how many examples a local search needs",
+        "critical-rho": "how far from a parity a layer must be; its control failed",
+    },
+)

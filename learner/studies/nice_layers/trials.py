@@ -1,0 +1,186 @@
+"""The trials of `nice-layers`, one function for each kind of task; those that compare share layers and examples."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from sklearn.base import clone
+
+from hardness.engine.outcome import Outcome
+from hardness.engine.task import Task
+from hardness.evaluation.adapters import plain
+from hardness.evaluation.judge import EXACT, Criterion, fresh, scores
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+from hardness.layer import MultiHeadAttention
+from learner.attempt import attempt, random_theta
+from learner.base import Array
+from learner.direct import Direct, JointLBFGS
+from learner.provable import sculpt
+from learner.provable.pipeline import CERTIFIED, TRUSTED, Provable, hull_error
+from learner.provable.polish import search
+from learner.report import FitReport
+from learner.studies.curves import rounded, timed
+from learner.studies.nice_layers.tasks import LBFGS, LITERAL, NEAR, PATH, PHASES, RANDOM, RARITY, SCALING, SEARCH
+
+ETAS = (0.3, 0.1, 0.05, 0.02, 0.01)
+JUDGED = 2000  # fresh examples
+BLOCK = 50_000
+LEARNED = Criterion("relative_error", CERTIFIED)
+CACHED = 400_000  # examples that are made once and kept, of those that the phases pass over again and again
+STARTS, OFF = 4, 0.3  # random starts of a search near the floor; relative distance of its start near the truth
+SEARCHES = {RANDOM: Direct(spare=0, starts=1), LBFGS: JointLBFGS(starts=1)}
+
+
+@timed
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """One trial. Deterministic in the task and the root seed."""
+    outcome = _KINDS[task.solver["kind"]](task, root)
+    return replace(outcome, detail=rounded(plain(outcome.detail)))
+
+
+def instance_of(task: Task, root: int) -> Instance:
+    """The random layer of a task, the same for all tasks that share it."""
+    return Instance.generate(Nondegenerate(**task.params), task.shared(kind=task.solver["kind"]).seed(root, "instance"))
+
+
+def scaling(task: Task, root: int) -> Outcome:
+    """A learner on part of a stream of examples, judged on fresh ones: fewer are the first of more."""
+    same = task.shared(kind=SCALING)
+    instance = instance_of(task, root)
+    judged = fresh(instance, JUDGED, same.seed(root, "fresh"))
+    count, name, state = int(task.budget["samples"]), task.solver["learner"], task.seed(root, "solver") % 2**32
+    stream = same.seed(root, "examples")
+    detail: dict[str, Any] = {}
+    if name in (PHASES, LITERAL):
+        kept = list(blocks(instance, stream, count)) if count <= CACHED else None
+        learner: Any = Provable(
+            heads=instance.heads, mode="paper" if name == LITERAL else "practical", polish=False, random_state=state
+        ).fit_blocks(lambda: kept or blocks(instance, stream, count), count)
+        detail = _seen(learner, instance.layer())
+    else:
+        data = instance.examples(count, stream)
+        learner = clone(SEARCHES[name]).set_params(heads=instance.heads, random_state=state).fit(data.X, data.Y)
+    found = scores(judged, learner.predict(judged.X))
+    refused = learner.report_.status == "refused"
+    status = "refused" if refused else "solved" if LEARNED.met(found) else "wrong"
+    return Outcome(status, count, detail | {"error": found["relative_error"], "criterion": LEARNED.name})
+
+
+def _seen(learner: Provable, truth: MultiHeadAttention) -> dict[str, Any]:
+    """What phases 1 to 6 say of themselves, and how far their hull is from the true Θ."""
+    report = learner.report_
+    if report.status == "refused":
+        return {"reason": report.reason, "certified": False}
+    span = next(p for p in report.phases if p.name == "span")
+    return {
+        "certified": report.certified,
+        "trusted": span.verdict != "failed",
+        "eta": span.diagnostics["eta_median"],
+        "gap": span.diagnostics["gap"],
+        "hull": hull_error(learner.hull_, truth.theta),
+    }
+
+
+def blocks(instance: Instance, seed: int, count: int) -> Iterator[tuple[NDArray[np.int8], Array]]:
+    """The first `count` examples of a stream, a block at a time."""
+    for start in range(0, count, BLOCK):
+        data = instance.examples(min(BLOCK, count - start), seed, start=start)
+        yield data.X, data.Y
+
+
+def rarity(task: Task, root: int) -> Outcome:
+    """With the exact ΣW: how many rows are certified at each η, and what the exponent of their law is fitted to.
+
+    `logs` are Σ ln(top/η) over the rows below a threshold: the maximum-likelihood (Hill) exponent is their number over
+    that sum.
+    """
+    instance, count = instance_of(task, root), int(task.budget["samples"])
+    data = instance.examples(count, task.seed(root, "examples"))
+    eta = sculpt.certify(data.X.astype(np.float64), data.Y, instance.layer().w.sum(axis=0))[1]
+    tail = np.sort(eta[eta < 0.1])
+    detail: dict[str, Any] = {
+        "rows": len(eta),
+        "certified": {str(bound): int((eta < bound).sum()) for bound in ETAS},
+        "logs": {str(top): float(np.sum(np.log(top / tail[tail < top]))) for top in (0.05, 0.1)},
+    }
+    return Outcome("solved", count, detail)
+
+
+def path(task: Task, root: int) -> Outcome:
+    """The provable learner on (1−ρ) hard + ρ nice, in Θ, in W or in both; the hard layer is a parity of size m.
+
+    A layer that the phases refuse gets no polish. The search from a random start is run on it all the same: what it
+    solves there the phases did not need to be asked for.
+    """
+    nice = instance_of(task, root).layer()
+    hard = Instance.generate(
+        Parity(dim=nice.dim, heads=nice.heads), task.shared(kind=task.solver["kind"]).seed(root, "hard")
+    ).layer()
+    where, rho = task.solver["path"], float(task.solver["rho"])
+    at = {"theta": rho, "w": rho} if where == "both" else {"theta": 1.0, "w": 1.0, where: rho}
+    layer = MultiHeadAttention(
+        (1 - at["theta"]) * hard.theta + at["theta"] * nice.theta, (1 - at["w"]) * hard.w + at["w"] * nice.w
+    )
+    rng = np.random.default_rng(task.seed(root, "examples"))
+    X = rng.choice([-1.0, 1.0], size=(int(task.budget["samples"]), 2, nice.dim))
+    Y = layer(X)
+    report = Provable(heads=nice.heads, random_state=task.seed(root, "solver") % 2**32).fit(X, Y).report_
+    alone = report.random_start_error
+    if report.status == "refused":
+        held, fair = len(X) // 10, np.random.default_rng(task.seed(root, "control"))
+        start = random_theta(fair, nice.heads, nice.dim)
+        phase = search(X[held:], Y[held:], start, (X[:held], Y[:held]), fair, "random-start control")[1]
+        alone = phase.diagnostics["relative_error"]
+    detail = {
+        "certified": report.certified,
+        "certified_error": report.certified_error,
+        "polished_error": report.polished_error,
+        "random_start_error": alone,
+        **_gave_up(report),
+    }
+    return Outcome(report.status, len(X), detail)
+
+
+def _gave_up(report: FitReport) -> dict[str, str | None]:
+    """The phase that refused, or whose check failed, and why: in its own words, or by the numbers that decided."""
+    last = next(
+        (p for p in report.phases if p.verdict == "refused" or (p.name in ("span", "net") and p.verdict == "failed")),
+        None,
+    )
+    if last is None:
+        return {"gave_up": None, "reason": ""}
+    seen = last.diagnostics
+    numbers = (
+        f"median tolerance {seen['eta_median']:.2g} (at most {TRUSTED:g}), gap {seen['gap']:.2g} (at least "
+        f"{sculpt.LEAST_GAP:g})"
+        if last.name == "span" and seen["gap"] is not None
+        else ""
+    )
+    return {"gave_up": last.name, "reason": last.reason or numbers}
+
+
+def gap(task: Task, root: int) -> Outcome:
+    """Variable projection from near the truth, or from random starts, at a ratio of equations to unknowns."""
+    same, instance = task.shared(kind=SEARCH), instance_of(task, root)
+    data = instance.examples(int(task.budget["samples"]), same.seed(root, "examples"))
+    judged = fresh(instance, JUDGED, same.seed(root, "fresh"))
+    rng = np.random.default_rng(task.seed(root, "solver"))
+    X, truth, starts = data.X.astype(np.float64), instance.layer(), 0
+    near, found = task.solver["start"] == NEAR, False
+    while not found and starts < (1 if near else STARTS):
+        starts += 1
+        theta = random_theta(rng, truth.heads, truth.dim)
+        if near:
+            theta = truth.theta + OFF * theta * np.linalg.norm(truth.theta) / np.linalg.norm(theta)
+        end = attempt(X, data.Y, theta, heads=truth.heads, iterations=400)
+        said = scores(judged, MultiHeadAttention(end.theta, end.w)(judged.X))
+        found = EXACT.met(said)
+    detail = {"relative_error": said["relative_error"], "starts": starts, "criterion": EXACT.name}
+    return Outcome("solved" if found else "wrong", len(X), detail)
+
+
+_KINDS = {SCALING: scaling, RARITY: rarity, PATH: path, SEARCH: gap}
