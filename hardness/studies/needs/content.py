@@ -119,7 +119,7 @@ def parity_floor(dim: int, size: int, exponent: float) -> int:
 
 
 def parity_suffices(dim: int, size: int, exponent: float) -> int:
-    """Queries that surely identify, whatever a valid oracle answers (theory 2.7): characters, independent or dependent sets."""
+    """Queries that surely identify, whatever a valid oracle answers (theory 2.7): characters, or sums of any sets."""
     sets = comb(dim - 1, size)
     return min(sets - 1, certain_queries(sets, tolerance(exponent)))
 
