@@ -6,27 +6,27 @@ from typing import Literal, get_args
 from hardness.errors import InputError
 
 Kind = Literal["diag", "dot"]
-ParityKind = Literal["diag", "dot", "sharp"]
+ParityKind = Literal["diag", "dot", "sharp", "wide"]
 
 
 def bits(kind: ParityKind, heads: int, balance: bool = False) -> int:
-    """How many bits the parity has that so many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp).
+    """How many bits the parity has that so many heads hide: m (diag), m/2 (dot), at most 2m - 1 (sharp, wide).
 
-    With `balance` one of the sharp heads makes C = 0. Raises `InputError` for an unknown gadget, too few heads, and an
+    With `balance` one of the heads makes C = 0. Raises `InputError` for an unknown gadget, too few heads, and an
     odd number of them for dot.
 
     >>> bits("diag", 4), bits("dot", 4), bits("sharp", 4), bits("sharp", 4, balance=True)
     (4, 2, 7, 5)
     """
     if kind not in get_args(ParityKind):
-        raise InputError(f"gadget must be {', '.join(get_args(ParityKind)[:-1])} or sharp, got {kind!r}")
+        raise InputError(f"gadget must be one of {', '.join(get_args(ParityKind))}, got {kind!r}")
     if heads < 1 + balance:
         raise InputError(f"heads must be at least {1 + balance}, got {heads}")
-    if balance and kind != "sharp":
-        raise InputError(f"balance is for sharp heads, got gadget {kind}")
+    if balance and kind in ("diag", "dot"):
+        raise InputError(f"balance is for the gadgets sharp and wide, got {kind}")
     if kind == "dot" and heads % 2:
         raise InputError(f"heads must be even for the dot gadget (m = 2s), got {heads}")
-    return {"diag": heads, "dot": heads // 2, "sharp": 2 * (heads - balance) - 1}[kind]
+    return {"diag": heads, "dot": heads // 2}.get(kind, 2 * (heads - balance) - 1)
 
 
 def level_range(kind: ParityKind, weights: Sequence[int]) -> tuple[int, int]:

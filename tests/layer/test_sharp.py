@@ -11,35 +11,11 @@ from hardness.errors import InputError
 from hardness.gadgets import sharp
 from hardness.gadgets.levels import bits
 from hardness.instance import every_pair
-from hardness.tokens import pack, unpack
+from hardness.tokens import pack
+from tests.layer.softmax import on, softmax_layer, wrong
 
 # The infimum of Σ|c| over all sharpnesses at one threshold, by `least` below.
 LEAST = {1: 1, 2: 7, 3: 31.5809, 4: 143.6456, 5: 675.236, 6: 3289.823, 7: 16638.05, 8: 87457.07}
-
-
-def softmax_layer(layer, X):
-    """F(X) = Σ softmax(X Θ Xᵀ) X W, from the definition."""
-    X = X.astype(np.float64)
-    F = np.zeros(X.shape)
-    for theta, w in zip(layer.theta, layer.w, strict=True):
-        score = X @ theta @ X.transpose(0, 2, 1)
-        weight = np.exp(score - score.max(axis=2, keepdims=True))
-        F += weight / weight.sum(axis=2, keepdims=True) @ X @ w
-    return F
-
-
-def wrong(made, words):
-    """Largest distance of the softmax layer from x_a[0] chi_S where z_0 != 0, and from x_a[0] C elsewhere."""
-    X = unpack(words, made.dim)
-    parity = np.prod(X[:, 0] * X[:, 1] * made.weights + (1 - made.weights), axis=1)
-    right = np.zeros(X.shape)
-    right[:, :, 0] = X[:, :, 0] * np.where(X[:, 0, 0] == X[:, 1, 0], made.gate, parity)[:, None]
-    assert np.array_equal(made(X), right)  # the closed form, to the last bit
-    return np.abs(softmax_layer(made.layer(), X) - right).max()
-
-
-def on(dim, support):
-    return [int(j in support) for j in range(dim)]
 
 
 @pytest.mark.parametrize(("dim", "heads"), [(8, 2), (6, 3), (8, 4)])

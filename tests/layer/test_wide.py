@@ -1,0 +1,95 @@
+"""One wide head among steep ones (theory 1.5): certified by interval arithmetic, and through an own softmax."""
+
+from fractions import Fraction
+
+import numpy as np
+import pytest
+
+from hardness.errors import InputError
+from hardness.gadgets import wide
+from hardness.gadgets.levels import bits
+from hardness.instance import every_pair
+from hardness.tokens import pack
+from tests.layer.softmax import on, wrong
+
+
+@pytest.mark.parametrize(("dim", "heads"), [(6, 3), (8, 4)])
+def test_softmax_of_m_heads_is_the_parity_of_2m_minus_1_bits_on_every_input(dim, heads):
+    support = np.random.default_rng(dim).permutation(np.arange(1, dim))[: 2 * heads - 1]
+    made = wide.exact(on(dim, support), heads)
+    assert made.heads == heads == len(made.layer().theta)
+    assert wrong(made, every_pair(dim)) < 1e-12
+
+
+@pytest.mark.parametrize("balance", [False, True])
+@pytest.mark.parametrize("heads", [2, 3, 4, 7])
+def test_every_number_of_bits_through_the_softmax(heads, balance):
+    for size in range(1, bits("wide", heads, balance) + 1):
+        made = wide.exact(on(size + 1, range(1, size + 1)), heads, balance)
+        assert made.heads == heads
+        rng = np.random.default_rng(size)
+        assert wrong(made, pack(1 - 2 * rng.integers(0, 2, (400, 2, size + 1)))) < 1e-12
+        assert balance == (made.gate == 0)
+        assert wide.certified(wide.plan(heads - balance, size))
+
+
+@pytest.mark.slow
+def test_thirty_two_heads_hide_sixty_three_bits_at_a_price_of_227():
+    made = wide.exact([0] + [1] * 63, 32)
+    assert wide.certified(wide.plan(32, 63))
+    assert np.abs(made.coefficients).sum() < 1.02 * wide.price(63) < 228
+    assert wrong(made, pack(1 - 2 * np.random.default_rng(0).integers(0, 2, (1000, 2, 64)))) < 1e-11
+
+
+@pytest.mark.parametrize("heads", range(2, 13))
+def test_the_price_is_that_of_steps_and_linear(heads):
+    """Σ|c| of 2m - 1 bits: one a bit at least (theory 1.5), within 5 % of the price of steps, which is below 3.6."""
+    s = 2 * heads - 1
+    assert s < np.abs(wide.exact([0] + [1] * s, heads).coefficients).sum() < 1.05 * wide.price(s) < 1.05 * 3.6 * s
+    for r in (wide.ratio(s) - Fraction(1, 5 * s), wide.ratio(s) + Fraction(1, 5 * s)):
+        x = float(r)
+        assert 2 * (x**s + x * x) / (x * x - 1) - 1 > 0.99 * wide.price(s)  # the ratio is near the best
+
+
+def test_steps_solve_the_system_in_the_limit_of_steep_heads(monkeypatch):
+    from mpmath import mp, mpf, workdps
+
+    for heads, size in ((3, 5), (6, 11), (9, 12), (12, 23)):
+        monkeypatch.setattr(wide, "STEEP", 10**24)
+        with workdps(900):
+            how = wide.plan(heads, size)
+            values, _ = wide.equations(how, wide.steps(how), mp)
+            assert max(abs(v) for v in values) < mpf(10) ** -18
+
+
+@pytest.mark.parametrize("place", [0, 1, 2])
+def test_a_number_off_by_1e_55_is_not_certified(monkeypatch, place):
+    from mpmath import mpf, workdps
+
+    how = wide.plan(5, 9)
+    with workdps(wide.DIGITS):
+        moved = tuple(x * (1 + (i == place) * mpf(10) ** -55) for i, x in enumerate(wide.solution(how)))
+    assert wide.certified(how)
+    monkeypatch.setattr(wide, "solution", lambda _: moved)
+    assert not wide.certified(how)
+
+
+def test_derivatives_are_those_of_the_equations():
+    from mpmath import mp, mpf, workdps
+
+    how = wide.plan(7, 11)
+    with workdps(60):
+        found = [mpf(x) for x in wide.solution(how)]
+        values, rows = wide.equations(how, found, mp)
+        for j, x in enumerate(found):
+            step = x * mpf(10) ** -25
+            moved, _ = wide.equations(how, [y + (i == j) * step for i, y in enumerate(found)], mp)
+            for value, row, other in zip(values, rows, moved, strict=True):
+                assert abs((other - value) / step - row[j]) <= mpf(10) ** -15 * (abs(row[j]) + mpf(10) ** -5)
+
+
+def test_what_cannot_be_made_is_refused():
+    with pytest.raises(InputError, match="bits must be from 1 to 7 for 4 wide heads, got 8"):
+        wide.plan(4, 8)
+    with pytest.raises(InputError, match="up to 32 heads"):
+        wide.plan(33, 65)
