@@ -24,6 +24,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.examples import write
 from hardness.gadgets.coefficients import Gadget, informative, public_vectors
+from hardness.gadgets.sharp import Sharp
 from hardness.instance import Instance
 from hardness.io import npz, schemas
 from hardness.io.files import read_bounded, write_text
@@ -95,7 +96,7 @@ def log2_secrets(instance: Instance) -> float:
     """
     counted = getattr(instance.family, "log2_secrets", None)
     bits = None if counted is None else counted()
-    if bits is None or type(instance.teacher) is not Gadget or instance.family.name not in COMMITTED:
+    if bits is None or type(instance.teacher) not in (Gadget, Sharp) or instance.family.name not in COMMITTED:
         raise InputError(
             f"a {instance.family.name} instance has no discrete secret to commit to; use parity or rounding"
         )

@@ -173,7 +173,8 @@ class Instance:
 
         arrays = {f"secret.{name}": value for name, value in self.secret.items()}
         if isinstance(self.teacher, Gadget):  # what is more than that follows from the secret
-            arrays |= {f"gadget.{name}": getattr(self.teacher, name) for name in _gadget_arrays()}
+            stored = (f.name for f in fields(self.teacher) if f.name not in (*GADGET_SCALARS, "rungs"))
+            arrays |= {f"gadget.{name}": getattr(self.teacher, name) for name in stored}
         # One key only: the order of several would differ from run to run.
         header = {"instance": json.dumps(self.header(), sort_keys=True)}
         return save({k: np.asarray(v, order="C") for k, v in arrays.items()}, header)
@@ -238,7 +239,7 @@ def generate(family: str | type[Family] | Family, *, seed: int | None = None, **
     another type, and whatever the family refuses.
 
     >>> generate("parity", dim=16, heads=3, seed=0)
-    Instance(Parity(dim=16, heads=3, gadget='diag', sharpness=8, flip=0.0, bias=0.0), heads 3; the secret is not shown)
+    Instance(Parity(dim=16, heads=3, gadget='diag', ...), heads 3; the secret is not shown)
     >>> generate("parity", dim=16, heads="3")
     Traceback (most recent call last):
     ...
@@ -274,10 +275,6 @@ def every_pair(dim: int) -> NDArray[np.uint64]:
     """All 2^(2 dim) packed token pairs, (2^(2 dim), 2, 1)."""
     index = np.arange(1 << 2 * dim, dtype=np.uint64)
     return np.stack([index & np.uint64((1 << dim) - 1), index >> np.uint64(dim)], axis=1)[:, :, None]
-
-
-def _gadget_arrays() -> list[str]:
-    return [f.name for f in fields(Gadget) if f.name not in GADGET_SCALARS]
 
 
 def _arrays(teacher: Teacher) -> dict[str, Any]:

@@ -10,7 +10,8 @@ from numpy.typing import NDArray
 from hardness.attacks import Public
 from hardness.errors import InputError
 from hardness.gadgets import modular
-from hardness.gadgets.coefficients import informative, public_vectors, size_of
+from hardness.gadgets.coefficients import informative, public_vectors
+from hardness.gadgets.levels import bits
 from hardness.gadgets.modular import preimages
 
 PAIR_ROWS = 4000
@@ -141,7 +142,7 @@ def span(w: NDArray[np.int64], q: int, p: int, heads: int | None, dot: bool) -> 
 def sparsity(public: Public) -> int | None:
     """How many secret coordinates are non-zero, if public: s of the parity family, the weight of rounding."""
     if public["family"] == "parity":
-        return size_of(int(public["heads"]), public["gadget"])
+        return int(public.get("bits") or bits(public["gadget"], int(public["heads"]), bool(public.get("balance"))))
     weight = public.get("weight")
     return None if weight is None else int(weight)
 

@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from hardness.cli.common import Json, Seed, emit, talk
-from hardness.cli.sq import Dim, Gadget, Heads, MaxQueries, Tolerance, sq_app
+from hardness.cli.sq import Bits, Dim, Heads, MaxQueries, ParityGadget, Tolerance, sq_app
 from hardness.errors import InputError
 
 Kind = Annotated[Literal["transcript", "bound", "value"], typer.Option(help="What is certified.")]
@@ -39,7 +39,8 @@ def certify_parity(
     kind: Kind,
     out: Out,
     strategy: Asked = None,
-    gadget: Gadget = "diag",
+    gadget: ParityGadget = "diag",
+    bits: Bits = None,
     seed: Seed = None,
     max_queries: MaxQueries = None,
     as_json: Json = False,
@@ -56,7 +57,7 @@ def certify_parity(
 
     if kind != "transcript" and (strategy is not None or seed is not None or max_queries is not None):
         raise InputError(f"--strategy, --seed and --max-queries are for a transcript, not for a {kind}")
-    concepts = Parity(dim, heads, gadget).sets
+    concepts = Parity(dim, heads, gadget, bits=bits).sets
     check_tolerance(tolerance)
     if kind == "transcript":
         seed = randbits(128) if seed is None else seed

@@ -66,6 +66,7 @@ def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False
         **instance.public(0),
         "seed": instance.seed,
         "command": instance.command(),
+        **({"bits": len(instance.secret["support"])} if "support" in instance.secret else {}),
         "secret": {name: value.tolist() for name, value in instance.secret.items()},
         "out": str(out),
         **instance.certificate,

@@ -12,9 +12,11 @@ if TYPE_CHECKING:
     from hardness.sq.game import GameResult
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
-Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag) or m/2 (dot).")]
+Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag), m/2 (dot) or 2m - 1 (sharp, wide).")]
 Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
 Gadget = Annotated[Literal["diag", "dot"], typer.Option(help="diag or dot.")]
+ParityGadget = Annotated[Literal["diag", "dot", "sharp", "wide"], typer.Option("--gadget", help="Kind of the heads.")]
+Bits = Annotated[int | None, typer.Option(help="Size of the hidden set (sharp, wide); 2m - 1 if absent.")]
 Modulus = Annotated[int, typer.Option(help="q, from 2.")]
 Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
 SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads; ideal labels if absent.")]
@@ -84,15 +86,22 @@ def strategies(as_json: Json = False) -> None:
 
 
 @bounds_app.command("parity")
-def bounds_parity(dim: Dim, heads: Heads, tolerance: Tolerance, gadget: Gadget = "diag", as_json: Json = False) -> None:
+def bounds_parity(
+    dim: Dim,
+    heads: Heads,
+    tolerance: Tolerance,
+    gadget: ParityGadget = "diag",
+    bits: Bits = None,
+    as_json: Json = False,
+) -> None:
     """Lower bounds for the hidden parity.
 
-    Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05
+    Example: hardness sq bounds parity --dim 65 --heads 8 --gadget sharp --tolerance 0.1
     """
     from hardness.families.parity import Parity
     from hardness.sq.bounds.parity import parity_bounds
 
-    concepts = Parity(dim, heads, gadget).sets
+    concepts = Parity(dim, heads, gadget, bits=bits).sets
     _emit_bounds(as_json, concepts.size, {**parity_bounds(concepts, tolerance), **_floors(concepts.size, tolerance)})
 
 
@@ -145,7 +154,8 @@ def value_parity(
     dim: Dim,
     heads: Heads,
     tolerance: Tolerance,
-    gadget: Gadget = "diag",
+    gadget: ParityGadget = "diag",
+    bits: Bits = None,
     seconds: Annotated[float, typer.Option(min=0, help="Search for so long; then a bracket.")] = 60.0,
     as_json: Json = False,
 ) -> None:
@@ -158,7 +168,7 @@ def value_parity(
     from hardness.sq.small_games import value as bracket
     from hardness.sq.tolerance import check_tolerance
 
-    concepts = Parity(dim, heads, gadget).sets
+    concepts = Parity(dim, heads, gadget, bits=bits).sets
     if decimal(check_tolerance(tolerance)) >= IDENTIFIABLE and concepts.size > 1:
         nothing = {"value": None, "lower": None, "upper": None, "status": "exact", "identifiable": False}
         emit(as_json, nothing, [_UNIDENTIFIABLE])
@@ -225,7 +235,8 @@ def play_parity(
     tolerance: Tolerance,
     strategy: Strategy,
     oracle: OracleMode = "window",
-    gadget: Gadget = "diag",
+    gadget: ParityGadget = "diag",
+    bits: Bits = None,
     seed: Seed = None,
     max_queries: MaxQueries = None,
     samples: Samples = None,
@@ -239,7 +250,7 @@ def play_parity(
     from hardness.families.parity import Parity
     from hardness.sq.game import play
 
-    concepts = Parity(dim, heads, gadget).sets
+    concepts = Parity(dim, heads, gadget, bits=bits).sets
     seed = _drawn(seed)
     _announce(concepts, strategy, oracle, tolerance, max_queries, samples)
     options: dict[str, Any] = {"max_queries": max_queries, "samples": samples, "flip": flip}

@@ -11,6 +11,8 @@ from hardness import families
 from hardness.errors import InputError
 from hardness.families import Family, Secret, Teacher
 from hardness.gadgets.coefficients import Gadget
+from hardness.gadgets.levels import level_range
+from hardness.gadgets.sharp import Sharp
 from hardness.io import schemas
 from hardness.io.files import regular
 from hardness.io.texts import shown
@@ -75,7 +77,7 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
 
 def _teacher(family: Family, secret: Secret, scalars: Mapping[str, Any] | None, arrays: Arrays) -> Teacher:
     if scalars is not None:
-        gadget = _gadget(family, scalars, {name: arrays.get(f"gadget.{name}") for name in GADGET})
+        gadget = _gadget(family, scalars, arrays)
         grown = getattr(family, "grown", None)  # of a family whose layer shows more than one gadget
         return gadget if grown is None else grown(gadget, secret)
     try:
@@ -89,21 +91,28 @@ def _teacher(family: Family, secret: Secret, scalars: Mapping[str, Any] | None, 
     return teacher
 
 
-def _gadget(family: Family, scalars: Mapping[str, Any], found: Mapping[str, NDArray[Any] | None]) -> Gadget:
+def _gadget(family: Family, scalars: Mapping[str, Any], arrays: Arrays) -> Gadget:
+    several = scalars["kind"] in ("sharp", "wide")
+    kinds = {**GADGET, "betas": "<f8"} if several else GADGET
+    found = {name: arrays.get(f"gadget.{name}") for name in kinds}
     heads = getattr(found["thresholds"], "size", 0)
-    sizes = {"weights": family.dim, "thresholds": heads, "coefficients": heads, "values": heads + 1}
+    sizes = {"weights": family.dim, "thresholds": heads, "coefficients": heads, "values": heads + 1, "betas": heads}
+    if several:
+        sizes["values"] = getattr(family, "size", 0) + 1
     if family.tokens != 2 or heads < 1 or getattr(family, "heads", None) not in (None, heads):
         raise InputError(f"{heads} heads do not fit the family {family.name}")
-    for name, kind in GADGET.items():
+    for name, kind in kinds.items():
         array = found[name]
         if array is None or array.dtype.str != kind or array.shape != (sizes[name],) or not np.isfinite(array).all():
             raise InputError(f"gadget.{name} must hold {sizes[name]} finite numbers of type {kind}")
     # A number of JSON may be an integer; `schemas.parse` lets none pass that no float holds.
     stated: dict[str, Any] = {**found, **{name: x if name == "kind" else float(x) for name, x in scalars.items()}}
-    gadget = Gadget(**stated)
+    gadget = Sharp(**stated) if several else Gadget(**stated)
     weights = [abs(int(w)) for w in gadget.weights]
     if weights[0] or sum(weights) >= MOST_LEVEL:
         raise InputError("the gadget's numbers are out of range")
-    if not (np.diff(gadget.thresholds) > 0).all():
+    if not (np.diff(gadget.thresholds) >= 0 if several else np.diff(gadget.thresholds) > 0).all():
         raise InputError("the gadget's thresholds must ascend")
+    if isinstance(gadget, Sharp) and level_range(gadget.kind, gadget.weights.tolist()) != (0, len(gadget.values) - 1):
+        raise InputError("the gadget's weights must be 0 or 1, as many 1s as it has bits")
     return gadget

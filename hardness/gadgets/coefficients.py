@@ -263,23 +263,6 @@ def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
     return np.asarray(X[:, :1, 0] * z[:, 1:] if kind == "dot" else np.abs(z[:, 1:]))
 
 
-def size_of(heads: int, kind: Kind) -> int:
-    """s = |S|, the size of the hidden set whose parity so many heads realize exactly: m (diag) or m/2 (dot).
-
-    Raises `InputError` for an unknown gadget, no head, and an odd number of them for dot.
-
-    >>> size_of(4, "diag"), size_of(4, "dot")
-    (4, 2)
-    """
-    if kind not in ("diag", "dot"):
-        raise InputError(f"gadget must be diag or dot, got {kind!r}")
-    if heads < 1:
-        raise InputError(f"heads must be at least 1, got {heads}")
-    if kind == "dot" and heads % 2:
-        raise InputError(f"heads must be even for the dot gadget (m = 2s), got {heads}")
-    return heads if kind == "diag" else heads // 2
-
-
 def saturation_error(gadget: Gadget) -> float:
     """Bound on |G - values| at integer levels: 4 max|c| e^{-β/2}/(1 - e^{-β}) (theory 1.4)."""
     return float(4 * np.abs(gadget.coefficients).max() * np.exp(-gadget.beta / 2) / (1 - np.exp(-gadget.beta)))

@@ -12,7 +12,7 @@ s = m + q - 1 bits: q = m is all at one threshold, q = 1 is one head a bit. Fewe
 """
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import log
@@ -25,6 +25,7 @@ from hardness.errors import InputError
 from hardness.gadgets.coefficients import Gadget
 from hardness.gadgets.levels import bits
 
+METHOD = "theorem 1.5, exact over Q"
 STEEP = 64  # r of the pairs: their coefficients are within 4 % of those of steps
 MOST_HEADS = 32  # beyond, the rationals have a hundred thousand digits
 # r_1, …, r_q of q heads at one threshold. Σ|c| is within 2 % of its least value, which q = 2, 3, 4, … approach as
@@ -65,6 +66,21 @@ class Sharp(Gadget):
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
         """G(level) of levels 0..s, from the table: no softmax, no rounding."""
         return self.values[levels]
+
+    def error(self) -> float:
+        """Largest distance of the softmax layer from the labels, in floating point: over all inputs, as what both say
+        depends on the level and on the tokens' gates only, and one input of each is tried.
+
+        >>> exact([0, 1, 1, 1], heads=2).error() < 1e-14
+        True
+        """
+        s = len(self.values) - 1
+        small = replace(self, weights=np.r_[0, np.ones(s, np.int64)])
+        X = np.ones((2, 2, s + 1, 2, s + 1), np.int8)
+        X[0, ..., 0, 0], X[:, 0, :, 1, 0] = -1, -1
+        X[:, :, :, 1, 1:] = 1 - 2 * np.tri(s + 1, s, -1, np.int8)  # t coordinates differ
+        inputs = X.reshape(-1, 2, s + 1)
+        return float(np.abs(small.layer()(inputs) - small(inputs)).max())
 
 
 class Heads(NamedTuple):
@@ -151,6 +167,12 @@ def residual(heads: int, size: int, balance: bool = False) -> Fraction:
     heads_ = list(zip(r, doubled, c, strict=True))
     found = [sum((x * tanh(y, 2 * t - b) for y, b, x in heads_), Fraction(0)) for t in range(size + 1)]
     return max(abs(g - Fraction((-1) ** t)) for t, g in enumerate(found))
+
+
+def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
+    """Whether the certificate holds, and what it says."""
+    rest = residual(heads, size, balance)
+    return rest == 0, f"theorem 1.5 at {size + 1} levels, residual {rest} over Q"
 
 
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:

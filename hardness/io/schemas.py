@@ -24,7 +24,7 @@ SCALAR = {"type": ["string", "number", "boolean", "null"], "maxLength": 1000}
 SEED = {"type": "integer", "minimum": 0}
 COUNT = {"type": "integer", "minimum": 1}
 HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-GADGET = {"enum": ["diag", "dot"]}
+GADGET = {"enum": ["diag", "dot", "sharp", "wide"]}
 NUMBERS = {"type": "array", "items": {"type": "number"}}
 INTEGERS = {"type": "array", "items": {"type": "integer"}}
 STRUCTURED = ["dim", "heads", "gadget", "A", "C"]
@@ -47,6 +47,8 @@ PUBLIC = _object(
         "heads": COUNT,
         "gadget": GADGET,
         "sharpness": COUNT,
+        "bits": COUNT,
+        "balance": {"type": "boolean"},
         "flip": {"type": "number", "minimum": 0, "exclusiveMaximum": 0.5},
         "modulus": {"type": "integer", "minimum": 2, "maximum": 2**20},
         "levels": {"type": "integer", "minimum": 2, "maximum": 2**20},

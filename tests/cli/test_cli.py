@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from math import comb, log2
 from pathlib import Path
 
 import numpy as np
@@ -62,7 +63,42 @@ def test_generate_rounding_prints_its_error_mass_and_dot_its_size(capsys, tmp_pa
     assert 0 < found["error_mass"] < 1e-3
     assert len(found["secret"]["w"]) == 128
     line = "generate parity --dim 9 --gadget dot --heads 6 --seed 0 --json --out"
-    assert len(json.loads(call(capsys, line, tmp_path / "d")[1])["secret"]["support"]) == 3
+    found = json.loads(call(capsys, line, tmp_path / "d")[1])
+    assert len(found["secret"]["support"]) == found["bits"] == 3
+
+
+@pytest.mark.parametrize("gadget", ["sharp", "wide"])
+@pytest.mark.parametrize(
+    ("options", "bits"), [("", 7), (" --bits 6", 6), (" --balance", 5), (" --balance --bits 4", 4)]
+)
+def test_heads_of_several_sharpnesses_hide_2m_minus_1_bits(capsys, tmp_path, gadget, options, bits):
+    file = tmp_path / "x"
+    line = f"generate parity --dim 10 --heads 4 --gadget {gadget}{options} --seed 0 --json --out"
+    found = json.loads(call(capsys, line, file)[1])
+    assert (found["heads"], found["bits"], len(found["secret"]["support"])) == (4, bits, bits)
+    assert (found["A"], found["C"] == 0) == (0, "balance" in options)
+    assert call(capsys, "verify", file)[0] == 0
+    assert call(capsys, "sample", file, "--count", "300", "--seed", "1", "--out", tmp_path / "e.npz")[0] == 0
+    solved = json.loads(call(capsys, "attack gaussian", tmp_path / "e.npz", "--json")[1])
+    assert solved["secret"] == found["secret"]
+    assert call(capsys, "challenge", file, "--count", "300", "--toy", "--out", tmp_path / "c")[0] == 0
+    (tmp_path / "a.json").write_text(json.dumps(found["secret"]))
+    assert call(capsys, "judge", tmp_path / "c", tmp_path / "a.json")[0] == 0
+
+
+@pytest.mark.parametrize("gadget", ["sharp", "wide"])
+def test_classes_of_sharp_heads_are_counted_by_bits(capsys, tmp_path, gadget):
+    line = f"sq bounds parity --dim 65 --heads 8 --gadget {gadget} --tolerance 0.1 --json"
+    assert json.loads(call(capsys, line)[1])["concepts"] == comb(64, 15)
+    assert json.loads(call(capsys, f"{line} --bits 9")[1])["concepts"] == comb(64, 9)
+    line = f"sq play parity --dim 10 --heads 2 --gadget {gadget} --tolerance 0.1 --strategy characters --seed 0 --json"
+    assert json.loads(call(capsys, line)[1])["concepts"] == comb(9, 3)
+    line = f"sq value parity --dim 5 --heads 2 --gadget {gadget} --tolerance 0.2 --json"
+    assert json.loads(call(capsys, line)[1])["value"] == 3
+    line = f"sq certify parity --dim 17 --heads 4 --gadget {gadget} --bits 6 --tolerance 0.1 --kind bound --out"
+    assert "8008 parities of 6 out of 16 bits" in call(capsys, line, tmp_path / "c")[1]
+    lines = json.loads(call(capsys, f"estimate parity --dim 65 --heads 8 --gadget {gadget} --json")[1])["attacks"]
+    assert lines[0]["log2_time"] == pytest.approx(log2(8 * 0.05**2 * (comb(64, 15) - 1)))
 
 
 @pytest.mark.parametrize(

@@ -28,7 +28,15 @@ GOLDEN = {  # of format 2: since 0.2.0 the secret follows from the parameters to
 }
 
 
-@pytest.mark.parametrize("family", TWO_HEADED, ids=str)
+SEVERAL = [
+    Parity(7, 2, "sharp"),
+    Parity(7, 2, "wide"),
+    Parity(7, 2, "sharp", balance=True),
+    Parity(7, 2, "wide", bits=2),
+]
+
+
+@pytest.mark.parametrize("family", [*TWO_HEADED, *SEVERAL], ids=str)
 def test_round_trip_and_verify(tmp_path, family):
     instance = Instance.generate(family, 0)
     instance.save(tmp_path / "deep" / "x.safetensors")
@@ -117,10 +125,12 @@ def test_large_structured_instances_stay_small(tmp_path):
 
 
 @pytest.mark.parametrize("damage", ["secret", "gadget", "seed"])
-def test_verify_notices_damage(damage):
-    instance = Instance.generate(Parity(7, 3), 0)
+@pytest.mark.parametrize("family", [Parity(7, 3), Parity(7, 2, "sharp"), Parity(7, 2, "wide")], ids=str)
+def test_verify_notices_damage(damage, family):
+    instance = Instance.generate(family, 0)
     if damage == "secret":
-        broken = dataclasses.replace(instance, secret={"support": np.array([1, 2, 3])})
+        moved = np.sort(instance.secret["support"] % 6 + 1)
+        broken = dataclasses.replace(instance, secret={"support": moved})
     elif damage == "gadget":
         weights = np.roll(instance.teacher.weights, 1)
         broken = dataclasses.replace(instance, teacher=dataclasses.replace(instance.teacher, weights=weights))
@@ -144,7 +154,7 @@ def test_foreign_and_truncated_files_are_one_clear_error(tmp_path):
         assert str(tmp_path) in str(error.value)
 
 
-@pytest.mark.parametrize("family", [*TWO_HEADED, Nested(7, 3, 1), Rounding(7, 5, 2)], ids=str)
+@pytest.mark.parametrize("family", [*TWO_HEADED, *SEVERAL, Nested(7, 3, 1), Rounding(7, 5, 2)], ids=str)
 @pytest.mark.parametrize("dim", [8, 2**20, 2**30, 2**40])
 def test_a_header_that_asks_for_more_than_its_arrays_hold_is_refused(tmp_path, family, dim):
     """Before anything of that size is made: 2**40 numbers would be a MemoryError."""
@@ -166,6 +176,23 @@ def test_examples_and_public_hold_neither_secret_nor_seed(family):
         assert name not in json.loads(public)
         assert str(value.tolist()) not in public
     assert "command" not in public
+
+
+@pytest.mark.parametrize(
+    ("change", "words"),
+    [
+        ({"gadget.betas": None}, "betas must hold 3"),
+        ({"gadget.values": np.ones(5)}, "values must hold 6"),
+        ({"gadget.weights": np.array([0, 1, 1, 1, 1, 2, -1, 0])}, "weights must be 0 or 1"),
+        ({"gadget.thresholds": np.array([2.5, 2.5, 2.0])}, "ascend"),
+    ],
+)
+def test_a_file_of_sharp_heads_with_parts_that_do_not_fit_is_refused(tmp_path, change, words):
+    instance = Instance.generate(Parity(8, 3, "sharp"), 0)
+    arrays = {k: v for k, v in {**load(instance.to_bytes()), **change}.items() if v is not None}
+    (tmp_path / "f").write_bytes(save(arrays, {"instance": json.dumps(instance.header())}))
+    with pytest.raises(InputError, match=words):
+        Instance.load(tmp_path / "f")
 
 
 def test_export_holds_the_dense_layer(tmp_path):
