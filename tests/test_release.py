@@ -55,7 +55,7 @@ def test_what_is_imported_is_declared() -> None:
     found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     found |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     used = {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
-    names = {"sklearn": "scikit-learn", "flint": "python-flint", "distributed": "dask"}
+    names = {"sklearn": "scikit-learn", "flint": "python-flint", "markdown_it": "markdown-it-py", "distributed": "dask"}
     tools = {"hardness", "learner", "llvmlite", "mpmath", "markupsafe"}  # ours, and those of what is declared
     missing = {names.get(module, module) for module in used - tools} - declared - optional
     assert {name for name in missing if name.replace("_", "-") not in declared | optional} == set()

@@ -7,12 +7,12 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from hardness.attacks.apply import attack
 
 from hardness.attacks import Outcome
 from hardness.attacks.stream import Stream
 from hardness.challenge import publish
-from hardness.evaluation import online
+from hardness.evaluation.attacking import attack
+from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
@@ -139,14 +139,8 @@ def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
     instance = Instance.generate(NOISY[0], 0)
     data = instance.examples(ROWS, 4)
     flips, rows = noise_of(instance, 4)
-    given = []
-
-    class Keeps:
-        def partial_fit(self, X, Y):
-            given.append(Y[:, 0, 0])
-
-    online.stream(instance, Keeps(), 4, 0, ROWS, independent=True)
-    signs = np.concatenate(given)[rows] * data.Y[rows, 0, 0] > 0
+    given = signed(stream(instance, 4), 4)(0, ROWS).Y[:, 0, 0]
+    signs = given[rows] * data.Y[rows, 0, 0] > 0
     assert not correlated(signs, flips)
 
 

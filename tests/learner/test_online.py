@@ -247,7 +247,7 @@ REFUSED = {
     "l1=-1": "l1 must be",
     "l1=inf": "finite",
     "random_state=1": "follows from the seed",
-    "device=abacus": "abacus",
+    "device=abacus": "device",  # an unknown one, or any at all where torch is not installed
     "l1": "NAME=VALUE",
     "=1": "NAME=VALUE",
     "l1=": "NAME=VALUE",
