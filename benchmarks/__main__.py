@@ -25,7 +25,7 @@ from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.engine.provenance import cpu
 from hardness.io.files import write_text
 from hardness.io.schemas import SUMMARY_VERSION
-from hardness.report.report import PAGE, ROWS, SUMMARY, render, renew_index, way_home, way_to_docs
+from hardness.report.report import PAGE, ROWS, SUMMARY, docs_href, index_href, render, renew_index
 
 HERE = Path(__file__).parent
 TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small", "student", "engine")
@@ -130,8 +130,8 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
         "benchmarks.html",
         room=HERE,
         filters={"duration": duration, "ratio": ratio},
-        home=way_home(folder),
-        docs=way_to_docs(folder),
+        home=index_href(folder),
+        docs=docs_href(folder),
         rows=rows,
         topics=dict.fromkeys(row.topic for row in rows),
         verdict=verdict(rows),

@@ -29,7 +29,7 @@ from hardness.instance import Instance
 from hardness.io import npz, schemas
 from hardness.io.files import read_bounded, write_text
 from hardness.io.schemas import FORMAT_VERSION
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 from hardness.tokens import Signs, TokenStream, pack, unpack
 
 FORMAT = "attention-hardness challenge"
@@ -187,7 +187,7 @@ def judge(folder: Path, answer: Any) -> Verdict:
             )
         right = _commit(header, _canonical_secret(header["public"], answer)) == header["commitment"]
     except (ValueError, TypeError, OverflowError) as error:
-        return Verdict(False, "none", f"not an answer to this challenge: {shown(error)}")
+        return Verdict(False, "none", f"not an answer to this challenge: {sanitize(error)}")
     return Verdict(
         right, "secret", "the secret opens the commitment" if right else "the secret does not open the commitment"
     )

@@ -37,12 +37,12 @@ def missing_extra(package: str, extra: str, purpose: str) -> InputError:
     return InputError(f"{purpose} needs {package}: pip install 'attention-hardness[{extra}]'")
 
 
-class Ended(Exception):
+class TrialEnded(Exception):
     """A trial ended before the lab could judge it: `status`, any but solved, and `reason`, one line.
 
     `detail` is what the solver says of its own work.
 
-    >>> raise Ended("refused", "too few examples")
+    >>> raise TrialEnded("refused", "too few examples")
     Traceback (most recent call last):
     ...
     hardness.errors.Ended: refused: too few examples

@@ -14,8 +14,8 @@ from numpy.typing import NDArray
 from hardness.errors import InputError, missing_extra
 from hardness.io import npz, schemas
 from hardness.io.files import regular, replacing
-from hardness.io.memory import afford
-from hardness.io.texts import shown
+from hardness.io.memory import require_memory
+from hardness.io.texts import sanitize
 from hardness.tokens import Signs
 from hardness.tokens import TokenStream as TokenStream
 from hardness.tokens import Words as Words
@@ -206,18 +206,18 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
             for name, kind in KINDS.items():
                 if not _nested(kinds[name], pa.type_for_alias(kind)):
                     raise InputError(f"{path} holds no lists of lists of {kind} in {name}: make it anew")
-            afford(20.0 * file.metadata.num_rows * shape[0] * shape[1], str(path), "read it in parts")
+            require_memory(20.0 * file.metadata.num_rows * shape[0] * shape[1], str(path), "read it in parts")
             table = file.read(["X", "Y"])
             X, Y = (_entries(table[name].chunks, shape) for name in KINDS)
             return X, Y, meta[b"public"].decode()
     except InputError:
         raise
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or shown(error)}") from error
+        raise InputError(f"cannot read {path}: {error.strerror or sanitize(error)}") from error
     except (ValueError, LookupError, TypeError, NotImplementedError, pa.ArrowException) as error:
         # NotImplementedError is what pyarrow says of an encoding that it does not know.
         raise InputError(
-            f"{path} is not an examples file of `hardness sample` ({shown(error)}): make it anew"
+            f"{path} is not an examples file of `hardness sample` ({sanitize(error)}): make it anew"
         ) from error
 
 

@@ -173,7 +173,7 @@ class Instance:
 
         arrays = {f"secret.{name}": value for name, value in self.secret.items()}
         if isinstance(self.teacher, Gadget):  # what is more than that follows from the secret
-            stored = (f.name for f in fields(self.teacher) if f.name not in (*GADGET_SCALARS, "rungs"))
+            stored = (f.name for f in fields(self.teacher) if f.name not in (*GADGET_SCALARS, "blocks"))
             arrays |= {f"gadget.{name}": getattr(self.teacher, name) for name in stored}
         # One key only: the order of several would differ from run to run.
         header = {"instance": json.dumps(self.header(), sort_keys=True)}
@@ -279,8 +279,8 @@ def every_pair(dim: int) -> NDArray[np.uint64]:
 
 def _arrays(teacher: Teacher) -> dict[str, Any]:
     found = {f.name: getattr(teacher, f.name) for f in fields(teacher)}
-    rungs = found.pop("rungs", ())
-    return found | {f"{i}.{name}": value for i, rung in enumerate(rungs) for name, value in _arrays(rung).items()}
+    blocks = found.pop("blocks", ())
+    return found | {f"{i}.{name}": value for i, block in enumerate(blocks) for name, value in _arrays(block).items()}
 
 
 def _same(first: dict[str, Any], second: dict[str, Any]) -> bool:

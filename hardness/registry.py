@@ -54,7 +54,7 @@ def _is_ours(point: EntryPoint) -> bool:
     return point.dist is not None and point.dist.name == DISTRIBUTION
 
 
-@cache  # a look into every installed distribution, 10 ms and more
+@cache  # reads every installed distribution: 10 ms and more
 def points(kind: str) -> Mapping[str, EntryPoint]:
     """The entry points of one of `GROUPS`, by name, in order, as they were when first asked for."""
     found = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point)))

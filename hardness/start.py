@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, NoReturn
 if TYPE_CHECKING:
     from types import FrameType
 
-PATIENCE = 3.0  # seconds to clean up
+CLEANUP_SECONDS = 3.0  # seconds to clean up
 
 
 def _leave(*_: object) -> NoReturn:
@@ -29,7 +29,7 @@ def _stop(signum: int, frame: "FrameType | None") -> NoReturn:
 
     signal.signal(signal.SIGINT, _end)
     os.write(2, b"interrupted\n")
-    last = Timer(PATIENCE, _end)
+    last = Timer(CLEANUP_SECONDS, _end)
     last.daemon = True
     last.start()
     raise KeyboardInterrupt

@@ -65,7 +65,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, to
     if theta.size > DENSE and residual < 0.02:
         theta, residual, more = varpro.descend(X, Y, theta, until=1e-10, iterations=iterations)
         evaluations += more
-    # Far from a solution a Levenberg–Marquardt step is dear and leads into the same local minimum.
+    # Far from a solution a Levenberg–Marquardt step is expensive and leads into the same local minimum.
     steps = iterations if residual < 0.02 and theta.size <= DENSE else 0
     end = varpro.fit(X, Y, theta, iterations=steps, tolerance=tolerance)
     exhausted = evaluations >= iterations or (steps > 0 and len(end.history) > steps)

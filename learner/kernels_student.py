@@ -32,7 +32,7 @@ from hardness.kernels.single import (
 from learner.student_dense import BETA1, BETA2, EPSILON
 
 ACROSS = 64  # examples side by side, at most: four vectors, as many as a tile of a product has
-WIDEST = 192  # columns of a block
+BLOCK_COLUMNS = 192  # columns of a block
 
 
 class Shape(NamedTuple):
@@ -236,7 +236,7 @@ def blocks_of(heads: int, dim: int) -> tuple[int, int]:
     >>> blocks_of(16, 16), blocks_of(5, 12), blocks_of(16, 24)
     ((8, 128), (5, 64), (8, 192))
     """
-    fitting = [h for h in range(1, heads + 1) if heads % h == 0 and (h == 1 or h * dim <= WIDEST)]
+    fitting = [h for h in range(1, heads + 1) if heads % h == 0 and (h == 1 or h * dim <= BLOCK_COLUMNS)]
     group = min(fitting, key=lambda h: (-(-h * dim // LANES) / h, -h))
     return group, _vectors(group * dim)
 

@@ -13,7 +13,7 @@ Array = NDArray[np.float64]
 DENSE = 6000  # entries of Θ up to which the normal matrix is formed: 300 MB, ten seconds a step
 Block = tuple[Array, Array]
 QUICK = 10_000  # examples on which a fit is asked whether noise is what it leaves
-ROWS = 20_000  # examples on which the dearest head is chosen
+ROWS = 20_000  # examples on which the most costly head is chosen
 
 
 def counting_floor(heads: int, tokens: int, dim: int) -> int:

@@ -225,7 +225,7 @@ def test_06_a_torn_store_is_one_sentence_and_a_torn_journal_resumes(tmp_path: Pa
 def test_08_a_second_run_does_nothing(
     tmp_path: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    task = catalog.get("stress").guest(True, "sgd")[0]
+    task = catalog.get("stress").user_learner_tasks(True, "sgd")[0]
     study = replace(catalog.get("stress"), tasks=lambda quick: [task])
     monkeypatch.setitem(catalog.STUDIES, "stress", study)
     with Store(tmp_path / "rows.db", {"study": "stress", "seed": 0, "quick": False}) as store:

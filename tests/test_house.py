@@ -1,4 +1,4 @@
-"""The rules of the house, checked on the tree itself."""
+"""The rules of docs/architecture.md, checked on the tree itself."""
 
 import ast
 import re

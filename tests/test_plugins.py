@@ -205,7 +205,7 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
         assert all("half" in line and "written" not in line for line in err.splitlines())
         assert len(json.loads(out)[key]) > 3
         assert json.loads(out)["broken"]
-    assert json.loads(made[1])["family"] == "parity"  # a name of the house stays the house's
+    assert json.loads(made[1])["family"] == "parity"  # a built-in name stays built in
 
 
 @pytest.mark.slow  # nine commands: 7 s of CPU; the tutorials show each by default

@@ -1,4 +1,4 @@
-"""What griffe needs to know of the house's docstrings: they are Markdown in which examples stand without a fence."""
+"""What griffe needs to know of the lab's docstrings: they are Markdown in which examples stand without a fence."""
 
 import re
 

@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.bkw_plan import FAR, MOST, bias_of, plan, streamed
+from hardness.attacks.bkw_plan import LOG2_ROWS_HELD, LOG2_ROWS_SEARCHED, bias_of, plan, streamed
 from hardness.attacks.bkw_solve import FULL_TURN, KEPT, angles, back
 from hardness.attacks.equations import Equations, extract, secret
 from hardness.attacks.finish import finish
@@ -85,7 +85,7 @@ def _attack(
     start: float,
 ) -> Outcome:
     n, q, p = known.n, known.q, known.p
-    most = MOST if budget is None else min(MOST, log2(max(budget, 1)))
+    most = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
 
     def ended(status: str, used: int, **detail: Any) -> Outcome:
         return Outcome(status, None, used, perf_counter() - start, detail)
@@ -135,8 +135,10 @@ def _out_of_reach(n: int, bias: float, level: int, available: float, most: float
     for need in np.arange(ceil(2 * available) / 2, most + 0.5, 0.5) if available < most else ():
         if plan(n, bias, level, float(need), most) is not None:
             return f"out of reach: a plan needs 2^{need:.1f} informative rows, here are 2^{available:.1f}"
-    wanted = plan(n, bias, level, FAR, FAR, 2**30)
+    wanted = plan(n, bias, level, LOG2_ROWS_SEARCHED, LOG2_ROWS_SEARCHED, 2**30)
     figure = (
-        f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows" if wanted else f"no plan holds under 2^{FAR:.0f} rows"
+        f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows"
+        if wanted
+        else f"no plan holds under 2^{LOG2_ROWS_SEARCHED:.0f} rows"
     )
     return f"out of reach: {figure} at a time, 2^{most:.0f} may be held"

@@ -9,8 +9,8 @@ import numpy as np
 
 from hardness.gadgets.modular import preimages
 
-FAR = 60.0  # log2 of rows, as far as one may look
-MOST = 24.0  # log2 of the rows held at a time, about a gigabyte
+LOG2_ROWS_SEARCHED = 60.0  # log2 of rows, as far as one may look
+LOG2_ROWS_HELD = 24.0  # log2 of the rows held at a time, about a gigabyte
 CELLS = 2**24  # of the grid's table, 128 MB
 SIGNAL, SCORE = 20.0, 6.5  # standard deviations: of the right angles, and of the grid's nearest cell
 STEPS = 8
@@ -80,7 +80,13 @@ def grid_loss(g: int) -> float:
 
 
 def plan(
-    n: int, bias: float, level: int, available: float, most: float = MOST, cells: int = CELLS, margin: float = 1.0
+    n: int,
+    bias: float,
+    level: int,
+    available: float,
+    most: float = LOG2_ROWS_HELD,
+    cells: int = CELLS,
+    margin: float = 1.0,
 ) -> Plan | None:
     """The cheapest plan for n coordinates of `level` from 2^`available` rows, never holding more than 2^`most`.
 
@@ -103,7 +109,7 @@ def plan(
     return best
 
 
-def streamed(n: int, bias: float, level: int, most: float = MOST, margin: float = 1.0) -> Plan | None:
+def streamed(n: int, bias: float, level: int, most: float = LOG2_ROWS_HELD, margin: float = 1.0) -> Plan | None:
     """The cheapest plan where examples come from a stream: rows that vanish on b coordinates, one of 2^b, leave n - b.
 
     A row chosen so costs 2^b draws and no bias, where a difference would square it.
@@ -113,7 +119,7 @@ def streamed(n: int, bias: float, level: int, most: float = MOST, margin: float 
     """
     best: Plan | None = None
     for b in range(min(MOST_VANISH, n - 1) + 1):
-        found = plan(n - b, bias, level, FAR, most, margin=margin)
+        found = plan(n - b, bias, level, LOG2_ROWS_SEARCHED, most, margin=margin)
         if found is None:
             continue
         drawn = 2 ** (found.rows[0] + 1 + b) * PER_EXAMPLE

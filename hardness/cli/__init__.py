@@ -10,9 +10,9 @@ from typer.exceptions import TyperException
 from hardness.cli import attack, certify, cite, instances, learn, sq, study, sweep
 from hardness.cli.common import emit
 from hardness.errors import InputError
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 
-LONGEST = 1500  # characters of an error: a file's name may have as many as it likes
+ERROR_CHARACTERS = 1500  # characters of an error: a file's name may have as many as it likes
 
 app = typer.Typer(
     name="hardness",
@@ -70,5 +70,5 @@ def run(arguments: list[str]) -> int:
 
 
 def _refuse(message: str) -> int:
-    print(f"error: {shown(' '.join(message.split()), LONGEST)}", file=sys.stderr)
+    print(f"error: {sanitize(' '.join(message.split()), ERROR_CHARACTERS)}", file=sys.stderr)
     return 2

@@ -1,4 +1,4 @@
-"""The command `sq certify`: statements about statistical queries with proofs that a stranger can check."""
+"""The command `sq certify`: statements about statistical queries with proofs that anyone can check."""
 
 from pathlib import Path
 from typing import Annotated, Literal

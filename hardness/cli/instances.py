@@ -94,7 +94,7 @@ def _data(instance: Any) -> dict[str, str]:
     found = {"X": f"int8 (n, {k}, {d}): of every example {k} tokens of {d} signs, +1 or -1"}
     if not isinstance(teacher, Gadget):
         return found | {"Y": f"float64 (n, {k}, {d}): the layer's outputs; every row tells of every column"}
-    shown = len(getattr(teacher, "rungs", ()))
+    shown = len(getattr(teacher, "blocks", ()))
     columns = "column 0 (the task) and as many more as there are intermediate values" if shown else "column 0"
     low, high = float((teacher.values - teacher.offset).min()), float((teacher.values - teacher.offset).max())
     return found | {

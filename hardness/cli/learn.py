@@ -9,7 +9,7 @@ import typer
 
 from hardness.cli.common import Json, Seed, emit, first_line, listed
 from hardness.errors import InputError
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 
 Name = Annotated[str, typer.Argument(help="A name of `hardness learners`, or package.module:Class.")]
 File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
@@ -50,7 +50,7 @@ def settings(words: Iterable[str]) -> dict[str, int | float | bool | str | None]
     for word in words:
         name, equals, value = word.partition("=")
         if not (name.isidentifier() and equals and value):
-            raise InputError(f"--set takes NAME=VALUE, got {shown(repr(word), 80)}")
+            raise InputError(f"--set takes NAME=VALUE, got {sanitize(repr(word), 80)}")
         if name in found:
             raise InputError(f"--set gives {name} twice; give it once")
         found[name] = _value(name, value)
@@ -65,7 +65,7 @@ def _value(name: str, text: str) -> int | float | bool | str | None:
     except ValueError:
         return text
     if not isfinite(number):
-        raise InputError(f"--set {name} must be finite, got {shown(text, 60)}")
+        raise InputError(f"--set {name} must be finite, got {sanitize(text, 60)}")
     return int(text) if text.lstrip("+-").isdecimal() else number
 
 

@@ -178,7 +178,7 @@ class OfFileOrFamily(TyperCommand, ABC):
 
 
 def _families() -> list[str]:
-    from hardness import registry  # a look at what is installed is dear: not before it is needed
+    from hardness import registry  # to list what is installed is slow: not before it is needed
 
     return registry.names("family")
 

@@ -268,12 +268,12 @@ def _announce(
     concepts: "Concepts", strategy: str, oracle: str, tolerance: float, limit: int | None, samples: int | None = None
 ) -> None:
     """Say on stderr what a long game will take; refuse one whose memory is not there."""
-    from hardness.io.memory import afford
+    from hardness.io.memory import require_memory
     from hardness.sq.game import cost
     from hardness.sq.tolerance import check_tolerance
 
     predicted = cost(concepts, strategy, oracle, check_tolerance(tolerance), max_queries=limit, samples=samples)
-    afford(predicted.memory, concepts.label)
+    require_memory(predicted.memory, concepts.label)
     if predicted.seconds > 10:
         talk(f"predicted: about {predicted.seconds:,.0f} s and {predicted.memory / 2**20:,.0f} MiB")
 

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from hardness.engine.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
-Guest = Annotated[
+Added = Annotated[
     list[str] | None,
     typer.Option(help="One more on the grid, as module:Name, in its own process; may be repeated."),
 ]
@@ -63,8 +63,8 @@ def run(
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.")] = None,
     scheduler: Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
     shard: Annotated[str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.")] = None,
-    learner: Guest = None,
-    attack: Guest = None,
+    learner: Added = None,
+    attack: Added = None,
     strategy: Annotated[
         list[str] | None,
         typer.Option(help="One more on the grid, as module:Name, in the lab's own process; may be repeated."),
@@ -90,8 +90,8 @@ def run(
     from hardness.studies import catalog
 
     study = catalog.get(name)
-    guests = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
-    tasks = grid(study, quick, guests, family or [], only.split(",") if only else [])
+    added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
+    tasks = grid(study, quick, added, family or [], only.split(",") if only else [])
     chosen = _part(tasks, shard)
     if dry_run:
         _forecast(study, chosen, workers, as_json)

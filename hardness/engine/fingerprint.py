@@ -12,7 +12,7 @@ from hardness import registry
 
 
 def fingerprint(kind: str, name: str) -> str | None:
-    """Digest of the source of a plug-in; None for what belongs to the house, whose rows carry its version.
+    """Digest of the source of a plug-in; None for what is built in, whose rows carry the version.
 
     It covers the module that defines the plug-in and what that imports, directly or not, of its own package; of a
     single file outside of site-packages, the files beside it. Nothing is run.

@@ -10,7 +10,7 @@ import numpy as np
 from hardness.engine.store import Row
 from hardness.engine.task import Task, canonical
 
-LEAST = 1e-3  # seconds; shorter trials are not told apart
+SHORTEST_SECONDS = 1e-3  # seconds; shorter trials are not told apart
 Numbers = dict[str, float]
 
 
@@ -29,7 +29,7 @@ def learned(rows: Iterable[Row], otherwise: Callable[[Task], float]) -> Callable
     series: dict[str, list[tuple[Numbers, float]]] = defaultdict(list)
     for row in rows:
         if row.outcome:
-            seconds = max(row.outcome.seconds, LEAST)
+            seconds = max(row.outcome.seconds, SHORTEST_SECONDS)
             cells[_cell(row.task)].append(seconds)
             series[_series(row.task)].append((_numbers(row.task), seconds))
     laws = {name: _law(points) for name, points in series.items() if len(points) >= 3}

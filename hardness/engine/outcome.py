@@ -6,11 +6,11 @@ from dataclasses import dataclass, field, replace
 from typing import Any
 
 from hardness.engine.task import Task, canonical
-from hardness.errors import Ended as Ended
 from hardness.errors import InputError
+from hardness.errors import TrialEnded as TrialEnded
 from hardness.errors import one_line as one_line
 from hardness.io.schemas import STATUSES as STATUSES
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 
 CRASHED = ("error", "killed")  # nothing that was measured
 # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
@@ -36,7 +36,7 @@ class Outcome:
 
     def __post_init__(self) -> None:
         if self.status not in STATUSES:
-            raise InputError(f"a trial ends as one of {', '.join(STATUSES)}, got {shown(self.status, 60)}")
+            raise InputError(f"a trial ends as one of {', '.join(STATUSES)}, got {sanitize(self.status, 60)}")
         canonical((self.cost, self.detail, self.seconds))
 
 
@@ -55,15 +55,15 @@ class Row:
 def outcome_of(error: BaseException, guard: float) -> Outcome:
     """The outcome of a trial that raised `error` under a guard of `guard` seconds.
 
-    >>> outcome_of(MemoryError(), 60).status, outcome_of(Ended("refused", "too few examples"), 60).detail
+    >>> outcome_of(MemoryError(), 60).status, outcome_of(TrialEnded("refused", "too few examples"), 60).detail
     ('killed', {'reason': 'too few examples'})
     """
     status, reason = "error", one_line(error)
-    if isinstance(error, Ended):
+    if isinstance(error, TrialEnded):
         try:
             return Outcome(error.status, detail={**error.detail, "reason": error.reason})
         except ValueError as bad:  # InputError, or an integer too long to be shown
-            reason = f"{bad}; it ended as {shown(error.status, 60)}: {error.reason}"
+            reason = f"{bad}; it ended as {sanitize(error.status, 60)}: {error.reason}"
     elif isinstance(error, TimeoutError):
         status, reason = "timeout", f"over {guard:g} s"
     elif isinstance(error, MemoryError):
@@ -85,7 +85,7 @@ def run_trial(trial: Trial, task: Task, root: int, guard: float) -> Outcome:
     try:
         outcome = trial(task, root, guard)
         if not isinstance(outcome, Outcome):
-            raise TypeError(f"a trial returns an Outcome, got {shown(type(outcome))}")
+            raise TypeError(f"a trial returns an Outcome, got {sanitize(type(outcome))}")
     except Exception as error:
         outcome = outcome_of(error, guard)
     return replace(outcome, seconds=outcome.seconds or time.perf_counter() - begin)

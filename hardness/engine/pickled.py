@@ -19,13 +19,13 @@ from hardness.errors import InputError, missing_extra
 PREFIX = "carried_"
 
 
-def named(thing: Any) -> tuple[str, str | None]:
+def importable_name(thing: Any) -> tuple[str, str | None]:
     """A name by which every process finds `thing`, and its fingerprint if it has no file; a name is itself.
 
     What cannot be imported is provided to them (`hardness.registry.provide`). Raises `InputError` for a thing that is
     neither a name nor a function or class.
 
-    >>> named("sign-batch"), named(Path)
+    >>> importable_name("sign-batch"), importable_name(Path)
     (('sign-batch', None), ('pathlib:Path', None))
     """
     if isinstance(thing, str):
@@ -43,7 +43,7 @@ def named(thing: Any) -> tuple[str, str | None]:
     return found, fingerprint(thing)
 
 
-def carry(kind: str, name: str) -> None:
+def pickle_by_value(kind: str, name: str) -> None:
     """Provide to other machines what ``module:Name`` stands for, unless its module is installed there as here.
 
     The module of a user's working directory travels by value, with what it imports of the same folder.

@@ -12,7 +12,7 @@ from hardness.errors import InputError, unknown
 from hardness.evaluation.adapters import is_streamed
 
 SOLVERS = ("learner", "attack", "strategy")
-OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are named by the house and run in its own process
+OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are built in
 
 
 def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None) -> list[Task]:
@@ -52,13 +52,13 @@ def solver_of(task: Task) -> str | None:
 def chosen(
     study: Study,
     quick: bool,
-    guests: Mapping[str, Sequence[str]] | None = None,
+    added: Mapping[str, Sequence[str]] | None = None,
     kept: Sequence[str] = (),
     only: Sequence[str] = (),
 ) -> list[Task]:
-    """The grid of a study, with guests, and of it the families `kept` and the solvers `only`; stamped.
+    """The grid of a study, with what is added, and of it the families `kept` and the solvers `only`; stamped.
 
-    `guests` are names by kind (learner, attack, strategy): each takes the place of its kind in copies of the grid's
+    `added` are names by kind (learner, attack, strategy): each takes the place of its kind in copies of the grid's
     trials. A family that is not on the grid takes the place of those that are, with the parameters of its own example.
     Raises `InputError` for what the study has no place for.
 
@@ -67,8 +67,8 @@ def chosen(
     3
     """
     grid = study.tasks(quick)
-    tasks = grid + [task for kind, names in (guests or {}).items() for name in names
-                    for task in _guest(study, grid, quick, kind, name)]  # fmt: skip
+    tasks = grid + [task for kind, names in (added or {}).items() for name in names
+                    for task in _added_tasks(study, grid, quick, kind, name)]  # fmt: skip
     if kept:
         tasks = [task for name in kept for task in _on_family(tasks, name)]
     if only:
@@ -80,7 +80,7 @@ def chosen(
     return stamped({task.identity: task for task in tasks}.values(), study=study)
 
 
-def _guest(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
+def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
     """What one more learner, attack or strategy adds: the trials of its kind, each once, with its name in them."""
     here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
     if any(task.solver[kind] == name for task in here):
@@ -90,8 +90,8 @@ def _guest(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str
     if kind == "strategy" and ":" in name:
         registry.get(kind, name)
     online = kind != "strategy" and kind == "learner" and is_streamed(name)
-    if kind == "learner" and study.guest is not None:
-        return study.guest(quick, name)
+    if kind == "learner" and study.user_learner_tasks is not None:
+        return study.user_learner_tasks(quick, name)
     if kind == "learner" and not online:
         here = [task for task in here if task.solver["kind"] not in ("learner", "wall")]
     added: dict[str, Task] = {}

@@ -1,4 +1,4 @@
-"""What of a store can be trusted: every row is read as a stranger's, and what is damaged is left out and counted.
+"""What of a store can be trusted: every row is checked, and what is damaged is left out and counted.
 
 A task is its own checksum: its identity is the SHA-256 of its text. Of a trial the types and the status are checked.
 """
@@ -13,7 +13,7 @@ from typing import Any
 from hardness.errors import InputError
 from hardness.io import schemas
 from hardness.io.schemas import finite
-from hardness.io.texts import fits, shown
+from hardness.io.texts import is_sanitized, sanitize
 
 COLUMNS = {
     "meta": ("key", "value"),
@@ -93,7 +93,11 @@ def _checked(table: str, row: Sequence[Any], planned: set[bytes], known: set[int
         texts = [value.decode() if isinstance(value, bytes) and name != "identity" else value
                  for name, value in zip(COLUMNS[table], row, strict=True)]  # fmt: skip
         if table == "plan":
-            good = type(texts[0]) is int and hashlib.sha256(texts[2].encode()).digest() == texts[1] and fits(texts[2])
+            good = (
+                type(texts[0]) is int
+                and hashlib.sha256(texts[2].encode()).digest() == texts[1]
+                and is_sanitized(texts[2])
+            )
             schemas.check("task", schemas.parse(texts[2], "a task"), "a task")
         elif table == "provenance":
             good = type(texts[0]) is int and isinstance(schemas.parse(texts[1], "a note"), dict)
@@ -144,7 +148,7 @@ def readable(path: Path, tables: str) -> tuple[sqlite3.Connection, int]:
             _, lost = examine(db, clean)
     except (InputError, sqlite3.Error) as error:
         clean.close()
-        raise InputError(f"{path} is damaged or not a store ({shown(error)}); move it away and run again") from error
+        raise InputError(f"{path} is damaged or not a store ({sanitize(error)}); move it away and run again") from error
     with suppress(sqlite3.Error):
         clean.execute("PRAGMA query_only = ON")
     return clean, lost

@@ -11,7 +11,7 @@ from hardness import registry
 from hardness.engine.guards import Interrupted as Interrupted
 from hardness.engine.guards import signals
 from hardness.engine.outcome import Outcome, Trial, outcome_of, run_trial
-from hardness.engine.pickled import carry, check_main
+from hardness.engine.pickled import check_main, pickle_by_value
 from hardness.engine.progress import Progress
 from hardness.engine.provenance import provenance
 from hardness.engine.store import Store
@@ -159,7 +159,7 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
         raise InputError(f"no Dask scheduler at {address}: {error}") from error
     with client:
         for kind, name in {named for task in tasks for named in named_in(task)}:
-            carry(kind, name)
+            pickle_by_value(kind, name)
         waiting, running, carried = iter(tasks), {}, registry.pickled()
 
         def submit(task: Task) -> Any:

@@ -9,14 +9,14 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from hardness.engine import recovery as salvage
+from hardness.engine import recovery
 from hardness.engine.outcome import CRASHED, STATUSES, Outcome
 from hardness.engine.outcome import Row as Row
 from hardness.engine.task import Task, canonical
-from hardness.engine.transactions import PATIENCE, write_ahead, writing
+from hardness.engine.transactions import LOCK_WAIT_SECONDS, transaction, write_ahead
 from hardness.errors import InputError
 from hardness.io.files import regular, replacing
-from hardness.io.texts import entry, parsed, printed, shown
+from hardness.io.texts import load_sanitized, require_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 2
@@ -59,17 +59,17 @@ class Store:
             if about is None and not (path.exists() and path.stat().st_size):
                 raise InputError(f"{path} does not exist or is empty; run the study first")
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=PATIENCE)
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_WAIT_SECONDS)
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"cannot open {path}: {error}; name another --out") from error
         try:
             self._open(about)
         except sqlite3.OperationalError as error:
             self._db.close()
-            raise InputError(f"cannot open {path}: {shown(error)}") from error
+            raise InputError(f"cannot open {path}: {sanitize(error)}") from error
         except sqlite3.DatabaseError as error:
             self._db.close()
-            self._salvage(about, str(error))
+            self._recover(about, str(error))
         except BaseException:
             self._db.close()
             raise
@@ -100,8 +100,8 @@ class Store:
             raise sqlite3.DatabaseError(check.replace("\n", " "))
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
         try:
-            self.about, lost = salvage.examine(self._db)
-            self._set_apart()
+            self.about, lost = recovery.examine(self._db)
+            self._split_commands()
         except InputError as error:
             raise InputError(f"{self.path}: {error}; move it away and run again") from error
         finally:
@@ -111,22 +111,24 @@ class Store:
         if about is not None and self.about != json.loads(canonical(about)):
             raise InputError(f"{self.path} holds {_describe(self.about)}, not {_describe(about)}; name another --out")
 
-    def _salvage(self, about: Mapping[str, Any] | None, reason: str) -> None:
+    def _recover(self, about: Mapping[str, Any] | None, reason: str) -> None:
         """Go on with a clean copy of what can be read, or refuse to write to what is damaged."""
         if about is not None:
-            raise InputError(f"{self.path} is damaged ({shown(reason)}); `hardness study repair` writes a clean copy")
-        self._db, self.lost = salvage.readable(self.path, TABLES)
+            raise InputError(
+                f"{self.path} is damaged ({sanitize(reason)}); `hardness study repair` writes a clean copy"
+            )
+        self._db, self.lost = recovery.readable(self.path, TABLES)
         self.about = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta")}
-        self._set_apart()
+        self._split_commands()
         self.note = (
-            f"{self.path} is damaged ({shown(reason)}): {self.lost} rows are left out; "
+            f"{self.path} is damaged ({sanitize(reason)}): {self.lost} rows are left out; "
             f"`hardness study repair {self.path.parent} --out F.db` writes a clean copy"
         )
 
-    def _set_apart(self) -> None:
+    def _split_commands(self) -> None:
         """Take out of `about` what may differ between two stores of the same rows."""
         found = self.about.pop(COMMANDS, [])
-        self.commands = [shown(text) for text in found if isinstance(text, str)] if isinstance(found, list) else []
+        self.commands = [sanitize(text) for text in found if isinstance(text, str)] if isinstance(found, list) else []
 
     def _tables(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -152,14 +154,14 @@ class Store:
         """Note command lines that make rows of this store; what is noted already stays where it is."""
         known = list(dict.fromkeys([*self.commands, *commands]))
         if known != self.commands:
-            with writing(self._db, self.path):
+            with transaction(self._db, self.path):
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (COMMANDS, canonical(known)))
             self.commands = known
 
     def plan(self, tasks: Iterable[Task]) -> None:
         """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
-        rows = ((bytes.fromhex(task.identity), printed(task.text)) for task in tasks)
-        with writing(self._db, self.path):
+        rows = ((bytes.fromhex(task.identity), require_sanitized(task.text)) for task in tasks)
+        with transaction(self._db, self.path):
             self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
 
     def supersede(self, tasks: Iterable[Task]) -> int:
@@ -167,15 +169,15 @@ class Store:
         now = {task.question: task.identity for task in tasks if task.plugins}
         found = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
         old = [(bytes.fromhex(t.identity),) for t in found if now.get(t.question, t.identity) != t.identity]
-        with writing(self._db, self.path):
+        with transaction(self._db, self.path):
             forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
             self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
         return max(forgotten, 0)
 
     def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
         """Record a finished trial in one transaction; a task that has one keeps it."""
-        text, detail = canonical(entry(provenance)), canonical(entry(outcome.detail))
-        with writing(self._db, self.path):
+        text, detail = canonical(sanitize_json(provenance)), canonical(sanitize_json(outcome.detail))
+        with transaction(self._db, self.path):
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
             self._db.execute(
                 "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
@@ -192,7 +194,7 @@ class Store:
     def retry(self, tasks: Iterable[Task]) -> int:
         """Forget the trials of `tasks` that ended as one of `CRASHED`, so that they run again; returns how many."""
         rows = [(bytes.fromhex(task.identity), *CRASHED) for task in tasks]
-        with writing(self._db, self.path):
+        with transaction(self._db, self.path):
             return self._db.executemany("DELETE FROM trials WHERE identity = ? AND status IN (?, ?)", rows).rowcount
 
     def done(self) -> set[str]:
@@ -210,7 +212,7 @@ class Store:
 
     def rows(self) -> Iterator[Row]:
         """All planned tasks in order, run or not."""
-        notes = {id_: parsed(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")}
+        notes = {id_: load_sanitized(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")}
         columns = "task, status, cost, detail, seconds, provenance"
         query = f"SELECT {columns} FROM plan LEFT JOIN trials USING (identity) ORDER BY position"
         for text, status, cost, detail, seconds, note in self._db.execute(query):
@@ -219,7 +221,7 @@ class Store:
             if status is None:
                 yield Row(task)
             else:
-                yield Row(task, Outcome(status, cost, parsed(detail), seconds), notes[note])
+                yield Row(task, Outcome(status, cost, load_sanitized(detail), seconds), notes[note])
 
 
 def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None = None) -> dict[str, int]:

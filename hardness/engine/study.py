@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 class Study:
     """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds.
 
-    `guest(quick, learner)` lists what a learner of the user's own, ``package.module:Class``, adds to the grid.
+    `user_learner_tasks(quick, learner)` lists what a learner of the user, ``package.module:Class``, adds to the grid.
     `trial(task, root, guard)` runs one. `content(rows)`, or ``package.module:content``, which is imported only when a
     page is written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
     them (`hardness.report`). `page(store, folder)` writes a page by other means and returns its headline. `role` is
@@ -33,7 +33,7 @@ class Study:
     trial: Callable[[Task, int, float], Outcome]
     page: Callable[[Store, Path], str] | None = None
     guard: float = 120.0
-    guest: Callable[[bool, str], list[Task]] | None = None
+    user_learner_tasks: Callable[[bool, str], list[Task]] | None = None
     role: str = "measured"
     content: "Callable[[Sequence[Row]], Content] | str | None" = None
     template: Path | None = None

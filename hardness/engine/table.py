@@ -9,7 +9,7 @@ from typing import Any
 from hardness.engine.outcome import Row
 from hardness.errors import InputError, missing_extra
 from hardness.io.files import replacing
-from hardness.io.texts import cell, entry, shown
+from hardness.io.texts import csv_safe, sanitize, sanitize_json
 
 
 def flat(row: Row, timing: bool = True) -> dict[str, Any]:
@@ -50,8 +50,8 @@ def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) ->
     if out.suffix == ".csv":
         with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
-            writer.writerow({name: cell(name) for name in names})
-            writer.writerows({name: cell(value) for name, value in flat(row, timing).items()} for row in rows())
+            writer.writerow({name: csv_safe(name) for name in names})
+            writer.writerows({name: csv_safe(value) for name, value in flat(row, timing).items()} for row in rows())
         return count
     try:
         import pyarrow as pa
@@ -62,8 +62,9 @@ def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) ->
     with replacing(out) as temporary:
         try:
             pq.write_table(
-                pa.table({str(entry(name)): [entry(row.get(name)) for row in table] for name in names}), temporary
+                pa.table({str(sanitize_json(name)): [sanitize_json(row.get(name)) for row in table] for name in names}),
+                temporary,
             )
         except pa.ArrowException as error:
-            raise InputError(f"the rows make no table for Parquet ({shown(error)}); export a .csv") from error
+            raise InputError(f"the rows make no table for Parquet ({sanitize(error)}); export a .csv") from error
     return count

@@ -8,7 +8,7 @@ from pathlib import Path
 
 from hardness.errors import InputError
 
-PATIENCE = 30.0  # seconds to wait for another writer
+LOCK_WAIT_SECONDS = 30.0  # seconds to wait for another writer
 
 
 def write_ahead(db: sqlite3.Connection) -> None:
@@ -16,7 +16,7 @@ def write_ahead(db: sqlite3.Connection) -> None:
 
     >>> write_ahead(sqlite3.connect(":memory:"))
     """
-    deadline = time.monotonic() + PATIENCE
+    deadline = time.monotonic() + LOCK_WAIT_SECONDS
     while True:
         try:
             db.execute("PRAGMA journal_mode = WAL")
@@ -28,11 +28,11 @@ def write_ahead(db: sqlite3.Connection) -> None:
 
 
 @contextmanager
-def writing(db: sqlite3.Connection, path: Path) -> Iterator[None]:
+def transaction(db: sqlite3.Connection, path: Path) -> Iterator[None]:
     """One transaction, whole or not at all. Raises `InputError` for a full disk or a busy writer.
 
     >>> db = sqlite3.connect(":memory:", isolation_level=None)
-    >>> with writing(db, Path("rows.db")):
+    >>> with transaction(db, Path("rows.db")):
     ...     _ = db.execute("INSERT INTO trials VALUES (1)")
     Traceback (most recent call last):
     ...

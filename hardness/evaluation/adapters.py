@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.errors import Ended, InputError, unknown
+from hardness.errors import InputError, TrialEnded, unknown
 from hardness.io.schemas import finite
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 
 PLAIN = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
 PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}}
@@ -47,7 +47,7 @@ def make(
         if place in ("random_state", "seed"):
             raise InputError(f"{name} is no option: it follows from the seed of the run")
         if place not in parameters:
-            raise unknown(f"option of {cls.__name__}", shown(name, 60), parameters.keys() - {"random_state", "seed"})
+            raise unknown(f"option of {cls.__name__}", sanitize(name, 60), parameters.keys() - {"random_state", "seed"})
         if place in given or (place == "heads" and heads is not None):
             raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
         given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
@@ -68,7 +68,7 @@ def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:
     if type(value) in kinds or (type(value) is int and float in kinds):
         return value
     wanted = " or ".join("none" if kind is NoneType else PLAIN[kind] for kind in kinds)
-    raise InputError(f"{what} must be {wanted}, got {shown(str(value), 60)}")
+    raise InputError(f"{what} must be {wanted}, got {sanitize(str(value), 60)}")
 
 
 def plain(value: Any) -> Any:
@@ -102,17 +102,17 @@ class LearnerAdapter:
         self.learner = make(kind, heads, seed % 2**32, options, known) if isinstance(kind, type) else kind
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
-        """Learn from X and Y, (n, k, d). Raises `Ended` (refused) for bad input."""
+        """Learn from X and Y, (n, k, d). Raises `TrialEnded` (refused) for bad input."""
         try:
             (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
         except InputError as error:
-            raise Ended("refused", str(error), kind="InputError") from error
+            raise TrialEnded("refused", str(error), kind="InputError") from error
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Predictions (n, k, d) for X. Raises `Ended` (refused) for anything but an array of that shape."""
+        """Predictions (n, k, d) for X. Raises `TrialEnded` (refused) for anything but an array of that shape."""
         predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
         if predicted.shape != X.shape:
-            raise Ended("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
+            raise TrialEnded("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
         return predicted
 
     def report(self) -> dict[str, Any]:
@@ -139,17 +139,17 @@ class AttackAdapter:
         self.said: dict[str, Any] = {}
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
-        """Attack the examples X, Y (n, k, d). Raises `Ended` unless it names a secret."""
+        """Attack the examples X, Y (n, k, d). Raises `TrialEnded` unless it names a secret."""
         begin = process_time()
         try:
             outcome = self.attack(X, Y, self.public, budget=self.budget, seed=self.seed)
         except InputError as error:
-            raise Ended("refused", str(error), kind="InputError") from error
+            raise TrialEnded("refused", str(error), kind="InputError") from error
         self.said = plain(outcome)
         known = {name: self.said["detail"][name] for name in WORK if name in self.said["detail"]}
         self.figures = known | {"seconds": round(process_time() - begin, 3), "examples": outcome.samples_used}
         if outcome.secret is None:
-            raise Ended(outcome.status, str(outcome.detail.get("reason", "")), self.figures)
+            raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.figures)
 
     def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
         """Noiseless labels (n, k, d) under the secret found."""

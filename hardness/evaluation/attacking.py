@@ -10,13 +10,13 @@ import numpy as np
 from hardness import registry
 from hardness.attacks import Outcome, Progress
 from hardness.attacks.equations import accepts, extract, labels, stands_out
-from hardness.errors import Ended, InputError
+from hardness.errors import InputError, TrialEnded
 from hardness.evaluation.learning import FOREVER
 from hardness.evaluation.worker import Worker
 from hardness.examples import Examples, read
 from hardness.instance import Instance
 from hardness.io.schemas import STATUSES
-from hardness.io.texts import entry
+from hardness.io.texts import sanitize_json
 
 UNFOUNDED = "the labels do not follow from the secret that it names, or are too few to tell"
 
@@ -85,14 +85,16 @@ def _in_worker(examples: Examples, public: dict[str, Any], name: str, budget: in
                 worker.partial_fit(examples.X, examples.Y)
             finally:
                 said = worker.report()
-    except Ended as error:
+    except TrialEnded as error:
         if error.kind == "InputError":
             raise InputError(error.reason) from error
         said = {"status": error.status, "detail": {"reason": error.reason, **said.get("detail", {})}}
     status = said.get("status") if said.get("status") in STATUSES else "wrong"
     used = said.get("samples_used")
     used = used if type(used) is int and 0 <= used <= len(examples) else len(examples)
-    return Outcome(str(status), said.get("secret"), used, time.monotonic() - began, entry(said.get("detail") or {}))
+    return Outcome(
+        str(status), said.get("secret"), used, time.monotonic() - began, sanitize_json(said.get("detail") or {})
+    )
 
 
 def _follows(secret: Mapping[str, Any] | None, examples: Examples, public: Mapping[str, Any]) -> bool:

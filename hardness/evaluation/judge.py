@@ -61,7 +61,7 @@ def label_variance(teacher: Teacher) -> float | None:
     low, counts, bits = level_counts(teacher.kind, teacher.weights.tolist())
     law = np.array([count / 2**bits for count in counts])
     values = teacher.value(np.arange(low, low + len(counts)))
-    shown = (label_variance(gadget) or 0.0 for gadget in getattr(teacher, "rungs", ()))
+    shown = (label_variance(gadget) or 0.0 for gadget in getattr(teacher, "blocks", ()))
     return float(law @ (values - law @ values) ** 2) + sum(shown)
 
 

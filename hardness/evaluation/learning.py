@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 from hardness import registry
-from hardness.errors import Ended, InputError, one_line
+from hardness.errors import InputError, TrialEnded, one_line
 from hardness.evaluation.adapters import VERDICTS, LearnerAdapter, is_streamed
 from hardness.evaluation.judge import EXACT, EXPLAINED, OPEN, SIGNS, Criterion, Judged, fresh, sizes
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, stream
@@ -18,12 +18,12 @@ from hardness.evaluation.worker import opened
 from hardness.examples import Examples, read
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
-from hardness.io.memory import afford
-from hardness.io.texts import shown
+from hardness.io.memory import require_memory
+from hardness.io.texts import sanitize
 
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 FOREVER = 30 * 24 * 3600.0  # seconds without a limit
-MOST = 2**48  # examples of a stream: at a million a second, nine years
+MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in so many is held out for the judge
 STRUCTURED = ("parity", "rounding")  # families whose examples say what values a label can have
 PRINTED = ("test_error", "relative_error", "sign_accuracy")
@@ -113,7 +113,7 @@ def learn(
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
     except TimeoutError:
         found |= {"status": "timeout", **_said("timeout", f"over {limit:g} s", started)}
-    except Ended as error:
+    except TrialEnded as error:
         if error.kind == "InputError":
             raise InputError(error.reason) from error
         found |= {"status": error.status, **_said(error.status, error.reason, started)}
@@ -144,11 +144,11 @@ def _data(
         if count is None or count < 1 or test < 2:
             got = f"got {count} and {test}"
             raise InputError(f"give at least 1 example to learn from and 2 to test on, {got}")
-        if count + test >= MOST:
-            raise InputError(f"too large for this machine: {shown(count, 60)} examples; lower --count")
+        if count + test >= MOST_EXAMPLES:
+            raise InputError(f"too large for this machine: {sanitize(count, 60)} examples; lower --count")
         held = test if streamed else count + test
         most = 9.0 * held * target.family.tokens * target.family.dim  # before anything is said or made
-        afford(most, f"a set of {count} examples", "lower --count")
+        require_memory(most, f"a set of {count} examples", "lower --count")
         tell(f"making {count} examples to learn from, {test} to judge on")
         return stream(target, seed), fresh(target, test, seed, start=count), count, target.heads
     examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
@@ -197,5 +197,5 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool) -> dict[st
 
 def _said(status: str, reason: str, started: float) -> dict[str, Any]:
     """Of a learner that ended before it was judged."""
-    raised = {"name": "fit", "verdict": status, "reason": shown(reason, 1000), "diagnostics": {}}
+    raised = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
     return {"phases": [raised], "seconds": time.perf_counter() - started}

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import Ended
+from hardness.errors import TrialEnded
 from hardness.evaluation.judge import Judged, Scores, scores
 from hardness.examples import Examples
 from hardness.instance import Instance
@@ -35,9 +35,9 @@ class Evaluation:
         return self.scores["explained"] is not None
 
     def accepted(self) -> "Evaluation":
-        """This one. Raises `Ended` where the solver's report says that it refused the examples."""
+        """This one. Raises `TrialEnded` where the solver's report says that it refused the examples."""
         if self.report.get("status") == "refused":
-            raise Ended("refused", str(self.report.get("reason", "")))
+            raise TrialEnded("refused", str(self.report.get("reason", "")))
         return self
 
 

@@ -19,7 +19,7 @@ from io import BufferedReader
 from math import prod
 from typing import IO, TYPE_CHECKING, Any
 
-from hardness.errors import Ended, InputError, one_line
+from hardness.errors import InputError, TrialEnded, one_line
 
 if TYPE_CHECKING:
     import numpy as np
@@ -30,7 +30,7 @@ if TYPE_CHECKING:
 SAID = ("wrong", "budget", "refused")  # what a learner may say of itself; solved is for the judge to say
 NAMING = ("_", "PWD", "OLDPWD")  # variables that may name a folder or a command of the lab's
 MEMORY = 0.8  # share of the memory that is free at the start, beyond which a worker is ended
-WATCH_SECONDS = 0.1  # between two looks at a worker
+WATCH_SECONDS = 0.1  # between two checks of a worker
 HEADER_BYTES = 1 << 20
 SAME = 1e-4  # of the largest prediction: what rounding may change where rows come in another order, in float32 too
 
@@ -67,9 +67,10 @@ class Worker:
     """A solver (`hardness.evaluation.adapters`) in a worker process: `partial_fit`, `predict`, `report`, `work`.
 
     A context: leaving it ends the process and its children. `deadline` is a `time.monotonic()` beyond which they are
-    ended and the call raises `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told. Calls raise `Ended`
-    where the solver raised (error, or what an `Ended` of its own says, but for solved), died or took more than its
-    share of memory (killed), or predicted no array of the right shape, or not the same for the same rows (refused).
+    ended and the call raises `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told. Calls raise
+    `TrialEnded` where the solver raised (error, or what a `TrialEnded` of its own says, but for solved), died or took
+    more than its share of memory (killed), or predicted no array of the right shape, or not the same for the same rows
+    (refused).
     """
 
     def __init__(self, solver: Mapping[str, Any], seed: int, deadline: float, threads: int = 1) -> None:
@@ -113,7 +114,9 @@ class Worker:
             again[part] = self._ask({"do": "predict"}, X[part])[1][0] if len(part) else again[part]
         scale = float(np.abs(predicted).max(initial=1.0, where=np.isfinite(predicted)))
         if not np.allclose(again, predicted, rtol=0, atol=SAME * scale, equal_nan=True):
-            raise Ended("refused", "its predictions depend on the order or the number of the rows it is asked about")
+            raise TrialEnded(
+                "refused", "its predictions depend on the order or the number of the rows it is asked about"
+            )
         return predicted
 
     def report(self) -> dict[str, Any]:
@@ -135,10 +138,10 @@ class Worker:
             code = self.stop()
             if self._why == "time":
                 raise TimeoutError from error
-            raise Ended("killed", self._why or f"the learner's process ended with code {code}") from error
+            raise TrialEnded("killed", self._why or f"the learner's process ended with code {code}") from error
         if "raised" in reply:
             status, reason, kind, detail = reply["raised"]
-            raise Ended(status if status in SAID else "error", reason, detail, kind)
+            raise TrialEnded(status if status in SAID else "error", reason, detail, kind)
         return reply, found
 
     def _watch(self) -> None:
@@ -260,7 +263,7 @@ def _made(made: Mapping[str, Any]) -> Any:
 def _raised(error: Exception) -> list[Any]:
     from hardness.evaluation.adapters import plain
 
-    if isinstance(error, Ended):
+    if isinstance(error, TrialEnded):
         return [error.status, error.reason[:1000], error.kind, plain(dict(error.detail))]
     return ["error", str(error)[:1000] if isinstance(error, InputError) else one_line(error), type(error).__name__, {}]
 

@@ -1,4 +1,4 @@
-"""Instance files as they are read: by strangers' hands, so schema first, then shapes, then values."""
+"""Instance files as they are read: untrusted, so schema first, then shapes, then values."""
 
 from collections.abc import Mapping
 from pathlib import Path
@@ -15,7 +15,7 @@ from hardness.gadgets.levels import level_range
 from hardness.gadgets.sharp import Sharp
 from hardness.io import schemas
 from hardness.io.files import regular
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 
 Arrays = Mapping[str, NDArray[Any]]
 GADGET = {"weights": "<i8", "thresholds": "<f8", "coefficients": "<f8", "values": "<f8"}
@@ -60,9 +60,9 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
             names = file.keys()  # `file` itself is no mapping
             arrays: Arrays = {name: file.get_tensor(name) for name in names}
     except OSError as error:
-        raise InputError(f"cannot read {path}: {error.strerror or shown(error)}") from error
+        raise InputError(f"cannot read {path}: {error.strerror or sanitize(error)}") from error
     except (SafetensorError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise InputError(f"{path} is not a whole instance file ({shown(error)}); generate it anew") from error
+        raise InputError(f"{path} is not a whole instance file ({sanitize(error)}); generate it anew") from error
     if len(text) > LONGEST:
         raise InputError(f"{path} has a header of {len(text)} characters; generate it anew")
     header = schemas.parse(text, f"the header of {path}")
@@ -85,7 +85,7 @@ def _teacher(family: Family, secret: Secret, scalars: Mapping[str, Any] | None, 
     except InputError:
         raise
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:  # of a plug-in without check
-        raise InputError(f"its secret makes no {family.name} ({shown(error)})") from error
+        raise InputError(f"its secret makes no {family.name} ({sanitize(error)})") from error
     if isinstance(teacher, Gadget):
         raise InputError(f"a {family.name} instance states its gadget")
     return teacher

@@ -15,7 +15,7 @@ from hardness.families.base import CLAIMS, fitting, types_of
 from hardness.families.base import Family as Family
 from hardness.families.base import Secret as Secret
 from hardness.families.base import Teacher as Teacher
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 
 # A class that is not derived from `Family` and does not count its secrets makes no challenge.
 MEMBERS = (
@@ -70,14 +70,14 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
         if f.name not in parameters and f.default is MISSING and f.default_factory is MISSING:
             raise InputError(f"{name} lacks its parameter {f.name}")
     if strange := sorted(parameters.keys() - types.keys()):
-        raise unknown(f"parameter of {name}", shown(strange[0]), types)
+        raise unknown(f"parameter of {name}", sanitize(strange[0]), types)
     found = {field: fitting(value, types[field], f"parameter {field} of {name}") for field, value in parameters.items()}
     try:
         return family(**found)
     except InputError:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:  # of a family that does not know `InputError`
-        raise InputError(f"{name} refuses its parameters: {shown(error)}") from error
+        raise InputError(f"{name} refuses its parameters: {sanitize(error)}") from error
 
 
 def option(parameter: str) -> str:

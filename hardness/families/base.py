@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import Concepts
 from hardness.gadgets.coefficients import Gadget, informative
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import TokenStream, Words, unpack
 
@@ -143,7 +143,7 @@ def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: S
     try:
         g = concepts.target(secret, X)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
-        return f"the secret is none of {concepts.label}: {shown(error)}"
+        return f"the secret is none of {concepts.label}: {sanitize(error)}"
     gate, told = X[:, 0, 0], informative(X)
     A, C = np.median((Y[:, 0, 0] * gate - g)[told]), np.median((Y[:, 0, 0] * gate)[~told])
     right = np.zeros(Y.shape)
@@ -175,11 +175,13 @@ def fitting(value: Any, hint: Any, what: str) -> Any:
     alike = type(value) in kinds or (type(value) is int and float in kinds)
     fits = value in kinds if get_origin(hint) is Literal else alike
     if fits and isinstance(value, int) and abs(value) >= MAX_INTEGER:
-        raise InputError(f"{what} must be below 2^{MAX_INTEGER.bit_length() - 1} in size, got {shown(repr(value), 60)}")
+        raise InputError(
+            f"{what} must be below 2^{MAX_INTEGER.bit_length() - 1} in size, got {sanitize(repr(value), 60)}"
+        )
     if fits:
         return value
     kind = " or ".join(get_args(hint)) if get_origin(hint) is Literal else f"of type {getattr(hint, '__name__', hint)}"
-    raise InputError(f"{what} must be {kind}, got {shown(repr(value), 60)}")
+    raise InputError(f"{what} must be {kind}, got {sanitize(repr(value), 60)}")
 
 
 def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:
@@ -191,7 +193,7 @@ def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) ->
     hardness.errors.InputError: the secret's w must be <i8 of shape (4,), got <i8 of shape (3,)
     """
     if secret.keys() != shapes.keys():
-        got = shown(", ".join(sorted(secret)) or "nothing")
+        got = sanitize(", ".join(sorted(secret)) or "nothing")
         raise InputError(f"the secret must hold {', '.join(shapes)}, got {got}")
     for name, (kind, shape) in shapes.items():
         array = secret[name]

@@ -75,7 +75,7 @@ class ParityConcepts:
             kernels.enumerate_masks(np.uint64(self.unrank(start)), out)
         return out
 
-    def settled(self, live: NDArray[np.uint64]) -> bool:
+    def is_identified(self, live: NDArray[np.uint64]) -> bool:
         """Whether the labels are known: one set is left."""
         return len(live) == 1
 
@@ -167,14 +167,14 @@ class RoundingConcepts:
         t = public_vectors(X, self.gadget).astype(np.int64) @ secret["w"]
         return np.asarray(self.level(t[None], secret["w"][None])[0])
 
-    def settled(self, live: NDArray[np.int16]) -> bool:
+    def is_identified(self, live: NDArray[np.int16]) -> bool:
         """Whether the labels are known: all secrets that are left give the same ones to every public vector.
 
         Fewer levels than residues, or few heads, do not tell all secrets apart, and nobody need tell these.
 
         >>> concepts = RoundingConcepts(1, 5, 2)
-        >>> concepts.settled(np.array([[0], [2]], np.int16)), concepts.settled(np.array([[0], [3]], np.int16))
-        (True, False)
+        >>> [concepts.is_identified(np.array([[0], [w]], np.int16)) for w in (2, 3)]
+        [True, False]
         """
         rows = live @ self.powers
         first = self.label_table[rows[0]]

@@ -12,7 +12,7 @@ from hardness.families.base import Family, Secret, expect
 from hardness.families.parity import Parity, levels
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets.coefficients import Gadget, Kind
-from hardness.gadgets.nested import Ladder, blocks_of
+from hardness.gadgets.nested import NestedGadget, blocks_of
 
 
 @dataclass(frozen=True)
@@ -74,24 +74,24 @@ class Nested(Family):
         if min(support) < 1 or max(support) >= self.dim or sorted(secret["order"].tolist()) != sorted(support):
             raise InputError(f"the chain must order the secret's support in 1..{self.dim - 1}")
 
-    def realize(self, secret: Secret) -> Ladder:
+    def realize(self, secret: Secret) -> NestedGadget:
         """The heads of every shown parity, by theorem 1.2."""
-        return self.grown(self._rung(secret["support"]), secret)
+        return self.grown(self._parity(secret["support"]), secret)
 
-    def grown(self, task: Gadget, secret: Secret) -> Ladder:
+    def grown(self, task: Gadget, secret: Secret) -> NestedGadget:
         """The task's gadget over those of the chain: what a file holds is the task's."""
         ends = np.cumsum(self.blocks)[:-1]
-        return Ladder(**vars(task), rungs=tuple(self._rung(secret["order"][:end]) for end in ends))
+        return NestedGadget(**vars(task), blocks=tuple(self._parity(secret["order"][:end]) for end in ends))
 
-    def _rung(self, support: NDArray[np.int64]) -> Gadget:
+    def _parity(self, support: NDArray[np.int64]) -> Gadget:
         weights = np.isin(np.arange(self.dim), support).astype(int).tolist()
         return gadget.exact(self.gadget, weights, *levels(self.gadget, len(support)), self.sharpness)
 
-    def certificate(self, teacher: Ladder) -> dict[str, Any]:
+    def certificate(self, teacher: NestedGadget) -> dict[str, Any]:
         """What is proved of the teacher: every shown label is exactly A ± 1 by theorem 1.2, A_i and C_i in column i."""
-        rungs = (teacher, *teacher.rungs)
-        offsets = {f"A_{i}": rung.offset for i, rung in enumerate(teacher.rungs, 1)}
-        gates = {f"C_{i}": rung.gate for i, rung in enumerate(teacher.rungs, 1)}
+        parities = (teacher, *teacher.blocks)
+        offsets = {f"A_{i}": block.offset for i, block in enumerate(teacher.blocks, 1)}
+        gates = {f"C_{i}": block.gate for i, block in enumerate(teacher.blocks, 1)}
         return {
             "method": "theorem 1.2, exact over Q, for every shown parity",
             "blocks": " + ".join(map(str, self.blocks)),
@@ -100,14 +100,14 @@ class Nested(Family):
             "C": teacher.gate,
             **offsets,
             **gates,
-            "max_abs_coefficient": max(float(np.abs(rung.coefficients).max()) for rung in rungs),
+            "max_abs_coefficient": max(float(np.abs(one.coefficients).max()) for one in parities),
             "error_mass": 0.0,
         }
 
-    def verify(self, teacher: Ladder, secret: Secret) -> list[tuple[str, bool, str]]:
+    def verify(self, teacher: NestedGadget, secret: Secret) -> list[tuple[str, bool, str]]:
         """Re-check the certificate: secret in range, chain nested, and theorem 1.2 at every level of every parity."""
         support, order = secret["support"], secret["order"]
-        chain = [set(np.flatnonzero(rung.weights).tolist()) for rung in (*teacher.rungs, teacher)]
+        chain = [set(np.flatnonzero(one.weights).tolist()) for one in (*teacher.blocks, teacher)]
         grown = [len(chain[0]), *(len(b - a) for a, b in pairwise(chain))]
         nested = all(a < b for a, b in pairwise(chain)) and grown == list(self.blocks)
         inside = set(order.tolist()) == set(support.tolist()) == chain[-1] and min(support) >= 1

@@ -25,7 +25,7 @@ from hardness.gadgets.levels import Kind as Kind
 from hardness.gadgets.levels import ParityKind
 from hardness.gadgets.levels import level_counts as level_counts
 from hardness.gadgets.levels import level_range as level_range
-from hardness.io.memory import afford
+from hardness.io.memory import require_memory
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import Words, compiled_pays, pack
 
@@ -124,7 +124,7 @@ class Gadget:
     def layer(self) -> MultiHeadAttention:
         """The dense layer: theta (m, d, d) and w (m, d, d)."""
         shape = (self.heads, self.dim, self.dim)
-        afford(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
+        require_memory(4 * 8 * prod(shape), f"the dense layer of {self.heads} heads at dim {self.dim}")
         theta, w = np.zeros(shape), np.zeros(shape)
         half = self.steepness()[:, None] / 2
         rows = np.zeros(self.dim, np.int64) if self.kind == "dot" else np.arange(self.dim)

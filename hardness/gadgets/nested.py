@@ -12,20 +12,20 @@ from hardness.tokens import Words
 
 
 @dataclass(frozen=True, repr=False)
-class Ladder(Gadget):
-    """A gadget, the task, whose label stands in column 0, over `rungs`: rung i (from 1) shows its label in column i.
+class NestedGadget(Gadget):
+    """A gadget, the task, whose label stands in column 0, over `blocks`: block i (from 1) shows its label in column i.
 
-    The layer has the heads of all of them; those of rung i write to column i, W = c E_0i. Without rungs it is the
+    The layer has the heads of all of them; those of block i write to column i, W = c E_0i. Without blocks it is the
     gadget itself.
 
     >>> from hardness.gadgets.coefficients import exact
     >>> low, task = exact("diag", [0, 1, 0], [0, 1], [1, -1], 8), exact("diag", [0, 1, 1], [0, 1, 2], [1, -1, 1], 8)
-    >>> ladder = Ladder(**vars(task), rungs=(low,))
-    >>> ladder.heads, ladder(np.array([[[1, 1, 1], [-1, -1, -1]]], dtype=np.int8))[0, 0].round(3).tolist()
+    >>> nested = NestedGadget(**vars(task), blocks=(low,))
+    >>> nested.heads, nested(np.array([[[1, 1, 1], [-1, -1, -1]]], dtype=np.int8))[0, 0].round(3).tolist()
     (3, [-0.327, -1.0, 0.0])
     """
 
-    rungs: tuple[Gadget, ...] = ()
+    blocks: tuple[Gadget, ...] = ()
 
     @property
     def task(self) -> Gadget:
@@ -34,18 +34,18 @@ class Ladder(Gadget):
 
     @property
     def heads(self) -> int:
-        return len(self.thresholds) + sum(rung.heads for rung in self.rungs)
+        return len(self.thresholds) + sum(block.heads for block in self.blocks)
 
     def labels(self, words: Words) -> NDArray[np.float64]:
         """F(X) of packed token pairs (n, 2, words) by the closed form, (n, 2, d)."""
         Y = super().labels(words)
-        for i, rung in enumerate(self.rungs, 1):
-            Y[:, :, i] = rung.labels(words)[:, :, 0]
+        for i, block in enumerate(self.blocks, 1):
+            Y[:, :, i] = block.labels(words)[:, :, 0]
         return Y
 
     def layer(self) -> MultiHeadAttention:
         """The dense layer: theta (m, d, d) and w (m, d, d)."""
-        parts = [gadget.layer() for gadget in (self.task, *self.rungs)]
+        parts = [gadget.layer() for gadget in (self.task, *self.blocks)]
         w = np.concatenate([np.roll(part.w, i, axis=2) for i, part in enumerate(parts)])
         return MultiHeadAttention(np.concatenate([part.theta for part in parts]), w)
 

@@ -61,7 +61,7 @@ def write_text(path: Path, text: str) -> None:
         temporary.write_text(text, encoding="utf-8")
 
 
-LONGEST = 64 << 20  # bytes of a text that is read whole
+TEXT_BYTES = 64 << 20  # bytes of a text that is read whole
 
 
 def regular(path: Path) -> Path:
@@ -82,7 +82,7 @@ def regular(path: Path) -> Path:
     return path
 
 
-def read_bounded(path: Path, longest: int = LONGEST) -> bytes:
+def read_bounded(path: Path, longest: int = TEXT_BYTES) -> bytes:
     """The bytes of a small file. Raises `InputError` if it cannot be read, or is longer than `longest` bytes."""
     try:
         with regular(path).open("rb") as file:

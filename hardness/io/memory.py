@@ -8,10 +8,10 @@ from pathlib import Path
 from hardness.errors import InputError
 
 
-def afford(needed: float, what: str, hint: str = "lower --dim or --heads") -> None:
+def require_memory(needed: float, what: str, hint: str = "lower --dim or --heads") -> None:
     """Refuse what would need more bytes of memory than are free.
 
-    >>> afford(2.0**80, "a table of all sets")
+    >>> require_memory(2.0**80, "a table of all sets")
     Traceback (most recent call last):
     ...
     hardness.errors.InputError: a table of all sets needs about 1125899906842624.0 GiB, ...

@@ -1,4 +1,4 @@
-"""Arrays of an uncompressed .npz file, read as a stranger's: nothing is evaluated, and sizes come before memory.
+"""Arrays of an uncompressed .npz file, read as untrusted: nothing is evaluated, and sizes come before memory.
 
 `numpy.load` takes compressed members of any size, and evaluates headers; the lab's files need neither.
 """
@@ -16,13 +16,13 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.io.files import regular
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 
 HEADER = re.compile(
     rb"\{'descr': '([<|>=][a-zA-Z]\d{1,9})', 'fortran_order': (True|False), "
     rb"'shape': \(((?:\d{1,18}, ?)*\d{0,18})\), ?\} *\n"
 )
-LONGEST = 1 << 16  # bytes of a header
+HEADER_BYTES = 1 << 16  # bytes of a header
 
 
 def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArray[Any]]:
@@ -46,7 +46,7 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
         raise InputError(f"cannot read {path}: {error.strerror or 'not an archive'}") from error
     # What zipfile says of damaged, encrypted and foreign archives.
     except (ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{path} is not an .npz archive of the lab ({shown(error)}); make it anew") from error
+        raise InputError(f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew") from error
 
 
 def _member(archive: zipfile.ZipFile, name: str, kind: str, axes: int) -> NDArray[Any]:
@@ -74,7 +74,7 @@ def _header(file: IO[bytes], name: str) -> tuple[np.dtype[Any], tuple[int, ...],
     magic = file.read(8)
     wide = 2 if magic[6:7] == b"\x01" else 4
     length = int.from_bytes(file.read(wide), "little")
-    text = file.read(length) if length <= LONGEST else b""
+    text = file.read(length) if length <= HEADER_BYTES else b""
     found = HEADER.fullmatch(text)
     if magic[:6] != b"\x93NUMPY" or magic[6:] not in (b"\x01\x00", b"\x02\x00", b"\x03\x00") or not found:
         raise InputError(f"{name} has no header of an array of numbers or text")

@@ -12,7 +12,7 @@ from typing import Any
 
 from hardness.errors import InputError
 from hardness.io.files import write_text
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 
 FORMAT_VERSION = 2  # of instances, examples and challenges: 1 was that of version 0.1
 LONGEST_TRIAL = 30 * 24 * 3600  # seconds of any limit on a trial
@@ -254,7 +254,7 @@ def parse(text: str | bytes, what: str) -> Any:
     except RecursionError as error:
         raise InputError(f"{what} is nested deeper than {DEPTH} levels") from error
     except ValueError as error:  # digits beyond what Python reads, bytes that are no text, what is no JSON
-        raise InputError(f"{what} is not JSON: {shown(error)}") from error
+        raise InputError(f"{what} is not JSON: {sanitize(error)}") from error
     level, deep = [value], 0
     while level:
         deep += 1
@@ -262,7 +262,7 @@ def parse(text: str | bytes, what: str) -> Any:
             raise InputError(f"{what} is nested deeper than {DEPTH} levels")
         for item in level:
             if isinstance(item, int | float) and not finite(item):
-                raise InputError(f"{what} holds {shown(item, 40)}, which is no finite number")
+                raise InputError(f"{what} holds {sanitize(item, 40)}, which is no finite number")
         inner = (v.values() if isinstance(v, dict) else v for v in level if isinstance(v, dict | list))
         level = [item for each in inner for item in each if isinstance(item, dict | list | int | float)]
     return value
@@ -282,7 +282,7 @@ def check(name: str, value: Any, what: str) -> Any:
         return _checker(name)(value)
     except JsonSchemaValueException as error:
         said = error.message.removeprefix("data.").replace("data ", "the whole ", 1)
-        raise InputError(f"{what} does not hold what it should: {shown(said)}") from error
+        raise InputError(f"{what} does not hold what it should: {sanitize(said)}") from error
 
 
 def canonical(value: Any) -> str:
@@ -310,7 +310,9 @@ def _plain(value: Any) -> Any:
             return {key: _plain(item) for key, item in value.items()}
         case list() | tuple():
             return [_plain(item) for item in value]
-    raise InputError(f"expected finite numbers, text, lists and mappings with text keys, got {shown(repr(value), 60)}")
+    raise InputError(
+        f"expected finite numbers, text, lists and mappings with text keys, got {sanitize(repr(value), 60)}"
+    )
 
 
 def check_version(header: Any, what: str, advice: str) -> None:
@@ -323,7 +325,7 @@ def check_version(header: Any, what: str, advice: str) -> None:
     """
     stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
     if stated != FORMAT_VERSION:
-        told = shown(repr(stated), 40)
+        told = sanitize(repr(stated), 40)
         raise InputError(f"{what} is of format {told}, this version reads format {FORMAT_VERSION}: {advice}")
 
 

@@ -1,4 +1,4 @@
-"""Texts that come from strangers, made fit for a terminal, a page or a spreadsheet: bounded, and nothing but text."""
+"""Texts of untrusted origin, made fit for a terminal, a page or a spreadsheet: bounded, and nothing but text."""
 
 import json
 from collections.abc import Mapping
@@ -6,18 +6,18 @@ from typing import Any
 
 from hardness.errors import InputError
 
-LONGEST = 300  # characters of one text
-ENTRY = 4000  # characters of one text of a table
+TEXT_CHARACTERS = 300  # characters of one text
+ENTRY_CHARACTERS = 4000  # characters of one text of a table
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
 
 
-def shown(text: object, longest: int = LONGEST) -> str:
-    """One line of a stranger's text: what is not printable is written as its escape, what is too long is cut.
+def sanitize(text: object, longest: int = TEXT_CHARACTERS) -> str:
+    """One line of an untrusted text: what is not printable is written as its escape, what is too long is cut.
 
     Control characters, surrogates and marks that turn the direction of writing could change what a terminal or a page
     shows of the text around them.
 
-    >>> print(shown("red \\x1b[31m and \\u202e left"), shown("x" * 9, longest=4))
+    >>> print(sanitize("red \\x1b[31m and \\u202e left"), sanitize("x" * 9, longest=4))
     red \\x1b[31m and \\u202e left x… (9 characters)
     """
     whole = str(text)
@@ -36,52 +36,52 @@ def printable(text: str) -> str:
     return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
-def entry(value: Any) -> Any:
-    """JSON data of which every text, keys too, is printable and cut at `ENTRY` characters.
+def sanitize_json(value: Any) -> Any:
+    """JSON data of which every text, keys too, is printable and cut at `ENTRY_CHARACTERS` characters.
 
-    >>> entry("a\\x1b[2J"), entry(["\\u202e", 1.5]), entry({"a\\nb": 2})
+    >>> sanitize_json("a\\x1b[2J"), sanitize_json(["\\u202e", 1.5]), sanitize_json({"a\\nb": 2})
     ('a\\\\x1b[2J', ['\\\\u202e', 1.5], {'a\\nb': 2})
     """
     match value:
         case str():
-            return printable(value if len(value) <= ENTRY else f"{value[:ENTRY]}…")
+            return printable(value if len(value) <= ENTRY_CHARACTERS else f"{value[:ENTRY_CHARACTERS]}…")
         case Mapping():
-            return {entry(key): entry(item) for key, item in value.items()}
+            return {sanitize_json(key): sanitize_json(item) for key, item in value.items()}
         case list() | tuple():
-            return [entry(item) for item in value]
+            return [sanitize_json(item) for item in value]
     return value
 
 
-def fits(text: str) -> bool:
-    """Whether JSON holds no text that `entry` would change.
+def is_sanitized(text: str) -> bool:
+    """Whether JSON holds no text that `sanitize_json` would change.
 
-    >>> fits('{"reason":"\\\\u03c1 is 2"}'), fits('{"reason":"\\\\u202e"}'), fits('{"reason":"\\u202e"}')
-    (True, False, False)
+    >>> [is_sanitized('{"reason":"' + text + '"}') for text in ("\\\\u03c1 is 2", "\\\\u202e", "\\u202e")]
+    [True, False, False]
     """
-    if len(text) <= ENTRY and "\\" not in text and text.isprintable():
+    if len(text) <= ENTRY_CHARACTERS and "\\" not in text and text.isprintable():
         return True
     found = json.loads(text)
-    return bool(entry(found) == found)
+    return bool(sanitize_json(found) == found)
 
 
-def printed(text: str) -> str:
+def require_sanitized(text: str) -> str:
     """The same JSON. Raises `InputError` if it does not fit."""
-    if not fits(text):
-        raise InputError(f"a task holds a text that is too long or cannot be printed: {shown(text)}")
+    if not is_sanitized(text):
+        raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(text)}")
     return text
 
 
-def parsed(text: str) -> Any:
+def load_sanitized(text: str) -> Any:
     """JSON, its texts made fit."""
     found = json.loads(text)
-    return found if fits(text) else entry(found)
+    return found if is_sanitized(text) else sanitize_json(found)
 
 
-def cell(value: object) -> object:
+def csv_safe(value: object) -> object:
     """An entry as a cell that no spreadsheet calculates: a text that looks like a formula gets an apostrophe.
 
-    >>> cell("=HYPERLINK(1)"), cell("-x"), cell("parity"), cell(-1.5)
+    >>> csv_safe("=HYPERLINK(1)"), csv_safe("-x"), csv_safe("parity"), csv_safe(-1.5)
     ("'=HYPERLINK(1)", "'-x", 'parity', -1.5)
     """
-    shown = entry(value)
+    shown = sanitize_json(value)
     return f"'{shown}" if isinstance(value, str) and value.startswith(FORMULA) else shown

@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 
 Words = NDArray[np.uint64]
 ONE = np.uint64(1)
-LARGEST = 8  # bits that index a table: four tables of 256 rows of up to 4096 bits stay in the second-level cache
+TABLE_BITS = 8  # bits that index a table: four tables of 256 rows of up to 4096 bits stay in the second-level cache
 
 
 def pack_rows(A: NDArray[np.integer]) -> Words:
@@ -39,9 +39,9 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
     N, W = words.shape
     pivots = np.empty(min(N, columns), dtype=np.int64)
     bits = 1
-    while bits < LARGEST and 4 << bits <= N:
+    while bits < TABLE_BITS and 4 << bits <= N:
         bits += 1
-    tables = 4 if bits == LARGEST else 1
+    tables = 4 if bits == TABLE_BITS else 1
     size = 1 << bits
     table = np.zeros((tables * size, W), dtype=np.uint64)
     mask, shift = np.uint64(size - 1), np.uint64(bits)

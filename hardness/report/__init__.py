@@ -33,7 +33,7 @@ Points of different parity are different series; a censored point is `Point(…,
 >>> def content(rows):
 ...     spent = [Point(row.task.params["dim"], row.outcome.cost) for row in rows if row.outcome]
 ...     costs = Curves("costs", [Panel("", [Series("elimination", spent)])], Axis("d"), Axis("examples"),
-...                    seen="The line rises.")
+...                    alt_summary="The line rises.")
 ...     return Content({"most": max(point.y for point in spent)}, [costs])
 >>> text = '[measured] Elimination takes {{ n.most | thousands }} examples.\\n\\n{{ figure("costs") }}\\n'
 >>> with tempfile.TemporaryDirectory() as name:

@@ -85,7 +85,7 @@ class Panel:
 
 @dataclass(frozen=True)
 class Curves:
-    """Panels of series over common axes. `seen` says what is to be seen to who cannot see it.
+    """Panels of series over common axes. `alt_summary` says what is to be seen to who cannot see it.
 
     `caption` stands below, unless the template gives another. `kinds` are the kinds of its statements: words of
     `hardness.report.glossary.KINDS` with blanks between them.
@@ -95,7 +95,7 @@ class Curves:
     panels: Sequence[Panel]
     x: Axis
     y: Axis
-    seen: str
+    alt_summary: str
     caption: str = ""
     kinds: str = "measured"
     columns: int = 3
@@ -127,7 +127,7 @@ class Bracket:
     panels: Sequence[Region]
     x: Axis
     y: Axis
-    seen: str
+    alt_summary: str
     caption: str = ""
     kinds: str = "proved measured"
     columns: int = 3
@@ -156,7 +156,7 @@ class HeatMap:
 
     name: str
     panels: Mapping[str, Sequence[Field]]
-    seen: str
+    alt_summary: str
     caption: str = ""
     x: str = ""
     rows: Sequence[str] = ()

@@ -22,7 +22,7 @@ BOUNDS = {  # line, colour without a style, tick: matplotlib's tick up says that
     "upper bound": ((0, (1.2, 1.5)), MUTED, 3),
 }
 LAW = (0, (4, 1.5, 1, 1.5))
-Looks = Mapping[str, Mapping[str, Any]]
+Styles = Mapping[str, Mapping[str, Any]]
 
 
 def curves(figure: Curves | Bracket) -> Drawing:
@@ -30,12 +30,12 @@ def curves(figure: Curves | Bracket) -> Drawing:
     panels: Sequence[Panel | Region] = figure.panels
     columns = min(figure.columns, len(panels))
     rows = -(-len(panels) // columns)
-    looks = _looks([one for panel in panels for one in panel.series])
-    entries = _entries(figure, looks)
+    styles = _styles([one for panel in panels for one in panel.series])
+    entries = _entries(figure, styles)
     across = _across([str(entry.get_label()) for entry in entries])
     width = WIDTH if columns > 1 else NARROW
     drawing = Drawing(figure.name, width, figure.height * rows + 0.35 + 0.22 * -(-len(entries) // across))
-    drawing.caption, drawing.seen, drawing.kinds = figure.caption, figure.seen, figure.kinds
+    drawing.caption, drawing.alt_summary, drawing.kinds = figure.caption, figure.alt_summary, figure.kinds
     with style(figure.name):
         grid = list(drawing.figure.subplots(rows, columns, squeeze=False).flat)
         for axes in grid[len(panels) :]:
@@ -47,7 +47,7 @@ def curves(figure: Curves | Bracket) -> Drawing:
         first: dict[str, Axes] = {}
         for i, (axes, panel) in enumerate(zip(grid, panels, strict=False)):
             _share(axes, panel, first)
-            _draw(drawing, axes, panel, looks, panel.x or x, panel.y or y)
+            _draw(drawing, axes, panel, styles, panel.x or x, panel.y or y)
             _label(axes, figure, panel, left=i % columns == 0, bottom=i + columns >= len(panels))
         for axes, panel in zip(grid, panels, strict=False):  # when all is drawn that shares them
             for limit, axis in ((axes.set_xlim, panel.x or x), (axes.set_ylim, panel.y or y)):
@@ -71,14 +71,14 @@ def _share(axes: "Axes", panel: Panel | Region, first: dict[str, "Axes"]) -> Non
                 first[name] = axes
 
 
-def _draw(drawing: Drawing, axes: "Axes", panel: Panel | Region, looks: Looks, x: Axis, y: Axis) -> None:
+def _draw(drawing: Drawing, axes: "Axes", panel: Panel | Region, styles: Styles, x: Axis, y: Axis) -> None:
     for scale, axis in ((axes.set_xscale, x), (axes.set_yscale, y)):
         if axis.log:
             scale("log")
     if isinstance(panel, Region):
         _regions(axes, panel, y)
     for one in panel.series:
-        _series(drawing, axes, one, looks[one.label], x.label, y.label)
+        _series(drawing, axes, one, styles[one.label], x.label, y.label)
     axes.set_title(panel.title)
     axes.grid(axis="y")
     for ticks, axis in ((axes.set_xticks, x), (axes.set_yticks, y)):
@@ -99,13 +99,13 @@ def _regions(axes: "Axes", panel: Region, y: Axis) -> None:
     axes.fill_between(*above, y.high or max(floor), facecolor="none", edgecolor=RAMP[2], hatch="...", linewidth=0)
 
 
-def _series(drawing: Drawing, axes: "Axes", one: Series, look: Mapping[str, Any], x: str, y: str) -> None:
-    mark = {key: value for key, value in look.items() if key in ("color", "marker")}
-    pen = {key: value for key, value in look.items() if key not in ("marker", "markersize")}
+def _series(drawing: Drawing, axes: "Axes", one: Series, pens: Mapping[str, Any], x: str, y: str) -> None:
+    mark = {key: value for key, value in pens.items() if key in ("color", "marker")}
+    pen = {key: value for key, value in pens.items() if key not in ("marker", "markersize")}
     if one.kind != "points":
         axes.plot([p.x for p in one.points], [p.y for p in one.points], **pen)
         for p in one.points if one.kind in BOUNDS else ():
-            drawing.point(axes, p.x, p.y, p.tip or _tip(one.label, p, x, y), **mark, markersize=look["markersize"])
+            drawing.point(axes, p.x, p.y, p.tip or _tip(one.label, p, x, y), **mark, markersize=pens["markersize"])
         return
     if one.join:
         for run in _runs(one.points):
@@ -113,7 +113,7 @@ def _series(drawing: Drawing, axes: "Axes", one: Series, look: Mapping[str, Any]
     for p in (p for p in one.points if not isnan(p.y)):
         low, high = p.low if p.low is not None else p.y, p.high if p.high is not None else p.y
         if high > low:
-            axes.vlines(p.x, max(low, 1e-300), min(high, 1e300), color=look["color"], linewidth=1.1)
+            axes.vlines(p.x, max(low, 1e-300), min(high, 1e300), color=pens["color"], linewidth=1.1)
         shape = {**mark, "markerfacecolor": "none"} if p.hollow or p.censored else mark
         if p.censored:
             shape |= {"marker": BEYOND[p.censored][0], "markersize": 7}
@@ -140,7 +140,7 @@ def _tip(label: str, p: Point, x: str, y: str) -> str:
     return f"{label}, {x} {p.x:g}: {more}{p.y:,.4g}{spread} {y}"
 
 
-def _looks(series: Sequence[Series]) -> Looks:
+def _styles(series: Sequence[Series]) -> Styles:
     """Colour, marker and line of every label: by its style, or by the order of first appearance."""
     found: dict[str, dict[str, Any]] = {}
     free = count(1 + max((one.style for one in series if one.style is not None and one.kind not in BOUNDS), default=-1))
@@ -157,14 +157,14 @@ def _looks(series: Sequence[Series]) -> Looks:
         i = one.style if one.style is not None else next(free)
         law: Any = LAW if one.style is None else LINES[1 + one.style % (len(LINES) - 1)]
         pen: Any = law if one.kind == "law" else LINES[1] if one.dashed else "-"
-        look: dict[str, Any] = {"color": RAMP[2 * i % len(RAMP)], "linestyle": pen}
-        look |= {"marker": MARKERS[i % len(MARKERS)]} if one.kind == "points" else {}
-        look |= {"linewidth": 1.0} if one.kind == "law" else {}
-        found[one.label] = look
+        pens: dict[str, Any] = {"color": RAMP[2 * i % len(RAMP)], "linestyle": pen}
+        pens |= {"marker": MARKERS[i % len(MARKERS)]} if one.kind == "points" else {}
+        pens |= {"linewidth": 1.0} if one.kind == "law" else {}
+        found[one.label] = pens
     return found
 
 
-def _entries(figure: Curves | Bracket, looks: Looks) -> list[Any]:
+def _entries(figure: Curves | Bracket, styles: Styles) -> list[Any]:
     """The legend: regions, series, and what a triangle means where one is drawn."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
@@ -178,8 +178,8 @@ def _entries(figure: Curves | Bracket, looks: Looks) -> list[Any]:
         ]
     series = [one for panel in figure.panels for one in panel.series]
     joined = {one.label for one in series if one.kind != "points" or one.join}
-    for label, look in looks.items():
-        found.append(Line2D([], [], label=label, **{**look, **({} if label in joined else {"linestyle": "none"})}))
+    for label, pens in styles.items():
+        found.append(Line2D([], [], label=label, **{**pens, **({} if label in joined else {"linestyle": "none"})}))
     for side, (marker, words) in BEYOND.items():
         if any(p.censored == side for one in series for p in one.points):
             found.append(Line2D([], [], color=INK, marker=marker, markerfacecolor="none", linestyle="none",

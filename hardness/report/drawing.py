@@ -1,4 +1,4 @@
-"""Drawings of all pages: one look, readable in grey, every point with its words."""
+"""Drawings of all pages: one style, readable in grey, every point with its words."""
 
 import io
 import re
@@ -50,26 +50,26 @@ class Drawing:
         self.figure: Figure = Figure(figsize=(width, height), layout="constrained")
         self.caption = ""
         self.kinds = ""  # of its statements: words of `glossary.KINDS`
-        self.seen = ""  # what is to be seen, for who cannot: before the caption in the alternative text
+        self.alt_summary = ""  # what there is to see, for who cannot: before the caption in the alternative text
         self.tips: dict[str, str] = {}
         self._saved: dict[str, bytes] = {}
 
-    def tells(self, artist: "Artist", tip: str) -> None:
+    def add_tooltip(self, artist: "Artist", tip: str) -> None:
         """Hovering over `artist` shows `tip`."""
         identity = f"tip-{self.name}-{len(self.tips)}"
         self.tips[identity] = tip
         artist.set_gid(identity)
 
-    def point(self, axes: "Axes", x: float, y: float, tip: str, **look: Any) -> None:
-        """One point that tells `tip`."""
-        (mark,) = axes.plot([x], [y], linestyle="none", **look)
-        self.tells(mark, tip)
+    def point(self, axes: "Axes", x: float, y: float, tip: str, **style: Any) -> None:
+        """One point with its tooltip."""
+        (mark,) = axes.plot([x], [y], linestyle="none", **style)
+        self.add_tooltip(mark, tip)
 
     @property
     def alt(self) -> str:
         """The alternative text: what is seen, the caption, what the panels, axes and keys say."""
         panels = [axes for axes in self.figure.axes if axes.get_visible()]
-        said = [self.seen, self.caption]
+        said = [self.alt_summary, self.caption]
         for name, texts in (
             ("Panels", [axes.get_title() or axes.get_title("left") for axes in panels]),
             ("Across", [axes.get_xlabel() for axes in panels]),
@@ -92,7 +92,9 @@ class Drawing:
         undated = dict.fromkeys({"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind])
         stream = io.BytesIO()
         for text in self.figure.findobj():
-            if isinstance(text, Text) and "$" in text.get_text():  # a power of ten; a stranger's name is no formula
+            if (
+                isinstance(text, Text) and "$" in text.get_text()
+            ):  # a power of ten; another package's name is no formula
                 text.set_parse_math("\\mathdefault" in text.get_text())
         with style(self.name):
             self.figure.savefig(stream, format=kind, metadata=undated)
@@ -135,7 +137,7 @@ def _counted(svg: str, name: str) -> str:
 
 
 def style(salt: str) -> Any:
-    """The look of every figure, as a matplotlib context; `salt` makes the identifiers of an SVG repeatable."""
+    """The style of every figure, as a matplotlib context; `salt` makes the identifiers of an SVG repeatable."""
     import matplotlib as mpl
 
     style: Any = {**STYLE, "svg.hashsalt": salt}

@@ -61,7 +61,7 @@ def heatmap(figure: HeatMap) -> Drawing:
              for band in bands]  # fmt: skip
     heights = [GAP + TALL * max(len(rows), 1) for rows in shown]
     drawing = Drawing(figure.name, WIDTH, sum(heights) + 0.45)
-    drawing.caption, drawing.seen, drawing.kinds = figure.caption, figure.seen, figure.kinds
+    drawing.caption, drawing.alt_summary, drawing.kinds = figure.caption, figure.alt_summary, figure.kinds
     with style(figure.name):
         grids = drawing.figure.add_gridspec(len(bands), 1, height_ratios=heights)
         for number, (band, rows) in enumerate(zip(bands, shown, strict=True)):
@@ -108,7 +108,7 @@ def _panel(drawing: Drawing, axes: "Axes", name: str, fields: Sequence[Field], r
         )  # fmt: skip
         said = field.text.replace("\n", ", ")
         tip = field.tip or ": ".join(filter(None, [f"{field.row}, {field.column}", said or fill.words]))
-        drawing.tells(patch, f"{name}, {tip}" if name else tip)
+        drawing.add_tooltip(patch, f"{name}, {tip}" if name else tip)
         box = {"facecolor": fill.face, "edgecolor": "none", "pad": 0.8} if fill.hatch and field.text else None
         axes.text(x, y, field.text, ha="center", va="center", fontsize=SMALLEST, color=fill.ink, linespacing=1.05,
                   bbox=box)  # fmt: skip

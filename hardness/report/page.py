@@ -13,13 +13,13 @@ from hardness.errors import InputError
 from hardness.report import glossary
 from hardness.report.content import Column, Content, Figure, HeatMap, Table
 from hardness.report.drawing import Drawing
-from hardness.report.report import drawn, environment, publish, render, shared
+from hardness.report.report import environment, figure_context, publish, render, shared
 from hardness.report.rounding import FORMS
 
 if TYPE_CHECKING:
     from hardness.engine.study import Study
 
-LONGEST = 50  # words of a headline
+HEADLINE_WORDS = 50  # words of a headline
 REFEREES = "Statistics for referees"  # the section that is folded
 NOTHING = "No trial has been run."
 EMPTY = '<p class="note">No row shows this yet.</p>'  # a figure without panels, a table without rows
@@ -31,13 +31,15 @@ PLACE = re.compile("(?:<p>)?\ue000(figure|table) (.+?)\ue001(?:</p>)?")
 def write(study: "Study", store: Store, folder: Path) -> str:
     """Write page, figures, rows and summary of a study into `folder`; returns the headline. A function of the rows.
 
-    Raises `InputError` if the template names what the content lacks, or its headline is longer than `LONGEST` words.
+    Raises `InputError` if the template names what the content lacks, or its headline has more than `HEADLINE_WORDS`.
     """
     rows = list(store.rows())
     content = _content(study)(rows) if any(row.outcome for row in rows) else Content(missing=NOTHING)
     drawings = {figure.name: draw(figure) if figure.panels else None for figure in content.figures}
     headline, lead, sections = _text(study, content, drawings)
-    placed = {("figure", name): _macro("figure", drawn(one)) if one else EMPTY for name, one in drawings.items()}
+    placed = {
+        ("figure", name): _macro("figure", figure_context(one)) if one else EMPTY for name, one in drawings.items()
+    }
     placed |= {("table", name): _table(table) if table.rows else EMPTY for name, table in content.tables.items()}
 
     def put(html: str) -> str:
@@ -106,8 +108,8 @@ def _text(
     sections = [(heading, body) for heading, _, body in (part.partition("</h2>") for part in rest)]
     headline += "</p>"
     count = words(_plain(headline))
-    if count > LONGEST:
-        raise InputError(f"the headline of study {study.name} has {count} words; shorten it to {LONGEST}")
+    if count > HEADLINE_WORDS:
+        raise InputError(f"the headline of study {study.name} has {count} words; shorten it to {HEADLINE_WORDS}")
     return headline, lead, sections
 
 

@@ -93,8 +93,8 @@ def table_page(
         question=question,
         verdict=verdict,
         kinds=kinds or {},
-        notes=paired(notes),
-        drawn=[drawn(drawing) for drawing in drawings],
+        notes=notes_context(notes),
+        drawn=[figure_context(drawing) for drawing in drawings],
         names=list(dict.fromkeys(key for line in table for key in line)),
         table=table,
         words=words,
@@ -119,21 +119,21 @@ def shared(store: Store, folder: Path) -> dict[str, Any]:
         "total": len(rows),
         "crashes": crashes(rows),
         "origins": origins(rows),
-        "tree": tree(rows),
-        "home": way_home(folder),
-        "docs": way_to_docs(folder),
+        "tree": commit_sentence(rows),
+        "home": index_href(folder),
+        "docs": docs_href(folder),
     }
 
 
-def way_home(folder: Path) -> str:
+def index_href(folder: Path) -> str:
     """The way from a page in `folder` to the index of all studies; "" if there is none of ours beside it."""
     return f"../{PAGE}" if _ours(folder.absolute().parent / PAGE) else ""
 
 
-def way_to_docs(folder: Path) -> str:
+def docs_href(folder: Path) -> str:
     """The way from a page in `folder` to the lab's docs: "" outside of the source tree, where pages stand alone.
 
-    >>> way_to_docs(Path(__file__).parents[2] / "reports" / "needs"), way_to_docs(Path("/"))
+    >>> docs_href(Path(__file__).parents[2] / "reports" / "needs"), docs_href(Path("/"))
     ('../../docs/', '')
     """
     tree, here = Path(__file__).resolve().parents[2], folder.resolve()
@@ -141,17 +141,17 @@ def way_to_docs(folder: Path) -> str:
     return f"{os.path.relpath(tree / 'docs', here)}/" if inside else ""
 
 
-def paired(notes: Sequence[Note]) -> list[tuple[str, str]]:
+def notes_context(notes: Sequence[Note]) -> list[tuple[str, str]]:
     """Paragraphs with their kinds, which may be none."""
     return [("", note) if isinstance(note, str) else note for note in notes]
 
 
-def drawn(drawing: figures.Drawing) -> dict[str, str]:
+def figure_context(drawing: figures.Drawing) -> dict[str, str]:
     """A drawing as the templates take it."""
     return {"name": drawing.name, "svg": drawing.inline(), "caption": drawing.caption, "kinds": drawing.kinds}
 
 
-def place(folder: Path, question: str, role: str) -> None:
+def add_to_index(folder: Path, question: str, role: str) -> None:
     """Add to the summary of a page what the index needs of its study: the question, and where it stands."""
     path = folder / SUMMARY
     if not path.exists():
@@ -170,7 +170,7 @@ def write_index(folder: Path) -> None:
             raise InputError(f"cannot read {path}: {error}; run `hardness study report {path.parent}`") from error
         about = {"question": "", "figures": [], "role": "measured", "folder": path.parent.name} | summary
         studies.setdefault(about["role"], []).append(about)
-    write_text(folder / PAGE, render("index.html", docs=way_to_docs(folder), studies=studies, page=PAGE))
+    write_text(folder / PAGE, render("index.html", docs=docs_href(folder), studies=studies, page=PAGE))
 
 
 def renew_index(folder: Path) -> None:
@@ -250,7 +250,7 @@ def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
     return [(key, sorted(values, key=lambda value: (-values[value], value))) for key, values in found.items()]
 
 
-def tree(rows: Iterable[Row]) -> str:
+def commit_sentence(rows: Iterable[Row]) -> str:
     """What the rows say of the source tree they were made from, as a sentence."""
     found = dict(origins(rows))
     match found.get("commit", []):

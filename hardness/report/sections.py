@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Store
 from hardness.report.drawing import Drawing
-from hardness.report.report import Note, drawn, judged, paired, publish, render, shared
+from hardness.report.report import Note, figure_context, judged, notes_context, publish, render, shared
 
 if TYPE_CHECKING:
     from hardness.statistics.verdict import Growth
@@ -43,8 +43,8 @@ def sections_page(
         {
             "kind": section.kind,
             "heading": section.heading,
-            "notes": paired(section.notes),
-            "drawn": [drawn(drawing) for drawing in section.drawings],
+            "notes": notes_context(section.notes),
+            "drawn": [figure_context(drawing) for drawing in section.drawings],
             "tables": [
                 {
                     "caption": caption,

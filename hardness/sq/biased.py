@@ -11,7 +11,7 @@ from hardness.errors import InputError
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.queries import SignBatch, SpanFunction, Table, bit_products
 
-LARGEST = 20  # bits whose tables of 2^n values are made
+TABLE_BITS = 20  # bits whose tables of 2^n values are made
 
 Correlational = SignBatch | SpanFunction | Table  # y h(v) on z_0 != 0
 
@@ -42,10 +42,10 @@ class Biased:
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
         kept = 0.5 - self.query.flip
         if isinstance(self.query, SignBatch) and len(self.query.sets) == 1:
-            apart = np.bitwise_count(elements ^ self.query.sets[0]).astype(np.float64)
-            return np.asarray(float(self.query.signs[0]) * kept * self.mu**apart)
-        if self.n > LARGEST:
-            raise InputError(f"biased queries are tables of 2^n values; n={self.n} > {LARGEST}: lower --dim")
+            distance = np.bitwise_count(elements ^ self.query.sets[0]).astype(np.float64)
+            return np.asarray(float(self.query.signs[0]) * kept * self.mu**distance)
+        if self.n > TABLE_BITS:
+            raise InputError(f"biased queries are tables of 2^n values; n={self.n} > {TABLE_BITS}: lower --dim")
         words = np.arange(1 << self.n, dtype=np.uint64)
         minus = np.bitwise_count(words).astype(np.float64)
         spectrum = values_of(self.query, words) * ((1 + self.mu) / 2) ** (self.n - minus) * ((1 - self.mu) / 2) ** minus

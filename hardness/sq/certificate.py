@@ -24,7 +24,7 @@ from hardness.sq.exact import FIVE, decimal, exact_floor
 from hardness.sq.game import EXPLICIT
 from hardness.sq.oracle import OutOfQueries, Window
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table, span_coordinates
-from hardness.sq.small_games import MOST, Ask, Leaf, OutOfTime, SmallGames
+from hardness.sq.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames
 from hardness.sq.strategies.parity import STRATEGIES
 from hardness.sq.value_proof import refutations, winning
 
@@ -33,7 +33,7 @@ KINDS = ("transcript", "bound", "value")
 WIDEST_BATCH = 24  # dimensions: the checker counts a sign batch at all inputs of its span
 WIDEST_VALUE = 12
 LARGEST_TABLE = 2**16
-FINE = 5040
+DENOMINATOR = 5040
 LARGEST_FILE = 2**22  # bytes, as for the checker
 
 
@@ -55,16 +55,16 @@ def transcript(
         raise InputError(f"a transcript is played concept by concept, up to 2^22 of them, not {concepts.size}")
     for_oracle, for_learner = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
     live = concepts.masks()
-    door = Window(live, for_oracle, budget=max_queries)
+    oracle = Window(live, for_oracle, budget=max_queries)
     steps, exchanges = STRATEGIES[strategy](concepts, live, tolerance, for_learner), []
     try:
         query = _short(next(steps))
         while True:
-            reply = door.answer(query, tolerance)
-            if len(door.live) == 1:
+            reply = oracle.answer(query, tolerance)
+            if len(oracle.live) == 1:
                 break
             exchanges.append((query, reply))
-            live = door.live
+            live = oracle.live
             query = _short(steps.send(live))
     except (StopIteration, OutOfQueries):
         pass
@@ -79,7 +79,7 @@ def transcript(
 def _short(query: Query) -> Query:
     if not isinstance(query, (SpanFunction, Table)):
         return query
-    return replace(query, values=np.clip(np.round(query.values * FINE) / FINE, -1, 1))
+    return replace(query, values=np.clip(np.round(query.values * DENOMINATOR) / DENOMINATOR, -1, 1))
 
 
 def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
@@ -123,7 +123,7 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
 
 
 def _multiple(value: float) -> Fraction:
-    return Fraction(round(value * FINE), FINE)
+    return Fraction(round(value * DENOMINATOR), DENOMINATOR)
 
 
 def _table(values: Sequence[Any]) -> dict[str, Any]:
@@ -210,8 +210,10 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
     (3, 10, 5)
     """
     size = sum(comb(n, s) for s in sizes)
-    if size > MOST or n > WIDEST_VALUE:
-        raise InputError(f"exact values are for up to {MOST} concepts of {WIDEST_VALUE} bits, not {size} of {n}")
+    if size > MOST_CONCEPTS or n > WIDEST_VALUE:
+        raise InputError(
+            f"exact values are for up to {MOST_CONCEPTS} concepts of {WIDEST_VALUE} bits, not {size} of {n}"
+        )
     exact_floor(size, tolerance)  # refuses tolerances at which no value exists
     concepts = tuple(mask for mask in range(1 << n) if mask.bit_count() in sizes)
     # The checker knows no symmetries.

@@ -11,7 +11,7 @@ from numpy.random import SeedSequence
 from hardness.errors import InputError
 from hardness.families import Family
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
-from hardness.io.memory import afford
+from hardness.io.memory import require_memory
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.at_scale.dependent import dependent_adversary
 from hardness.sq.at_scale.flat import flat_adversary
@@ -30,7 +30,7 @@ from hardness.sq.oracle import (
     samples_for,
 )
 from hardness.sq.strategies.base import Strategy
-from hardness.sq.strategies.dependent import WIDEST
+from hardness.sq.strategies.dependent import TABLE_BITS
 from hardness.sq.strategies.sign_batch import batch_queries, batch_size
 from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances, within
 
@@ -97,36 +97,40 @@ def play(
     """
     concepts, flip = class_of(concepts), flip or getattr(concepts, "flip", 0.0)
     kind = _checked(concepts, strategy, oracle, tolerance, max_queries, samples, flip)
-    afford(cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label)
+    require_memory(
+        cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label
+    )
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
     started = perf_counter()
     budget = at_scale.NO_LIMIT if max_queries is None else max_queries
-    tally = None
+    counted = None
     if isinstance(concepts, ParityConcepts) and kind is not VstatWindow and not (flip and kind is Sampled):
         # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
-        tally = _at_scale(concepts, strategy, kind, tolerance / (1 - 2 * flip), root, budget, samples)
-    if tally is None:
-        tally = referee(concepts, strategy, kind, kind.asked(tolerance), root, budget, samples=samples, flip=flip)
+        counted = _at_scale(concepts, strategy, kind, tolerance / (1 - 2 * flip), root, budget, samples)
+    if counted is None:
+        counted = play_explicit(
+            concepts, strategy, kind, kind.asked(tolerance), root, budget, samples=samples, flip=flip
+        )
     least = kind.bound(concepts, tolerance, flip)
     own = not flip and strategy == "sign-batch" and kind is Window and isinstance(concepts, ParityConcepts)
     lost = batch_size(tolerance) // 2
-    status = "budget" if tally.remaining > 1 else "wrong" if tally.right is False else "solved"
+    status = "budget" if counted.remaining > 1 else "wrong" if counted.right is False else "solved"
     exact = _exact_floor(concepts, kind, tolerance, flip)
     return GameResult(
         status=status,
-        queries=tally.queries,
+        queries=counted.queries,
         smallest_tolerance=tolerance,
         concepts=concepts.size,
-        remaining=tally.remaining,
+        remaining=counted.remaining,
         bound=least,
-        ratio=tally.queries / least if least and status == "solved" else None,
+        ratio=counted.queries / least if least and status == "solved" else None,
         seconds=perf_counter() - started,
-        confirmations=tally.confirmations,
+        confirmations=counted.confirmations,
         floor=(concepts.size - 1) / lost if own and lost else None,
         ideal=batch_queries(concepts.size, tolerance) if own else None,
         entropy=entropy_floor(concepts.size, tolerance) if kind in (Exact, Grid) else None,
         exact_floor=exact,
-        floor_ratio=tally.queries / exact if exact and status == "solved" else None,
+        floor_ratio=counted.queries / exact if exact and status == "solved" else None,
     )
 
 
@@ -169,18 +173,18 @@ def _at_scale(
     root: SeedSequence,
     budget: int,
     samples: int | None,
-) -> at_scale.Tally | None:
+) -> at_scale.GameCount | None:
     """The games with a closed form per query; None for all others."""
     state = root.generate_state(1, np.uint64).astype(np.uint64)
     if strategy == "sign-batch" and oracle.adversary:
         return at_scale.sign_batch_adversary(concepts, tolerance, oracle is Null, budget, state)
     if strategy == "flat" and oracle is Window and concepts.size > SET_BY_SET:
         return flat_adversary(concepts, tolerance, budget, state)
-    if strategy == "dependent" and oracle.adversary and (concepts.n > WIDEST or concepts.size > EXPLICIT):
+    if strategy == "dependent" and oracle.adversary and (concepts.n > TABLE_BITS or concepts.size > EXPLICIT):
         return dependent_adversary(concepts, tolerance, budget)
     if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
-        return at_scale.Tally(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
+        return at_scale.GameCount(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
     if strategy not in ("characters", "random"):
         return None
     if oracle.adversary:
@@ -198,11 +202,11 @@ def _at_scale(
         return at_scale.characters_sampled(position, concepts.size, budget, count, confirm, state)
     asked = min(position + 1, concepts.size - 1)
     if asked > budget:
-        return at_scale.Tally(budget, concepts.size - budget)
-    return at_scale.Tally(asked, 1, True)
+        return at_scale.GameCount(budget, concepts.size - budget)
+    return at_scale.GameCount(asked, 1, True)
 
 
-def referee(
+def play_explicit(
     concepts: Concepts,
     strategy: str | Strategy,
     oracle: type[Oracle],
@@ -212,7 +216,7 @@ def referee(
     *,
     samples: int | None = None,
     flip: float = 0.0,
-) -> at_scale.Tally:
+) -> at_scale.GameCount:
     """The plain game, query by query, over an explicit version space: what `scale` must agree with."""
     if concepts.size > EXPLICIT:
         raise InputError(
@@ -226,7 +230,7 @@ def referee(
     steps = strategy_of(concepts, strategy)(concepts, live, around_zero / (1 - 2 * flip), for_learner)
     try:
         query = next(steps)
-        while not concepts.settled(live):
+        while not concepts.is_identified(live):
             query = replace(query, flip=flip) if flip else query
             reply = door.answer(query, tolerance)
             if oracle.adversary:
@@ -235,13 +239,13 @@ def referee(
                 live = live[within(query.means(live), reply, tolerance, query.half_width)]
             if len(live) == 0:
                 break
-            if not concepts.settled(live):
+            if not concepts.is_identified(live):
                 query = steps.send(live)
     except (StopIteration, OutOfQueries):
         pass
-    known = len(live) > 0 and concepts.settled(live)
+    known = len(live) > 0 and concepts.is_identified(live)
     right = None if oracle.adversary or (len(live) and not known) else any(map(door.is_right, live))
-    return at_scale.Tally(door.ledger.queries, 1 if known else len(live), right)
+    return at_scale.GameCount(door.ledger.queries, 1 if known else len(live), right)
 
 
 @dataclass(frozen=True)
@@ -286,7 +290,7 @@ def cost(
     if strategy in ("sign-batch", "flat") and adversary:
         full = 2 * batch + 1 <= concepts.n
         return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
-    if strategy == "dependent" and (concepts.n > WIDEST or size > EXPLICIT):
+    if strategy == "dependent" and (concepts.n > TABLE_BITS or size > EXPLICIT):
         return Cost(0.0, 0.0)
     if strategy == "low-degree" or (strategy in ("characters", "random") and oracle != "vstat" and tolerance < 0.25):
         return Cost(0.0, 0.0)

@@ -1,4 +1,4 @@
-"""Strategies and oracles by name: the house's, and plug-ins."""
+"""Strategies and oracles by name: built in, or plug-ins."""
 
 from collections.abc import Mapping
 from functools import lru_cache
@@ -36,7 +36,7 @@ def _class_of_family(family: Family) -> Concepts:
 
 
 def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Any:
-    """A strategy by name: the house's for this class, or a plug-in, which must know how to ask about the class.
+    """A strategy by name: built in for this class, or a plug-in, which must know how to ask about the class.
 
     A function is its own name. Raises `InputError` if there is none.
     """
@@ -47,7 +47,7 @@ def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Any:
 
 
 def oracle_of(oracle: str | type[Oracle]) -> type[Oracle]:
-    """An oracle by name, of the house or a plug-in. Raises `InputError` if there is none.
+    """An oracle by name, built in or a plug-in. Raises `InputError` if there is none.
 
     >>> oracle_of("null").name
     'null'

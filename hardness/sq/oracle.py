@@ -1,4 +1,4 @@
-"""The only door to a secret: oracles that answer queries, and the ledger that counts them.
+"""The only access to a secret: oracles that answer queries, and the ledger that counts them.
 
 An oracle is one class: what it replies, and the lower bound that is proved against it. Adversaries know only the
 concepts still `live`, narrowed after each answer; honest oracles hide one secret out of them.
@@ -116,7 +116,7 @@ class Oracle(ABC):
     def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:
         """Queries that any strategy needs to identify a concept against it; None where nothing is proved.
 
-        What is proved of an oracle of the house is not proved of a class derived from it.
+        What is proved of a built-in oracle is not proved of a class derived from it.
         """
         if ORACLES.get(cls.name) is not cls:
             return None

@@ -15,8 +15,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-FINE = 2**40  # denominators that rounded programs are tried with, last
-DENOMINATORS = (64, 5040, FINE)
+LARGEST_DENOMINATOR = 2**40  # denominators that rounded programs are tried with, last
+DENOMINATORS = (64, 5040, LARGEST_DENOMINATOR)
 
 
 class Undecided(ArithmeticError):

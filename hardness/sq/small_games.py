@@ -26,7 +26,7 @@ from hardness.sq.exact import certain_queries, decimal, exact_floor, independent
 from hardness.sq.separation import folded, separate
 
 Pair = tuple[int, int]
-MOST = 11
+MOST_CONCEPTS = 11
 GUESSES = 10
 
 
@@ -118,8 +118,8 @@ class SmallGames:
 
     def decide(self, concepts: Sequence[int], queries: int) -> Ask | Refutation:
         """The first query of a strategy that surely identifies with so many queries, or why there is none."""
-        if len(concepts) > MOST:
-            raise InputError(f"branch and bound is for at most {MOST} concepts, got {len(concepts)}")
+        if len(concepts) > MOST_CONCEPTS:
+            raise InputError(f"branch and bound is for at most {MOST_CONCEPTS} concepts, got {len(concepts)}")
         return _Decision(self, tuple(concepts), queries).answer()
 
 
@@ -149,7 +149,7 @@ def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float 
         here = independent_value(size, tau)
         return Value(here, here)
     found = Value(exact_floor(size, tau), certain_queries(size, tau))
-    if size <= MOST and found.exact is None:
+    if size <= MOST_CONCEPTS and found.exact is None:
         games = SmallGames(tau, perf_counter() + seconds)
         with suppress(OutOfTime):
             here = games.value(concepts.masks().tolist())

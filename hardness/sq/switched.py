@@ -78,21 +78,21 @@ def play_biased(
         for child in (seed if isinstance(seed, SeedSequence) else SeedSequence(seed)).spawn(2)
     )
     live = concepts.masks()
-    door = Window(live, for_oracle, budget=max_queries)
+    oracle = Window(live, for_oracle, budget=max_queries)
     if strategy == PRODUCTS:
         steps = products(concepts, live, bias_degree(s, reach, mu) or s)
     else:
         steps = STRATEGIES[strategy](concepts, live, reach, for_learner)
     try:
         query = next(steps)
-        while len(door.live) > 1:
-            assert isinstance(query, Correlational)  # all strategies of the house ask y h(v)
-            door.answer(Biased(replace(query, flip=flip), n, mu), tolerance)
-            query = steps.send(door.live)
+        while len(oracle.live) > 1:
+            assert isinstance(query, Correlational)  # all built-in strategies ask y h(v)
+            oracle.answer(Biased(replace(query, flip=flip), n, mu), tolerance)
+            query = steps.send(oracle.live)
     except (StopIteration, OutOfQueries):
         pass
-    status = "solved" if len(door.live) == 1 else "budget"
-    return Switched(status, door.ledger.queries, len(door.live), *proved)
+    status = "solved" if len(oracle.live) == 1 else "budget"
+    return Switched(status, oracle.ledger.queries, len(oracle.live), *proved)
 
 
 def play_nested(

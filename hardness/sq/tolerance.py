@@ -7,13 +7,13 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 
-LEAST = 1e-60  # its fourth power and one over it are floats; an answer as close takes 10^120 examples
+SMALLEST_TOLERANCE = 1e-60  # its fourth power and one over it are floats; an answer as close takes 10^120 examples
 
 
 def check_tolerance(tolerance: float) -> float:
-    """A tolerance from `LEAST` to 1, or `InputError`."""
-    if not LEAST <= tolerance <= 1:
-        raise InputError(f"tolerance must be in (0, 1], and at least {LEAST:g}, got {tolerance}")
+    """A tolerance from `SMALLEST_TOLERANCE` to 1, or `InputError`."""
+    if not SMALLEST_TOLERANCE <= tolerance <= 1:
+        raise InputError(f"tolerance must be in (0, 1], and at least {SMALLEST_TOLERANCE:g}, got {tolerance}")
     return tolerance
 
 

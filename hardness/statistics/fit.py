@@ -15,7 +15,7 @@ import numpy as np
 from hardness.statistics.cells import Bools, Cell, Draws, Floats, Integers, median_error, spread
 from hardness.statistics.models import LEVEL, Fit, Freedom, designs, fit, freedom, limits, p_value, scatter
 
-LEAST = 3  # sizes, dimensions and degrees of freedom below which nothing is said
+MIN_POINTS = 3  # sizes, dimensions and degrees of freedom below which nothing is said
 REPLICATES = 1000
 SEED = 0  # of the bootstrap: the same rows give the same page
 
@@ -84,7 +84,7 @@ def estimates(data: Draws, replicates: int = REPLICATES) -> Estimates:
     split_p = p_value(
         one.fits["growth"], two.fits["growth"], one.free["growth"], two.free["growth"], two.scatter("free"), left
     )
-    split = (split_p < LEVEL) & (left >= LEAST)
+    split = (split_p < LEVEL) & (left >= MIN_POINTS)
     kappa = np.where(split, two.limits("collapse"), one.limits("collapse"))
     for which, keep in enumerate((~split, split)):
         if replicates and keep.any():
@@ -104,7 +104,7 @@ def estimates(data: Draws, replicates: int = REPLICATES) -> Estimates:
         misfit=np.where(split, two.scatter("growth"), one.scatter("growth")),
         wide_p=np.where(split, two.growth_p("growth"), one.growth_p("growth")),
         k=np.where(split, two.fits["growth"].beta[:, -1], one.fits["growth"].beta[:, -1]),
-        enough=(np.min(seen, axis=1) >= LEAST) & (one.free["free"].left >= LEAST),
+        enough=(np.min(seen, axis=1) >= MIN_POINTS) & (one.free["free"].left >= MIN_POINTS),
     )
 
 

@@ -31,7 +31,7 @@ import numpy as np
 
 from hardness.statistics.cells import Bools, Cell, draws, median_error, spread
 from hardness.statistics.fit import (
-    LEAST,
+    MIN_POINTS,
     REPLICATES,
     Estimates,
     Interval,
@@ -211,5 +211,5 @@ def _too_few(cells: Sequence[Cell]) -> str:
     dims, sizes = ({getattr(cell, name) for cell in measured} for name in ("dim", "size"))
     return (
         f"{len(measured)} cells are measured, at {len(dims)} dimensions and {len(sizes)} sizes m: a verdict needs "
-        f"{LEAST} of each, and {LEAST} degrees of freedom beside f(d)·g(m)·d^(λm)"
+        f"{MIN_POINTS} of each, and {MIN_POINTS} degrees of freedom beside f(d)·g(m)·d^(λm)"
     )

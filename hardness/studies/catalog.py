@@ -12,11 +12,11 @@ from hardness.engine.outcome import one_line
 from hardness.engine.store import Store
 from hardness.engine.study import Study
 from hardness.errors import InputError, unknown
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 from hardness.report.page import write
-from hardness.report.report import place
+from hardness.report.report import add_to_index
 
-# Where the house's studies are: one is imported when it is asked for, since all of them take seconds.
+# Where the built-in studies are: one is imported when it is asked for, since all of them take seconds.
 STUDIES: dict[str, Study | str] = {
     "exponential-in-m": "hardness.studies.exponential_in_m.study:STUDY",
     "who-wins": "hardness.studies.contest.study:CONTEST",
@@ -41,12 +41,12 @@ def _loaded(found: Study | str) -> Study:
 
 
 def known() -> dict[str, Study]:
-    """All studies by name: the house's, then those of other packages; none takes a name that is already there."""
-    house = registry.names("studies", builtin=True)
+    """All studies by name: built-in ones, then those of other packages; none takes a name that is already there."""
+    builtin = registry.names("studies", builtin=True)
     found = {name: _loaded(study) for name, study in STUDIES.items()}
-    for name, studies in sorted(registry.each("studies"), key=lambda pair: pair[0] not in house):
+    for name, studies in sorted(registry.each("studies"), key=lambda pair: pair[0] not in builtin):
         if not isinstance(studies, InputError):
-            found = {**studies, **found} if name not in house else found | studies
+            found = {**studies, **found} if name not in builtin else found | studies
     return found
 
 
@@ -92,6 +92,6 @@ def page(store: Store, folder: Path) -> str:
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"rows of {store.path} are no rows of {study.name} ({shown(one_line(error))})") from error
-    place(folder, study.question, study.role)
+        raise InputError(f"rows of {store.path} are no rows of {study.name} ({sanitize(one_line(error))})") from error
+    add_to_index(folder, study.question, study.role)
     return verdict

@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from hardness import registry
-from hardness.engine.outcome import Ended, Outcome, Trial, outcome_of
+from hardness.engine.outcome import Outcome, Trial, TrialEnded, outcome_of
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.evaluation.judge import Criterion, fresh, sizes
@@ -74,7 +74,7 @@ def online(task: Task, root: int, guard: float) -> Outcome:
                 return Outcome("wrong", spent, {"reason": "predictions are not finite"})
             if ACCURATE.met(point.scores):
                 return Outcome("solved", spent, {"accuracy": round(accuracy, 6)})
-    except (Ended, TimeoutError) as error:
+    except (TrialEnded, TimeoutError) as error:
         return replace(outcome_of(error, guard), cost=spent)
     return Outcome("budget", spent, {"accuracy": round(accuracy, 6)})
 
@@ -95,7 +95,7 @@ def one_shot(task: Task, root: int, guard: float) -> Outcome:
     try:
         (point,) = evaluations(own, False, stream(instance, sampling), judged, [count])
         point.accepted()
-    except (Ended, TimeoutError) as error:
+    except (TrialEnded, TimeoutError) as error:
         outcome = outcome_of(error, guard)
         return replace(outcome, cost=count, detail={**mass, **outcome.detail})
     figures = {name: round(value, 6) for name, value in point.scores.items() if value is not None}

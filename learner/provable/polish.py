@@ -11,7 +11,7 @@ from learner.base import Phase, judge
 from learner.last_fit import drop_head
 
 Array = NDArray[np.float64]
-MORE, MOST = 16, 20_000  # times the examples of the first try that the others see, and the most
+MORE, MOST_ROWS = 16, 20_000  # times the examples of the first try that the others see, and the most
 SPARE = 2  # heads that the last try has beside those it was given
 
 
@@ -26,7 +26,7 @@ def search(
     began = process_time()
     m, d = len(theta), X.shape[2]
     rows = examples_wanted(m, X.shape[1], d)
-    more = max(rows, min(MORE * rows, MOST))
+    more = max(rows, min(MORE * rows, MOST_ROWS))
     end = attempt(X[:rows], Y[:rows], theta, heads=m, iterations=200)
     for spare in (0, SPARE) if end.residual > EXACT else ():
         start = np.concatenate([theta, random_theta(rng, spare, d)])
@@ -50,7 +50,7 @@ def polish(
 ) -> tuple[MultiHeadAttention, list[Phase]]:
     """The better of `layer` and what the search from it reaches; the `control` is told, and never used."""
     m, d = layer.heads, layer.dim
-    order = rng.permutation(len(X))[: max(MOST, examples_wanted(m, X.shape[1], d))]
+    order = rng.permutation(len(X))[: max(MOST_ROWS, examples_wanted(m, X.shape[1], d))]
     X, Y = X[order], Y[order]
     start = random_theta(rng, m, d) if control else None
     polished, phase = search(X, Y, layer.theta, test, rng, "polish")

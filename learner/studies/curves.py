@@ -12,7 +12,7 @@ import numpy as np
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.report.drawing import LINES, MARKERS, MUTED, RAMP, Drawing
-from hardness.statistics.fit import LEAST, mean_half_width
+from hardness.statistics.fit import MIN_POINTS, mean_half_width
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -103,7 +103,7 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     x = np.log(values) if logarithmic else np.array(values, dtype=np.float64)
     back: Callable[[float], float] = exp if logarithmic else float
     centre = float(x.mean())
-    if len(x) < LEAST:
+    if len(x) < MIN_POINTS:
         return Mean(back(centre), None, None, len(x))
     half = float(mean_half_width(x))
     high = min(centre + half, 700) if logarithmic else centre + half  # what exp can hold

@@ -22,7 +22,7 @@ def false_alarms(table: list[Frequency], kind: str) -> dict[str, float]:
 
 def committed() -> list[Cell]:
     """Costs that grow as the root of N in the very cells of `wall`, with its runs and caps."""
-    tasks = [task for task in wall.guest(False, wall.STUDENT) if task.family == "parity"]
+    tasks = [task for task in wall.user_learner_tasks(False, wall.STUDENT) if task.family == "parity"]
     cells = Counter((task.params["dim"], task.params["heads"], float(task.budget["samples"])) for task in tasks)
     rng = np.random.default_rng(1)
     return [cell for (d, m, cap), runs in cells.items() for cell in measured(root, rng, [(d, m)], runs, cap=cap)]

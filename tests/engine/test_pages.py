@@ -274,7 +274,7 @@ def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
 
 def test_a_drawing_says_what_it_shows_to_who_does_not_see_it() -> None:
     drawing = figures.Drawing("told", 3.4, 2.4)
-    drawing.caption, drawing.seen = 'A "rising" line.', "It rises from 1 to 2."
+    drawing.caption, drawing.alt_summary = 'A "rising" line.', "It rises from 1 to 2."
     with figures.style("told"):
         axes = drawing.figure.subplots()
         axes.plot([0, 1], [1, 2], label="ours")

@@ -54,7 +54,7 @@ def sampled() -> list[Task]:
         for task in get("exponential-in-m").tasks(True)
         if (task.params["dim"], task.params["heads"]) == (16, 2) and task.solver.get("labels") != "independent"
     ]
-    climbs = [task for task in get("stress").guest(True, "sgd") if task.family == "parity"]
+    climbs = [task for task in get("stress").user_learner_tasks(True, "sgd") if task.family == "parity"]
     return tasks + climbs[:1]
 
 

@@ -13,7 +13,7 @@ import numpy as np
 import psutil
 import pytest
 
-from hardness.errors import Ended
+from hardness.errors import TrialEnded
 from hardness.evaluation import worker
 from hardness.evaluation.worker import opened
 from hardness.families.parity import Parity
@@ -59,7 +59,7 @@ def test_it_finds_arrays_and_nothing_else(tmp_path: Path, monkeypatch: pytest.Mo
     ],
 )
 def test_how_it_ends_is_said(name: str, status: str, reason: str) -> None:
-    with pytest.raises(Ended) as ended:
+    with pytest.raises(TrialEnded) as ended:
         used(name)
     assert ended.value.status == status
     assert reason in ended.value.reason
@@ -71,7 +71,7 @@ def test_what_is_no_figure_is_none() -> None:
 
 def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "MEMORY", 0.3 * 2**30 / psutil.virtual_memory().available)
-    with pytest.raises(Ended, match="out of memory: more than 0"):
+    with pytest.raises(TrialEnded, match="out of memory: more than 0"):
         used("Hungry")
 
 

@@ -108,8 +108,8 @@ def test_a_chain_that_is_none_does_not_verify():
     instance = Instance.generate(family, seed=0)
     assert all(ok for _, ok, _ in family.verify(instance.teacher, instance.secret))
     outside = sorted(set(range(1, 9)) - set(instance.secret["support"].tolist()))
-    stray = family.realize({"support": np.array(outside), "order": np.array(outside)}).rungs
-    checks = {name: ok for name, ok, _ in family.verify(replace(instance.teacher, rungs=stray), instance.secret)}
+    stray = family.realize({"support": np.array(outside), "order": np.array(outside)}).blocks
+    checks = {name: ok for name, ok, _ in family.verify(replace(instance.teacher, blocks=stray), instance.secret)}
     assert checks == {"secret": True, "chain": False, "certificate": True}
 
 

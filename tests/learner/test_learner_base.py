@@ -260,7 +260,7 @@ def test_hardness_never_imports_learner() -> None:
 
 
 def test_the_modules_that_fits_load_late_exist() -> None:
-    """Of every learner of the house; a name that is misspelt would only cost time, unseen."""
+    """Of every built-in learner; a name that is misspelt would only cost time, unseen."""
     for name in registry.names("learner", builtin=True):
         for module in getattr(registry.get("learner", name), "loads", ()):
             assert find_spec(module) is not None, (name, module)

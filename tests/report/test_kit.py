@@ -81,7 +81,7 @@ def test_no_label_is_below_eight_points_at_a_column_s_width(figure: Figure) -> N
 def test_the_same_data_are_the_same_bytes_and_are_told_to_who_does_not_see_them(figure: Figure) -> None:
     one, two = draw(figure), draw(figure)
     assert [one.save(kind) for kind in ("svg", "pdf")] == [two.save(kind) for kind in ("svg", "pdf")]
-    assert one.alt.startswith(f"{figure.seen} {figure.caption}")
+    assert one.alt.startswith(f"{figure.alt_summary} {figure.caption}")
     assert one.inline().count("<title>") == len(one.tips) > 0
 
 

@@ -9,11 +9,11 @@ from numpy.random import SeedSequence
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.at_scale.flat import flat_adversary, flat_queries
 from hardness.sq.exact import exact_floor, independent_apart, independent_value, max_separation
-from hardness.sq.game import play, referee
+from hardness.sq.game import play, play_explicit
 from hardness.sq.oracle import Window, best_answer
 from hardness.sq.queries import SpanFunction, Table
 from hardness.sq.strategies.layers import Layers, alive, densest, layer_signs, patterns
-from hardness.sq.strategies.shaped import anneal, even, mould
+from hardness.sq.strategies.shaped import anneal, equalize_gaps, shape_query
 from hardness.sq.strategies.templates import PLAN, UNIT, make, templates
 from hardness.sq.tolerance import within
 
@@ -98,7 +98,7 @@ def test_annealing_keeps_its_books() -> None:
     total = anneal(signs, g, 20_000, np.array([3], np.uint64))
     assert total == int(np.abs(g @ signs.astype(int)).sum()) > before
     assert (np.sum(g == 1), np.sum(g == -1)) == (9, 9)
-    found = even(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0))
+    found = equalize_gaps(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0))
     means = signs @ found.values / (2 * signs.shape[1])
     assert np.min(means[found.upper] - means[found.lower]) / 2 == pytest.approx(found.reach)
     assert found.reach <= total / (4 * 9 * signs.shape[1]) + 1e-12
@@ -109,11 +109,11 @@ def test_a_mould_loses_what_it_promises_to_every_answer() -> None:
     lives = rng.random(126) < 0.8
     signs = layer_signs(9, 4)[lives]
     for tau, lost in ((0.1, 8), (0.06, 26), (0.2, 1)):
-        found = mould(signs, lost, tau, rng)
+        found = shape_query(signs, lost, tau, rng)
         assert found is not None
         means = np.concatenate([signs @ found.values / (2 * signs.shape[1]), np.zeros(500)])
         assert np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau)) >= lost
-    assert mould(signs, 12, 0.1, rng) is None  # T(12) <= .1
+    assert shape_query(signs, 12, 0.1, rng) is None  # T(12) <= .1
 
 
 @pytest.mark.parametrize(
@@ -159,7 +159,7 @@ def random_solved_game(rng: np.random.Generator) -> bool:
     name = str(rng.choice(list(STRATEGY_ODDS), p=odds / odds.sum()))
     if name != "tables":
         seed = SeedSequence(int(rng.integers(2**32)))
-        tally = referee(concepts, name, Window, tau, seed, 400)
+        tally = play_explicit(concepts, name, Window, tau, seed, 400)
         queries, remaining = tally.queries, tally.remaining
     else:
         door, words = Window(concepts.masks(), rng), np.arange(1 << n, dtype=np.uint64)

@@ -10,7 +10,7 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.at_scale import games as scale
 from hardness.sq.bounds import parity as dimension
-from hardness.sq.game import cost, play, referee
+from hardness.sq.game import cost, play, play_explicit
 from hardness.sq.oracle import ORACLES, Exact, Window, best_answer
 from hardness.sq.queries import SignBatch, SpanFunction, Table, character
 from hardness.sq.strategies.sign_batch import batch_modes, batch_queries, batch_size
@@ -136,7 +136,7 @@ def independent(pool: np.ndarray, size: int, s: int) -> np.ndarray | None:
 def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float, oracle: str) -> None:
     """Batches are drawn in another order, so counts may differ a little; both are exact and above the bound."""
     concepts, root = ParityConcepts(n, s), SeedSequence(4)
-    plain = referee(concepts, "sign-batch", ORACLES[oracle], tau, root, 10**6)
+    plain = play_explicit(concepts, "sign-batch", ORACLES[oracle], tau, root, 10**6)
     fast = play(concepts, "sign-batch", oracle, tau, seed=4)
     assert plain.remaining == fast.remaining == 1
     assert abs(plain.queries - fast.queries) <= 4 + 0.1 * plain.queries
@@ -149,7 +149,7 @@ def test_single_characters_fail_at_a_quarter(tau: float, oracle: str, ends: bool
     """Pitfall 1: the window adversary stops characters at 1/4, the null one only at 1/2."""
     concepts = ParityConcepts(10, 2)
     for game in (
-        referee(concepts, "characters", ORACLES[oracle], tau, SeedSequence(0), 1000),
+        play_explicit(concepts, "characters", ORACLES[oracle], tau, SeedSequence(0), 1000),
         play(concepts, "characters", oracle, tau),
     ):
         assert (game.remaining == 1) == ends
@@ -332,7 +332,7 @@ def test_low_degree_has_exactly_no_information() -> None:
         asked = sum(comb(n, j) for j in range(1, s))
         result = play(concepts, "low-degree", "window", 1e-9)
         assert (result.status, result.remaining, result.queries) == ("budget", concepts.size, asked)
-        plain = referee(concepts, "low-degree", Window, 1e-9, SeedSequence(0), 10**6)
+        plain = play_explicit(concepts, "low-degree", Window, 1e-9, SeedSequence(0), 10**6)
         assert (plain.remaining, plain.queries) == (concepts.size, asked)
     with pytest.raises(InputError, match="concept by concept"):
         play(ParityConcepts(63, 6), "bent", "window", 0.05)
@@ -383,7 +383,7 @@ def test_flips_are_a_larger_tolerance() -> None:
     flipped = play(concepts, "sign-batch", "window", 0.06, flip=0.2, seed=1)
     assert flipped.queries == play(concepts, "sign-batch", "window", 0.1, seed=1).queries
     assert flipped.bound == pytest.approx(dimension.window_bound(concepts.size, 0.1))
-    plain = referee(concepts, "sign-batch", Window, 0.06, SeedSequence(1), 10**6, flip=0.2)
+    plain = play_explicit(concepts, "sign-batch", Window, 0.06, SeedSequence(1), 10**6, flip=0.2)
     assert plain.remaining == 1
     assert abs(plain.queries - flipped.queries) <= 4 + 0.1 * plain.queries
     assert play(ParityConcepts(9, 2), "sign-batch", "sampled", 0.1, flip=0.2, seed=3).solved

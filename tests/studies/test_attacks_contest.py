@@ -12,7 +12,7 @@ from hardness.engine.outcome import run_trial
 from hardness.engine.run import run
 from hardness.engine.store import Store
 from hardness.engine.task import Task
-from hardness.errors import Ended
+from hardness.errors import TrialEnded
 from hardness.evaluation.adapters import AttackAdapter
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.parity import Parity
@@ -66,7 +66,7 @@ def test_an_attacker_says_how_it_ended():
     solved = AttackAdapter("gaussian", 0, public, 5)
     solved.partial_fit(examples.X, examples.Y)
     assert np.allclose(solved.predict(examples.X), examples.Y)
-    with pytest.raises(Ended, match="refused: parity has no rounding error"):
+    with pytest.raises(TrialEnded, match="refused: parity has no rounding error"):
         AttackAdapter("lattice", 0, public, 5).partial_fit(examples.X, examples.Y)
 
 

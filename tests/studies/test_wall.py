@@ -53,9 +53,9 @@ def test_the_grid_is_what_the_study_promises():
     assert {t.params["rho"] for t in plain if t.family == "interpolation"} == {0.1, 0.5}
     caps = {(t.params["dim"], t.params["heads"]): t.budget["samples"] for t in plain if t.family == "parity"}
     assert caps[20, 4] == 50_000_000 > caps[20, 5] == 30_000_000
-    assert {task.solver["learner"] for task in grid.guest(False, "mine:Own")} == {"mine:Own"}
-    assert len(grid.guest(True, "mine:Own")) == len(quick)
-    assert catalog.get("wall").guest is grid.guest
+    assert {task.solver["learner"] for task in grid.user_learner_tasks(False, "mine:Own")} == {"mine:Own"}
+    assert len(grid.user_learner_tasks(True, "mine:Own")) == len(quick)
+    assert catalog.get("wall").user_learner_tasks is grid.user_learner_tasks
 
 
 def test_a_hard_and_a_nice_layer_are_solved_and_the_row_says_how():
@@ -315,7 +315,7 @@ def test_a_learner_of_the_users_own_stands_on_the_page_of_the_wall(tmp_path, mon
     def few(quick: bool, learner: str) -> list[Task]:
         return grid.runs(cells_, 2, 4096, learner)
 
-    study = replace(catalog.get("wall"), tasks=lambda quick: few(quick, grid.STUDENT), guest=few)
+    study = replace(catalog.get("wall"), tasks=lambda quick: few(quick, grid.STUDENT), user_learner_tasks=few)
     monkeypatch.setitem(catalog.STUDIES, "wall", study)
     command = ["study", "run", "wall", "--learner", "tiny:Mean", "--workers", "0", "--out", str(tmp_path / "out")]
     assert cli.run([*command, "--json"]) == 0

@@ -35,11 +35,14 @@ def short_vectors(n: int, error: float, dot: bool) -> Cost:
     best = Cost(inf, inf, inf)
     for M in RANKS:
         for beta in (beta for beta in BLOCKS if beta <= M):
-            low, high = 0, n - 1  # search gets cheaper with coordinates given up, rows dearer: the best is the crossing
+            low, high = (
+                0,
+                n - 1,
+            )  # search gets cheaper with coordinates given up, rows more expensive: the best is the crossing
             while low < high:
                 b = (low + high) // 2
-                dear = _trials(n - b, M, beta, error, dot) > _rows(n - b, M, b)
-                low, high = (b + 1, high) if dear else (low, b)
+                costly = _trials(n - b, M, beta, error, dot) > _rows(n - b, M, b)
+                low, high = (b + 1, high) if costly else (low, b)
             for b in {low, max(low - 1, 0)}:
                 rows = _rows(n - b, M, b)
                 time = max(_trials(n - b, M, beta, error, dot), rows)

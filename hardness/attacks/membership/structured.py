@@ -13,8 +13,8 @@ from hardness.sq.membership import Membership
 
 Integers = NDArray[np.int64]
 Level = Callable[[list[int]], int]  # of the sum of the secret's coordinates at some places, as the oracle shows it
-LARGEST = 2**27  # entries of a table of lists that agree with the answers so far
-SAMPLE, MOST = 1000, 9  # lists and, as a power of two, sums among which the most even split is looked for
+TABLE_ENTRIES = 2**27  # entries of a table of lists that agree with the answers so far
+SAMPLE, LOG2_SUMS = 1000, 9  # lists and, as a power of two, sums among which the most even split is looked for
 
 
 def parity(oracle: Membership, public: Public) -> list[int]:
@@ -85,12 +85,12 @@ def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | No
     lists = np.zeros((1, 0), dtype=np.int32)
     for j in range(n):
         values = _agree(np.arange(q), 0, level([j]), q, p)
-        if len(lists) * len(values) * (j + 1) > LARGEST:
+        if len(lists) * len(values) * (j + 1) > TABLE_ENTRIES:
             return None
         lists = np.concatenate(
             [np.repeat(lists, len(values), axis=0), np.tile(values, len(lists))[:, None]], axis=1, dtype=np.int32
         )
-        subsets = np.arange(1, 2**j) if j < MOST else np.unique(rng.integers(1, 2**j, 2**MOST))
+        subsets = np.arange(1, 2**j) if j < LOG2_SUMS else np.unique(rng.integers(1, 2**j, 2**LOG2_SUMS))
         inside = subsets[:, None] >> np.arange(j) & 1  # with the new coordinate these are the sums to ask
         while len(inside) and len(lists) > 1:
             some = lists[rng.integers(len(lists), size=SAMPLE)] if len(lists) > SAMPLE else lists

@@ -10,27 +10,27 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.families.concepts import ParityConcepts
-from hardness.io.memory import afford
+from hardness.io.memory import require_memory
 from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, shuffle
 from hardness.sq.affine_types import characters
-from hardness.sq.at_scale.games import Tally, sign_batches
+from hardness.sq.at_scale.games import GameCount, sign_batches
 from hardness.sq.exact import IDENTIFIABLE, independent_lost, most_lost
 from hardness.sq.oracle import best_answer
-from hardness.sq.strategies.shaped import mould
+from hardness.sq.strategies.shaped import shape_query
 from hardness.sq.tolerance import within
 
 SMALLEST, LARGEST = 4, 9  # ranks of flats played
 TRIES = 2
 
 
-def flat_adversary(concepts: ParityConcepts, tolerance: float, budget: int, state: NDArray[np.uint64]) -> Tally:
+def flat_adversary(concepts: ParityConcepts, tolerance: float, budget: int, state: NDArray[np.uint64]) -> GameCount:
     """Moulded queries (theory 2.7) against the window adversary, flat after flat, then sign batches on what is left.
 
     Pair the coordinates {2i, 2i + 1}. The sets that hold just one of each of r pairs, and are equal elsewhere, are a
     flat of 2^r sets. A query on one flat has mean 0 on all other sets, which are more than the flat's, so the adversary
     answers on every flat of rank r as on the first: `flat_game` is played once for each r, and counted for all.
     """
-    afford(48 * concepts.size, concepts.label)
+    require_memory(48 * concepts.size, concepts.label)
     pairs, odd = concepts.n // 2, concepts.n % 2
     shapes = [
         (r, comb(pairs, r) * comb(pairs - r, (concepts.s - own - r) // 2))
@@ -43,7 +43,7 @@ def flat_adversary(concepts: ParityConcepts, tolerance: float, budget: int, stat
         losses = games[r][0] if flats else ()
         if queries + flats * len(losses) > budget:
             whole, rest = divmod(budget - queries, len(losses))
-            return Tally(budget, live - whole * sum(losses) - sum(losses[:rest]))
+            return GameCount(budget, live - whole * sum(losses) - sum(losses[:rest]))
         queries, live = queries + flats * len(losses), live - flats * sum(losses)
     kept = np.ones((LARGEST + 1, 1 << LARGEST), np.bool_)
     for r, (losses, left) in games.items():
@@ -53,7 +53,7 @@ def flat_adversary(concepts: ParityConcepts, tolerance: float, budget: int, stat
     pool = pool[survivors(pool, np.uint64(sum(1 << 2 * i for i in range(pairs))), kept)]
     shuffle(pool, state)
     after = sign_batches(concepts, pool, tolerance, False, budget - queries, state)
-    return Tally(queries + after.queries, after.remaining)
+    return GameCount(queries + after.queries, after.remaining)
 
 
 def flat_game(rank: int, tolerance: float) -> tuple[tuple[int, ...], tuple[int, ...]]:
@@ -81,7 +81,7 @@ def _queries(rank: int, tolerance: float) -> Iterator[tuple[NDArray[np.float64],
     goal = min(most_lost(tolerance), len(live) // 2)
     while True:
         tries = (lost for lost in range(min(goal, len(live) // 2), least, -1) for _ in range(TRIES))
-        found = next((m for lost in tries if (m := mould(signs[live], lost, tolerance, rng))), None)
+        found = next((m for lost in tries if (m := shape_query(signs[live], lost, tolerance, rng))), None)
         if found is None:
             return
         goal = len(found.upper)

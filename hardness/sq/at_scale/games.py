@@ -7,7 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.families.concepts import ParityConcepts
-from hardness.io.memory import afford
+from hardness.io.memory import require_memory
 from hardness.kernels import games as kernels
 from hardness.kernels.bits import shuffle
 from hardness.sq.at_scale import batches as kernels_batches
@@ -17,12 +17,12 @@ from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_
 
 NO_LIMIT = 2**62
 BLOCK = 1 << 24
-WIDEST = 22
+WINDOW_BITS = 22
 ROOM = 0.025
 
 
 @dataclass(frozen=True)
-class Tally:
+class GameCount:
     """What a game came to: queries, live concepts, whether the learner was right (None: no answer judged)."""
 
     queries: int
@@ -31,26 +31,26 @@ class Tally:
     confirmations: int = 0
 
 
-def characters_adversary(concepts: ParityConcepts, tolerance: float, budget: int) -> Tally:
+def characters_adversary(concepts: ParityConcepts, tolerance: float, budget: int) -> GameCount:
     """Single characters in colex order against the window or the null adversary, on a bitmap of N bits.
 
     Each query takes one concept iff tau < 1/4 for the window (2 tau < 1/2) and iff tau < 1/2 for the null
     one; the caller passes half the tolerance for the latter.
     """
     size = concepts.size
-    afford(size / 8, concepts.label)
+    require_memory(size / 8, concepts.label)
     if tolerance >= 0.25:
-        return Tally(min(budget, size - 1), size)
+        return GameCount(min(budget, size - 1), size)
     bitmap, live = np.zeros(size // 64 + 1, np.uint64), size
     for start in range(0, min(size, budget), BLOCK):
         count = min(BLOCK, size - start, budget - start)
         live = kernels.eliminate_in_order(np.uint64(concepts.unrank(start)), start, count, bitmap, live)
-    return Tally(size - live, live)
+    return GameCount(size - live, live)
 
 
 def characters_sampled(
     position: int, concepts: int, budget: int, samples: int, confirm: int, state: NDArray[np.uint64]
-) -> Tally:
+) -> GameCount:
     """Characters, one after the other, on the honest sampling oracle; the secret comes at `position`.
 
     A sum of products has mean samples/2 on the secret and 0 elsewhere: a quarter accepts, and `confirm` fresh
@@ -69,13 +69,13 @@ def characters_sampled(
         ceil(confirm * samples / 4),
     )
     if accepted < 0:
-        return Tally(queries, max(1, concepts - queries), None, confirmations)
-    return Tally(queries, 1, accepted == position, confirmations)
+        return GameCount(queries, max(1, concepts - queries), None, confirmations)
+    return GameCount(queries, 1, accepted == position, confirmations)
 
 
 def sign_batch_adversary(
     concepts: ParityConcepts, tolerance: float, null: bool, budget: int, state: NDArray[np.uint64]
-) -> Tally:
+) -> GameCount:
     """Sign batches (theory 2.5e) against the window (or null) adversary.
 
     Three ways to know the means of a batch: linearly independent sets (`independent_batches`, exact), if
@@ -83,7 +83,7 @@ def sign_batch_adversary(
     transform on the window (`window_batches`, exact), while groups of such sets fill a batch; and for
     the rest, if K <= 255, samples enough that certified intervals decide every live set (`_certified_batch`).
     """
-    afford(48 * concepts.size, concepts.label)
+    require_memory(48 * concepts.size, concepts.label)
     pool = concepts.masks()
     shuffle(pool, state)
     return sign_batches(concepts, pool, tolerance, null, budget, state)
@@ -96,7 +96,7 @@ def sign_batches(
     null: bool,
     budget: int,
     state: NDArray[np.uint64],
-) -> Tally:
+) -> GameCount:
     """The game of `sign_batch_adversary` on a pool of live sets of the class, in random order."""
     n, size = concepts.n, batch_size(tolerance)
     rank = n if concepts.s % 2 else n - 1
@@ -111,8 +111,8 @@ def sign_batches(
         pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, null, budget - queries)
         queries += asked
         if bits == n or queries >= budget:
-            return Tally(queries, pool.size)
-        if asked == 0 and bits < min(n, WIDEST):
+            return GameCount(queries, pool.size)
+        if asked == 0 and bits < min(n, WINDOW_BITS):
             bits += 1
         elif asked == 0:
             least = 2 * least // 3 if 2 * least // 3 > enough else 0
@@ -133,7 +133,7 @@ def sign_batches(
             cap = size - 2
         shuffle(pool, state)
     live, asked = kernels_batches.independent_batches(pool, concepts.s, modes[: rank + 1], null, budget - queries)
-    return Tally(queries + asked, live)
+    return GameCount(queries + asked, live)
 
 
 def _room(size: int, n: int, tolerance: float) -> float:
@@ -150,8 +150,8 @@ def _certified_batch(
     larger side (null: within tau). Every mean is known to Hoeffding's half-width at failure probability 1e-9.
     """
     # Half-width and 4 sd of the sampling must fit into what members have above tau and the rest within the window.
-    apart = (tolerance if null else 2 * tolerance - majority_mean(size)) - 1.5 * 2.0 ** (-n / 2)
-    rooms = (min(_room(size, n, tolerance), apart / 2), apart / 2)
+    slack = (tolerance if null else 2 * tolerance - majority_mean(size)) - 1.5 * 2.0 ** (-n / 2)
+    rooms = (min(_room(size, n, tolerance), slack / 2), slack / 2)
     words, fewer = (LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms)
     hits, other_hits = np.zeros(size, np.int64), np.zeros(pool.size - size, np.int64)
     kernels_batches.agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
@@ -169,7 +169,7 @@ def _window_bits(n: int, tolerance: float, queries: float) -> int:
     bits = 16
     while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
         bits += 1
-    return min(n, WIDEST, max(bits, ceil(2 * log2(6 / tolerance))))
+    return min(n, WINDOW_BITS, max(bits, ceil(2 * log2(6 / tolerance))))
 
 
 def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> NDArray[np.int64]:

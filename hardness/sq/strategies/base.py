@@ -14,4 +14,4 @@ from hardness.sq.queries import Query
 Masks = NDArray[np.uint64]
 Steps = Generator[Query, Masks, None]
 Strategy = Callable[[ParityConcepts, Masks, float, Random], Steps]
-PATIENCE = 8
+IDLE_QUERIES = 8

@@ -10,11 +10,11 @@ from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.dependent import dependent_loss, dependent_losses
 from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Query, Table
-from hardness.sq.strategies.base import PATIENCE, Masks, Steps
+from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps
 from hardness.sq.strategies.sign_batch import batch, batch_size
 from hardness.sq.tolerance import within
 
-WIDEST = 24  # bits of the table that a query is
+TABLE_BITS = 24  # bits of the table that a query is
 DRAWS, TURNS = 3, 16  # of signs for a query, and of arguments for each
 
 
@@ -29,10 +29,10 @@ def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rand
     >>> play(ParityConcepts(12, 4), "dependent", "window", 0.01).queries <= certain_queries(495, 0.01)
     True
     """
-    if concepts.n > WIDEST:
-        raise InputError(f"dependent asks tables of 2^n values, n at most {WIDEST}, not {concepts.n}; lower --dim")
+    if concepts.n > TABLE_BITS:
+        raise InputError(f"dependent asks tables of 2^n values, n at most {TABLE_BITS}, not {concepts.n}; lower --dim")
     idle = 0
-    while idle < PATIENCE:
+    while idle < IDLE_QUERIES:
         before = len(live)
         candidates: list[Query] = [batch(live, batch_size(tolerance) - 2 * idle, rng)]
         count = max((m for m, _ in dependent_losses(tolerance) if m <= before), default=0)

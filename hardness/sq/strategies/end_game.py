@@ -11,14 +11,14 @@ from hardness.sq.exact import end_game
 from hardness.sq.queries import SpanFunction
 from hardness.sq.small_games import Ask, SmallGames
 from hardness.sq.strategies.base import Masks, Steps
-from hardness.sq.strategies.shaped import MARGIN, apart
+from hardness.sq.strategies.shaped import MARGIN, maximin_gap
 
 SOLVED = 6  # sets of which V is searched for
-WIDEST = 11  # rank of the sets whose means are put in order
+LARGEST_RANK = 11  # rank of the sets whose means are put in order
 ORDERS = 4
 
 
-def ended(live: Masks, tau: Fraction, rng: Random) -> Steps:
+def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
     """Queries while they are known to lose more than sign batches would: exactly optimal ones for the last six sets.
 
     Before, what independent sets would allow is tried on the live ones: k sets of which every answer keeps at most w,
@@ -50,7 +50,7 @@ def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | 
     """A query on the live sets of which no answer keeps more than `kept`: a random order of the means, a linear
     program, its own order, and so on."""
     generators, points = coordinates(live.tolist())
-    if len(generators) > WIDEST or kept >= len(live):
+    if len(generators) > LARGEST_RANK or kept >= len(live):
         return None
     signs = characters(points, len(generators)).astype(np.float64)
     f = np.zeros(signs.shape[1])
@@ -58,7 +58,7 @@ def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | 
         order, tried = rng.permutation(len(live)), set()
         while order.tobytes() not in tried:
             tried.add(order.tobytes())
-            f = apart((signs[order[kept:]] - signs[order[:-kept]]) / (2 * signs.shape[1]), f)
+            f = maximin_gap((signs[order[kept:]] - signs[order[:-kept]]) / (2 * signs.shape[1]), f)
             means = signs @ f / (2 * signs.shape[1])
             order = np.argsort(means, kind="stable")
             if np.min(means[order[kept:]] - means[order[:-kept]]) > 2 * (tau + MARGIN):

@@ -10,24 +10,24 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.exact import IDENTIFIABLE, decimal, independent_lost, most_lost
 from hardness.sq.queries import SpanFunction
 from hardness.sq.strategies.base import Masks, Steps
-from hardness.sq.strategies.end_game import ended
+from hardness.sq.strategies.end_game import endgame
 from hardness.sq.strategies.layers import alive, densest, held_of, layer_signs, layers_through
-from hardness.sq.strategies.shaped import mould
+from hardness.sq.strategies.shaped import shape_query
 from hardness.sq.strategies.sign_batch import batch, sign_batch
 from hardness.sq.strategies.templates import Template, templates
 
-LARGEST = 12  # coordinates of a window
+WINDOW_COORDINATES = 12  # coordinates of a window
 ROOM = 2.4  # sets alive in a layer, over the number to be lost, below which a larger layer is looked for
 TRIES = 100  # layers looked at for a query
 PLACES = 300  # placements of templates looked at for a query
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Queries moulded to dense layers of dependent sets, from templates while they fit; sign batches in the end game.
+    """Queries shaped to dense layers of dependent sets, from templates while they fit; sign batches in the end game.
 
     A layer is all sets that agree outside a window of coordinates. A template is a query on a layer that loses e sets
     to every answer, more than a sign batch does (`templates`); it is placed by a choice of the window's coordinates.
-    Where no placement finds enough of its sets alive, a query is moulded to the sets that are (`mould`).
+    Where no placement finds enough of its sets alive, a query is shaped to the sets that are (`shape_query`).
     """
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:
@@ -35,7 +35,7 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
     caster = _Caster(concepts, float(tau), rng)
     while len(live) > 2 * caster.least + 2:
         live = yield caster.query(live) or batch(live, 2 * caster.least + 1, rng)
-    yield from ended(live, tau, rng)
+    yield from endgame(live, tau, rng)
     yield from sign_batch(concepts, live, tolerance, rng)
 
 
@@ -53,7 +53,7 @@ class _Caster:
         fit = [t for t in templates() if t.reach > self.tau and self._fits(t.size, t.held)]
         self.templates = sorted((t for t in fit if t.lost > self.least), key=lambda t: -t.lost)[:3]
         self.goal = self.templates[0].lost if self.templates else min(self.most, self.least + 1)
-        self.largest = min(LARGEST, self.concepts.n)
+        self.largest = min(WINDOW_COORDINATES, self.concepts.n)
         self.size = next((m for m in range(2, self.largest) if self._room(m) >= ROOM * self.goal), self.largest)
 
     def _fits(self, size: int, held: int) -> bool:
@@ -67,7 +67,7 @@ class _Caster:
         """A query that loses more than a sign batch, or None."""
         if self.most == self.least:
             return None
-        return self._placed(live) or self._moulded(live)
+        return self._placed(live) or self._shaped(live)
 
     def _placed(self, live: Masks) -> SpanFunction | None:
         """A template on sets all of which live."""
@@ -80,8 +80,8 @@ class _Caster:
                 return layers.query(int(whole[0]), template.values)
         return None
 
-    def _moulded(self, live: Masks) -> SpanFunction | None:
-        """A query moulded to the live sets of the densest layer found; the window grows as layers thin out."""
+    def _shaped(self, live: Masks) -> SpanFunction | None:
+        """A query shaped to the live sets of the densest layer found; the window grows as layers thin out."""
         layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
         while lives.sum() < ROOM * self.goal and self.size < self.largest:
             self.size += 1
@@ -89,7 +89,7 @@ class _Caster:
         signs = layer_signs(self.size, layer.held)[lives]
         high = min(self.goal + 1, self.most, len(signs) // 2)
         for lost in range(high, max(self.least, high - 4), -1):
-            found = mould(signs, lost, self.tau, self.rng)
+            found = shape_query(signs, lost, self.tau, self.rng)
             if found:
                 self.goal = lost
                 return layer.query(0, found.values)

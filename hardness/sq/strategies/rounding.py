@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hardness.families.concepts import RoundingConcepts
 from hardness.sq.functions import LevelTable
 from hardness.sq.oracle import best_answer
-from hardness.sq.strategies.base import PATIENCE
+from hardness.sq.strategies.base import IDLE_QUERIES
 from hardness.sq.strategies.sign_batch import batch_size
 from hardness.sq.tolerance import within
 
@@ -47,7 +47,7 @@ def _one_by_one(concepts: RoundingConcepts, secrets: Secrets) -> Steps:
 def sign_batch(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: Random) -> Steps:
     """Votes of `batch_size` live secrets, half of the signs -; fewer in the end game."""
     idle = 0
-    while idle < PATIENCE:
+    while idle < IDLE_QUERIES:
         before, table = len(live), _batch(concepts, live, batch_size(tolerance), rng)
         live = yield LevelTable(concepts, table)
         idle = idle + 1 if len(live) == before else 0
@@ -93,7 +93,7 @@ def adaptive(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: R
     unit = np.eye(concepts.n, dtype=np.int16)
     steps = np.concatenate([0 * unit[:1], unit, -unit])
     idle = 0
-    while idle < PATIENCE:
+    while idle < IDLE_QUERIES:
         sample = live if len(live) <= SAMPLE else rng.choice(live, SAMPLE, replace=False)
         labels = concepts.label_table[sample @ concepts.powers]
         cells = np.stack([labels == y for y in range(concepts.p)], axis=2).reshape(len(sample), -1).astype(np.float32)

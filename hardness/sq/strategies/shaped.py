@@ -1,4 +1,4 @@
-"""Queries moulded to dependent sets: e of them driven up and e down, further than a sign batch drives any (theory 2.7).
+"""Queries shaped to dependent sets: e of them driven up and e down, further than a sign batch drives any (theory 2.7).
 
 The gaps of e pairs sum to at most E|sum g chi|/2, g = +1 on the upper sets, -1 on the lower and 0 elsewhere. So g is
 annealed to make E|sum g chi| large, which needs sets whose dependencies keep the sum away from both 0 and large values;
@@ -21,7 +21,7 @@ MARGIN = 1e-9
 
 
 @dataclass(frozen=True)
-class Mould:
+class ShapedQuery:
     """A function on the states of AG(r, 2) and what it does to points there.
 
     `values` f in [-1, 1] (2^r,); the indices `upper` and `lower` (e,) of points; a query with this f moves the j-th
@@ -34,15 +34,17 @@ class Mould:
     reach: float
 
 
-def mould(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random, moves: int = MOVES) -> Mould | None:
-    """A mould that loses so many of the points with these characters (points, states) at this tolerance, if found."""
+def shape_query(
+    signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random, moves: int = MOVES
+) -> ShapedQuery | None:
+    """A query that loses so many of the points with these characters (points, states) at this tolerance, if found."""
     g = np.zeros(len(signs), np.int64)
     chosen = rng.permutation(len(signs))[: 2 * lost]
     g[chosen[:lost]], g[chosen[lost:]] = 1, -1
     total = anneal(signs, g, moves, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
     if total <= 4 * lost * (tolerance + MARGIN) * signs.shape[1]:
         return None
-    found = even(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0), tolerance)
+    found = equalize_gaps(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0), tolerance)
     return found if found.reach > tolerance + MARGIN else None
 
 
@@ -78,28 +80,30 @@ def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
     return best
 
 
-def even(signs: NDArray[np.int8], upper: NDArray[Any], lower: NDArray[Any], enough: float = 1.0) -> Mould:
-    """The mould on these points with the largest least gap found: pairs in sorted order, a linear program, repeat.
+def equalize_gaps(
+    signs: NDArray[np.int8], upper: NDArray[Any], lower: NDArray[Any], enough: float = 1.0
+) -> ShapedQuery:
+    """The query on these points with the largest least gap found: pairs in sorted order, a linear program, repeat.
 
     Ends early once the reach passes `enough`.
     """
     states = signs.shape[1]
     f = np.sign((signs[upper].sum(axis=0, dtype=np.int64) - signs[lower].sum(axis=0, dtype=np.int64)).astype(float))
-    best = Mould(f, upper, lower, -1.0)
+    best = ShapedQuery(f, upper, lower, -1.0)
     for _ in range(ROUNDS):
         means = signs.astype(np.float64) @ f / (2 * states)
         up, down = upper[np.argsort(means[upper])], lower[np.argsort(means[lower])]
         reach = float(np.min(means[up] - means[down])) / 2
         if reach <= best.reach:
             break
-        best = Mould(f, up, down, reach)
+        best = ShapedQuery(f, up, down, reach)
         if reach > enough + MARGIN:
             break
-        f = apart((signs[up].astype(np.float64) - signs[down]) / (2 * states), f)
+        f = maximin_gap((signs[up].astype(np.float64) - signs[down]) / (2 * states), f)
     return best
 
 
-def apart(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
+def maximin_gap(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[np.float64]:
     """f in [-1, 1] with the largest least value of the forms (R, C); the given one if the solver fails."""
     from scipy.optimize import linprog
 

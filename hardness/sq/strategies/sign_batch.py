@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.bits import compiled
 from hardness.sq.queries import SignBatch
-from hardness.sq.strategies.base import PATIENCE, Masks, Steps
+from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps
 
 LARGEST_BATCH = 4095
 
@@ -113,7 +113,7 @@ def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
     """Signed majority of `batch_size` live sets, half of the signs -; in the end game as many as lose the most."""
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
     idle = 0
-    while idle < PATIENCE:
+    while idle < IDLE_QUERIES:
         before = len(live)
         size, _ = best_batch(modes, modes.size - 1 - 2 * idle, before, False)
         live = yield batch(live, max(1, size), rng)

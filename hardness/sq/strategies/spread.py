@@ -9,11 +9,11 @@ from hardness.families.concepts import ParityConcepts
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Table
-from hardness.sq.strategies.base import PATIENCE, Masks, Steps
+from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps
 from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_size, best_batch
 from hardness.sq.tolerance import within
 
-WIDEST = 24  # bits of the table that a query is
+TABLE_BITS = 24  # bits of the table that a query is
 CROWDED = 0.21  # of many sets so many are spread at a time, over the squared tolerance: a third of them is lost
 CLIPS = (0.0, 1.0)  # where the sum of characters is cut, in standard deviations; 0 is its sign
 ROUNDS = 4
@@ -30,11 +30,11 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
     >>> [play(ParityConcepts(10, 3), "spread", "window", tau).queries for tau in (0.1, 0.02, 0.0002)]
     [20, 4, 2]
     """
-    if concepts.n > WIDEST:
-        raise InputError(f"spread asks tables of 2^n values, n at most {WIDEST}, not {concepts.n}; lower --dim")
+    if concepts.n > TABLE_BITS:
+        raise InputError(f"spread asks tables of 2^n values, n at most {TABLE_BITS}, not {concepts.n}; lower --dim")
     full, few, idle = batch_size(tolerance), int(CROWDED / tolerance**2), 0
     modes = batch_modes(tolerance, min(full, LARGEST_BATCH))
-    while idle < PATIENCE:
+    while idle < IDLE_QUERIES:
         before = len(live)
         size = full if LARGEST_BATCH < full <= before else max(1, best_batch(modes, modes.size - 1, before, False)[0])
         signs = np.where(np.arange(size) < size // 2, -1.0, 1.0)

@@ -109,7 +109,9 @@ def draw(cells: Cells) -> Drawing:
         for axes, places, names in zip(panels, bands, shown, strict=True):
             _band(drawing, axes, cells, names, places, columns)
     drawing.kinds = "measured"
-    drawing.seen = "Parities fall to attacks and not to learners beyond few heads; rounding falls to attacks alone."
+    drawing.alt_summary = (
+        "Parities fall to attacks and not to learners beyond few heads; rounding falls to attacks alone."
+    )
     drawing.caption = (
         "A cell: runs solved out of runs, and log₂ of what was spent: queries for the SQ strategy, examples for the "
         "rest. Green: all runs solved; blue: some; grey: refused; brown: none, with how most of them ended."
@@ -153,7 +155,7 @@ def _band(
             axes.text(x, y, text, ha="center", va="center", fontsize=7, color=color, linespacing=1.05)
             counts = Counter(row.outcome.status for row in rows if row.outcome)
             ways = ", ".join(f"{count} {name}" for name, count in sorted(counts.items()))
-            drawing.tells(cell, f"{solver}, {place[0]}, m = {place[1]}: {ways}; spent {cost or 'unknown'}")
+            drawing.add_tooltip(cell, f"{solver}, {place[0]}, m = {place[1]}: {ways}; spent {cost or 'unknown'}")
     axes.set_xlim(-0.6, max(columns, 1) - 0.4)
     axes.set_ylim(max(len(solvers), 1) - 0.4, -0.6)
     axes.set_yticks(range(len(solvers)), solvers)

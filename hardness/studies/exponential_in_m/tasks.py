@@ -69,7 +69,7 @@ def controls() -> list[Task]:
     return wall.runs(places, CONTROL_RUNS // len(places), CONTROL_CAP, labels="independent")
 
 
-def guest(quick: bool, learner: str) -> list[Task]:
+def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
     """A learner of the user's own on the student's plane."""
     return [task for task in student(learner) if not quick or _small(task)]
 

@@ -11,7 +11,7 @@ from hardness.engine.store import Row
 from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, line
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.exact import KNOWN, certain_queries, exact_floor, independent_value
-from hardness.statistics.fit import LEAST, mean_half_width
+from hardness.statistics.fit import MIN_POINTS, mean_half_width
 from hardness.studies.games.tasks import (
     BRACKETING,
     DRIFT,
@@ -101,7 +101,7 @@ def interval(values: Sequence[float]) -> tuple[float, float] | None:
     >>> [round(x, 2) for x in interval([1.0, 2.0, 3.0])]
     [-0.48, 4.48]
     """
-    if len(values) < LEAST:
+    if len(values) < MIN_POINTS:
         return None
     half = float(mean_half_width(np.asarray(values)))
     return mean(values) - half, mean(values) + half

@@ -180,7 +180,7 @@ def _reach(lines: Table) -> Drawing:
                    for (attack, source), (color, marker, dash) in LOOKS.items()]  # fmt: skip
         drawing.figure.legend(handles=handles, loc="outside upper center", ncols=len(handles))
     drawing.kinds = "measured estimated"
-    drawing.seen = "Time rises with n on all lines; lines of streams reach further than those of files."
+    drawing.alt_summary = "Time rises with n on all lines; lines of streams reach further than those of files."
     drawing.caption = (
         "Filled marks: runs solved, at the median time with bars from the least to the most, the share beside them "
         "where it is not all; open marks: none was, at the prediction, or at the upper edge where that lies beyond. "
@@ -235,7 +235,7 @@ def _examples(lines: Table) -> Drawing:
         axes.grid(axis="y")
         axes.legend(loc="upper left")
     drawing.kinds = "measured"
-    drawing.seen = "The largest dimension solved rises with the number of examples."
+    drawing.alt_summary = "The largest dimension solved rises with the number of examples."
     tried = "; ".join(
         f"{NAMES[attack]}, {source}: n = {', '.join(map(str, sorted(sizes)))}"
         for (attack, source) in LOOKS
@@ -276,7 +276,7 @@ def _heads(lines: Table) -> Drawing:
         axes.axhline(1, color=INK, linewidth=0.4)
         axes.legend(loc="center left")
     drawing.kinds = "measured"
-    drawing.seen = "Runs are solved at small error masses; where any fail, it is at the largest."
+    drawing.alt_summary = "Runs are solved at small error masses; where any fail, it is at the largest."
     drawing.caption = (
         f"Labels of few heads at (q, p) = ({PANELS[0][0]}, {PANELS[0][1]}): the share of runs solved against the share "
         "of wrong labels, a mark for every m at the median of its runs, with a bar from the least to the most."

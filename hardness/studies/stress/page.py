@@ -233,7 +233,7 @@ def _field(drawing: Drawing, axes: Any, x: int, y: int, cell: Cell, name: str) -
         text, tip = f"{counted}\n{_short(cell.median)}", f"{tip}; median {cell.median:,.0f} examples"
     else:
         tip = f"{tip}; more than {cell.bound:,.0f} examples"
-    drawing.tells(field, tip)
+    drawing.add_tooltip(field, tip)
     axes.text(x, y, text, ha="center", va="center", fontsize=8, color=INK if share else MUTED)
 
 

@@ -33,7 +33,7 @@ FAILING = {"direct": 2.5, "lbfgs": 2.5, "adam": 5.0, "low-degree": 0.6, "provabl
 def tasks(quick: bool) -> list[Task]:
     """Every learner of the house on every cell; Adam only where torch is installed."""
     known = [name for name in registry.names("learner", builtin=True) if name != "adam" or find_spec("torch")]
-    return [task for name in known for task in guest(quick, name)]
+    return [task for name in known for task in user_learner_tasks(quick, name)]
 
 
 def cells(quick: bool) -> list[tuple[str, dict[str, Any]]]:
@@ -43,7 +43,7 @@ def cells(quick: bool) -> list[tuple[str, dict[str, Any]]]:
     return [*found, *(("nondegenerate", {"dim": dim, "tokens": 2, "heads": m}) for m in nice)]
 
 
-def guest(quick: bool, learner: str) -> list[Task]:
+def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
     """One learner, registered or ``package.module:Class``, on every cell."""
     samples, work, runs = (SMALL_EXAMPLES, SMALL_WORK, SMALL_RUNS) if quick else (EXAMPLES, WORK, RUNS)
     return [

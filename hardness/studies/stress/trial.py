@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hardness import registry
-from hardness.engine.outcome import Ended, Outcome, outcome_of
+from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.task import Task
 from hardness.evaluation.adapters import is_streamed, multiply_adds
 from hardness.evaluation.judge import EXPLAINED, fresh, sizes
@@ -54,7 +54,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
                     return Outcome("wrong", spent, detail | {"reason": "predictions are not finite"})
                 if EXPLAINED.met(point.scores):
                     return Outcome("solved", spent, detail)
-        except (Ended, TimeoutError) as error:
+        except (TrialEnded, TimeoutError) as error:
             found = outcome_of(error, guard)
             refused = replace(found, cost=part[-1], detail={**detail, **found.detail})
             if streamed or refused.status != "refused":  # a crash adds no hardness

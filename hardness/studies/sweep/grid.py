@@ -17,12 +17,12 @@ from hardness.errors import InputError, unknown
 from hardness.evaluation.adapters import is_streamed
 from hardness.io import schemas
 from hardness.io.files import read_bounded
-from hardness.io.texts import shown
+from hardness.io.texts import sanitize
 from hardness.sq.lookup import class_of, oracle_of, strategy_of
 
 GUARD = 120.0  # seconds that end a trial unless the grid says otherwise
 SAMPLES = 4096  # examples that a learner or an attack is given at most, unless the grid says otherwise
-MOST, LONGEST = 10**6, 1 << 16  # trials of a grid, bytes of its file
+MOST_TRIALS, GRID_BYTES = 10**6, 1 << 16  # trials of a grid, bytes of its file
 # A key a.b.c… of so many parts: the time that TOML takes is their number squared.
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 TABLES = ("params", "solver", "budget")
@@ -52,12 +52,12 @@ class Grid:
 
     def __post_init__(self) -> None:
         trials = prod(len(axis) for axis in self.params.values() if isinstance(axis, list))
-        if trials <= MOST:
+        if trials <= MOST_TRIALS:
             stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")  # finite numbers, no deep nesting
             schemas.check("grid", stated, "the grid")
             trials *= self.runs
-        if trials > MOST:
-            raise InputError(f"the grid has more than {MOST:,} trials; shorten an axis")
+        if trials > MOST_TRIALS:
+            raise InputError(f"the grid has more than {MOST_TRIALS:,} trials; shorten an axis")
         kind = self.kind
         for table, known in (("solver", OWN[kind]), ("budget", LIMITS[kind])):
             for name in getattr(self, table):
@@ -123,14 +123,14 @@ def _entries(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
 def read(path: Path) -> Grid:
     """The grid of a file. Raises `InputError` on what is no grid."""
     try:
-        text = read_bounded(path, LONGEST).decode()
+        text = read_bounded(path, GRID_BYTES).decode()
         if DOTTED.search(text):
             raise ValueError("a key has too many parts")
         found = tomllib.loads(text)
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
-        reason = "it is nested too deeply" if isinstance(error, RecursionError) else shown(error)
+        reason = "it is nested too deeply" if isinstance(error, RecursionError) else sanitize(error)
         raise InputError(f"{path} is not TOML: {reason}") from error
     known = ("family", "runs", "seed", "guard", *TABLES)
     for name in found:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardness.engine.forecast import learned
-from hardness.engine.pickled import PREFIX, named
+from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import Row, Store
@@ -16,9 +16,9 @@ from hardness.engine.study import Study
 from hardness.engine.table import flat
 from hardness.engine.task import Task
 from hardness.errors import InputError, missing_extra
-from hardness.report.report import place
+from hardness.report.report import add_to_index
 from hardness.studies.sweep import page
-from hardness.studies.sweep.grid import GUARD, MOST, Grid
+from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
 from hardness.studies.sweep.trial import trial
 
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def run_grid(grid: Grid, out: Path, workers: int | None = None, progress: Progre
             progress=progress or Progress(quiet=True),
         )  # fmt: skip
         verdict = page.write(store, out)
-    place(out, page.QUESTION, STUDY.role)
+    add_to_index(out, page.QUESTION, STUDY.role)
     return verdict, ran
 
 
@@ -107,7 +107,7 @@ def sweep(
     prints: dict[str, str] = {}
 
     def name_of(thing: Any) -> str:
-        name, made = named(thing)
+        name, made = importable_name(thing)
         return prints.setdefault(name, made) and name if made else name
 
     solver = {kind: name_of(thing) for kind, thing in given.items()} | extra.get(next(iter(given), ""), {})
@@ -134,8 +134,8 @@ def _axis(value: Any) -> Any:
     several = isinstance(value, Iterable) and not isinstance(value, (str, Mapping))
     if not several:
         return value
-    entries = list(islice(value, MOST + 1))
-    return entries if len(entries) > MOST else [_axis(each) for each in entries]  # more are no grid
+    entries = list(islice(value, MOST_TRIALS + 1))
+    return entries if len(entries) > MOST_TRIALS else [_axis(each) for each in entries]  # more are no grid
 
 
 def _columns(row: Row) -> dict[str, Any]:

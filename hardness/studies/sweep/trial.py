@@ -5,7 +5,7 @@ from dataclasses import replace
 from functools import partial
 
 from hardness import registry
-from hardness.engine.outcome import CRASHED, Ended, Outcome, outcome_of
+from hardness.engine.outcome import CRASHED, Outcome, TrialEnded, outcome_of
 from hardness.engine.task import Task
 from hardness.evaluation.judge import fresh, sizes
 from hardness.evaluation.learning import solves
@@ -52,7 +52,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
                     return replace(last, status="solved")
         except TimeoutError as error:
             return replace(outcome_of(error, guard), cost=last.cost)
-        except Ended as error:
+        except TrialEnded as error:
             found = replace(outcome_of(error, guard), cost=last.cost if streamed else part[0])
             if streamed or found.status in CRASHED:
                 return found

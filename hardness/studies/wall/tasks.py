@@ -34,10 +34,10 @@ def tasks(quick: bool) -> list[Task]:
     """The full grid, or the small one: the plane up to m = 4 and d = 20, hard and nice."""
     if quick:
         return list(runs([*map(parity, SMALL), *map(nice, SMALL)], SMALL_RUNS, SMALL_CAP))
-    return [*guest(False, STUDENT), *_controls(), *_variants()]
+    return [*user_learner_tasks(False, STUDENT), *_controls(), *_variants()]
 
 
-def guest(quick: bool, learner: str) -> list[Task]:
+def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
     """One learner, registered or ``package.module:Class``, on every cell on which the student is measured."""
     if quick:
         return list(runs([*map(parity, SMALL), *map(nice, SMALL)], SMALL_RUNS, SMALL_CAP, learner))

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from hardness import registry
-from hardness.engine.outcome import Ended, Outcome, outcome_of
+from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.task import Task
 from hardness.evaluation.judge import Criterion, Judged, fresh, scores, sizes
 from hardness.evaluation.until import Evaluation, evaluations, signed, stream
@@ -55,7 +55,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
             cost = reached(points, TARGETS[0])
             if not point.finite or reached(points, TARGETS[-1]) or (cost and point.examples > BEYOND * cost):
                 break
-    except (Ended, TimeoutError) as error:
+    except (TrialEnded, TimeoutError) as error:
         found = outcome_of(error, guard)
         return replace(found, cost=points[-1].examples if points else 0, detail=detail | dict(found.detail))
     last = points[-1]

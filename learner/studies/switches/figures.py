@@ -57,7 +57,9 @@ def phases(rows: Sequence[Row]) -> Drawing:
         "attention student taught block by block (measured), at no bias. Dots: nothing is proved to suffice. Below: "
         "what is easy whatever the other switches say."
     )
-    drawing.seen = "Only the corner without bias and without supervision is dark; every step away from it is lighter."
+    drawing.alt_summary = (
+        "Only the corner without bias and without supervision is dark; every step away from it is lighter."
+    )
     with style(drawing.name):
         axes = drawing.figure.subplots()
         for y, g in enumerate(BLOCKS):
@@ -79,7 +81,7 @@ def phases(rows: Sequence[Row]) -> Drawing:
                 axes.text(x, y + 0.1, "" if k is None else str(k), ha="center", va="center", fontsize=13, color=ink)
                 axes.text(x, y - 0.3, bits, ha="center", va="center", fontsize=6.5, color=ink)
                 enough = "nothing proved to suffice" if suffice is None else f"{suffice:,} suffice"
-                drawing.tells(cell, f"g = {g}, μ = {mu:g}: {max(needed, 0):,.1f} queries needed, {enough}")
+                drawing.add_tooltip(cell, f"g = {g}, μ = {mu:g}: {max(needed, 0):,.1f} queries needed, {enough}")
         last = len(BIASES) - 0.5
         for height, words in zip((-1.0, -1.7), EASY, strict=True):
             axes.fill([-0.5, last, last, -0.5], [height - 0.3] * 2 + [height + 0.3] * 2, color=SHADES[0])
@@ -125,7 +127,9 @@ def blocks(rows: Sequence[Row]) -> Drawing:
         "95 % intervals; open triangles are censored, they lie at what was spent. Right: queries of the games on "
         f"chains of s = {SIZE} bits with sign batches, and the queries that are needed (dashed)."
     )
-    drawing.seen = "Cost rises the more steeply with d the larger the blocks; blocks of six were not learned at all."
+    drawing.alt_summary = (
+        "Cost rises the more steeply with d the larger the blocks; blocks of six were not learned at all."
+    )
     games = costs(rows, "chain", "block", "strategy", "dim", "tolerance")
     with style(drawing.name):
         left, right = drawing.figure.subplots(1, 2)
@@ -159,7 +163,7 @@ def biases(rows: Sequence[Row]) -> Drawing:
         "enough (dotted), and the games with products of bits. Right: examples until the attention student, "
         "trained on biased inputs, is right on fair ones; open triangles are censored."
     )
-    drawing.seen = "What suffices falls in steps as the bias grows, and what is needed falls below it."
+    drawing.alt_summary = "What suffices falls in steps as the bias grows, and what is needed falls below it."
     games = costs(rows, "biased", "bias", "dim")
     grid = np.linspace(0, 0.95, 191)
     with style(drawing.name):
@@ -191,7 +195,9 @@ def noise(rows: Sequence[Row]) -> Drawing:
         "proved need (dashed), rows at which the best polynomial of degree s + 1 stands one deviation off (line: "
         "predicted), tries of elimination (line: predicted). Points are means with 95 % intervals."
     )
-    drawing.seen = "Statistical queries and low degree pay a small factor for noise, elimination hundreds of tries."
+    drawing.alt_summary = (
+        "Statistical queries and low degree pay a small factor for noise, elimination hundreds of tries."
+    )
     size, lines = comb(NOISY_BITS, NOISY_SIZE), noise_table(rows)
     queries = [window_bound(size, NOISY_TOLERANCE, flip=eta) for eta in FLIPS]
     rows_of = [low_degree_rows(NOISY_BITS, NOISY_SIZE, eta) for eta in FLIPS]
