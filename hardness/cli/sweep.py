@@ -7,6 +7,12 @@ import typer
 
 from hardness.cli.common import Json, emit, talk
 
+Set = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set", help="Another value for the grid, commas between several; may be repeated.", metavar="TABLE.NAME=VALUE"
+    ),
+]
 File = Annotated[Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")]
 
 
@@ -18,24 +24,36 @@ def sweep(
     grid: File,
     out: Annotated[Path | None, typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.")] = None,
     workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.")] = None,
+    scheduler: Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
+    changes: Set = None,
+    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     as_json: Json = False,
 ) -> None:
     """Run a grid of your own, or what is left of it: any family with any solver; and write its page.
 
-    `study status`, `export` and `report` work on its folder.
+    `study status`, `export` and `report` work on its folder. --set changes an entry of the grid file for this run.
 
-    Example: hardness sweep grid.toml --workers 2
+    Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """
     from hardness.engine.progress import Progress
     from hardness.engine.run import Interrupted
     from hardness.engine.store import Store
     from hardness.report.report import PAGE
     from hardness.studies.sweep.grid import read
-    from hardness.studies.sweep.study import STORE, run_grid
+    from hardness.studies.sweep.study import STORE, forecast, run_grid
 
-    folder = out or Path("sweeps") / grid.stem
+    folder, wanted = out or Path("sweeps") / grid.stem, read(grid, changes or ())
+    if dry_run:
+        trials, seconds = forecast(wanted, folder)
+        known = (
+            "how long is known when the first have ended"
+            if seconds is None
+            else f"about {seconds:.0f} s of one process"
+        )
+        emit(as_json, {"trials": trials, "seconds": seconds}, [f"{trials} trials to run, {known}; nothing was run"])
+        return
     try:
-        verdict, ran = run_grid(read(grid), folder, workers, Progress())
+        verdict, ran = run_grid(wanted, folder, workers, Progress(), scheduler)
     except Interrupted as stop:
         talk("interrupted: what ended is stored; the same command goes on")
         raise typer.Exit(stop.code) from stop

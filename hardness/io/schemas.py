@@ -128,19 +128,27 @@ CHALLENGE = _object(
         "header_sha256": HASH,
     },
 )
+
+
+def _axis(one: Mapping[str, Any]) -> dict[str, Any]:
+    """One such value, or a list of them."""
+    types = one["type"] if isinstance(one["type"], list) else [one["type"]]
+    return {**one, "type": [*types, "array"], "items": one}
+
+
 GRID = _object(
     ["family", "params", "solver"],
     {
         "family": NAME,
         "params": {
             "type": "object",
-            "additionalProperties": {"anyOf": [SCALAR, {"type": "array", "items": SCALAR}]},
+            "additionalProperties": _axis(SCALAR),
         },
         "solver": _object(
             [],
             {
-                **dict.fromkeys(("strategy", "learner", "attack", "oracle"), NAME),
-                "tolerance": {"type": "number"},
+                **dict.fromkeys(("strategy", "learner", "attack", "oracle"), _axis(NAME)),
+                "tolerance": _axis({"type": "number"}),
                 "options": {"type": "object"},
             },
         ),

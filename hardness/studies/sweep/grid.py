@@ -32,13 +32,14 @@ LIMITS = {"strategy": ("queries",), "learner": ("samples",), "attack": ("samples
 
 @dataclass(frozen=True)
 class Grid:
-    """A family, its `params` (a list is an axis; the grid is their product), one solver and its budget.
+    """A family, its `params`, solvers of one kind and their budget. Every list is an axis; the grid is their product.
 
-    `prints` holds fingerprints of plug-ins that have no file. Raises `InputError` for anything that makes no sense.
+    The solver's name, oracle, tolerance and options may be lists as well. `prints` holds fingerprints of plug-ins that
+    have no file. Raises `InputError` for anything that makes no sense.
 
-    >>> grid = Grid("parity", {"dim": [8, 10], "heads": [2, 3]}, {"strategy": "sign-batch"}, runs=2)
+    >>> grid = Grid("parity", {"dim": [8, 10], "heads": 2}, {"strategy": ["sign-batch", "flat"]}, runs=2)
     >>> len(grid.tasks()), grid.name
-    (8, 'parity-sign-batch')
+    (8, 'parity-sign-batch-flat')
     """
 
     family: str
@@ -51,7 +52,8 @@ class Grid:
     prints: Mapping[str, str] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
-        trials = prod(len(axis) for axis in self.params.values() if isinstance(axis, list))
+        axes = [self.params, self.solver, self.solver.get("options", {})]
+        trials = prod(len(axis) for table in axes for axis in dict(table).values() if isinstance(axis, list))
         if trials <= MOST_TRIALS:
             stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")  # finite numbers, no deep nesting
             schemas.check("grid", stated, "the grid")
@@ -75,34 +77,39 @@ class Grid:
     @property
     def name(self) -> str:
         """Family and solver, for a folder."""
-        return "-".join(str(name).rpartition(":")[2] for name in (self.family, self.solver[self.kind]))
+        names = (self.family, *_listed(self.solver[self.kind]))
+        return "-".join(str(name).rpartition(":")[2] for name in names)
 
     def tasks(self) -> list[Task]:
-        """One task a cell and run."""
-        solver, budget = self._solver()
-        axes = [value if isinstance(value, list) else [value] for value in self.params.values()]
-        cells = [dict(zip(self.params, cell, strict=True)) for cell in product(*axes)]
-        if not cells:
+        """One task per cell and run."""
+        solvers, cells = self._solvers(), _cells(self.params)
+        if not (cells and solvers):
             raise InputError("an axis of the grid is empty")
         for cell in cells:
             family = families.build(self.family, cell)
-            if self.kind == "strategy":
-                strategy_of(class_of(family), solver["strategy"])
-        found = [Task(self.family, cell, solver, budget, run) for cell in cells for run in range(self.runs)]
+            for solver in solvers:
+                if self.kind == "strategy":
+                    strategy_of(class_of(family), solver["strategy"])
+        budget = dict(self.budget) if self.kind == "strategy" else {"samples": SAMPLES, **self.budget}
+        found = [Task(self.family, cell, solver, budget, run)
+                 for solver, cell, run in product(solvers, cells, range(self.runs))]  # fmt: skip
         return stamped(found, self.prints)
 
-    def _solver(self) -> tuple[dict[str, Any], dict[str, Any]]:
-        """Solver and budget of its tasks."""
-        name = str(self.solver[self.kind])
+    def _solvers(self) -> list[dict[str, Any]]:
+        """The solver of every cell of their axes."""
+        options = _cells(self.solver.get("options", {}))
+        named = _cells({name: value for name, value in self.solver.items() if name != "options"})
         if self.kind == "strategy":
-            oracle, tolerance = self.solver.get("oracle", "window"), self.solver.get("tolerance", 0.1)
-            oracle_of(oracle)
-            played = {"kind": "game", "strategy": name, "oracle": oracle, "tolerance": tolerance}
-            return played, dict(self.budget)
-        solver: dict[str, Any] = {"kind": "sweep", self.kind: name}
-        if self.kind == "learner":
-            solver |= {"params": dict(self.solver.get("options", {})), "online": is_streamed(name)}
-        return solver, {"samples": SAMPLES, **self.budget}
+            found: list[dict[str, Any]] = [
+                {"kind": "game", "oracle": "window", "tolerance": 0.1} | each for each in named
+            ]
+            for each in found:
+                oracle_of(each["oracle"])
+            return found
+        if self.kind == "attack":
+            return [{"kind": "sweep"} | each for each in named]
+        return [{"kind": "sweep", **each, "params": own, "online": is_streamed(each["learner"])}
+                for each, own in product(named, options)]  # fmt: skip
 
     def toml(self) -> str:
         """The grid as a file that `read` reads again."""
@@ -110,6 +117,15 @@ class Grid:
         flat = [f"{name} = {json.dumps(value)}" for name, value in fields.items() if name not in TABLES]
         tables = [f"\n[{name}]\n" + "\n".join(_entries(fields[name])) for name in TABLES if fields[name]]
         return "\n".join([*flat, *tables]) + "\n"
+
+
+def _listed(value: Any) -> list[Any]:
+    return value if isinstance(value, list) else [value]
+
+
+def _cells(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The product of the lists of a table."""
+    return [dict(zip(table, cell, strict=True)) for cell in product(*map(_listed, table.values()))]
 
 
 def _entries(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
@@ -120,8 +136,8 @@ def _entries(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
             yield f"{prefix}{name} = {json.dumps(value)}"
 
 
-def read(path: Path) -> Grid:
-    """The grid of a file. Raises `InputError` on what is no grid."""
+def read(path: Path, changes: Iterable[str] = ()) -> Grid:
+    """The grid of a file, with `changes` NAME=VALUE or TABLE.NAME=VALUE. Raises `InputError` on what is no grid."""
     try:
         text = read_bounded(path, GRID_BYTES).decode()
         if DOTTED.search(text):
@@ -142,4 +158,27 @@ def read(path: Path) -> Grid:
     for name in TABLES:
         if not isinstance(found.get(name, {}), dict):
             raise InputError(f"{name} of {path} is not a table; write it as [{name}]")
+    for change in changes:
+        _change(found, change)
     return Grid(**found)
+
+
+def _change(found: dict[str, Any], change: str) -> None:
+    """Put TABLE.NAME=VALUE into a grid: a value of TOML, or a word; commas outside of brackets make a list."""
+    place, sign, text = change.partition("=")
+    *tables, name = place.split(".")
+    if not (sign and name and text) or (tables and tables[0] not in TABLES):
+        raise InputError(
+            f"--set takes NAME=VALUE or TABLE.NAME=VALUE, a table of {', '.join(TABLES)}; got {shown(change)}"
+        )
+    values = [text] if text[:1] in "[{" else text.split(",")
+    for table in tables:
+        found = found.setdefault(table, {})
+    found[name] = _value(values[0]) if len(values) == 1 else [_value(value) for value in values]
+
+
+def _value(text: str) -> Any:
+    try:
+        return tomllib.loads(f"value = {text}")["value"]
+    except tomllib.TOMLDecodeError:
+        return text

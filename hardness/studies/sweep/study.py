@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from itertools import islice
+from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,8 +17,7 @@ from hardness.engine.study import Study
 from hardness.engine.table import flat
 from hardness.engine.task import Task
 from hardness.errors import InputError, missing_extra
-from hardness.report.report import add_to_index
-from hardness.studies.sweep import page
+from hardness.report import write
 from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
 from hardness.studies.sweep.trial import trial
 
@@ -25,19 +25,26 @@ if TYPE_CHECKING:
     import pandas as pd
 
 NAME, STORE, GRID = "sweep", "rows.db", "grid.toml"
+QUESTION = "What does each cell of this grid cost?"
 
 
 def _no_grid(quick: bool) -> list[Task]:
     raise InputError("a sweep is run by `hardness sweep GRID.toml`")
 
 
-STUDY = Study(NAME, page.QUESTION, _no_grid, lambda task: 1.0, trial, page.write)
+STUDY = Study(
+    NAME, QUESTION, _no_grid, lambda task: 1.0, trial,
+    content="hardness.studies.sweep.content:content", template=Path(__file__).with_name("page.md"),
+)  # fmt: skip
 
 
-def run_grid(grid: Grid, out: Path, workers: int | None = None, progress: Progress | None = None) -> tuple[str, int]:
-    """Run what the store in `out` lacks of a grid, write the page; returns the verdict line and how many trials ran.
+def run_grid(
+    grid: Grid, out: Path, workers: int | None = None, progress: Progress | None = None, scheduler: str | None = None
+) -> tuple[str, int]:
+    """Run what the store in `out` lacks of a grid, write the page; returns its headline and how many trials ran.
 
-    Cells of other grids that the store holds stay on the page.
+    On `workers` processes, or the Dask cluster at `scheduler`. Cells of other grids that the store holds stay on the
+    page.
     """
     tasks = grid.tasks()
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
@@ -46,12 +53,22 @@ def run_grid(grid: Grid, out: Path, workers: int | None = None, progress: Progre
         (out / GRID).write_text(grid.toml(), encoding="utf-8")
         predicted = learned(store.rows(), STUDY.seconds)
         ran = run(
-            tasks, store, trial, root=grid.seed, guard=grid.guard, workers=workers, seconds=predicted,
-            progress=progress or Progress(quiet=True),
+            tasks, store, trial, root=grid.seed, guard=grid.guard, workers=workers, scheduler=scheduler,
+            seconds=predicted, progress=progress or Progress(quiet=True),
         )  # fmt: skip
-        verdict = page.write(store, out)
-    add_to_index(out, page.QUESTION, STUDY.role)
-    return verdict, ran
+        return write(STUDY, store, out), ran
+
+
+def forecast(grid: Grid, out: Path) -> tuple[int, float | None]:
+    """How many trials a run of the grid would run, and for how long by what is stored: None where nothing tells."""
+    tasks = grid.tasks()
+    if not (out / STORE).exists():
+        return len(tasks), None
+    with Store(out / STORE) as store:
+        done, seconds = store.done(), learned(store.rows(), lambda task: nan)
+    missing = [task for task in tasks if task.identity not in done]
+    total = sum(map(seconds, missing))
+    return len(missing), None if isnan(total) else total
 
 
 def rows_of(grid: Grid, out: Path) -> list[Row]:
@@ -68,7 +85,7 @@ def sweep(
     learner: Any = None,
     attack: Any = None,
     oracle: Any = "window",
-    tolerance: float = 0.1,
+    tolerance: Any = 0.1,
     options: Mapping[str, Any] | None = None,
     queries: int | None = None,
     samples: int | None = None,
@@ -77,17 +94,20 @@ def sweep(
     seed: int = 0,
     guard: float = GUARD,
     workers: int | None = None,
+    scheduler: str | None = None,
     out: str | Path | None = None,
     **params: Any,
 ) -> "pd.DataFrame":
-    """Any family with any solver on a grid; the rows as a pandas DataFrame, one a cell and run, in the grid's order.
+    """Any family with any solver on a grid; the rows as a pandas DataFrame, one per cell and run, in the grid's order.
 
-    `params` are parameters of the family; a list, a range or an array is an axis, and the grid is their product. One of
-    `strategy` (with `oracle`, `tolerance`, and at most `queries`), `learner` (with `options`, and at most `samples`
-    examples) and `attack` (`samples`, `work`) solves. Each, and the family, is a name, ``module:Name``, or the function
-    or class itself, of a notebook or a script too. The store, the page and the figure lie in the folder `out` (default
-    ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. `attrs` of the result hold the `verdict`
-    on growth and the path of the `page`. Raises `InputError` for what makes no sense, and where pandas is missing.
+    `params` are parameters of the family. One of `strategy` (with `oracle`, `tolerance`, and at most `queries`),
+    `learner` (with `options`, and at most `samples` examples) and `attack` (`samples`, `work`) solves. Each, and the
+    family, is a name, ``module:Name``, or the function or class itself, of a notebook or a script too. A list, a range
+    or an array is an axis, of parameters, solvers, oracles, tolerances and options; the grid is their product. It runs
+    on `workers` processes, or on the Dask cluster at `scheduler`. The store, the page and the figure lie in the folder
+    `out` (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. `attrs` of the result hold
+    the page's headline as `verdict` and the path of the `page`. Raises `InputError` for what makes no sense, and where
+    pandas is missing.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -101,12 +121,15 @@ def sweep(
         raise missing_extra("pandas", "notebook", "hardness.sweep") from error
     solvers = {"strategy": strategy, "learner": learner, "attack": attack}
     given = {kind: thing for kind, thing in solvers.items() if thing is not None}
-    label = "-".join(_label(thing) for thing in (family, *given.values()))
+    label = "-".join(_label(thing) for each in (family, *given.values()) for thing in _axes(each))
     folder = Path(out) if out is not None else Path("sweeps") / label
-    extra = {"strategy": {"oracle": oracle, "tolerance": tolerance}, "learner": {"options": dict(options or {})}}
+    own = {name: _axis(value) for name, value in (options or {}).items()}
+    extra = {"strategy": {"oracle": oracle, "tolerance": _axis(tolerance)}, "learner": {"options": own}}
     prints: dict[str, str] = {}
 
-    def name_of(thing: Any) -> str:
+    def name_of(thing: Any) -> Any:
+        if isinstance(thing, list | tuple):
+            return [name_of(each) for each in thing]
         name, made = importable_name(thing)
         return prints.setdefault(name, made) and name if made else name
 
@@ -117,10 +140,14 @@ def sweep(
     budget = {name: value for name, value in limits.items() if value is not None}
     axes = {name: _axis(value) for name, value in params.items()}
     grid = Grid(name_of(family), axes, solver, budget, runs, seed, guard, prints)
-    verdict, _ = run_grid(grid, folder, workers, Progress())
+    verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler)
     table = pd.DataFrame([_columns(row) for row in rows_of(grid, folder)])
     table.attrs |= {"verdict": verdict, "page": str(folder / "index.html")}
     return table
+
+
+def _axes(thing: Any) -> list[Any]:
+    return list(thing) if isinstance(thing, list | tuple) else [thing]
 
 
 def _label(thing: Any) -> str:

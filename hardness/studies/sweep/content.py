@@ -1,0 +1,132 @@
+"""What the rows of a sweep say: what every cell costs, and how that changes along one axis."""
+
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from math import nan
+from typing import Any
+
+from hardness.engine.outcome import Row
+from hardness.engine.plugins import SOLVERS
+from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table
+
+Settings = dict[str, Any]
+ENDED = ("solved", "budget", "wrong")  # a crash, a refusal and a time limit say nothing of the cost
+UNITS = {"game": "queries", "sweep": "examples"}
+LEAST, TICKS = 2, 12  # values that an axis needs for a figure, and may have for a tick at each
+
+
+def content(rows: Sequence[Row]) -> Content:
+    """Numbers, figure and table of the rows."""
+    ended = [row for row in rows if row.outcome]
+    cells = [cell(own) for own in grouped(ended)]
+    whole = [one for one in cells if one["median"] is not None and not one["censored"]]
+    statuses = Counter(row.outcome.status for row in ended if row.outcome)
+    unit = UNITS[str(rows[0].task.solver["kind"])] if rows else ""
+    numbers = {
+        "trials": len(ended), "cells": len(cells), "solved": statuses["solved"],
+        "rest": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()) if status != "solved"),
+        "priced": len(whole), "unit": unit,
+        "least": min(whole, key=lambda one: one["median"], default=None),
+        "most": max(whole, key=lambda one: one["median"], default=None),
+    }  # fmt: skip
+    return Content(numbers, figures(cells, unit), {"cells": table(cells)})
+
+
+def settings(row: Row) -> Settings:
+    """What names a cell: family, solver with its options, parameters.
+
+    >>> from hardness.engine.task import Task
+    >>> solver = {"kind": "sweep", "learner": "direct", "params": {"starts": 2}}
+    >>> settings(Row(Task("parity", {"dim": 9}, solver, {}, 0), None))
+    {'family': 'parity', 'solver': 'direct', 'starts': 2, 'dim': 9}
+    """
+    solver = row.task.solver
+    named = next((str(solver[kind]) for kind in SOLVERS if kind in solver), "")
+    own = {name: solver[name] for name in ("oracle", "tolerance") if name in solver} | solver.get("params", {})
+    bare = {"family": row.task.family.rpartition(":")[2], "solver": named.rpartition(":")[2]}
+    return {**bare, **own, **row.task.params}
+
+
+def grouped(rows: Sequence[Row]) -> list[list[Row]]:
+    """The runs of each cell, in the order of the rows."""
+    found: dict[str, list[Row]] = {}
+    for row in rows:
+        found.setdefault(repr([*settings(row).items(), *row.task.budget.items()]), []).append(row)
+    return list(found.values())
+
+
+def cell(rows: Sequence[Row]) -> dict[str, Any]:
+    """The median cost of a cell over the runs that ended by themselves, and how all of them ended.
+
+    A run that did not solve is only known to cost more than it spent; so is the median, where half the runs are such.
+    """
+    outcomes = [row.outcome for row in rows if row.outcome]
+    solved = sorted(float(o.cost) for o in outcomes if o.status == "solved" and o.cost is not None)
+    spent = sorted(float(o.cost) for o in outcomes if o.status in ENDED and o.cost is not None)
+    middle = len(spent) // 2
+    censored = middle >= len(solved)
+    return {
+        "settings": settings(rows[0]), "runs": len(outcomes), "censored": censored,
+        "median": None if not spent else spent[middle] if censored else solved[middle],
+        "low": solved[0] if solved else None, "high": solved[-1] if len(solved) == len(spent) and solved else None,
+        "ended": ", ".join(f"{n} {status}" for status, n in sorted(Counter(o.status for o in outcomes).items())),
+    }  # fmt: skip
+
+
+def axis_of(cells: Sequence[Mapping[str, Any]]) -> str | None:
+    """What the figure is drawn against: heads if they have several values, else the first number that has."""
+    values: dict[str, set[Any]] = {}
+    for one in cells:
+        for name, value in one["settings"].items():
+            if isinstance(value, int | float) and not isinstance(value, bool):
+                values.setdefault(name, set()).add(value)
+    several = [name for name, own in values.items() if len(own) >= LEAST]
+    return "heads" if "heads" in several else next(iter(several), None)
+
+
+def figures(cells: Sequence[Mapping[str, Any]], unit: str) -> list[Curves]:
+    """Median cost against one axis: a panel per solver, a curve per setting of the rest."""
+    x = axis_of(cells) or ""
+    named = [(one["settings"]["solver"], _rest(one, cells, x), one) for one in cells if x in one["settings"]]
+    labels = dict.fromkeys(label for _, label, _ in named)
+    panels = []
+    for solver in dict.fromkeys(solver for solver, _, _ in named):
+        curves = [Series(label, points(named, solver, label, x), style=i) for i, label in enumerate(labels)]
+        panels.append(Panel(solver, [curve for curve in curves if curve.points]))
+    seen = f"The table gives every point: {unit} against {x}."
+    values = sorted({one["settings"][x] for _, _, one in named})
+    ticks = values if len(values) <= TICKS else ()
+    return [Curves("sweep", panels, Axis(x, ticks=ticks), Axis(unit, log=True), seen, columns=2, height=3.0)]
+
+
+def points(named: Sequence[tuple[str, str, Mapping[str, Any]]], solver: str, label: str, x: str) -> list[Point]:
+    """The points of one curve, in order of `x`."""
+    own = [one for each, other, one in named if (each, other) == (solver, label)]
+    return [_point(one, x) for one in sorted(own, key=lambda one: float(one["settings"][x]))]
+
+
+def _rest(one: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], x: str) -> str:
+    """What tells a cell from others beside solver and axis."""
+    vary = [name for name, value in one["settings"].items() if name not in ("solver", x)
+            and any(other["settings"].get(name, value) != value for other in cells)]  # fmt: skip
+    return ", ".join(f"{name} {one['settings'][name]}" for name in vary) or "all runs"
+
+
+def _point(one: Mapping[str, Any], x: str) -> Point:
+    if one["median"] is None:
+        return Point(one["settings"][x], nan)
+    known = not one["censored"] and one["high"] is not None
+    low, high = (one["low"], one["high"]) if known else (None, None)
+    return Point(one["settings"][x], one["median"], low, high, censored="above" if one["censored"] else "")
+
+
+def table(cells: Sequence[Mapping[str, Any]]) -> Table:
+    """One row per cell."""
+    rows = [{**one["settings"], "cost": _cost(one), "runs": one["runs"], "ended": one["ended"]} for one in cells]
+    names = dict.fromkeys(name for row in rows for name in row)
+    measured = {"cost": "measured", "ended": "measured"}
+    return Table("One row per cell", rows, [Column(name, "", measured.get(name, "")) for name in names])
+
+
+def _cost(one: Mapping[str, Any]) -> str:
+    return "–" if one["median"] is None else f"{'> ' * one['censored']}{one['median']:,.0f}"
