@@ -169,7 +169,7 @@ def _change(found: dict[str, Any], change: str) -> None:
     *tables, name = place.split(".")
     if not (sign and name and text) or (tables and tables[0] not in TABLES):
         raise InputError(
-            f"--set takes NAME=VALUE or TABLE.NAME=VALUE, a table of {', '.join(TABLES)}; got {shown(change)}"
+            f"--set takes NAME=VALUE or TABLE.NAME=VALUE, a table of {', '.join(TABLES)}; got {sanitize(change)}"
         )
     values = [text] if text[:1] in "[{" else text.split(",")
     for table in tables:
