@@ -29,7 +29,7 @@ from hardness.kernels.single import (
     squares_of,
     transpose,
 )
-from learner.student_dense import BETA1, BETA2, EPSILON
+from learner.adam import EPSILON, NEW, NEW_SQUARE
 
 ACROSS = 64  # examples side by side, at most: four vectors, as many as a tile of a product has
 BLOCK_COLUMNS = 192  # columns of a block
@@ -176,9 +176,9 @@ def _backward(shape: Any, keep: bool, buffers: Any, gradient: Any) -> Any:
 def _adam(step: int, rate: float, scale: float, weights: Any, gradient: Any, moments: Any) -> Any:
     """One update by the gradient times `scale`; the corrections of both moments are made once a step."""
     first, second = moments
-    root = (1 - BETA2**step) ** 0.5
-    factor, epsilon, share = F(rate * root / (1 - BETA1**step)), F(EPSILON * root), F(scale)
-    slow, slower = F(1 - BETA1), F(1 - BETA2)
+    root = (1 - (1 - NEW_SQUARE) ** step) ** 0.5
+    factor, epsilon, share = F(rate * root / (1 - (1 - NEW) ** step)), F(EPSILON * root), F(scale)
+    slow, slower = F(NEW), F(NEW_SQUARE)
     for i in range(weights.size):
         g = gradient[i] * share
         first[i] += slow * (g - first[i])

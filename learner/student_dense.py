@@ -12,8 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardness.errors import InputError, missing_extra
-
-BETA1, BETA2, EPSILON = 0.9, 0.999, 1e-8  # Adam (Kingma & Ba, 2015)
+from learner.adam import Adam
 
 
 def initial(rng: Any, heads: int, dim: int, hinted: bool = False) -> tuple[Any, Any]:
@@ -74,29 +73,17 @@ def _beside(theta: Any) -> Any:
     return theta.swapaxes(1, 2).reshape(S, d, M * d)
 
 
-def adam_factors(step: int) -> tuple[float, float]:
-    """(a, e) with Adam's update = rate · a · m/(√v + e): the corrections of both moments, made once a step.
-
-    >>> [float(f"{x:.6g}") for x in adam_factors(1)]
-    [0.316228, 3.16228e-10]
-    """
-    root = (1 - BETA2**step) ** 0.5
-    return root / (1 - BETA1**step), EPSILON * root
-
-
 @dataclass
 class Weights:
-    """Θ and W of S students, their moments, and the number of steps made; arrays (S, M, d, d) of `xp`."""
+    """Θ and W of S students, arrays (S, M, d, d) of `xp`, and how they are trained: by Adam or by plain descent."""
 
     xp: Any
     theta: Any
     w: Any
     adam: bool = True
-    steps: int = 0
 
     def __post_init__(self) -> None:
-        zeros = self.xp.zeros_like
-        self.moments = [[zeros(p), zeros(p)] for p in (self.theta, self.w)] if self.adam else []
+        self.optimizer = Adam((self.theta, self.w)) if self.adam else None
 
     def step(self, x: Any, y: Any, rate: Any, cut: Any = None) -> Any:
         """One update by tokens x and targets y (S, B, k, d); returns the squared error (S,) before it.
@@ -104,16 +91,11 @@ class Weights:
         Then every entry of Θ goes towards 0 by `cut`, and no further. `rate` and `cut` are numbers or (S, 1, 1, 1).
         """
         error, *found = gradients(self.xp, self.theta, self.w, x, y)
-        self.steps += 1
-        factor, epsilon = adam_factors(self.steps)
-        for i, (parameter, g) in enumerate(zip((self.theta, self.w), found, strict=True)):
-            if self.adam:
-                first, second = self.moments[i]
-                first += (1 - BETA1) * (g - first)
-                second += (1 - BETA2) * (g * g - second)
-                parameter -= rate * factor * first / (second**0.5 + epsilon)
-            else:
-                parameter -= rate * g
+        if self.optimizer:
+            self.optimizer.step(found, rate)
+        else:
+            for parameter, gradient in zip((self.theta, self.w), found, strict=True):
+                parameter -= rate * gradient
         if cut is not None:
             self.theta -= self.xp.clip(self.theta, -cut, cut)
         return error

@@ -2,6 +2,7 @@
 
 import numpy as np
 
+from learner.adam import Adam
 from learner.base import Array
 
 
@@ -29,7 +30,7 @@ def adam_heads(
     size, unit = float(np.sqrt(np.mean(y**2))) or 1.0, float(np.sqrt(np.mean(S**2) * np.mean(q**2))) * dim**1.5
     S, y = S / unit, y / size
     weights = [rng.normal(size=(heads, y.shape[1], dim)) / dim, rng.normal(size=(heads, dim, dim)) / dim**0.5]
-    first, second = ([np.zeros_like(w) for w in weights] for _ in range(2))
+    adam = Adam(weights, epsilon=1e-12)
     total = epochs * (n // batch)
     for step in range(1, total + 1):
         if step % (n // batch) == 1:
@@ -41,10 +42,7 @@ def adam_heads(
         back = S[own] @ (wrong @ V)[..., None]
         gradients = [np.einsum("na,hnd->had", wrong, read[..., 0]), back[..., 0].transpose(0, 2, 1) @ q[own]]
         pace = rate * 0.5 * (1 + np.cos(np.pi * step / total))
-        for w, g, m, v in zip(weights, gradients, first, second, strict=True):
-            m += 0.1 * (2 * g / batch - m)
-            v += 0.001 * ((2 * g / batch) ** 2 - v)
-            w -= pace * (m / (1 - 0.9**step)) / (np.sqrt(v / (1 - 0.999**step)) + 1e-12)
+        adam.step([2 * gradient / batch for gradient in gradients], pace)
     V, Q = weights
     error = np.einsum("had,hnd->na", V, (S @ (q @ Q.transpose(0, 2, 1))[..., None])[..., 0]) - y
     return V * (size / unit), Q, float(np.sqrt(np.mean(error**2)))
