@@ -1,22 +1,8 @@
 """The studies of learners, as the entry point `hardness.studies` offers them."""
 
-from learner.studies import (
-    associative_memory,
-    automata,
-    linear_attention,
-    nice_layers,
-    random_features,
-    switches,
-    universal_machine,
-)
+from learner.studies import nice_layers, switches
+from learner.studies.linear_attention import tasks as linear_attention
+from learner.studies.random_features import tasks as random_features
 
-ROOMS = (
-    nice_layers,
-    switches,
-    random_features,
-    linear_attention,
-    associative_memory,
-    automata,
-    universal_machine,
-)
+ROOMS = (nice_layers, switches, random_features, linear_attention)
 STUDIES = {room.STUDY.name: room.STUDY for room in ROOMS}

@@ -1,0 +1,150 @@
+"""What the rows of `random-features` say: test errors against examples and against heads, and paired differences."""
+
+from collections.abc import Iterable, Mapping, Sequence
+
+from hardness.engine.outcome import Row
+from hardness.report import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, line
+from hardness.statistics.means import Mean, mean
+from learner.studies.random_features.tasks import (
+    AT,
+    BIAS,
+    BIASED,
+    DIM,
+    HEADS,
+    KEYS,
+    MODELS,
+    RIVAL,
+    SIZED,
+    TARGETS,
+)
+
+Errors = dict[tuple[str, str, int | None], dict[int, dict[int, float]]]  # by target, model, heads: examples, repetition
+LEVELS = (0.5, 0.1)  # errors to which examples are counted, in units of the variance
+INFINITE = 16_000  # where infinitely many heads are drawn
+ERROR = Axis("test error / variance", low=0.0)
+CONSTANT = "predicting the mean"
+TERMS = {
+    "M": "The number of frozen random heads.",
+    "RFA": "Random-feature attention: heads with frozen weights.",
+    "RFMLP": "A network whose neurons have frozen random weights.",
+    "n": "The number of examples.",
+}
+
+
+def content(rows: Sequence[Row]) -> Content:
+    """Numbers, figures and tables of the rows."""
+    found = errors(rows)
+    figures = [_curves(found), _heads(found)]
+    tables = {"errors": _table(found)}
+    ours, theirs = (found.get(("f2", name, HEADS), {}) for name in ("RFA", RIVAL))
+    if not ours.keys() & theirs.keys():
+        return Content(figures=figures, tables=tables, missing="Attention and network have not both been run on f2.")
+    last = max(ours.keys() & theirs.keys())
+    one, other = (mean([*own[last].values()]) for own in (ours, theirs))
+    gaps = {name: difference(found, name, BIASED, "RFA") for name in TARGETS}
+    numbers = {
+        "examples": last, "attention": one.value, "network": other.value, "both": f"{one} and {other}",
+        "ratio": other.value / one.value, "heads": HEADS, "trained": HEADS * (DIM + 1), "dim": DIM, "keys": KEYS,
+        "bias": BIAS, "at": AT, "levels": LEVELS,
+        "better": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, -1))},
+        "worse": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, 1))},
+    }  # fmt: skip
+    return Content(numbers, figures, tables, terms=TERMS)
+
+
+def errors(rows: Iterable[Row]) -> Errors:
+    """Test errors of every target, model and number of heads, by the number of examples and the repetition."""
+    found: Errors = {}
+    for row in rows:
+        if row.outcome is not None and row.outcome.status == "solved":
+            solver, n = row.task.solver, int(row.task.budget["samples"])
+            for name, error in row.outcome.detail["error"].items():
+                cell = found.setdefault((name, solver["model"], solver["heads"]), {}).setdefault(n, {})
+                cell[row.task.repetition] = float(error)
+    return {key: dict(sorted(own.items())) for key, own in found.items()}
+
+
+def examples_to(own: Mapping[int, Mapping[int, float]], error: float) -> int | None:
+    """The least number of examples tried at which the mean error is at most `error`; None: at none."""
+    return min((n for n, runs in own.items() if mean([*runs.values()]).value <= error), default=None)
+
+
+def difference(found: Errors, name: str, one: str, other: str) -> dict[int, Mean]:
+    """Error of `one` minus that of `other` on target `name`, paired: both saw the same examples."""
+    a, b = (found.get((name, who, HEADS), {}) for who in (one, other))
+    both = {n: [a[n][r] - b[n][r] for r in a[n] if r in b[n]] for n in a if n in b}
+    return {n: mean(values) for n, values in both.items() if values}
+
+
+def stretches(gap: Mapping[int, Mean], side: int) -> str:
+    """Numbers of examples at which the interval lies on a side of 0, neighbours among those tried drawn together.
+
+    >>> low, high = Mean(-1.0, -2.0, -0.5, 5), Mean(0.1, -1.0, 1.0, 5)
+    >>> stretches({64: low, 128: low, 256: low, 512: high, 1024: low}, -1)
+    '64–256 and 1024'
+    """
+    parts: list[list[int]] = [[]]
+    for n, found in gap.items():
+        if found.side(0.0) == side:
+            parts[-1].append(n)
+        elif parts[-1]:
+            parts.append([])
+    return " and ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else f"{part[0]}" for part in parts if part)
+
+
+def _points(found: Mapping[int, Mapping[int, float]]) -> list[Point]:
+    means = {n: mean([*runs.values()]) for n, runs in found.items()}
+    return [Point(x, at.value, at.low, at.high) for x, at in means.items()]
+
+
+def _curves(found: Errors) -> Figure:
+    """Error against examples, a panel for each target."""
+    panels = []
+    for name in (name for name in TARGETS if any(key[0] == name for key in found)):
+        series = [Series(who, _points(found[name, who, HEADS]), style=i)
+                  for i, who in enumerate(MODELS) if (name, who, HEADS) in found]  # fmt: skip
+        power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
+        formula = f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
+        panels.append(Panel(f"{name}: {formula}", [*series, line(CONSTANT, [(64, 1), (4096, 1)], "law")]))
+    return Curves(
+        "errors", panels, Axis("examples n", log=True, ticks=(64, 256, 1024, 4096), names=("64", "256", "1024", "4096")), ERROR,
+        seen="On the even targets f2 and f4 attention learns where the network stays at the error of the constant.",
+    )  # fmt: skip
+
+
+def _heads(found: Errors) -> Figure:
+    """Error against the number of heads."""
+    panels = []
+    for name in SIZED:
+        series = []
+        for who, style in (("RFA", 0), (BIASED, 2)):
+            own = {heads: cells[AT] for (target, model, heads), cells in found.items()
+                   if (target, model) == (name, who) and AT in cells}  # fmt: skip
+            finite = {heads: own[heads] for heads in sorted(heads for heads in own if heads)}
+            series.append(Series(who, _points(finite), style=style))
+            if None in own:
+                series.append(Series(who, _points({INFINITE: own[None]}), style=style))
+        panels.append(Panel(name, [*series, line(CONSTANT, [(62, 1), (INFINITE, 1)], "law")]))
+    return Curves(
+        "heads", panels if found else [],
+        Axis("heads M", log=True, ticks=(62, 250, 1000, 4000, INFINITE), names=("62", "250", "1000", "4000", "∞")), ERROR,
+        seen="The error falls with the number of heads and is close to that of infinitely many from a thousand on.",
+    )  # fmt: skip
+
+
+def _table(found: Errors) -> Table:
+    """Examples to two errors, and errors with their intervals, of every target and model."""
+    lines = []
+    for target, who, heads in sorted(found, key=lambda key: (TARGETS.index(key[0]), list(MODELS).index(key[1]))):
+        own = found[target, who, heads]
+        if heads == HEADS or target in SIZED:
+            lines.append(
+                {"target": target, "model": who, "heads": f"{heads or '∞'}"}
+                | {f"to {level:g}": examples_to(own, level) or f"none up to {max(own)}" for level in LEVELS}
+                | {f"n = {n}": str(mean([*runs.values()])) for n, runs in own.items()}
+            )  # fmt: skip
+    columns = dict.fromkeys(key for one in lines for key in one)
+    kinds = {key: "measured" for key in columns if key[:2] in ("to", "n ")}
+    return Table(
+        "Examples to an error, and test errors.", lines, [Column(key, kind=kinds.get(key, "")) for key in columns]
+    )
