@@ -62,5 +62,6 @@ from hardness.report.content import Region as Region
 from hardness.report.content import Series as Series
 from hardness.report.content import Table as Table
 from hardness.report.content import line as line
+from hardness.report.content import mean_points as mean_points
 from hardness.report.page import draw as draw
 from hardness.report.page import write as write

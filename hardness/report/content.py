@@ -1,8 +1,11 @@
 """What a study makes of its rows: numbers, figures and tables, as plain data that the kit draws and prints."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from hardness.statistics.means import Mean
 
 SERIES = ("points", "curve", "law", "lower bound", "upper bound")
 CENSORED = ("", "above", "below")  # where the truth lies
@@ -71,6 +74,16 @@ def line(label: str, points: Sequence[tuple[float, float]], kind: str = "curve",
     36.4
     """
     return Series(label, [Point(x, y) for x, y in points], kind, **more)
+
+
+def mean_points(found: "Iterable[tuple[float, Mean | None]]") -> list[Point]:
+    """Points of means with their intervals; where there is none, there is no point.
+
+    >>> from hardness.statistics.means import mean
+    >>> [(point.x, round(point.low, 1), point.tip) for point in mean_points([(8, mean([1.0, 2.0, 3.0])), (16, None)])]
+    [(8, -0.5, '8: 2 [-0.484, 4.48], 3 runs')]
+    """
+    return [Point(x, at.value, at.low, at.high, tip=f"{x:g}: {at}, {at.runs} runs") for x, at in found if at]
 
 
 @dataclass(frozen=True)

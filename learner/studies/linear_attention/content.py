@@ -5,7 +5,7 @@ from typing import Any
 
 from hardness.engine.outcome import Row
 from hardness.evaluation.judge import EXACT
-from hardness.report import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, line
+from hardness.report import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, line, mean_points
 from hardness.statistics.means import Mean, mean, share, spread
 from learner.linear.features import feature_count
 from learner.programs.automata import span_rank
@@ -35,8 +35,8 @@ PROGRAMS = ("addition", "palindrome", "busy beaver", "random")
 LOGARITHMIC = ("distance", "noisy", "other", "training", "gaussian", "other training", "other gaussian")
 FITS = {"distance": "least norm", "noisy": f"least norm, noise {MEMORY_NOISE:g}", "other": "another exact fit"}
 TERMS = {
-    "certificate": "Of a fit: its features have full rank (λ_min > 0). Of one input: its features lie in the span of those seen.",
-    "certified": "Said of an input, or a step, whose features lie in the span of those seen: all exact fits agree there.",
+    "certificate": "Of a fit: its features have full rank (λ_min > 0). Of one input: see certified.",
+    "certified": "Of an input, or a step: its features lie in the span of those seen, so that all exact fits agree.",
     "ψ": "The number of cubic features, d²(d+1)/2.",
     "λ_min": "The least eigenvalue of the features' second moment: above 0, they identify the layer.",
     "p": "The coefficients that are the function of a linear-attention layer; p* are the true ones.",
@@ -45,7 +45,7 @@ TERMS = {
     "A": "The number of letters of an automaton, or of symbols on a tape.",
 }
 SHARE = Axis("share", low=-0.05, high=1.08)
-RATIO_TICKS = {"log": True, "ticks": (0.5, 1, 1.5, 2, 3), "names": ("½", "1", "1½", "2", "3")}
+TO_RANK = Axis("training rows / rank", log=True, ticks=(0.5, 1, 1.5, 2, 3), names=("½", "1", "1½", "2", "3"))
 SET = {
     "length": LENGTH, "fresh": FRESH // LENGTH, "exact_at": EXACT_AT, "tiny": TINY, "noise": NOISE,
     "memory_noise": MEMORY_NOISE, "adam_rows": ADAM_ROWS, "epochs": EPOCHS, "rate": RATE, "size": SIZE,
@@ -137,8 +137,12 @@ def memories(rows: Iterable[Row]) -> list[Line]:
         names = dict.fromkeys(name for run in runs for name in run if name in LOGARITHMIC)
         one |= {name: mean([run[name] for run in runs if name in run], logarithmic=True) for name in names}
         if not h:
-            one |= {"rank": spread([run["rank"] for run in runs]), "λ_min": spread([run["lam_min"] for run in runs]),
-                    "certified": share([run["certified"] for run in runs]), "unseen": max(r["hidden"] for r in runs)}  # fmt: skip
+            one |= {
+                "rank": spread([run["rank"] for run in runs]),
+                "λ_min": spread([run["lam_min"] for run in runs]),
+                "certified": share([r["certified"] for r in runs]),
+                "unseen": max(r["hidden"] for r in runs),
+            }
         found.append(one | {"distances": [run["distance"] for run in runs]})
     return found
 
@@ -246,12 +250,6 @@ def _least_rows(transitions: Sequence[Line]) -> list[Line]:
     return found
 
 
-def _points(found: Iterable[tuple[float, Mean | None]]) -> list[Point]:
-    return [
-        Point(x, at.value, at.low, at.high, tip=f"{x:g}: {at}, {at.runs} runs") for x, at in found if at is not None
-    ]
-
-
 def _upright(low: float, high: float) -> Series:
     return line(ENOUGH, [(1, low), (1, high)], dashed=True)
 
@@ -265,11 +263,12 @@ def _recovery(fits: Sequence[Line]) -> Figure:
         for i, d in enumerate(dims):
             own = [one for one in fits if one["d"] == d]
             if key == "lam_min":
-                points = _points((one["rows/ψ"], mean(one[key], logarithmic=True)) for one in own if min(one[key]) > 0)
+                seen = [one for one in own if min(one[key]) > 0]
+                points = mean_points((one["rows/ψ"], mean(one[key], logarithmic=True)) for one in seen)
                 points += [Point(one["rows/ψ"], ZERO, censored="below", tip=f"λ_min = 0, rank {one['rank']}")
                            for one in own if not min(one[key])]  # fmt: skip
             else:
-                points = _points((one["rows/ψ"], one[key]) for one in own)
+                points = mean_points((one["rows/ψ"], one[key]) for one in own)
             series.append(Series(f"d = {d}", points, style=i))
         return Panel(title, [*series, _upright(low, high)], y=y)
 
@@ -283,7 +282,8 @@ def _recovery(fits: Sequence[Line]) -> Figure:
         panels[0].title, [*panels[0].series, line("exact below", [(0.5, EXACT_AT), (16, EXACT_AT)], "law")], y=error
     )
     return Curves(
-        "recovery", panels if fits else [], Axis("rows / ψ", log=True, ticks=(0.5, 1, 2, 4, 16), names=("½", "1", "2", "4", "16")), error,
+        "recovery", panels if fits else [],
+        Axis("rows / ψ", log=True, ticks=(0.5, 1, 2, 4, 16), names=("½", "1", "2", "4", "16")), error,
         seen="Without noise the error falls to rounding at as many rows as features, where λ_min becomes positive.",
     )  # fmt: skip
 
@@ -296,7 +296,7 @@ def _adam(adam: Sequence[Line]) -> Figure:
         ends = (own[0]["heads"], own[-1]["heads"])
         panels.append(Panel(
             f"d = {d}, d² = {d * d}",
-            [Series("Adam", _points((one["heads"], one["error"]) for one in own)),
+            [Series("Adam", mean_points((one["heads"], one["error"]) for one in own)),
              Series("single runs", runs, join=False), line("exact below", [(h, EXACT_AT) for h in ends], "law")],
             x=Axis("heads H", log=True, ticks=HEADS[d]),
         ))  # fmt: skip
@@ -310,16 +310,16 @@ def _memory(mixtures: Sequence[Line]) -> Figure:
     """Distances against the share of orthonormal examples: of regression, and of Adam."""
     place = {share: float(i) for i, share in enumerate(MIXTURES)}
     regression = [one for one in mixtures if not one["heads"]]
-    fits = [Series(title, _points((place[one["unitary"]], one.get(name)) for one in regression), style=i)
+    fits = [Series(title, mean_points((place[one["unitary"]], one.get(name)) for one in regression), style=i)
             for i, (name, title) in enumerate(FITS.items())]  # fmt: skip
     trained = [
-        Series(f"Adam, H = {h}", _points((place[o["unitary"]], o["distance"]) for o in mixtures if o["heads"] == h),
+        Series(f"Adam, H = {h}", mean_points((place[o["unitary"]], o["distance"]) for o in mixtures if o["heads"] == h),
                style=len(FITS) + i)
         for i, h in enumerate(MEMORY_HEADS)
     ]  # fmt: skip
     runs = [Point(place[one["unitary"]], x, hollow=True) for one in mixtures if one["heads"] for x in one["distances"]]
     truth = line("|p*|", [(0, SIZE), (len(MIXTURES) - 1, SIZE)], "law")
-    sure = Series("certified", _points((place[one["unitary"]], one["certified"]) for one in regression))
+    sure = Series("certified", mean_points((place[one["unitary"]], one["certified"]) for one in regression))
     panels = [
         Panel("regression", [*fits, truth]),
         Panel("Adam", [*trained, Series("single runs of Adam", runs, join=False), truth]),
@@ -342,13 +342,13 @@ def _execution(transitions: Sequence[Line]) -> Figure:
         ("uncertified steps right", "uncertified"),
     ):
         series = [
-            Series(f"Q = {Q}, A = {A}", _points((one["rows/rank"], one[key]) for one in transitions
+            Series(f"Q = {Q}, A = {A}", mean_points((one["rows/rank"], one[key]) for one in transitions
                                                 if (one["states"], one["letters"]) == (Q, A)), style=i)
             for i, (Q, A) in enumerate(AUTOMATON_SIZES)
         ]  # fmt: skip
         panels.append(Panel(title, [*series, _upright(0, 1)]))
     return Curves(
-        "execution", panels if transitions else [], Axis("training rows / rank", **RATIO_TICKS), SHARE,
+        "execution", panels if transitions else [], TO_RANK, SHARE,
         seen="All shares rise to one shortly after as many rows as dimensions; uncertified steps are often wrong.",
     )  # fmt: skip
 
@@ -360,11 +360,11 @@ def _programs(runs: Sequence[Line]) -> Figure:
     for title, key in (("certified", "certified"), ("without asking", "without asking")):
         for Q, A in sizes:
             own = [one for one in runs if (one["states"], one["symbols"]) == (Q, A)]
-            series = [Series(name, _points((one["rows/rank"], one[key]) for one in own if one["program"] == name), style=i)
-                      for i, name in enumerate(PROGRAMS) if any(one["program"] == name for one in own)]  # fmt: skip
+            found = {name: [(one["rows/rank"], one[key]) for one in own if one["program"] == name] for name in PROGRAMS}
+            series = [Series(name, mean_points(own), style=i) for i, (name, own) in enumerate(found.items()) if own]
             panels.append(Panel(f"{title} ({Q}, {A})", [*series, _upright(0, 1)]))
     return Curves(
-        "programs", panels, Axis("training rows / rank", **RATIO_TICKS), SHARE, columns=max(len(sizes), 1),
+        "programs", panels, TO_RANK, SHARE, columns=max(len(sizes), 1),
         seen="Certified jobs rise from none to all at the rank; without asking many are right before it.",
     )  # fmt: skip
 

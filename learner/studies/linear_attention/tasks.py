@@ -1,13 +1,9 @@
 """The grid of `linear-attention`: one random head, an associative memory, automata, and a universal machine."""
 
-from pathlib import Path
 from typing import Any
 
-from hardness.engine.outcome import Outcome
-from hardness.engine.study import Study
 from hardness.engine.task import Task
 
-QUESTION = "When does regression recover linear attention, and does it know when it has?"
 HEAD, MEMORY, AUTOMATA, MACHINE = "linear-attention", "associative-memory", "automata", "machine"  # families of tasks
 
 LENGTH, ADAM_ROWS = 100, 8192  # tokens of a sequence; rows of which Adam learns a head
@@ -93,32 +89,3 @@ def seconds(task: Task) -> float:
         case "automata":
             return 0.01 + 8e-5 * n
     return 0.05 + n * (5e-5 + 6e-9 * Machine(int(params["states"]), int(params["symbols"])).dim ** 2)
-
-
-def trial(task: Task, root: int, guard: float) -> Outcome:
-    """A trial of the task's family, deterministic in the task and the root seed.
-
-    >>> trial(Task("automata", {"states": 2, "letters": 2}, {"method": "regression"}, {"samples": 100}, 0), 0, 60.0).status
-    'solved'
-    """
-    from learner.studies.linear_attention.trials import TRIALS
-
-    return TRIALS[task.family](task, root)
-
-
-STUDY = Study(
-    "linear-attention",
-    QUESTION,
-    tasks,
-    seconds,
-    trial,
-    guard=600.0,
-    role="appendix",
-    content="learner.studies.linear_attention.content:content",
-    template=Path(__file__).with_name("page.md"),
-    formerly={
-        "associative-memory": "whether recovery shows that the data identify a head",
-        "automata": "when automata never seen are executed",
-        "universal-machine": "when programs never seen are run",
-    },
-)

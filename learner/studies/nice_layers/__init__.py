@@ -2,9 +2,18 @@
 
 from pathlib import Path
 
+from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
+from hardness.engine.task import Task
 from learner.studies.nice_layers.tasks import QUESTION, seconds, tasks
-from learner.studies.nice_layers.trials import trial
+
+
+def trial(task: Task, root: int, guard: float) -> Outcome:
+    """One trial. Deterministic in the task and the root seed."""
+    from learner.studies.nice_layers import trials  # learners take a second to import
+
+    return trials.trial(task, root)
+
 
 STUDY = Study(
     "nice-layers",

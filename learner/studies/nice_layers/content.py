@@ -8,9 +8,9 @@ from scipy.stats import binomtest
 from hardness.engine.store import Row
 from hardness.report.content import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, line
 from hardness.report.rounding import at_least, at_most
+from hardness.statistics.means import Mean, mean
 from learner.last_fit import counting_floor
 from learner.provable.pipeline import CERTIFIED
-from learner.studies.curves import Mean, mean
 from learner.studies.nice_layers import table
 from learner.studies.nice_layers.table import AIM, LEAST_RUNS, TARGETS, Line, Runs
 from learner.studies.nice_layers.tasks import (

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 
 from hardness.engine.store import Row
+from hardness.statistics.means import Mean, mean
 from learner.base import SOLVED
 from learner.last_fit import counting_floor
-from learner.studies.curves import Mean, mean
 from learner.studies.nice_layers.tasks import LITERAL, PATH, PHASES, RARITY, SCALING, SEARCH, SPREAD, WIDE
 from learner.studies.nice_layers.trials import ETAS
 

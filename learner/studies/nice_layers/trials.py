@@ -23,8 +23,8 @@ from learner.provable import sculpt
 from learner.provable.pipeline import CERTIFIED, TRUSTED, Provable, hull_error
 from learner.provable.polish import search
 from learner.report import FitReport
-from learner.studies.curves import rounded, timed
 from learner.studies.nice_layers.tasks import LBFGS, LITERAL, NEAR, PATH, PHASES, RANDOM, RARITY, SCALING, SEARCH
+from learner.studies.recorded import rounded
 
 ETAS = (0.3, 0.1, 0.05, 0.02, 0.01)
 JUDGED = 2000  # fresh examples
@@ -35,9 +35,8 @@ STARTS, OFF = 4, 0.3  # random starts of a search near the floor; relative dista
 SEARCHES = {RANDOM: Direct(spare=0, starts=1), LBFGS: JointLBFGS(starts=1)}
 
 
-@timed
-def trial(task: Task, root: int, guard: float) -> Outcome:
-    """One trial. Deterministic in the task and the root seed."""
+def trial(task: Task, root: int) -> Outcome:
+    """One trial, by the kind of its solver."""
     outcome = _KINDS[task.solver["kind"]](task, root)
     return replace(outcome, detail=rounded(plain(outcome.detail)))
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from hardness.engine.outcome import Row
-from hardness.report import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, line
+from hardness.report import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, line, mean_points
 from hardness.statistics.means import Mean, mean
 from learner.studies.random_features.tasks import (
     AT,
@@ -93,8 +93,7 @@ def stretches(gap: Mapping[int, Mean], side: int) -> str:
 
 
 def _points(found: Mapping[int, Mapping[int, float]]) -> list[Point]:
-    means = {n: mean([*runs.values()]) for n, runs in found.items()}
-    return [Point(x, at.value, at.low, at.high) for x, at in means.items()]
+    return mean_points((x, mean([*runs.values()])) for x, runs in found.items())
 
 
 def _curves(found: Errors) -> Figure:
@@ -107,7 +106,8 @@ def _curves(found: Errors) -> Figure:
         formula = f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
         panels.append(Panel(f"{name}: {formula}", [*series, line(CONSTANT, [(64, 1), (4096, 1)], "law")]))
     return Curves(
-        "errors", panels, Axis("examples n", log=True, ticks=(64, 256, 1024, 4096), names=("64", "256", "1024", "4096")), ERROR,
+        "errors", panels,
+        Axis("examples n", log=True, ticks=(64, 256, 1024, 4096), names=("64", "256", "1024", "4096")), ERROR,
         seen="On the even targets f2 and f4 attention learns where the network stays at the error of the constant.",
     )  # fmt: skip
 
@@ -127,7 +127,8 @@ def _heads(found: Errors) -> Figure:
         panels.append(Panel(name, [*series, line(CONSTANT, [(62, 1), (INFINITE, 1)], "law")]))
     return Curves(
         "heads", panels if found else [],
-        Axis("heads M", log=True, ticks=(62, 250, 1000, 4000, INFINITE), names=("62", "250", "1000", "4000", "∞")), ERROR,
+        Axis("heads M", log=True, ticks=(62, 250, 1000, 4000, INFINITE), names=("62", "250", "1000", "4000", "∞")),
+        ERROR,
         seen="The error falls with the number of heads and is close to that of infinitely many from a thousand on.",
     )  # fmt: skip
 

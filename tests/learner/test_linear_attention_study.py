@@ -1,0 +1,97 @@
+"""The study of linear attention: its data, its trials, its page through the engine, and what its rows are read as."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardness.engine.run import run
+from hardness.engine.store import Row, Store
+from hardness.engine.task import Task
+from hardness.studies import catalog
+from learner.linear import attention, certificate, feature_count, features
+from learner.programs.machine import Machine
+from learner.studies.linear_attention import STUDY, content, trials
+from learner.studies.linear_attention.tasks import AUTOMATA, HEAD, MACHINE, MACHINE_SIZES, MEMORY
+
+WANTED: dict[str, Callable[[Task], bool]] = {
+    HEAD: lambda t: t.params["dim"] == 2 and (t.solver["method"] == "regression" or t.solver["heads"] == 1),
+    MEMORY: lambda t: t.solver["unitary"] in (0.0, 1.0) and t.solver.get("heads", 4) == 4,
+    AUTOMATA: lambda t: t.params["states"] < 3,
+    MACHINE: lambda t: t.params["states"] == 3 and t.budget["samples"] > 2600,
+}
+
+
+@pytest.mark.slow
+def test_the_study_runs_and_makes_its_page(tmp_path: Path) -> None:
+    tasks = [task for task in STUDY.tasks(True) if task.repetition < 2 and WANTED[task.family](task)]
+    pages = []
+    for folder in (tmp_path / "one", tmp_path / "two"):
+        folder.mkdir()
+        with Store(folder / "rows.db", {"study": STUDY.name, "seed": 0, "quick": True}) as store:
+            run(tasks, store, workers=0, trial=STUDY.trial)
+            assert set(store.counts()) <= {"solved", "wrong"}
+            headline = catalog.page(store, folder)
+        pages.append([path.read_bytes() for path in sorted(folder.iterdir()) if not path.name.startswith("rows.db")])
+    assert pages[0] == pages[1]
+    assert headline.startswith("Where its certificate holds")
+    html = (tmp_path / "one" / "index.html").read_text()
+    assert html.count("<svg") == 5
+    assert "nan" not in html.split("Provenance")[0]
+
+
+def test_tasks_are_distinct_and_all_of_the_old_studies() -> None:
+    tasks = STUDY.tasks(False)
+    assert len({task.identity for task in tasks}) == len(tasks) == 366 + 138 + 800 + 352
+
+
+def test_old_names_say_where_their_questions_went() -> None:
+    for name in ("associative-memory", "automata", "universal-machine"):
+        with pytest.raises(Exception, match=rf"study {name} is part of linear-attention now"):
+            catalog.get(name)
+
+
+def test_padded_prefixes_are_the_sequences_they_begin() -> None:
+    X = trials.prefixes(130, 3, np.random.default_rng(0))
+    assert X.shape == (130, 100, 3)
+    V, Q = np.random.default_rng(1).normal(size=(2, 2, 3)), np.random.default_rng(2).normal(size=(2, 3, 3))
+    whole = X[99]
+    for t in (0, 1, 41, 99):
+        assert np.allclose(attention(V, Q, X[t : t + 1]), attention(V, Q, whole[None, : t + 1]))
+    assert not np.allclose(X[129, -1], whole[29])  # the second sequence is another one
+    assert certificate(features(trials.prefixes(200, 4, np.random.default_rng(3)))).rank == 40
+
+
+def test_below_the_features_nothing_is_exact_and_beyond_everything() -> None:
+    for ratio, status in ((0.95, "wrong"), (1.25, "solved")):
+        count = round(ratio * feature_count(4))
+        for r in range(3):
+            outcome = STUDY.trial(Task(HEAD, {"dim": 4}, {"method": "regression"}, {"samples": count}, r), 0, 60.0)
+            assert (outcome.status, outcome.detail["rank"]) == (status, min(count, 40))
+            assert outcome.detail["identifiable"] == (status == "solved")
+
+
+@pytest.mark.parametrize(("unitary", "rank"), [(0.0, 288), (1.0, 248)])
+def test_memory_is_what_one_head_computes(unitary: float, rank: int) -> None:
+    X, Y, p = trials.memory_data(2000, unitary, np.random.default_rng(0))
+    assert np.abs(features(X) @ p.T - Y).max() < 1e-11
+    assert certificate(features(X)).rank == rank
+    assert np.linalg.norm(p) == pytest.approx(4)
+
+
+def test_certified_steps_are_right_in_every_row_and_counted() -> None:
+    wanted = {"states": 3, "letters": 2}
+    tasks = [t for t in STUDY.tasks(True) if t.family == AUTOMATA and t.params == wanted and t.repetition < 3]
+    for line in content.automata([Row(task, STUDY.trial(task, 0, 60.0)) for task in tasks]):
+        assert line["sure right"] == line["sure"]
+        assert line["sure"] + line["unsure"] == 3 * 4000
+        if line["rows/rank"] == 3:
+            assert line["exact"] == line["full"] == 3
+
+
+def test_programs_that_fit_are_run_on_the_machine_that_is_asked() -> None:
+    rng = np.random.default_rng(0)
+    names = [{job[0] for job in trials.jobs(Machine(*size), rng)} for size in MACHINE_SIZES]
+    assert names[0] == {"addition", "random"}
+    assert names[2] == {"addition", "busy beaver", "palindrome", "random"}

@@ -1,0 +1,60 @@
+"""The study of random features: its data, its page through the engine, and paired differences."""
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardness.engine.run import run
+from hardness.engine.store import Store
+from hardness.studies import catalog
+from learner.random_features import RandomFeatureAttention
+from learner.studies.random_features import content
+from learner.studies.random_features.tasks import BIASED, HEADS, RIVAL, STUDY, sphere, target
+
+
+@pytest.mark.slow
+def test_the_study_runs_and_makes_its_page(tmp_path: Path) -> None:
+    tasks = [
+        task
+        for task in STUDY.tasks(True)
+        if task.budget["samples"] == 64 and task.solver["model"] in ("RFA", BIASED, RIVAL) and task.repetition < 2
+    ]
+    with Store(tmp_path / "rows.db", {"study": STUDY.name, "seed": 0, "quick": True}) as store:
+        run(tasks, store, workers=0, trial=STUDY.trial)
+        assert store.counts() == {"solved": len(tasks)}
+        headline = catalog.page(store, tmp_path)
+    assert headline.startswith("On f2")
+    assert "nan" not in (tmp_path / "index.html").read_text().split("Provenance")[0]
+
+
+def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions_others() -> None:
+    tasks = STUDY.tasks(False)
+    assert len({task.identity for task in tasks}) == len(tasks) == 280
+    seeds = {(t.repetition, t.shared().seed(0, "examples")) for t in tasks}
+    assert len(seeds) == len({repetition for repetition, _ in seeds}) == 5
+
+
+def test_biased_heads_of_four_to_one_half_are_those_of_eight_to_one() -> None:
+    X = sphere(40, np.random.default_rng(0))
+    y = target("g11", X, np.eye(16)[0])
+    assert y.std() == pytest.approx(1)
+    models = [
+        RandomFeatureAttention(40, bias=b, std=s, alpha=1e-2, keys="others", random_state=0)
+        for b, s in ((4.0, 0.5), (8.0, 1.0))
+    ]
+    said = [model.fit(X, y).predict(X) for model in models]
+    assert np.allclose(*said, atol=1e-3)
+
+
+def test_paired_differences_pair_repetitions() -> None:
+    found: content.Errors = {
+        ("f1", "RFA", HEADS): {64: {0: 0.1, 1: 0.2, 2: 0.9}},
+        ("f1", RIVAL, HEADS): {64: {1: 0.3, 0: 0.2}, 128: {0: 0.1}},
+    }
+    gap = content.difference(found, "f1", "RFA", RIVAL)
+    assert list(gap) == [64]
+    assert (gap[64].value, gap[64].runs) == (pytest.approx(-0.1), 2)
+    own = found["f1", "RFA", HEADS]
+    assert content.examples_to(own, 0.41) == 64
+    assert content.examples_to(own, 0.39) is None
