@@ -6,7 +6,7 @@ from math import exp
 
 import numpy as np
 
-from hardness.statistics.fit import LEAST, mean_half_width
+from hardness.statistics.fit import MIN_POINTS, mean_half_width
 
 
 @dataclass(frozen=True)
@@ -46,7 +46,7 @@ def mean(values: Sequence[float], logarithmic: bool = False) -> Mean:
     x = np.log(values) if logarithmic else np.array(values, dtype=np.float64)
     back: Callable[[float], float] = exp if logarithmic else float
     centre = float(x.mean())
-    if len(x) < LEAST:
+    if len(x) < MIN_POINTS:
         return Mean(back(centre), None, None, len(x))
     half = float(mean_half_width(x))
     high = min(centre + half, 700) if logarithmic else centre + half  # what exp can hold

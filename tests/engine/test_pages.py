@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     """The page of every study before any row: its notes, which are the same whatever the rows say; as in reports/."""
     found, here = {}, pytest.MonkeyPatch()
-    here.setattr(report, "way_to_docs", lambda folder: glossary.DOCS)
+    here.setattr(report, "docs_href", lambda folder: glossary.DOCS)
     for name in catalog.known():
         folder = tmp_path_factory.mktemp("page")
         with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:

@@ -284,7 +284,7 @@ def _recovery(fits: Sequence[Line]) -> Figure:
     return Curves(
         "recovery", panels if fits else [],
         Axis("rows / ψ", log=True, ticks=(0.5, 1, 2, 4, 16), names=("½", "1", "2", "4", "16")), error,
-        seen="Without noise the error falls to rounding at as many rows as features, where λ_min becomes positive.",
+        alt_summary="Without noise the error falls to rounding at as many rows as features, where λ_min leaves 0.",
     )  # fmt: skip
 
 
@@ -302,7 +302,7 @@ def _adam(adam: Sequence[Line]) -> Figure:
         ))  # fmt: skip
     return Curves(
         "adam", panels, Axis("heads H", log=True), Axis("squared error / variance", log=True),
-        seen="The error falls with the number of heads at every d; one head ends orders of magnitude higher.",
+        alt_summary="The error falls with the number of heads at every d; one head ends orders of magnitude higher.",
     )  # fmt: skip
 
 
@@ -329,7 +329,7 @@ def _memory(mixtures: Sequence[Line]) -> Figure:
     return Curves(
         "memory", panels if mixtures else [], Axis("% orthonormal examples", ticks=list(place.values()), names=names),
         Axis("|p − p*|", log=True), columns=2,
-        seen="Least norm stays at the true parameters for every mixture, other exact fits and Adam do not.",
+        alt_summary="Least norm stays at the true parameters for every mixture, other exact fits and Adam do not.",
     )  # fmt: skip
 
 
@@ -349,7 +349,7 @@ def _execution(transitions: Sequence[Line]) -> Figure:
         panels.append(Panel(title, [*series, _upright(0, 1)]))
     return Curves(
         "execution", panels if transitions else [], TO_RANK, SHARE,
-        seen="All shares rise to one shortly after as many rows as dimensions; uncertified steps are often wrong.",
+        alt_summary="All shares rise to one shortly after as many rows as dimensions; uncertified steps often err.",
     )  # fmt: skip
 
 
@@ -365,7 +365,7 @@ def _programs(runs: Sequence[Line]) -> Figure:
             panels.append(Panel(f"{title} ({Q}, {A})", [*series, _upright(0, 1)]))
     return Curves(
         "programs", panels, TO_RANK, SHARE, columns=max(len(sizes), 1),
-        seen="Certified jobs rise from none to all at the rank; without asking many are right before it.",
+        alt_summary="Certified jobs rise from none to all at the rank; without asking many are right before it.",
     )  # fmt: skip
 
 
