@@ -112,12 +112,3 @@ def _one(n: int, rows: float, error: float, dot: bool, M: int, beta: int) -> For
     _, chance, nodes, _ = pruning(np.diag(profile(left, M, beta, dot)), error, spent)
     trial = SECONDS[beta] * (M / 100) ** 3 + PER_NODE * 2.0 ** min(nodes, 900)
     return Forecast(left, M, beta, nodes, chance, AROUND + trial / max(chance, 1e-4))
-
-
-def log2_seconds(n: int, rows: float, error: float, dot: bool) -> float:
-    """log2 of the seconds forecast.
-
-    >>> log2_seconds(30, 40_000, 0.144, False) < log2_seconds(40, 40_000, 0.144, False)
-    True
-    """
-    return log2(forecast(n, rows, error, dot).seconds)

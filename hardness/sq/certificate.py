@@ -21,8 +21,8 @@ from hardness.errors import InputError, unknown
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.io.files import write_text
 from hardness.sq.exact import FIVE, decimal, exact_floor
-from hardness.sq.game import EXPLICIT
-from hardness.sq.oracle import OutOfQueries, Window
+from hardness.sq.oracle import Window
+from hardness.sq.play import rounds, seated
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table, span_coordinates
 from hardness.sq.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames
 from hardness.sq.strategies.parity import STRATEGIES
@@ -51,23 +51,12 @@ def transcript(
     """
     if strategy not in STRATEGIES:
         raise unknown("strategy", strategy, STRATEGIES)
-    if concepts.size > EXPLICIT:
-        raise InputError(f"a transcript is played concept by concept, up to 2^22 of them, not {concepts.size}")
-    for_oracle, for_learner = (np.random.default_rng(child) for child in np.random.SeedSequence(seed).spawn(2))
-    live = concepts.masks()
-    oracle = Window(live, for_oracle, budget=max_queries)
-    steps, exchanges = STRATEGIES[strategy](concepts, live, tolerance, for_learner), []
-    try:
-        query = _short(next(steps))
-        while True:
-            reply = oracle.answer(query, tolerance)
-            if len(oracle.live) == 1:
-                break
+    oracle, steps = seated(concepts, STRATEGIES[strategy], Window, tolerance, seed, max_queries)
+    live, exchanges = oracle.live, []
+    for query, reply, allowed in rounds(concepts, oracle, steps, tolerance, _short):
+        if len(allowed) > 1:
             exchanges.append((query, reply))
-            live = oracle.live
-            query = _short(steps.send(live))
-    except (StopIteration, OutOfQueries):
-        pass
+            live = allowed
     tau, left = decimal(tolerance), live[:2]
     asked, tables = _encoded([query for query, _ in exchanges])
     answers = [str(_answer(reply, query.means(left).tolist(), tau)) for query, reply in exchanges]

@@ -14,7 +14,6 @@ from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcept
 from hardness.io.memory import require_memory
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.at_scale.dependent import dependent_adversary
-from hardness.sq.at_scale.flat import flat_adversary
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
 from hardness.sq.lookup import class_of, oracle_of, strategy_of
@@ -23,20 +22,19 @@ from hardness.sq.oracle import (
     Grid,
     Null,
     Oracle,
-    OutOfQueries,
     Sampled,
     VstatWindow,
     Window,
     samples_for,
 )
+from hardness.sq.play import EXPLICIT, rounds, seated
 from hardness.sq.strategies.base import Strategy
 from hardness.sq.strategies.dependent import TABLE_BITS
 from hardness.sq.strategies.sign_batch import batch_queries, batch_size
-from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances, within
+from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances
 
 CONFIRM = 16
-EXPLICIT = 2**22
-SET_BY_SET = 2**18  # sets up to which `flat` looks for queries among all that live
+SET_BY_SET = 2**18  # sets up to which `flat` is offered: it looks for queries among all that live
 
 
 @dataclass(frozen=True)
@@ -147,6 +145,8 @@ def _checked(
     check_tolerance(tolerance)
     strategy_of(concepts, strategy)
     kind = oracle_of(oracle)
+    if strategy == "flat" and concepts.size > SET_BY_SET:
+        raise InputError(f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim")
     if samples is not None and (kind is not Sampled or samples < 1):
         raise InputError("samples is for the sampled oracle and must be at least 1")
     if max_queries is not None and max_queries < 0:
@@ -178,8 +178,6 @@ def _at_scale(
     state = root.generate_state(1, np.uint64).astype(np.uint64)
     if strategy == "sign-batch" and oracle.adversary:
         return at_scale.sign_batch_adversary(concepts, tolerance, oracle is Null, budget, state)
-    if strategy == "flat" and oracle is Window and concepts.size > SET_BY_SET:
-        return flat_adversary(concepts, tolerance, budget, state)
     if strategy == "dependent" and oracle.adversary and (concepts.n > TABLE_BITS or concepts.size > EXPLICIT):
         return dependent_adversary(concepts, tolerance, budget)
     if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
@@ -217,35 +215,16 @@ def play_explicit(
     samples: int | None = None,
     flip: float = 0.0,
 ) -> at_scale.GameCount:
-    """The plain game, query by query, over an explicit version space: what `scale` must agree with."""
-    if concepts.size > EXPLICIT:
-        raise InputError(
-            f"{strategy} is played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim"
-        )
-    for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))
-    live: Any = concepts.masks() if isinstance(concepts, ParityConcepts) else concepts.elements()
-    told: Any = {"samples": samples} if oracle is Sampled else {}
-    door = oracle(live, for_oracle, budget=budget, **told)
-    around_zero = float(tolerances(tolerance, np.zeros(1))[0])
-    steps = strategy_of(concepts, strategy)(concepts, live, around_zero / (1 - 2 * flip), for_learner)
-    try:
-        query = next(steps)
-        while not concepts.is_identified(live):
-            query = replace(query, flip=flip) if flip else query
-            reply = door.answer(query, tolerance)
-            if oracle.adversary:
-                live = door.live  # what the answers so far allow is public
-            else:
-                live = live[within(query.means(live), reply, tolerance, query.half_width)]
-            if len(live) == 0:
-                break
-            if not concepts.is_identified(live):
-                query = steps.send(live)
-    except (StopIteration, OutOfQueries):
-        pass
+    """The plain game, query by query, over an explicit version space: what `at_scale` must agree with."""
+    told = {"samples": samples} if oracle is Sampled else {}
+    reach = float(tolerances(tolerance, np.zeros(1))[0]) / (1 - 2 * flip)
+    played, steps = seated(concepts, strategy_of(concepts, strategy), oracle, reach, root, budget, **told)
+    live: Any = played.live
+    for each in rounds(concepts, played, steps, tolerance, lambda query: replace(query, flip=flip) if flip else query):
+        live = each.live
     known = len(live) > 0 and concepts.is_identified(live)
-    right = None if oracle.adversary or (len(live) and not known) else any(map(door.is_right, live))
-    return at_scale.GameCount(door.ledger.queries, 1 if known else len(live), right)
+    right = None if oracle.adversary or (len(live) and not known) else any(map(played.is_right, live))
+    return at_scale.GameCount(played.ledger.queries, 1 if known else len(live), right)
 
 
 @dataclass(frozen=True)
@@ -285,9 +264,9 @@ def cost(
         return Cost(min(limit, size) * 2e-8, size / 8)
     if strategy in ("characters", "random") and oracle == "sampled":
         return Cost(min(limit, size / 2) * (samples or samples_for(tolerance)) / 64 * 4e-8, 0.0)
-    if strategy == "flat" and (size <= SET_BY_SET or oracle != "window"):
+    if strategy == "flat":
         return Cost(min(limit, size / batch) * (0.02 + size * 1e-7), 48.0 * size + 2**24)
-    if strategy in ("sign-batch", "flat") and adversary:
+    if strategy == "sign-batch" and adversary:
         full = 2 * batch + 1 <= concepts.n
         return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
     if strategy == "dependent" and (concepts.n > TABLE_BITS or size > EXPLICIT):

@@ -127,13 +127,6 @@ class Oracle(ABC):
         """The tolerance a game at `tolerance` asks it for."""
         return tolerance
 
-    def one_sample(self, query: Query) -> float:
-        """1-STAT: the value of phi on one fresh example. Honest oracles only; counts as a query, promises nothing."""
-        if self.adversary:
-            raise InputError("1-STAT has no adversary here: its answer is a sample, not an estimate")
-        self.ledger.charge(inf)
-        return query.sample_mean(self._secret, 1, self._rng)
-
     def is_right(self, guess: Any) -> bool:
         """Judge an identification of the hidden concept (the lab's judgement, not a query)."""
         return bool(np.array_equal(guess, self._secret))

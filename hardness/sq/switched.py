@@ -1,13 +1,14 @@
 """Games with a switch on (theory 2.9): biased products, and chains of parities that are shown block by block."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
+from typing import Any
 
-import numpy as np
 from numpy.random import SeedSequence
 
-from hardness.errors import InputError, unknown
+from hardness.errors import unknown
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.biased import Biased, Correlational
 from hardness.sq.bounds.switches import (
@@ -17,8 +18,9 @@ from hardness.sq.bounds.switches import (
     supervised_bound,
     supervised_enough,
 )
-from hardness.sq.game import EXPLICIT, play
-from hardness.sq.oracle import OutOfQueries, Window
+from hardness.sq.game import play
+from hardness.sq.oracle import Window
+from hardness.sq.play import rounds, seated
 from hardness.sq.queries import character
 from hardness.sq.strategies.base import Masks, Steps
 from hardness.sq.strategies.parity import STRATEGIES
@@ -71,26 +73,15 @@ def play_biased(
     if not mu and strategy != PRODUCTS:
         plain = play(concepts, strategy, "window", tolerance, seed=seed, max_queries=max_queries, flip=flip)
         return Switched(plain.status, plain.queries, plain.remaining, *proved)
-    if concepts.size > EXPLICIT:
-        raise InputError(f"biased games are played set by set, up to 2^22 of them, not {concepts.size}; lower --dim")
-    for_oracle, for_learner = (
-        np.random.default_rng(child)
-        for child in (seed if isinstance(seed, SeedSequence) else SeedSequence(seed)).spawn(2)
-    )
-    live = concepts.masks()
-    oracle = Window(live, for_oracle, budget=max_queries)
-    if strategy == PRODUCTS:
-        steps = products(concepts, live, bias_degree(s, reach, mu) or s)
-    else:
-        steps = STRATEGIES[strategy](concepts, live, reach, for_learner)
-    try:
-        query = next(steps)
-        while len(oracle.live) > 1:
-            assert isinstance(query, Correlational)  # all built-in strategies ask y h(v)
-            oracle.answer(Biased(replace(query, flip=flip), n, mu), tolerance)
-            query = steps.send(oracle.live)
-    except (StopIteration, OutOfQueries):
-        pass
+
+    def biased(query: Any) -> Biased:
+        assert isinstance(query, Correlational)  # all built-in strategies ask y h(v)
+        return Biased(replace(query, flip=flip), n, mu)
+
+    k = bias_degree(s, reach, mu) or s
+    asks = (lambda concepts, live, *_: products(concepts, live, k)) if strategy == PRODUCTS else STRATEGIES[strategy]
+    oracle, steps = seated(concepts, asks, Window, reach, seed, max_queries)
+    deque(rounds(concepts, oracle, steps, tolerance, biased), maxlen=0)
     status = "solved" if len(oracle.live) == 1 else "budget"
     return Switched(status, oracle.ledger.queries, len(oracle.live), *proved)
 

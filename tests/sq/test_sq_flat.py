@@ -6,12 +6,12 @@ import numpy as np
 import pytest
 from numpy.random import SeedSequence
 
+from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.at_scale.flat import flat_adversary, flat_queries
 from hardness.sq.exact import exact_floor, independent_apart, independent_value, max_separation
 from hardness.sq.game import play, play_explicit
 from hardness.sq.oracle import Window, best_answer
-from hardness.sq.queries import SpanFunction, Table
+from hardness.sq.queries import Table
 from hardness.sq.strategies.layers import Layers, alive, densest, layer_signs, patterns
 from hardness.sq.strategies.shaped import anneal, equalize_gaps, shape_query
 from hardness.sq.strategies.templates import PLAN, UNIT, make, templates
@@ -41,36 +41,10 @@ def test_a_template_is_made_again() -> None:
         assert np.array_equal(again.values, kept.values)
 
 
-def test_a_flat_stands_for_all_flats() -> None:
-    """Every query of the game at scale, put to the oracle flat by flat: the same losses, the same sets left."""
-    concepts, tau = ParityConcepts(13, 5), 0.16
-    sets = concepts.masks()
-    door = Window(sets, np.random.default_rng(0))
-    low = np.uint64(0x5555555555555555)
-    split, shared = (sets ^ sets >> np.uint64(1)) & low, sets & (sets >> np.uint64(1)) & low
-    flats = sorted(set(zip(split.tolist(), shared.tolist(), (sets >> np.uint64(12)).tolist(), strict=True)))
-    flats = [(p & ~(1 << 12), d, lone) for p, d, lone in flats]
-    asked = 0
-    for pairs, both, lone in flats:
-        generators = [3 << j for j in range(12) if pairs >> j & 1]
-        for values, _ in flat_queries(len(generators), tau):
-            before = len(door.live)
-            door.answer(SpanFunction(pairs | 3 * both | lone << 12, np.array(generators, np.uint64), values), tau)
-            asked += before > len(door.live)
-    result = flat_adversary(concepts, tau, asked, np.array([1], np.uint64))
-    assert (result.queries, result.remaining) == (asked, len(door.live))
-    whole = flat_adversary(ParityConcepts(18, 6), tau, 10**9, np.array([1], np.uint64))
-    assert whole.remaining == 1
-    assert exact_floor(18_564, tau) <= whole.queries < 0.8 * independent_value(18_564, tau)
-
-
-@pytest.mark.slow
-def test_twelve_million_sets() -> None:
-    """Fewer queries than independent sets would need, at scale, in minutes."""
-    result = play(ParityConcepts(48, 6), "flat", "window", 0.1, seed=0)
-    assert result.solved
-    assert result.exact_floor < result.queries < 0.95 * independent_value(result.concepts, 0.1)
-    assert result.seconds < 600
+def test_flat_is_not_offered_at_scale() -> None:
+    """Above 2^18 sets it would have to look at all that live; nothing else plays under its name."""
+    with pytest.raises(InputError, match=r"flat is offered up to 2\^18 sets, not 593775"):
+        play(ParityConcepts(30, 6), "flat", "window", 0.1)
 
 
 def test_a_layer_is_its_sets_and_its_query_moves_them() -> None:

@@ -183,16 +183,6 @@ def test_vstat_tolerances_and_its_adversary() -> None:
     assert oracle.ledger.smallest_tolerance == 2 / 400
 
 
-def test_one_sample_is_a_value_of_the_query() -> None:
-    rng = np.random.default_rng(7)
-    oracle = Sampled(ParityConcepts(6, 2).masks(), rng)
-    values = [oracle.one_sample(character(3)) for _ in range(500)]
-    assert set(values) == {-1.0, 0.0, 1.0}
-    assert oracle.ledger.queries == 500
-    with pytest.raises(InputError, match="1-STAT"):
-        Window(ParityConcepts(6, 2).masks(), rng).one_sample(character(3))
-
-
 def test_flipped_labels_shrink_every_mean() -> None:
     """Theory 1.2b: means shrink by 1 - 2 eta, exactly and in samples (5 sd)."""
     rng = np.random.default_rng(8)

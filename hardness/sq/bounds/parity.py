@@ -1,7 +1,7 @@
 """Lower bounds on statistical queries. Each docstring names the statement and its source."""
 
 from fractions import Fraction
-from math import floor, log2, sqrt
+from math import floor, log2
 
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.tolerance import check_tolerance
@@ -115,15 +115,6 @@ def parity_bounds(concepts: ParityConcepts, tolerance: float) -> dict[str, float
 
 def _positive(**bounds: float | None) -> dict[str, float]:
     return {name: value for name, value in bounds.items() if value is not None and value > 0}
-
-
-def least_tolerance(concepts: float, queries: float) -> float:
-    """The tolerance `window_bound` leaves at a query budget: tau <= sqrt(q/(8 (N - 1))), theory 2.5(d).
-
-    >>> round(least_tolerance(1001, 80.0), 3)
-    0.1
-    """
-    return sqrt(queries / (8 * (concepts - 1)))
 
 
 def entropy_floor(concepts: int, tolerance: float) -> float:

@@ -147,18 +147,6 @@ def spectrum(n: int, q: int, gadget: str, bins_per_bit: int = 256) -> Spectrum:
     return Spectrum(mass, bins_per_bit)
 
 
-def cosine_log2_sda(n: int, q: int, gadget: str, average: float) -> float | None:
-    """log2 SDA(g) of the cosine family f_w = cos(2 pi <w, .>/q) (correlational queries; theory 2.1, 2.4).
-
-    A row of correlations is (phi(w - w') + phi(w + w'))/2, so any D' averages at most the mean of the top
-    |D'| phi.
-
-    >>> round(cosine_log2_sda(16, 97, "dot", 2**-4), 1)
-    16.0
-    """
-    return spectrum(n, q, gadget).log2_sda(average)
-
-
 def label_log2_sda(concepts: RoundingConcepts, average: float) -> float | None:
     """log2 SDA(g) of the true p-level labels, for prime q: all statistical queries, from the cosine spectrum.
     Ours.

@@ -24,5 +24,3 @@ STRATEGIES: dict[str, Strategy] = {
     "mlp-gradient": mlp_gradient,
     "attention-gradient": attention_gradient,
 }
-# They ask the same whatever the answers are (but for when they give up), so their means can be reused.
-OBLIVIOUS = ("gradient", "mlp-gradient", "attention-gradient")
