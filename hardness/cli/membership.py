@@ -12,11 +12,12 @@ def membership(file: Path, seed: int, as_json: bool) -> None:
     """
     from hardness.attacks.membership import attack
     from hardness.instance import Instance
+    from hardness.io.rounding import at_least
 
     found = attack(Instance.load(file), seed)
     lines = [
         f"{found['status']}: {found['queries']} membership queries, {found['seconds']:.2f} s; "
-        f"predicted {found['predicted']}, no learner needs fewer than {found['floor']:.1f}"
+        f"predicted {found['predicted']}, no learner needs fewer than {at_least(found['floor'])}"
     ]
     lines += [f"secret: {found['secret']}"] if found.get("secret") else []
     lines += [f"relative error of the layer: {found['layer_error']:.1e}"] if found.get("layer_error") else []

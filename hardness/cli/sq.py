@@ -281,16 +281,24 @@ def _announce(
 def _emit_bounds(as_json: bool, concepts: int, bounds: Mapping[str, float | None]) -> None:
     from math import log2
 
+    from hardness.io.rounding import at_least, at_least_power
     from hardness.sq.bounds.parity import SOURCES
 
-    size = f"{concepts:,}" if concepts < 10**15 else f"2^{log2(concepts):.2f}"
+    def text(value: float) -> str:
+        return at_least(value, digits=6) if value < 10**15 else at_least_power(log2(value), places=2)
+
     shown = {name: value for name, value in bounds.items() if name in SOURCES and value is not None}
-    lines = [f"concepts    {size}", *(f"{name:11} {value:<14,.6g} {SOURCES[name]}" for name, value in shown.items())]
+    lines = [f"concepts    {text(concepts)}"]
+    lines += [f"{name:11} {text(value):14} {SOURCES[name]}" for name, value in shown.items()]
     if bounds.get("identifiable") is False:
         lines.append(_UNIDENTIFIABLE)
     emit(as_json, {"concepts": concepts, **bounds}, lines)
 
 
 def _emit_result(as_json: bool, result: "GameResult", seed: int) -> None:
+    from hardness.io.rounding import at_least, at_most
+
+    forms = {"bound": at_least, "floor": at_least, "entropy": at_least, "ratio": at_most, "floor_ratio": at_most}
     fields = {name: value for name, value in (vars(result) | {"seed": seed}).items() if value is not None}
-    emit(as_json, fields, [f"{name:18} {value}" for name, value in fields.items()])
+    shown = {name: forms[name](value, digits=6) if name in forms else value for name, value in fields.items()}
+    emit(as_json, fields, [f"{name:18} {value}" for name, value in shown.items()])

@@ -1,13 +1,17 @@
 """Bounds in print: never on the wrong side of what they bound, and no further from it than their last digit."""
 
+import json
 from fractions import Fraction
-from math import inf
+from math import inf, log2
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.report.rounding import FORMS, at_least, at_least_power, at_most, at_most_power, bounded
+from hardness.cli import run
+from hardness.io.rounding import at_least, at_least_power, at_most, at_most_power, bounded
+from hardness.report.rounding import FORMS
 
 FLOATS = st.floats(allow_nan=False, allow_infinity=False, min_value=-1e300, max_value=1e300)
 NUMBERS = FLOATS | st.integers(-(10**400), 10**400) | st.fractions()
@@ -57,3 +61,32 @@ def test_what_is_no_number_is_said_so() -> None:
         with pytest.raises(ValueError, match=r"Fraction|float"):
             bounded(value, up=True)
     assert {"at_least", "at_most", "at_least_power", "at_most_power"} <= set(FORMS)
+
+
+def both(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[list[str]], dict[str, Any]]:
+    """What a command prints for people, in words, and its JSON, which is not rounded."""
+    assert run(line.split()) == 0
+    words = [row.split() for row in capsys.readouterr().out.splitlines()]
+    assert run([*line.split(), "--json"]) == 0
+    return words, json.loads(capsys.readouterr().out)
+
+
+def test_commands_print_no_bound_above_what_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
+    for dim, heads in ((17, 4), (64, 6), (129, 30), (257, 64)):
+        words, exact = both(f"sq bounds parity --dim {dim} --heads {heads} --tolerance 0.07", capsys)
+        for name, text, *_ in words:
+            known = log2(exact["concepts" if name == "concepts" else name])
+            told = Fraction(text[2:]) if text.startswith("2^") else Fraction(log2(read(text)))
+            assert 0 <= known - told < 0.01, (dim, name)
+        words, exact = both(f"estimate parity --dim {dim} --heads {heads} --tolerance 0.07", capsys)
+        told = Fraction(words[0][2].removeprefix("2^"))
+        assert words[0][:2] == ["sq", "bound"]
+        assert 0 <= Fraction(exact["attacks"][0]["log2_time"]) - told <= Fraction(1, 10)
+
+
+def test_games_print_bounds_rounded_down_and_ratios_up(capsys: pytest.CaptureFixture[str]) -> None:
+    line = "sq play parity --dim 11 --heads 3 --tolerance 0.1 --strategy sign-batch --seed 0"
+    words, exact = both(line, capsys)
+    told = {row[0]: read(row[1]) for row in words if row[0] != "status"}
+    assert told["bound"] <= Fraction(exact["bound"]) < told["bound"] * Fraction("1.0001")
+    assert told["ratio"] >= Fraction(exact["ratio"]) > told["ratio"] * Fraction("0.9999")

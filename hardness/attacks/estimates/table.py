@@ -12,6 +12,7 @@ from hardness.attacks.estimates.prices import TOLERANCE, Estimate, cheapest, est
 from hardness.errors import InputError
 from hardness.families import Family
 from hardness.instance import Instance
+from hardness.io.rounding import at_least_power
 from hardness.sq.tolerance import check_tolerance
 
 # What an estimate depends on; the heads of a rounding instance are not among them.
@@ -32,7 +33,7 @@ class Estimates:
     def lines(self) -> list[str]:
         """One line an attack, for people; the cheapest and the guarantee last."""
         found = [
-            f"{e.name:38} {bits(e.log2_time)} time  {bits(e.log2_memory)} memory  {bits(e.samples)} examples  "
+            f"{e.name:38} {_time(e)} time  {bits(e.log2_memory)} memory  {bits(e.samples)} examples  "
             f"{e.status}: {e.source}"
             for e in self.attacks
         ]
@@ -47,7 +48,7 @@ class Estimates:
         return f"Estimates({self.parameters.get('family')}, {len(self.attacks)} attacks; cheapest: {self._least})"
 
     def _repr_html_(self) -> str:
-        cells = ([e.name, bits(e.log2_time), bits(e.log2_memory), bits(e.samples), e.status] for e in self.attacks)
+        cells = ([e.name, _time(e), bits(e.log2_memory), bits(e.samples), e.status] for e in self.attacks)
         body = "".join(f"<tr>{''.join(f'<td>{escape(cell)}</td>' for cell in line)}</tr>" for line in cells)
         head = "".join(f"<th>{name}</th>" for name in ("attack", "time", "memory", "examples", "estimate"))
         return f"<table><caption>{escape(repr(self))}</caption><tr>{head}</tr>{body}</table>"
@@ -80,6 +81,13 @@ def estimate(target: str | Path | Instance | Family, *, tolerance: float = TOLER
     counted = (*COUNTED, "heads") if public["family"] == "parity" else COUNTED
     known = {name: public[name] for name in counted if name in public}
     return Estimates(found, cheapest(found), guarantee(public), known, version("attention-hardness"))
+
+
+def _time(estimate: Estimate) -> str:
+    """Operations of an attack; queries of the lower bound, rounded down."""
+    if estimate.name == "sq bound" and estimate.log2_time is not None:
+        return f"{at_least_power(estimate.log2_time):6}"
+    return bits(estimate.log2_time)
 
 
 def bits(value: float | None) -> str:
