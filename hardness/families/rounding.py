@@ -15,9 +15,8 @@ from hardness.gadgets import modular
 from hardness.gadgets.coefficients import Gadget, Kind
 from hardness.tokens import TokenStream, Words, unpack
 
-MAX_EXACT_RANGE = 512
+MAX_EXACT_HEADS = 512
 MAX_CERTIFICATE_BYTES = 2**30
-EXACT_BITS = 2 + 18  # a draw is kept with probability 1/4; A and C show the ends of the range, below 2^18 pairs
 
 
 @dataclass(frozen=True)
@@ -26,9 +25,9 @@ class Rounding(Family):
 
     `dim` d; `modulus` q from 2 to 2^20; `levels` p from 2 to q; `weight` the number of non-zeros of a sparse secret,
     or None for a dense uniform one; `heads` M truncates to the M consecutive level changes nearest the mean that
-    start at level 0, None takes the fewest for which every label is right; `noise` the standard deviation of the
-    rounded Gaussian added to t when sampling; `exact` gives theorem 1.2's M = R heads (small ranges only).
-    Raises `InputError` on anything else.
+    start at level 0, None takes the fewest in whole turns of the levels for which every label is right; `noise` the
+    standard deviation of the rounded Gaussian added to t when sampling; `exact` gives theorem 1.2's heads, one between
+    every two levels that any secret can reach (small sizes only). Raises `InputError` on anything else.
 
     >>> Rounding(dim=9, modulus=17, levels=2, heads=2).steps(2).tolist()
     [0, 1, 0]
@@ -39,11 +38,11 @@ class Rounding(Family):
     levels: int = field(metadata={"help": "p, from 2 to q."})
     weight: int | None = field(default=None, metadata={"help": "Non-zeros of a sparse secret; dense if absent."})
     gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
-    heads: int | None = field(default=None, metadata={"help": "m; the fewest without error if absent."})
+    heads: int | None = field(default=None, metadata={"help": "m; the fewest without error if absent, in turns of p."})
     noise: float = field(
         default=0.0, metadata={"help": "Standard deviation of the rounded noise on the level.", "same_secret": True}
     )
-    exact: bool = field(default=False, metadata={"help": "Exact over Q: one head a level, small ranges."})
+    exact: bool = field(default=False, metadata={"help": "Exact over Q: one head a level, small sizes."})
 
     name: ClassVar[str] = "rounding"
     summary: ClassVar[str] = "rounded modular inner product (LWR-based)"
@@ -51,7 +50,7 @@ class Rounding(Family):
         "Two, to be kept apart. Statistical queries: unconditional for a dense secret; at least "
         "8 tau^2 2^n (1 - q^-n) queries of tolerance tau for diag, n = d - 1, from pairwise independence of the "
         "labels (the idea is known for LWR labels: Chen, Gollakota, Klivans, Meka 2022; the constants are this "
-        "lab's); not claimed for sparse secrets or in exact mode, where the label offsets depend on w. "
+        "lab's); not claimed for sparse secrets. "
         "All algorithms: learning with rounding, with public vectors that are binary (diag) or ternary (dot); "
         "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE in "
         "dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: integer BKW and lattices win."
@@ -67,17 +66,13 @@ class Rounding(Family):
         if self.weight is not None and not 1 <= self.weight <= self.dim - 1:
             raise InputError(f"weight must be from 1 to dim - 1 = {self.dim - 1}, got {self.weight}")
         if self.exact and self.heads is not None:
-            raise InputError("heads follow from the secret in exact mode; drop heads or exact")
+            raise InputError("heads follow from dim and modulus in exact mode; drop heads or exact")
         if not 0 <= self.noise < float("inf"):
             raise InputError(f"noise must be a finite standard deviation >= 0, got {self.noise}")
-        if self.exact and self._reach * (self.modulus // 2) < 2:
+        if self.exact and 2 * self._farthest > MAX_EXACT_HEADS:
             raise InputError(
-                "exact mode needs a range 2 of levels, or more: raise dim, modulus or weight, or drop exact"
-            )
-        if self.exact and self.weight and self._reach > MAX_EXACT_RANGE:
-            raise InputError(
-                f"exact mode takes one head a level, at most {MAX_EXACT_RANGE}; a secret of weight {self.weight} needs "
-                f"{self._reach} or more: lower weight, or drop exact"
+                f"exact mode takes a head between every two levels, here {2 * self._farthest}, and at most "
+                f"{MAX_EXACT_HEADS}; lower modulus, dim or weight, or drop exact"
             )
         counted = 3 * self._reach * self.modulus / 4 * (self._reach / 8 + 1)  # bytes of `level_counts`, typically
         if counted > MAX_CERTIFICATE_BYTES:
@@ -91,58 +86,27 @@ class Rounding(Family):
         """The range of levels of a secret whose non-zeros all are ±1: how many ±w_j its extreme levels can add."""
         return (self.weight or self.dim - 1) * (2 if self.gadget == "dot" else 1)
 
-    def log2_secrets(self) -> float:
-        """log2 of the number of secrets; in exact mode, of those with the same A and C on average, at least."""
-        return self._log2_drawn - EXACT_BITS * self.exact
-
     @property
-    def _log2_drawn(self) -> float:
+    def _farthest(self) -> int:
+        """No level of any secret is farther from 0."""
+        return (self.weight or self.dim - 1) * (self.modulus // 2)
+
+    def log2_secrets(self) -> float:
+        """log2 of the number of secrets."""
         n, h, q = self.dim - 1, self.weight, self.modulus
         return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
 
     def concepts(self) -> RoundingConcepts | None:
         """The labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
 
-        Theory 2.6 is about uniform secrets and labels whose A and C do not depend on them: nothing for exact mode. The
-        instances without `heads` are not quite of this class either: A and C tell the number of their heads mod p.
+        Theory 2.6 is about uniform secrets, and labels whose A and C do not depend on them.
         """
-        if self.weight is not None or self.exact:
+        if self.weight is not None:
             return None
         return RoundingConcepts(self.dim - 1, self.modulus, self.levels, self.gadget, self.heads)
 
     def draw(self, rng: np.random.Generator) -> Secret:
-        """A uniform secret {"w": (d-1,) centred residues}, w[0] being coordinate 1; or `weight` non-zeros.
-
-        In exact mode it is uniform among the secrets that have theorem 1.2's heads: one that has not is drawn again,
-        from the same generator. A draw is kept with probability 1/4 at least.
-
-        >>> tiny = Rounding(dim=2, modulus=4, levels=2, exact=True)  # of w = 0, 1, 2 and -1, only 2 has two heads
-        >>> {int(tiny.draw(np.random.default_rng(seed))["w"][0]) for seed in range(20)}
-        {2}
-        """
-        secret = self._drawn(rng)
-        while self.exact and not self._realizable(secret):
-            secret = self._drawn(rng)
-        return secret
-
-    def check(self, secret: Secret) -> None:
-        """Raise `InputError` for arrays that are no secret: {"w": (d-1,) residues, centred or not}."""
-        expect(secret, {"w": ("<i8", (self.dim - 1,))})
-        if np.abs(secret["w"]).max() >= self.modulus:
-            raise InputError(f"the secret's w must hold residues mod {self.modulus}")
-
-    def _realizable(self, secret: Secret) -> bool:
-        """Whether the secret's range lies in 2..`MAX_EXACT_RANGE`, as exact mode demands.
-
-        The upper end is asked for only where the mean range meets it, so that about half of the draws do. Beyond,
-        hardly any might: `realize` refuses the secret there.
-        """
-        low, high = gadget.level_range(self.gadget, secret["w"].tolist())
-        q = self.modulus
-        mean = self._reach * (q * q - q % 2) / (4 * (q if self.weight is None else q - 1))
-        return high - low >= 2 and (high - low <= MAX_EXACT_RANGE or mean > MAX_EXACT_RANGE)
-
-    def _drawn(self, rng: np.random.Generator) -> Secret:
+        """A uniform secret {"w": (d-1,) centred residues}, w[0] being coordinate 1; or `weight` non-zeros."""
         n = self.dim - 1
         if self.weight is None:
             return {"w": modular.centred(modular.draw(self.modulus, n, rng), self.modulus)}
@@ -151,24 +115,29 @@ class Rounding(Family):
         w[places] = modular.centred(modular.draw(self.modulus, self.weight, rng, low=1), self.modulus)
         return {"w": w}
 
+    def check(self, secret: Secret) -> None:
+        """Raise `InputError` for arrays that are no secret: {"w": (d-1,) residues, centred or not}."""
+        expect(secret, {"w": ("<i8", (self.dim - 1,))})
+        if np.abs(secret["w"]).max() >= self.modulus:
+            raise InputError(f"the secret's w must hold residues mod {self.modulus}")
+
     def realize(self, secret: Secret) -> Gadget:
         """The heads that compute the rounded level: saturated steps (β = 80), or exact ones."""
         weights = [0, *secret["w"].tolist()]
-        low, high = gadget.level_range(self.gadget, weights)
         if self.exact:
-            if not 2 <= high - low <= MAX_EXACT_RANGE:
-                raise InputError(
-                    f"exact mode takes one head a level: from 2 to {MAX_EXACT_RANGE}, this secret needs "
-                    f"{high - low}; lower modulus or dim, or drop exact"
-                )
-            levels = list(range(low, high + 1))
+            levels = self._levels()
             return gadget.exact(self.gadget, weights, levels, self._ideal(levels).tolist(), sharpness=8)
+        low, high = gadget.level_range(self.gadget, weights)
         if self.heads is None:
             first, heads = self._covering(low, high)
         else:
             first, heads = modular.nearest_changes((low + high) / 2, self.heads, self.modulus, self.levels), self.heads
         changes = modular.change(first + np.arange(heads), self.modulus, self.levels)
         return gadget.saturated(self.gadget, weights, changes - 0.5, self.steps(heads))
+
+    def _levels(self) -> list[int]:
+        """All levels of all secrets: A and C of the exact heads must not depend on the secret (theory 1.4)."""
+        return list(range(-self._farthest, self._farthest + 1))
 
     def _ideal(self, t: Any) -> NDArray[np.int64]:
         return np.asarray(modular.level(np.asarray(t), self.modulus, self.levels))
@@ -178,11 +147,14 @@ class Rounding(Family):
         return np.arange(heads + 1) % self.levels
 
     def _covering(self, low: int, high: int) -> tuple[int, int]:
-        """First index, 1 mod p, and number of the fewest changes (two at least) right on all of low..high."""
+        """First index, 1 mod p, and number, 0 mod p, of the fewest changes that are right on all of low..high.
+
+        Whole turns of the levels, so that A = C = 0: other numbers would tell how many heads the secret takes.
+        """
         p, q = self.levels, self.modulus
         cell = modular.cell(low, q, p)
         first = cell + 1 - cell % p
-        return first, max(2, modular.cell(high, q, p) - first + 1)
+        return first, p * max(1, -(-(modular.cell(high, q, p) - first + 1) // p))
 
     def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, 2, d) of the level t + e, e = round(N(0, noise²)), one e an example."""
@@ -205,7 +177,7 @@ class Rounding(Family):
             "C": teacher.gate,
             "label_error": 0.0 if self.exact else gadget.saturation_error(teacher),
             "error_mass": float(mass),
-            "log2_concepts": self._log2_drawn,
+            "log2_concepts": self.log2_secrets(),
         }
 
     def verify(self, teacher: Gadget, secret: Secret) -> list[tuple[str, bool, str]]:
@@ -215,8 +187,7 @@ class Rounding(Family):
         inside = bool((2 * w > -q).all() and (2 * w <= q).all()) and self.weight in (None, count)
         checks = [("secret", inside, f"{self.dim - 1} centred residues mod {q}, {count} of them non-zero")]
         if self.exact:
-            low, high = gadget.level_range(self.gadget, [0, *w.tolist()])
-            levels = list(range(low, high + 1))
+            levels = self._levels()
             rest = gadget.residual(levels, self._ideal(levels).tolist(), sharpness=8)
             checks.append(("certificate", rest == 0, f"theorem 1.2 at {len(levels)} levels, residual {rest}"))
         else:

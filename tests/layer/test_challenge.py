@@ -212,7 +212,7 @@ def test_a_seed_given_by_hand_makes_a_toy_or_nothing(tmp_path):
         (Parity(dim=128, heads=16, gadget="dot"), r"the secret is one of 2\^40.2"),
         (Rounding(dim=10, modulus=97, levels=97), r"the secret is one of 2\^59.3"),
         (Rounding(dim=128, modulus=97, levels=97, weight=4), r"the secret is one of 2\^49.6"),
-        (Rounding(dim=20, modulus=9, levels=2, exact=True), r"the secret is one of 2\^40.2"),
+        (Rounding(dim=19, modulus=9, levels=2, exact=True), r"the secret is one of 2\^57.0"),
         (Rounding(dim=4, modulus=2**20, levels=2), r"the vector of held-out labels is one of 2\^"),
     ],
     ids=str,
@@ -225,19 +225,13 @@ def test_a_secret_that_can_be_tried_makes_a_toy_or_nothing(family, says, tmp_pat
     assert publish(instance, 10, tmp_path / "c", toy=True)["toy"] is True
 
 
-@pytest.mark.parametrize("family", [Parity(6, 3), Parity(6, 4, "dot"), Rounding(4, 5, 2), Rounding(5, 4, 2, weight=2)])
+@pytest.mark.parametrize(
+    "family", [Parity(6, 3), Parity(6, 4, "dot"), Rounding(4, 5, 2, exact=True), Rounding(5, 4, 2, weight=2)]
+)
 def test_secrets_are_counted(family):
     """Against all that `draw` gives: every secret of these comes up in 4000 draws, each 16 times or more on average."""
     drawn = {str(family.draw(np.random.default_rng(seed))) for seed in range(4000)}
     assert 2 ** family.log2_secrets() == pytest.approx(len(drawn))
-
-
-def test_exact_secrets_are_counted_from_below():
-    """The count in exact mode: those secrets that `draw` gives, less what A and C tell of them."""
-    family = Rounding(4, 5, 2, exact=True)
-    drawn = [family.draw(np.random.default_rng(seed)) for seed in range(300)]
-    told = {str(secret): (t.offset, t.gate) for secret in drawn for t in [family.realize(secret)]}
-    assert family.log2_secrets() <= np.log2(len(told) / len(set(told.values())))
 
 
 def test_challenges_of_version_0_1_are_refused_with_what_to_do(published, tmp_path):

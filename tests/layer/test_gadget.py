@@ -9,6 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.examples import TokenStream, unpack
+from hardness.families.concepts import RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.gadgets import coefficients as gadget
@@ -241,8 +242,24 @@ def test_label_shape_does_not_depend_on_the_secret(gadget_kind, modulus, levels,
     assert len(shapes) == 1
 
 
+@pytest.mark.parametrize("gadget_kind", ["diag", "dot"])
+@pytest.mark.parametrize(("dim", "modulus", "levels"), [(3, 5, 2), (4, 4, 3), (3, 6, 5), (5, 2, 2)])
+def test_nor_does_it_where_no_heads_are_given(gadget_kind, dim, modulus, levels):
+    """Theory 2.6 holds for exact heads as it stands: A, C and all coefficients are the same for every secret."""
+    for exact in (True, False):
+        family = Rounding(dim, modulus, levels, gadget=gadget_kind, exact=exact)
+        made = [family.realize(family.draw(np.random.default_rng(seed))) for seed in range(100)]
+        assert len({(teacher.offset, teacher.gate) for teacher in made}) == 1
+        if exact:
+            assert {teacher.heads for teacher in made} == {2 * (dim - 1) * (modulus // 2)}
+            assert len({(*teacher.coefficients, *teacher.values) for teacher in made}) == 1
+            assert family.concepts() == RoundingConcepts(dim - 1, modulus, levels, gadget_kind)
+        else:
+            assert (made[0].offset, made[0].gate) == (0, 0)
+
+
 def test_fewest_heads_are_fewest():
-    # One head fewer, at every possible window, must get some label wrong.
+    # A turn of the three levels fewer, at every possible window, must get some label wrong.
     for seed in range(30):
         family = Rounding(6, 7, 3)
         secret = family.draw(np.random.default_rng(seed))
@@ -251,9 +268,10 @@ def test_fewest_heads_are_fewest():
         t = np.arange(low, high + 1)
         ideal = 3 * (t % 7) // 7
         assert np.array_equal(teacher.value(t) - teacher.offset, ideal)
-        if teacher.heads > 2:
+        assert teacher.heads % 3 == 0
+        if teacher.heads > 3:
             for first in range(-30, 31):
                 if first % 3 == 1:
-                    b = modular.change(first + np.arange(teacher.heads - 1), 7, 3) - 0.5
-                    steps = family.steps(teacher.heads - 1)
+                    b = modular.change(first + np.arange(teacher.heads - 3), 7, 3) - 0.5
+                    steps = family.steps(teacher.heads - 3)
                     assert not np.array_equal(steps[np.searchsorted(b, t)], ideal)

@@ -23,7 +23,7 @@ TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2), 
 GOLDEN = {  # of format 2: since 0.2.0 the secret follows from the parameters too
     "interpolation": "d15ad34ed5cef7e1f040db42bb7e377afa722cc6dcbf7922b8aece5bdc91e383",
     "parity": "95d8f951f8cc658a3191b56e55a826581656d5a9543435be3dab002812cb0926",
-    "rounding": "378268747513ba843b18959822f5eec9d3efa5ad6d267f1943ae9ff3e6ddf5c1",
+    "rounding": "700af03a1ac15f58aa6b0ac30f4b9801dd8effde074c995b07ea0f01d6df12c7",
     "nondegenerate": "f143723e6cc8dd1aad4ba29e226a9a788adf92c435809d788612cb391f73677a",
 }
 

@@ -1,0 +1,47 @@
+"""What README.md says that elimination takes: by an elimination of its own, and from the committed rows."""
+
+import csv
+import random
+from pathlib import Path
+from statistics import mean, median
+
+ROOT = Path(__file__).parents[2]
+SENTENCE = "reads the parity off about 2(d − 1) examples, of which half carry information, and takes some sixty more"
+
+
+def examples_until_determined(bits: int, rng: random.Random) -> int:
+    """Examples until those that carry information (half, by a fair coin) span all vectors of so many random bits."""
+    basis: dict[int, int] = {}  # lead bit: vector
+    count = 0
+    while len(basis) < bits:
+        count += 1
+        row = rng.getrandbits(bits) if rng.random() < 0.5 else 0
+        while row and row.bit_length() in basis:
+            row ^= basis[row.bit_length()]
+        if row:
+            basis[row.bit_length()] = row
+    return count
+
+
+def test_twice_the_bits_determine_a_parity() -> None:
+    """The expectation is 2 Σ 1/(1 − 2^−j), j = 1..d−1: 2(d − 1) + 3.2 at most."""
+    assert SENTENCE in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    rng = random.Random(0)
+    for dim in (8, 16, 32, 64):
+        expected = 2 * sum(1 / (1 - 0.5**j) for j in range(1, dim))
+        assert 2 * (dim - 1) < expected < 2 * (dim - 1) + 3.22
+        found = [examples_until_determined(dim - 1, rng) for _ in range(400)]
+        assert abs(mean(found) - expected) < 5 * (2 * dim + 8) ** 0.5 / 20  # five standard errors
+
+
+def test_some_sixty_more_are_taken() -> None:
+    """The first try was "about twice as many examples as coordinates": 9 times at d = 8, 2.8 times at d = 64."""
+    taken: dict[int, list[float]] = {}
+    with (ROOT / "reports" / "exponential-in-m" / "rows.csv").open(encoding="utf-8") as file:
+        for row in csv.DictReader(file):
+            if row["family"] == "parity" and row["solver.kind"] == "elimination" and row["status"] == "solved":
+                taken.setdefault(int(row["params.dim"]), []).append(float(row["cost"]))
+    more = {dim: median(counts) - 2 * (dim - 1) for dim, counts in taken.items()}
+    assert len(more) >= 3
+    assert 55 <= median(more.values()) <= 65, more
+    assert 50 <= min(more.values()) <= max(more.values()) <= 80, more
