@@ -2,13 +2,13 @@
 
 import json
 import os
-import resource
 import sqlite3
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from measured import measured
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
@@ -202,27 +202,12 @@ def test_bad_input_is_one_line(case, tmp_path, capsys):
 
 @pytest.mark.slow
 @pytest.mark.parametrize("case", CASES)
-def test_bad_input_takes_little_of_the_machine(case, tmp_path, capsys):
+def test_bad_input_takes_little_of_the_machine(case, tmp_path):
     line, expected, words = told(case, tmp_path)
-    with open(tmp_path / "out.txt", "w+") as out, open(tmp_path / "err.txt", "w+") as err:
-        process = subprocess.Popen([HARDNESS, *line], stdout=out, stderr=err, stdin=subprocess.DEVNULL)
-        process.returncode, used = _ended(process)
-        out.seek(0)
-        err.seek(0)
-        is_right(process.returncode, out.read(), err.read(), expected, words)
-    assert used.ru_utime + used.ru_stime < CPU_SECONDS
-    assert used.ru_maxrss < MIB << 10
-
-
-def _ended(process: subprocess.Popen) -> tuple[int, resource.struct_rusage]:
-    """Exit code and resources of a process; an alarm ends the wait for one that hangs."""
-    try:
-        with alarm(WALL_SECONDS):
-            _, status, used = os.wait4(process.pid, 0)
-    except TimeoutError:
-        process.kill()
-        raise
-    return os.waitstatus_to_exitcode(status), used
+    done = measured(HARDNESS, *line)
+    is_right(done.code, done.out, done.err, expected, words)
+    assert done.cpu_seconds < CPU_SECONDS
+    assert done.mib < MIB
 
 
 @pytest.fixture

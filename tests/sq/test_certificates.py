@@ -19,6 +19,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from measured import measured
 from scipy.optimize import linprog
 
 from hardness.cli import run
@@ -468,21 +469,11 @@ def test_work_is_limited(name: str, tmp_path: Path) -> None:
     """Within two seconds of computing and 500 MB, by the command; one that asks for more steps gets them."""
     path = tmp_path / "c.json"
     path.write_text(json.dumps(WORK[name], separators=(",", ":")))
-    code = (
-        "import resource, runpy, sys\n"
-        "sys.argv = sys.argv[1:]\n"
-        "try: runpy.run_path(sys.argv[0], run_name='__main__')\n"
-        "except SystemExit as end: rc = end.code\n"
-        "used = resource.getrusage(resource.RUSAGE_SELF)\n"
-        "print(rc, used.ru_utime + used.ru_stime, used.ru_maxrss // 1024)\n"
-    )
-    command = [sys.executable, "-c", code, str(CHECKER), str(path)]
-    said, used = subprocess.run(command, capture_output=True, text=True).stdout.splitlines()
-    rc, seconds, megabytes = used.split()
-    assert rc in ("1", "2"), said
-    assert name == "empty lists" or "more steps than allowed" in said
-    assert float(seconds) < 2
-    assert int(megabytes) < 500
+    done = measured(sys.executable, CHECKER, path)
+    assert done.code in (1, 2), done.out
+    assert name == "empty lists" or "more steps than allowed" in done.out
+    assert done.cpu_seconds < 2
+    assert done.mib < 500
 
 
 def test_more_steps_are_allowed_on_demand(tmp_path: Path) -> None:
