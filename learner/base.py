@@ -2,6 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -22,7 +23,24 @@ Array = NDArray[np.float64]
 Index = NDArray[np.intp]
 
 
-class Learner(RegressorMixin, BaseEstimator, ABC):
+class Regressor(RegressorMixin, BaseEstimator):
+    """What scikit-learn is told of a learner: X and Y are (n, k, d) arrays, and `score` is one R² of all entries."""
+
+    predict: Callable[..., Array]
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()
+        tags.input_tags.two_d_array, tags.input_tags.three_d_array = False, True
+        tags.target_tags.two_d_labels, tags.target_tags.multi_output = True, True
+        return tags
+
+    def score(self, X: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
+        """1 − relative_error²: the R² of all entries together, higher is better; weighted if asked to be."""
+        y = np.asarray(Y, dtype=np.float64)
+        return 1 - judge(self.predict(X), y, weights(sample_weight, len(y)))["relative_error"] ** 2
+
+
+class Learner(Regressor, ABC):
     """A scikit-learn regressor on X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
     X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)
@@ -125,11 +143,6 @@ class Learner(RegressorMixin, BaseEstimator, ABC):
         if x.shape[2] != self.n_features_in_:
             raise InputError(f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}")
         return np.zeros_like(x) if self.layer_ is None else self.layer_(x)
-
-    def score(self, X: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """1 − relative_error²: the R² of all entries together, higher is better; weighted if asked to be."""
-        y = np.asarray(Y, dtype=np.float64)
-        return 1 - judge(self.predict(X), y, weights(sample_weight, len(y)))["relative_error"] ** 2
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
         """About how many multiply-adds a fit of so many examples (tokens, dim) takes at most; None if not counted."""

@@ -4,16 +4,15 @@ from typing import Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator
 
 from hardness.errors import InputError
-from learner.base import Array, at_least
+from learner.base import Array, Regressor, at_least
 from learner.ridge import real_tokens
 
 FIRST = 1024  # examples that set the scale of the labels
 
 
-class MLP(BaseEstimator):
+class MLP(Regressor):
     """Hidden layers of ReLU units on all signs of an input, all outputs at once: Adam on the squared error, online.
 
     The network is scikit-learn's `MLPRegressor`, shown every example once, in the order given, `batch` a step, in

@@ -7,17 +7,16 @@ from typing import Any, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
-from sklearn.base import BaseEstimator, RegressorMixin
 
 from hardness.errors import InputError
-from learner.base import SOLVED, Array, FitReport, Phase, Scores, judge
+from learner.base import SOLVED, Array, FitReport, Phase, Regressor, Scores, judge
 
 Features = NDArray[np.float32] | NDArray[np.float64]
 GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
 BLOCK = 1 << 22  # entries of a temporary of a kernel
 
 
-class RidgeLearner(RegressorMixin, BaseEstimator, ABC):
+class RidgeLearner(Regressor, ABC):
     """Linear regression with penalty `alpha` · tr(G)/rows; subclasses say what the features are.
 
     X is (n, k, d), any real tokens. Y is (n,) or (n, p), read at the query token; or (n, k, d): then every row of
@@ -165,10 +164,6 @@ class RidgeLearner(RegressorMixin, BaseEstimator, ABC):
             out += block @ self.coefficients_[start : start + block.shape[1]]
             start += block.shape[1]
         return out
-
-    def score(self, X: ArrayLike, Y: ArrayLike) -> float:
-        """1 − relative_error²: the R² of all entries together."""
-        return 1 - judge(self.predict(X), np.asarray(Y, dtype=np.float64))["relative_error"] ** 2
 
     def _rows(self, x: Array) -> Array:
         if len(self._shape) < 2:

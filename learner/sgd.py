@@ -2,15 +2,15 @@
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.base import BaseEstimator
 
 from hardness.errors import InputError
 from hardness.gadgets.coefficients import informative
+from learner.base import Regressor
 
 Floats = NDArray[np.float32]
 
 
-class OnlineMLP(BaseEstimator):
+class OnlineMLP(Regressor):
     """One hidden layer of ReLU units, hinge loss, plain mini-batch SGD, every example seen once.
 
     For the structured families (k = 2 tokens). The network is given the most generous public representation: of

@@ -10,6 +10,8 @@ import numpy as np
 import pytest
 from learner_teachers import examples, teacher
 from sklearn.base import clone
+from sklearn.utils import get_tags
+from sklearn.utils.estimator_checks import check_estimator
 
 from hardness import registry
 from hardness.cli import run
@@ -19,6 +21,7 @@ from hardness.evaluation.judge import judge as judged
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.layer import MultiHeadAttention
 from learner.base import Learner, judge
 from learner.direct import Adam, Direct, JointLBFGS
 from learner.provable.pipeline import Provable
@@ -265,3 +268,23 @@ def test_the_modules_that_fits_load_late_exist() -> None:
         for module in getattr(registry.get("learner", name), "loads", ()):
             assert find_spec(module) is not None, (name, module)
     assert registry.get("learner", "student").loads
+
+
+@pytest.mark.filterwarnings("ignore:Can't test estimator")  # scikit-learn's own data are flat; it says so
+@pytest.mark.parametrize("name", registry.names("learner", builtin=True))
+def test_scikit_learn_finds_nothing_wrong_with_a_learner(name):
+    learner = clone(registry.get("learner", name)())
+    assert [one for one in check_estimator(learner, on_fail=None) if one["status"] == "failed"] == []
+    tags = get_tags(learner)
+    inputs = tags.input_tags
+    assert (tags.estimator_type, inputs.three_d_array, inputs.two_d_array) == ("regressor", True, False)
+
+
+@pytest.mark.parametrize("name", ["direct", "mlp", "sgd", "linear-attention", "low-degree"])
+def test_the_score_is_one_less_the_square_of_the_relative_error(name):
+    rng = np.random.default_rng(0)
+    X = rng.choice([-1.0, 1.0], (300, 2, 4))
+    Y = MultiHeadAttention(rng.normal(size=(2, 4, 4)) / 3, rng.normal(size=(2, 4, 4)))(X)
+    fitted = registry.get("learner", name)().fit(X, Y)
+    expected = 1 - np.sum((fitted.predict(X) - Y) ** 2) / np.sum((Y - Y.mean(axis=0)) ** 2)
+    assert fitted.score(X, Y) == pytest.approx(expected, abs=1e-9)
