@@ -36,7 +36,7 @@ class Student(Learner):
     two (`python -m learner.tuning`) and frozen; `batch` examples a step; `l1`: after each step every entry of Θ goes
     towards 0 by rate · l1, and no further (soft threshold), which helps where Θ is sparse. `hinted` tells it that Θ is
     diagonal, by where it starts (see `initial`): a control, no fair learner. `device` (cpu, cuda, …) has torch take
-    the steps there.
+    the steps there; `learner.Students` trains many at once, which is what a GPU is good for.
 
     `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
     give the same weights in whatever pieces they come. `fit` starts anew unless `warm_start`, holds a tenth out and
