@@ -1,6 +1,7 @@
 """The JSON of every file of the lab: one schema a format, and the one way in which it is read.
 
-`python -m hardness.io.schemas docs/schemas` publishes the schemas; they are checked with fastjsonschema, draft 7.
+The schemas are the files of docs/schemas, shipped by links; they are checked with fastjsonschema, draft 7. What code
+and schemas both state stands here too, and a test holds them together.
 """
 
 import json
@@ -11,232 +12,13 @@ from pathlib import Path
 from typing import Any
 
 from hardness.errors import InputError
-from hardness.io.files import write_text
 from hardness.io.texts import sanitize
 
 FORMAT_VERSION = 2  # of instances, examples and challenges: 1 was that of version 0.1
 LONGEST_TRIAL = 30 * 24 * 3600  # seconds of any limit on a trial
 DEPTH = 32  # levels of nesting in any file of the lab
 STATUSES = ("solved", "wrong", "budget", "timeout", "error", "killed", "refused")
-
-NAME = {"type": "string", "minLength": 1, "maxLength": 200}
-SCALAR = {"type": ["string", "number", "boolean", "null"], "maxLength": 1000}
-SEED = {"type": "integer", "minimum": 0}
-COUNT = {"type": "integer", "minimum": 1}
-HASH = {"type": "string", "pattern": "^[0-9a-f]{64}$"}
-GADGET = {"enum": ["diag", "dot", "sharp", "wide"]}
-NUMBERS = {"type": "array", "items": {"type": "number"}}
-INTEGERS = {"type": "array", "items": {"type": "integer"}}
-STRUCTURED = ["dim", "heads", "gadget", "A", "C"]
-
-
-def _object(required: list[str], properties: dict[str, Any], **more: Any) -> dict[str, Any]:
-    return {"type": "object", "required": required, "properties": properties, **more}
-
-
-def _if_family(name: str, required: list[str]) -> dict[str, Any]:
-    return {"if": {"properties": {"family": {"const": name}}}, "then": {"required": required}}
-
-
-PUBLIC = _object(
-    ["family", "dim", "tokens"],
-    {
-        "family": NAME,
-        "dim": COUNT,
-        "tokens": COUNT,
-        "heads": COUNT,
-        "gadget": GADGET,
-        "sharpness": COUNT,
-        "bits": COUNT,
-        "balance": {"type": "boolean"},
-        "flip": {"type": "number", "minimum": 0, "exclusiveMaximum": 0.5},
-        "modulus": {"type": "integer", "minimum": 2, "maximum": 2**20},
-        "levels": {"type": "integer", "minimum": 2, "maximum": 2**20},
-        "weight": {"type": ["integer", "null"], "minimum": 1},
-        "noise": {"type": "number", "minimum": 0},
-        "exact": {"type": "boolean"},
-        "A": {"type": "number"},
-        "C": {"type": "number"},
-        "sampling_seed": SEED,
-        "format_version": {"const": FORMAT_VERSION},
-        "package_version": NAME,
-    },
-    additionalProperties=SCALAR,
-    allOf=[
-        _if_family("parity", [*STRUCTURED, "flip"]),
-        _if_family("rounding", [*STRUCTURED, "modulus", "levels", "weight", "noise"]),
-    ],
-)
-INSTANCE = _object(
-    ["format", "format_version", "family", "parameters", "seed", "seed_drawn", "certificate", "gadget"],
-    {
-        "format": {"const": "attention-hardness instance"},
-        "format_version": {"const": FORMAT_VERSION},
-        "package_version": NAME,
-        "family": NAME,
-        "parameters": {"type": "object", "additionalProperties": SCALAR},
-        "tokens": COUNT,
-        "heads": COUNT,
-        "heads_meaning": {"type": "string"},
-        "hypothesis": {"type": "string"},
-        "seed": SEED,
-        "seed_drawn": {"type": "boolean"},
-        "command": {"type": "string"},
-        "certificate": {"type": "object", "additionalProperties": SCALAR},
-        "gadget": {
-            "type": ["object", "null"],
-            "required": ["kind", "beta", "offset", "gate"],
-            "properties": {
-                "kind": GADGET,
-                "beta": {"type": "number", "exclusiveMinimum": 0},
-                "offset": {"type": "number"},
-                "gate": {"type": "number"},
-            },
-            "additionalProperties": False,
-        },
-    },
-)
-CHALLENGE = _object(
-    [
-        "format",
-        "format_version",
-        "count",
-        "public",
-        "sha256",
-        "salt",
-        "commitment",
-        "heldout_commitment",
-        "header_sha256",
-    ],
-    {
-        "format": {"const": "attention-hardness challenge"},
-        "format_version": {"const": FORMAT_VERSION},
-        "package_version": NAME,
-        "licence": NAME,
-        "toy": {"type": "boolean"},
-        "hypothesis": {"type": "string"},
-        "count": COUNT,
-        "public": {
-            **PUBLIC,
-            "properties": {**PUBLIC["properties"], "family": {"enum": ["parity", "rounding"]}},
-        },
-        "answers": {"type": "object"},
-        "sha256": _object(["examples.npz", "heldout.npz"], {"examples.npz": HASH, "heldout.npz": HASH}),
-        "salt": HASH,
-        "commitment": HASH,
-        "heldout_commitment": HASH,
-        "header_sha256": HASH,
-    },
-)
-
-
-def _axis(one: Mapping[str, Any]) -> dict[str, Any]:
-    """One such value, or a list of them."""
-    types = one["type"] if isinstance(one["type"], list) else [one["type"]]
-    return {**one, "type": [*types, "array"], "items": one}
-
-
-GRID = _object(
-    ["family", "params", "solver"],
-    {
-        "family": NAME,
-        "params": {
-            "type": "object",
-            "additionalProperties": _axis(SCALAR),
-        },
-        "solver": _object(
-            [],
-            {
-                **dict.fromkeys(("strategy", "learner", "attack", "oracle"), _axis(NAME)),
-                "tolerance": _axis({"type": "number"}),
-                "options": {"type": "object"},
-            },
-        ),
-        "budget": {"type": "object", "additionalProperties": COUNT},
-        "runs": COUNT,
-        "seed": SEED,
-        "guard": {"type": "number", "exclusiveMinimum": 0, "maximum": LONGEST_TRIAL},
-    },
-)
-_SECRET = [_object([name], {name: INTEGERS}) for name in ("support", "w")]
-_WRAPPED = _object(["secret"], {"secret": {"anyOf": _SECRET}})
-ANSWER = {"anyOf": [*_SECRET, _WRAPPED, _object(["predictions"], {"predictions": NUMBERS})]}
-TASK = _object(
-    ["family", "params", "solver", "budget", "repetition", "schema"],
-    {
-        "family": {"type": "string", "maxLength": 200},
-        "params": {"type": "object"},
-        "solver": {"type": "object"},
-        "budget": {"type": "object"},
-        "repetition": SEED,
-        "plugins": {"type": "object", "additionalProperties": NAME},
-        "schema": {"const": 1},
-    },
-    additionalProperties=False,
-)
-ROW = _object(
-    ["identity", "task", "status", "cost", "detail", "seconds", "source", "provenance"],
-    {
-        "identity": HASH,
-        "task": TASK,
-        "status": {"enum": list(STATUSES)},
-        "cost": {"type": ["number", "null"]},
-        "detail": {"type": "object"},
-        "seconds": {"type": "number"},
-        "source": {"type": ["string", "null"], "maxLength": 200},
-        "provenance": {"type": "object"},
-    },
-)
-_NUMBER = {"type": ["number", "null"]}  # null: not finite
-_LIMITS = {"type": ["object", "null"], "required": ["value", "low", "high"], "additionalProperties": _NUMBER}
 SUMMARY_VERSION = 2
-SUMMARY = _object(
-    ["study", "schema", "verdict", "planned", "statuses", "growth"],
-    {
-        "study": NAME,
-        "schema": {"const": SUMMARY_VERSION},
-        "growth": {
-            "description": "By series: the verdict; kappa, the power of N in the cost, and slope, what a head "
-            "adds to the exponent of d, each with its two 95 % limits; models: p-values of likelihood ratios.",
-            "type": "object",
-            "additionalProperties": _object(
-                ["word", "refusal", "kappa", "slope", "models"],
-                {
-                    "word": NAME,
-                    "refusal": {"type": ["string", "null"]},
-                    "kappa": _LIMITS,
-                    "slope": _LIMITS,
-                    "models": {
-                        "type": "object",
-                        "additionalProperties": {"type": "number", "minimum": 0, "maximum": 1},
-                    },
-                },
-            ),
-        },
-        "seed": SEED,
-        "quick": {"type": "boolean"},
-        "verdict": {"type": "string"},
-        "question": {"type": "string"},
-        "role": NAME,
-        "planned": SEED,
-        "statuses": {"type": "object", "propertyNames": {"enum": list(STATUSES)}, "additionalProperties": SEED},
-        "commits": {"type": "array", "items": {"type": "string"}},
-        "made_by": {"type": "array", "items": {"type": "string"}, "description": "Command lines that made the rows."},
-        "numbers": {"type": "object", "description": "The numbers of the page's text, not rounded."},
-        "figures": {"type": "array", "items": _object(["file", "alt", "caption"], {})},
-    },
-)
-# Name of a format: what it is, and its schema.
-SCHEMAS: dict[str, tuple[str, dict[str, Any]]] = {
-    "instance": ("The header of an instance file (safetensors metadata, key `instance`).", INSTANCE),
-    "public": ("What stands beside examples: member `public` of an .npz, metadata of a .parquet file.", PUBLIC),
-    "challenge": ("challenge.json of a challenge folder.", CHALLENGE),
-    "answer": ("An answer to a challenge, as `hardness judge` reads it.", ANSWER),
-    "grid": ("The grid of a sweep, as its TOML file says it.", GRID),
-    "task": ("A task of a study, as the store's table `plan` holds it.", TASK),
-    "row": ("A row of a study: a task and how its trial ended.", ROW),
-    "summary": ("summary.json of a study's page.", SUMMARY),
-}
 
 
 def finite(value: float) -> bool:
@@ -341,22 +123,6 @@ def check_version(header: Any, what: str, advice: str) -> None:
 def _checker(name: str) -> Callable[[Any], Any]:
     import fastjsonschema
 
-    found: Callable[[Any], Any] = fastjsonschema.compile({"$schema": DRAFT, **SCHEMAS[name][1]}, use_default=False)
+    schema = json.loads(Path(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8"))
+    found: Callable[[Any], Any] = fastjsonschema.compile(schema, use_default=False)
     return found
-
-
-DRAFT = "http://json-schema.org/draft-07/schema#"
-
-
-def published() -> dict[str, str]:
-    """The files of docs/schemas: names and texts."""
-    return {
-        f"{name}.schema.json": json.dumps({"$schema": DRAFT, "title": name, "description": text, **schema}, indent=1)
-        + "\n"
-        for name, (text, schema) in SCHEMAS.items()
-    }
-
-
-if __name__ == "__main__":
-    for file, text in published().items():
-        write_text(Path(sys.argv[1]) / file, text)

@@ -19,11 +19,19 @@ def test_what_is_damaged_or_random_ends_in_one_line(kind: str) -> None:
     assert told.returncode == 0, told.stdout + told.stderr
 
 
-def test_the_published_schemas_are_those_that_files_are_read_by() -> None:
-    from hardness.io.schemas import published
+def test_schemas_state_what_the_code_states() -> None:
+    from hardness.io import schemas
 
-    folder = ROOT / "docs" / "schemas"
-    assert {path.name: path.read_text(encoding="utf-8") for path in folder.glob("*.json")} == published()
+    known = {path.name: json.loads(path.read_text(encoding="utf-8")) for path in (ROOT / "docs/schemas").glob("*.json")}
+    shipped = (path for path in Path(schemas.__file__).parent.glob("*.json"))
+    assert {path.name: json.loads(path.read_text(encoding="utf-8")) for path in shipped} == known
+    fields = {name.partition(".")[0]: schema.get("properties", {}) for name, schema in known.items()}
+    assert fields["row"]["status"]["enum"] == list(schemas.STATUSES)
+    assert fields["summary"]["statuses"]["propertyNames"]["enum"] == list(schemas.STATUSES)
+    assert fields["grid"]["guard"]["maximum"] == schemas.LONGEST_TRIAL
+    assert fields["summary"]["schema"]["const"] == schemas.SUMMARY_VERSION
+    for name in ("instance", "public", "challenge"):
+        assert fields[name]["format_version"]["const"] == schemas.FORMAT_VERSION
 
 
 def test_the_lab_writes_what_its_schemas_say(tmp_path: Path) -> None:
