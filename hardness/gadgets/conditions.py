@@ -40,108 +40,50 @@ def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
 
 def _of_size(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
     m, d = layer.heads, layer.dim
+    spent = m / float(np.log(d * tokens))
     return [
-        Condition(
-            name="heads over log(dim·tokens)",
-            value=m / float(np.log(d * tokens)),
-            best="small",
-            needs="m at most logarithmic",
-            phase="net",
-        ),
-        Condition(name="tokens over dim", value=tokens / d, best="small", needs="at most 1", phase="sculpt"),
+        Condition("heads over log(dim·tokens)", spent, "small", "m at most logarithmic", "net"),
+        Condition("tokens over dim", tokens / d, "small", "at most 1", "sculpt"),
     ]
 
 
 def _of_theta(theta: Array) -> list[Condition]:
     m, d, _ = theta.shape
     spread = np.sqrt(2) * np.linalg.norm(theta.reshape(m, -1), axis=1)  # sd of x Θ (x' − x'') over uniform tokens
-    return [
-        Condition(
-            name="incoherence of theta",
-            value=_incoherence(theta),
-            best="0",
-            needs="at most 1/poly(m, log d)",
-            phase="sculpt: heads must agree rarely",
-        ),
-        Condition(
-            name="stable rank of theta",
-            value=_least(_stable_rank(theta)),
-            best=f"{d}",
-            needs="at least poly(m, k, log d)",
-            phase="crude, sculpt",
-        ),
-        Condition(
-            name="diagonal of theta",
-            value=_most(_ratio(np.trace(theta, axis1=1, axis2=2) ** 2, _power(theta))),
-            best="0",
-            needs="trace² small against |theta|²: a token must not attend to itself in a way of its own",
-            phase="crude",
-        ),
-        Condition(
-            name="heaviest column of theta",
-            value=_most(_ratio((theta**2).sum(axis=1).max(axis=1), _power(theta))),
-            best=f"{1 / d:.3g}",
-            needs="a vanishing share of |theta|²",
-            phase="sculpt: a central limit theorem",
-        ),
-        Condition(
-            name="distance of theta to a lattice",
-            value=_least(_off_lattice(theta)),
-            best="0.25",
-            needs="bounded away from 0 for every lattice",
-            phase="sculpt: Boolean sums must not concentrate on a grid",
-        ),
-        Condition(
-            name="ratio of norms of theta",
-            value=_least(_ratio(spread.min(keepdims=True), spread.max(keepdims=True))),
-            best="1",
-            needs="at least 1/poly(log)",
-            phase="sculpt, net",
-        ),
-        Condition(
-            name="score spread tau",
-            value=float(spread.max()),
-            best="about 1",
-            needs="at most polylog",
-            phase="refine: margins; sculpt",
-        ),
-    ]
+    alone = _most(_ratio(np.trace(theta, axis1=1, axis2=2) ** 2, _power(theta)))
+    column = _most(_ratio((theta**2).sum(axis=1).max(axis=1), _power(theta)))
+    norms = _least(_ratio(spread.min(keepdims=True), spread.max(keepdims=True)))
+    rank = _least(_stable_rank(theta))
+    rows: list[tuple[str, float | None, str, str, str]] = [
+        ("incoherence of theta", _incoherence(theta), "0", "at most 1/poly(m, log d)",
+         "sculpt: heads must agree rarely"),
+        ("stable rank of theta", rank, f"{d}", "at least poly(m, k, log d)", "crude, sculpt"),
+        ("diagonal of theta", alone, "0",
+         "trace² small against |theta|²: a token must not attend to itself in a way of its own", "crude"),
+        ("heaviest column of theta", column, f"{1 / d:.3g}", "a vanishing share of |theta|²",
+         "sculpt: a central limit theorem"),
+        ("distance of theta to a lattice", _least(_off_lattice(theta)), "0.25", "bounded away from 0 for every lattice",
+         "sculpt: Boolean sums must not concentrate on a grid"),
+        ("ratio of norms of theta", norms, "1", "at least 1/poly(log)", "sculpt, net"),
+        ("score spread tau", float(spread.max()), "about 1", "at most polylog", "refine: margins; sculpt"),
+    ]  # fmt: skip
+    return [Condition(*row) for row in rows]
 
 
 def _of_w(w: Array) -> list[Condition]:
     m, d, _ = w.shape
     weight = np.linalg.norm(w.reshape(m, -1), axis=1)
     total, quadrature = float(np.linalg.norm(w.sum(axis=0))), float(np.sqrt(np.sum(weight**2)))
+    norms = _least(_ratio(weight.min(keepdims=True), weight.max(keepdims=True)))
     return [
+        Condition("incoherence of w", _incoherence(w), "0", "at most 1 - small", "net: least squares for w"),
         Condition(
-            name="incoherence of w",
-            value=_incoherence(w),
-            best="0",
-            needs="at most 1 - small",
-            phase="net: least squares for w",
+            "stable rank of w", _least(_stable_rank(w)), f"{d}", "at least poly(m, k, log d)", "sculpt: rank test"
         ),
-        Condition(
-            name="stable rank of w",
-            value=_least(_stable_rank(w)),
-            best=f"{d}",
-            needs="at least poly(m, k, log d)",
-            phase="sculpt: rank test",
-        ),
-        Condition(
-            name="ratio of norms of w",
-            value=_least(_ratio(weight.min(keepdims=True), weight.max(keepdims=True))),
-            best="1",
-            needs="not too small",
-            phase="net",
-        ),
-        Condition(
-            name="sum of w",
-            value=total / quadrature if quadrature else None,
-            best="about 1",
-            needs="not vanishing (implicit in phases 1-4)",
-            phase="crude: there is nothing else to start from",
-        ),
-    ]
+        Condition("ratio of norms of w", norms, "1", "not too small", "net"),
+        Condition("sum of w", total / quadrature if quadrature else None, "about 1",
+                  "not vanishing (implicit in phases 1-4)", "crude: there is nothing else to start from"),
+    ]  # fmt: skip
 
 
 def _power(matrices: Array) -> Array:
