@@ -25,10 +25,10 @@ from hardness.kernels.single import (
     hyperbolic_tangent,
     mix,
     pair,
-    product,
     squares_of,
     transpose,
 )
+from hardness.kernels.tile import product
 from learner.adam import EPSILON, NEW, NEW_SQUARE
 
 ACROSS = 64  # examples side by side, at most: four vectors, as many as a tile of a product has

@@ -1,21 +1,18 @@
-"""Loops on float32 in vectors of 16 that stay in registers: products in tiles, pairs of sums, turned squares, tanh.
+"""Loops on float32 in vectors of 16 that stay in registers: pairs of sums, turned squares, tanh.
 
-An element of a product is one chain of fused multiply-adds in the order of the depth, and every other operation is
-rounded as IEEE says, so the bits do not depend on how wide the processor's own vectors are.
+Sums are chains of fused multiply-adds in the order of the depth, and every other operation is rounded as IEEE says, so
+the bits do not depend on how wide the processor's own vectors are.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from llvmlite import ir
-from llvmlite.binding import get_host_cpu_features
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from hardness.kernels.bits import compiled, compiled_for
-from hardness.kernels.llvm import everywhere, fused
+from hardness.kernels.llvm import Memory, accumulated, along, fused, piece
 
 LANES = 16  # numbers of a vector
 VECTOR = ir.VectorType(ir.FloatType(), LANES)
@@ -27,111 +24,25 @@ C0, C1, C2, C3, C4, C5, C6 = np.polynomial.Chebyshev.interpolate(np.exp2, 6, [-0
     kind=np.polynomial.Polynomial
 ).coef.astype(F)  # fmt: skip
 FLAT = "float32[::1]"
-SIDE = 4 if get_host_cpu_features().get("avx512f") else 2  # rows and vectors of a tile: its sums stay in registers
-
-
-def _piece(function: Any) -> Any:
-    """An intrinsic, whose first argument is not the caller's."""
-    return intrinsic(function)
-
-
-def _loop(builder: Any, depth: Any, sums: list[Any], terms: Callable[[Any], Any]) -> list[Any]:
-    """Add `terms(l)`, triples (place among the sums, vector, vector), to the sums for l = 0, …, depth - 1."""
-    fma = fused(builder, VECTOR)
-    with cgutils.for_range(builder, depth) as loop:
-        # What may not be copied is not unrolled either: that would take long, and sums cover their latency.
-        builder.asm(ir.FunctionType(ir.VoidType(), []), "", "", [], True).attributes.add("convergent")
-        for i, x, y in terms(loop.index):
-            builder.store(fma([x, y, builder.load(sums[i])]), sums[i])
-    return [builder.load(each) for each in sums]
-
-
-class _Memory:
-    """A flat array of float32 in compiled code, read and written a vector at a time."""
-
-    def __init__(self, context: Any, builder: Any, kind: Any, array: Any) -> None:
-        self.builder, self.data = builder, context.make_array(kind)(context, builder, array).data
-
-    def place(self, at: Any) -> Any:
-        return self.builder.bitcast(self.builder.gep(self.data, [at]), VECTOR.as_pointer())
-
-    def load(self, at: Any) -> Any:
-        return self.builder.load(self.place(at), align=4)
-
-    def every(self, at: Any) -> Any:
-        """The number there, in every lane."""
-        return everywhere(self.builder, self.builder.load(self.builder.gep(self.data, [at])), VECTOR)
-
-    def store(self, vector: Any, at: Any) -> None:
-        self.builder.store(vector, self.place(at), align=4)
-
-
-def _along(builder: Any, start: Any, step: Any, count: int) -> list[Any]:
-    return [builder.add(start, builder.mul(step, step.type(i))) for i in range(count)]
-
-
-def _tile(rows: int, vectors: int) -> Any:
-    """A tile's part of a product: `tile(depth, keep, a, b, out)` is a b for `rows` rows and `vectors` vectors, added to
-    out if `keep`.
-
-    A matrix is (memory, start, pitch, step): rows start at start, start + pitch, …; numbers in a row of a, and
-    vectors in a row of b or out, follow one another at `step`.
-    """
-
-    @_piece
-    def tile(context: Any, depth: Any, keep: Any, a: Any, b: Any, out: Any) -> Any:
-        def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-            def placed(i: int) -> list[Any]:
-                memory, *rest = cgutils.unpack_tuple(builder, arguments[i])
-                return [_Memory(context, builder, signature.args[i][0], memory), *rest]
-
-            left, at_a, pitch_a, step_a = placed(2)
-            right, at_b, pitch_b, step_b = placed(3)
-            target, at, pitch, step = placed(4)
-            places = [v for row in _along(builder, at, pitch, rows) for v in _along(builder, row, step, vectors)]
-            starts_a, starts_b = _along(builder, at_a, pitch_a, rows), _along(builder, at_b, step_b, vectors)
-
-            def terms(index: Any) -> Any:
-                across, down = builder.mul(index, step_a), builder.mul(index, pitch_b)
-                ys = [right.load(builder.add(start, down)) for start in starts_b]
-                for i, start in enumerate(starts_a):
-                    x = left.every(builder.add(start, across))
-                    yield from ((i * vectors + j, x, y) for j, y in enumerate(ys))
-
-            sums = [cgutils.alloca_once_value(builder, ir.Constant(VECTOR, None)) for _ in places]
-            with builder.if_then(arguments[1]):
-                for place, total in zip(places, sums, strict=True):
-                    builder.store(target.load(place), total)
-            for place, total in zip(places, _loop(builder, arguments[0], sums, terms), strict=True):
-                target.store(total, place)
-            return context.get_dummy_value()
-
-        return types.void(types.intp, types.boolean, a, b, out), generate
-
-    return tile
-
-
-_SQUARE, _COLUMN, _ROW, _CELL = (_tile(rows, vectors) for rows in (SIDE, 1) for vectors in (SIDE, 1))
 
 
 def _pair(vectors: int) -> Any:
-    """A part of `pair`: `piece(e, depth, start, y, x, out)` takes so many vectors of examples, from the e-th on."""
+    """A part of `pair`: `part(e, depth, start, y, x, out)` takes so many vectors of examples, from the e-th on."""
 
-    @_piece
-    def piece(context: Any, e: Any, depth: Any, start: Any, y: Any, x: Any, out: Any) -> Any:
+    @piece
+    def part(context: Any, e: Any, depth: Any, start: Any, y: Any, x: Any, out: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[3:]]
             ys, xs, to = (
-                _Memory(context, builder, kind[0], part[0])
-                for kind, part in zip(signature.args[3:], parts, strict=True)
+                Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[3:], parts, strict=True)
             )
             (_, at_y, step_y, _), (_, at_x, step_x, apart), (_, at, _, other) = parts
-            lanes = _along(builder, arguments[0], at.type(LANES), vectors)
+            lanes = along(builder, arguments[0], at.type(LANES), vectors)
             if start == types.none:
                 first = [ir.Constant(VECTOR, None)] * 2 * vectors
             else:
                 array, begin = cgutils.unpack_tuple(builder, arguments[2])
-                shared = _Memory(context, builder, start[0], array)
+                shared = Memory(context, builder, start[0], array)
                 first = [shared.load(builder.add(begin, lane)) for lane in lanes] * 2
 
             def terms(index: Any) -> Any:
@@ -139,38 +50,40 @@ def _pair(vectors: int) -> Any:
                 start_x = builder.add(at_x, builder.mul(index, step_x))
                 for v, lane in enumerate(lanes):
                     y = ys.load(builder.add(start_y, lane))
-                    for a, row in enumerate(_along(builder, start_x, apart, 2)):
+                    for a, row in enumerate(along(builder, start_x, apart, 2)):
                         yield a * vectors + v, xs.load(builder.add(row, lane)), y
 
-            sums = _loop(builder, arguments[1], [cgutils.alloca_once_value(builder, each) for each in first], terms)
-            places = [builder.add(row, lane) for row in _along(builder, at, other, 2) for lane in lanes]
+            sums = accumulated(
+                builder, arguments[1], [cgutils.alloca_once_value(builder, each) for each in first], terms
+            )
+            places = [builder.add(row, lane) for row in along(builder, at, other, 2) for lane in lanes]
             for place, total in zip(places, sums, strict=True):
                 to.store(total, place)
             return context.get_dummy_value()
 
         return types.void(types.intp, types.intp, start, y, x, out), generate
 
-    return piece
+    return part
 
 
 _FOUR, _ONE = _pair(4), _pair(1)
 
 
-@_piece
+@piece
 def mix(context: Any, count: Any, out: Any, a: Any, x: Any) -> Any:
     """One vector at a time, out[h] = a_1[h] x_1 + a_2[h] x_2 for h = 0, …, count - 1; (memory, start, step, apart)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[1:]]
         to, left, right = (
-            _Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[1:], parts, strict=True)
+            Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[1:], parts, strict=True)
         )
         (_, at, step, _), (_, at_a, step_a, apart_a), (_, at_x, _, apart_x) = parts
-        x1, x2 = (right.load(start) for start in _along(builder, at_x, apart_x, 2))
+        x1, x2 = (right.load(start) for start in along(builder, at_x, apart_x, 2))
         with cgutils.for_range(builder, arguments[0]) as loop:
             a1, a2 = (
                 left.every(builder.add(start, builder.mul(loop.index, step_a)))
-                for start in _along(builder, at_a, apart_a, 2)
+                for start in along(builder, at_a, apart_a, 2)
             )
             mixed = fused(builder, VECTOR)([a2, x2, builder.fmul(a1, x1)])
             to.store(mixed, builder.add(at, builder.mul(loop.index, step)))
@@ -179,12 +92,12 @@ def mix(context: Any, count: Any, out: Any, a: Any, x: Any) -> Any:
     return types.void(types.intp, out, a, x), generate
 
 
-@_piece
+@piece
 def add(context: Any, count: Any, out: Any, at: Any, a: Any, start: Any, step: Any) -> Any:
     """One vector out[at:] += a[start + h step:] for h = 0, …, count - 1, one after the other."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        to, given = (_Memory(context, builder, signature.args[n], arguments[n]) for n in (1, 3))
+        to, given = (Memory(context, builder, signature.args[n], arguments[n]) for n in (1, 3))
         total = cgutils.alloca_once_value(builder, to.load(arguments[2]))
         with cgutils.for_range(builder, arguments[0]) as loop:
             term = given.load(builder.add(arguments[4], builder.mul(loop.index, arguments[5])))
@@ -195,17 +108,17 @@ def add(context: Any, count: Any, out: Any, at: Any, a: Any, start: Any, step: A
     return types.void(types.intp, out, types.intp, a, types.intp, types.intp), generate
 
 
-@_piece
+@piece
 def transpose(context: Any, out: Any, a: Any) -> Any:
     """A square of 16 x 16 numbers, transposed; out and a are (memory, start, pitch)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         (to, at, pitch), (given, start, apart) = (cgutils.unpack_tuple(builder, argument) for argument in arguments)
         source, target = (
-            _Memory(context, builder, kind[0], each)
+            Memory(context, builder, kind[0], each)
             for kind, each in zip(signature.args[::-1], (given, to), strict=True)
         )
-        rows = [source.load(place) for place in _along(builder, start, apart, LANES)]
+        rows = [source.load(place) for place in along(builder, start, apart, LANES)]
         step = LANES // 2
         while step:  # squares of twice the step become four of the step, the two off the diagonal exchanged
             for i in (i for i in range(LANES) if not i & step):
@@ -217,14 +130,14 @@ def transpose(context: Any, out: Any, a: Any) -> Any:
                     for mask in (upper, lower)
                 )
             step //= 2
-        for row, place in zip(rows, _along(builder, at, pitch, LANES), strict=True):
+        for row, place in zip(rows, along(builder, at, pitch, LANES), strict=True):
             target.store(row, place)
         return context.get_dummy_value()
 
     return types.void(out, a), generate
 
 
-@_piece
+@piece
 def _as_float(context: Any, bits: Any) -> Any:
     """The float32 of these 32 bits."""
 
@@ -232,28 +145,6 @@ def _as_float(context: Any, bits: Any) -> Any:
         return builder.bitcast(arguments[0], ir.FloatType())
 
     return types.float32(types.int32), generate
-
-
-@compiled
-def product(shape: Any, keep: bool, a: Any, b: Any, out: Any) -> Any:
-    """out = a b, or out += a b if `keep`, for `shape` (rows, depth, columns), matrices as for a tile; columns are a
-    multiple of 16."""
-    rows, depth, columns = shape
-    (x, at_a, pitch_a, step_a), (y, at_b, pitch_b, step_b), (o, at, pitch, step) = a, b, out
-    high, vectors = rows - rows % SIDE, columns // LANES
-    wide = vectors - vectors % SIDE
-    for v in range(0, wide, SIDE):
-        right, to = (y, at_b + v * step_b, pitch_b, step_b), at + v * step
-        for r in range(0, high, SIDE):
-            _SQUARE(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
-        for r in range(high, rows):
-            _ROW(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
-    for v in range(wide, vectors):
-        right, to = (y, at_b + v * step_b, pitch_b, step_b), at + v * step
-        for r in range(0, high, SIDE):
-            _COLUMN(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
-        for r in range(high, rows):
-            _CELL(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
 
 
 @compiled

@@ -12,7 +12,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from llvmlite.binding import get_host_cpu_features
 
-from hardness.kernels.dense import LANES, panels, product
+from hardness.kernels.dense import LANES, panels
+from hardness.kernels.tile import product
 from hardness.layer import MultiHeadAttention
 
 
@@ -27,9 +28,9 @@ def test_a_product_is_exact_on_integers_and_stays_in_its_place(rows, depth, vect
     expected[:, :columns] += a[:, :depth] @ b
     plain, paneled = before.copy(), before.copy()
     shape, left = (rows, depth, columns), (a.reshape(-1), 0, depth + gap, 1)
-    product(shape, left, (b.reshape(-1), 0, columns, LANES), (plain.reshape(-1), 0, columns + gap, LANES))
+    product(shape, True, left, (b.reshape(-1), 0, columns, LANES), (plain.reshape(-1), 0, columns + gap, LANES))
     in_panels = (panels(b).reshape(-1), 0, LANES, LANES * depth)
-    product(shape, left, in_panels, (paneled.reshape(-1), 0, columns + gap, LANES))
+    product(shape, True, left, in_panels, (paneled.reshape(-1), 0, columns + gap, LANES))
     assert np.array_equal(plain, expected)
     assert np.array_equal(paneled, expected)
 
@@ -37,7 +38,7 @@ def test_a_product_is_exact_on_integers_and_stays_in_its_place(rows, depth, vect
 def test_a_product_of_a_transposed_matrix():
     a, b = np.arange(12.0).reshape(4, 3), np.arange(32.0).reshape(4, 8)
     out = np.zeros(24)
-    product((3, 4, 8), (a.reshape(-1), 0, 1, 3), (b.reshape(-1), 0, 8, LANES), (out, 0, 8, LANES))
+    product((3, 4, 8), True, (a.reshape(-1), 0, 1, 3), (b.reshape(-1), 0, 8, LANES), (out, 0, 8, LANES))
     assert np.array_equal(out.reshape(3, 8), a.T @ b)
 
 
@@ -56,8 +57,8 @@ def test_the_same_bits_with_the_tiles_of_a_processor_of_half_the_width(tmp_path)
     code = (
         "import llvmlite.binding as b; whole = b.get_host_cpu_features;"
         "b.get_host_cpu_features = lambda: {**whole(), 'avx512f': False};"
-        "from hardness import kernels_dense; from test_kernels_dense import digest;"
-        "assert kernels_dense.SIDE == 2; print(digest())"
+        "from hardness.kernels import llvm; from test_kernels_dense import digest;"
+        "assert llvm.SIDE == 2; print(digest())"
     )
     half = {
         "NUMBA_CPU_NAME": "haswell",

@@ -17,7 +17,8 @@ from hardness.examples import Examples
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.kernels.single import hyperbolic_tangent, product
+from hardness.kernels.single import hyperbolic_tangent
+from hardness.kernels.tile import product
 from hardness.layer import MultiHeadAttention
 from learner.kernels_student import ACROSS, PairStudent, blocks_of
 from learner.student import FIRST, Student
@@ -355,8 +356,8 @@ def test_the_same_bits_on_a_processor_of_half_the_width(tmp_path):
     code = (
         "import llvmlite.binding as b; whole = b.get_host_cpu_features;"
         "b.get_host_cpu_features = lambda: {**whole(), 'avx512f': False};"
-        "from hardness.kernels import single; from test_student import digest;"
-        "assert single.SIDE == 2; print(digest())"
+        "from hardness.kernels import llvm; from test_student import digest;"
+        "assert llvm.SIDE == 2; print(digest())"
     )
     half = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+avx", "NUMBA_CACHE_DIR": str(tmp_path)}
     found = subprocess.run(
