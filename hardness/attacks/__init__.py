@@ -26,7 +26,7 @@ class Outcome:
     status: str
     secret: dict[str, list[int]] | None
     samples_used: int
-    seconds: float
+    seconds: float = 0.0
     detail: dict[str, Any] = field(default_factory=dict)
 
 

@@ -6,17 +6,17 @@ log2 q. Steps of differences cancel all but k coordinates; for those, a transfor
 """
 
 from collections.abc import Callable
+from dataclasses import replace
 from math import ceil, inf, log2
 from time import perf_counter
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress, Public
+from hardness.attacks import Outcome, Progress
 from hardness.attacks.bkw_plan import LOG2_ROWS_HELD, LOG2_ROWS_SEARCHED, bias_of, plan, streamed
 from hardness.attacks.bkw_solve import FULL_TURN, KEPT, angles, back
-from hardness.attacks.equations import Equations, extract, secret
+from hardness.attacks.equations import Equations, on_equations, secret
 from hardness.attacks.finish import finish
 from hardness.attacks.packed import Packed, pack
 from hardness.attacks.stream import Stream
@@ -27,22 +27,13 @@ STREAMED = 70_000  # rows of a stream for the finish and the test, before those 
 DRAWN = 2**18  # the examples that these are among
 
 
-def bkw(
-    X: NDArray[np.int8],
-    Y: NDArray[np.float64],
-    public: Public,
-    *,
-    budget: int | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Outcome:
-    """Recover the secret of a rounding instance from examples X (N, 2, d), Y (N, 2, d) by differences of rows.
+@on_equations
+def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress | None) -> Outcome:
+    """Recover the secret of a rounding instance from examples by differences of rows.
 
     `budget` bounds the rows held at a time (2^24 if None). `refused`, before the work and with its figure, where no
     plan fits that bound. Raises `InputError` where the examples are not a structured family's.
     """
-    start = perf_counter()
-    equations = extract(X, Y, public)
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     return _attack(
@@ -53,7 +44,6 @@ def bkw(
         budget,
         seed,
         progress,
-        start,
     )
 
 
@@ -65,13 +55,12 @@ def bkw_stream(
     Examples are free here but for the time they take, so rows may be chosen: those that vanish on some coordinates
     leave fewer to find, which come back last.
     """
-    start = perf_counter()
+    started = perf_counter()
     equations = stream.equations(0, STREAMED)
     held_out = len(equations) - KNOWN
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
-    return _attack(
-        known, fresh, lambda count, vanish: stream.rows(DRAWN, count, vanish), inf, budget, seed, progress, start
-    )
+    found = _attack(known, fresh, lambda count, vanish: stream.rows(DRAWN, count, vanish), inf, budget, seed, progress)
+    return replace(found, seconds=perf_counter() - started)
 
 
 def _attack(
@@ -82,13 +71,12 @@ def _attack(
     budget: int | None,
     seed: int,
     progress: Progress | None,
-    start: float,
 ) -> Outcome:
     n, q, p = known.n, known.q, known.p
     most = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
 
     def ended(status: str, used: int, **detail: Any) -> Outcome:
-        return Outcome(status, None, used, perf_counter() - start, detail)
+        return Outcome(status, None, used, detail=detail)
 
     if known.parity:
         return ended("refused", 0, reason="parity has no rounding error to average out; try gaussian or search")
@@ -126,7 +114,7 @@ def _attack(
         w = finish(few, fresh, sign * (found.theta / FULL_TURN * q))
         if w is not None:
             detail["agreement"] = few.agreement(w)
-            return Outcome("solved", secret(known, w), used, perf_counter() - start, detail)
+            return Outcome("solved", secret(known, w), used, detail=detail)
     return ended("budget", used, **detail, reason="the estimate does not reproduce the labels")
 
 

@@ -1,13 +1,15 @@
 """From raw examples (X, Y) to equations: what level of ⟨w, a⟩ mod q each informative example shows."""
 
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log
+from time import perf_counter
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Public
+from hardness.attacks import Attack, Outcome, Progress, Public
 from hardness.errors import InputError
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import informative, public_vectors
@@ -100,6 +102,33 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
         noise=float(public.get("noise") or 0.0),
         heads=None if family == "parity" or public.get("exact") else public.get("heads"),
     )
+
+
+Solve = Callable[[Equations, int | None, int, Progress | None], Outcome]
+
+
+def on_equations(solve: Solve) -> Attack:
+    """The attack that `solve(equations, budget, seed, progress)` is, with the seconds that it takes.
+
+    Raises `InputError` as `extract` does, where the examples are not a structured family's.
+    """
+
+    def attack(
+        X: NDArray[np.int8],
+        Y: NDArray[np.float64],
+        public: Public,
+        *,
+        budget: int | None = None,
+        seed: int = 0,
+        progress: Progress | None = None,
+    ) -> Outcome:
+        start = perf_counter()
+        found = solve(extract(X, Y, public), budget, seed, progress)
+        return replace(found, seconds=perf_counter() - start)
+
+    attack.__name__, attack.__qualname__ = solve.__name__, solve.__qualname__
+    attack.__doc__, attack.__module__ = solve.__doc__, solve.__module__
+    return attack
 
 
 def labels(answer: dict[str, list[int]], public: Public, X: NDArray[np.int8]) -> NDArray[np.float64]:

@@ -1,12 +1,10 @@
 """Gaussian elimination: parity over GF(2), rounding where labels show residues, pooled for label noise."""
 
-from time import perf_counter
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.equations import Equations, accepts, extract, secret
+from hardness.attacks import Outcome, Progress
+from hardness.attacks.equations import Equations, accepts, on_equations, secret
 from hardness.gadgets.modular import preimages
 
 CHECK_ROWS = 200
@@ -74,36 +72,27 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
     return w
 
 
-def gaussian(
-    X: NDArray[np.int8],
-    Y: NDArray[np.float64],
-    public: Public,
-    *,
-    budget: int | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Outcome:
-    """Solve the linear equations that examples X and Y (N, 2, d) hold; `budget` bounds the tries.
+@on_equations
+def gaussian(equations: Equations, budget: int | None, seed: int, progress: Progress | None) -> Outcome:
+    """Solve the linear equations that examples hold; `budget` bounds the tries.
 
     Parity without flips: one elimination. Parity with flips: n + 1 random rows at a time (pooled Gauss for
     LPN), tries geometric with probability .5776 (1-η)ⁿ. Rounding: elimination over Z/q on the rows whose
     level has a single residue; `refused` if there are none. The answer is checked on rows that no elimination
     saw.
     """
-    start = perf_counter()
-    equations = extract(X, Y, public)
     if equations.parity and equations.flip > 0:
-        return _pooled(equations, TRIES if budget is None else budget, seed, start)
+        return _pooled(equations, TRIES if budget is None else budget, seed)
     if equations.noise > 0:
-        return _refused("label noise: elimination has no error correction over Z/q, try lattice", start)
+        return _refused("label noise: elimination has no error correction over Z/q, try lattice")
     if not equations.parity:
         equations = _residues(equations)
         if len(equations) == 0:
-            return _refused("every level holds several residues, so no label is a linear equation; try lattice", start)
+            return _refused("every level holds several residues, so no label is a linear equation; try lattice")
     need = equations.n + 10
     held_out = min(CHECK_ROWS, (len(equations) - need) // 2)
     if held_out < 10:
-        return _refused(f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed", start)
+        return _refused(f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed")
     used, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
     rng = np.random.default_rng(seed)
     tries = RETRIES if budget is None else budget
@@ -115,15 +104,15 @@ def gaussian(
         w = solve2(rows.a, rows.level) if rows.q == 2 else solve_mod(rows.a, _residue_of(rows), rows.q)
     detail = {"tries": attempt, "equations": need, "checked": held_out}
     if w is None:
-        return Outcome("budget", None, len(equations), perf_counter() - start, detail)
+        return Outcome("budget", None, len(equations), detail=detail)
     right = accepts(fresh, w)
     spent = (need if attempt == 1 else len(used)) + held_out
     answer = secret(equations, w) if right else None
-    return Outcome("solved" if right else "wrong", answer, spent, perf_counter() - start, detail)
+    return Outcome("solved" if right else "wrong", answer, spent, detail=detail)
 
 
-def _refused(reason: str, start: float) -> Outcome:
-    return Outcome("refused", None, 0, perf_counter() - start, {"reason": reason})
+def _refused(reason: str) -> Outcome:
+    return Outcome("refused", None, 0, detail={"reason": reason})
 
 
 def _residues(equations: Equations) -> Equations:
@@ -151,7 +140,7 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
     return rows, flip + gap * float(near / (near + far))
 
 
-def _pooled(equations: Equations, tries: int, seed: int, start: float) -> Outcome:
+def _pooled(equations: Equations, tries: int, seed: int) -> Outcome:
     from hardness.kernels.gf2 import pack_rows, pooled_gauss
 
     n = equations.n
@@ -159,16 +148,16 @@ def _pooled(equations: Equations, tries: int, seed: int, start: float) -> Outcom
     need = held_out + 2 * (n + 1)
     if len(equations) < need:
         reason = f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check"
-        return _refused(reason, start)
+        return _refused(reason)
     expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
     if tries > 0 and expected > np.log2(tries) + HOPELESS:
-        return _refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made", start)
+        return _refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made")
     rows = pack_rows(np.column_stack((equations.a & 1, equations.level)))
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)
     taken, solved, solution = pooled_gauss(pool, check, n, int(bar * held_out), tries, state)
     detail = {"tries": taken, "log2_expected_tries": round(expected, 2), "pool": len(pool), "checked": held_out}
     if not solved:
-        return Outcome("budget", None, len(rows), perf_counter() - start, detail)
+        return Outcome("budget", None, len(rows), detail=detail)
     w = (solution[np.arange(n) // 64] >> (np.arange(n) % 64).astype(np.uint64)) & np.uint64(1)
-    return Outcome("solved", secret(equations, w.astype(np.int64)), len(rows), perf_counter() - start, detail)
+    return Outcome("solved", secret(equations, w.astype(np.int64)), len(rows), detail=detail)

@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.equations import Equations, extract, secret
+from hardness.attacks import Outcome, Progress
+from hardness.attacks.equations import Equations, on_equations, secret
 from hardness.attacks.finish import finish
 from hardness.attacks.lattice_model import SPARE, Forecast, drawn, forecast, streamed
-from hardness.attacks.sampler import CHUNK
-from hardness.attacks.stream import Stream
+from hardness.attacks.stream import CHUNK, Stream
 from hardness.gadgets import modular
 from hardness.gadgets.modular import preimages
 
@@ -49,41 +48,32 @@ class Rows:
         return replace(self, a=self.a[:, keep])
 
 
-def lattice(
-    X: NDArray[np.int8],
-    Y: NDArray[np.float64],
-    public: Public,
-    *,
-    budget: int | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Outcome:
-    """Recover the secret of a rounding instance from examples X (N, 2, d), Y (N, 2, d); `budget` bounds the trials.
+@on_equations
+def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress | None) -> Outcome:
+    """Recover the secret of a rounding instance from examples; `budget` bounds the trials.
 
     A trial draws fresh rows, reduces their orthogonal lattice and searches for the error with pruning. Spare
     rows buy dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b,
     whose answer then grows back one coordinate at a time. For n <= 11 the answer comes from look-up of the
     few inputs there are.
     """
-    start = perf_counter()
-    equations = extract(X, Y, public)
     n = equations.n
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     if equations.parity:
-        return _ended("refused", start, reason="parity has no rounding error to decode; try gaussian")
+        return _refused(reason="parity has no rounding error to decode; try gaussian")
     if len(equations) - held_out < n + 20:
-        return _ended("refused", start, reason=f"{len(equations)} informative rows; more than {n + 20} are needed")
+        return _refused(reason=f"{len(equations)} informative rows; more than {n + 20} are needed")
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     if n <= LOOKUP_DIM and equations.noise == 0:
         found = lookup(known)
         if len(found) and fresh.agreement(found[0]) == 1:
             detail = {"method": "look-up", "consistent_secrets": len(found)}
-            return Outcome("solved", secret(equations, found[0]), len(equations), perf_counter() - start, detail)
+            return Outcome("solved", secret(equations, found[0]), len(equations), detail=detail)
     rows, dot = _rows(known), bool((known.a < 0).any())
     cast = forecast(n, len(rows.a), rows.sd / rows.q, dot)
     if cast.seconds > MOST_SECONDS:
-        return _ended("refused", start, reason=f"out of reach: {cast}", **_foreseen(cast))
-    return _trials(rows, known, fresh, cast, *select(rows, cast.rank), len(equations), budget, seed, progress, start)
+        return _refused(reason=f"out of reach: {cast}", **_predicted(cast))
+    return _trials(rows, known, fresh, cast, *select(rows, cast.rank), len(equations), budget, seed, progress)
 
 
 def lattice_stream(
@@ -94,13 +84,13 @@ def lattice_stream(
     One example in 2^(b + 1) vanishes on b coordinates, and leaves a problem in n - b; what was given up comes back one
     by one on rows that vanish on fewer.
     """
-    start = perf_counter()
+    started = perf_counter()
     known, n = stream.equations(0, ENOUGH + HELD_OUT), stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
     error = _rows(few)
     cast = streamed(n, error.sd / error.q, stream.level > 0)
     if cast.seconds > MOST_SECONDS:
-        return _ended("refused", start, reason=f"out of reach: {cast}", **_foreseen(cast))
+        return _refused(reason=f"out of reach: {cast}", **_predicted(cast))
     given_up = n - cast.left
     parts, at = [few], 4 * (ENOUGH + HELD_OUT)
     for b in range(given_up, 0, -AT_ONCE):  # a pass through the stream serves classes of growing size
@@ -112,7 +102,8 @@ def lattice_stream(
         few, a=np.concatenate([part.a for part in parts]), level=np.concatenate([part.level for part in parts])
     )
     kept, order = np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1)
-    return _trials(_rows(every), few, fresh, cast, kept, order, at, budget, seed, progress, start)
+    found = _trials(_rows(every), few, fresh, cast, kept, order, at, budget, seed, progress)
+    return replace(found, seconds=perf_counter() - started)
 
 
 def _rows(equations: Equations) -> Rows:
@@ -123,7 +114,7 @@ def _rows(equations: Equations) -> Rows:
     return Rows(equations.a, centre[equations.level], equations.q, max(sd, 0.2), reach)
 
 
-def _foreseen(cast: Forecast) -> dict[str, Any]:
+def _predicted(cast: Forecast) -> dict[str, Any]:
     return {"method": "orthogonal lattice", "forecast_seconds": round(cast.seconds, 1), "forecast": str(cast)}
 
 
@@ -138,14 +129,13 @@ def _trials(
     budget: int | None,
     seed: int,
     progress: Progress | None,
-    start: float,
 ) -> Outcome:
     """Trials on the coordinates `kept` until one succeeds; those of `order` come back from rows that have them."""
     if progress is not None:
         progress(f"plan: {cast}")
     core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
     rng = np.random.default_rng(seed)
-    detail = _foreseen(cast) | {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
+    detail = _predicted(cast) | {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
     few = known.rows(slice(0, ENOUGH))
     for trial in range(ceil(5 / max(cast.chance, 1e-4)) if budget is None else budget):
         detail["trials"] = trial + 1
@@ -161,12 +151,12 @@ def _trials(
             guess = finish(few, fresh, centre_of_box(rows, half, full))
         if guess is not None:
             detail["agreement"] = known.agreement(guess)
-            return Outcome("solved", secret(known, guess), used, perf_counter() - start, detail)
-    return Outcome("budget", None, used, perf_counter() - start, detail)
+            return Outcome("solved", secret(known, guess), used, detail=detail)
+    return Outcome("budget", None, used, detail=detail)
 
 
-def _ended(status: str, start: float, **detail: Any) -> Outcome:
-    return Outcome(status, None, 0, perf_counter() - start, detail)
+def _refused(**detail: Any) -> Outcome:
+    return Outcome("refused", None, 0, detail=detail)
 
 
 def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:

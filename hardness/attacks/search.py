@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.equations import Equations, accepts, extract, secret
+from hardness.attacks.equations import Equations, accepts, extract, on_equations, secret
 from hardness.attacks.gaussian import check_plan
 from hardness.examples import Examples
 from hardness.gadgets.modular import preimages
@@ -25,35 +25,25 @@ SPARE = 8.0  # times a table that must be free
 SURE = 20.0  # nats: a wrong secret is taken for the right one with probability at most e^-20
 
 
-def search(
-    X: NDArray[np.int8],
-    Y: NDArray[np.float64],
-    public: Public,
-    *,
-    budget: int | None = None,
-    seed: int = 0,
-    progress: Progress | None = None,
-) -> Outcome:
-    """Find the secret of examples X (N, 2, d), Y (N, 2, d) in about the root of the number of secrets.
+@on_equations
+def search(equations: Equations, budget: int | None, seed: int, progress: Progress | None) -> Outcome:
+    """Find the secret of examples in about the root of the number of secrets.
 
     `budget` bounds the elementary steps. Parity of weight s: two halves of weight s/2 meet on the labels of
     random rows, all of them right with probability (1-η)^K under noise; or, where cheaper, collisions of
     samples cancel blocks of coordinates until a Walsh-Hadamard transform finds the rest (LF2). Rounding: two
     halves of the secret meet in boxes of residues. `refused` where no search fits the budget.
     """
-    start = perf_counter()
-    equations = extract(X, Y, public)
     budget = BUDGET if budget is None else budget
     rng = np.random.default_rng(seed)
     w, detail = (_parity if equations.parity else _rounding)(equations, budget, rng)
-    seconds = perf_counter() - start
     if "reason" in detail:
-        return Outcome("refused", None, 0, seconds, detail)
+        return Outcome("refused", None, 0, detail=detail)
     if w is None:
-        return Outcome("budget", None, len(equations), seconds, detail)
+        return Outcome("budget", None, len(equations), detail=detail)
     right = accepts(equations, w)
     return Outcome(
-        "solved" if right else "wrong", secret(equations, w) if right else None, len(equations), seconds, detail
+        "solved" if right else "wrong", secret(equations, w) if right else None, len(equations), detail=detail
     )
 
 

@@ -128,8 +128,7 @@ def test_a_stream_of_equations_carries_the_noise_of_the_examples():
     instance = Instance.generate(Rounding(9, 97, 97, noise=2.0), 0)
     data = instance.examples(4000, 3)
     noise, _ = truth(data.X, data.Y, instance.public(3), instance.secret)
-    with Stream(instance, 3) as stream:
-        made = stream.equations(0, 1500)
+    made = Stream(instance, 3).equations(0, 1500)
     q, inner = 97, made.a @ instance.secret["w"]
     assert np.array_equal((made.level - inner + q // 2) % q - q // 2, noise[:1500])
 

