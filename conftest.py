@@ -12,6 +12,7 @@ for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS"):
 settings.register_profile("lab", deadline=None)
 # Continuous integration tries the same examples every time; at home each run tries new ones.
 settings.register_profile("ci", deadline=None, derandomize=True)
+settings.register_profile("fuzz", deadline=None, max_examples=5000)  # `make fuzz`
 settings.load_profile("ci" if os.environ.get("CI") else "lab")
 
 collect_ignore_glob = [] if find_spec("mkdocs") else ["docs/making/*"]  # made with the extra docs

@@ -28,7 +28,7 @@ LAST = 0.4  # seconds, by which a command of the lab has begun its work
 
 def interrupted(folder: Path, delay: float) -> tuple[int, str]:
     """How a long command ends that is interrupted so many seconds after its beginning."""
-    command = [sys.executable, "-c", BEGINS, "study", "run", "wall", "--workers", "0", "--out", str(folder)]
+    command = [sys.executable, "-c", BEGINS, "study", "run", "games", "--workers", "0", "--out", str(folder)]
     prey = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
     assert prey.stdout is not None
     assert prey.stdout.read(1) == "."

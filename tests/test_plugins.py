@@ -156,30 +156,6 @@ def test_names_of_modules_and_what_is_refused(commands, site):
         assert words in err
 
 
-LONELY = '''
-import numpy as np
-from hardness import InputError
-from hardness.attacks import Outcome
-from hardness.sq.oracle import Window
-from hardness.sq.queries import character
-
-
-def backwards(concepts, live, tolerance, rng):
-    """Every single character, from the last to the first."""
-    for mask in live[::-1]:
-        yield character(int(mask))
-
-
-class Stubborn(Window):
-    """The window under another name: nothing is claimed of it."""
-
-
-def shrug(X, Y, public, *, budget=None, seed=0, progress=None):
-    """Refuses all."""
-    return Outcome("refused", None, 0, 0.0, {"reason": "not today"})
-'''
-
-
 def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
     info = site / "broken-1.0.dist-info"
     info.mkdir()
@@ -206,55 +182,6 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
         assert len(json.loads(out)[key]) > 3
         assert json.loads(out)["broken"]
     assert json.loads(made[1])["family"] == "parity"  # a built-in name stays built in
-
-
-@pytest.mark.slow  # nine commands: 7 s of CPU; the tutorials show each by default
-def test_strategies_oracles_attacks_and_studies_by_module_and_name(commands, site):
-    (site / "lonely.py").write_text(LONELY)
-    _, _, played, plain, other, missing, attacked, ran, reported = commands("""
-        generate mean --dim 6 --tokens 3 --seed 4 --out {}/own
-        sample {}/own --count 20 --seed 1 --out {}/own.npz
-        sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy lonely:backwards --seed 0 --json
-        sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy characters --seed 0 --json
-        sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy characters --oracle lonely:Stubborn --seed 0 --json
-        sq play parity --dim 9 --heads 2 --tolerance 0.1 --strategy lonely:forwards
-        attack lonely:shrug {}/own.npz --json
-        study run mean_by_size:MEAN --quick --workers 1 --out {}/by-module --json
-        study report {}/by-module --json
-    """)
-    assert json.loads(played[1])["queries"] == json.loads(plain[1])["queries"] == 27
-    assert json.loads(other[1])["queries"] == 27
-    assert "bound" in json.loads(plain[1])
-    assert "bound" not in json.loads(other[1])
-    assert (missing[0], "cannot load the strategy" in missing[2]) == (2, True)
-    assert json.loads(attacked[1])["status"] == "refused"
-    assert json.loads(ran[1])["verdict"] == json.loads(reported[1])["verdict"] == "2 of 4 fits solved"
-
-
-@pytest.mark.slow  # three contests in processes of their own: 33 s of CPU
-def test_a_guest_of_every_kind_and_an_edit_of_one(commands, site):
-    """An attack in a contest, a strategy in a game, one learner alone; an edit runs the edited plug-in's rows again."""
-    (site / "lonely.py").write_text(LONELY)
-    run = "study run who-wins --quick --workers 0 --timeout 60 --out {}/contest --json"
-    guests = "--attack matching:match --attack lonely:shrug --only matching:match,lonely:shrug,gaussian"
-    asked = f"{run} {guests} --family parity"
-    first, again = commands(f"{asked}\n{asked}")
-    assert (first[0], json.loads(first[1])["ran"], json.loads(again[1])["ran"]) == (0, 18, 0)
-    assert json.loads(first[1])["statuses"]["refused"] == 12
-    (site / "lonely.py").write_text(LONELY + "\n# edited\n")
-    ((code, out, err),) = commands(asked)
-    assert (code, json.loads(out)["ran"], json.loads(out)["planned"]) == (0, 6, 18)
-    assert "6 trials of plug-ins that were edited since will run again" in err
-    game, alone, misspelt, nowhere = commands("""
-        study run games --quick --strategy lonely:backwards --only lonely:backwards --dry-run --json
-        study run stress --quick --only provable --dry-run --json
-        study run stress --quick --only provabel --dry-run
-        study run games --quick --attack matching:match --dry-run
-    """)
-    assert json.loads(game[1])["trials"] > 0
-    assert 0 < json.loads(alone[1])["trials"] < 20
-    assert "did you mean 'provable'" in misspelt[2]
-    assert "has a place for a --attack" in nowhere[2]
 
 
 OWN_STUDY = """

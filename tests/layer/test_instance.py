@@ -5,12 +5,14 @@ import hashlib
 import json
 from dataclasses import replace
 from itertools import combinations
+from pathlib import Path
 
 import numpy as np
 import pytest
 from safetensors import safe_open
 from safetensors.numpy import load, load_file, save, save_file
 
+from hardness.challenge import publish
 from hardness.errors import InputError
 from hardness.families.interpolation import Interpolation
 from hardness.families.nested import Nested
@@ -18,6 +20,7 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.io import schemas
 
 TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2), Interpolation(7, 2, 0.5)]
 GOLDEN = {  # of format 2: since 0.2.0 the secret follows from the parameters too
@@ -207,3 +210,28 @@ def test_export_holds_the_dense_layer(tmp_path):
 def test_seeds_are_not_negative():
     with pytest.raises(InputError, match="seed"):
         Instance.generate(Parity(6, 2), -1)
+
+
+def test_schemas_state_what_the_code_states():
+    docs = Path(__file__).parents[2] / "docs" / "schemas"
+    known, shipped = (
+        {path.name: json.loads(path.read_text(encoding="utf-8")) for path in folder.glob("*.json")}
+        for folder in (docs, Path(schemas.__file__).parent)
+    )
+    assert shipped == known
+    fields = {name.partition(".")[0]: schema.get("properties", {}) for name, schema in known.items()}
+    assert fields["row"]["status"]["enum"] == list(schemas.STATUSES)
+    assert fields["summary"]["statuses"]["propertyNames"]["enum"] == list(schemas.STATUSES)
+    assert fields["grid"]["guard"]["maximum"] == schemas.LONGEST_TRIAL
+    assert fields["summary"]["schema"]["const"] == schemas.SUMMARY_VERSION
+    for name in ("instance", "public", "challenge"):
+        assert fields[name]["format_version"]["const"] == schemas.FORMAT_VERSION
+
+
+@pytest.mark.parametrize("family", [Parity(6, 2), Rounding(6, 5, 2, weight=2, noise=0.5)], ids=str)
+def test_the_lab_writes_what_its_schemas_say(family, tmp_path):
+    instance = Instance.generate(family, 0)
+    schemas.check("instance", json.loads(json.dumps(instance.header())), "header")
+    schemas.check("public", instance.public(0), "public")
+    schemas.check("challenge", publish(instance, 4, tmp_path / "c", toy=True), "challenge")
+    schemas.check("answer", {name: value.tolist() for name, value in instance.secret.items()}, "answer")

@@ -347,17 +347,12 @@ def test_the_checker_is_short_and_imports_the_standard_library_only() -> None:
 FLOORS = {(20, 4, 0.12): 809, (20, 4, 0.1): 540, (16, 6, 0.12): 1336, (16, 6, 0.1): 891, (20, 4, 0.08): 271}
 
 
-def test_two_hundred_false_changes_of_the_floors_are_refused(verdict: Callable[[Any], tuple[int, str]]) -> None:
-    rng = np.random.default_rng(20)
-    made = [certificate.bound(ParityConcepts(n, s), tau) for n, s, tau in FLOORS]
-    assert [base["queries"] for base in made] == list(FLOORS.values())
-    for base in made:
+def test_the_floors_are_verified_and_one_more_is_refused(verdict: Callable[[Any], tuple[int, str]]) -> None:
+    for (n, s, tau), queries in FLOORS.items():
+        base = certificate.bound(ParityConcepts(n, s), tau)
+        assert base["queries"] == queries
         assert verdict(base) == (0, f"Verified: {certificate.statement(base)}.")
-        assert verdict(base | {"queries": base["queries"] + 1})[0] == 1
-    for number in range(200):
-        base = deepcopy(made[number % len(made)])
-        false_bound(base, rng)
-        assert verdict(base)[0] in (1, 2), base
+        assert verdict(base | {"queries": queries + 1})[0] == 1
 
 
 @pytest.mark.parametrize(

@@ -94,31 +94,6 @@ class NeedsMore(Quiet):
         pass
 
 
-class Spy(Quiet):
-    """Writes all that its process can read of itself to `dump`: memory, environment, command line, open files."""
-
-    def __init__(self, dump: str, random_state: int) -> None:
-        self.dump = dump
-        self.random_state = random_state
-
-    def predict(self, X: Tokens) -> Outputs:
-        with Path(self.dump).open("wb") as dump, Path("/proc/self/mem").open("rb", 0) as memory:
-            for name in ("environ", "cmdline"):
-                dump.write(Path(f"/proc/self/{name}").read_bytes())
-            for link in Path("/proc/self/fd").iterdir():
-                dump.write(os.readlink(link).encode() if link.is_symlink() else b"")
-            for line in Path("/proc/self/maps").read_text().splitlines():
-                span, rights = line.split()[:2]
-                start, end = (int(part, 16) for part in span.split("-"))
-                if rights.startswith("rw"):
-                    try:
-                        memory.seek(start)
-                        dump.write(memory.read(end - start))
-                    except OSError:
-                        continue
-        return np.zeros(X.shape)
-
-
 def threads(task: Task, root: int, guard: float) -> Outcome:
     """Its cost is the number of threads BLAS was told to use."""
     return Outcome("solved", float(os.environ["OPENBLAS_NUM_THREADS"]))

@@ -2,8 +2,9 @@
 
 from pathlib import Path
 
-from formats import made
-from mutations import Rng, pick
+from damage import Draw, pick
+from file_formats import FAMILIES, made
+from hypothesis import strategies as st
 
 SMALL = ("0", "1", "2", "3", "4", "5", "6", "8", "9", "0.1", "0.3", "0.5", "-1", "1.5")
 HOSTILE = (
@@ -14,21 +15,8 @@ HOSTILE = (
     "9223372036854775808",
     "1e-5", "2147483648", ".", "/", "/dev/null", "/proc/self/mem", "~", "*", "$(id)", "@x", "a\\b",
 )  # fmt: skip
-NAMES = [
-    "parity",
-    "rounding",
-    "nondegenerate",
-    "interpolation",
-    "gaussian",
-    "lattice",
-    "search",
-    "bkw",
-    "sgd",
-    "direct",
-    "linear-attention",
-    "stress",
-    "wall",
-]
+NAMES = ("parity", "rounding", "nondegenerate", "interpolation", "gaussian", "lattice", "search", "bkw", "sgd",
+         "direct", "linear-attention", "games", "needs")  # fmt: skip
 OUTS = ("out", "out.npz", "out.parquet", "out.csv", "a/b/out", "/dev/full", "/dev/null", "/proc/out", ".", "", "out/",
         "x" * 300, "a/" * 2100 + "o", "\udcff", "f", "f/x", "out\n")  # fmt: skip
 
@@ -49,7 +37,7 @@ COMMANDS = {
     "sq play parity": "--dim --heads --tolerance --strategy --oracle --seed --max-queries --samples --flip",
     "sq play rounding": "--dim --modulus --levels --tolerance --strategy --oracle --max-queries --heads",
     "sq certify parity": "--dim --heads --tolerance --kind --out --max-queries",
-    "study run stress --dry-run": "--seed --workers --shard --learner", "study run --dry-run": "--seed --shard",
+    "study run games --dry-run": "--seed --workers --shard --strategy", "study run --dry-run": "--seed --shard",
     "study status": "", "study report": "", "study export": "--out", "study merge": "--out", "study repair": "--out",
     "learn": "--count --test --seed --heads", "learn f": "--count --seed", "sweep": "--out --workers",
     "nonsense": "--x",
@@ -65,22 +53,19 @@ SENSIBLE = {
 }  # fmt: skip
 
 
-def line(rng: Rng, folder: Path) -> list[str]:
+def line(draw: Draw, folder: Path) -> list[str]:
     """One command line; files that it may name lie in `folder`."""
-    (folder / "f").write_bytes(made(int(rng.integers(4))).to_bytes())
-    command = pick(rng, sorted(COMMANDS))
-    words, strange = command.split(), rng.random() < 0.8
+    (folder / "f").write_bytes(pick(draw, [made(i).to_bytes() for i in range(len(FAMILIES))]))
+    command = pick(draw, sorted(COMMANDS))
+    words, strange = command.split(), draw(st.integers(0, 4)) > 0
     for option in COMMANDS[command].split():
-        if rng.random() < 0.1:
+        if draw(st.integers(0, 9)) == 0:
             continue
-        value = pick(rng, SENSIBLE.get(option, SMALL))
-        if strange and rng.random() < 0.3:
-            value = pick(rng, OUTS if option == "--out" else (HOSTILE + SMALL))
+        value = pick(draw, SENSIBLE.get(option, SMALL))
+        if strange and draw(st.integers(0, 2)) == 0:
+            value = pick(draw, OUTS if option == "--out" else HOSTILE + SMALL)
         words += [option, value]
-    if rng.random() < 0.3:
-        words.insert(
-            int(rng.integers(len(words) + 1)), pick(rng, (*HOSTILE, *NAMES, "f", "--json", "--help", "--seed"))
-        )
-    if rng.random() < 0.2:
-        words.append("--json")
-    return words
+    if draw(st.integers(0, 2)) == 0:
+        word = pick(draw, (*HOSTILE, *NAMES, "f", "--json", "--help", "--seed"))
+        words.insert(draw(st.integers(0, len(words))), word)
+    return [*words, "--json"] if draw(st.integers(0, 4)) == 0 else words

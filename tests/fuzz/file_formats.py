@@ -1,0 +1,262 @@
+"""Damaged files of every format of the lab, and the commands that read them."""
+
+import io
+import json
+import shutil
+import sqlite3
+import zipfile
+from contextlib import closing, suppress
+from functools import cache
+from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
+
+import numpy as np
+from damage import STRANGE, Draw, changed, damaged, pick, strange_arrays, text
+from hypothesis import strategies as st
+
+from hardness.challenge import digest, publish
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Store
+from hardness.examples import write
+from hardness.families.interpolation import Interpolation
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+from hardness.studies import catalog
+
+FAMILIES = (Parity(6, 2), Rounding(6, 5, 2), Nondegenerate(4, 2, 2), Interpolation(5, 2, 0.5))
+
+
+@cache
+def made(index: int = 0) -> Instance:
+    """A small instance of a family."""
+    return Instance.generate(FAMILIES[index], seed=index)
+
+
+def instances(draw: Draw, folder: Path) -> list[str]:
+    """A damaged instance file, and one of the commands on instances."""
+    from safetensors.numpy import load, save
+
+    whole = pick(draw, [made(i) for i in range(len(FAMILIES))])
+    data, header, arrays = whole.to_bytes(), whole.header(), dict(load(whole.to_bytes()))
+    match draw(st.integers(0, 3)):
+        case 0:
+            data = damaged(draw, data)
+        case 1:
+            name = pick(draw, sorted(arrays))
+            data = save(arrays | strange_arrays(draw, name, arrays[name]), {"instance": json.dumps(header)})
+        case _:
+            data = save(arrays, {"instance": text(changed(draw, header)).encode("utf-8", "replace").decode()})
+    (folder / "f").write_bytes(data)
+    commands = ("inspect f", "verify f", "inspect f --reveal", "estimate f", "export f --out out.safetensors",
+                "sample f --count 5 --out out.npz", "challenge f --count 4 --toy --out out")  # fmt: skip
+    return pick(draw, commands).split()
+
+
+def npz(parts: dict[str, bytes], kind: int = zipfile.ZIP_STORED) -> bytes:
+    """A zip archive of these members."""
+    out = io.BytesIO()
+    with zipfile.ZipFile(out, "w", kind) as archive:
+        for name, data in parts.items():
+            archive.writestr(name, data)
+    return out.getvalue()
+
+
+def npy(array: Any) -> bytes:
+    """An array in numpy's format."""
+    out = io.BytesIO()
+    np.save(out, array)
+    return out.getvalue()
+
+
+def headed(draw: Draw) -> bytes:
+    """A member in numpy's format with a header that nobody wrote in good faith."""
+    shape = pick(draw, ("(9999999999999, 2, 6)", "(-1, 2, 6)", "(12, 2)", "()", "(12, 2, 6, 1)", "(2**40,)", "(1e9,)"))
+    kind = pick(draw, ("'|i1'", "'<f8'", "'|O'", "'<U99999'", "'|V8'", "[('a', '<f8')]", "'self'", "None", "'|S0'"))
+    whole = f"{{'descr': {kind}, 'fortran_order': False, 'shape': {shape}, }}"
+    others = ("(" * 5000 + ")" * 5000, "-" * 9000 + "1", "{'descr': '|i1'}", "__import__('os').system('touch pwned')",
+              "{" * 150, "x" * 200_000, "\x00")  # fmt: skip
+    written = pick(draw, (*(whole,) * 4, *others)).encode("latin1", "replace") + b"\n"
+    return b"\x93NUMPY\x02\x00" + len(written).to_bytes(4, "little") + written + bytes(draw(st.integers(0, 199)))
+
+
+@cache
+def sampled() -> tuple[Any, Any, dict[str, Any]]:
+    """Twelve examples of a parity and what stands beside them."""
+    examples = made().examples(12, 1)
+    return examples.X, examples.Y, made().public(1)
+
+
+def examples(draw: Draw, folder: Path) -> list[str]:
+    """A damaged examples file, and an attack on it."""
+    X, Y, public = sampled()
+    parts = {"X.npy": npy(X), "Y.npy": npy(Y), "public.npy": npy(json.dumps(public))}
+    name, kind, data = pick(draw, sorted(parts)), zipfile.ZIP_STORED, None
+    match draw(st.integers(0, 6)):
+        case 0:
+            data = damaged(draw, npz(parts))
+        case 1:
+            parts["public.npy"] = npy(text(changed(draw, public)))
+        case 2:
+            parts[name] = headed(draw)
+        case 3:
+            array = {"X.npy": X}.get(name, Y)
+            parts |= {name: npy(next(iter(strange_arrays(draw, "x", array).values())))}
+        case 4:
+            kind = pick(draw, (zipfile.ZIP_DEFLATED, zipfile.ZIP_BZIP2, zipfile.ZIP_LZMA))
+            data = npz(parts, kind) if draw(st.booleans()) else damaged(draw, npz(parts, kind))
+        case 5:
+            raw = bytearray(npz(parts))  # flags of encryption, methods and sizes of the directory
+            at = raw.find(b"PK\x01\x02") + pick(draw, (8, 10, 20, 24, 42))
+            raw[at : at + 2] = draw(st.binary(min_size=2, max_size=2))
+            data = bytes(raw)
+        case _:
+            parts.pop(name) if draw(st.booleans()) else parts.update({"../" + name: parts[name], "Z.npy": b"x"})
+    (folder / "e.npz").write_bytes(data if data is not None else npz(parts, kind))
+    return ["attack", pick(draw, ("gaussian", "search", "bkw")), "e.npz", "--budget", "100"]
+
+
+def parquet(draw: Draw, folder: Path) -> list[str]:
+    """The same as a Parquet file."""
+    import pyarrow as pa
+    import pyarrow.parquet as pq
+
+    X, Y, public = sampled()
+    path, meta = folder / "e.parquet", {"public": json.dumps(public), "shape": "[2, 6]"}
+    lists = {"X": pa.list_(pa.list_(pa.int8())), "Y": pa.list_(pa.list_(pa.float64()))}
+    columns: dict[str, Any] = {"X": pa.array(X.tolist(), lists["X"]), "Y": pa.array(Y.tolist(), lists["Y"])}
+    match draw(st.integers(0, 5)):
+        case 0:
+            meta["public"] = text(changed(draw, public))
+        case 1:
+            meta["shape"] = pick(draw, ("[2, 7]", "[]", "x", "[-1, 6]", "[99999999999, 9]", "{}", "3", "[true, 12]"))
+        case 2:
+            columns.pop(pick(draw, ("X", "Y")))
+        case 3:
+            strange = (1, None, "x", [None], [1.5], ["a"], [], [3] * 12, [float("nan")] * 12)
+            columns[pick(draw, ("X", "Y"))] = [pick(draw, strange)] * 12
+        case 4:
+            meta.pop(pick(draw, sorted(meta)))
+        case _:
+            write(path, X.shape, lambda: iter([made().examples(12, 1)]), public)
+            path.write_bytes(damaged(draw, path.read_bytes()))
+            return ["attack", "gaussian", "e.parquet"]
+    pq.write_table(pa.table(columns).replace_schema_metadata(meta), path)
+    return ["attack", "gaussian", "e.parquet"]
+
+
+@cache
+def challenge_folder() -> Path:
+    """A whole challenge, toy of course, of twelve examples."""
+    folder = Path(mkdtemp(prefix="fuzz-challenge-")) / "c"
+    publish(made(), 12, folder, toy=True)
+    return folder
+
+
+def right() -> dict[str, Any]:
+    """Its answer."""
+    return {name: value.tolist() for name, value in made().secret.items()}
+
+
+def challenges(draw: Draw, folder: Path) -> list[str]:
+    """A damaged challenge, in most cases with digests that fit the damage, and the right answer to it."""
+    from hardness.challenge import _sha256
+
+    copy = shutil.copytree(challenge_folder(), folder / "c")
+    header = json.loads((copy / "challenge.json").read_text())
+    match draw(st.integers(0, 3)):
+        case 0:
+            name = pick(draw, ("challenge.json", "examples.npz", "heldout.npz"))
+            (copy / name).write_bytes(damaged(draw, (copy / name).read_bytes()))
+        case 1:
+            X = next(iter(strange_arrays(draw, "X", np.load(copy / "heldout.npz")["X"]).values()))
+            member = npy(X) if draw(st.booleans()) else headed(draw)
+            (copy / "heldout.npz").write_bytes(npz({pick(draw, ("X.npy", "X.npy", "Y.npy")): member}))
+        case _:
+            header = changed(draw, header)
+    with suppress(Exception):
+        if draw(st.integers(0, 9)) < 7:
+            header["sha256"] = {name: _sha256((copy / name).read_bytes()) for name in ("examples.npz", "heldout.npz")}
+            header["header_sha256"] = digest(header)
+        (copy / "challenge.json").write_text(text(header))
+    answer = right() if draw(st.booleans()) else {"predictions": [1.0] * 256}
+    (folder / "answer.json").write_text(json.dumps(answer))
+    return ["judge", "c", "answer.json"]
+
+
+def answers(draw: Draw, folder: Path) -> list[str]:
+    """A strange answer to a whole challenge."""
+    base = pick(draw, (right(), {"secret": right()}, {"predictions": [0.5] * 256}, {"w": [1, 2]}, {}))
+    answer = text(changed(draw, base) if draw(st.integers(0, 4)) else pick(draw, STRANGE))
+    data = answer.encode("utf-8", "surrogatepass")
+    (folder / "answer.json").write_bytes(data if draw(st.integers(0, 2)) else damaged(draw, data))
+    return ["judge", str(challenge_folder()), "answer.json"]
+
+
+@cache
+def stored() -> bytes:
+    """A store of six trials of the study needs, of which five ended."""
+    folder = Path(mkdtemp(prefix="fuzz-store-"))
+    tasks = catalog.get("needs").tasks(True)[:6]
+    with Store(folder / "rows.db", {"study": "needs", "seed": 0, "quick": True}) as store:
+        store.plan(tasks)
+        for task, status in zip(tasks, ("solved", "wrong", "error", "refused", "budget"), strict=False):
+            store.add(task, Outcome(status, 64, {"reason": "x", "bound": 0.5}, 0.1), {"numpy": "2"})
+    with closing(sqlite3.connect(folder / "rows.db")) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+    return (folder / "rows.db").read_bytes()
+
+
+COLUMNS = {
+    "meta": ("key", "value"),
+    "plan": ("position", "identity", "task"),
+    "provenance": ("id", "text"),
+    "trials": ("identity", "status", "cost", "detail", "seconds", "source", "provenance"),
+}
+
+
+def stores(draw: Draw, folder: Path) -> list[str]:
+    """A damaged store, and one of the commands on stores."""
+    path = folder / "rows.db"
+    path.write_bytes(stored())
+    if draw(st.integers(0, 2)) == 0:
+        path.write_bytes(damaged(draw, stored()))
+    else:
+        with closing(sqlite3.connect(path)) as db, suppress(sqlite3.Error):
+            db.execute("PRAGMA foreign_keys = OFF")
+            _edit(draw, db)
+            db.commit()
+    if draw(st.integers(0, 19)) == 0:
+        (folder / "rows.db-wal").write_bytes(draw(st.binary(max_size=200)))
+    commands = ("status .", "export . --out out.csv", "merge rows.db rows.db --out out.db", "repair . --out out.db")
+    return ["study", *pick(draw, (*commands * 4, "report .")).split()]  # a page takes a second and more
+
+
+def _edit(draw: Draw, db: sqlite3.Connection) -> None:
+    table = pick(draw, sorted(COLUMNS))
+    column = pick(draw, COLUMNS[table])
+    match draw(st.integers(0, 5)):
+        case 0:
+            db.execute(f"DROP TABLE {table}")
+        case 1:
+            db.execute(f"ALTER TABLE {table} RENAME COLUMN {column} TO other")
+        case 2:
+            db.execute(f"DELETE FROM {table} WHERE rowid IN (SELECT rowid FROM {table} LIMIT 2)")
+        case 3:
+            value = pick(draw, (None, 7, -1.5, "x", "", "nan", b"\xff\xfe", "{", "[]", "=1+1", 1e308))
+            first = f"SELECT {column} FROM {table} LIMIT 1"
+            db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} IN ({first})", [value])
+        case 4:
+            db.execute(f"UPDATE {table} SET {column} = CAST(x'ff41' AS TEXT) WHERE rowid = 1 OR {column} = 'study'")
+        case _:
+            texts = (("plan", "task"), ("trials", "detail"), ("provenance", "text"), ("meta", "value"))
+            table, column = pick(draw, texts)
+            old = pick(draw, db.execute(f"SELECT {column} FROM {table}").fetchall())[0]
+            new = text(changed(draw, json.loads(old)))
+            db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", [new, old])
+
+
+FORMATS = {"instances": instances, "examples": examples, "parquet": parquet, "challenges": challenges,
+           "answers": answers, "stores": stores}  # fmt: skip
