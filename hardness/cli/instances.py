@@ -1,5 +1,6 @@
 """Commands on instances: families, generate, inspect, verify, export, sample."""
 
+import secrets
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -8,9 +9,11 @@ from typer.core import TyperCommand
 
 from hardness.cli.common import Force, Json, Seed, emit, listed, refuse_existing
 from hardness.cli.options import OfFamilies, command
+from hardness.errors import InputError, unknown
 
 if TYPE_CHECKING:
     from hardness.families import Family
+    from hardness.instance import Instance
 
 Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
 File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
@@ -182,20 +185,46 @@ def verify(file: File, as_json: Json = False) -> None:
 
 
 def export(
-    file: File,
-    out: Annotated[Path, typer.Option("--out", help="File for the dense layer.")],
+    file: Annotated[Path, typer.Argument(help="An instance file, or examples of one.", metavar="F")],
+    out: Annotated[Path, typer.Option("--out", help="File to write; for lwe a folder.")],
+    form: Annotated[str, typer.Option(help="layer, xor-dimacs, lwe, lwe-challenge or estimator.")] = "layer",
+    count: Annotated[int | None, typer.Option(min=1, help="Examples of an instance, for any form but layer.")] = None,
+    seed: Seed = None,
     as_json: Json = False,
 ) -> None:
-    """Write the dense layer as safetensors: theta (m, d, d) and w (m, d, d).
+    """Write an instance for other programs: its dense layer, or its examples as other people's solvers read them.
 
-    Example: hardness export hard.safetensors --out layer.safetensors
+    `layer` is safetensors with theta (m, d, d) and w (m, d, d). The other forms are made of examples alone:
+    `xor-dimacs` of a parity, for SAT solvers; `lwe`, `lwe-challenge` and `estimator` of rounding with a prime modulus.
+
+    Example: hardness export hard.safetensors --form xor-dimacs --count 200 --out hard.xnf
     """
+    from hardness.examples import read
+    from hardness.exchange import bridges
+    from hardness.instance import Instance
+
+    if form == "layer":
+        _export_layer(Instance.load(file), out, as_json)
+        return
+    if form not in bridges.FORMS:
+        raise unknown("form", form, ("layer", *bridges.FORMS))
+    if file.suffix in (".npz", ".parquet"):
+        examples, public = read(file)
+    elif count is None:
+        raise InputError("say how many examples of the instance to export, for example --count 200")
+    else:
+        instance, sampling = Instance.load(file), secrets.randbits(128) if seed is None else seed
+        examples, public = instance.examples(count, sampling), instance.public(sampling)
+    said = bridges.write(form, examples, public, out)
+    emit(as_json, {"form": form, "out": str(out), "about": said}, [f"wrote {out}: {said}"])
+
+
+def _export_layer(instance: "Instance", out: Path, as_json: bool) -> None:
     from safetensors.numpy import save
 
-    from hardness.instance import Instance
     from hardness.io.files import replacing
 
-    layer = Instance.load(file).layer()
+    layer = instance.layer()
     with replacing(out) as temporary:
         temporary.write_bytes(save({"theta": layer.theta, "w": layer.w}))
         emit(as_json, {"heads": layer.heads, "dim": layer.dim, "out": str(out)}, [f"wrote {out}"])

@@ -1,0 +1,174 @@
+"""Examples as XOR clauses and as LWE: read back by code of its own, and held against the secret."""
+
+import json
+from itertools import product
+
+import numpy as np
+import pytest
+
+from hardness.cli import run
+from hardness.errors import InputError
+from hardness.exchange.bridges import at_most, normal_form, xor_dimacs
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+
+
+def parsed(text):
+    """Number of variables, XOR clauses and other clauses of a DIMACS text."""
+    lines = [line.split() for line in text.splitlines() if line[0] != "c"]
+    head = next(line for line in lines if line[0] == "p")
+    rest = [line for line in lines if line[0] != "p"]
+    assert int(head[3]) == len(rest)
+    assert all(line[-1] == "0" for line in rest)
+    xors = [[int(word) for word in [line[0][1:], *line[1:-1]]] for line in rest if line[0][0] == "x"]
+    return int(head[2]), xors, [[int(word) for word in line[:-1]] for line in rest if line[0][0] != "x"]
+
+
+def holds(clause, true):
+    return sum((abs(x) in true) != (x < 0) for x in clause) % 2 == 1
+
+
+@pytest.mark.parametrize("gadget", ["diag", "dot", "sharp"])
+def test_of_all_sets_the_hidden_one_alone_solves_the_clauses(gadget):
+    instance = Instance.generate(Parity(9, 2, gadget=gadget), 3)
+    _, xors, rest = parsed(xor_dimacs(instance.examples(100, 1), instance.public(1)))
+    assert rest == []
+    sets = [{j + 1 for j in range(8) if bits[j]} for bits in product((0, 1), repeat=8)]
+    solved = [one for one in sets if all(holds(clause, one) for clause in xors)]
+    assert solved == [set(instance.secret["support"].tolist())]
+
+
+def test_with_noise_the_hidden_set_and_the_wrong_labels_solve_them():
+    instance = Instance.generate(Parity(12, 3, flip=0.1), 5)
+    examples, public = instance.examples(400, 2), instance.public(2)
+    variables, xors, counter = parsed(xor_dimacs(examples, public))
+    hidden = set(instance.secret["support"].tolist())
+    wrong = [i for i, clause in enumerate(xors) if not holds(clause[:-1] if len(clause) > 1 else clause, hidden)]
+    assert 0 < len(wrong) < 0.2 * len(xors)
+    # What the counter's variables mean: among the first i + 1 labels more than j are wrong.
+    count, n = len(xors), 11
+    most = (variables - n - count) // (count - 1) if variables > n + count else 0
+    true = hidden | {n + 1 + i for i in wrong}
+    seen = np.cumsum([i in wrong for i in range(count)])
+    true |= {n + count + 1 + i * most + j for i in range(count - 1) for j in range(most) if seen[i] > j}
+    assert len(wrong) <= most
+    assert all(holds(clause, true) for clause in xors)
+    assert all(any((abs(x) in true) == (x > 0) for x in clause) for clause in counter)
+
+
+def test_the_counter_allows_so_many_and_no_more():
+    """Every choice of up to five literals, and of the counter's own variables: satisfiable iff few enough are true."""
+    for count, most in product(range(1, 6), range(3)):
+        clauses = list(at_most(range(1, count + 1), most, count))
+        own = max([count, *(abs(x) for clause in clauses for x in clause)]) - count
+        all_values = np.array(list(product((False, True), repeat=count + own)), dtype=bool)
+        good = np.ones(len(all_values), dtype=bool)
+        for clause in clauses:
+            good &= np.any([all_values[:, abs(x) - 1] == (x > 0) for x in clause], axis=0)
+        for bits in product((False, True), repeat=count):
+            satisfiable = good[(all_values[:, :count] == bits).all(axis=1)].any()
+            assert satisfiable == (sum(bits) <= most)
+
+
+@pytest.mark.parametrize(("q", "p", "gadget"), [(97, 2, "diag"), (97, 48, "diag"), (17, 17, "dot"), (257, 128, "diag")])
+def test_normal_form_is_lwe_on_every_row(q, p, gadget):
+    """The secret is the rounding error of the first independent rows, told here by w itself."""
+    instance = Instance.generate(Rounding(17, q, p, gadget=gadget), 1)
+    examples, public = instance.examples(400, 4), instance.public(4)
+    lwe = normal_form(examples, public)
+    assert lwe.A.min() >= 0
+    assert lwe.A.max() < q
+    informative = examples.X[:, 0, 0] != examples.X[:, 1, 0]
+    x = examples.X[informative].astype(int)
+    a = (x[:, 0, 1:] != x[:, 1, 1:]).astype(int) if gadget == "diag" else None
+    if a is None:  # z_0 z with z = (x_1 - x_2)/2
+        z = (x[:, 0] - x[:, 1]) // 2
+        a = z[:, :1] * z[:, 1:]
+    t = a @ instance.secret["w"] % q
+    level = t * p // q
+    lowest, highest = (
+        np.array([f(np.flatnonzero(np.arange(q) * p // q == e)) for e in level]) for f in (np.min, np.max)
+    )
+    error = t - (lowest + highest) // 2
+    assert error.min() >= lwe.low
+    assert error.max() <= lwe.high
+    found, secret = [], []
+    for row in range(len(a)):  # the rows of normal_form: the first that are independent, by floating point rank mod q
+        trial = [*found, row]
+        if len(found) < 16 and rank_mod(a[trial], q) == len(trial):
+            found.append(row)
+            secret.append(error[row])
+    rest = [row for row in range(len(a)) if row not in found]
+    assert ((lwe.A @ np.array(secret) - error[rest] - lwe.b) % q == 0).all()
+    assert len(np.unique(lwe.A)) > 0.9 * q
+
+
+def rank_mod(rows, q):
+    rows, rank = [[int(x) % q for x in row] for row in rows], 0
+    for column in range(len(rows[0])):
+        pivot = next((i for i in range(rank, len(rows)) if rows[i][column]), None)
+        if pivot is None:
+            continue
+        rows[rank], rows[pivot] = rows[pivot], rows[rank]
+        inverse = pow(rows[rank][column], -1, q)
+        for i in range(rank + 1, len(rows)):
+            factor = rows[i][column] * inverse % q
+            rows[i] = [(x - factor * y) % q for x, y in zip(rows[i], rows[rank], strict=True)]
+        rank += 1
+    return rank
+
+
+def test_the_command_writes_every_form(tmp_path, capsys):
+    hard, lwr = tmp_path / "hard.safetensors", tmp_path / "lwr.safetensors"
+    assert run(["generate", "parity", "--dim", "10", "--heads", "2", "--seed", "1", "--out", str(hard)]) == 0
+    assert (
+        run(
+            ["generate", "rounding", "--dim", "9", "--modulus", "97", "--levels", "2", "--seed", "1", "--out", str(lwr)]
+        )
+        == 0
+    )
+    more = ["--count", "100", "--seed", "2", "--json", "--out"]
+    capsys.readouterr()
+    assert run(["export", str(hard), "--form", "xor-dimacs", *more, str(tmp_path / "a.xnf")]) == 0
+    assert json.loads(capsys.readouterr().out)["form"] == "xor-dimacs"
+    assert parsed((tmp_path / "a.xnf").read_text())[0] == 9
+    assert run(["sample", str(lwr), "--count", "100", "--seed", "2", "--out", str(tmp_path / "lwr.npz")]) == 0
+    for source in (lwr, tmp_path / "lwr.npz"):  # the same examples, whoever samples them
+        for form in ("lwe", "lwe-challenge", "estimator"):
+            assert run(["export", str(source), "--form", form, *more, str(tmp_path / source.suffix / form)]) == 0
+    A, b = (np.load(tmp_path / ".npz" / "lwe" / f"{name}.npy", allow_pickle=False) for name in "Ab")
+    assert (np.load(tmp_path / ".safetensors" / "lwe" / "A.npy") == A).all()
+    told = json.loads((tmp_path / ".npz" / "lwe" / "lwe.json").read_text())
+    assert (told["m"], told["n"], told["q"]) == (*A.shape, 97)
+    lines = (tmp_path / ".npz" / "lwe-challenge").read_text().splitlines()
+    assert lines[:3] == [str(told["n"]), str(told["m"]), "97"]
+    assert [int(x) for x in lines[4][1:-1].split()] == b.tolist()
+    assert (tmp_path / ".npz" / "estimator").read_text().startswith("LWE.Parameters(n=8, q=97, Xs=ND.Uniform(-24, 24)")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["--form", "xor-dimacs"], "how many examples"),
+        (["--form", "lwe", "--count", "50"], "family rounding with a prime modulus"),
+        (["--form", "xnf", "--count", "50"], "unknown form 'xnf'"),
+    ],
+)
+def test_what_cannot_be_written_is_one_line(tmp_path, capsys, words, told):
+    hard = tmp_path / "hard.safetensors"
+    assert run(["generate", "parity", "--dim", "10", "--heads", "2", "--seed", "1", "--out", str(hard)]) == 0
+    assert run(["export", str(hard), *words, "--out", str(tmp_path / "out")]) == 2
+    assert told in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_other_families_and_too_few_rows_are_refused():
+    nested = Instance.generate(Rounding(9, 91, 4), 0)
+    with pytest.raises(InputError, match="prime modulus"):
+        normal_form(nested.examples(60, 1), nested.public(1))
+    few = Instance.generate(Rounding(33, 97, 4), 0)
+    with pytest.raises(InputError, match="sample more"):
+        normal_form(few.examples(20, 1), few.public(1))
+    with pytest.raises(InputError, match="no parities"):
+        xor_dimacs(few.examples(20, 1), few.public(1))
