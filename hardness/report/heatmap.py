@@ -42,9 +42,10 @@ def shaded(shade: float) -> Fill:
     """The fill of a number from 0 (light) to 1 (dark).
 
     >>> shaded(0).face, shaded(1).face, shaded(1).ink == LIGHT
-    ('#f4f1f8', '#482878', True)
+    ('#f4f1f8', '#3f2a70', True)
     """
-    ends = ((0xF4, 0x48), (0xF1, 0x28), (0xF8, 0x78))
+    # No color of `drawing.RAMP`, which dark mode would lighten under the words.
+    ends = ((0xF4, 0x3F), (0xF1, 0x2A), (0xF8, 0x70))
     face = "#" + "".join(f"{round(a + (b - a) * min(max(shade, 0.0), 1.0)):02x}" for a, b in ends)
     return Fill("", face, LIGHT if shade > 0.5 else DARK)
 

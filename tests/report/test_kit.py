@@ -11,6 +11,7 @@ import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
+from hardness import report
 from hardness.cli import run
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store, merge
@@ -36,7 +37,7 @@ from hardness.report import (
 from hardness.report.content import Figure
 from hardness.report.curves import WIDTH
 from hardness.report.glossary import KINDS
-from hardness.report.heatmap import FILLS
+from hardness.report.heatmap import FILLS, shaded
 from hardness.report.report import words as read
 from hardness.studies import catalog
 
@@ -133,6 +134,15 @@ def test_statuses_and_series_are_told_apart_in_grey() -> None:
     several = [Series(f"s = {s}", POINTS, style=s) for s in range(7)]
     entries = draw(replace(CURVES, panels=[Panel("", several)])).figure.legends[0].get_lines()
     assert len({entry.get_marker() for entry in entries}) == 7
+
+
+def test_dark_mode_changes_no_field_under_its_words() -> None:
+    style = (Path(report.__file__).parent / "style.html").read_text()
+    changed = {f"#{color}" for color in re.findall(r"--c([0-9a-f]{6}):", style)}
+    assert len(changed) > 10
+    for fill in [*FILLS.values(), *(shaded(i / 200) for i in range(201))]:
+        assert not {fill.face, fill.ink} & changed
+        assert abs(grey(fill.face) - grey(fill.ink)) > 0.35
 
 
 LEAD = '[proved] [measured] At least {{ n.least | at_least }} queries by {{ n.who }}.\n\n{{ figure("costs") }}\n'
