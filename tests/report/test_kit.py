@@ -277,6 +277,12 @@ def test_the_command_that_made_the_rows_is_told_and_joined_in_a_merge(
         assert set(store.about) == {"study", "seed", "quick"}
 
 
+@pytest.mark.parametrize("name", ["head-budget", "exact-games", "query-frontier", "rounding-games"])
+def test_every_study_that_was_taken_over_is_known(name: str) -> None:
+    with pytest.raises(InputError, match=rf"study {name} is part of (needs|games) now \(.*\): `hardness study run"):
+        catalog.get(name)
+
+
 def test_an_old_name_says_where_its_question_went(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:

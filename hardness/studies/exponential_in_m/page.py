@@ -5,6 +5,7 @@ from pathlib import Path
 from typing import Any
 
 from hardness.engine.store import Row, Store
+from hardness.report.rounding import at_least_power
 from hardness.report.sections import Section, sections_page
 from hardness.statistics.calibration import Frequency, calibration, lines
 from hardness.studies.exponential_in_m import figures, proved
@@ -54,8 +55,8 @@ def write(store: Store, folder: Path) -> str:
 def _verdict(rows: list[Row], found: Mapping[str, Series], rates: Sequence[Frequency]) -> str:
     need = max((need for need in proved.needs() if need.line.startswith("parity, d = 4m")), key=lambda n: n.heads)
     said = [
-        f"For statistical queries, yes, by theorem: at m = {need.heads} heads and d = {need.dim} every learner needs "
-        f"at least 2^{need.log2_queries:.0f} queries of tolerance {TOLERANCE:g}."
+        f"For statistical queries, yes, by theorem: at m = {need.heads} heads and d = {need.dim} every learner that "
+        f"must be certain needs at least {at_least_power(need.log2_queries)} queries of tolerance {TOLERANCE:g}."
     ]
     known = ratios(cells(row for row in rows if row.task.solver["kind"] == "wall"))
     if known:
