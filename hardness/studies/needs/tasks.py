@@ -12,7 +12,7 @@ from hardness.families.concepts import RoundingConcepts
 from hardness.sq.bounds import head_budget
 from hardness.sq.bounds.parity import sda_tolerance
 from hardness.sq.bounds.rounding import label_log2_sda
-from hardness.studies.games.tasks import game, held
+from hardness.studies.games.tasks import HELD, TOLERANCE, game
 
 QUESTION = "How many queries, and of what tolerance, do the labels of m heads make necessary, and what is reached?"
 
@@ -24,8 +24,8 @@ FINEST = 12.0
 SPREAD = {16: 4.0, 20: 4.0, 24: 0.3}  # up to how many concepts, times the squared tolerance, `spread` is played
 SLOW = 24  # the dimension at which it is played at whole exponents only
 
-MODULUS, LEVELS, LARGEST = 5, 5, 6  # of rounding, and the largest n of its games
-AT = 0.1  # the tolerance at which n is chosen
+MODULUS, LEVELS = 5, 5  # of rounding
+AT = TOLERANCE  # at which n is chosen
 ROUNDING_EXPONENTS = (3.0, 3.5, 4.0, 4.5, 5.0, 6.0, 7.0, 8.0)
 ROUNDING_STRATEGIES, ROUNDING_QUERIES = ("sign-batch", "adaptive"), 2000
 
@@ -48,7 +48,7 @@ def tasks(quick: bool) -> list[Task]:
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
     found = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _parity(d, m, e)]
     for m in HEADS[-2:] if quick else HEADS:
-        n = held(m, MODULUS, LEVELS, AT, 4 if quick else LARGEST)
+        n = min(HELD[MODULUS][m], 4) if quick else HELD[MODULUS][m]
         params = {"dim": n + 1, "modulus": MODULUS, "levels": LEVELS, "heads": m}
         for e in ROUNDING_EXPONENTS[::step] if n > 1 else ():
             found += [
