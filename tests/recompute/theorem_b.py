@@ -4,18 +4,19 @@ from fractions import Fraction
 from functools import cache
 from math import comb, isqrt, log2
 
-# How far apart a query can drive e pairs of parities, where that is known.
-KNOWN = {1: Fraction(1, 4), 2: Fraction(3, 16), 3: Fraction(1, 6), 4: Fraction(5, 32), 5: Fraction(13, 96)}
+FIVE = Fraction(13, 96)  # T(5), by computer
+
+
+def distance(c: int) -> int:
+    """zeta(c): a balanced signed sum of characters keeps at least this mean square distance of its size from c."""
+    return 1 if c % 2 else 2 if c % 4 == 2 else 4 if c % 16 else 0
 
 
 def separation(e: int) -> Fraction:
-    """T(e): at most E|Z|/(4e), Z an even integer of second moment 2e: the chord of the root between even squares."""
-    if e in KNOWN:
-        return KNOWN[e]
-    low = 2 * (isqrt(2 * e) // 2)
-    high = low + 2
-    chord = Fraction(low * (high**2 - 2 * e) + high * (2 * e - low**2), high**2 - low**2)
-    return min(KNOWN[5], chord / (4 * e))
+    """T(e), or what is proved of it from above: (2e + c^2 - zeta(c))/(8ce) for every c."""
+    middle = isqrt(2 * e)
+    least = min(Fraction(2 * e + c * c - distance(c), 8 * c * e) for c in range(max(1, middle - 4), middle + 6))
+    return min(least, FIVE) if e >= 5 else least
 
 
 @cache

@@ -56,7 +56,6 @@ def test_games_gain_the_floor(capsys: pytest.CaptureFixture[str]) -> None:
 @pytest.mark.parametrize(
     "line",
     [
-        "sq value",
         "sq value --independent 5",
         "sq value --independent 0 --tolerance 0.1",
         "sq value --independent 5 --tolerance 2",

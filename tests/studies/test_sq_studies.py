@@ -208,13 +208,13 @@ def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_th
 
 
 def test_the_least_price_is_below_every_price_and_near_its_law() -> None:
-    """No tolerance is cheaper; it is about 8N, (8N)^(1/2) and (8N)^(1/3)."""
+    """No tolerance is cheaper; it is about 8N, (8N)^(1/2) and (8N)^(1/3), more where sets are few."""
     rng = np.random.default_rng(0)
     for dim, size in ((16, 2), (24, 8)):
         sets = comb(dim - 1, size)
         for price, root in zip(needs.PRICES.values(), (1, 2, 3), strict=True):
             least = needs.least_needed(dim, size, price)
-            assert least == pytest.approx((8 * sets) ** (1 / root), rel=0.25)
+            assert 0.95 <= least / (8 * (sets - 1)) ** (1 / root) <= (1.3 if dim == 16 else 1.1)
             for exponent in rng.uniform(2.01, 13, 40):
                 tau = 2.0**-exponent
                 assert least <= price(exact_floor(sets, tau), tau) + 1e-9
