@@ -1,72 +1,140 @@
 """What a query surely loses of any parities, however dependent they are (theory 2.7, theorem C).
 
-Of M parities take the sum Z of their characters with random signs, cut it at +-L and ask the half of Z/L. At every
-input Z is a sum of M fair signs, whatever the dependencies: so for some signs what was cut off is small, and by
-Bessel's inequality nearly all M means are about 1/(2L) in size. Where that is above the tolerance, no answer keeps both
-a set that was driven up and one that was driven down.
+Of k parities draw M with random signs, and let Z be the sum of their characters. The query is Z, scaled and cut at
++-1/2. Over the signs, the mean at a set that was drawn is on average what it is for independent ones; it varies through
+dependencies of four or more of the M sets only, and these are rare among many sets. So for some draw nearly all means
+pass the tolerance, and no answer keeps both a set that was driven up and one that was driven down.
 """
 
+from dataclasses import dataclass
 from functools import cache
-from math import ceil, inf, isqrt, lgamma, log
+from math import comb, exp, inf, isqrt, log, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
-GROWTH = 1.05  # of the numbers of sets that are looked at
-CUTS = np.linspace(0.02, 0.98, 49)  # 2 tau L
-SAFE = 1 + 1e-6  # floating point errs by far less
-FULL = 0.06  # of more than so many sets, over the squared tolerance, no more are lost
+GROWTH = 1.05  # of the sums that are looked at
+LIVE_GROWTH = 1.1  # of the numbers of live sets
+CUTS = np.linspace(0.04, 0.96, 24)  # where a sum is cut: of 1/(2 tau), beyond which no mean would pass the tolerance
+MOST = 2**80  # live sets, beyond all classes
+SAFE = 1e-9  # floating point errs by far less
 
 
-def cut_off(count: int, cuts: NDArray[np.float64]) -> NDArray[np.float64]:
-    """E max(|S| - L, 0)^2 for a sum S of so many fair signs, at every L >= 0: partial sums of binomials telescope.
+@dataclass(frozen=True)
+class Loss:
+    """Of `live` parities or more a query loses `lost`: a sum of `count` of them, cut at +-`cut`."""
 
-    >>> cut_off(3, np.array([0.0, 1.0, 2.0])).round(6).tolist()
-    [3.0, 1.0, 0.25]
+    live: int
+    lost: int
+    count: int
+    cut: float
+    even: bool  # as many characters with sign + as with sign -
+
+
+def cut_moments(count: int, cuts: NDArray[np.float64]) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
+    """E[s f(Z)] and E[f(Z)^2] for a sum Z of so many fair signs, s one of them, f(z) = z/(2L) cut at +-1/2; L > 0.
+
+    Sums over |Z| <= L; what is beyond telescopes. With L at most the least |Z| > 0, f is half the sign.
+
+    >>> [x.tolist() for x in cut_moments(2, np.array([2.0]))], [x.tolist() for x in cut_moments(3, np.array([1.0]))]
+    ([[0.25], [0.125]], [[0.25], [0.25]])
     """
-    first = np.floor((cuts + count) / 2).astype(np.int64) + 1  # so many plus signs are more than L
-    log_chance = [
-        lgamma(count + 1) - lgamma(a + 1) - lgamma(count - a + 1) - count * log(2) if a <= count else -inf
-        for a in first.tolist()
-    ]
-    mean = first * np.exp(log_chance)  # E[S; S > L]
-    square = (2 * first - count) * mean + count * _at_least(first, count - 1)  # E[S^2; S > L]
-    return np.asarray(np.maximum(2 * (square - 2 * cuts * mean + cuts**2 * _at_least(first, count)), 0.0))
+    z = np.arange(count % 2, int(cuts.max()) + 3, 2)  # not negative, and one above all cuts
+    plus = (z + count) // 2
+    chance = middle(count) * np.cumprod(np.concatenate([[1.0], (count - plus[:-1]) / (plus[:-1] + 1)]))
+    both = chance * np.where(z == 0, 1, 2)
+    inside = np.searchsorted(z, cuts, side="right")
+    square = np.concatenate([[0.0], np.cumsum(z**2 * both)])[inside]  # E[Z^2; |Z| <= L]
+    beyond = 2 * plus[inside] * chance[inside]  # E[|Z|; |Z| > L]
+    outside = 1 - np.concatenate([[0.0], np.cumsum(both)])[inside]
+    return (square + cuts * beyond) / (2 * cuts * count), (square + cuts**2 * outside) / (4 * cuts**2)
 
 
-def _at_least(first: NDArray[np.int64], count: int) -> NDArray[np.float64]:
-    """The chance of so many heads or more of `count` coins."""
-    from scipy.special import bdtrc
+def middle(count: int) -> float:
+    """The chance that a sum of so many fair signs is 0, or 1 for an odd number: to fifteen digits.
 
-    return np.where(first <= count, bdtrc(np.minimum(first, count + 1) - 1, max(count, 1), 0.5), 0.0)
-
-
-def dependent_loss(count: int, tolerance: float) -> tuple[int, float]:
-    """So many of any `count` parities some query loses, whatever the answer (theorem C), and where its sum is cut.
-
-    At most B = E max(|S| - L, 0)^2/(1 - 2 tau L)^2 of the means are at most tau in size; the signs of the G others
-    change with the query's argument, so that the smaller side has (G - sqrt(G))/2 at some. L is the best of `CUTS`.
-
-    >>> [dependent_loss(m, 0.01)[0] for m in (10, 100, 440)], dependent_loss(738_000, 2**-12)[0]
-    ([4, 45, 141], 248613)
+    >>> middle(4), middle(3), round(middle(10**6) / (2 / (3.141592653589793 * 10**6)) ** 0.5, 6)
+    (0.375, 0.375, 1.0)
     """
-    cuts = CUTS / (2 * tolerance)
-    few = count - SAFE * cut_off(count, cuts) / (1 - CUTS) ** 2
-    good = max(ceil(few.max()), 0)
-    return (good - isqrt(good) + 1) // 2, float(cuts[few.argmax()])
+    half = (count + 1) // 2  # C(2h, h)/4^h, also of 2h - 1
+    if half <= 500:
+        return comb(2 * half, half) / 4**half
+    return exp(-1 / (8 * half) + 1 / (192 * half**3)) / sqrt(pi * half)
 
 
 @cache
-def dependent_losses(tolerance: float) -> tuple[tuple[int, int], ...]:
-    """(M, loss): of M or more parities so many are lost; both rise. `dependent_loss` on a row of numbers of sets.
+def dependent_losses(tolerance: float) -> tuple[Loss, ...]:
+    """What is lost of more and more live sets, up to what a query loses of independent ones (theorem C).
 
-    >>> dependent_losses(0.05)
-    ((2, 1), (5, 2), (7, 3), (10, 4), (12, 5))
+    With mean nu and variance D of the means at the M sets, at most the share D/(D + (nu - tau)^2) of them is not
+    driven in the mean over all draws; the smaller side of J driven ones has (J - sqrt J)/2 at some argument. Of even
+    signs M/2 less those that are not driven are lost. Sums M, cuts and numbers of live sets are on rows.
+
+    >>> [(loss.live, loss.lost) for loss in dependent_losses(0.05)][:5], dependent_losses(0.05)[-1].lost
+    ([(2, 1), (4, 2), (6, 3), (8, 4), (10, 5)], 31)
     """
-    found, count = [(1, 0)], 2
-    while count <= FULL / tolerance**2:
-        loss, _ = dependent_loss(count, tolerance)
-        if loss > found[-1][1]:
-            found.append((count, loss))
-        count = max(count + 1, ceil(count * GROWTH))
-    return tuple(found[1:])
+    plans = _Plans.of(tolerance)
+    found, live, lost = [], 2, 0
+    while live < MOST and plans.most > lost:
+        best = plans.best(live)
+        if best and best.lost > lost:
+            found.append(best)
+            lost = best.lost
+        live = max(live + 1, int(live * LIVE_GROWTH))
+    return tuple(found)
+
+
+@dataclass(frozen=True)
+class _Plans:
+    """Every sum that is looked at: columns of its size, its cut, how far means pass the tolerance, E f^2 - M nu^2."""
+
+    count: NDArray[np.float64]
+    cut: NDArray[np.float64]
+    past: NDArray[np.float64]
+    spread: NDArray[np.float64]
+    crowd: NDArray[np.float64]  # 2^M / C(M, M/2), by which even signs are rarer; infinite for odd M
+
+    @classmethod
+    def of(cls, tolerance: float) -> "_Plans":
+        last = 1 / (2 * pi * tolerance**2)  # sums of more signs do not reach the tolerance on average
+        counts = sorted({max(2, round(x)) + odd for x in _row(last) for odd in (0, 1)} | _largest(last))
+        columns = []
+        for count in counts:
+            cuts = np.concatenate([[2.0 - count % 2], CUTS / (2 * tolerance)])
+            driven, size = cut_moments(count, cuts[cuts >= 1])
+            past = driven * (1 - SAFE) - tolerance
+            crowd = inf if count % 2 else 1 / middle(count)
+            spread = size - count * driven**2 + SAFE
+            rows = np.full(len(past), count), cuts[cuts >= 1], past, spread, np.full(len(past), crowd)
+            columns.append(np.array(rows)[:, past > 0])
+        return cls(*np.concatenate(columns, axis=1))
+
+    @property
+    def most(self) -> int:
+        """What is lost of independent parities."""
+        return int(self.count.max(initial=0)) // 2
+
+    def best(self, live: int) -> Loss | None:
+        """The plan that loses most of so many."""
+        variance = self.spread / np.maximum(self.count, float(live) - self.count + 1)
+        driven = np.ceil(self.count * self.past**2 / (self.past**2 + variance) * (1 - SAFE))
+        any_signs = np.ceil((driven - np.floor(np.sqrt(driven))) / 2)
+        missed = self.crowd * self.count * variance / self.past**2 * (1 + SAFE)
+        even_signs = self.count / 2 - np.floor(missed)
+        lost = np.where(self.count <= live, np.maximum(any_signs, even_signs), 0)
+        at = int(lost.argmax()) if len(lost) else 0
+        if not len(lost) or lost[at] < 1:
+            return None
+        even = bool(even_signs[at] >= any_signs[at])
+        return Loss(live, int(lost[at]), int(self.count[at]), float(self.cut[at]), even)
+
+
+def _row(last: float) -> list[float]:
+    """Numbers from 2 to `last`, each larger by a twentieth."""
+    return [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
+
+
+def _largest(last: float) -> set[int]:
+    """Even numbers about the largest sum: the last of them that passes the tolerance loses as much as is possible."""
+    middle = 2 * (isqrt(int(last) ** 2) // 2)
+    return {count for count in range(middle - 6, middle + 6, 2) if count >= 2}

@@ -189,12 +189,12 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
 
     Two kinds of queries lose so many of any k parities to every answer. Any k span at least log2 k affine dimensions,
     so ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these loses e: all
-    that it drives up, or all that it drives down. A cut sum of many dependent ones loses about .015/tau^2 (theorem C,
+    that it drives up, or all that it drives down. A cut sum of many dependent ones loses up to E as k grows (theorem C,
     `dependent_losses`). V does not fall with k, so that losing more does no harm. Raises `InputError` at tolerance 1/4
     and above.
 
     >>> certain_queries(4845, 0.16), certain_queries(8008, 0.1), certain_queries(8008, 0.01)
-    (2423, 1297, 66)
+    (2423, 1296, 45)
     """
     return sum(steps for steps, _ in certain_losses(concepts, tolerance))
 
@@ -203,7 +203,7 @@ def certain_losses(concepts: int, tolerance: float | Fraction) -> Iterator[tuple
     """The game of `certain_queries`: how often in a row a query loses how many, until one concept is left."""
     tau = decimal(tolerance)
     most = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
-    least = {lost: count for count, lost in dependent_losses(float(tau))}
+    least = {loss.lost: loss.live for loss in dependent_losses(float(tau))}
     for lost in range(1, most + 1):
         count = max(2 ** (2 * lost - 2) + 1, 2)
         least[lost] = min(least.get(lost, count), count)

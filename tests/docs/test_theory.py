@@ -4,7 +4,7 @@ import re
 from fractions import Fraction
 from functools import reduce
 from itertools import product
-from math import comb, cos, exp, log, log2, pi, prod, sinh
+from math import comb, cos, erfc, exp, log, log2, pi, prod, sinh
 
 import numpy as np
 import pytest
@@ -159,13 +159,25 @@ def majority(K):
 
 
 def test_the_price_of_any_live_set():
-    """2.7, theorem C as the tolerance goes to 0: of M = (s/tau)^2 sets, cut at 1.65 sqrt(M), 0.0148/tau^2 are lost."""
-    x = np.linspace(-12, 12, 400_001)
-    beyond = np.mean(np.maximum(abs(x) - 1.65, 0) ** 2 * np.exp(-(x**2) / 2)) * 24 / (2 * pi) ** 0.5
-    best = 0.044 * (1 - beyond / (1 - 2 * 1.65 * 0.044**0.5) ** 2) / 2
-    assert near("0.0148", best)
-    assert near("67.6", 1 / 0.0148)
-    assert 1 / (8 * best) < 9
+    """2.7, theorem C as the tolerance goes to 0: what is lost of κ/τ² sets, by the best M = μ/τ² and Λ = x √M."""
+    x, mu = np.linspace(0.01, 3, 300)[:, None], np.linspace(0.01, 0.159, 300)
+    density, tail = np.exp(-(x**2) / 2) / (2 * pi) ** 0.5, np.vectorize(erfc)(x / 2**0.5) / 2
+    inside = 1 - 2 * tail - 2 * x * density  # E[z²; |z| ≤ x] of the normal law
+    nu, size = (inside + 2 * x * density) / (2 * x), (inside + 2 * x**2 * tail) / (4 * x**2)
+
+    def loss(kappa):
+        past, D = np.maximum(nu / mu**0.5 - 1, 0), (size - nu**2) / np.maximum(mu, kappa - mu)
+        return (mu * past**2 / (past**2 + D) * (mu <= kappa)).max() / 2
+
+    stated = (0.0148, 0.0309, 0.0474, 0.0610, 0.0699)
+    assert f"{', '.join(f'{v:.4f}' for v in stated)} in units of 1/τ²" in " ".join(SECTIONS["2.7"].split())
+    for kappa, value in zip((0.044, 1, 10, 100, 1000), stated, strict=True):
+        assert value <= loss(kappa) < value + 2e-4
+    assert near("0.0796", 1 / (4 * pi))
+    at = int(np.abs(x - 1.65).argmin()), int(np.abs(mu - 0.044).argmin())
+    assert abs(x[at[0], 0] - 1.65) < 1e-9
+    M = mu[at[1]]
+    assert 0.0148 <= M / (1 + (size - nu**2)[at[0], 0] / M / (nu[at[0], 0] / M**0.5 - 1) ** 2) / 2
 
 
 def test_batches_and_their_prices():

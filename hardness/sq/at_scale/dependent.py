@@ -9,7 +9,7 @@ def dependent_adversary(concepts: ParityConcepts, tolerance: float, budget: int)
     """The queries that surely suffice (`certain_losses`): the plain game, whose queries lose more, takes no more.
 
     >>> dependent_adversary(ParityConcepts(63, 8), 2**-10, 10**9)
-    GameCount(queries=250203, remaining=1, right=None, confirmations=0)
+    GameCount(queries=53026, remaining=1, right=None, confirmations=0)
     """
     live, queries = concepts.size, 0
     if decimal(tolerance) >= IDENTIFIABLE:

@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.dependent import dependent_loss, dependent_losses
+from hardness.sq.dependent import Loss, dependent_losses
 from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Query, Table
 from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps
@@ -35,23 +35,26 @@ def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rand
     while idle < IDLE_QUERIES:
         before = len(live)
         candidates: list[Query] = [batch(live, batch_size(tolerance) - 2 * idle, rng)]
-        count = max((m for m, _ in dependent_losses(tolerance) if m <= before), default=0)
-        candidates += [Table(cut_sum(live, count, concepts.n, tolerance, rng)) for _ in range(DRAWS if count else 0)]
+        plan = next((loss for loss in reversed(dependent_losses(tolerance)) if loss.live <= before), None)
+        candidates += [Table(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
         live = yield min(candidates, key=lambda query: _kept(query, live, tolerance))
         idle = idle + 1 if len(live) == before else 0
 
 
-def cut_sum(live: Masks, count: int, n: int, tolerance: float, rng: Random) -> NDArray[np.float64]:
-    """The sum of so many characters with random signs, cut (2^n,), at an argument that moves as many up as down."""
-    chosen = rng.choice(live, count, replace=False)
+def cut_sum(live: Masks, plan: Loss, n: int, tolerance: float, rng: Random) -> NDArray[np.float64]:
+    """A sum of characters with random signs, cut (2^n,), at an argument that moves as many up as down."""
+    chosen = rng.choice(live, plan.count, replace=False)
+    signs = np.resize((1.0, -1.0), plan.count)  # as many of each
+    if not plan.even:
+        signs = rng.choice((-1.0, 1.0), plan.count)
     values = np.zeros(1 << n)
-    values[chosen.astype(np.int64)] = signs = rng.choice((-1.0, 1.0), count)
+    values[chosen.astype(np.int64)] = signs
     walsh_hadamard(values)
-    values = np.clip(values / dependent_loss(count, tolerance)[1], -1.0, 1.0)
+    values = np.clip(values / plan.cut, -1.0, 1.0)
     spectrum = values.copy()
     walsh_hadamard(spectrum)
-    driven = signs * (np.abs(spectrum[chosen.astype(np.int64)]) > 2 * tolerance * len(values))
-    turns = rng.integers(0, 1 << n, TURNS, np.uint64)
+    driven = signs * (signs * spectrum[chosen.astype(np.int64)] > 2 * tolerance * len(values))
+    turns = np.append(rng.integers(0, 1 << n, TURNS, np.uint64), np.uint64(0))
     ups = driven @ (1.0 - 2.0 * (np.bitwise_count(chosen[:, None] & turns) & 1))
     turn = int(turns[np.argmin(np.abs(ups))])
     return np.asarray(values[np.arange(1 << n) ^ turn])
