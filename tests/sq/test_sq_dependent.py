@@ -95,9 +95,7 @@ def means_of(sets: list[int], signs: tuple[int, ...], cut: Fraction) -> list[Fra
         max(min(Fraction(sum(s * c[x] for s, c in zip(signs, characters, strict=True))), cut), -cut) / (2 * cut)
         for x in range(8)
     ]
-    return [
-        s * sum(v * c for v, c in zip(b, row, strict=True)) / 8 for s, row in zip(signs, characters, strict=True)
-    ]
+    return [s * sum(v * c for v, c in zip(b, row, strict=True)) / 8 for s, row in zip(signs, characters, strict=True)]
 
 
 def law_of(count: int, cut: Fraction) -> tuple[Fraction, Fraction]:
