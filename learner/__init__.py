@@ -15,7 +15,7 @@ if TYPE_CHECKING:
     from learner.direct import Adam as Adam
     from learner.direct import Direct as Direct
     from learner.direct import JointLBFGS as JointLBFGS
-    from learner.linear import LinearAttention as LinearAttention
+    from learner.linear.regressor import LinearAttention as LinearAttention
     from learner.low_degree import LowDegree as LowDegree
     from learner.mlp import MLP as MLP
     from learner.provable.pipeline import Provable as Provable
@@ -31,7 +31,7 @@ _HOMES = {
     "FitReport": "learner.base",
     "JointLBFGS": "learner.direct",
     "Learner": "learner.base",
-    "LinearAttention": "learner.linear",
+    "LinearAttention": "learner.linear.regressor",
     "LowDegree": "learner.low_degree",
     "MLP": "learner.mlp",
     "OnlineMLP": "learner.sgd",

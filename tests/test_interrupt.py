@@ -69,7 +69,7 @@ def test_a_library_that_goes_on_is_ended(tmp_path: Path) -> None:
         "def run(arguments):\n"
         "    try: os.kill(os.getpid(), signal.SIGINT); time.sleep(9)\n"
         "    except BaseException: time.sleep(60)\n"
-        "hardness.cli.run, start.PATIENCE = run, 0.2\n"
+        "hardness.cli.run, start.CLEANUP_SECONDS = run, 0.2\n"
         "start.main()\n"
     )
     told = subprocess.run([sys.executable, "-c", goes_on], capture_output=True, text=True, timeout=30, cwd=tmp_path)

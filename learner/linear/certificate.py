@@ -3,8 +3,9 @@
 from dataclasses import dataclass
 
 import numpy as np
+from numpy.typing import NDArray
 
-from learner.base import Array
+Array = NDArray[np.float64]
 
 
 @dataclass(frozen=True)

@@ -7,10 +7,11 @@ tokens are the columns of a d×n matrix and its query the last one; here tokens 
 from collections.abc import Sequence
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from learner.base import Array
-from learner.ridge import row_blocks
+
+Array = NDArray[np.float64]
 
 Asker = tuple[Array, Array]  # queries (n, d) and their keys (n, N, d)
 
@@ -83,6 +84,8 @@ def kernel(x: Asker, z: Asker, degree: int = 1) -> Array:
     dim, pairs = keys.shape[2], keys.shape[1] * others.shape[1]
     if moments := degree == 1 and dim < pairs:
         right = (others.transpose(0, 2, 1) @ others).reshape(len(p), -1).T
+    from learner.ridge import row_blocks
+
     for rows in row_blocks(len(q), len(p)):
         part = keys[rows]
         if moments:

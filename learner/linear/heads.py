@@ -1,9 +1,11 @@
 """From parameters p back to heads: by singular vectors (many), or by alternating least squares (few)."""
 
 import numpy as np
+from numpy.typing import NDArray
 
-from learner.base import Array
 from learner.linear.features import attention, lift, parameters
+
+Array = NDArray[np.float64]
 
 
 def parameter_distance(p: Array, q: Array) -> float:

@@ -5,12 +5,16 @@ make one coordinate together: a linear score cannot test both of two separate on
 """
 
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import NDArray
 
-from learner.base import Array
-from learner.linear.regressor import LinearAttention
+if TYPE_CHECKING:
+    from learner.linear.regressor import LinearAttention
+
+Array = NDArray[np.float64]
+
 
 States = NDArray[np.intp]
 
@@ -66,7 +70,7 @@ class Execution:
     certified_right: float
 
 
-def execute(model: LinearAttention, automata: States, words: States) -> Execution:
+def execute(model: "LinearAttention", automata: States, words: States) -> Execution:
     """Run `automata` (n, Q, A) on `words` (n, length) from state 0, feeding back the state the model says.
 
     A step is right if it leads where the automaton leads from the state the run is in.

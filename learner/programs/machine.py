@@ -10,13 +10,17 @@ rounded, and cells are put beside their neighbours again.
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
-from learner.base import Array
-from learner.linear.regressor import LinearAttention
+
+if TYPE_CHECKING:
+    from learner.linear.regressor import LinearAttention
+
+Array = NDArray[np.float64]
 
 Integers = NDArray[np.intp]
 Rule = tuple[int, str, int]  # write, "L" or "R", next state; HALT is the state that stops
@@ -218,7 +222,7 @@ class Machine:
 
     def run(
         self,
-        model: LinearAttention,
+        model: "LinearAttention",
         program: Integers,
         tape: ArrayLike,
         *,

@@ -3,7 +3,8 @@
 import numpy as np
 import pytest
 
-from learner.linear import LinearAttention, attention
+from learner.linear.features import attention
+from learner.linear.regressor import LinearAttention
 from learner.programs.automata import execute, random_automata, span_rank, steps, tokens
 
 

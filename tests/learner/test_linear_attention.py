@@ -9,22 +9,11 @@ from sklearn.base import clone
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from learner.linear import (
-    LinearAttention,
-    attention,
-    certificate,
-    feature_count,
-    features,
-    fit_heads,
-    gauge_heads,
-    kernel,
-    lift,
-    parameter_distance,
-    parameters,
-    svd_heads,
-)
 from learner.linear.adam import adam_heads
-from learner.linear.features import weights
+from learner.linear.certificate import certificate
+from learner.linear.features import attention, feature_count, features, kernel, lift, parameters, weights
+from learner.linear.heads import fit_heads, gauge_heads, parameter_distance, svd_heads
+from learner.linear.regressor import LinearAttention
 
 
 def signs(n, d, rng, k=2):

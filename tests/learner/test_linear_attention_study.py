@@ -10,7 +10,8 @@ from hardness.engine.run import run
 from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
 from hardness.studies import catalog
-from learner.linear import attention, certificate, feature_count, features
+from learner.linear.certificate import certificate
+from learner.linear.features import attention, feature_count, features
 from learner.programs.machine import Machine
 from learner.studies.linear_attention import STUDY, content, trials
 from learner.studies.linear_attention.tasks import AUTOMATA, HEAD, MACHINE, MACHINE_SIZES, MEMORY

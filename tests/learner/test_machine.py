@@ -6,7 +6,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.errors import InputError
-from learner.linear import LinearAttention, attention
+from learner.linear.features import attention
+from learner.linear.regressor import LinearAttention
 from learner.programs.machine import ADDITION, BUSY_BEAVER, HALT, PALINDROME, Machine, interpret
 
 SMALL = Machine(states=3, symbols=2)

@@ -10,10 +10,11 @@ from hardness.engine.task import Task
 from hardness.evaluation.adapters import plain
 from hardness.evaluation.judge import EXACT
 from learner.base import Array
-from learner.linear import LinearAttention, attention, features, parameter_distance, parameters
 from learner.linear.adam import adam_heads
 from learner.linear.certificate import Span
-from learner.linear.features import weights
+from learner.linear.features import attention, features, parameters, weights
+from learner.linear.heads import parameter_distance
+from learner.linear.regressor import LinearAttention
 from learner.programs.automata import execute, random_automata, steps
 from learner.programs.machine import ADDITION, BUSY_BEAVER, PALINDROME, Integers, Machine, interpret
 from learner.studies.linear_attention.tasks import AUTOMATA, HEAD, LENGTH, MACHINE, MEMORY, SIZE
