@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from hardness import families as families
     from hardness import registry as registry
     from hardness.attacks.estimates.table import estimate as estimate
+    from hardness.engine.table import rows as rows
     from hardness.errors import InputError as InputError
     from hardness.evaluation.attacking import attack as attack
     from hardness.evaluation.judge import judge as judge
@@ -62,6 +63,7 @@ _HOMES = {
     "learners": "hardness.evaluation.learning",
     "load": "hardness.instance",
     "play": "hardness.sq.game",
+    "rows": "hardness.engine.table",
     "sweep": "hardness.studies.sweep.study",
 }
 __all__ = sorted(["__version__", *_ROOMS, *_HOMES])

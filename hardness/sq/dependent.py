@@ -58,7 +58,7 @@ def middle(count: int) -> float:
     """
     half = (count + 1) // 2  # C(2h, h)/4^h, also of 2h - 1
     if half <= 500:
-        return comb(2 * half, half) / 4**half
+        return float(comb(2 * half, half) / 4**half)
     return exp(-1 / (8 * half) + 1 / (192 * half**3)) / sqrt(pi * half)
 
 
