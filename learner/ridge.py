@@ -81,6 +81,10 @@ class RidgeLearner(Regressor, ABC):
         )
         return self
 
+    def gradient_examples(self, examples: int, tokens: int, dim: int) -> float:
+        """A fit reads every example once."""
+        return float(examples)
+
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
         """About how many multiply-adds a fit of Y (n, k, d) takes; None if not counted."""
         return None

@@ -74,6 +74,10 @@ def run(
         typer.Option(help="Only this family, your own module:Class too, in the lab's own process; may be repeated."),
     ] = None,
     only: Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")] = None,
+    suite: Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")] = None,
+    options: Annotated[
+        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.")
+    ] = None,
     timeout: Annotated[float | None, typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.")] = None,
     retry: Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")] = False,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
@@ -84,14 +88,17 @@ def run(
     What was run stays as it ended, crashes too, until --retry; after an edit of a plug-in its own trials run again.
     --learner, --attack and --strategy put one more of their kind on the grid, by module:Name or a registered name.
 
-    Example: hardness study run who-wins --quick --only lattice,gaussian --family rounding --out /tmp/quick
+    Example: hardness study run stress --suite easy --only student,gaussian --out /tmp/easy
     """
+    from hardness.cli.learn import settings
     from hardness.engine.plugins import chosen as grid
     from hardness.studies import catalog
 
     study = catalog.get(name)
     added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
-    tasks = grid(study, quick, added, family or [], only.split(",") if only else [])
+    tasks = grid(
+        study, quick, added, family or [], only.split(",") if only else [], tier=suite, options=settings(options or ())
+    )
     chosen = _part(tasks, shard)
     if dry_run:
         _forecast(study, chosen, workers, as_json)
@@ -173,15 +180,18 @@ def status(folder: Folder, as_json: Json = False) -> None:
 
 @app.command()
 def merge(
-    stores: Annotated[list[Path], typer.Argument(help="Two stores or more.", metavar="A.db B.db")],
+    stores: Annotated[
+        list[Path],
+        typer.Argument(help="Two or more: stores, folders of a study, or their rows.csv.", metavar="A.db B.db"),
+    ],
     out: Annotated[Path, typer.Option(help="The store to write.")],
     as_json: Json = False,
 ) -> None:
-    """Join the rows of shards or machines into one store.
+    """Join the rows of shards, machines or other people into one store; `study report` makes its page.
 
     Example: hardness study merge part1/rows.db part2/rows.db --out whole/rows.db
     """
-    from hardness.engine.store import merge as merge_stores
+    from hardness.engine.results import merge as merge_stores
 
     counts = merge_stores(stores, out, talk)
     emit(as_json, {"out": str(out), "statuses": counts}, [f"{sum(counts.values())} trials in {out}"])
@@ -197,7 +207,7 @@ def repair(
 
     Example: hardness study repair reports/exponential-in-m --out mended.db
     """
-    from hardness.engine.store import merge as merge_stores
+    from hardness.engine.results import merge as merge_stores
 
     with _open(folder) as store:
         lost, path = store.lost, store.path

@@ -9,7 +9,7 @@ from hardness.engine.fingerprint import fingerprint, of_module
 from hardness.engine.study import Study
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, unknown
-from hardness.evaluation.adapters import is_streamed
+from hardness.evaluation.adapters import LearnerAdapter, is_streamed
 
 SOLVERS = ("learner", "attack", "strategy")
 OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are built in
@@ -55,20 +55,30 @@ def chosen(
     added: Mapping[str, Sequence[str]] | None = None,
     kept: Sequence[str] = (),
     only: Sequence[str] = (),
+    tier: str | None = None,
+    options: Mapping[str, Any] | None = None,
 ) -> list[Task]:
-    """The grid of a study, with what is added, and of it the families `kept` and the solvers `only`; stamped.
+    """The grid of a study and what is added; of it the families `kept`, the solvers `only` and the `tier`; stamped.
 
     `added` are names by kind (learner, attack, strategy): each takes the place of its kind in copies of the grid's
-    trials. A family that is not on the grid takes the place of those that are, with the parameters of its own example.
+    trials; `options` are those of every learner among them. A family that is not on the grid takes the place of
+    those that are, with the parameters of its own example.
     Raises `InputError` for what the study has no place for.
 
-    >>> from hardness.studies.contest.study import CONTEST
-    >>> len(chosen(CONTEST, True, only=["lattice"], kept=["rounding"]))
-    3
+    >>> from hardness.studies.games.tasks import STUDY
+    >>> len(chosen(STUDY, True, only=["sign-batch"], kept=["rounding"]))
+    30
     """
     grid = study.tasks(quick)
+    if options and not (added or {}).get("learner"):
+        raise InputError("--set gives options of a --learner; name one")
     tasks = grid + [task for kind, names in (added or {}).items() for name in names
-                    for task in _added_tasks(study, grid, quick, kind, name)]  # fmt: skip
+                    for task in _added_tasks(study, grid, quick, kind, name, options or {})]  # fmt: skip
+    if tier is not None:
+        tiers = {str(task.params["tier"]) for task in tasks if "tier" in task.params}
+        if tier not in tiers:
+            raise unknown(f"tier of study {study.name}", tier, tiers)
+        tasks = [task for task in tasks if task.params.get("tier") == tier]
     if kept:
         tasks = [task for name in kept for task in _on_family(tasks, name)]
     if only:
@@ -80,23 +90,30 @@ def chosen(
     return stamped({task.identity: task for task in tasks}.values(), study=study)
 
 
-def _added_tasks(study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str) -> list[Task]:
+def _added_tasks(
+    study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str, options: Mapping[str, Any]
+) -> list[Task]:
     """What one more learner, attack or strategy adds: the trials of its kind, each once, with its name in them."""
+    own = options if kind == "learner" else {}
     here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
-    if any(task.solver[kind] == name for task in here):
+    if any(task.solver[kind] == name for task in here) and not own:
         return []
     if not here:
         raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
     if kind == "strategy" and ":" in name:
         registry.get(kind, name)
     online = kind != "strategy" and kind == "learner" and is_streamed(name)
+    if own:
+        LearnerAdapter(name, 0, own, known=1)  # a misspelt option is said before anything runs
     if kind == "learner" and study.user_learner_tasks is not None:
-        return study.user_learner_tasks(quick, name)
+        found = study.user_learner_tasks(quick, name)
+        asked = [{**task.solver.get("params", {}), **own} for task in found]
+        return [replace(t, solver={**t.solver, "params": o}) if own else t for t, o in zip(found, asked, strict=True)]
     if kind == "learner" and not online:
         here = [task for task in here if task.solver["kind"] not in ("learner", "wall")]
     added: dict[str, Task] = {}
     for task in here:
-        solver = {**task.solver, kind: name, **({"params": {}} if "params" in task.solver else {})}
+        solver = {**task.solver, kind: name, **({"params": dict(own)} if own or "params" in task.solver else {})}
         place = Task(task.family, task.params, {**solver, kind: ""}, {}, task.repetition)
         added.setdefault(place.identity, replace(task, solver=solver))
     return list(added.values())

@@ -3,8 +3,7 @@
 import json
 import sqlite3
 from collections import Counter
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from types import TracebackType
 from typing import Any
@@ -15,7 +14,7 @@ from hardness.engine.outcome import Row as Row
 from hardness.engine.task import Task, canonical
 from hardness.engine.transactions import LOCK_WAIT_SECONDS, transaction, write_ahead
 from hardness.errors import InputError
-from hardness.io.files import regular, replacing
+from hardness.io.files import regular
 from hardness.io.texts import load_sanitized, require_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
@@ -109,7 +108,7 @@ class Store:
         if lost:
             raise sqlite3.DatabaseError(f"{lost} damaged rows")
         if about is not None and self.about != json.loads(canonical(about)):
-            raise InputError(f"{self.path} holds {_describe(self.about)}, not {_describe(about)}; name another --out")
+            raise InputError(f"{self.path} holds {describe(self.about)}, not {describe(about)}; name another --out")
 
     def _recover(self, about: Mapping[str, Any] | None, reason: str) -> None:
         """Go on with a clean copy of what can be read, or refuse to write to what is damaged."""
@@ -224,51 +223,6 @@ class Store:
                 yield Row(task, Outcome(status, cost, load_sanitized(detail), seconds), notes[note])
 
 
-def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None = None) -> dict[str, int]:
-    """Union of stores of one study and seed, written to `out` whole; returns the counts by status.
-
-    `tell` is told of damaged stores, of which the rows that can be read are merged: of one store, this is its repair.
-
-    Where two stores ran the same task, a trial that ended by itself wins over one that crashed or ran out of
-    time; two that ended by themselves must agree, or the rows come from different code: `InputError`.
-    """
-    about: dict[str, Any] | None = None
-    commands: list[str] = []
-    best: dict[str, Row] = {}
-    for path in paths:
-        with Store(path) as store:
-            if store.note and tell:
-                tell(store.note)
-            if about is not None and store.about != about:
-                raise InputError(f"{path} holds {_describe(store.about)}, not {_describe(about)}: they do not merge")
-            about = store.about
-            commands += store.commands
-            for row in store.rows():
-                best[row.task.identity] = _better(best.get(row.task.identity), row, path)
-    with replacing(out) as temporary:
-        with Store(temporary, about) as store:
-            store.made_by(*commands)
-            store.plan(row.task for row in best.values())
-            for row in best.values():
-                if row.outcome is not None:
-                    store.add(row.task, row.outcome, row.provenance or {})
-            counts = store.counts()
-        with closing(sqlite3.connect(temporary)) as db:
-            db.execute("PRAGMA journal_mode = DELETE")  # one file, no journal beside it, before the renaming
-    return counts
-
-
-def _better(kept: Row | None, row: Row, path: Path) -> Row:
-    crashes = ("error", "killed", "timeout")
-    if kept is None or kept.outcome is None or row.outcome is None:
-        return row if kept is None or kept.outcome is None else kept
-    a, b = kept.outcome, row.outcome
-    if a.status in crashes or b.status in crashes:
-        return row if a.status in crashes else kept
-    if (a.status, a.cost, a.detail) != (b.status, b.cost, b.detail):
-        raise InputError(f"{path}: task {row.task.identity[:12]} ended otherwise in another store; not merged")
-    return kept
-
-
-def _describe(about: Mapping[str, Any]) -> str:
+def describe(about: Mapping[str, Any]) -> str:
+    """What rows are about, in words."""
     return ", ".join(f"{key} {value}" for key, value in sorted(about.items()))

@@ -183,17 +183,6 @@ def is_streamed(name: Any) -> bool:
     return hasattr(registry.get("learner", name) if isinstance(name, str) else name, "partial_fit")
 
 
-def multiply_adds(name: str, options: Mapping[str, Any], heads: int, shape: tuple[int, int, int]) -> float | None:
-    """A learner's own count of the multiply-adds of a fit to examples (n, k, d); None where it has none.
-
-    >>> multiply_adds("student", {}, 2, (2, 2, 8)) == 2 * multiply_adds("student", {}, 2, (1, 2, 8))
-    True
-    """
-    learner = LearnerAdapter(name, 0, options, known=heads).learner
-    count = learner.multiply_adds(*shape) if hasattr(learner, "multiply_adds") else None
-    return float(count) if isinstance(count, (int, float)) and 0 <= count < float("inf") else None
-
-
 class Constant:
     """The learner that predicts zero: the null control, and the shortest example of one."""
 

@@ -10,12 +10,13 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import TrialEnded
-from hardness.evaluation.judge import Judged, Scores, scores
+from hardness.evaluation.judge import Criterion, Judged, Scores, scores, sizes
 from hardness.examples import Examples
 from hardness.instance import Instance
 from hardness.tokens import TokenStream, load_compiled, unpack
 
 PORTION = 1 << 14  # examples handed over at a time
+FIRST, SPACING = 1024, 1.1  # an online learner is judged after so many examples, then this much later each time
 
 Labelled = Callable[[int, int], Examples]  # examples start..start + count - 1 of a stream
 
@@ -77,18 +78,28 @@ def signed(examples: Labelled, seed: int) -> Labelled:
 
 
 class Cost(NamedTuple):
-    """What learning took, in three currencies; `multiply_adds` is None where the learner does not count them."""
+    """What learning took, in three currencies; None where the learner does not count them."""
 
     distinct: int  # examples drawn
-    gradient: int  # examples learned from, every pass counted
+    gradient: int | None  # examples learned from, every pass counted
     multiply_adds: float | None
 
 
 def cost(instance: Instance, learner: Any, examples: int, pool: int | None = None) -> Cost:
-    """What so many examples, fresh ones or of a pool, cost a learner."""
-    count = getattr(learner, "multiply_adds", lambda *shape: None)
+    """What so many examples, fresh ones or of a pool, cost a learner, as it counts: `gradient_examples` and
+    `multiply_adds` of (examples, tokens, dim). One with `partial_fit` learns from each as it comes.
+    """
+    shape = examples, instance.family.tokens, instance.family.dim
+    gradient, work = (
+        _count(getattr(learner, name, lambda *_: None)(*shape)) for name in ("gradient_examples", "multiply_adds")
+    )
     distinct = examples if pool is None else min(pool, examples)
-    return Cost(distinct, examples, count(examples, instance.family.tokens, instance.family.dim))
+    read = examples if hasattr(learner, "partial_fit") else None if gradient is None else round(gradient)
+    return Cost(distinct, read, work)
+
+
+def _count(said: Any) -> float | None:
+    return float(said) if isinstance(said, int | float) and 0 <= said < float("inf") else None
 
 
 def evaluations(
@@ -130,3 +141,95 @@ def evaluations(
                 solver.partial_fit(part.X, part.Y)
                 predicted = solver.predict(judged.X)
                 yield Evaluation(size, scores(judged, predicted), solver.work(), solver.report())
+
+
+class Budget(NamedTuple):
+    """What a learner may spend: distinct examples, and multiply-adds. What fits once begins with `least` examples."""
+
+    examples: int
+    multiply_adds: float
+    least: int = 256
+
+
+@dataclass(frozen=True)
+class Life:
+    """A learner from its start to its end: its examples, and the sizes at which it is judged with the cost by then."""
+
+    examples: Labelled
+    costs: Mapping[int, Cost]
+
+
+def lives(
+    learner: Any, instance: Instance, given: Labelled, budget: Budget, passes: int = 0, seed: int = 0
+) -> Iterator[Life]:
+    """All that a learner is handed of the stream `given`, until more would exceed a budget.
+
+    One with `partial_fit` sees each example once, or makes `passes` over pools of twice as many examples each time.
+    Another is fitted anew on twice as many each time. Who starts several times pays for all of its lives.
+
+    >>> from hardness.families.parity import Parity
+    >>> class Thrice:
+    ...     def gradient_examples(self, examples, tokens, dim):
+    ...         return 3 * examples
+    >>> instance = Instance.generate(Parity(6, 2), 0)
+    >>> from pprint import pp
+    >>> pp([life.costs for life in lives(Thrice(), instance, stream(instance, 1), Budget(512, 1e9))], width=100)
+    [{256: Cost(distinct=256, gradient=768, multiply_adds=None)},
+     {512: Cost(distinct=512, gradient=2304, multiply_adds=None)}]
+    """
+    online = hasattr(learner, "partial_fit")
+    if online and not passes:
+        each = cost(instance, learner, 1).multiply_adds
+        most = min(budget.examples, int(budget.multiply_adds / each)) if each else budget.examples
+        yield Life(given, {n: cost(instance, learner, n) for n in sizes(most, FIRST, SPACING)})
+        return
+    spent, pool = Cost(0, 0, 0.0), budget.least
+    while pool <= budget.examples:
+        ends = list(sizes(passes * pool, FIRST, SPACING)) if online else [pool]
+        costs = {n: _after(spent, cost(instance, learner, n, pool)) for n in ends}
+        spent = costs[ends[-1]]
+        if (spent.multiply_adds or 0.0) > budget.multiply_adds:
+            return
+        yield Life(pooled(given(0, pool), seed) if online else given, costs)
+        pool *= 2
+
+
+def _after(spent: Cost, more: Cost) -> Cost:
+    """The cost by the end of `more`, on the same examples and further ones."""
+    gradient = None if spent.gradient is None or more.gradient is None else spent.gradient + more.gradient
+    work = None if None in (spent.multiply_adds, more.multiply_adds) else spent.multiply_adds + more.multiply_adds  # type: ignore[operator]
+    return Cost(more.distinct, gradient, work)
+
+
+class Ending(NamedTuple):
+    """How learning ended: what was spent, the last score, and what ended it, unless that was a budget."""
+
+    spent: Cost
+    score: float | None
+    solved: bool = False
+    error: Exception | None = None
+
+
+def until_solved(
+    opened: Callable[[], AbstractContextManager[Any]],
+    told: Iterable[Life],
+    streamed: bool,
+    judged: Judged,
+    rule: Criterion,
+) -> Ending:
+    """A solver's lives one after the other, until one meets `rule`. A refusal of few examples is not the end."""
+    ending = Ending(Cost(0, 0, 0.0), None)
+    for life in told:
+        try:
+            for point in evaluations(opened, streamed, life.examples, judged, life.costs):
+                score = point.accepted().scores[rule.score]
+                ending = Ending(life.costs[point.examples], score, rule.met(point.scores))
+                if not point.finite:
+                    return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
+                if ending.solved:
+                    return ending
+        except (TrialEnded, TimeoutError) as error:
+            ending = ending._replace(error=error)
+            if not (isinstance(error, TrialEnded) and error.status == "refused"):
+                break
+    return ending

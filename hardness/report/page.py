@@ -187,7 +187,7 @@ def _cell(column: Column, value: Any) -> tuple[str, float | None]:
     """The text of a cell, and the number by which it is sorted, where the text does not begin with it."""
     form = FORMS[column.form] if isinstance(column.form, str) else column.form
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return form(value), float(value) if number and "power" in str(column.form) else None
+    return "" if value is None else form(value), float(value) if number and "power" in str(column.form) else None
 
 
 def _macro(name: str, *arguments: Any) -> str:

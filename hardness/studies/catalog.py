@@ -19,9 +19,6 @@ from hardness.report.report import add_to_index
 # Where the built-in studies are: one is imported when it is asked for, since all of them take seconds.
 STUDIES: dict[str, Study | str] = {
     "exponential-in-m": "hardness.studies.exponential_in_m.study:STUDY",
-    "who-wins": "hardness.studies.contest.study:CONTEST",
-    "ladder": "hardness.studies.contest.study:RUNGS",
-    "stress": "hardness.studies.stress.study:STUDY",
     "wall": "hardness.studies.wall.study:STUDY",
     "needs": "hardness.studies.needs.tasks:STUDY",
     "games": "hardness.studies.games.tasks:STUDY",

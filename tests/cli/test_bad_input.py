@@ -87,7 +87,7 @@ def challenge(folder):
 def store(folder, bad="NaN"):
     """A store of four trials, one of which has a figure in its detail that is no number."""
     tasks = [Task("parity", {"dim": 8, "heads": 2}, {"kind": "game"}, {}, run) for run in range(4)]
-    with Store(folder / "rows.db", {"study": "who-wins", "seed": 0, "quick": True}) as opened:
+    with Store(folder / "rows.db", {"study": "stress", "seed": 0, "quick": True}) as opened:
         opened.plan(tasks)
         for task in tasks:
             opened.add(task, Outcome("solved", 3, {"loss": 0.5}), {})

@@ -21,8 +21,8 @@ from hardness.engine.table import export
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.studies.catalog import get
-from hardness.studies.stress.trial import trial as stressed
 from hardness.studies.trials import trial
+from learner.studies.stress.trial import trial as stressed
 
 HERE = Path(study_trials.__file__).parent  # where a learner named by module is found
 ABOUT = {"study": "test", "seed": 0}
@@ -30,7 +30,7 @@ ABOUT = {"study": "test", "seed": 0}
 
 def study(task: Task, root: int, guard: float) -> Outcome:
     """The trial of whichever study the task is of."""
-    return (stressed if task.solver["kind"] == "stress" else get("exponential-in-m").trial)(task, root, guard)
+    return (stressed if "instance" in task.params else get("exponential-in-m").trial)(task, root, guard)
 
 
 def rows(path: Path, tasks: list[Task], **options: Any) -> bytes:

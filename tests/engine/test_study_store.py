@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 
 from hardness.engine.outcome import STATUSES, Outcome
-from hardness.engine.store import Store, merge
+from hardness.engine.results import merge
+from hardness.engine.store import Store
 from hardness.engine.table import export
 from hardness.engine.task import Task
 from hardness.errors import InputError

@@ -219,7 +219,13 @@ def test_signs_are_those_of_their_rows_in_any_pieces_and_fair():
 
 def test_a_learner_that_counts_nothing_has_no_multiply_adds():
     instance = Instance.generate(Parity(6, 2), 0)
-    assert cost(instance, object(), 100, 30) == (30, 100, None)
+    assert cost(instance, object(), 100, 30) == (30, None, None)
+    boasting = type(
+        "Boasting",
+        (),
+        {"gradient_examples": lambda self, *shape: -1, "multiply_adds": lambda self, *shape: float("nan")},
+    )
+    assert cost(instance, boasting(), 100) == (100, None, None)
     assert cost(instance, MLP(width=10), 100).multiply_adds == MLP(width=10).multiply_adds(100, 2, 6)
 
 

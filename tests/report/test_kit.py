@@ -14,7 +14,8 @@ from matplotlib.text import Text
 from hardness import report
 from hardness.cli import run
 from hardness.engine.outcome import Outcome
-from hardness.engine.store import Row, Store, merge
+from hardness.engine.results import merge
+from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.report import (

@@ -188,7 +188,7 @@ def _broken(found: Mapping[str, Series]) -> Section:
         "A parity is linear over two elements: every example with z₀ ≠ 0 is one equation, and elimination solves "
         "them. It is no statistical-query learner, and no bound above concerns it. With label noise it slows down "
         "like learning parity with noise; for rounded inner products lattices and combinations of samples take its "
-        "place (the studies who-wins and lattices).",
+        "place (the studies stress and lattices).",
     )
     drawn = ELIMINATION in found and any(d == 4 * m for d, m in found[ELIMINATION].cells)
     return Section(

@@ -1,0 +1,102 @@
+"""Commands on the suite: list, show, make, check."""
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from hardness.cli.common import Force, Json, emit, refuse_existing
+
+if TYPE_CHECKING:
+    from hardness.suite import Entry
+
+Name = Annotated[str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME")]
+
+app = typer.Typer(
+    no_args_is_help=True,
+    rich_markup_mode=None,
+    help="Instances with fixed names, on which results are compared; their secrets are public.",
+    epilog="Example: hardness suite make parity-s3-d16-0 --out hard.safetensors",
+)
+
+
+def register(parent: typer.Typer) -> None:
+    parent.add_typer(app, name="suite")
+
+
+def _fields(each: "Entry") -> dict[str, Any]:
+    names = ("name", "tier", "family", "params", "log2_concepts", "predicted", "digest")
+    return {name: getattr(each, name) for name in names}
+
+
+@app.command("list")
+def list_(
+    tier: Annotated[str | None, typer.Option(help="Only this tier: easy, frontier or open.")] = None,
+    as_json: Json = False,
+) -> None:
+    """List the instances: name, tier, log2 of the number of secrets, the cheapest attack as predicted.
+
+    Example: hardness suite list --tier frontier
+    """
+    from hardness import suite
+
+    found = suite.tier(tier)
+    lines = [f"{each.name:26} {each.tier:9} {_size(each)}" for each in found]
+    emit(as_json, {"instances": [_fields(each) for each in found]}, lines)
+
+
+def _size(each: "Entry") -> str:
+    if each.log2_concepts is None:
+        return "a random layer"
+    attack, bits = each.predicted["attack"], each.predicted["log2_time"]
+    return f"2^{each.log2_concepts:.1f} secrets; {attack}: 2^{bits:.1f} operations predicted"
+
+
+@app.command()
+def show(name: Name, as_json: Json = False) -> None:
+    """Show what stands under a name: family, parameters, prediction, digest, and what its tier means.
+
+    Example: hardness suite show parity-s3-d16-0
+    """
+    from hardness import suite
+
+    each = suite.entry(name)
+    settings = " ".join(f"{key} {value}" for key, value in each.params.items())
+    lines = [f"{each.name}: {each.family} {settings}", f"tier {each.tier}: {suite.TIERS[each.tier]}", _size(each)]
+    emit(as_json, _fields(each), [*lines, f"sha256 {each.digest}"])
+
+
+@app.command()
+def make(
+    name: Name,
+    out: Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")],
+    force: Force = False,
+    as_json: Json = False,
+) -> None:
+    """Write an instance of the suite, as `hardness generate` writes instances.
+
+    Example: hardness suite make rounding-q97-p2-n24-0 --out lwr.safetensors
+    """
+    from hardness import suite
+
+    refuse_existing(out, force)
+    each, instance = suite.entry(name), suite.instance(name)
+    instance.save(out)
+    emit(as_json, {**_fields(each), "out": str(out)}, [f"wrote {out}"])
+
+
+@app.command()
+def check(as_json: Json = False) -> None:
+    """Make every instance and compare it with the digest that the package pins; 1 if one differs.
+
+    Example: hardness suite check
+    """
+    from hardness import suite
+
+    checks = suite.check()
+    wrong = [each for each in checks if not each.ok]
+    payload = {"ok": not wrong, "checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in checks]}
+    lines = [f"FAIL {each.name}: {each.detail}" for each in wrong]
+    emit(as_json, payload, lines or [f"{len(checks)} instances are those that were pinned"])
+    if wrong:
+        raise typer.Exit(1)

@@ -1,0 +1,227 @@
+"""The suite: instances with fixed names, on which anybody's results are compared.
+
+A name such as ``parity-s3-d16-0`` is a cell of `CELLS` and a number from 0 to 4. The instance's seed is a function of
+the name, so its secret is public: this is a benchmark, no contest (`hardness.challenge` makes contests). Within a minor
+version of the package a name never changes its instance: suite.json pins a SHA-256 of each. Random layers are shipped
+as arrays (suite.npz), since the last bits of normal numbers may differ between machines.
+
+`python -m hardness.suite` writes both files anew, after a change of `CELLS`.
+"""
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, replace
+from functools import cache
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness import families
+from hardness.attacks.estimates.prices import cheapest, estimates
+from hardness.errors import unknown
+from hardness.gadgets.coefficients import Gadget, informative
+from hardness.instance import Check, Instance
+from hardness.io.files import write_text
+from hardness.io.schemas import canonical
+
+RUNS = 5  # instances of a cell
+PINNED, ARRAYS = Path(__file__).with_name("suite.json"), Path(__file__).with_name("suite.npz")
+SHOWN = 64  # examples of sampling seed 0 that are part of a digest: they pin the stream and the label noise too
+TIERS = {
+    "easy": "a learner that knows nothing of the secret solves it in seconds",
+    "frontier": "some learner or attack of the lab solves it in minutes",
+    "open": "nothing in the lab solves it: the cheapest attack is predicted to take 2^56 operations or more",
+}
+
+
+@dataclass(frozen=True)
+class Cell:
+    """Instances NAME-0 to NAME-4: family, parameters and tier."""
+
+    name: str
+    tier: str
+    family: str
+    params: Mapping[str, Any]
+
+
+def _parity(tier: str, bits: int, dim: int, flip: float = 0.0, gadget: str = "diag") -> Cell:
+    shape = {"heads": bits} if gadget == "diag" else {"heads": (bits + 2) // 2, "gadget": gadget, "bits": bits}
+    name = f"{'parity' if gadget == 'diag' else gadget}-s{bits}-d{dim}{f'-f{1000 * flip:.0f}' if flip else ''}"
+    return Cell(name, tier, "parity", {"dim": dim, **shape, **({"flip": flip} if flip else {})})
+
+
+def _rounding(tier: str, n: int, modulus: int, levels: int) -> Cell:
+    params = {"dim": n + 1, "modulus": modulus, "levels": levels}
+    return Cell(f"rounding-q{modulus}-p{levels}-n{n}", tier, "rounding", params)
+
+
+def _nice(tier: str, heads: int, dim: int) -> Cell:
+    return Cell(f"nice-m{heads}-d{dim}", tier, "nondegenerate", {"dim": dim, "tokens": 2, "heads": heads})
+
+
+CELLS = (
+    _nice("easy", 2, 8),
+    _parity("easy", 2, 8),
+    _parity("easy", 3, 8, gadget="sharp"),
+    _nice("frontier", 3, 16),
+    _parity("frontier", 3, 16),
+    _parity("frontier", 3, 16, gadget="sharp"),
+    _parity("frontier", 3, 16, flip=0.125),
+    _parity("frontier", 5, 16),
+    _parity("frontier", 8, 32),
+    _parity("frontier", 8, 64, flip=0.125),
+    _rounding("frontier", 24, 97, 2),
+    _parity("open", 16, 256, flip=0.25),
+    _rounding("open", 256, 97, 2),
+)
+
+
+@dataclass(frozen=True)
+class Entry:
+    """What stands under a name. `log2_concepts`: log2 of the number of secrets, None for random layers; `predicted`:
+    the cheapest attack and log2 of the operations that it is estimated to take, where there is an estimate."""
+
+    name: str
+    tier: str
+    family: str
+    params: Mapping[str, Any]
+    log2_concepts: float | None
+    predicted: Mapping[str, Any]
+    digest: str
+
+    @property
+    def cell(self) -> str:
+        return self.name.rpartition("-")[0]
+
+
+@cache
+def entries() -> Mapping[str, Entry]:
+    """All instances by name, in order.
+
+    >>> entries()["parity-s3-d16-0"].predicted["attack"]
+    'meet in the middle'
+    """
+    pinned = json.loads(PINNED.read_text(encoding="utf-8"))
+    return {
+        name: Entry(
+            name, cell.tier, cell.family, cell.params, families.build(cell.family, cell.params).log2_secrets(),
+            pinned["predicted"][cell.name], pinned["digests"][name],
+        )
+        for cell in CELLS
+        for name in _names(cell)
+    }  # fmt: skip
+
+
+def entry(name: str) -> Entry:
+    """The entry of that name. Raises `InputError` if there is none."""
+    if name not in entries():
+        raise unknown("instance of the suite", name, entries())
+    return entries()[name]
+
+
+def tier(name: str | None) -> list[Entry]:
+    """The entries of a tier, or all. Raises `InputError` if there is no such tier.
+
+    >>> tier("open")[0].predicted["log2_time"] >= 56
+    True
+    """
+    if name is not None and name not in TIERS:
+        raise unknown("tier", name, TIERS)
+    return [each for each in entries().values() if name in (None, each.tier)]
+
+
+def instance(name: str) -> Instance:
+    """The instance of that name. Raises `InputError` if there is none.
+
+    >>> instance("parity-s3-d16-0").heads, digest(instance("parity-s3-d16-0")) == entry("parity-s3-d16-0").digest
+    (3, True)
+    """
+    found = entry(name)
+    return _made(name, families.build(found.family, found.params))
+
+
+def _names(cell: Cell) -> list[str]:
+    return [f"{cell.name}-{number}" for number in range(RUNS)]
+
+
+def _seed(name: str) -> int:
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
+
+
+def _made(name: str, family: families.Family) -> Instance:
+    made = Instance.generate(family, _seed(name))
+    if not (shipped := _shipped(name)):
+        return made
+    return replace(made, secret=shipped, teacher=family.realize(shipped))
+
+
+@cache
+def _arrays() -> Mapping[str, NDArray[np.float64]]:
+    with np.load(ARRAYS, allow_pickle=False) as file:
+        return {name: file[name] for name in file.files}
+
+
+def _shipped(name: str) -> dict[str, NDArray[np.float64]]:
+    return {key.partition("/")[2]: array for key, array in _arrays().items() if key.startswith(f"{name}/")}
+
+
+def digest(made: Instance) -> str:
+    """SHA-256 of an instance as integers: family, parameters, seed, secret, and the first examples of sampling seed 0.
+
+    A float of a secret counts as its 64 bits. Of a label with noise counts which of its possible values it is, since
+    the values themselves may differ in their last bits between versions of numpy.
+    """
+    data, teacher = made.examples(SHOWN, 0), made.teacher
+    ranks: list[int] = []
+    if isinstance(teacher, Gadget):
+        values, rows = np.unique(teacher.values), informative(data.X)
+        shown = data.Y[rows, 0, 0] * data.X[rows, 0, 0]
+        ranks = np.searchsorted((values[1:] + values[:-1]) / 2, shown).tolist()
+    secret = {
+        name: (array.astype("<f8").view("<i8") if array.dtype.kind == "f" else array).tolist()
+        for name, array in made.secret.items()
+    }
+    told = {name: value for name, value in made.parameters.items() if value is not None}
+    whole = [made.family.name, told, str(made.seed), secret, data.X.tolist(), ranks]
+    return hashlib.sha256(canonical(whole).encode()).hexdigest()
+
+
+def check() -> list[Check]:
+    """Make every instance and compare its digest with the pinned one."""
+    found = []
+    for name, each in entries().items():
+        ok = digest(instance(name)) == each.digest
+        found.append(Check(name, ok, "as pinned" if ok else "is not the instance that was pinned under this name"))
+    return found
+
+
+def _predicted(family: families.Family) -> dict[str, Any]:
+    """The cheapest attack by its estimate; nothing is known of random layers."""
+    if family.name not in ("parity", "rounding"):
+        return {"attack": None, "log2_time": None}
+    best = cheapest(estimates({**asdict(family), "family": family.name}))  # type: ignore[call-overload]
+    return {"attack": best and best.name, "log2_time": best and best.log2_time and round(best.log2_time, 2)}
+
+
+def pin() -> None:
+    """Write suite.npz and suite.json from `CELLS`."""
+    made = {cell.name: families.build(cell.family, cell.params) for cell in CELLS}
+    arrays = {
+        f"{name}/{key}": array
+        for cell in CELLS
+        if cell.family == "nondegenerate"
+        for name in _names(cell)
+        for key, array in Instance.generate(made[cell.name], _seed(name)).secret.items()
+    }
+    np.savez(ARRAYS, allow_pickle=False, **arrays)
+    _arrays.cache_clear()
+    digests = {name: digest(_made(name, made[cell.name])) for cell in CELLS for name in _names(cell)}
+    predicted = {name: _predicted(family) for name, family in made.items()}
+    write_text(PINNED, json.dumps({"predicted": predicted, "digests": digests}, indent=1) + "\n")
+
+
+if __name__ == "__main__":
+    pin()

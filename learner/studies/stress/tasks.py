@@ -1,0 +1,121 @@
+"""The grid of `stress`, the board: every learner, attack and strategy on the instances of `hardness.suite`."""
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from math import comb, log2
+from pathlib import Path
+from typing import Any
+
+from hardness import families, registry, suite
+from hardness.engine.study import Study
+from hardness.engine.task import Task
+from hardness.families.parity import Parity
+from hardness.sq.strategies import parity
+from learner.studies.stress.trial import trial
+
+QUESTION = "Which learners, attacks and strategies solve which named layers, and at what price?"
+
+EXAMPLES, WORK = 1 << 19, 10_000_000_000  # what every learner may spend at most: examples, and multiply-adds
+SIGNS = 1 << 23  # of a token, in all examples: so many fit into a gigabyte for any learner
+SMALL_WORK = 1_000_000_000
+HANDED = ("sgd",)  # is handed the products of the tokens: a best case, for structured families alone
+# Searches make one start a fit, and ridges are told their penalty: both then reach further.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "direct": {"starts": 1},
+    "lbfgs": {"starts": 1, "iterations": 1000},
+    "adam": {"iterations": 1000},
+    "low-degree": {"alpha": 1e-3},
+    "random-features": {"alpha": 1e-3, "n_heads": 150},
+    "linear-attention": {"alpha": 1e-6},
+}
+# Settings of the student that were the best of a menu on other layers of as many hidden bits.
+TUNED = {2: {"rate": 0.03, "l1": 0.12}, 3: {"rate": 0.03, "batch": 512, "l1": 0.03}, 5: {"rate": 0.01, "l1": 0.01}}
+PASSES = 64  # over a pool, of the student that sees examples again
+ATTACKED = 40_000  # examples of an attack
+WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}  # what each counts by itself
+TOLERANCE, ORACLE = 0.1, "window"
+SETS = 1 << 14  # of classes on which games are played
+
+
+def tasks(quick: bool) -> list[Task]:
+    """Every built-in solver on every instance; Adam only where torch is installed; games once per cell."""
+    known = [name for name in registry.names("learner", builtin=True) if name != "adam" or find_spec("torch")]
+    found = [task for name in known for task in user_learner_tasks(quick, name)]
+    for each in _instances(quick):
+        bits = _bits(each)
+        found += [_student(each, bits, passes, quick) for passes in (None, PASSES)] if bits in TUNED else []
+        if each.family != "nondegenerate":
+            found += [_attack(each, name) for name in registry.names("attack", builtin=True)]
+        if bits and each.name.endswith("-0") and comb(int(each.params["dim"]) - 1, bits) <= SETS:
+            found += [_game(each, name, bits) for name in parity.STRATEGIES]
+    return found
+
+
+def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
+    """One learner, registered or ``package.module:Class``, on every instance."""
+    solver = {"kind": "learner", "learner": learner, "params": OPTIONS.get(learner, {})}
+    return [_task(each, solver, _budget(each, quick)) for each in _instances(quick)
+            if each.family != "nondegenerate" or learner not in HANDED]  # fmt: skip
+
+
+def _bits(each: suite.Entry) -> int:
+    """The hidden bits of a parity, 0 of another layer."""
+    family = families.build(each.family, each.params)
+    return family.size if isinstance(family, Parity) else 0
+
+
+def _instances(quick: bool) -> list[suite.Entry]:
+    return [each for each in suite.tier("easy" if quick else None) if not quick or each.name.endswith("-0")]
+
+
+def _budget(each: suite.Entry, quick: bool) -> dict[str, Any]:
+    most = min(EXAMPLES, 1 << int(log2(SIGNS / each.params["dim"])))
+    return {"samples": most // 4, "work": SMALL_WORK} if quick else {"samples": most, "work": WORK}
+
+
+def _task(each: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, Any]) -> Task:
+    """A task on a named instance; the digest is a part of its identity."""
+    named = {"instance": each.name, "tier": each.tier, "digest": f"sha256:{each.digest[:16]}"}
+    kept = {name: value for name, value in solver.items() if value not in ({}, None)}
+    return Task(each.family, {**each.params, **named}, kept, budget, int(each.name.rpartition("-")[2]))
+
+
+def _student(each: suite.Entry, bits: int, passes: int | None, quick: bool) -> Task:
+    solver = {"kind": "learner", "learner": "student", "params": TUNED[bits], "setting": "tuned", "passes": passes}
+    return _task(each, solver, _budget(each, quick))
+
+
+def _attack(each: suite.Entry, name: str) -> Task:
+    return _task(each, {"kind": "attack", "attack": name}, {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)})
+
+
+def _game(each: suite.Entry, name: str, bits: int) -> Task:
+    solver = {"kind": "game", "strategy": name, "oracle": ORACLE, "tolerance": TOLERANCE}
+    return _task(each, solver, {"queries": 4 * comb(int(each.params["dim"]) - 1, bits) + 64})
+
+
+# Seconds of a run that spends its budget; what has no entry is taken for the last.
+FAILING = {"direct": 2.5, "lbfgs": 2.5, "adam": 5.0, "low-degree": 0.7, "provable": 0.5, "sgd": 1.2, "": 1.5}
+
+
+def seconds(task: Task) -> float:
+    """Predicted seconds of a trial."""
+    solver = task.solver
+    match solver["kind"]:
+        case "attack":
+            return 8.0 if task.params["tier"] == "frontier" else 1.0
+        case "game":
+            return 2.0
+    whole = FAILING.get(solver["learner"], FAILING[""]) * float(task.budget["work"]) / WORK
+    return 0.1 + whole * {"easy": 0.2, "frontier": 1.0, "open": 0.7}[task.params["tier"]]
+
+
+STUDY = Study(
+    "stress", QUESTION, tasks, seconds, trial, guard=300.0, user_learner_tasks=user_learner_tasks, role="measured",
+    content="learner.studies.stress.content:content", template=Path(__file__).with_name("page.md"),
+    formerly={
+        "who-wins": "which strategy, learner or attack solves which family",
+        "ladder": "what every rung is predicted to cost, and who solves it",
+        "contest": "who solves what",
+    },
+)  # fmt: skip

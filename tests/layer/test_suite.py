@@ -1,0 +1,99 @@
+"""The suite: names that never change what they mean, digests that only an exact copy has, and its commands."""
+
+import hashlib
+import json
+import re
+from dataclasses import replace
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from hardness import cli, suite
+from hardness.instance import Instance
+
+# Of the digests of 0.2: within a minor version a name never changes its instance.
+FROZEN = "0.2", "9cb2eacc2622e109cadef5b1cfc11c544b311d019150016fc693c157cea32f3b"
+
+
+def test_a_name_never_changes_its_instance_within_a_minor_version() -> None:
+    from importlib.metadata import version
+
+    digests = {name: each.digest for name, each in suite.entries().items()}
+    whole = hashlib.sha256(json.dumps(digests, sort_keys=True).encode()).hexdigest()
+    now = ".".join(version("attention-hardness").split(".")[:2])
+    assert (now, whole) == FROZEN, "a new minor version may change the suite: then freeze its digests here"
+
+
+def test_the_suite_holds_both_gadgets_noise_rounding_and_nice_layers_in_every_tier() -> None:
+    found = list(suite.entries().values())
+    assert 55 <= len(found) <= 70
+    assert {each.tier for each in found} == set(suite.TIERS)
+    assert {each.params.get("gadget", "diag") for each in found if each.family == "parity"} == {"diag", "sharp"}
+    assert {each.family for each in found} == {"parity", "rounding", "nondegenerate"}
+    assert any(each.params.get("flip") for each in found)
+    assert all(each.predicted["log2_time"] >= 56 for each in found if each.tier == "open")
+    assert len({each.digest for each in found}) == len(found)
+
+
+@pytest.mark.parametrize("name", ["parity-s3-d16-f125-0", "sharp-s3-d16-0", "rounding-q97-p2-n24-0", "nice-m2-d8-0"])
+def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: str) -> None:
+    made = suite.instance(name)
+    assert suite.digest(made) == suite.entry(name).digest
+    others = [replace(made, seed=made.seed + 1), suite.instance(name[:-1] + "1")]
+    for key, array in made.secret.items():
+        changed = array.copy()
+        changed.flat[-1] += 1e-15 if array.dtype.kind == "f" else -1
+        if array.dtype.kind == "f":
+            changed.flat[-1] = np.nextafter(array.flat[-1], np.inf)
+        others.append(replace(made, secret={**made.secret, key: changed}))
+    assert suite.entry(name).digest not in {suite.digest(other) for other in others}
+
+
+def test_nice_layers_are_those_of_the_arrays_and_not_of_a_generator(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another numpy may draw other normal numbers: the shipped arrays still make the pinned instance."""
+    real = Instance.generate
+
+    def other(family: object, seed: int) -> Instance:
+        made = real(family, seed)  # type: ignore[arg-type]
+        off = {key: array + 0.25 for key, array in made.secret.items()}
+        return replace(made, secret=off, teacher=made.family.realize(off))
+
+    monkeypatch.setattr(Instance, "generate", staticmethod(other))
+    assert suite.digest(suite.instance("nice-m3-d16-2")) == suite.entry("nice-m3-d16-2").digest
+
+
+def run(command: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> str:
+    assert cli.run(command.split()) == code
+    said = capsys.readouterr()
+    return said.out if code < 2 else said.err
+
+
+def test_the_commands_say_what_the_contract_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    listed = json.loads(run("suite list --tier open --json", capsys))["instances"]
+    assert set(listed[0]) == {"name", "tier", "family", "params", "log2_concepts", "predicted", "digest"}
+    assert {each["tier"] for each in listed} == {"open"}
+    assert set(listed[0]["predicted"]) == {"attack", "log2_time"}
+    shown = json.loads(run("suite show sharp-s3-d8-4 --json", capsys))
+    assert re.fullmatch("[0-9a-f]{64}", shown["digest"])
+    assert "sharp" in run("suite show sharp-s3-d8-4", capsys)
+    run(f"suite make sharp-s3-d8-4 --out {tmp_path}/f", capsys)
+    assert suite.digest(Instance.load(tmp_path / "f")) == shown["digest"]
+    assert json.loads(run(f"verify {tmp_path}/f --json", capsys))["ok"]
+    assert "--force" in run(f"suite make sharp-s3-d8-4 --out {tmp_path}/f", capsys, 2)
+    assert "did you mean 'sharp-s3-d8-4'" in run("suite show sharp-s3-d8-44", capsys, 2)
+    assert "unknown tier" in run("suite list --tier hard", capsys, 2)
+    assert "list" in run("suite", capsys)
+
+
+def test_check_says_which_instance_differs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = {name: each for name, each in suite.entries().items() if name in ("nice-m2-d8-0", "parity-s2-d8-0")}
+    monkeypatch.setattr(suite, "entries", lambda: kept)
+    assert run("suite check", capsys) == "2 instances are those that were pinned\n"
+    kept["parity-s2-d8-0"] = replace(kept["parity-s2-d8-0"], digest="0" * 64)
+    assert "FAIL parity-s2-d8-0" in run("suite check", capsys, 1)
+
+
+@pytest.mark.slow  # makes 65 instances: 3 s of CPU
+def test_every_instance_is_the_one_that_was_pinned() -> None:
+    assert all(each.ok for each in suite.check())
