@@ -15,7 +15,7 @@ from learner.studies.stress.trial import trial
 
 QUESTION = "Which learners, attacks and strategies solve which named layers, and at what price?"
 
-EXAMPLES, WORK = 1 << 19, 10_000_000_000  # what every learner may spend at most: examples, and multiply-adds
+EXAMPLES, WORK = 1 << 18, 6_000_000_000  # what every learner may spend at most: examples, and multiply-adds
 SIGNS = 1 << 23  # of a token, in all examples: so many fit into a gigabyte for any learner
 SMALL_WORK = 1_000_000_000
 HANDED = ("sgd",)  # is handed the products of the tokens: a best case, for structured families alone
