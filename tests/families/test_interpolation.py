@@ -1,12 +1,8 @@
 """The family `interpolation`: its ends, its path on every input, and its way through the command line."""
 
-import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 
-from hardness.cli import run
 from hardness.examples import unpack
 from hardness.families.interpolation import Interpolation
 from hardness.families.parity import Parity
@@ -56,35 +52,3 @@ def test_the_nice_end_is_the_random_layer() -> None:
 def test_all_of_the_path_shares_its_ends() -> None:
     near, far = (Instance.generate(Interpolation(7, 3, rho), 5) for rho in (0.2, 0.9))
     assert all(np.array_equal(near.secret[name], far.secret[name]) for name in near.secret)
-
-
-def test_the_command_line_from_generate_to_learn(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    def said(*arguments: str) -> dict[str, object]:
-        assert run([*arguments, "--json"]) == 0
-        payload = json.loads(capsys.readouterr().out)
-        assert isinstance(payload, dict)
-        return payload
-
-    file = str(tmp_path / "x.safetensors")
-    options = ["--dim", "6", "--heads", "2", "--rho", "0.9", "--seed", "0"]
-    made = said("generate", "interpolation", *options, "--out", file)
-    assert (made["family"], made["rho"], made["tokens"]) == ("interpolation", 0.9, 2)
-    assert said("verify", file)["ok"] is True
-    shown = said("inspect", file)
-    assert "None proved" in str(shown["hypothesis"])
-    assert shown["conditions"]
-    assert not {"secret", "seed", "command"} & set(shown)
-    said("sample", file, "--count", "50", "--seed", "1", "--out", str(tmp_path / "e.npz"))
-    public = json.loads(str(np.load(tmp_path / "e.npz")["public"]))
-    assert (public["rho"], public["sampling_seed"]) == (0.9, 1)
-    learnt = said("learn", "direct", file, "--count", "400", "--seed", "0")
-    assert learnt["status"] == "solved"
-    assert learnt["sign_accuracy"] is None  # judged like a random layer
-    assert float(str(learnt["relative_error"])) <= 1e-6
-
-
-def test_a_point_that_is_not_on_the_path_is_one_line(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    options = ["--dim", "6", "--heads", "2", "--rho", "0", "--out", str(tmp_path / "x")]
-    assert run(["generate", "interpolation", *options]) == 2
-    assert capsys.readouterr().err == "error: rho must be in (0, 1], got 0.0; rho = 0 is the family parity\n"
-    assert not list(tmp_path.iterdir())

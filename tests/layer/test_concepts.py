@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
-from hardness.families.parity import Parity
 
 
 @pytest.mark.parametrize(("n", "s"), [(1, 1), (5, 1), (6, 3), (9, 4), (7, 7)])
@@ -32,15 +30,6 @@ def test_last_sets_of_64_bits_do_not_overflow() -> None:
     last = concepts.masks(concepts.size - 3)
     assert [int(mask) for mask in last] == [concepts.unrank(concepts.size - i) for i in (3, 2, 1)]
     assert ParityConcepts(64, 64).masks().tolist() == [2**64 - 1]
-
-
-@pytest.mark.parametrize(
-    ("dim", "heads", "gadget"),
-    [(5, 5, "diag"), (5, 1, "diag"), (9, 3, "dot"), (5, 10, "dot"), (5, 2, "diagonal")],
-)
-def test_layers_that_hide_no_parity_are_refused(dim: int, heads: int, gadget: str) -> None:
-    with pytest.raises(InputError):
-        Parity(dim, heads, gadget)
 
 
 def test_correlations_by_brute_force() -> None:
