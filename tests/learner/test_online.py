@@ -98,13 +98,13 @@ def test_predictions_that_are_not_finite_are_wrong():
 
 def test_examples_stand_for_an_instance_and_a_tenth_is_held_out(tmp_path, capsys):
     instance = Instance.generate(Parity(6, 2), 0)
-    write(tmp_path / "e.npz", (3000, 2, 6), lambda: instance.chunks(3000, 1), instance.public(1))
+    write(tmp_path / "e.npz", (600, 2, 6), lambda: instance.chunks(600, 1), instance.public(1))
     found = asked(capsys, "learn", "direct", str(tmp_path / "e.npz"), "--seed", "2", "--set", "starts=8")
-    assert (found["status"], found["train_examples"], found["criterion"]) == ("solved", 2700, "sign_accuracy >= 0.99")
+    assert (found["status"], found["train_examples"], found["criterion"]) == ("solved", 540, "sign_accuracy >= 0.99")
     assert "model" not in found
     assert run(["learn", "direct", str(tmp_path / "e.npz"), "--set", "strats=8"]) == 2
     assert "did you mean 'starts'" in capsys.readouterr().err
-    assert run(["learn", "direct", str(tmp_path / "e.npz"), "--count", "2701"]) == 2
+    assert run(["learn", "direct", str(tmp_path / "e.npz"), "--count", "541"]) == 2
 
 
 FAMILIES = [
