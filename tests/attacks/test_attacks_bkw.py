@@ -259,28 +259,6 @@ def test_labels_without_a_secret_are_never_solved(heads):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("q", "p", "n", "seconds"), [(97, 2, 56, 60), (97, 2, 62, 120), (97, 8, 76, 120)])
-def test_the_reach_that_was_asked_for_from_streams(q, p, n, seconds):
-    instance = Instance.generate(Rounding(n + 1, q, p), seed=0)
-    begin = process_time()
-    outcome = bkw_stream(Stream(instance, 1))
-    assert process_time() - begin < seconds
-    assert outcome.status == "solved"
-    assert outcome.secret["w"] == instance.secret["w"].tolist()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("heads", [None, 12, 9, 7])
-def test_forty_dimensions_from_forty_thousand_examples(heads):
-    solved = 0
-    for seed in range(5):
-        instance = Instance.generate(Rounding(41, 97, 2, heads=heads), seed=seed)
-        data = instance.examples(40_000, seed + 1000)
-        solved += bkw(data.X, data.Y, instance.public(1)).secret == {"w": instance.secret["w"].tolist()}
-    assert solved >= (5 if heads is None else 4)
-
-
-@pytest.mark.slow
 @pytest.mark.parametrize(
     ("attack", "q", "p", "n"),
     [("bkw", 97, 2, 40), ("bkw", 97, 4, 40), ("lattice", 97, 2, 32), ("lattice", 97, 4, 56), ("lattice", 97, 8, 88)],

@@ -211,33 +211,3 @@ def test_budget_and_refusals():
     assert few.status == "refused"
     parity = lattice(*examples(support_secret(20, 3, np.random.default_rng(0)), 2, 2, count=400, seed=0))
     assert parity.status == "refused"
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("seed", range(3))
-@pytest.mark.parametrize(
-    ("q", "p", "n", "seconds"), [(97, 4, 32, 60), (97, 8, 40, 60), (257, 16, 72, 60), (97, 8, 64, 600)]
-)
-def test_the_frontier_that_was_asked_for(q, p, n, seconds, seed):
-    w = np.random.default_rng([seed, n, q]).integers(0, q, n)
-    outcome = lattice(*examples(w, q, p, count=100_000, seed=seed))
-    assert (outcome.status, outcome.secret) == ("solved", centred(w, q))
-    assert outcome.seconds < seconds
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("q", "p", "n", "gadget", "count"),
-    [
-        (97, 4, 56, "diag", 250_000),
-        (97, 8, 80, "diag", 250_000),
-        (17, 2, 28, "diag", 250_000),
-        (257, 16, 112, "diag", 250_000),
-        (97, 4, 40, "dot", 250_000),
-        (257, 4, 40, "dot", 250_000),
-    ],
-)
-def test_beyond_the_frontier(q, p, n, gadget, count):
-    w = np.random.default_rng([0, n, q]).integers(0, q, n)
-    outcome = lattice(*examples(w, q, p, count=count, seed=0, gadget=gadget))
-    assert (outcome.status, outcome.secret) == ("solved", centred(w, q))
