@@ -220,6 +220,14 @@ def test_the_least_price_is_below_every_price_and_near_its_law() -> None:
                 assert least <= price(exact_floor(sets, tau), tau) + 1e-9
 
 
+def test_at_sixty_three_bits_what_suffices_is_near_what_is_needed() -> None:
+    """Independent batches alone paid up to 20,000 times what is needed."""
+    gaps = [needs.gap(64, s) for s in needs.HEADS]
+    assert max(gaps) <= 6
+    assert gaps[-1] < 2.2
+    assert needs.independent_batches(64, 8, 10.0) > 2000 * needs.parity_floor(64, 8, 10.0)
+
+
 def test_fresh_examples_cost_eight_times_the_number_of_sets_at_every_tolerance() -> None:
     """max(q, 1/τ²) is what one sample for all queries costs; a simulation that draws fresh ones pays q/τ²."""
     for exponent in (2.06, 3.0, 6.0, 9.0, 12.0):

@@ -47,7 +47,12 @@ from hardness.studies.needs.tasks import (
 Line = dict[str, Any]
 Games = dict[tuple[int, int], list[tuple[float, int, str]]]  # of a class: exponent, queries, who; the cheapest of each
 NAMED = 32  # the number of heads that the text names, or the largest below it
-STRATEGIES = ("sign-batch", "spread", "adaptive")  # their order is their look; those of other packages come after them
+STRATEGIES = (
+    "sign-batch",
+    "spread",
+    "adaptive",
+    "dependent",
+)  # their order is their look; those of other packages come after them
 STEPS = 16  # of a factor of two in the tolerance, where a least price is sought
 FINE = tuple(2.0 + (i + 0.5) / STEPS for i in range(round((FINEST - 2) * STEPS)))
 # What q queries at τ cost in examples: fresh ones for each, one sample for all; and the larger of the two numbers.
@@ -89,6 +94,7 @@ def content(rows: Sequence[Row]) -> Content:
     numbers = {
         "d": d, "s": s, "sets": comb(d - 1, s), "sharp": sharp_heads(s), "fresh": fresh, "sample": sample,
         "larger": larger, "others": sorted({dim for dim, _ in parity} - {d}, reverse=True),
+        "gap": max(gap(FORMULA, s) for s in HEADS), "last": {"s": HEADS[-1], "gap": gap(FORMULA, HEADS[-1])},
         "games": len(ratios), "exact": ratios.count(1.0), "worst": max(ratios), "formula": FORMULA,
         "budget": {"m": m, "d": BUDGET_DIM, "bits": bits("sharp", m), "coarse": heads[f"{max(BUDGET_TOLERANCES):g}"],
                    "fine": heads[f"{min(BUDGET_TOLERANCES):g}"]},
@@ -133,6 +139,11 @@ def independent_batches(dim: int, size: int, exponent: float) -> int | None:
     rank = n if size % 2 else n - 1
     outside = majority_mean(rank - 1 + rank % 2) / (rank - 3)
     return batch_queries(comb(n, size), tau, rank) if tau > outside else None
+
+
+def gap(dim: int, size: int) -> float:
+    """The largest ratio, over the tolerances, of what is known to suffice without games to what is needed."""
+    return max(q / parity_floor(dim, size, e) for e, q in reached({}, dim, size))
 
 
 @cache

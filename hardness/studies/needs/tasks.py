@@ -23,6 +23,7 @@ EXPONENTS = (2.06, *(e / 2 for e in range(5, 17)), 9.0, 10.0, 11.0, 12.0)
 FINEST = 12.0
 SPREAD = {16: 4.0, 20: 4.0, 24: 0.3}  # up to how many concepts, times the squared tolerance, `spread` is played
 SLOW = 24  # the dimension at which it is played at whole exponents only
+DEPENDENT = 8.0  # there, from which exponent on sums of dependent sets are played beside batches of independent ones
 
 MODULUS, LEVELS = 5, 5  # of rounding
 AT = TOLERANCE  # at which n is chosen
@@ -64,15 +65,16 @@ def solver(strategy: str, exponent: float) -> dict[str, object]:
 
 
 def _parity(d: int, m: int, exponent: float) -> list[Task]:
-    """The cheapest strategy that is known for the cell, if its game is short enough."""
+    """The strategies that may be the cheapest known for the cell, if their games are short enough."""
     size = comb(d - 1, m)
     small = size * tolerance(exponent) ** 2 <= SPREAD[d]
     if small and d == SLOW and exponent != int(exponent):
         return []
+    names = (
+        ["spread"] if small else ["sign-batch", "dependent"] if d == SLOW and exponent >= DEPENDENT else ["sign-batch"]
+    )
     params = {"dim": d, "heads": m, "gadget": "diag"}
-    return [
-        Task("parity", params, solver("spread" if small else "sign-batch", exponent), {"queries": 2 * size + 64}, 0)
-    ]
+    return [Task("parity", params, solver(name, exponent), {"queries": 2 * size + 64}, 0) for name in names]
 
 
 def budget(quick: bool) -> list[Task]:
@@ -121,7 +123,8 @@ def seconds(task: Task) -> float:
     if task.family == "rounding":
         return 3.0 * 4.0 ** (n - 6)
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
-    return queries * 2.5e-7 * 2**n if task.solver["strategy"] == "spread" else 0.4
+    each = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"], 0.0)
+    return float(queries * each * 2**n) if each else 0.4
 
 
 STUDY = Study(
