@@ -1,9 +1,10 @@
 """Pages of studies: how one is made.
 
-A study is a folder of three files. `tasks.py` holds the grid, the trial and ``STUDY = Study(name, question, tasks,
-seconds, trial, content="package.content:content", template=Path(__file__).with_name("page.md"))``. `content.py` holds
-one pure function from rows to a `Content`: numbers that the text names, figures (`Curves`, `Bracket`, `HeatMap`) and
-tables, all plain data. `page.md` is the text. Studies hold no drawing code, and no sentences in Python.
+A study is a folder of four files. `__init__.py` holds ``STUDY = Study(name, question, tasks, seconds, trial,
+content="package.content:content", template=Path(__file__).with_name("page.md"))``, `tasks.py` the grid and the trial.
+`content.py` holds one pure function from rows to a `Content`: numbers that the text names, figures (`Curves`,
+`Bracket`, `HeatMap`) and tables, all plain data. `page.md` is the text. Studies hold no drawing code, and no sentences
+in Python.
 
 A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
 ``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names; the caption is the

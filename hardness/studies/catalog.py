@@ -20,8 +20,8 @@ from hardness.report.report import add_to_index
 STUDIES: dict[str, Study | str] = {
     "exponential-in-m": "hardness.studies.exponential_in_m.study:STUDY",
     "wall": "hardness.studies.wall.study:STUDY",
-    "needs": "hardness.studies.needs.tasks:STUDY",
-    "games": "hardness.studies.games.tasks:STUDY",
+    "needs": "hardness.studies.needs:STUDY",
+    "games": "hardness.studies.games:STUDY",
     "lattices": "hardness.studies.lattices.study:STUDY",
 }
 UNLISTED = {

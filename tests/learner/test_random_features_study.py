@@ -9,8 +9,8 @@ from hardness.engine.run import run
 from hardness.engine.store import Store
 from hardness.studies import catalog
 from learner.random_features import RandomFeatureAttention
-from learner.studies.random_features import content
-from learner.studies.random_features.tasks import BIASED, HEADS, RIVAL, STUDY, sphere, target
+from learner.studies.random_features import STUDY, content
+from learner.studies.random_features.tasks import BIASED, HEADS, RIVAL, sphere, target
 
 
 @pytest.mark.slow

@@ -82,7 +82,7 @@ def test_the_text_of_a_page_is_whole() -> None:
     found = games.content(ended(few("games"), grid.trial))
     assert not found.missing
     drawings = dict.fromkeys(figure.name for figure in found.figures)
-    headline, _, sections = page._text(grid.STUDY, found, drawings)
+    headline, _, sections = page._text(catalog.get("games"), found, drawings)
     assert 20 < page.words(headline) <= 100  # badges are counted here
     assert [name for name, _ in sections][:2] == ["What was done", "Small classes, exactly"]
 

@@ -2,11 +2,9 @@
 
 from itertools import product
 from math import comb
-from pathlib import Path
 from typing import Any
 
 from hardness.engine.outcome import Outcome
-from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.exact import exact_floor
@@ -160,14 +158,3 @@ def seconds(task: Task) -> float:
         case _, "bent":
             return 0.1 * 4.0 ** (s - 2)
     return 0.8
-
-
-STUDY = Study(
-    "games", QUESTION, tasks, seconds, trial, guard=3600.0, role="proved",
-    content="hardness.studies.games.content:content", template=Path(__file__).with_name("page.md"),
-    formerly={
-        "exact-games": "what is known exactly of games on parities",
-        "query-frontier": "every strategy at every tolerance",
-        "rounding-games": "games on rounded inner products",
-    },
-)  # fmt: skip

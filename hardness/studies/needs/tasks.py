@@ -2,11 +2,9 @@
 
 from itertools import product
 from math import comb, log2
-from pathlib import Path
 from statistics import NormalDist
 
 from hardness.engine.outcome import Outcome
-from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.families.concepts import RoundingConcepts
 from hardness.sq.bounds import head_budget
@@ -125,10 +123,3 @@ def seconds(task: Task) -> float:
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
     each = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"], 0.0)
     return float(queries * each * 2**n) if each else 0.4
-
-
-STUDY = Study(
-    "needs", QUESTION, tasks, seconds, trial, guard=600.0, role="proved",
-    content="hardness.studies.needs.content:content", template=Path(__file__).with_name("page.md"),
-    formerly={"head-budget": "how much hardness m heads buy"},
-)  # fmt: skip

@@ -5,14 +5,12 @@ dimension sixteen.
 """
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.engine.outcome import Outcome
-from hardness.engine.study import Study
 from hardness.engine.task import Task
 
 if TYPE_CHECKING:
@@ -98,16 +96,3 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     wrong = learner.fit(X[:n], Y[:n]).predict(X[MOST:]) - Y[MOST:]
     error = np.mean(wrong**2, axis=0) / Y[MOST:].var(axis=0)
     return Outcome("solved", n, {"error": dict(zip(TARGETS, error.tolist(), strict=True))})
-
-
-STUDY = Study(
-    "random-features",
-    QUESTION,
-    tasks,
-    seconds,
-    trial,
-    guard=300.0,
-    role="appendix",
-    content="learner.studies.random_features.content:content",
-    template=Path(__file__).with_name("page.md"),
-)
