@@ -16,10 +16,8 @@ SOURCES = sorted([*ROOT.glob("hardness/**/*.py"), *ROOT.glob("learner/**/*.py")]
 
 
 TO_BE_CONVERTED = {  # studies whose pages still draw for themselves
-    "hardness.studies.contest",
     "hardness.studies.exponential_in_m",
     "hardness.studies.lattices",
-    "hardness.studies.stress",
     "hardness.studies.wall",
     "learner.studies",
     "learner.studies.switches",

@@ -3,15 +3,12 @@
 from collections.abc import Mapping
 from importlib.util import find_spec
 from math import comb, log2
-from pathlib import Path
 from typing import Any
 
 from hardness import families, registry, suite
-from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.families.parity import Parity
 from hardness.sq.strategies import parity
-from learner.studies.stress.trial import trial
 
 QUESTION = "Which learners, attacks and strategies solve which named layers, and at what price?"
 
@@ -108,14 +105,3 @@ def seconds(task: Task) -> float:
             return 2.0
     whole = FAILING.get(solver["learner"], FAILING[""]) * float(task.budget["work"]) / WORK
     return 0.1 + whole * {"easy": 0.2, "frontier": 1.0, "open": 0.7}[task.params["tier"]]
-
-
-STUDY = Study(
-    "stress", QUESTION, tasks, seconds, trial, guard=300.0, user_learner_tasks=user_learner_tasks, role="measured",
-    content="learner.studies.stress.content:content", template=Path(__file__).with_name("page.md"),
-    formerly={
-        "who-wins": "which strategy, learner or attack solves which family",
-        "ladder": "what every rung is predicted to cost, and who solves it",
-        "contest": "who solves what",
-    },
-)  # fmt: skip
