@@ -20,7 +20,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import families
-from hardness.attacks.estimates.prices import cheapest, estimates
 from hardness.errors import unknown
 from hardness.gadgets.coefficients import Gadget, informative
 from hardness.instance import Check, Instance
@@ -200,6 +199,8 @@ def check() -> list[Check]:
 
 def _predicted(family: families.Family) -> dict[str, Any]:
     """The cheapest attack by its estimate; nothing is known of random layers."""
+    from hardness.attacks.estimates.prices import cheapest, estimates
+
     if family.name not in ("parity", "rounding"):
         return {"attack": None, "log2_time": None}
     best = cheapest(estimates({**asdict(family), "family": family.name}))  # type: ignore[call-overload]

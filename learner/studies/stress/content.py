@@ -74,13 +74,17 @@ def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
 
 
 def power(value: float) -> str:
-    """A round number as digits times a power of ten.
+    """Two digits times a power of ten.
 
-    >>> power(6_000_000_000)
-    '6·10⁹'
+    >>> power(6_000_000_000), power(1.26e5)
+    ('6·10⁹', '1.3·10⁵')
     """
-    digits, _, exponent = f"{value:.0e}".partition("e")
-    return f"{digits}·10{str(int(exponent)).translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}"
+    digits, _, exponent = f"{value:.1e}".partition("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digits.removesuffix('.0')}·10{raised}"
+
+
+FORMS = {"multiply-adds": power}  # of the others of `CURRENCIES`, all digits are shown
 
 
 def solver_of(task: Task) -> str:
@@ -204,7 +208,8 @@ def _ranks(rows: Sequence[Row]) -> Table:
         lines += sorted(within, key=lambda line: (-line["solved"], line["rank by examples"] or len(within)))
     columns = [
         Column("tier"), Column("solver", "learner"), Column("runs"), *(Column(word) for word in ENDINGS),
-        *(column for name in CURRENCIES for column in (Column(f"rank by {name}"), Column(name, "", "measured", short))),
+        *(column for name in CURRENCIES
+          for column in (Column(f"rank by {name}"), Column(name, "", "measured", FORMS.get(name, "thousands")))),
     ]  # fmt: skip
     return Table("Learners by tier: how their runs ended, their rank in each currency, and the geometric mean of what "
                  "the solved runs paid.", lines, columns)  # fmt: skip
@@ -228,7 +233,7 @@ def _solvers(caption: str, rows: Sequence[Row]) -> Table:
     lines.sort(key=lambda line: (order.get(line["tier"], 9), -line["solved"], line["examples"] or 0))
     price = "queries" if rows and rows[0].task.solver["kind"] == "game" else "examples"
     columns = [Column("tier"), Column("solver"), Column("runs"), *(Column(word) for word in ENDINGS),
-               Column("examples", price, "measured", short)]  # fmt: skip
+               Column("examples", price, "measured", "thousands")]  # fmt: skip
     return Table(caption, lines, columns)
 
 
@@ -247,8 +252,8 @@ def _cells(rows: Sequence[Row]) -> Table:
         })  # fmt: skip
     columns = [
         Column("instances"), Column("learner"), Column("runs"), *(Column(word) for word in ENDINGS),
-        Column("examples", "", "measured"), Column("limit met"), Column("multiply-adds", "", "measured"),
-        Column("null model", "", "identity", "short"), Column("examples / null"), Column("seconds", "", "measured"),
+        Column("examples", "", "measured"), Column("limit met"), Column("multiply-adds", "", "measured", power),
+        Column("null model", "", "identity", power), Column("examples / null"), Column("seconds", "", "measured"),
     ]  # fmt: skip
     return Table("Every learner on every kind of instance: medians over its runs where most were solved, a lower bound "
                  "where most gave up.", lines, columns)  # fmt: skip

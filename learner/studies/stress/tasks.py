@@ -8,7 +8,6 @@ from typing import Any
 from hardness import families, registry, suite
 from hardness.engine.task import Task
 from hardness.families.parity import Parity
-from hardness.sq.strategies import parity
 
 QUESTION = "Which learners, attacks and strategies solve which named layers, and at what price?"
 
@@ -31,6 +30,8 @@ PASSES = 64  # over a pool, of the student that sees examples again
 ATTACKED = 40_000  # examples of an attack
 WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}  # what each counts by itself
 TOLERANCE, ORACLE = 0.1, "window"
+STRATEGIES = ("characters", "random", "low-degree", "sign-batch", "bent", "adaptive", "flat", "spread", "dependent",
+              "gradient", "mlp-gradient", "attention-gradient")  # fmt: skip
 SETS = 1 << 14  # of classes on which games are played
 
 
@@ -44,7 +45,7 @@ def tasks(quick: bool) -> list[Task]:
         if each.family != "nondegenerate":
             found += [_attack(each, name) for name in registry.names("attack", builtin=True)]
         if bits and each.name.endswith("-0") and comb(int(each.params["dim"]) - 1, bits) <= SETS:
-            found += [_game(each, name, bits) for name in parity.STRATEGIES]
+            found += [_game(each, name, bits) for name in STRATEGIES]
     return found
 
 
@@ -92,16 +93,11 @@ def _game(each: suite.Entry, name: str, bits: int) -> Task:
 
 
 # Seconds of a run that spends its budget; what has no entry is taken for the last.
-FAILING = {"direct": 2.5, "lbfgs": 2.5, "adam": 5.0, "low-degree": 0.7, "provable": 0.5, "sgd": 1.2, "": 1.5}
+FAILING = {"adam": 3.0, "direct": 2.0, "provable": 2.0, "linear-attention": 1.4, "sgd": 0.3, "": 0.6}
 
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
-    solver = task.solver
-    match solver["kind"]:
-        case "attack":
-            return 8.0 if task.params["tier"] == "frontier" else 1.0
-        case "game":
-            return 2.0
-    whole = FAILING.get(solver["learner"], FAILING[""]) * float(task.budget["work"]) / WORK
-    return 0.1 + whole * {"easy": 0.2, "frontier": 1.0, "open": 0.7}[task.params["tier"]]
+    if task.solver["kind"] != "learner":
+        return 0.5
+    return 0.1 + FAILING.get(task.solver["learner"], FAILING[""]) * float(task.budget["work"]) / WORK
