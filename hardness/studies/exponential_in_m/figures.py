@@ -37,11 +37,12 @@ def proved(needs: Sequence[Need]) -> Drawing:
     drawing.caption = (
         "Queries that every statistical-query learner needs to be sure of the hidden parity or secret, by theorem, "
         "against the number of heads m. Along d = 4m the need is exponential in m; at fixed d it grows only while m "
-        "is below about half of d; rounding is drawn at the largest dimension whose labels m heads hold."
+        "is below about half of d, a quarter with 2m − 1 bits; rounding is drawn at the largest dimension whose labels "
+        "m heads hold."
     )
     with style(drawing.name):
         axes = drawing.figure.subplots()
-        looks = zip((RAMP[6], INK, RAMP[2]), LINES, strict=False)
+        looks = zip((RAMP[6], INK, RAMP[4], MUTED, RAMP[2]), LINES, strict=False)
         for (line, own), (color, dash) in zip(groupby(needs, key=lambda need: need.line), looks, strict=False):
             points = list(own)
             axes.plot(

@@ -2,10 +2,12 @@
 
 from collections.abc import Iterable
 from dataclasses import dataclass
+from functools import partial
 from math import comb, log2
 from typing import Any
 
 from hardness.engine.store import Row
+from hardness.gadgets.levels import bits
 from hardness.sq.bounds.head_budget import rounding
 from hardness.sq.exact import strict_floor
 from hardness.sq.strategies.sign_batch import batch_queries
@@ -27,9 +29,16 @@ class Need:
 
 
 def needs() -> list[Need]:
-    """The bound of lemma L along the ray d = 4m and at d = 64, and that of theory 2.6 for rounding by m heads."""
-    found = [Need("parity, d = 4m", m, 4 * m, _parity(4 * m, m)) for m in HEADS]
-    found += [Need(f"parity, d = {FIXED}", m, FIXED, _parity(FIXED, m)) for m in HEADS if m < FIXED]
+    """The bound of lemma L along the ray d = 4m and at d = 64, and that of theory 2.6 for rounding by m heads.
+
+    m heads of the gadget diag hide m bits, of sharp or wide 2m - 1 (theory 1.5).
+    """
+    found = []
+    for own, size in (("m bits", lambda m: m), ("2m − 1 bits", partial(bits, "wide"))):
+        found += [Need(f"parity of {own}, d = 4m", m, 4 * m, _parity(4 * m, size(m))) for m in HEADS]
+        found += [
+            Need(f"parity of {own}, d = {FIXED}", m, FIXED, _parity(FIXED, size(m))) for m in HEADS if size(m) < FIXED
+        ]
     for m in HEADS:
         bought = rounding(m, TOLERANCE, MODULUS, LEVELS)
         if bought.log2_queries > 0:
@@ -38,8 +47,8 @@ def needs() -> list[Need]:
     return found
 
 
-def _parity(dim: int, heads: int) -> float:
-    return log2(max(1, strict_floor(comb(dim - 1, heads), TOLERANCE)))
+def _parity(dim: int, size: int) -> float:
+    return log2(max(1, strict_floor(comb(dim - 1, size), TOLERANCE)))
 
 
 def checks(rows: Iterable[Row]) -> list[dict[str, Any]]:
