@@ -23,7 +23,7 @@ ASKED = 3  # runs of each
 FLIPS = (0.0, 0.05, 0.1, 0.15, 0.2, 0.25)
 NOISY_BITS, NOISY_SIZE, NOISY_TOLERANCE = 20, 4, 0.05
 TRIED = {"sq": 2, "low degree": 5, "elimination": 20, "lattice": 2}  # models of computation, and runs of each
-PATIENCE = 200_000  # tries of elimination
+MOST_TRIES = 200_000  # of elimination
 
 
 def tasks(quick: bool) -> list[Task]:

@@ -13,21 +13,15 @@ from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
 from hardness.sq.bounds.correlations import krawtchouk
 from hardness.studies.trials import online
-from learner.studies.curves import rounded, timed
-from learner.studies.switches.tasks import NOISY_BITS, PATIENCE
+from learner.studies.recorded import rounded
+from learner.studies.switches.tasks import MOST_TRIES
 
 SHOWN = 20_000  # examples an attack is handed
 DRAWS = 4000  # data sets, planted and null, of which a low-degree statistic's shift is estimated
 
 
-@timed
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """A trial, by the kind of its solver. Deterministic in the task and the root seed, but for its time.
-
-    >>> from learner.studies.switches.tasks import tasks
-    >>> trial(next(t for t in tasks(True) if t.solver["kind"] == "membership"), 0, 60.0).cost
-    63
-    """
+    """A trial, by the kind of its solver."""
     match task.solver["kind"]:
         case "chain" | "biased":
             return _game(task, root)
@@ -111,21 +105,10 @@ def _attack(task: Task, root: int) -> Outcome:
     stream = task.seed(root, "examples")
     data = instance.examples(SHOWN, stream)
     found = registry.get("attack", name)(
-        data.X, data.Y, instance.public(stream), budget=PATIENCE, seed=task.seed(root, "solver") % 2**32
+        data.X, data.Y, instance.public(stream), budget=MOST_TRIES, seed=task.seed(root, "solver") % 2**32
     )
     status = found.status
     if found.secret is not None and found.secret["support"] != instance.secret["support"].tolist():
         status = "wrong"
     detail = {name: found.detail[name] for name in ("reason", "equations") if name in found.detail}
     return Outcome(status, found.detail.get("tries"), plain(detail))
-
-
-def elimination_tries(eta: float, n: int = NOISY_BITS) -> float:
-    """Tries that pooled elimination is predicted to take: geometric with p = .5776 (1-η)^n; one without noise.
-
-    >>> elimination_tries(0.0), round(elimination_tries(0.25))
-    (1.0, 546)
-    """
-    from hardness.attacks.gaussian import FULL_RANK
-
-    return 1 / (FULL_RANK * (1 - eta) ** n) if eta else 1.0

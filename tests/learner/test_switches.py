@@ -1,0 +1,86 @@
+"""The study `switches`: its tables from rows, exponents, censoring, and the page."""
+
+from pathlib import Path
+
+import pytest
+
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.report.report import PAGE, words
+from hardness.studies import catalog
+from learner.studies.switches import STUDY, content
+from learner.studies.switches.tasks import BLOCKS, SIZE, tasks
+
+
+def made_up(task):
+    """An outcome of every task with known laws: students pay 100 d^g, blocks of all coordinates are censored."""
+    kind, d = task.solver["kind"], task.params["dim"]
+    if kind == "learner":
+        g = task.params.get("block", 3)
+        if g == SIZE:
+            return Outcome("budget", task.budget["samples"], {"accuracy": 0.5})
+        return Outcome("solved", 100.0 * d**g * (1 + 0.01 * task.repetition))
+    if kind == "membership":
+        return Outcome("solved", d - 1.0, {"predicted": d - 1, "floor": 7.0})
+    if kind == "lattice":
+        return Outcome("refused", None, {"reason": "nothing to decode"})
+    return Outcome("solved", 50.0 + task.repetition, {"needed": 1.0, "suffice": 60})
+
+
+@pytest.fixture(scope="module")
+def rows() -> list[Row]:
+    return [Row(task, made_up(task)) for task in tasks(False)]
+
+
+def test_tables_say_what_the_rows_say(rows: list[Row]) -> None:
+    tables = content.content(rows).tables
+    chains = {line["g"]: line for line in tables["chains"].rows}
+    assert [chains[g]["student"].split()[0] for g in BLOCKS[:3]] == ["1", "2", "3"]
+    assert chains[SIZE]["student"] is None
+    assert chains[SIZE]["d = 12"].startswith("censored: 0 of 2")
+    assert len(tables["biases"].rows) == 10
+    assert {line["lattice"] for line in tables["noise"].rows} == {"refused"}
+    assert all(line["solved"] == "3/3" for line in tables["membership"].rows)
+
+
+def test_censored_cells_have_no_part_in_an_exponent_and_are_drawn_as_censored(rows: list[Row]) -> None:
+    cells = content.at(content.cells(rows, "learner", "block", "dim"), SIZE)
+    assert content.exponent(cells) is None
+    assert {point.censored for point in content._students(cells)} == {"above"}
+
+
+def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> None:
+    with Store(tmp_path / "rows.db", {"study": "switches", "seed": 0, "quick": False}) as store:
+        store.plan([row.task for row in rows])
+        for row in rows:
+            store.add(row.task, row.outcome, {})
+        headline = catalog.page(store, tmp_path)
+    assert "90 of 90 games lie within bounds" in headline
+    assert "Untaught, 0 of 6 attention students end within 1,000,000 examples" in headline
+    assert "censored: 0 of 2 by 1,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))
+    assert {path.stem for path in tmp_path.glob("*.svg")} == {"phases", "blocks", "biases", "noise"}
+
+
+def test_bounds_in_bits_are_rounded_to_their_sides() -> None:
+    """In the corner without switches between 2^17.73 and 2^26.02 queries."""
+    (phases,) = (figure for figure in content.content([]).figures if figure.name == "phases")
+    corner = next(f for f in phases.panels[""] if f.row == f"g = {SIZE} (off)" and f.column == "0")
+    assert corner.text == "6\n17–27"
+
+
+@pytest.mark.parametrize("kind", ["chain", "biased", "membership", "sq", "low degree", "elimination", "lattice"])
+def test_every_kind_of_trial_ends(kind):
+    task = next(t for t in tasks(True) if t.solver["kind"] == kind)
+    outcome = STUDY.trial(task, 0, 60.0)
+    assert outcome.status == ("refused" if kind == "lattice" else "solved")
+    if kind in ("chain", "biased"):
+        assert outcome.detail["needed"] <= outcome.cost <= outcome.detail["suffice"]
+
+
+def test_low_degree_stands_where_it_is_predicted():
+    """Fixed seed: 4000 data sets each, so the shift is known to about 2 %; five of these."""
+    task = next(t for t in tasks(False) if t.solver["kind"] == "low degree")
+    outcome = STUDY.trial(task, 0, 60.0)
+    assert abs(outcome.detail["shift"] - 1) < 0.12
+    assert abs(outcome.detail["shift at degree s"]) < 0.12
+    assert content.elimination_tries(0.0) == 1
