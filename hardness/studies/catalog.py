@@ -22,7 +22,7 @@ STUDIES: dict[str, Study | str] = {
     "wall": "hardness.studies.wall.study:STUDY",
     "needs": "hardness.studies.needs:STUDY",
     "games": "hardness.studies.games:STUDY",
-    "lattices": "hardness.studies.lattices.study:STUDY",
+    "lattices": "hardness.studies.lattices:STUDY",
 }
 UNLISTED = {
     "sweep": "hardness.studies.sweep.study:STUDY"

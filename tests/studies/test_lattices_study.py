@@ -3,9 +3,10 @@
 import pytest
 
 from hardness.engine.outcome import Outcome, run_trial
-from hardness.engine.store import Store
+from hardness.engine.store import Row, Store
+from hardness.studies import catalog
+from hardness.studies.lattices import content
 from hardness.studies.lattices import tasks as lattices
-from hardness.studies.lattices.page import write
 
 
 def test_the_grid_has_distinct_tasks_and_the_quick_one_is_part_of_it():
@@ -28,21 +29,44 @@ def test_a_trial_is_judged_by_the_secret(attack, samples, heads):
     assert (outcome.detail["error_mass"] > 0) == (heads is not None)
 
 
-@pytest.mark.slow  # 4 s of CPU
-def test_the_page_names_what_was_not_foreseen(tmp_path):
-    def ended(task):
-        if task.solver["attack"] == "bkw":
-            return Outcome("solved", 20_000, {"predicted_seconds": 4.0, "steps": 3, "error_mass": 0.0}, seconds=64.0)
-        return Outcome("refused", None, {"forecast_seconds": 2000.0, "error_mass": 0.0}, seconds=0.5)
+def ended(task):
+    if task.solver["attack"] == "bkw":
+        return Outcome("solved", 20_000, {"predicted_seconds": 4.0, "steps": 3, "error_mass": 0.0}, seconds=64.0)
+    return Outcome("refused", None, {"forecast_seconds": 2000.0, "error_mass": 0.0}, seconds=0.5)
 
+
+@pytest.fixture
+def rows():
     planned = [lattices.task(attack, lattices.FILES[attack], 97, 2, 40, None, 0) for attack in ("bkw", "lattice")]
+    return [Row(task, ended(task)) for task in planned]
+
+
+def test_what_was_not_predicted_is_named(rows):
+    bkw, lattice = content.lines(rows)
+    assert (bkw["attack"], bkw["off"], lattice["off"]) == ("bkw", 4.0, None)
+    assert content.agreement([bkw, lattice]) == {
+        "above": 1, "close": 0, "below": 0,
+        "off": ["integer BKW (97, 2) n = 40, m = all, 40,000 in a file: +4.0"],
+    }  # fmt: skip
+    quick = Outcome("solved", 9, {"predicted_seconds": 1.0, "error_mass": 0.0}, seconds=0.5)
+    assert content.agreement(content.lines([Row(rows[0].task, quick)])) == {
+        "above": 0, "close": 0, "below": 1, "off": [],
+    }  # fmt: skip
+
+
+def test_the_figure_shows_the_unsolved_as_open_within_its_frame(rows):
+    solved, refused = (content._reached(line) for line in content.lines(rows))
+    assert (solved.y, solved.hollow) == (6.0, False)
+    assert (refused.y, refused.hollow, refused.note) == (content.TOP - 0.3, True, "refused")
+
+
+@pytest.mark.slow  # 4 s of CPU
+def test_the_page_is_a_function_of_the_rows(rows, tmp_path):
     with Store(tmp_path / "rows.db", {"study": "lattices", "seed": 0, "quick": True}) as store:
-        store.plan(planned)
-        for task in planned:
-            store.add(task, ended(task), {})
-        verdict = write(store, tmp_path / "a")
-        write(store, tmp_path / "b")
-    assert verdict.startswith("Largest solved for (q, p): (97, 2): integer BKW n = 40.")
-    assert "above 2 s, 0 of 1 lie within 3 bits" in verdict
-    assert "not: integer BKW (97, 2) n = 40, m = all, 40,000 in a file +4.0." in verdict
+        store.plan([row.task for row in rows])
+        for row in rows:
+            store.add(row.task, row.outcome, {})
+        headlines = [catalog.page(store, tmp_path / name) for name in ("a", "b")]
+    assert "(97, 2) none and 40; (97, 4) none and none" in headlines[0]
+    assert "0 of 1 predictions above 2 s lie within 3 bits" in headlines[1]
     assert (tmp_path / "a" / "index.html").read_bytes() == (tmp_path / "b" / "index.html").read_bytes()

@@ -1,1 +1,1 @@
-"""The study `lattices`: how far do a lattice attack and integer BKW get on rounding, and was that foreseen?"""
+"""The study `lattices`: how far do a lattice attack and integer BKW get on rounding, and was that predicted?"""
