@@ -111,7 +111,7 @@ def test_no_link_of_a_page_dangles(pages: dict[str, str]) -> None:
                 assert f'id="{part}"' in page, (name, link)
             else:
                 assert link in (report.ROWS, report.SUMMARY) or link.endswith((".svg", ".pdf")), (name, link)
-    assert proofs > 10
+    assert proofs > 0
 
 
 # Digits that a sentence may hold: numbers of references; names and coefficients of symbols; what follows an operator;
