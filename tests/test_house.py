@@ -17,10 +17,7 @@ SOURCES = sorted([*ROOT.glob("hardness/**/*.py"), *ROOT.glob("learner/**/*.py")]
 
 TO_BE_CONVERTED = {  # studies whose pages still draw for themselves
     "hardness.studies.exponential_in_m",
-    "hardness.studies.lattices",
     "hardness.studies.wall",
-    "learner.studies",
-    "learner.studies.switches",
 }
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in SOURCES}
 

@@ -1,1 +1,12 @@
 """The study `lattices`: how far do a lattice attack and integer BKW get on rounding, and was that predicted?"""
+
+from pathlib import Path
+
+from hardness.engine.study import Study
+from hardness.studies.lattices.tasks import seconds, tasks, trial
+
+STUDY = Study(
+    "lattices", "How far do a lattice attack and integer BKW get on rounding, and was that predicted?",
+    tasks, seconds, trial, guard=600.0, role="broken",
+    content="hardness.studies.lattices.content:content", template=Path(__file__).with_name("page.md"),
+)  # fmt: skip

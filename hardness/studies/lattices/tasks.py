@@ -1,12 +1,10 @@
 """The grid of `lattices` and its trial: rising dimensions from files and from streams, fewer examples, fewer heads."""
 
 from functools import cache
-from pathlib import Path
 from time import process_time
 
 from hardness import registry
 from hardness.engine.outcome import Outcome
-from hardness.engine.study import Study
 from hardness.engine.task import Task
 
 PANELS = ((97, 2), (97, 4), (97, 8), (257, 16))
@@ -102,16 +100,3 @@ def warm() -> None:
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial: what is known to be long starts first."""
     return float(task.params["dim"]) / (4 if "samples" not in task.budget else 10)
-
-
-STUDY = Study(
-    "lattices",
-    "How far do a lattice attack and integer BKW get on rounding, and was that predicted?",
-    tasks,
-    seconds,
-    trial,
-    guard=600.0,
-    role="broken",
-    content="hardness.studies.lattices.content:content",
-    template=Path(__file__).with_name("page.md"),
-)
