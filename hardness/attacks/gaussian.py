@@ -14,20 +14,6 @@ HOPELESS = 4.0  # bits by which the tries expected may exceed those allowed
 FULL_RANK = 0.5775761901732048  # prod_{i>=2} (1 - 2^-i): n + 1 random rows have rank n (theory 4.1)
 
 
-def row_reduce(A: NDArray[np.integer]) -> tuple[NDArray[np.uint8], NDArray[np.int64]]:
-    """Reduced row echelon form over GF(2) of a 0/1 matrix (N, n) and its pivot columns (rank,).
-
-    >>> reduced, pivots = row_reduce(np.array([[1, 1, 0], [1, 1, 1]]))
-    >>> reduced.tolist(), pivots.tolist()
-    ([[1, 1, 0], [0, 0, 1]], [0, 2])
-    """
-    from hardness.kernels.gf2 import pack_rows, rref2, unpack_rows
-
-    words = pack_rows(A)
-    pivots = rref2(words, A.shape[1])
-    return unpack_rows(words, A.shape[1]), pivots
-
-
 def solve2(A: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64] | None:
     """The unique solution w (n,) of A w = b over GF(2), or None if there is none or more than one.
 

@@ -6,8 +6,9 @@ import numpy as np
 from numba import njit
 from numpy.typing import NDArray
 
+from hardness.kernels.bits import ONE, popcount, random_word
+
 Words = NDArray[np.uint64]
-ONE = np.uint64(1)
 TABLE_BITS = 8  # bits that index a table: four tables of 256 rows of up to 4096 bits stay in the second-level cache
 
 
@@ -159,24 +160,6 @@ def _inverse(a: int, modulus: int) -> int:
 
 
 @njit(cache=True)
-def splitmix(state: Words) -> Any:
-    """The next value of the generator with state `state` (1,): kernels never draw from a global one."""
-    state[0] += np.uint64(0x9E3779B97F4A7C15)
-    z = state[0]
-    z = (z ^ (z >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
-    z = (z ^ (z >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
-    return z ^ (z >> np.uint64(31))
-
-
-@njit(cache=True)
-def parity_of(word: np.uint64) -> np.uint64:
-    """Parity of the bits of a word."""
-    for shift in (32, 16, 8, 4, 2, 1):
-        word ^= word >> np.uint64(shift)
-    return word & np.uint64(1)
-
-
-@njit(cache=True)
 def disagreements(rows: Words, n: int, candidate: Words, limit: int) -> int:
     """How many packed rows [a | b] (b is bit n) contradict ⟨candidate, a⟩ = b; stops counting above `limit`.
 
@@ -187,7 +170,7 @@ def disagreements(rows: Words, n: int, candidate: Words, limit: int) -> int:
         overlap = np.uint64(0)
         for v in range(rows.shape[1]):
             overlap ^= rows[i, v] & candidate[v]
-        wrong += int(parity_of(overlap))
+        wrong += int(popcount(overlap) & ONE)
         if wrong > limit:
             break
     return wrong
@@ -201,40 +184,23 @@ def pooled_gauss(pool: Words, check: Words, n: int, limit: int, tries: int, stat
     solution (W,) with bit n set. A try whose rows have rank below n counts and fails (theory 4.1).
     """
     M, W = pool.shape
-    one = np.uint64(1)
     order = np.arange(M)
     work = np.empty((n + 1, W), dtype=np.uint64)
     solution = np.zeros(W, dtype=np.uint64)
     for attempt in range(tries):
         for i in range(n + 1):
-            j = i + np.int64(splitmix(state) % np.uint64(M - i))
+            j = i + np.int64(random_word(state) % np.uint64(M - i))
             order[i], order[j] = order[j], order[i]
             for v in range(W):
                 work[i, v] = pool[order[i], v]
-        rank = 0
-        for c in range(n):
-            word, bit = c >> 6, np.uint64(c & 63)
-            pivot = -1
-            for i in range(rank, n + 1):
-                if (work[i, word] >> bit) & one:
-                    pivot = i
-                    break
-            if pivot < 0:
-                break
-            for v in range(W):
-                work[pivot, v], work[rank, v] = work[rank, v], work[pivot, v]
-            for i in range(n + 1):
-                if i != rank and (work[i, word] >> bit) & one:
-                    for v in range(word, W):
-                        work[i, v] ^= work[rank, v]
-            rank += 1
-        if rank < n:
+        # Of full rank, the reduced rows are the unit vectors in order: row c says bit c of the solution.
+        if len(rref2(work, n)) < n:
             continue
         solution[:] = 0
         for c in range(n):
-            b = (work[c, n >> 6] >> np.uint64(n & 63)) & one
+            b = (work[c, n >> 6] >> np.uint64(n & 63)) & ONE
             solution[c >> 6] |= b << np.uint64(c & 63)
-        solution[n >> 6] |= one << np.uint64(n & 63)
+        solution[n >> 6] |= ONE << np.uint64(n & 63)
         if disagreements(check, n, solution, limit) <= limit:
             return attempt + 1, True, solution
     return tries, False, solution

@@ -1,10 +1,10 @@
 """Compiled loops of the searches: subsets, tests of candidates, collisions of samples, matching by boxes."""
 
-from typing import Any
-
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
+
+from hardness.kernels.bits import popcount
 
 Words = NDArray[np.uint64]
 Integers = NDArray[np.int64]
@@ -39,16 +39,6 @@ def sums(columns: Words, sets: NDArray[np.int16]) -> Words:
 
 
 @njit(cache=True)
-def ones(word: Any) -> int:
-    """Number of bits set in a word."""
-    count = 0
-    while word:
-        word &= word - np.uint64(1)
-        count += 1
-    return count
-
-
-@njit(cache=True)
 def first_match(
     first: NDArray[np.int16],
     second: NDArray[np.int16],
@@ -74,7 +64,7 @@ def first_match(
                     word ^= columns[c, v]
                 for v in second[j]:
                     word ^= columns[c, v]
-                wrong += ones(word)
+                wrong += int(popcount(word))
                 if wrong > limit:
                     break
             if wrong <= limit:

@@ -10,7 +10,7 @@ from itertools import combinations, permutations
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.sq.queries import span_coordinates
+from hardness.sq.queries import reduced, span_coordinates
 
 Type = tuple[int, tuple[int, ...]]
 
@@ -55,22 +55,15 @@ def affine_type(points: Sequence[int], rank: int) -> Type:
 def _over_bases(vectors: list[int], size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
     """For every basis among the vectors: the others' sorted weights over it, and the others over it."""
     for basis in combinations(vectors, size):
-        reduced: list[tuple[int, int]] = []
+        rows: list[tuple[int, int]] = []
         for i, vector in enumerate(basis):
-            rest, code = _reduce(vector, 1 << i, reduced)
+            rest, code = reduced(vector, 1 << i, rows)
             if not rest:
                 break
-            reduced.append((rest, code))
+            rows.append((rest, code))
         else:
-            others = tuple(_reduce(vector, 0, reduced)[1] for vector in vectors if vector not in basis)
+            others = tuple(reduced(vector, 0, rows)[1] for vector in vectors if vector not in basis)
             yield tuple(sorted(other.bit_count() for other in others)), others
-
-
-def _reduce(vector: int, code: int, reduced: list[tuple[int, int]]) -> tuple[int, int]:
-    for other, its_code in reduced:
-        if vector & other & -other:
-            vector, code = vector ^ other, code ^ its_code
-    return vector, code
 
 
 def _least(rows: tuple[int, ...], width: int) -> tuple[int, ...]:
@@ -95,14 +88,14 @@ def symmetries(points: Sequence[int], rank: int, most: int = 720) -> list[tuple[
     """
     vectors = [2 * p + 1 for p in points]
     basis: list[int] = []
-    reduced: list[tuple[int, int]] = []
+    rows: list[tuple[int, int]] = []
     for i, vector in enumerate(vectors):
-        rest, code = _reduce(vector, 1 << len(basis), reduced)
+        rest, code = reduced(vector, 1 << len(basis), rows)
         if rest and len(basis) <= rank:
             basis.append(i)
-            reduced.append((rest, code))
+            rows.append((rest, code))
     order = basis + [i for i in range(len(points)) if i not in basis]
-    codes = [_reduce(vectors[i], 0, reduced)[1] for i in order]
+    codes = [reduced(vectors[i], 0, rows)[1] for i in order]
     index = {vector: i for i, vector in enumerate(vectors)}
     found: list[tuple[int, ...]] = []
 
@@ -114,7 +107,7 @@ def symmetries(points: Sequence[int], rank: int, most: int = 720) -> list[tuple[
                 found.append(tuple(back[i] for i in range(len(points))))
             return
         for vector in vectors:
-            rest = _reduce(vector, 0, spanned)[0]
+            rest = reduced(vector, 0, spanned)[0]
             if rest and len(found) < most:
                 extend([*images, vector], [*spanned, (rest, 0)])
 

@@ -4,6 +4,7 @@ For the parity family phi = y h(v) 1{z_0 != 0} with y = chi_S(v): S-independent 
 (theory 2.5a), and half of the inputs, z_0 = 0, carry no information on S.
 """
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from math import comb
 from typing import Any, ClassVar, Protocol
@@ -174,27 +175,37 @@ class SpanFunction:
         return float(np.mean(label * self.values[cell] * rng.integers(0, 2, samples, np.int8)))
 
 
+def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
+    """What is left of a vector over GF(2) after the rows of a basis, and the `code` of what was added to it.
+
+    Rows are (vector, code) in the order in which they were found: each has a lowest bit that no later one has.
+
+    >>> reduced(0b111, 0, [(0b011, 1), (0b100, 2)])
+    (0, 3)
+    """
+    for row, its_code in rows:
+        if vector & row & -row:
+            vector, code = vector ^ row, code ^ its_code
+    return vector, code
+
+
 def span_coordinates(
     sets: NDArray[np.uint64], elements: NDArray[np.uint64]
 ) -> tuple[list[int], NDArray[np.bool_], NDArray[np.int64]]:
     """A basis out of `sets` (indices), which elements it spans, and their coordinates in it (bit i: i-th)."""
     basis: list[int] = []
-    reduced: list[tuple[int, int, int]] = []
+    rows: list[tuple[int, int]] = []
     for index, mask in enumerate(int(m) for m in sets):
-        code = 1 << len(basis)
-        for vector, pivot, its_code in reduced:
-            if mask & pivot:
-                mask ^= vector
-                code ^= its_code
-        if mask:
-            reduced.append((mask, mask & -mask, code))
+        left, code = reduced(mask, 1 << len(basis), rows)
+        if left:
+            rows.append((left, code))
             basis.append(index)
     # Of many elements few lie in the span of few coordinates, and only those are reduced.
     outside = ~np.bitwise_or.reduce(sets, initial=np.uint64(0))
     near = np.flatnonzero((elements & outside) == 0)
     rest, codes = elements[near], np.zeros(len(near), np.uint64)
-    for vector, pivot, code in reduced:
-        hit = (rest & np.uint64(pivot)) != 0
+    for vector, code in rows:
+        hit = (rest & np.uint64(vector & -vector)) != 0
         rest[hit] ^= np.uint64(vector)
         codes[hit] ^= np.uint64(code)
     inside, coordinates = np.zeros(len(elements), np.bool_), np.zeros(len(elements), np.int64)
