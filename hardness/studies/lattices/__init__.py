@@ -3,10 +3,10 @@
 from pathlib import Path
 
 from hardness.engine.study import Study
-from hardness.studies.lattices.tasks import seconds, tasks, trial
+from hardness.studies.lattices import tasks as grid
 
 STUDY = Study(
     "lattices", "How far do a lattice attack and integer BKW get on rounding, and was that predicted?",
-    tasks, seconds, trial, guard=600.0, role="broken",
+    grid.tasks, grid.seconds, grid.trial, guard=600.0, role="broken",
     content="hardness.studies.lattices.content:content", template=Path(__file__).with_name("page.md"),
 )  # fmt: skip
