@@ -141,7 +141,7 @@ def test_parity_estimates_increase(n, s, eta, more, gadget):
     assert_not_cheaper(here, estimates(parity(n, s, eta + more, gadget)))
 
 
-@settings(max_examples=20, deadline=None)
+@settings(max_examples=10, deadline=None)
 @given(
     st.integers(2, 70),
     st.sampled_from([(17, 2), (97, 4), (97, 8), (257, 16), (8192, 1024), (97, 97), (8, 8)]),
