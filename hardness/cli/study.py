@@ -73,6 +73,9 @@ def run(
         list[str] | None,
         typer.Option(help="Only this family, your own module:Class too, in the lab's own process; may be repeated."),
     ] = None,
+    plan: Annotated[
+        Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")
+    ] = None,
     only: Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")] = None,
     suite: Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")] = None,
     options: Annotated[
@@ -96,9 +99,15 @@ def run(
 
     study = catalog.get(name)
     added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
-    tasks = grid(
-        study, quick, added, family or [], only.split(",") if only else [], tier=suite, options=settings(options or ())
-    )
+    if plan and study.plan is None:
+        raise InputError(f"study {study.name} has no plan; run it without --plan")
+    if plan and any((quick, learner, attack, strategy, family, only, suite, options)):
+        raise InputError("a plan says what is run: give --plan without --quick, solvers or families")
+    if plan and study.plan:
+        tasks = study.plan(plan)
+    else:
+        names = only.split(",") if only else []
+        tasks = grid(study, quick, added, family or [], names, tier=suite, options=settings(options or ()))
     chosen = _part(tasks, shard)
     if dry_run:
         _forecast(study, chosen, workers, as_json)

@@ -23,7 +23,7 @@ class Study:
     page is written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
     them (`hardness.report`). `page(store, folder)` writes a page by other means and returns its headline. `role` is
     where the study stands on the index: a word of `hardness.report.report.ROLES`. `formerly` names studies that this
-    one took over, each with what it asked.
+    one took over, each with what it asked. `plan(file)` lists the trials of a plan that was fixed before them.
     """
 
     name: str
@@ -38,6 +38,7 @@ class Study:
     content: "Callable[[Sequence[Row]], Content] | str | None" = None
     template: Path | None = None
     formerly: Mapping[str, str] = field(default_factory=dict)
+    plan: Callable[[Path], list[Task]] | None = None
 
 
 def written_by(module: str, **known: Any) -> Callable[[Store, Path], str]:

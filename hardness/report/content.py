@@ -207,8 +207,7 @@ class Content:
     """All that a page shows of its rows: JSON-able `numbers`, `figures`, and `tables` by name.
 
     `missing` says in one sentence why the rows do not answer the question, if they do not: it then stands for the
-    headline, and figures and tables for the text. `terms` defines symbols that only this page uses. `growth` is what
-    the summary keeps of judged series, by name.
+    headline, and figures and tables for the text. `terms` defines symbols that only this page uses.
     """
 
     numbers: Mapping[str, Any] = field(default_factory=dict)
@@ -216,4 +215,3 @@ class Content:
     tables: Mapping[str, Table] = field(default_factory=dict)
     missing: str = ""
     terms: Mapping[str, str] = field(default_factory=dict)
-    growth: Mapping[str, Any] = field(default_factory=dict)

@@ -56,7 +56,7 @@ def write(study: "Study", store: Store, folder: Path) -> str:
         lead=put(lead),
         sections=[(heading, put(body), REFEREES in heading) for heading, body in sections],
     )
-    extra = {"question": study.question, "role": study.role, "numbers": content.numbers, "growth": content.growth}
+    extra = {"question": study.question, "role": study.role, "numbers": content.numbers}
     publish(store, folder, plain, html, [one for one in drawings.values() if one], extra=extra)
     return plain
 

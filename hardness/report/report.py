@@ -23,7 +23,6 @@ from hardness.report.rounding import thousands as thousands
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-    from hardness.statistics.verdict import Growth
 
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
 INDEX = '<meta name="generator" content="attention-hardness index">'  # by which an index of ours is known
@@ -59,7 +58,6 @@ def publish(
         "made_by": store.commands,
         "commits": dict(origins(store.rows())).get("commit", []),
         "figures": [{"file": f"{d.name}.svg", "alt": d.alt, "caption": d.caption} for d in drawings],
-        "growth": {},
         **(extra or {}),
     }
     write_text(folder / SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
@@ -77,13 +75,11 @@ def table_page(
     kinds: Mapping[str, str] | None = None,
     terms: Mapping[str, str] | None = None,
     caption: str = "All lines of this page's table.",
-    growth: "Mapping[str, Growth] | None" = None,
 ) -> str:
     """A page of figures and one table (rows as mappings, all columns in order of appearance); returns `verdict`.
 
     `kinds` says of which kind the verdict (key "verdict") and each column are: words of `glossary.KINDS`. A note may
-    be a pair of kinds and text. `terms` defines symbols that only this page uses. `growth` names the series whose
-    growth was judged: their slopes and limits stand in the summary.
+    be a pair of kinds and text. `terms` defines symbols that only this page uses.
     """
     words = {name for line in table for name, value in line.items() if isinstance(value, str) and value[:1].isalpha()}
     html = render(
@@ -100,13 +96,8 @@ def table_page(
         words=words,
         caption=caption,
     )
-    publish(store, folder, verdict, html, drawings, judged(growth))
+    publish(store, folder, verdict, html, drawings)
     return verdict
-
-
-def judged(growth: "Mapping[str, Growth] | None") -> dict[str, Any]:
-    """What the summary keeps of judged series."""
-    return {"growth": {name: found.record for name, found in (growth or {}).items()}}
 
 
 def shared(store: Store, folder: Path) -> dict[str, Any]:

@@ -3,14 +3,11 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from hardness.engine.store import Store
 from hardness.report.drawing import Drawing
-from hardness.report.report import Note, figure_context, judged, notes_context, publish, render, shared
-
-if TYPE_CHECKING:
-    from hardness.statistics.verdict import Growth
+from hardness.report.report import Note, figure_context, notes_context, publish, render, shared
 
 
 @dataclass(frozen=True)
@@ -33,11 +30,10 @@ def sections_page(
     lead: Sequence[str],
     sections: Sequence[Section],
     kinds: str = "",
-    growth: "Mapping[str, Growth] | None" = None,
 ) -> str:
     """Write a page of `lead` paragraphs and sections into `folder`; returns `verdict`. A function of the rows.
 
-    `kinds` are those of the verdict's statements; `growth` names the series whose growth was judged.
+    `kinds` are those of the verdict's statements.
     """
     shown = [
         {
@@ -66,7 +62,5 @@ def sections_page(
         sections=shown,
         kinds=kinds,
     )
-    publish(
-        store, folder, verdict, html, [drawing for section in sections for drawing in section.drawings], judged(growth)
-    )
+    publish(store, folder, verdict, html, [drawing for section in sections for drawing in section.drawings])
     return verdict

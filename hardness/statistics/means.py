@@ -5,8 +5,24 @@ from dataclasses import dataclass, replace
 from math import exp
 
 import numpy as np
+from numpy.typing import NDArray
 
-from hardness.statistics.fit import MIN_POINTS, mean_half_width
+MIN_POINTS = 3  # sizes, dimensions and degrees of freedom below which nothing is said
+
+
+def mean_half_width(cost: NDArray[np.float64]) -> NDArray[np.float64]:
+    """Half width of the t interval, nominally 95 %, of the mean cost of runs that all solved: (..., runs) -> (...).
+
+    By simulation it holds the mean in 92 to 95 % of sets of 5 to 20 runs of uniform or log-normal (0.5) cost, at any
+    magnitude; in 88 to 92 % for exponential ones.
+
+    >>> round(float(mean_half_width(np.array([10.0, 12.0, 14.0]))), 2)
+    4.97
+    """
+    from scipy.stats import t
+
+    runs = cost.shape[-1]
+    return np.asarray(cost.std(axis=-1, ddof=1) / runs**0.5 * t.ppf(0.975, runs - 1))
 
 
 @dataclass(frozen=True)

@@ -1,6 +1,6 @@
 """The studies of learners, as the entry point `hardness.studies` offers them."""
 
-from learner.studies import linear_attention, nice_layers, random_features, stress, switches
+from learner.studies import exponential_in_m, linear_attention, nice_layers, random_features, stress, switches
 
-ROOMS = (stress, nice_layers, switches, random_features, linear_attention)
+ROOMS = (exponential_in_m, stress, nice_layers, switches, random_features, linear_attention)
 STUDIES = {room.STUDY.name: room.STUDY for room in ROOMS}

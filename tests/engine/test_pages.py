@@ -2,9 +2,9 @@
 
 import json
 import re
-from math import comb
 from pathlib import Path
 
+import made_up
 import numpy as np
 import pytest
 from page_reading import read, unexplained
@@ -14,8 +14,6 @@ from hardness.errors import InputError
 from hardness.io import schemas
 from hardness.report import drawing as figures
 from hardness.report import glossary, report
-from hardness.statistics.cells import Cell
-from hardness.statistics.verdict import growth
 from hardness.studies import catalog
 
 ROOT = Path(__file__).parents[2]
@@ -29,6 +27,11 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
     for name in catalog.known():
         folder = tmp_path_factory.mktemp("page")
         with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
+            if name == "exponential-in-m":  # one page with all its text
+                rng = np.random.default_rng(0)
+                for task in catalog.get(name).tasks(False):
+                    store.plan([task])
+                    store.add(task, made_up.outcome(task, rng), {})
             catalog.page(store, folder)
         found[name] = (folder / report.PAGE).read_text(encoding="utf-8")
     here.undo()
@@ -40,7 +43,7 @@ def test_the_first_use_of_a_symbol_in_a_section_is_linked_to_its_definition(page
     linked = {
         name: {term for _, _, term in read(page).words if term not in ("", "link")} for name, page in pages.items()
     }
-    assert sum(map(len, linked.values())) > 20
+    assert sum(map(len, linked.values())) > 10
     for name, page in pages.items():
         assert {f"term-{term}" for term in linked[name]} <= read(page).ids, name
 
@@ -168,22 +171,12 @@ def test_the_index_puts_every_study_where_its_role_says(tmp_path: Path) -> None:
         report.write_index(tmp_path)
 
 
-def test_a_summary_is_as_its_schema_says_and_holds_slope_limits_and_models(tmp_path: Path) -> None:
-    cells = [Cell(d, m, np.exp(rng.normal(0.6 * np.log(comb(d - 1, m)), 0.1, 5)), np.ones(5, bool))
-             for rng in [np.random.default_rng(0)] for m in (2, 3, 4) for d in (8, 12, 16, 24)]  # fmt: skip
-    judged = {"grown": growth(cells), "refused": growth([]), "unknown": growth(cells[:8])}
+def test_a_summary_is_as_its_schema_says(tmp_path: Path) -> None:
     with Store(tmp_path / "rows.db", {"study": "any", "seed": 0, "quick": True}) as store:
-        report.table_page(store, tmp_path, "Does it?", "It does.", [{"m": 2}], growth=judged)
+        report.table_page(store, tmp_path, "Does it?", "It does.", [{"m": 2}])
     summary = schemas.check("summary", json.loads((tmp_path / report.SUMMARY).read_text()), "the summary")
-    found = summary["growth"]["grown"]
-    assert found["word"] == "GROWS WITH N"
-    assert found["slope"]["low"] < found["slope"]["value"] < found["slope"]["high"]
-    assert 0.5 < found["kappa"]["value"] < 0.7
-    assert all(0 <= p <= 1 for p in found["models"].values())
-    assert len(found["models"]) == 2
-    assert summary["growth"]["refused"]["slope"] is None
-    with pytest.raises(InputError, match="growth"):
-        schemas.check("summary", {name: value for name, value in summary.items() if name != "growth"}, "the summary")
+    with pytest.raises(InputError, match="planned"):
+        schemas.check("summary", {name: value for name, value in summary.items() if name != "planned"}, "the summary")
 
 
 def test_every_study_has_a_place_on_the_index() -> None:

@@ -47,11 +47,11 @@ def ends(path: Path) -> dict[int, Outcome]:
 
 
 def sampled() -> list[Task]:
-    """A few tasks of every kind of the study exponential-in-m, and one of stress."""
+    """A few tasks of both kinds of the study exponential-in-m, and one of stress."""
     tasks = [
         task
-        for task in get("exponential-in-m").tasks(True)
-        if (task.params["dim"], task.params["heads"]) == (16, 2) and task.solver.get("labels") != "independent"
+        for task in get("exponential-in-m").tasks(False)
+        if task.solver["series"] in ("tuned", "elimination") and task.params["dim"] == 8 and task.repetition < 2
     ]
     climbs = [task for task in get("stress").user_learner_tasks(True, "sgd") if task.family == "parity"]
     return tasks + climbs[:1]

@@ -23,7 +23,6 @@ from hardness.sq.exact import exact_floor
 from hardness.sq.game import play
 from hardness.sq.strategies.spread import spread
 from hardness.studies import catalog
-from hardness.studies.exponential_in_m import proved
 from hardness.studies.games import content as games
 from hardness.studies.games import tasks as grid
 from hardness.studies.needs import content as needs
@@ -170,12 +169,6 @@ def test_what_heads_buy_in_rounding_is_what_the_adversaries_say(m: int) -> None:
     bought = budget.rounding(m, 0.1)
     concepts = RoundingConcepts(bought.size, 97, 2, heads=m)
     assert bought.log2_queries == pytest.approx(log2(adversary_bounds(concepts, 0.1)["window"]), abs=1e-9)
-
-
-def test_the_bound_of_the_main_page_is_what_the_adversaries_say() -> None:
-    for need in [need for need in proved.needs() if need.line.startswith("rounding")][:4]:
-        concepts = RoundingConcepts(need.dim - 1, 97, 2, heads=need.heads)
-        assert need.log2_queries == pytest.approx(log2(adversary_bounds(concepts, 0.1)["window"]), abs=1e-9)
 
 
 @pytest.mark.parametrize("strategy", ["characters", "bent", "low-degree"])

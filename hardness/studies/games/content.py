@@ -11,7 +11,7 @@ from hardness.engine.store import Row
 from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, line
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.exact import KNOWN, certain_queries, exact_floor, independent_value
-from hardness.statistics.fit import MIN_POINTS, mean_half_width
+from hardness.statistics.means import MIN_POINTS, mean_half_width
 from hardness.studies.games.tasks import (
     BRACKETING,
     DRIFT,

@@ -7,6 +7,7 @@ from typing import Any
 
 from hardness.engine.outcome import Row
 from hardness.engine.plugins import SOLVERS
+from hardness.evaluation.tuning import APART
 from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table
 
 Settings = dict[str, Any]
@@ -17,12 +18,13 @@ LEAST, TICKS = 2, 12  # values that an axis needs for a figure, and may have for
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figure and table of the rows."""
-    ended = [row for row in rows if row.outcome]
+    ended = [row for row in rows if row.outcome and row.task.repetition < APART]
     cells = [cell(own) for own in grouped(ended)]
     whole = [one for one in cells if one["median"] is not None and not one["censored"]]
     statuses = Counter(row.outcome.status for row in ended if row.outcome)
     unit = UNITS[str(rows[0].task.solver["kind"])] if rows else ""
     numbers = {
+        "tuning": sum(row.task.repetition >= APART for row in rows),
         "trials": len(ended), "cells": len(cells), "solved": statuses["solved"],
         "rest": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()) if status != "solved"),
         "priced": len(whole), "unit": unit,

@@ -3,8 +3,8 @@
 import json
 import re
 import tomllib
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
 from itertools import product
 from math import prod
 from pathlib import Path
@@ -13,7 +13,9 @@ from typing import Any
 from hardness import families
 from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.task import Task
+from hardness.engine.tuned import Results, tune
 from hardness.errors import InputError, unknown
+from hardness.evaluation import tuning
 from hardness.evaluation.adapters import is_streamed
 from hardness.io import schemas
 from hardness.io.files import read_bounded
@@ -25,7 +27,8 @@ SAMPLES = 4096  # examples that a learner or an attack is given at most, unless 
 MOST_TRIALS, GRID_BYTES = 10**6, 1 << 16  # trials of a grid, bytes of its file
 # A key a.b.c… of so many parts: the time that TOML takes is their number squared.
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
-TABLES = ("params", "solver", "budget")
+TABLES = ("params", "solver", "budget", "tune")
+SETTINGS, SEEDS = 24, 3  # of a tuning, unless the grid says otherwise
 OWN = {"strategy": ("strategy", "oracle", "tolerance"), "learner": ("learner", "options"), "attack": ("attack",)}
 LIMITS = {"strategy": ("queries",), "learner": ("samples",), "attack": ("samples", "work")}
 
@@ -34,8 +37,10 @@ LIMITS = {"strategy": ("queries",), "learner": ("samples",), "attack": ("samples
 class Grid:
     """A family, its `params`, solvers of one kind and their budget. Every list is an axis; the grid is their product.
 
-    The solver's name, oracle, tolerance and options may be lists as well. `prints` holds fingerprints of plug-ins that
-    have no file. Raises `InputError` for anything that makes no sense.
+    The solver's name, oracle, tolerance and options may be lists as well. `tune` has a `menu`, lists by a learner's
+    options, of whose combinations at most `settings` are tried in every cell on up to `seeds` seeds of their own
+    (`hardness.evaluation.tuning`); the cell is run with the cheapest. `prints` holds fingerprints of plug-ins that have
+    no file. Raises `InputError` for anything that makes no sense.
 
     >>> grid = Grid("parity", {"dim": [8, 10], "heads": 2}, {"strategy": ["sign-batch", "flat"]}, runs=2)
     >>> len(grid.tasks()), grid.name
@@ -50,6 +55,7 @@ class Grid:
     seed: int = 0
     guard: float = GUARD
     prints: Mapping[str, str] = field(default_factory=dict)
+    tune: Mapping[str, Any] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
         axes = [self.params, self.solver, self.solver.get("options", {})]
@@ -65,6 +71,10 @@ class Grid:
             for name in getattr(self, table):
                 if name not in known:
                     raise unknown(f"{table} entry of a {kind}", name, known)
+        if self.tune and (kind != "learner" or not self.tune.get("menu")):
+            raise InputError("a learner is tuned, over a menu: [tune] with menu.OPTION = [values]")
+        for learner in _listed(self.solver["learner"]) if self.tune else ():
+            tuning.check(learner, self.menu())
 
     @property
     def kind(self) -> str:
@@ -94,6 +104,32 @@ class Grid:
         found = [Task(self.family, cell, solver, budget, run)
                  for solver, cell, run in product(solvers, cells, range(self.runs))]  # fmt: skip
         return stamped(found, self.prints)
+
+    def menu(self) -> list[dict[str, Any]]:
+        """The settings that are tried in every cell."""
+        return tuning.menu(self.tune["menu"], int(self.tune.get("settings", SETTINGS)), self.seed)
+
+    def tuned(self, run: Callable[[Sequence[Task]], Results]) -> list[Task]:
+        """One task per cell and run, each cell with the cheapest setting of the menu; `run` runs the tuning.
+
+        A cell that no setting solves is run with the first one.
+        """
+        menu, cells = self.menu(), [task for task in self.tasks() if task.repetition == 0]
+        most = int(cells[0].budget["samples"])
+        rungs = tuning.halving(len(menu), int(self.tune.get("seeds", SEEDS)), max(1, most // 8), most)
+
+        def with_setting(task: Task, setting: int, **changed: Any) -> Task:
+            return replace(
+                task, solver={**task.solver, "params": {**task.solver["params"], **menu[setting]}}, **changed
+            )
+
+        def wanted(cell: int, run: tuning.Wanted) -> Task:
+            budget = {**cells[cell].budget, "samples": run.cap}
+            return with_setting(cells[cell], run.setting, budget=budget, repetition=tuning.APART + run.seed)
+
+        won = tune(dict.fromkeys(range(len(cells)), rungs), wanted, run)
+        return [with_setting(task, won[cell] or 0, repetition=i) for cell, task in enumerate(cells)
+                for i in range(self.runs)]  # fmt: skip
 
     def _solvers(self) -> list[dict[str, Any]]:
         """The solver of every cell of their axes."""

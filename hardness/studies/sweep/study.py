@@ -1,6 +1,6 @@
 """Running a sweep: `run_grid` for a grid, `sweep` for notebooks and scripts."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from math import isnan, nan
 from pathlib import Path
@@ -16,6 +16,7 @@ from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.table import flat
 from hardness.engine.task import Task
+from hardness.engine.tuned import Results
 from hardness.errors import InputError, missing_extra
 from hardness.report import write
 from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
@@ -43,19 +44,24 @@ def run_grid(
 ) -> tuple[str, int]:
     """Run what the store in `out` lacks of a grid, write the page; returns its headline and how many trials ran.
 
-    On `workers` processes, or the Dask cluster at `scheduler`. Cells of other grids that the store holds stay on the
-    page.
+    On `workers` processes, or the Dask cluster at `scheduler`. Where the grid tunes its learner the runs of the tuning
+    come first, and are rows too. Cells of other grids that the store holds stay on the page.
     """
-    tasks = grid.tasks()
+    tasks, ran = grid.tasks(), 0
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
-        store.supersede(tasks)
-        store.plan(tasks)
         (out / GRID).write_text(grid.toml(), encoding="utf-8")
-        predicted = learned(store.rows(), STUDY.seconds)
-        ran = run(
-            tasks, store, trial, root=grid.seed, guard=grid.guard, workers=workers, scheduler=scheduler,
-            seconds=predicted, progress=progress or Progress(quiet=True),
-        )  # fmt: skip
+
+        def run_tasks(tasks: Sequence[Task]) -> Results:
+            nonlocal ran
+            store.supersede(tasks)
+            store.plan(tasks)
+            ran += run(
+                tasks, store, trial, root=grid.seed, guard=grid.guard, workers=workers, scheduler=scheduler,
+                seconds=learned(store.rows(), STUDY.seconds), progress=progress or Progress(quiet=True),
+            )  # fmt: skip
+            return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
+
+        run_tasks(grid.tuned(run_tasks) if grid.tune else tasks)
         return write(STUDY, store, out), ran
 
 

@@ -1,0 +1,170 @@
+"""Tuning a learner: successive halving over a menu of settings, on seeds on which nothing is judged.
+
+Pure functions of what the runs so far came to. Who runs them keeps them as rows like any others.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from itertools import product
+from math import ceil, inf, prod
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from hardness import registry
+from hardness.errors import InputError, unknown
+from hardness.evaluation.adapters import make
+
+APART = 1_000_000  # repetitions from here on are of tuning: no judged run has the seeds of one
+MOST = 100_000  # products of lists that are listed before they are drawn from
+
+
+class Run(NamedTuple):
+    """A run of one setting on one tuning seed: the examples it took, and whether they solved.
+
+    `final` says that more examples would not change it: predictions that are not finite, a crash.
+    """
+
+    cost: float
+    solved: bool
+    final: bool = False
+
+
+class Wanted(NamedTuple):
+    """A run that is to be made: which setting, on which tuning seed, up to how many examples."""
+
+    setting: int
+    seed: int
+    cap: int
+
+
+Runs = Mapping[tuple[int, int], Run]  # by setting and seed; of several caps the largest, or the one that solved
+
+
+@dataclass(frozen=True)
+class Halving:
+    """Successive halving over `settings` settings.
+
+    Rung r gives `seeds[r]` seeds in all to each setting that is left, and keeps the `kept[r]` cheapest; the last rung
+    keeps one. The cap of the first rung starts at `start` examples and is doubled until `kept[0]` settings solve on
+    every seed, up to `most`; the others have twice the cap at which the first one ended. The cheapest is the one whose
+    solution costs least if runs that spend the cap are started again: all that its runs spent over how many of them
+    solved. So neither cheap runs that mostly fail nor sure ones that are dear are chosen, and which settings leave the
+    first rung does not depend on `start`.
+
+    >>> halving = Halving(settings=2, seeds=(1, 3), kept=(1, 1), start=100, most=1000)
+    >>> halving.wanted({})
+    [Wanted(setting=0, seed=0, cap=100), Wanted(setting=1, seed=0, cap=100)]
+    >>> halving.wanted({(0, 0): Run(100, False), (1, 0): Run(80, True)})
+    [Wanted(setting=1, seed=1, cap=200), Wanted(setting=1, seed=2, cap=200)]
+    """
+
+    settings: int
+    seeds: tuple[int, ...]
+    kept: tuple[int, ...]
+    start: int
+    most: int
+
+    def __post_init__(self) -> None:
+        rungs = list(zip(self.seeds, self.kept, strict=False))
+        falls = [*self.kept, 1] == sorted([*self.kept, 1], reverse=True) and self.kept[-1:] == (1,)
+        if len(self.seeds) != len(self.kept) or not rungs or not falls or list(self.seeds) != sorted(self.seeds):
+            raise InputError(
+                "a tuning has as many numbers of seeds, rising, as numbers of settings kept, falling to 1; got "
+                f"{list(self.seeds)} and {list(self.kept)}"
+            )
+        if not 1 <= self.kept[0] <= self.settings or self.seeds[0] < 1 or not 1 <= self.start <= self.most:
+            raise InputError("a tuning keeps at most all of its settings, has a seed, and starts at or below its cap")
+
+    def wanted(self, found: Runs) -> list[Wanted]:
+        """The runs that come next; none once the winner is known."""
+        return self._walk(found)[0]
+
+    def winner(self, found: Runs) -> int | None:
+        """The setting that won; None while runs are wanted, or if none of the last rung solved within its cap."""
+        wanted, alive, cap = self._walk(found)
+        return None if wanted or self._price(found, alive[0], self.seeds[-1], cap) == inf else alive[0]
+
+    def _walk(self, found: Runs) -> tuple[list[Wanted], list[int], int]:
+        """Runs that come next, the settings that are left, and the cap of their rung."""
+        alive, cap = list(range(self.settings)), self.start
+        while True:
+            if wanted := self._missing(found, alive, self.seeds[0], cap):
+                return wanted, alive, cap
+            enough = sum(self._solves(found, i, self.seeds[0], cap) for i in alive) >= self.kept[0]
+            if enough or cap >= self.most:
+                break
+            cap = min(self.most, 2 * cap)
+        alive = self._cheapest(found, alive, 0, cap)
+        cap = min(self.most, 2 * cap)
+        for rung in range(1, len(self.seeds)):
+            if wanted := self._missing(found, alive, self.seeds[rung], cap):
+                return wanted, alive, cap
+            alive = self._cheapest(found, alive, rung, cap)
+        return [], alive, cap
+
+    def _missing(self, found: Runs, alive: Sequence[int], seeds: int, cap: int) -> list[Wanted]:
+        def known(run: Run | None) -> bool:
+            return run is not None and (run.solved or run.final or run.cost >= cap)
+
+        return [Wanted(i, j, cap) for i in alive for j in range(seeds) if not known(found.get((i, j)))]
+
+    def _solves(self, found: Runs, setting: int, seeds: int, cap: int) -> bool:
+        return all(run.solved and run.cost <= cap for run in (found[setting, j] for j in range(seeds)))
+
+    def _cheapest(self, found: Runs, alive: Sequence[int], rung: int, cap: int) -> list[int]:
+        def price(setting: int) -> float:
+            return self._price(found, setting, self.seeds[rung], cap)
+
+        return sorted(alive, key=lambda setting: (price(setting), setting))[: self.kept[rung]]
+
+    def _price(self, found: Runs, setting: int, seeds: int, cap: int) -> float:
+        """What a solution costs with restarts; infinite if no run solved within the cap."""
+        runs = [found[setting, j] for j in range(seeds)]
+        solved = sum(run.solved and run.cost <= cap for run in runs)
+        return sum(cap if run.final else min(run.cost, cap) for run in runs) / solved if solved else inf
+
+
+def halving(settings: int, seeds: int, start: int, most: int) -> Halving:
+    """Rungs that multiply the seeds by about three and keep a quarter of the settings, until `seeds` are used.
+
+    >>> halving(24, 7, 1024, 2**20).seeds, halving(24, 7, 1024, 2**20).kept, halving(5, 1, 8, 8).kept
+    ((1, 3, 7), (6, 2, 1), (1,))
+    """
+    rungs = [1]
+    while rungs[-1] < seeds:
+        rungs.append(min(seeds, 3 * rungs[-1]))
+    kept = [ceil(settings / 4 ** (i + 1)) for i in range(len(rungs))]
+    return Halving(settings, tuple(rungs), (*kept[:-1], 1), start, most)
+
+
+def menu(options: Mapping[str, Sequence[Any]], settings: int, seed: int = 0) -> list[dict[str, Any]]:
+    """Of all combinations of the listed options `settings` ones, or all if there are no more, in their order.
+
+    >>> menu({"rate": [0.1, 0.01], "batch": [16, 64]}, 3)
+    [{'rate': 0.1, 'batch': 16}, {'rate': 0.1, 'batch': 64}, {'rate': 0.01, 'batch': 16}]
+    """
+    count = prod(len(values) for values in options.values())
+    if not 1 <= count <= MOST or settings < 1:
+        raise InputError(
+            f"a menu has from 1 to {MOST:,} combinations and at least 1 setting, got {count:,}, {settings}"
+        )
+    drawn = np.random.default_rng(seed).permutation(count)[:settings]
+    every = list(_combinations(options))
+    return [every[i] for i in sorted(drawn)]
+
+
+def _combinations(options: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
+    for values in product(*options.values()):
+        yield dict(zip(options, values, strict=True))
+
+
+def check(learner: str, settings: Sequence[Mapping[str, Any]]) -> None:
+    """`InputError` unless the learner of that name has all options of the menu, by its `get_params` if it has one."""
+    kind = registry.get("learner", learner)
+    for setting in settings:
+        made = make(kind, None, 0, setting, known=1)
+        known = made.get_params() if hasattr(made, "get_params") else setting
+        for name in setting:
+            if name not in known:
+                raise unknown(f"option of {learner}", name, known)

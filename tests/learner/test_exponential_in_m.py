@@ -1,0 +1,226 @@
+"""The study `exponential-in-m`: trials, laws, the plan that no one changes, and what the rows say."""
+
+import re
+import subprocess
+import sys
+from dataclasses import replace
+from math import exp, log
+from pathlib import Path
+
+import made_up
+import numpy as np
+import pytest
+from typer.testing import CliRunner
+
+from hardness.cli import app
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Row, Store
+from hardness.engine.task import Task
+from hardness.errors import InputError
+from hardness.statistics.regression import neighbours, regress
+from hardness.studies import catalog
+from learner.studies.exponential_in_m import content, laws, plan, settings, tasks
+from learner.studies.exponential_in_m.laws import Cell
+from learner.studies.exponential_in_m.trial import trial
+
+PLAN = plan.read()
+FITTED, ASKED = plan.places(PLAN)
+
+
+def cells_of(truth: dict[str, object], seed: int = 0, sets: int = 1, scatter: float = 0.25) -> list[list[Cell]]:
+    values = {place: plan.rho_of(truth, place) for place in (*FITTED, *ASKED)}
+    return laws.simulated(values, scatter, 0.5, sets, seed)
+
+
+def outcomes(truth: str, sets: int, seed: int = 5, scatter: float = 0.25) -> list[tuple[str, str]]:
+    """The primary and tertiary outcomes of data sets of one of the plan's truths."""
+    named = next(each for each in PLAN["truths"] if each["name"] == truth)
+    found = []
+    for cells in cells_of(named, seed, sets, scatter):
+        first, _, third = plan.judged(PLAN, cells[: len(FITTED)], cells[len(FITTED) :])
+        found.append((first.outcome, third[0]))
+    return found
+
+
+# The plan
+
+
+def test_a_plan_with_another_cell_is_refused(tmp_path: Path) -> None:
+    """Whoever changes a cell, without or with a new digest, has another plan."""
+    text = plan.PLAN.read_text(encoding="utf-8")
+    changed = tmp_path / "plan.toml"
+    changed.write_text(text.replace('["parity", 12, 2,', '["parity", 13, 2,'), encoding="utf-8")
+    with pytest.raises(InputError, match="was changed after it was fixed"):
+        plan.tasks(changed)
+    again = plan.digest({**plan.read(), "runs": 9})
+    changed.write_text(text.replace("runs = 10", "runs = 9").replace(PLAN["digest"], again), encoding="utf-8")
+    with pytest.raises(InputError, match="another plan"):
+        plan.tasks(changed)
+    command = ["study", "run", "exponential-in-m", "--plan", str(changed), "--out", str(tmp_path)]
+    run = CliRunner().invoke(app, command)
+    assert run.exit_code != 0
+    assert not (tmp_path / "rows.db").exists()
+
+
+def test_rows_of_another_plan_are_refused() -> None:
+    task = plan.tasks(plan.PLAN)[0]
+    other = replace(task, solver={**task.solver, "plan": "0" * 64})
+    with pytest.raises(InputError, match="run the study into another --out"):
+        content.content([Row(other, Outcome("solved", 9, {}))])
+
+
+def test_trials_of_the_plan_have_its_cells_its_settings_and_seeds_of_its_own() -> None:
+    found = plan.tasks(plan.PLAN)
+    assert len(found) == PLAN["runs"] * len(PLAN["cells"]) == 2 * PLAN["runs"] * (len(FITTED) + len(ASKED))
+    for task in found[:: PLAN["runs"]]:
+        cell = settings.Cell(task.family, int(task.params["dim"]), int(task.params["heads"]))
+        assert task.solver["params"] == settings.tuned(cell)
+        assert cell.d >= 2 * cell.s + 1
+    short = replace(found[0], budget={"samples": 512})
+    assert trial(short, 0, 60.0).detail == trial(short, 1, 60.0).detail  # whatever the root seed of the run
+    own = replace(short, solver={k: v for k, v in short.solver.items() if k != "plan"})
+    assert trial(own, 0, 60.0).detail != trial(short, 0, 60.0).detail
+
+
+def test_the_plans_power_is_what_simulation_says() -> None:
+    """The table that was written down before the run, again with other random numbers."""
+    for row in PLAN["power"]:
+        if row["scatter"] == 0.25:
+            found = outcomes(row["truth"], 60)
+            for name, place in (("primary", 0), ("tertiary", 1)):
+                for key in PLAN[name]["sentences"]:
+                    share = np.mean([each[place] == key for each in found])
+                    assert abs(share - row[f"{name} {key}"]) < 0.2, (row["truth"], name, key)
+
+
+@pytest.mark.parametrize("sets", [100, pytest.param(1000, marks=pytest.mark.slow)])
+def test_a_sum_of_two_powers_is_not_called_exponential_and_not_n(sets: int) -> None:
+    """Such a sum, fitted to the pilot, passes for an exponential rather than a power: the sentence then says so."""
+    found = outcomes("s^3.6 + .004 s^11.7", sets)
+    assert np.mean([first == "exponential" for first, _ in found]) <= 0.05
+    assert np.mean([third == "as N" for _, third in found]) <= 0.05
+    powers = outcomes("s^3.8", sets)
+    assert np.mean([first in ("exponential", "better") for first, _ in powers]) <= 0.1
+    assert np.mean([first in ("exponential", "better") for first, _ in outcomes("factor 3 a bit", sets)]) >= 0.75
+
+
+# Laws
+
+
+def test_laws_find_what_they_are_made_of() -> None:
+    truth = {"g": log(3), "odd": 0.4, "d": 0.3}
+    (cells,) = cells_of(truth, scatter=1e-6)
+    found = laws.primary(cells[: len(FITTED)], cells[len(FITTED) :], PLAN["primary"])
+    assert exp(found.rate[0]) == pytest.approx(3, rel=1e-3)
+    assert found.predictions[laws.EXPONENTIAL] == pytest.approx([c.rho for c in cells[len(FITTED) :]], abs=0.01)
+    (cells,) = cells_of({"powers": [[3.8, 1.0]], "odd": 0.4, "d": 0.3}, scatter=1e-6)
+    found = laws.primary(cells[: len(FITTED)], cells[len(FITTED) :], PLAN["primary"])
+    assert found.outcome == "power"
+    assert found.power[0] == pytest.approx(3.8, rel=1e-3)
+
+
+def test_a_bound_scores_only_where_it_contradicts() -> None:
+    seen = [Cell((6, 14), 5.0, True), Cell((6, 16), 5.0, True), Cell((7, 15), 5.0)]
+    assert laws.errors(np.array([4.0, 7.0, 7.0]), seen).tolist() == [1.0, 0.0, 4.0]
+
+
+def test_the_exponent_of_d_that_rises_by_a_tenth_a_bit() -> None:
+    cells = [Cell((s, d), 2.0 * s + (0.5 + 0.3 * (s % 2) + 0.1 * s) * log(d) + 1e-6 * (d % 5)) for s, d in FITTED]
+    outcome, (slope, low, high) = laws.secondary(cells, 0.5)
+    assert outcome == "rises"
+    assert slope == pytest.approx(0.1, abs=1e-4)
+    assert low < slope < high
+
+
+def test_medians_count_runs_that_did_not_solve_as_dearer() -> None:
+    assert laws.median([5.0, 1e6, 7.0], [True, False, True]) == (7.0, False)
+    assert laws.median([100.0, 100.0, 7.0], [False, False, True]) == (100.0, True)
+
+
+def test_least_squares_with_correlated_errors() -> None:
+    """Against the textbook formula, and unbiased with the stated interval on simulated data."""
+    rng = np.random.default_rng(0)
+    X = np.column_stack([np.ones(12), np.tile(np.arange(6.0), 2)])
+    C = neighbours("aaaaaabbbbbb", X[:, 1], 0.5)
+    half, inverse, inside = np.linalg.cholesky(C), np.linalg.inv(C), 0
+    for _ in range(200):
+        y = X @ [1.0, 2.0] + 0.3 * half @ rng.standard_normal(12)
+        fit = regress(X, y, C)
+        low, high = fit.limits(1)
+        inside += low <= 2.0 <= high
+    assert fit.beta == pytest.approx(np.linalg.solve(X.T @ inverse @ X, X.T @ inverse @ y))
+    assert 0.9 <= inside / 200 <= 0.99
+
+
+def test_censored_cells_pull_a_fit_upwards_and_are_not_dropped() -> None:
+    X = np.column_stack([np.ones(8), np.arange(8.0)])
+    y = 1.0 + 2.0 * X[:, 1] + np.tile([0.1, -0.1], 4)
+    above = np.arange(8) == 7
+    capped = np.where(above, 13.0, y)
+    fit, without = regress(X, capped, np.eye(8), above), regress(X[:7], y[:7], np.eye(7))
+    assert fit.beta == pytest.approx(without.beta, abs=0.05)  # a bound below the line says little
+    capped[7] = 20.0  # and one above it pulls
+    assert regress(X, capped, np.eye(8), above).beta[1] > without.beta[1] + 0.05
+    with pytest.raises(InputError, match="do not determine"):
+        regress(X, capped, np.eye(8), np.arange(8) > 0)
+
+
+# Trials and rows
+
+
+def test_random_labels_are_not_learned() -> None:
+    solver = {"kind": "learner", "learner": "student", "params": {"rate": 0.03, "l1": 0.12}, "labels": "independent"}
+    outcome = trial(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 20_000}, 0), 0, 60.0)
+    assert outcome.status == "budget"
+    assert outcome.detail["open_error"] > 0.9
+
+
+def test_a_pool_shows_few_examples_again_and_again() -> None:
+    solver = {"kind": "learner", "learner": "student", "params": {"rate": 0.03, "l1": 0.12}, "pool": 1024}
+    outcome = trial(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 60_000}, 0), 0, 60.0)
+    assert outcome.status == "solved"
+    assert outcome.detail["distinct"] == 1024 < outcome.detail["gradient"]
+
+
+def test_the_grid_is_tuned_and_has_all_its_series() -> None:
+    found = tasks.tasks(False)
+    series = {task.solver["series"] for task in found}
+    assert series >= {"tuned", "frozen", "elimination", "random labels", "mlp", "direct", "lbfgs", *tasks.PANELS}
+    assert len({task.identity for task in found}) == len(found)
+    assert sum(map(tasks.seconds, found)) < 400
+    assert len(tasks.tasks(True)) < 50
+
+
+def test_a_row_that_did_not_end_leaves_the_plan_open() -> None:
+    found = plan.tasks(plan.PLAN)
+    rows = [Row(task, Outcome("solved", 1000, {"gradient": 1000, "distinct": 1000})) for task in found[:-1]]
+    assert content._judged([*rows, Row(found[-1])], content.gathered(rows), PLAN) is None
+
+
+def test_the_withdrawn_study_is_answered_in_one_line() -> None:
+    with pytest.raises(InputError, match="study wall is part of exponential-in-m now"):
+        catalog.get("wall")
+    run = subprocess.run([sys.executable, "-m", "hardness", "study", "run", "wall"], capture_output=True, text=True)
+    assert run.returncode == 2
+    assert len(run.stderr.strip().splitlines()) == 1
+
+
+def test_a_page_of_the_small_grid(tmp_path: Path) -> None:
+    """Made-up rows of every series: a page with a headline, its figures and tables."""
+
+    rng = np.random.default_rng(0)
+    study = catalog.get("exponential-in-m")
+    with Store(tmp_path / "rows.db", {"study": study.name, "seed": 0, "quick": False}) as store:
+        store.plan(found := study.tasks(False))
+        for task in found:
+            store.add(task, made_up.outcome(task, rng), {})
+        headline = catalog.page(store, tmp_path)
+        assert "Elimination" in headline
+        page = (tmp_path / "index.html").read_text(encoding="utf-8")
+        assert "not among these rows" in page
+        store.plan(found := study.plan(plan.PLAN))
+        for task in found:
+            store.add(task, made_up.outcome(task, rng), {})
+        headline = catalog.page(store, tmp_path)
+    assert re.search(r"needs, relative to random layers, [23]\.\d\d ", headline)
+    assert (tmp_path / "costs.svg").exists()
