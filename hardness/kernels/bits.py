@@ -56,6 +56,8 @@ def random_word(state: Any) -> Any:
 @compiled
 def _high(x: Any, low: Any, high: Any) -> Any:
     """The upper 64 bits of x (low + 2^32 high), in products of 32 bits, which a vector unit has."""
+    # x = x1 2^32 + x0: of x0 low only the carry into the upper half counts, of the two products across their upper
+    # halves and the carry of their lower ones. No sum below passes 2^64: (2^32 - 1)^2 + 2 (2^32 - 1) < 2^64.
     cross = (x >> U32) * low + ((x & HALF) * low >> U32)
     return (x >> U32) * high + (cross >> U32) + (((x & HALF) * high + (cross & HALF)) >> U32)
 
@@ -66,6 +68,7 @@ def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) ->
 
     A counter makes four words; `out.size` is a multiple of 4. The words at last, last + period, … are cut to `mask`.
     """
+    # Where every word is cut (period 1) the mask is part of the store; else a second, strided pass cuts the few.
     size, every = out.size // 4, mask if period == 1 else ~ZERO
     c0, c1, c2, c3 = (
         np.empty(LANES, np.uint64),
@@ -87,6 +90,7 @@ def philox(key: Any, first: Any, out: Any, last: Any, period: Any, mask: Any) ->
                 x, y = c0[i], c2[i]
                 c0[i], c1[i] = _high(y, PHILOX2, PHILOX3) ^ c1[i] ^ k0, y * (PHILOX3 << U32 | PHILOX2)
                 c2[i], c3[i] = _high(x, PHILOX0, PHILOX1) ^ c3[i] ^ k1, x * (PHILOX1 << U32 | PHILOX0)
+        # The last lanes may lie beyond the end: they were computed, as a whole vector costs no more, and are dropped.
         lanes = min(LANES, size - start)
         for i in range(lanes):
             j = 4 * (start + i)
@@ -108,6 +112,8 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
         part, total = words[start : start + BATCH], out[start : start + BATCH]
         total[:] = 0
         flat = part.reshape(part.size)
+        # Coordinates where the two tokens differ (u_j = 1) contribute +w_j, and for dot those with z_0 z_j = -1
+        # contribute -w_j: both are counts of bits under the planes of the weights.
         for w in range(words.shape[2]):
             if words.shape[2] == 1:  # a step that the compiler knows: four times as fast
                 for i in range(total.size):
@@ -133,6 +139,7 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
 @compiled
 def next_mask(mask: Any) -> Any:
     """The colex successor. After the last set of n = 64 bits the sum wraps: callers count, never compare."""
+    # Gosper's step: the lowest run of ones moves its top one up, the others go to the bottom.
     low = mask & (~mask + ONE)
     ripple = mask + low
     shift = popcount(low - ONE) + U2

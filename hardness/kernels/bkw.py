@@ -91,6 +91,7 @@ def block_keys(
                 if fields[c] != centre:
                     negative = fields[c] < centre
                     break
+        # Fields of one key fit a word: block * width <= 64, which the plan keeps (`bkw_plan._steps`).
         key = np.uint64(0)
         for c in range(left - block, left):
             value = 2 * centre - fields[c] if negative else fields[c]
@@ -105,6 +106,8 @@ def block_keys(
 @njit(cache=True, nogil=True)
 def sort_keys(keys: Words, bits: int, order: NDArray[np.int32], longest: int) -> NDArray[np.int64]:
     """Fill `order` (N,) so that keys[order] ascends; return how many runs of equal keys have each length <= longest."""
+    # A pass of counting sort by the top bits, then each bucket by itself: mixed keys fill the buckets evenly, so that
+    # most hold a few rows and insertion is the fastest sort of them.
     buckets, down = 1 << bits, np.uint64(64 - bits)
     ends = np.zeros(buckets + 1, np.int64)
     for key in keys:
@@ -116,6 +119,7 @@ def sort_keys(keys: Words, bits: int, order: NDArray[np.int32], longest: int) ->
         bucket = np.int64(keys[i] >> down)
         order[place[bucket]] = i
         place[bucket] += 1
+    # Equal keys have equal top bits, so a run never crosses from one bucket into the next.
     runs = np.zeros(longest + 1, np.int64)
     for b in range(buckets):
         low, high = int(ends[b]), int(ends[b + 1])
@@ -162,6 +166,7 @@ def combine(
         if i == start:
             continue
         unpack(words, row, left, width, a)
+        # The cap shares partners evenly: without it one long run would fill `out` with sums that have rows in common.
         for j in range(max(start, i - cap), i):
             if made == out.shape[0]:
                 return made
@@ -201,6 +206,7 @@ def fold(
         phase = np.int64(phases[i])
         for c in range(left):
             phase -= (v[c] - centre) * np.int64(theta[c])
+        # The grid's cell: residues mod g of the columns in mixed radix, the first column the most significant.
         cell = 0
         for c in columns:
             cell = cell * g + (v[c] - centre) % g
@@ -228,6 +234,8 @@ def sums_by_value(
         for c in range(left):
             phase -= (v[c] - centre) * np.int64(theta[c])
         index = (phase >> 20) & (TURN - 1)
+        # The phase is that of all coordinates; sorted by the value of one, its sums say how a turn of that one would
+        # help, which is the gradient of the score.
         x, y = cosine[index], sine[index]
         for c in range(left):
             out[c, v[c], 0] += x

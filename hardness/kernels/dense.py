@@ -44,8 +44,12 @@ def attention_scores(shape: Any, x: Any, theta: Any, differences: Any, right: An
             token, difference = x[(e * k + b) * d :], differences[(e * (k - 1) + b) * d :]
             for j in range(d):
                 difference[j] = token[j] - last[j]
+    # All differences against all heads in one product: row e (k - 1) + b of `right` holds Θ_i (x_b - x_{k-1}) of every
+    # head i, in D columns each.
     panel = (theta, 0, LANES, LANES * d)
     product((n * (k - 1), d, m * D), True, (differences, 0, d, 1), panel, (right, 0, m * D, LANES))
+    # `columns` is the example's tokens transposed (d, K); `halves` the scores by the two halves of the features
+    # (2, (k - 1) m, K). Both are small and stay in the first cache.
     columns, halves = room[: d * K], room[d * K :]
     columns[:] = 0.0
     for e in range(n):
@@ -58,6 +62,7 @@ def attention_scores(shape: Any, x: Any, theta: Any, differences: Any, right: An
             first, depth = h * (d // 2), d // 2 + h * (d % 2)
             own, half = (right, e * (k - 1) * m * D + first, D, 1), (halves, h * (k - 1) * m * K, K, LANES)
             product(((k - 1) * m, depth, K), True, own, (columns, first * K, K, LANES), half)
+        # The row of b = k - 1 is 0 by itself; here it keeps the largest score over b, which is taken off all at last.
         top = out[(e * k + k - 1) * m * k :]
         for j in range(m * k):
             top[j] = 0.0
@@ -90,11 +95,13 @@ def attend(shape: Any, x: Any, differences: Any, weights: Any, w: Any, total: An
     product((n * (k - 1), d, m * D), True, (differences, 0, d, 1), panel, (moved, 0, m * D, LANES))
     product((n, d, D), True, last, (total, 0, LANES, LANES * d), (out, 0, k * D, LANES))
     for e in range(n):
+        # x_{k-1} Σ W_i is the same for every row a of an example: it was computed once, into row 0.
         base = out[e * k * D :]
         for a in range(1, k):
             row = base[a * D :]
             for j in range(D):
                 row[j] = base[j]
+        # The weight of b = k - 1 is not needed itself: its place holds the denominators Σ_b.
         sums = weights[(e * k + k - 1) * m * k :]
         for b in range(k - 1):
             terms = weights[(e * k + b) * m * k :]

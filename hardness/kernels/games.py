@@ -18,6 +18,8 @@ def best_window(values: Any, length: Any, zeros: Any) -> Any:
     before = 0  # values[i:j] lie in [start, start + length]
     zero_tried = zeros == 0
     i = 0
+    # Low ends are tried in ascending order, 0 in its turn. As they rise the right end j only moves right, so the whole
+    # sweep takes one pass: before counts the values left of the window, j those not right of it.
     while i < values.size or not zero_tried:
         if not zero_tried and (i == values.size or values[i] > 0):
             start, zero_tried = 0 * length, True
@@ -47,6 +49,7 @@ def eliminate_in_order(first: Any, start: Any, count: Any, bitmap: Any, live: An
         if live < 2:
             return live
         word, bit = rank >> 6, ONE << U(rank & 63)
+        # A wrapped mask (0) is past the last set of 64 bits.
         if mask and not bitmap[word] & bit:
             bitmap[word] |= bit
             live -= 1
@@ -90,6 +93,7 @@ def scan_samples(
     """
     confirmations = 0
     for i in range(count):
+        # The law of the sum depends on whether the set is the secret alone: which other set it is does not matter.
         if sampled_sum(state, words, tail, i == target) >= threshold:
             total = 0
             for _ in range(confirm):

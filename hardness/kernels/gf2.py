@@ -39,6 +39,8 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
     """
     N, W = words.shape
     pivots = np.empty(min(N, columns), dtype=np.int64)
+    # A table of 2^bits sums costs 2^bits additions of rows and saves (bits - 1) of them for every row: it pays while it
+    # is far smaller than the matrix.
     bits = 1
     while bits < TABLE_BITS and 4 << bits <= N:
         bits += 1
@@ -49,15 +51,18 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
     rank, column = 0, 0
     while column < columns and rank < N:
         end = min(column + tables * bits, columns)
+        # Left of the panel all columns are done: rows are only changed from this word on.
         start = column >> 6
         found = _panel(words, pivots, rank, column, end)
         for k in range(found):
+            # The sums with the k-th pivot row are those without it, shifted by half a table: each is one addition.
             base, half = k // bits * size, 1 << k % bits
             for entry in range(base, base + half):
                 for v in range(start, W):
                     table[entry + half, v] = table[entry, v] ^ words[rank + k, v]
         if found:
             first = pivots[rank]
+            # Pivots that are neighbours in one word are read with one shift; of full rank nearly all panels are so.
             adjacent = pivots[rank + found - 1] - first == found - 1 and first >> 6 == (first + found - 1) >> 6
             for i in range(N):
                 if rank <= i < rank + found:
@@ -132,6 +137,7 @@ def rref_local(A: NDArray[np.int64], prime: int, modulus: int, columns: int) -> 
                 break
         if pivot < 0:
             continue
+        # The pivot row is scaled on the way to its place, so that one pass over it does for both.
         inverse = _inverse(A[pivot, c], modulus)
         for v in range(c, width):
             value = A[pivot, v]

@@ -20,6 +20,8 @@ def nearest(
     best, best_norm = np.zeros(M), np.inf
     centre, m, g = np.zeros(M), np.zeros(M), np.zeros(M)
     step, norm = np.zeros(M), np.zeros(M + 1)
+    # Level i chooses m[i]; norm[i + 1] is the squared length of the first i + 1 entries of g, which the bound prunes.
+    # Invariant: g[:i] and norm[:i + 1] belong to the choices above, m[i] is the candidate to be tried next.
     i, visited = 0, 0
     centre[0] = h[0]
     m[0] = np.rint(h[0])
@@ -33,6 +35,7 @@ def nearest(
                 best[:] = m
                 best_norm = norm[M]
                 for j in range(M):
+                    # From here on only strictly shorter answers count, at every level: entries only lengthen a vector.
                     bound[j] = min(bound[j], best_norm * (1 - 1e-9))
             else:
                 i += 1

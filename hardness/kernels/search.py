@@ -18,6 +18,7 @@ def subsets(n: int, h: int, count: int) -> NDArray[np.int16]:
     for row in range(count):
         for i in range(h):
             out[row, i] = current[i]
+        # The rightmost place that may still move; all to its right start again just behind it.
         i = h - 1
         while i >= 0 and current[i] == n - h + i:
             i -= 1
@@ -78,6 +79,7 @@ def collisions(rows: Words, shift: int, most: int) -> Words:
     out = np.empty(most, dtype=np.uint64)
     count = 0
     start = 0
+    # Sorted, rows that agree above `shift` are neighbours: a run at a time, all its pairs (LF2, Levieil & Fouque 2006).
     s = np.uint64(shift)
     for end in range(1, len(rows) + 1):
         if end < len(rows) and rows[end] >> s == rows[start] >> s:
@@ -138,6 +140,8 @@ def box_match(
     choice = np.zeros((k, 2), dtype=np.int64)
     several = np.zeros(k, dtype=np.int64)
     for j in range(len(sums2)):
+        # The residues that a label allows lie in one box of the first halves or in two neighbouring ones: at most 2^k
+        # cells are tried for a second half, each by bisection among the sorted keys.
         total = 1
         for i in range(k):
             first = (low[i] - sums2[j, i]) % q

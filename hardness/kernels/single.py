@@ -42,6 +42,7 @@ def _pair(vectors: int) -> Any:
                 first = [ir.Constant(VECTOR, None)] * 2 * vectors
             else:
                 array, begin = cgutils.unpack_tuple(builder, arguments[2])
+                # Both sums of a pair start from the same numbers, for a = 1 and a = 2: they are read once.
                 shared = Memory(context, builder, start[0], array)
                 first = [shared.load(builder.add(begin, lane)) for lane in lanes] * 2
 
@@ -119,6 +120,7 @@ def transpose(context: Any, out: Any, a: Any) -> Any:
             for kind, each in zip(signature.args[::-1], (given, to), strict=True)
         )
         rows = [source.load(place) for place in along(builder, start, apart, LANES)]
+        # Recursive transposition: at every step the off-diagonal squares change places, log2 16 = 4 steps of shuffles.
         step = LANES // 2
         while step:  # squares of twice the step become four of the step, the two off the diagonal exchanged
             for i in (i for i in range(LANES) if not i & step):
@@ -167,6 +169,8 @@ def hyperbolic_tangent(h: Any) -> Any:
     for e in range(h.size):
         x = TOP if h[e] > TOP else h[e]
         x = (-TOP if x < -TOP else x) * TURNS
+        # Adding and taking off 1.5 * 2^23 rounds to the nearest integer: above it float32 has no fractions. Then
+        # e^2h = 2^x = 2^n 2^f with |f| <= 1/2, and 2^n is made by writing n into the exponent's bits.
         n = (x + ROUND) - ROUND
         f = x - n
         power = C0 + f * (C1 + f * (C2 + f * (C3 + f * (C4 + f * (C5 + f * C6)))))

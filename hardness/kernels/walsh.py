@@ -52,8 +52,11 @@ def _network(levels: int, across: bool) -> Any:
             data = context.make_array(kind)(context, builder, array).data
             places = [builder.add(start, builder.mul(stride, stride.type(i))) for i in range(1 << levels)]
             pointers = [builder.bitcast(builder.gep(data, [place]), vector.as_pointer()) for place in places]
+            # All vectors of the network are in registers from here to the stores: 2^levels of them, 16 at most of 32.
             x = [builder.load(pointer, align=size) for pointer in pointers]
             for bit in (1 << i for i in range(width.bit_length() - 1) if across):
+                # Levels inside a vector: lane i meets lane i ^ bit. With signed multiply-adds both results are one
+                # operation; integers take the sum and the difference and choose the lanes of each.
                 partner = order([i ^ bit for i in range(width)])
                 upper = order([i + width * bool(i & bit) for i in range(width)])
                 for i, own in enumerate(x):
@@ -63,6 +66,7 @@ def _network(levels: int, across: bool) -> Any:
                         x[i] = signed([own, signs, other])
                     else:
                         x[i] = builder.shuffle_vector(add(own, other), sub(other, own), upper)
+            # Levels between vectors: the butterfly of whole registers.
             for bit in (1 << i for i in range(levels)):
                 for i in (i for i in range(1 << levels) if not i & bit):
                     x[i], x[i | bit] = add(x[i], x[i | bit]), sub(x[i], x[i | bit])
@@ -104,6 +108,8 @@ def _climb(f: Any, h: Any, first: Any, last: Any, unit: Any) -> Any:
     Vectors a way of the first cache (4 KiB) apart all fall into one set of it, which holds 8 or more of them; and so
     many streams of memory are read and written as fast as one.
     """
+    # Invariant: all levels below h are done. A sweep does as many levels as registers hold, so that the array passes
+    # through memory once for three or four of them.
     while h < f.size:
         left, most = int(popcount(U(f.size // h - 1))), 4 if h * f.itemsize < 4096 else 3
         levels = -(-left // -(-left // most))  # equal shares of the fewest sweeps

@@ -46,6 +46,7 @@ class Biased:
             return np.asarray(float(self.query.signs[0]) * kept * self.mu**distance)
         if self.n > TABLE_BITS:
             raise InputError(f"biased queries are tables of 2^n values; n={self.n} > {TABLE_BITS}: lower --dim")
+        # E_mu[h chi_S] is the sum over v of P_mu(v) h(v) chi_S(v): the transform, unscaled, of h times the density.
         words = np.arange(1 << self.n, dtype=np.uint64)
         minus = np.bitwise_count(words).astype(np.float64)
         spectrum = values_of(self.query, words) * ((1 + self.mu) / 2) ** (self.n - minus) * ((1 - self.mu) / 2) ** minus

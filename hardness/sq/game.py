@@ -102,6 +102,7 @@ def play(
     started = perf_counter()
     budget = at_scale.NO_LIMIT if max_queries is None else max_queries
     counted = None
+    # The closed forms hold at one radius for all means, which VSTAT has not, and draw products of unflipped labels.
     if isinstance(concepts, ParityConcepts) and kind is not VstatWindow and not (flip and kind is Sampled):
         # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
         counted = _at_scale(concepts, strategy, kind, tolerance / (1 - 2 * flip), root, budget, samples)
@@ -112,6 +113,7 @@ def play(
     least = kind.bound(concepts, tolerance, flip)
     own = not flip and strategy == "sign-batch" and kind is Window and isinstance(concepts, ParityConcepts)
     lost = batch_size(tolerance) // 2
+    # An adversary judges no answer (`right` is None): one concept left is the concept.
     status = "budget" if counted.remaining > 1 else "wrong" if counted.right is False else "solved"
     exact = _exact_floor(concepts, kind, tolerance, flip)
     return GameResult(

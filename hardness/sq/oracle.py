@@ -87,10 +87,12 @@ class Oracle(ABC):
 
     def answer(self, query: Query, tolerance: Tolerance) -> float:
         """The answer at STAT(tau) or VSTAT(t); adversaries then drop the concepts it rules out."""
+        # The ledger notes the least tolerance that the answer could have: at VSTAT that of a mean of +-1.
         smallest = 2 / tolerance.t if isinstance(tolerance, Vstat) else check_tolerance(tolerance)
         try:
             if not query.peak <= 1 + 1e-12:
                 raise OutOfRange(query.peak)
+            # An adversary knows no secret: it is asked for the means of all that may still be one.
             means = query.means(self.live if self.adversary else self._secret[None])
         except OutOfRange as error:
             raise InputError(

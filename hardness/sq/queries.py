@@ -98,6 +98,8 @@ class SignBatch:
         elif rank > 24:
             raise InputError(f"a sign batch of rank {rank} > 24 with dependent sets has no exact means here")
         else:
+            # The batch as a function on the cube of its own basis: signed characters there, one transform to its
+            # values, the sign, and one transform back.
             table = np.zeros(1 << rank, np.int32)
             own = span_coordinates(self.sets, self.sets)[2]
             np.add.at(table, own, self.signs.astype(np.int32))
@@ -112,6 +114,8 @@ class SignBatch:
         size = len(self.sets)
         half = (size - 1) // 2
         top = comb(size - 1, half) / 2.0**size
+        # Of a majority of K bits the coefficient at j of them is 0 for even j; for odd j it alternates in sign, and its
+        # size is the top one times C((K-1)/2, (j-1)/2)/C(K-1, j-1) (O'Donnell, Analysis of Boolean Functions, 5.3).
         by_degree = [0.0] * (size + 1)
         for j in range(1, size + 1, 2):
             sign = -1 if j % 4 == 3 else 1
@@ -162,6 +166,7 @@ class SpanFunction:
         return float(np.max(np.abs(self.values)))
 
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        # E y chi_base f under S is the coefficient of f at S xor base, if that lies in the generators' span; else 0.
         _, inside, coordinates = span_coordinates(self.generators, elements ^ np.uint64(self.base))
         spectrum = self.values.astype(np.float64)
         walsh_hadamard(spectrum)

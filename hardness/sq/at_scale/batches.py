@@ -24,6 +24,8 @@ def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) ->
     """
     capacity = pool.size
     head, waiting = 0, capacity
+    # `batch` holds the sets of the next query; `reduced` and `pivot` their xor basis, kept in step with it. At most 64
+    # sets of 64 bits are independent, so that nothing here grows.
     batch, reduced, pivot = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
     held, queries, cap = 0, 0, mode.size - 1
     while waiting + held > 1 and queries < budget:
@@ -50,6 +52,8 @@ def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) ->
                 rank += 1
                 waiting -= 1
             else:
+                # A set that does not fit this batch goes to the end of the queue: `tries` counts one turn of it, after
+                # which no set that waits extends the basis.
                 tail = head + waiting - 1
                 pool[tail if tail < capacity else tail - capacity] = candidate
         held = rank
@@ -60,6 +64,8 @@ def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) ->
             cap = size - 2
             continue
         queries += 1
+        # What the window keeps, by the argument of `batch_modes`: mode 1 loses the minority of the signs, mode 2 all
+        # but the largest of members with +, members with - and the rest. The minority comes first in `batch`.
         if not null and mode[size] == 1:
             gone = size // 2
         elif null or live - size >= (size + 1) // 2:
@@ -87,6 +93,8 @@ def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
 @compiled
 def batch_means(parts: Any, count: Any, table: Any, values: Any) -> Any:
     """values <- 2^(bits+1) times the means of `parts` under a sign batch of the first `count`, half of the signs -."""
+    # Two transforms: one gives the sum of the signed characters at every point of the window, its sign is the query,
+    # and the second its coefficients. Sums of an odd number of signs are never 0.
     table[:] = 0
     for i in range(count):
         table[parts[i]] = -1 if i < count // 2 else 1
@@ -128,6 +136,7 @@ def window_batches(
     for g in range(starts.size - 1):
         index = np.arange(starts[g], starts[g + 1])
         while index.size > 1 and queries < budget:
+            # Sets outside the group have mean exactly 0 under its queries: a number of zeros stands for all of them.
             others = live - index.size
             size, _ = best_batch(mode, cap, live, null)
             if index.size < min(least, size):
@@ -156,6 +165,7 @@ def window_batches(
             queries += 1
             if size == cap:
                 cap = best_size
+            # A window that does not hold 0 rules out every set outside the group at once.
             if others and not best_low <= 0 <= best_low + best_span:
                 alive[: starts[g]] = 0
                 alive[starts[g + 1] :] = 0
@@ -181,6 +191,7 @@ def agreements(
     half = members.size // 2
     columns, sign = np.empty((n, LANES), np.uint64), np.empty(LANES, np.uint64)
     values, planes = np.empty((members.size, LANES), np.uint64), np.empty((8, LANES), np.uint64)
+    # A counter of eight planes, 64 samples at a time: it starts so high that the majority's last vote carries out.
     start = 256 - (members.size + 1) // 2  # a count in eight bit planes that overflows at the majority
     for done in range(0, words, LANES):
         for j in range(n):

@@ -57,6 +57,7 @@ def characters_sampled(
     queries must agree on the whole. Unasked concepts remain.
     """
     words = -(-samples // 64)
+    # Samples come 64 to a word; of the last word only those that there are count.
     tail = np.uint64(2**64 - 1 >> (64 * words - samples))
     accepted, queries, confirmations = kernels.scan_samples(
         state,
@@ -101,6 +102,8 @@ def sign_batches(
     n, size = concepts.n, batch_size(tolerance)
     rank = n if concepts.s % 2 else n - 1
     modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
+    # `cap` is the largest batch that still lost what `modes` says: it only falls, as sets that are left depend more
+    # and more on one another.
     queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * pool.size / size)
     sizes = np.flatnonzero(modes[:256] == 1).tolist()
     certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
@@ -112,6 +115,7 @@ def sign_batches(
         queries += asked
         if bits == n or queries >= budget:
             return GameCount(queries, pool.size)
+        # No group fills a batch: a wider window has larger groups, and at last smaller groups have to do.
         if asked == 0 and bits < min(n, WINDOW_BITS):
             bits += 1
         elif asked == 0:
@@ -120,6 +124,7 @@ def sign_batches(
         shuffle(coordinates, state)
         if bits > 16:
             coordinates = _dense_first(pool, coordinates)
+    # Beyond the rank sets are dependent, and mode 2 rests on independence; mode 1 is certified by samples instead.
     modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
     cap = certain
     while queries < budget:
@@ -205,6 +210,8 @@ def _window_round(
     outside = outside[order]
     starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
     alive = np.ones(pool.size, np.uint8)
+    # Means are c/2^(bits + 1) for integers c: a window of 2 tau, and a null answer's tau, in units of c, rounded down,
+    # which no integer can tell from the real ones.
     length, radius = int(tolerance * 2.0 ** (bits + 2)), int(tolerance * 2.0 ** (bits + 1))
     _, queries, cap = kernels_batches.window_batches(
         parts[order], starts, pool.size, modes, cap, least, bits, length, radius, null, min(budget, NO_LIMIT), alive

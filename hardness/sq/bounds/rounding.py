@@ -107,6 +107,7 @@ class Spectrum:
 
     def top_mean(self, fraction: float) -> float:
         """Upper bound on the mean of the largest `fraction` of |phi| values."""
+        # Bins hold sizes rounded up: what is taken from the largest on is never less than the true mean.
         size = 2.0 ** (-np.arange(len(self.mass)) / self.bins_per_bit)
         before = np.concatenate(([0.0], np.cumsum(self.mass)[:-1]))
         taken = np.clip(fraction - before, 0, self.mass)

@@ -1,15 +1,12 @@
 """The best of sign batches and bent blocks by exact loss."""
 
-import numpy as np
 from numpy.random import Generator as Random
 
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Query
-from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps
+from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps, kept
 from hardness.sq.strategies.bent import bent_rank, block
 from hardness.sq.strategies.sign_batch import batch, batch_size
-from hardness.sq.tolerance import within
 
 
 def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
@@ -17,16 +14,12 @@ def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rando
 
     A fresh block of 4^r sets loses its smaller side, 6 of 16 or 28 of 64: for tau just below 2^-r/2 more than a batch.
     """
+    # A batch and a block cost one query each; which loses more depends on the sets left, so both are tried on them.
     rank, idle = bent_rank(tolerance), 0
     while idle < IDLE_QUERIES:
         candidates: list[Query] = [batch(live, batch_size(tolerance) - 2 * i, rng) for i in (0, 0, 1)]
         for mask in rng.choice(live, 6).tolist():
             candidates += [block(mask, rank, concepts.n, int(shift)) for shift in rng.integers(4**rank, size=3)]
-        losses = []
-        for query in candidates:
-            means = query.means(live)
-            reply = best_answer(means, np.full(len(means), tolerance))
-            losses.append(np.sum(~within(means, reply, tolerance)))
         before = len(live)
-        live = yield candidates[int(np.argmax(losses))]
+        live = yield min(candidates, key=lambda query: kept(query, live, tolerance))
         idle = idle + 1 if len(live) == before else 0

@@ -7,7 +7,9 @@ from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
 from hardness.families.concepts import ParityConcepts
+from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Query
+from hardness.sq.tolerance import within
 
 # A strategy yields queries and is sent the sets still possible (uint64 masks) after each answer; it ends when
 # it has nothing more to ask. It never sees the secret.
@@ -15,3 +17,9 @@ Masks = NDArray[np.uint64]
 Steps = Generator[Query, Masks, None]
 Strategy = Callable[[ParityConcepts, Masks, float, Random], Steps]
 IDLE_QUERIES = 8
+
+
+def kept(query: Query, live: Masks, tolerance: float) -> int:
+    """How many of the live sets the window's answer to a query leaves possible: the fewer, the better the query."""
+    means = query.means(live)
+    return int(within(means, best_answer(means, np.full(len(live), tolerance)), tolerance).sum())

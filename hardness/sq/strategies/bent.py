@@ -46,6 +46,7 @@ def block(mask: int, rank: int, n: int, shift: int = 0) -> SpanFunction:
     pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
     for j in pairs:
         mask = mask & ~(3 << j) | 1 << j
+    # The inner-product function by Kronecker products: its coefficients are all 2^-r in size, as bent functions' are.
     values = np.ones(1)
     for _ in range(len(pairs) // 2):
         values = np.kron(np.array([1.0, 1.0, 1.0, -1.0]), values)

@@ -8,11 +8,9 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.dependent import Loss, dependent_losses
-from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Query, Table
-from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps
+from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps, kept
 from hardness.sq.strategies.sign_batch import batch, batch_size
-from hardness.sq.tolerance import within
 
 TABLE_BITS = 24  # bits of the table that a query is
 DRAWS, TURNS = 3, 16  # of signs for a query, and of arguments for each
@@ -37,7 +35,7 @@ def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rand
         candidates: list[Query] = [batch(live, batch_size(tolerance) - 2 * idle, rng)]
         plan = next((loss for loss in reversed(dependent_losses(tolerance)) if loss.live <= before), None)
         candidates += [Table(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
-        live = yield min(candidates, key=lambda query: _kept(query, live, tolerance))
+        live = yield min(candidates, key=lambda query: kept(query, live, tolerance))
         idle = idle + 1 if len(live) == before else 0
 
 
@@ -58,8 +56,3 @@ def cut_sum(live: Masks, plan: Loss, n: int, tolerance: float, rng: Random) -> N
     ups = driven @ (1.0 - 2.0 * (np.bitwise_count(chosen[:, None] & turns) & 1))
     turn = int(turns[np.argmin(np.abs(ups))])
     return np.asarray(values[np.arange(1 << n) ^ turn])
-
-
-def _kept(query: Query, live: Masks, tolerance: float) -> int:
-    means = query.means(live)
-    return int(within(means, best_answer(means, np.full(len(live), tolerance)), tolerance).sum())

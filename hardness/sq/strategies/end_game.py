@@ -54,6 +54,8 @@ def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | 
         return None
     signs = characters(points, len(generators)).astype(np.float64)
     f = np.zeros(signs.shape[1])
+    # No answer keeps more than w of the means iff in their order the (j + w)-th exceeds the j-th by more than 2 tau:
+    # an order is guessed, its least gap made as large as a linear program can, and the order that comes out is next.
     for _ in range(ORDERS):
         order, tried = rng.permutation(len(live)), set()
         while order.tobytes() not in tried:

@@ -46,6 +46,7 @@ class Layers:
         size = self.windows.shape[1]
         own, half = patterns(size, self.held), size // 2
         own = own if places is None else own[places]
+        # All subsets of a window as sums of one of its first half and one of its second: 2 * 2^(m/2) sums, not 2^m.
         low, high = _sums(self.windows[:, :half]), _sums(self.windows[:, half:])
         first, second = own & np.uint64((1 << half) - 1), own >> np.uint64(half)
         return np.asarray(low[:, first] | high[:, second] | self.rests[:, None])
@@ -79,6 +80,7 @@ def held_of(concepts: ParityConcepts, size: int) -> int:
 def layers_through(concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random) -> Layers:
     """Random layers, each through a random live set."""
     n, s = concepts.n, concepts.s
+    # Layers are drawn through live sets: a random one of a class would hardly ever hold any that live.
     inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
     order = np.argsort(rng.random((count, n)) - inside, axis=1)  # the set's own coordinates first, both in random order
     windows = np.concatenate([order[:, :held], order[:, s : s + size - held]], axis=1)

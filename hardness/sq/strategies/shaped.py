@@ -42,6 +42,8 @@ def shape_query(
     chosen = rng.permutation(len(signs))[: 2 * lost]
     g[chosen[:lost]], g[chosen[lost:]] = 1, -1
     total = anneal(signs, g, moves, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
+    # The e pairs come apart by total/(2 e states) on average at most, and have to by more than 2 tau each; where they
+    # could, the linear program may still fail, as the least gap counts and not the mean one.
     if total <= 4 * lost * (tolerance + MARGIN) * signs.shape[1]:
         return None
     found = equalize_gaps(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0), tolerance)
@@ -56,6 +58,7 @@ def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
     for i in range(points):
         for x in range(states):
             sums[x] += g[i] * signs[i, x]
+    # sums[x] = sum_i g_i chi_i(x): an exchange of g_i and g_j changes every state by step (chi_i - chi_j), no more.
     here = np.abs(sums).sum()
     best, kept = here, g.copy()
     for move in range(moves):
@@ -108,6 +111,7 @@ def maximin_gap(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[n
     from scipy.optimize import linprog
 
     rows, columns = forms.shape
+    # Variables (f, t): maximize t with forms f >= t, |f| <= 1.
     scaled = forms * columns  # entries of order 1
     cost = np.append(np.zeros(columns), -1.0)
     limits = np.vstack([np.tile([-1.0, 1.0], (columns, 1)), [-np.inf, np.inf]])

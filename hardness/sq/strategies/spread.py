@@ -7,11 +7,9 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Table
-from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps
+from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps, kept
 from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_size, best_batch
-from hardness.sq.tolerance import within
 
 TABLE_BITS = 24  # bits of the table that a query is
 CROWDED = 0.21  # of many sets so many are spread at a time, over the squared tolerance: a third of them is lost
@@ -43,12 +41,14 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
             candidates += [evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng)] if few > 2 else []
         else:
             candidates += [evened(live, concepts.n, clip, rng) for clip in CLIPS]
-        live = yield min(map(Table, candidates), key=lambda query: _kept(query, live, tolerance))
+        live = yield min(map(Table, candidates), key=lambda query: kept(query, live, tolerance))
         idle = idle + 1 if len(live) == before else 0
 
 
 def evened(sets: Masks, n: int, clip: float, rng: Random) -> NDArray[np.float64]:
     """A cut sum of the characters of these sets, its weights moved until the means stand in even steps: (2^n,)."""
+    # Even steps are what a window of fixed length holds fewest of. Which set stands where does not matter: at random,
+    # so that the adversary's keeping one end says nothing of the next query.
     aim = rng.permutation(np.linspace(-1.0, 1.0, len(sets)))
     weights, values = aim, np.zeros(1 << n)
     for _ in range(ROUNDS):
@@ -56,6 +56,8 @@ def evened(sets: Masks, n: int, clip: float, rng: Random) -> NDArray[np.float64]
         spectrum = values.copy()
         walsh_hadamard(spectrum)
         means = spectrum[sets.astype(np.int64)]
+        # A fixed point has means in proportion to the aim: what a mean lacks, in the scale of the least squares fit
+        # means = c aim, is added to its weight.
         weights = weights + aim - means * (aim @ aim) / (means @ aim)
     return values
 
@@ -65,8 +67,3 @@ def _cut_sum(sets: Masks, weights: NDArray[np.float64], n: int, clip: float) -> 
     values[sets.astype(np.int64)] = weights
     walsh_hadamard(values)
     return np.clip(values / (clip * np.linalg.norm(weights)), -1.0, 1.0) if clip else np.sign(values)
-
-
-def _kept(query: Table, live: Masks, tolerance: float) -> int:
-    means = query.means(live)
-    return int(within(means, best_answer(means, np.full(len(live), tolerance)), tolerance).sum())
