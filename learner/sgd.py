@@ -1,4 +1,4 @@
-"""Online SGD on a small network: the control learner of the study `exponential-in-m` (theory 3.5)."""
+"""Online SGD on a small network: the control learner of theory 3.5."""
 
 import numpy as np
 from numpy.typing import NDArray

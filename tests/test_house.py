@@ -15,10 +15,6 @@ ROOT = Path(__file__).parent.parent
 SOURCES = sorted([*ROOT.glob("hardness/**/*.py"), *ROOT.glob("learner/**/*.py")])
 
 
-TO_BE_CONVERTED = {  # studies whose pages still draw for themselves
-    "hardness.studies.exponential_in_m",
-    "hardness.studies.wall",
-}
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in SOURCES}
 
 
@@ -90,7 +86,7 @@ def test_hardness_imports_no_learner_and_studies_draw_nothing():
     found = {module: {used.partition(".")[0] for used in imports(path)} for module, path in MODULES.items()}
     assert {module for module, used in found.items() if module.startswith("hardness") and "learner" in used} == set()
     drawing = {module for module, used in found.items() if ".studies." in module and "matplotlib" in used}
-    assert {module.rsplit(".", 1)[0] for module in drawing} <= TO_BE_CONVERTED
+    assert drawing == set()  # the kit draws
 
 
 def test_the_root_holds_the_definition_and_little_else():

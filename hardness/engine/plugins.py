@@ -110,7 +110,7 @@ def _added_tasks(
         asked = [{**task.solver.get("params", {}), **own} for task in found]
         return [replace(t, solver={**t.solver, "params": o}) if own else t for t, o in zip(found, asked, strict=True)]
     if kind == "learner" and not online:
-        here = [task for task in here if task.solver["kind"] not in ("learner", "wall")]
+        here = [task for task in here if task.solver["kind"] != "learner"]
     added: dict[str, Task] = {}
     for task in here:
         solver = {**task.solver, kind: name, **({"params": dict(own)} if own or "params" in task.solver else {})}

@@ -9,6 +9,7 @@ from learner.studies.exponential_in_m.settings import HARD, NICE, Cell, tuned
 QUESTION = "Does the cost of learning grow exponentially in the number of hidden bits, for learners that are tuned?"
 GRID = {2: (8, 12, 16, 20), 3: (8, 12, 16, 20), 4: (12, 16, 20)}  # d by s, at least 2s + 1
 SMALL = ((2, 8), (3, 8), (2, 12), (3, 12))  # (s, d) of the learners beside the student
+LARGER = ((8, 32), (16, 64))  # (s, d) of elimination alone
 RUNS, SIDE_RUNS, CONTROL_RUNS = 5, 3, 10
 CAPS = {2: 1_000_000, 3: 2_000_000, 4: 6_000_000}
 NICE_CAP = 500_000
@@ -74,12 +75,11 @@ def _panels() -> Iterable[Task]:
 
 
 def _reference() -> Iterable[Task]:
-    """Gaussian elimination, which is no gradient learner, in every cell of the student."""
+    """Gaussian elimination, which is no gradient learner, in every cell of the student and in larger ones."""
     budget = {"from": 0.5, "factor": 1.05, "samples": 100}
-    for s, dims in GRID.items():
-        for d in dims:
-            solver = {"kind": "elimination", "series": "elimination"}
-            yield from (Task(HARD, Cell(HARD, d, s).params, solver, budget, run) for run in range(RUNS))
+    for s, d in [*((s, d) for s, dims in GRID.items() for d in dims), *LARGER]:
+        solver = {"kind": "elimination", "series": "elimination"}
+        yield from (Task(HARD, Cell(HARD, d, s).params, solver, budget, run) for run in range(RUNS))
 
 
 def seconds(task: Task) -> float:
