@@ -4,7 +4,9 @@ Used by `learner.direct` as the whole learner and by the provable one as phase 7
 projected problem is that of `learner.normal`.
 """
 
+from collections.abc import Callable
 from dataclasses import dataclass
+from math import inf
 from typing import Any
 
 import numpy as np
@@ -153,30 +155,20 @@ def fit(
     True
     """
     target = Y.reshape(-1, X.shape[2])
-    here = evaluate(X, target, theta)
-    history = [here.residual]
 
-    def unfinished() -> bool:
-        return len(history) <= iterations and history[-1] >= tolerance
+    def system(here: Point) -> Steps:
+        A = normal_matrix(X, here.P, here.Z, here.w, here.L)
+        diagonal = A.diagonal().copy()
 
-    lam = damping
-    while unfinished():
-        factor, lam, ahead = _downhill(X, target, here, lam)
-        gain = 1 - ahead.residual / here.residual
-        if gain <= 0:
-            break
-        here = ahead
-        history.append(here.residual)
-        if gain <= give_up:
-            break
-        lam = max(lam / 5, 1e-14)
-        # After a great gain the factor is still good: using it again costs an evaluation, not an assembly.
-        while gain > 0.7 and unfinished():
-            ahead = _step(X, target, here, factor)
-            gain = 1 - ahead.residual / here.residual
-            if gain > 0:
-                here = ahead
-                history.append(here.residual)
+        def at(lam: float) -> tuple[Move, float]:
+            factor, lam = damped(A, diagonal, lam)
+            return lambda here: _step(X, target, here, factor), lam
+
+        return at
+
+    here, history = levenberg_marquardt(
+        evaluate(X, target, theta), system, iterations, give_up, tolerance=tolerance, damping=damping, reuse=0.7
+    )
     return Fit(here.theta, here.w, tuple(history), history[-1] < max(tolerance, 1e-9))
 
 
@@ -201,18 +193,55 @@ def evaluate(X: Array, target: Array, theta: Array, scale: Array | None = None) 
     return Point(theta, P, Z, W.reshape(theta.shape), R, L, relative)
 
 
-def _downhill(X: Array, target: Array, here: Point, lam: float) -> tuple[Factor, float, Point]:
-    """The first step that lowers the residual, λ raised up to ten times until one does: the factor, λ, its end."""
-    A = normal_matrix(X, here.P, here.Z, here.w, here.L)
-    diagonal = A.diagonal().copy()
-    factor, lam = damped(A, diagonal, lam)
-    ahead = _step(X, target, here, factor)
-    for _ in range(10):
-        if ahead.residual < here.residual:
+Move = Callable[[Point], Point]  # by a damped step whose matrix is factored
+Steps = Callable[[float], tuple[Move, float]]  # the step at λ, and the λ that it took: a larger one if it had to
+
+
+def levenberg_marquardt(
+    here: Point,
+    system: Callable[[Point], Steps],
+    iterations: int,
+    give_up: float,
+    *,
+    tolerance: float = 0.0,
+    damping: float = 1e-2,
+    tries: int = 11,
+    reuse: float = inf,
+) -> tuple[Point, list[float]]:
+    """Damped steps from `here`, λ falling by 5 after each and rising by 4 until one lowers the residual.
+
+    Ends below `tolerance`, when a step gains less than the fraction `give_up`, when none of `tries` gains, or after
+    `iterations` steps. After a gain above `reuse` the factor is still good: using it again costs an evaluation, not an
+    assembly. Returns the last point and the residuals of all.
+    """
+    history, lam = [here.residual], damping
+
+    def unfinished() -> bool:
+        return len(history) <= iterations and history[-1] > tolerance
+
+    while unfinished():
+        steps = system(here)
+        for _ in range(tries):
+            move, lam = steps(lam)
+            ahead = move(here)
+            gain = 1 - ahead.residual / here.residual
+            if gain > 0:
+                break
+            lam *= 4
+        else:
             break
-        factor, lam = damped(A, diagonal, 4 * lam)
-        ahead = _step(X, target, here, factor)
-    return factor, lam, ahead
+        here = ahead
+        history.append(here.residual)
+        if gain <= give_up:
+            break
+        lam = max(lam / 5, 1e-14)
+        while gain > reuse and unfinished():
+            ahead = move(here)
+            gain = 1 - ahead.residual / here.residual
+            if gain > 0:
+                here = ahead
+                history.append(here.residual)
+    return here, history
 
 
 def _step(X: Array, target: Array, here: Point, factor: Factor) -> Point:

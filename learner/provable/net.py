@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learner.provable.sculpt import Hull
-from learner.varpro import project
+from learner.varpro import Move, Point, Steps, levenberg_marquardt, project
 
 Array = NDArray[np.float64]
 BATCH = 500  # guesses that are solved together
@@ -68,7 +68,7 @@ def explicit(X: Array, Y: Array, hull: Hull, heads: int, grid: int, reach: float
     c = np.stack(np.meshgrid(*[axis] * (heads - 1), indexing="ij"), axis=-1).reshape(-1, heads - 1)
     fit = len(X) * 2 // 3
     problem, check = _Coordinates(X[:fit], Y[:fit], hull), _Coordinates(X[fit:], Y[fit:], hull)
-    train, test = problem.features(c), check.features(c)  # (rows, points, d)
+    train, test = (part.features(part.patterns(c)) for part in (problem, check))  # (rows, points, d)
     d = X.shape[2]
     gram = np.einsum("rpa,rqb->pqab", train, train, optimize=True)
     cross = np.einsum("rpa,rb->pab", train, problem.Y, optimize=True)
@@ -87,7 +87,7 @@ def explicit(X: Array, Y: Array, hull: Hull, heads: int, grid: int, reach: float
         visited += len(batch)
         if losses.min() < best_loss:
             best, best_loss = batch[int(losses.argmin())], float(losses.min())
-    residual = problem.evaluate(c[list(best)])[0]
+    residual = problem.evaluate(c[list(best)]).residual
     return problem.net(c[list(best)], (residual,), visited)
 
 
@@ -110,49 +110,47 @@ class _Coordinates:
         P: Array = S / S.sum(axis=-1, keepdims=True)
         return P
 
-    def features(self, c: Array) -> Array:
-        """Attended tokens (n·k, len(c), d)."""
-        Z: Array = self.patterns(c) @ self.X[:, None]
-        return Z.transpose(0, 2, 1, 3).reshape(-1, len(c), self.X.shape[2])
+    def features(self, P: Array) -> Array:
+        """Attended tokens (n·k, m, d) of patterns P (n, m, k, k)."""
+        Z: Array = P @ self.X[:, None]
+        return Z.transpose(0, 2, 1, 3).reshape(-1, P.shape[1], self.X.shape[2])
 
-    def evaluate(self, c: Array) -> tuple[float, Array, Array, Array, Array]:
-        Z = self.features(c).reshape(len(self.Y), -1)
+    def evaluate(self, c: Array) -> Point:
+        """The projected problem at hull coordinates c, which stand in the place of Θ."""
+        P = self.patterns(c)
+        Z = self.features(P).reshape(len(self.Y), -1)
         W, R, L = project(Z, self.Y)
-        return float(np.linalg.norm(R)) / self.power, Z, W, R, L
+        return Point(c, P, Z, W, R, L, float(np.linalg.norm(R)) / self.power)
 
     def search(self, c: Array, iterations: int) -> tuple[float, Array]:
         """Levenberg–Marquardt on c, with the Jacobian written out: m(m−1) columns are few."""
-        here, lam = self.evaluate(c), 1e-2
-        for _ in range(iterations if c.size else 0):
-            J, R = self.jacobian(c, *here[1:3], here[4]), here[3].ravel()
-            A, g = J.T @ J, J.T @ R
-            for _ in range(8):
-                step = np.linalg.solve(A + lam * np.diag(A.diagonal()) + 1e-14 * A.trace() * np.eye(len(A)), g)
-                ahead = self.evaluate(c + step.reshape(c.shape))
-                if ahead[0] < here[0]:
-                    break
-                lam *= 4
-            else:
-                break
-            gain = 1 - ahead[0] / here[0]
-            c, here, lam = c + step.reshape(c.shape), ahead, lam / 5
-            if gain < 1e-5:
-                break
-        return here[0], c
+        end = levenberg_marquardt(self.evaluate(c), self.system, iterations if c.size else 0, 1e-5, tries=8)[0]
+        return end.residual, end.theta
 
-    def jacobian(self, c: Array, Z: Array, W: Array, L: Array) -> Array:
+    def system(self, here: Point) -> Steps:
+        J = self.jacobian(here)
+        A, g = J.T @ J, J.T @ here.R.ravel()
+
+        def at(lam: float) -> tuple[Move, float]:
+            step = np.linalg.solve(A + lam * np.diag(A.diagonal()) + 1e-14 * A.trace() * np.eye(len(A)), g)
+            return lambda here: self.evaluate(here.theta + step.reshape(here.theta.shape)), lam
+
+        return at
+
+    def jacobian(self, here: Point) -> Array:
         from scipy.linalg import cho_solve
 
         n, k, d = self.X.shape
-        P = self.patterns(c)[:, :, None]  # (n, m, 1, k, k)
+        m, q = here.theta.shape
+        P = here.P[:, :, None]  # (n, m, 1, k, k)
         S = self.scores[:, None, 1:]
         dP = P * (S - (P * S).sum(axis=-1, keepdims=True))
-        dZ = (dP @ self.X[:, None, None]).transpose(0, 3, 1, 2, 4).reshape(n * k, *c.shape, d)
-        J: Array = np.einsum("rmqa,mab->rbmq", dZ, W.reshape(len(c), d, d), optimize=True).reshape(n * k, -1)
-        J -= Z @ cho_solve((L, True), Z.T @ J, check_finite=False)
+        dZ = (dP @ self.X[:, None, None]).transpose(0, 3, 1, 2, 4).reshape(n * k, m, q, d)
+        J: Array = np.einsum("rmqa,mab->rbmq", dZ, here.w.reshape(m, d, d), optimize=True).reshape(n * k, -1)
+        J -= here.Z @ cho_solve((here.L, True), here.Z.T @ J, check_finite=False)
         return J.reshape(n * k * d, -1)
 
     def net(self, c: Array, residuals: tuple[float, ...], visited: int) -> Net:
         theta = self.hull.theta + self.size * np.einsum("iq,qab->iab", c, self.hull.directions)
-        w = self.evaluate(c)[2].reshape(theta.shape)
+        w = self.evaluate(c).w.reshape(theta.shape)
         return Net(theta, w, residuals, visited)
