@@ -186,8 +186,9 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
 
 OWN_STUDY = """
 from functools import partial
+from pathlib import Path
 from hardness.engine.outcome import Outcome
-from hardness.report.report import table_page
+from hardness.report import Content
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 import helper
@@ -198,12 +199,9 @@ def tasks(quick):
 def trial(task, root, guard, factor=1):
     return Outcome("solved", factor * helper.cost(task.params["dim"]))
 
-def page(store, folder):
-    table = [dict(row.task.params) for row in store.rows()]
-    return table_page(store, folder, "?", "all solved", table)
-
-OWN = Study("own", "What does it cost?", tasks, lambda task: 0.1, trial, page)
-PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(trial, factor=2), page)
+shown = {"content": lambda rows: Content(), "template": Path(__file__).with_name("own.md")}
+OWN = Study("own", "What does it cost?", tasks, lambda task: 0.1, trial, **shown)
+PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(trial, factor=2), **shown)
 """
 
 
@@ -211,12 +209,13 @@ PARTIAL = Study("own", "What does it cost?", tasks, lambda task: 0.1, partial(tr
 def test_an_edit_of_a_studys_own_trial_runs_its_rows_again(commands, site):
     """What the trial imports from beside it counts, another file does not; a trial may be a functools.partial."""
     (site / "own_study.py").write_text(OWN_STUDY)
+    (site / "own.md").write_text("All are solved.\n")
     (site / "helper.py").write_text("def cost(d):\n    return d\n")
     for name in ("OWN", "PARTIAL"):
         asked = f"study run own_study:{name} --workers 0 --out {{}}/{name} --json"
         first, again = commands(f"{asked}\n{asked}")
         assert [json.loads(out)["ran"] for _, out, _ in (first, again)] == [2, 0], first[2]
-        (site / "stranger.py").write_text("x = 1\n")
+        (site / "other.py").write_text("x = 1\n")
         assert json.loads(commands(asked)[0][1])["ran"] == 0
         for file, text in (("helper", "def cost(d):\n    return 2 * d\n"), ("own_study", OWN_STUDY + "\n# edited\n")):
             (site / f"{file}.py").write_text(text + f"# for {name}\n")

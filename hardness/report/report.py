@@ -18,7 +18,6 @@ from hardness.io.schemas import SUMMARY_VERSION
 from hardness.report import drawing as figures
 from hardness.report import glossary
 from hardness.report.rounding import FORMS
-from hardness.report.rounding import thousands as thousands
 
 if TYPE_CHECKING:
     from jinja2 import Environment
@@ -27,9 +26,6 @@ if TYPE_CHECKING:
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
 INDEX = '<meta name="generator" content="attention-hardness index">'  # by which an index of ours is known
 ROLES = ("answer", "proved", "measured", "broken", "appendix", "speed")  # where a study stands on the index
-
-
-Note = str | tuple[str, str]  # a paragraph, with the kinds of its statements before it if it makes any
 
 
 def publish(
@@ -64,42 +60,6 @@ def publish(
     write_text(folder / PAGE, html)
 
 
-def table_page(
-    store: Store,
-    folder: Path,
-    question: str,
-    verdict: str,
-    table: Sequence[Mapping[str, Any]],
-    notes: Sequence[Note] = (),
-    drawings: Sequence[figures.Drawing] = (),
-    kinds: Mapping[str, str] | None = None,
-    terms: Mapping[str, str] | None = None,
-    caption: str = "All lines of this page's table.",
-) -> str:
-    """A page of figures and one table (rows as mappings, all columns in order of appearance); returns `verdict`.
-
-    `kinds` says of which kind the verdict (key "verdict") and each column are: words of `glossary.KINDS`. A note may
-    be a pair of kinds and text. `terms` defines symbols that only this page uses.
-    """
-    words = {name for line in table for name, value in line.items() if isinstance(value, str) and value[:1].isalpha()}
-    html = render(
-        "table.html",
-        **shared(store, folder),
-        terms=terms,
-        question=question,
-        verdict=verdict,
-        kinds=kinds or {},
-        notes=notes_context(notes),
-        drawn=[figure_context(drawing) for drawing in drawings],
-        names=list(dict.fromkeys(key for line in table for key in line)),
-        table=table,
-        words=words,
-        caption=caption,
-    )
-    publish(store, folder, verdict, html, drawings)
-    return verdict
-
-
 def shared(store: Store, folder: Path) -> dict[str, Any]:
     """What the templates of all studies need of the rows, and the way from the page to the index of its folder."""
     rows = list(store.rows())
@@ -132,23 +92,9 @@ def docs_href(folder: Path) -> str:
     return f"{os.path.relpath(tree / 'docs', here)}/" if inside else ""
 
 
-def notes_context(notes: Sequence[Note]) -> list[tuple[str, str]]:
-    """Paragraphs with their kinds, which may be none."""
-    return [("", note) if isinstance(note, str) else note for note in notes]
-
-
 def figure_context(drawing: figures.Drawing) -> dict[str, str]:
     """A drawing as the templates take it."""
     return {"name": drawing.name, "svg": drawing.inline(), "caption": drawing.caption, "kinds": drawing.kinds}
-
-
-def add_to_index(folder: Path, question: str, role: str) -> None:
-    """Add to the summary of a page what the index needs of its study: the question, and where it stands."""
-    path = folder / SUMMARY
-    if not path.exists():
-        return
-    summary = json.loads(path.read_text(encoding="utf-8")) | {"question": question, "role": role}
-    write_text(path, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
 
 
 def write_index(folder: Path) -> None:

@@ -14,7 +14,6 @@ from hardness.engine.study import Study
 from hardness.errors import InputError, unknown
 from hardness.io.texts import sanitize
 from hardness.report.page import write
-from hardness.report.report import add_to_index
 
 # Where the built-in studies are: one is imported when it is asked for, since all of them take seconds.
 STUDIES: dict[str, Study | str] = {
@@ -81,12 +80,8 @@ def page(store: Store, folder: Path) -> str:
     if "seed" not in store.about:
         raise InputError(f"{store.path} does not say under which seed its rows were made; run the study again")
     try:
-        if study.page is None:
-            return write(study, store, folder)
-        verdict = study.page(store, folder)
+        return write(study, store, folder)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(f"rows of {store.path} are no rows of {study.name} ({sanitize(one_line(error))})") from error
-    add_to_index(folder, study.question, study.role)
-    return verdict

@@ -12,7 +12,7 @@ from hardness.evaluation.judge import Criterion, fresh, sizes
 from hardness.evaluation.learning import solves
 from hardness.evaluation.until import evaluations, stream
 from hardness.evaluation.worker import opened
-from hardness.families.concepts import Concepts, ParityConcepts
+from hardness.families.concepts import Concepts
 from hardness.instance import Instance
 
 CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
@@ -31,11 +31,6 @@ def concepts_of(task: Task) -> Concepts:
     from hardness.sq.lookup import class_of
 
     return class_of(registry.get("family", task.family)(**task.params))
-
-
-def size_of_class(concepts: Concepts) -> int:
-    """What the cost of a class is drawn against: s of parities, n of rounding."""
-    return concepts.s if isinstance(concepts, ParityConcepts) else concepts.n
 
 
 def game(task: Task, root: int, guard: float) -> Outcome:

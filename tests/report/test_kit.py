@@ -176,7 +176,7 @@ def page(tmp_path: Path) -> Pages:
         def of(rows: Sequence[Row]) -> Content:
             return content
 
-        study = replace(catalog.get("needs"), name="demo", question="Is it so?", page=None, content=of,
+        study = replace(catalog.get("needs"), name="demo", question="Is it so?", content=of,
                         template=tmp_path / "page.md")  # fmt: skip
         (tmp_path / "rows.db").unlink(missing_ok=True)
         with Store(tmp_path / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
@@ -262,7 +262,7 @@ def test_the_command_that_made_the_rows_is_told_and_joined_in_a_merge(
     """Whatever changes the rows, in one order; not where they lie or who runs them."""
     tasks = [Task("parity", {}, {"kind": "game", "strategy": "flat"}, {}, i) for i in range(4)]
     tiny = replace(
-        catalog.get("needs"), name="tiny", page=None, content=lambda rows: Content(missing="Nothing."),
+        catalog.get("needs"), name="tiny", content=lambda rows: Content(missing="Nothing."),
         tasks=lambda quick: tasks, seconds=lambda task: 1.0, trial=lambda task, root, guard: Outcome("solved", 1),
     )  # fmt: skip
     monkeypatch.setitem(catalog.STUDIES, "tiny", tiny)

@@ -18,8 +18,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.report import drawing as figures
-from hardness.report import report
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, Table, report, write
 from hardness.studies import catalog
 
 
@@ -99,15 +98,16 @@ def test_every_point_tells_its_trials_and_text_is_text(written: Path) -> None:
 def tabled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of a figure and a table."""
     folder = tmp_path_factory.mktemp("tabled")
-    drawing = figures.Drawing("drawn", 6, 3)
-    drawing.caption = "Three points."
-    with figures.style("drawn"):
-        axes = drawing.figure.subplots()
-        for x in range(3):
-            drawing.point(axes, x, x, f"{x} of 3 runs solved", color=figures.INK, marker="o")
+    points = [Point(x, x, tip=f"{x} of 3 runs solved") for x in range(3)]
+    figure = Curves("drawn", [Panel("", [Series("runs", points)])], Axis("x"), Axis("y"), "Three points.")
+    rows = [{"name": "b", "n": "> 9", "x": 0.5}, {"name": "a", "n": "10", "x": -2.0}, {"name": "c", "n": "8"}]
+    content = Content(figures=[figure], tables={"rows": Table("All rows.", rows)})
+    (folder / "page.md").write_text('It is so.\n\n{{ figure("drawn") }}\n\n{{ table("rows") }}\n')
+    made = replace(catalog.get("needs"), name="demo", content=lambda _: content, template=folder / "page.md")
     with Store(folder / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
-        table = [{"name": "b", "n": "> 9", "x": 0.5}, {"name": "a", "n": "10", "x": -2.0}, {"name": "c", "n": "8"}]
-        report.table_page(store, folder, "What is so?", "It is so.", table, ["A note."], [drawing])
+        store.plan([task := Task("parity", {"dim": 8, "heads": 2}, {}, {}, 0)])
+        store.add(task, Outcome("solved", 1.0), {})
+        write(made, store, folder)
     return folder
 
 
@@ -161,9 +161,9 @@ def test_a_browser_sorts_a_table_and_shows_the_counts_of_points(tabled: Path) ->
 @NO_BROWSER
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_browser_shows_pages_and_figures_in_both_modes(tabled: Path, dark: bool) -> None:
-    """Ink is light on dark paper, dark on light: the page's, and that of the points of a figure."""
+    """Ink is light on dark paper, dark on light: the page's, and that of the words of a figure."""
     colors = (
-        "getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('.tip use')).fill"
+        "getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('svg text')).fill"
     )
     said = browse(
         tabled / "index.html", f"[{colors}].join(';')", f"--blink-settings=preferredColorScheme={int(not dark)}"
