@@ -188,14 +188,14 @@ def test_net_jacobian_matches_finite_differences() -> None:
     X, Y = examples(layer, 60, 3, 11)
     problem = net._Coordinates(X, Y, exact_hull(layer))
     c = np.random.default_rng(0).normal(size=(3, 2))
-    _, Z, W, _, L = problem.evaluate(c)
-    J = problem.jacobian(c, Z, W, L)
-    Q = np.linalg.qr(Z)[0]
+    here = problem.evaluate(c)
+    J = problem.jacobian(here)
+    Q = np.linalg.qr(here.Z)[0]
     for column, index in enumerate(np.ndindex(3, 2)):
         step = np.zeros_like(c)
         step[index] = 1e-6
-        ahead, behind = (problem.features(c + s * step).reshape(len(Z), -1) for s in (1, -1))
-        expected = (ahead - behind) / 2e-6 @ W
+        ahead, behind = (problem.evaluate(c + s * step).Z for s in (1, -1))
+        expected = (ahead - behind) / 2e-6 @ here.w
         expected -= Q @ (Q.T @ expected)
         assert np.allclose(J[:, column], expected.ravel(), atol=1e-6 * np.abs(expected).max())
 
