@@ -175,3 +175,19 @@ def test_the_sets_of_layers() -> None:
     expected = [{1 << 5 | 1 << a | 1 << b for a, b in ((4, 0), (4, 2), (0, 2))}, {1 | 2 | 8, 1 | 2 | 16, 1 | 8 | 16}]
     assert [set(row) for row in layers.sets().tolist()] == expected
     assert layers.sets(np.array([1])).tolist() == layers.sets()[:, [1]].tolist()
+
+
+def test_a_template_times_a_bent_function_is_the_tensor_lemma() -> None:
+    """T(4e) >= T(e)/2: each pair of sets becomes four, at half the distance, whatever the other sets do."""
+    bent = np.array([1, 1, 1, -1])  # of two new variables: every character of theirs has the mean 1/2 or -1/2
+    new = np.array([[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
+    for template in (t for t in templates() if t.lost in (3, 10, 12) and t.size < 9):
+        signs = layer_signs(template.size, template.held)
+        means = np.kron(signs, new) @ np.kron(template.values, bent) / (2 * 4 * signs.shape[1])
+        up, down = (4 * side[:, None] + np.arange(4) for side in (template.upper, template.lower))
+        apart = np.abs(means[up] - means[down]).ravel()
+        assert len(apart) == 4 * template.lost
+        assert apart.min() >= float(template.reach) * (1 - 1e-12)  # twice the reach, halved
+        tau = float(template.reach) / 2 - 1e-9
+        kept = within(means, best_answer(means, np.full(len(means), tau)), tau)
+        assert (~kept).sum() >= 4 * template.lost
