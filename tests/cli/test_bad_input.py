@@ -38,6 +38,7 @@ from hardness.attacks import Outcome as Answer
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
+from hardness.report import Content
 
 def tasks(quick):
     return [Task("parity", {"dim": 8, "heads": 2}, {"kind": "own"}, {}, run) for run in range(4)]
@@ -47,11 +48,9 @@ def trial(task, root, guard):
         return Outcome("solved", 3, {"loss": math.nan})
     return Outcome("solved", math.inf if task.repetition == 2 else 3)
 
-def page(store, folder):
-    (Path(folder) / "index.html").write_text("rows")
-    return "done"
-
-STUDY = Study("own", "Is it finite?", tasks, lambda task: 0.1, trial, page)
+TEMPLATE = Path(__file__).with_suffix(".md")
+TEMPLATE.write_text("Done.")
+STUDY = Study("own", "Is it finite?", tasks, lambda task: 0.1, trial, content=lambda rows: Content(), template=TEMPLATE)
 
 def liar(X, Y, public, *, budget=None, seed=0, progress=None):
     return Answer("solved", {"support": [1, 2, 3]}, 1, 0.0)
