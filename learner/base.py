@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
 
 from hardness.errors import InputError
-from learner.last_fit import counting_floor, settled
+from learner.last_fit import counting_floor, fitted_on_all
 from learner.report import SOLVED as SOLVED
 from learner.report import FitReport as FitReport
 from learner.report import Outcome as Outcome
@@ -108,7 +108,7 @@ class Learner(Regressor, ABC):
         """Fit the outcome of a search on all examples where labels are noisy, judge it on `test`, and report."""
         self.n_features_in_, layer, left = test[0].shape[2], outcome.layer, None
         if layer is not None and self._settles() and judge(layer(test[0]), test[1])["relative_error"] > self.solved_at:
-            layer, left = settled(layer, train, test, weight, rng)
+            layer, left = fitted_on_all(layer, train, test, weight, rng)
         self.layer_ = layer
         scores = judge(self.predict(test[0]), test[1], test_weight)
         verdicts = dict(outcome.verdicts)

@@ -109,7 +109,7 @@ def quick_residue(
     return layer, examine(X, Y, layer, test, rng)
 
 
-def settled(
+def fitted_on_all(
     layer: MultiHeadAttention, train: Block, test: Block, weight: Array | None, rng: np.random.Generator
 ) -> tuple[MultiHeadAttention, Residue]:
     """The layer after the last fit, and what it leaves; unchanged if even a few examples show structure in the rest."""

@@ -49,7 +49,7 @@ class Halving:
     keeps one. The cap of the first rung starts at `start` examples and is doubled until `kept[0]` settings solve on
     every seed, up to `most`; the others have twice the cap at which the first one ended. The cheapest is the one whose
     solution costs least if runs that spend the cap are started again: all that its runs spent over how many of them
-    solved. So neither cheap runs that mostly fail nor sure ones that are dear are chosen, and which settings leave the
+    solved. So neither cheap runs that mostly fail nor sure ones that cost much are chosen, and which settings leave the
     first rung does not depend on `start`.
 
     >>> halving = Halving(settings=2, seeds=(1, 3), kept=(1, 1), start=100, most=1000)
