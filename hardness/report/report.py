@@ -146,7 +146,7 @@ def environment(room: Path | None = None) -> "Environment":
 
     loader = ChoiceLoader([*([FileSystemLoader(room)] if room else []), PackageLoader("hardness.report", ".")])
     found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    found.filters |= {**FORMS, "cell": FORMS["plain"], "description": description}
+    found.filters |= {**FORMS, "description": description}
     found.filters |= {"badge": lambda kinds: Markup(glossary.badge(kinds))}
     return found
 
