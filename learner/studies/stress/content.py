@@ -182,8 +182,9 @@ def _board(kind: str, rows: Sequence[Row]) -> HeatMap:
             text=share if middle is None else f"{share}\n{short(middle)}", tip=f"{solver} on {cell}: {said}{price}",
         ))  # fmt: skip
     won = {solver: len(_solved(own)) for (solver,), own in _groups(rows, solver_of).items()}
-    return HeatMap(kind, panels, f"Fields fade from the easy tier to the open one; no {kind} solves an open instance.",
-                   rows=sorted(won, key=lambda solver: (-won[solver], solver)))  # fmt: skip
+    seen = "; ".join(f"{tier}: {len(_solved(own))} of {len(own)} runs solved"
+                     for (tier,), own in _groups(rows, lambda task: task.params["tier"]).items())  # fmt: skip
+    return HeatMap(kind, panels, f"{seen}.", rows=sorted(won, key=lambda solver: (-won[solver], solver)))
 
 
 def ranked(lines: Sequence[Line], currency: str) -> list[int | None]:
