@@ -1,6 +1,6 @@
 """Least squares for neighbours that err alike: correlated residuals, lower bounds among the values, honest limits."""
 
-from collections.abc import Hashable, Sequence
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import dataclass
 from math import log, pi
 from typing import Any
@@ -107,4 +107,12 @@ def _censored(X: Floats, y: Floats, correlations: Floats, lost: Bools, start: Fi
     scale, p = float(np.exp(found.x[-1])), X.shape[1]
     left = size - p
     inflate = (size / left) ** 0.5 if left > 0 else 0.0  # the divisor of the unbiased variance
-    return Fit(found.x[:-1], found.hess_inv[:p, :p] * inflate**2, scale * inflate, left, -float(found.fun))
+    covariance = np.linalg.inv(_hessian(negative, found.x))[:p, :p]  # that of the search is a few per cent off
+    return Fit(found.x[:-1], covariance * inflate**2, scale * inflate, left, -float(found.fun))
+
+
+def _hessian(f: Callable[[Floats], float], x: Floats, step: float = 1e-3) -> Floats:
+    """Second derivatives by central differences."""
+    moves = step * np.eye(len(x))
+    return np.array([[(f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b)) / (4 * step**2) for b in moves]
+                     for a in moves])  # fmt: skip

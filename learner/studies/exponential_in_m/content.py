@@ -149,12 +149,31 @@ def _judged(rows: Sequence[Row], cells: Cells, fixed: Mapping[str, Any]) -> Line
         "censored": sum(m.censored for m in medians), "unsolved": sum(m.runs - m.solved for m in medians),
         "trials": len(own), "cells": len(hard) + len(nice), "fitted": len(fitted),
         "up": fixed["primary"]["fitted up to s"],
-        "falls": _falls(nice), "rises": _falls(hard),
+        "falls": _falls(nice), "rises": _falls(hard), "without": _without(fixed, hard, nice, fitted, asked),
         "predictions": [
             {"s": c.place[0], "d": c.place[1], "seen": c.rho, "censored": c.censored,
              **{law: float(first.predictions[law][i]) for law in (EXPONENTIAL, POWER, SUM)}}
             for i, c in enumerate(asked)
         ],
+    }  # fmt: skip
+
+
+def _without(
+    fixed: Mapping[str, Any], hard: Mapping[Place, Median], nice: Mapping[Place, Median],
+    fitted: Sequence[laws.Cell], asked: Sequence[laws.Cell],
+) -> Line | None:  # fmt: skip
+    """Exploratory: what the plan's rules say without the cells in which half of the runs, or fewer, solved."""
+    lost = [
+        c.place for c in (*fitted, *asked) if any(2 * own[c.place].solved <= own[c.place].runs for own in (hard, nice))
+    ]
+    if not lost:
+        return None
+    first, second, third = plan.judged(fixed, *([c for c in own if c.place not in lost] for own in (fitted, asked)))
+    return {
+        "cells": "; ".join(f"s = {s}, d = {d}: {hard[s, d].solved} of {hard[s, d].runs} solved" for s, d in lost),
+        "primary": fixed["primary"]["sentences"][first.outcome], "factor": [exp(each) for each in first.rate],
+        "power": list(first.power), "tertiary": fixed["tertiary"]["sentences"][third[0]], "score": third[1],
+        "slope": list(second[1]), "outcomes": [first.outcome, second[0], third[0]],
     }  # fmt: skip
 
 
