@@ -45,7 +45,7 @@ class TrialEnded(Exception):
     >>> raise TrialEnded("refused", "too few examples")
     Traceback (most recent call last):
     ...
-    hardness.errors.Ended: refused: too few examples
+    hardness.errors.TrialEnded: refused: too few examples
     """
 
     def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None, kind: str = "") -> None:

@@ -65,7 +65,7 @@ def chosen(
     those that are, with the parameters of its own example.
     Raises `InputError` for what the study has no place for.
 
-    >>> from hardness.studies.games.tasks import STUDY
+    >>> from hardness.studies.games import STUDY
     >>> len(chosen(STUDY, True, only=["sign-batch"], kept=["rounding"]))
     30
     """
