@@ -3,7 +3,6 @@
 import sys
 from dataclasses import dataclass
 from functools import lru_cache
-from importlib import import_module
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -101,7 +100,7 @@ def compiled_pays(words: int) -> bool:
 def load_compiled(words: int) -> None:
     """Load the compiled loops once before many portions, where they pay for `words` words of all of them together."""
     if compiled_pays(words):
-        import_module("hardness.kernels.bits")
+        import hardness.kernels.bits  # noqa: F401
 
 
 @lru_cache

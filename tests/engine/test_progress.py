@@ -24,7 +24,7 @@ def test_a_job_that_says_nothing_is_said_to_go_on():
     first, *_, last = stream.getvalue().splitlines()
     assert first == "direct; 0 s so far"
     assert last.startswith("predicting")
-    assert "\x1b" not in last  # strangers' words do not reach the terminal as they are
+    assert "\x1b" not in last  # other people's words do not reach the terminal as they are
     said = stream.getvalue()
     time.sleep(0.2)
     assert stream.getvalue() == said  # it has ended

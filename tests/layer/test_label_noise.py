@@ -66,9 +66,9 @@ def nothing_gives(noise, rows, found, family, seed):
     """No generator seeded with one of the numbers `found` gives the noise, nor does another instance."""
     for number in found:
         assert not any(correlated(stream[rows], noise) for stream in streams(number))
-    stranger = Instance.generate(family, 1)
+    unrelated = Instance.generate(family, 1)
     for number in found:
-        for other, sampling in ((stranger, number), (Instance.generate(family, number), seed)):
+        for other, sampling in ((unrelated, number), (Instance.generate(family, number), seed)):
             assert not correlated(other.noise(ROWS, sampling)[rows], noise)
 
 

@@ -1,7 +1,9 @@
-"""What README.md says that elimination takes: by an elimination of its own, and from the committed rows."""
+"""What README.md says: what elimination takes, by one of its own and from committed rows; and what the plan gave."""
 
 import csv
+import json
 import random
+import re
 from pathlib import Path
 from statistics import mean, median
 
@@ -45,3 +47,14 @@ def test_some_sixty_more_are_taken() -> None:
     assert len(more) >= 3
     assert 55 <= median(more.values()) <= 65, more
     assert 50 <= min(more.values()) <= max(more.values()) <= 80, more
+
+
+def test_the_plan_gave_what_is_said_of_it() -> None:
+    """tests/recompute/test_exponential_in_m.py recomputes that headline from the rows."""
+    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    headline = json.loads((ROOT / "reports" / "exponential-in-m" / "summary.json").read_text(encoding="utf-8"))[
+        "verdict"
+    ]
+    (power,) = re.findall(r"s to the power ([\d.]+ \([\d.]+ to [\d.]+\))", headline)
+    assert "better than an exponential law does" in headline
+    assert f"s^{power}" in text

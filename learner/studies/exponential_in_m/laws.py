@@ -32,7 +32,7 @@ class Cell:
 
 
 def median(costs: Sequence[float], solved: Sequence[bool]) -> tuple[float, bool]:
-    """The median of log costs, and whether it is censored; runs that did not solve are dearer than all that did.
+    """The median of log costs, and whether it is censored; runs that did not solve count as costlier than all that did.
 
     The costs of such runs are the caps at which they ended.
 
