@@ -197,7 +197,8 @@ def lives(
 def _after(spent: Cost, more: Cost) -> Cost:
     """The cost by the end of `more`, on the same examples and further ones."""
     gradient = None if spent.gradient is None or more.gradient is None else spent.gradient + more.gradient
-    work = None if None in (spent.multiply_adds, more.multiply_adds) else spent.multiply_adds + more.multiply_adds  # type: ignore[operator]
+    counts = spent.multiply_adds, more.multiply_adds
+    work = None if counts[0] is None or counts[1] is None else counts[0] + counts[1]
     return Cost(more.distinct, gradient, work)
 
 
