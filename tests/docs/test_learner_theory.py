@@ -301,7 +301,7 @@ def test_what_phase_1_sees_of_a_parity(heads: int, gate: bool) -> None:
 
 
 def test_vstat_answers_move_by_the_root_of_a_third() -> None:
-    """references A4: |a − p| > max(1/t, √(a(1−a)/t)) implies |a − p| > √(min(p, 1−p)/(3t))."""
+    """references A4 and theory 2.4: |a − p| > max(1/t, √(a(1−a)/t)) implies |a − p| > √(min(p, 1−p)/(3t))."""
     a, p = np.meshgrid(np.linspace(0, 1, 801), np.linspace(0, 1, 801))
     for t in (1.0, 3.0, 10.0, 100.0, 1e4):
         gone = np.abs(a - p) > np.maximum(1 / t, np.sqrt(a * (1 - a) / t))

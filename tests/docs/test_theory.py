@@ -139,18 +139,6 @@ def test_head_limited_parities():
         assert int(re.search(r"\((\d+)\)", shown[1])[1]) == next(j for j in range(1, s) if abs(hat[j]) == largest)
 
 
-# 2.4: what the proof of the SDA theorem says of an invalid answer
-
-
-def test_an_answer_that_vstat_forbids_is_far_away():
-    rng = np.random.default_rng(3)
-    p, T = rng.uniform(0, 0.5, 200_000), np.exp(rng.uniform(0, 8, 200_000))
-    truth = np.clip(p + rng.choice([-1, 1], p.size) * np.sqrt(p / T) * rng.uniform(0, 2, p.size), 0, 1)
-    invalid = abs(truth - p) > np.maximum(1 / T, np.sqrt(truth * (1 - truth) / T))
-    assert invalid.sum() > 10_000
-    assert np.all(abs(truth - p)[invalid] >= np.sqrt(p / (3 * T))[invalid])
-
-
 # 2.5
 
 

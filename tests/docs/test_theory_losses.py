@@ -135,15 +135,19 @@ def test_exact_value_agrees_with_the_recursion_and_the_plane():
 
 
 def largest_sum(e):
-    """max E|Σ±χ| over 2e distinct parities and balanced signs, and the number of classes tried."""
+    """max E|Z|, Z = Σ±χ over 2e distinct parities and balanced signs, and the number of classes tried.
+
+    On the way: E(|Z| - c)² >= ζ(c) for all of them.
+    """
     signs = np.array([[1 if i in chosen else -1 for i in range(2 * e)] for chosen in combinations(range(2 * e), e)])
     tried, top = 0, Fraction(0)
     for r in range(1, 2 * e):
         start = [0, *(1 << i for i in range(r))]
         for rest in combinations([x for x in range(2**r) if x not in start], 2 * e - 1 - r):
             tried += 1
-            total = np.abs(signs[: len(signs) // 2] @ characters([*start, *rest], r)).sum(axis=1).max()
-            top = max(top, Fraction(int(total), 2**r))
+            sizes = np.abs(signs[: len(signs) // 2] @ characters([*start, *rest], r))
+            assert all(((sizes - c) ** 2).mean(axis=1).min() >= zeta(c) for c in range(1, 10))
+            top = max(top, Fraction(int(sizes.sum(axis=1).max()), 2**r))
     return tried, top
 
 
@@ -164,60 +168,6 @@ def test_theorem_B_from_above(e, tried, T):
 
 
 # (2^r values of D·b', D; sets + and -, matched in order)
-WITNESSES = {
-    "1/6": ([-3, -1, -3, -3, 3, 3, 3, -3, 3, 3, 3, -3, 3, 3, 3, 1], 6, [0, 1, 2], [4, 8, 3]),
-    "5/32": ([-6, -6, 6, 6, -6, -6, -6, 6, 6, 6, 6, 6, 0, 6, -6, 6], 12, [0, 4, 3, 5], [8, 1, 10, 2]),
-    "13/96": (
-        [
-            -6,
-            -6,
-            4,
-            -6,
-            6,
-            6,
-            -6,
-            6,
-            -6,
-            -6,
-            6,
-            6,
-            -6,
-            -6,
-            6,
-            6,
-            -6,
-            -6,
-            6,
-            6,
-            6,
-            -6,
-            6,
-            -6,
-            -6,
-            6,
-            -6,
-            6,
-            -6,
-            0,
-            -6,
-            4,
-        ],
-        12,
-        [10, 29, 21, 9, 26],
-        [2, 25, 14, 6, 20],
-    ),
-}
-
-
-@pytest.mark.parametrize("T", WITNESSES)
-def test_theorem_B_from_below(T):
-    b, D, plus, minus = WITNESSES[T]
-    r = len(b).bit_length() - 1
-    gaps = (characters(plus, r) - characters(minus, r)) @ np.array(b)
-    assert max(map(abs, b)) * 2 <= D
-    assert len({*plus, *minus}) == 2 * len(plus)
-    assert min(Fraction(int(g), D * 2**r) for g in gaps) / 2 == Fraction(T)
-    assert T in SECTIONS["2.7"]
 
 
 def zeta(c):
@@ -247,24 +197,6 @@ def test_values_of_T():
         assert T_upper(most) > tau >= T_upper(most + 1)
 
 
-@pytest.mark.parametrize("r", [2, 4, 6])
-def test_sums_of_characters_keep_their_distance(r):
-    """E(|Z| - c)^2 >= zeta(c): random sums, and balanced parts of bent functions, where |Z| is nearly constant."""
-    rng, every = np.random.default_rng(r), characters(range(2**r), r)
-    low, high = np.arange(2**r) % 2 ** (r // 2), np.arange(2**r) >> r // 2
-    for trial in range(60):
-        e = int(rng.integers(1, 2 ** (r - 1) + 1))
-        signs = rng.permutation([1] * e + [-1] * e + [0] * (2**r - 2 * e))
-        if trial % 2:
-            signs = 1 - 2 * (np.bitwise_count(rng.permutation(2 ** (r // 2))[low] & high).astype(int) & 1)
-            more = np.flatnonzero(signs == np.sign(signs.sum()))
-            signs[rng.permutation(more)[: abs(signs.sum())]] = 0
-            e = abs(signs).sum() // 2
-        sizes = abs(signs @ every)
-        assert all(np.mean((sizes - c) ** 2) >= zeta(c) for c in range(1, 40))
-        assert sizes.mean() / (4 * e) <= T_upper(e) or e == 5
-
-
 def exact_floor(N, tau):
     tau = Fraction(str(tau))
     e_max = next(e for e in range(1, 1000) if T_upper(e + 1) <= tau)
@@ -287,9 +219,3 @@ def test_floors():
     small = [exact_floor(N, tau)[0] for N, tau in ((2, 0.2), (3, 0.1), (3, 0.2), (10, 0.15), (17, 0.05))]
     assert small == [1, 1, 2, 3, 2]
     assert [exact_floor(N, 0.19)[0] for N in range(2, 30)] == list(range(1, 29))
-
-
-def test_floors_never_exceed_the_values_of_independent_classes():
-    for tau in (0.24, 0.2, 0.15, 0.12, 0.1, 0.08):
-        for k in range(2, 13):
-            assert exact_floor(k, tau)[0] <= value(k, tau)

@@ -8,10 +8,8 @@ import pytest
 from scipy.optimize import brentq
 from theory_page import SECTIONS, characters
 
-
-def top_eigenvalue(n, s, mu):
-    x = mu * mu
-    return sum(x ** (s - i) * (1 - x) ** i * comb(s - 1, i - 1) * comb(n - i - 1, s - i) for i in range(1, s + 1))
+from hardness.attacks.estimates.low_degree import low_degree_advantage, low_degree_rows
+from hardness.sq.bounds.switches import top_eigenvalue
 
 
 def test_johnson_eigenvalues():
@@ -28,7 +26,6 @@ def test_johnson_eigenvalues():
                 )
                 for j in range(1, min(s, n - s) + 1)
             ]
-            assert found[-1] == pytest.approx(top_eigenvalue(n, s, mu))
             assert max(johnson) == johnson[0] == pytest.approx(top_eigenvalue(n, s, mu))
             wanted = sorted(x for j, x in enumerate(johnson, 1) for _ in range(comb(n, j) - comb(n, j - 1)))
             assert np.allclose(sorted(found)[1:] if min(wanted) > 0 else found[1:], wanted, atol=1e-9)
@@ -61,8 +58,8 @@ def test_low_degree_advantage():
         width *= 2
     weight = np.bincount(np.bitwise_count(np.arange(hat.size)), (hat / hat.size) ** 2)
     for D in range(1, (s + 1) * M + 1):
-        law = sum(comb(M, t) * (1 - 2 * eta) ** (2 * t) for t in range(1, D // (s + 1) + 1)) / comb(n, s)
-        assert weight[1 : D + 1].sum() == pytest.approx(law, abs=1e-12)
+        assert weight[1 : D + 1].sum() == pytest.approx(low_degree_advantage(n, s, M, D, eta), abs=1e-12)
+    assert low_degree_advantage(20, 4, round(low_degree_rows(20, 4)), 5) == 1.0
 
 
 @pytest.mark.parametrize(("q", "p"), [(17, 2), (16, 4), (23, 5), (9, 7)])

@@ -35,16 +35,6 @@ def test_moments_of_a_cut_sum_are_binomial_sums(count: int, cut: Fraction) -> No
     assert [float(x[0]) for x in found] == pytest.approx([float(driven), float(size)], rel=1e-12)
 
 
-def test_moments_of_a_million_signs_are_those_of_the_normal_law() -> None:
-    from scipy.stats import norm
-
-    x, count = np.array([0.5, 1.65]), 10**6
-    inside = 1 - 2 * norm.sf(x) - 2 * x * norm.pdf(x)  # E[z^2; |z| <= x]
-    driven, size = cut_moments(count, 1000 * x)
-    assert driven * 1000 == pytest.approx((inside + 2 * x * norm.pdf(x)) / (2 * x), rel=1e-5)
-    assert size == pytest.approx((inside + 2 * x**2 * norm.sf(x)) / (4 * x**2), rel=1e-5)
-
-
 @pytest.mark.parametrize("count", [99, 100, 999, 1000, 1001, 2_670_174, 10**9])
 def test_the_middle_of_many_signs_is_right_to_fifteen_digits(count: int) -> None:
     half = (count + 1) // 2

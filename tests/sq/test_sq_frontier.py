@@ -40,15 +40,6 @@ def test_gradients_need_smaller_tolerances_with_s() -> None:
     assert needs[2] > 0
 
 
-def test_sign_batches_lie_between_their_bounds() -> None:
-    for s in (2, 3, 4):
-        concepts = ParityConcepts(20, s)
-        for tau in (0.05, 0.1, 0.15, 0.2):
-            played = play(concepts, "sign-batch", "window", tau)
-            assert played.solved
-            assert max(played.bound, entropy_floor(concepts.size, tau)) <= played.queries < concepts.size
-
-
 def test_the_exact_oracle_stays_above_the_entropy() -> None:
     concepts = ParityConcepts(12, 3)
     for seed in range(3):

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from hardness.errors import InputError
-from hardness.families.concepts import ParityConcepts
+from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.biased import Biased, values_of
 from hardness.sq.bounds.switches import supervised_bound, supervised_enough
+from hardness.sq.functions import LevelTable
 from hardness.sq.game import play
 from hardness.sq.oracle import Window
 from hardness.sq.queries import SignBatch, SpanFunction, Table
@@ -16,7 +17,7 @@ from hardness.sq.switched import play_biased, play_nested
 
 
 def queries(rng, n):
-    sets = rng.permutation(2**n)[:3].astype(np.uint64)
+    sets = np.array([3, 9, 24], np.uint64)
     yield SignBatch(sets[:1], np.array([-1]))
     yield SignBatch(sets, np.array([1, -1, 1]), flip=0.1)
     yield SpanFunction(int(sets[0]), np.array([3, 6], np.uint64), rng.uniform(-1, 1, 4))
@@ -38,12 +39,15 @@ def test_means_of_biased_queries_by_summation(mu):
 
 
 def test_sample_means_are_means():
-    """A fixed seed; five standard deviations: a false alarm in fewer than 10^-5 of seeds."""
+    """Fixed seeds; five standard deviations: a false alarm in fewer than 10^-4 of seeds."""
     rng = np.random.default_rng(1)
-    for query in queries(rng, 5):
-        biased = Biased(query, 5, 0.4)
-        found = biased.sample_mean(np.uint64(7), 40_000, rng)
-        assert abs(found - biased.means(np.array([7], np.uint64))[0]) < 5 / 200
+    plain = list(queries(rng, 5))
+    levels = RoundingConcepts(3, 4, 3, "dot")
+    asked = [(query, np.arange(0, 32, 3, dtype=np.uint64)) for query in (*plain, *(Biased(q, 5, 0.4) for q in plain))]
+    asked.append((LevelTable(levels, rng.uniform(-1, 1, (len(levels.public()[0]), 3))), levels.elements()[[3, 37]]))
+    for query, secrets in asked:
+        for secret, mean in zip(secrets, query.means(secrets), strict=True):
+            assert abs(query.sample_mean(secret, 40_000, rng) - mean) < 5 / 200
 
 
 @pytest.mark.parametrize("strategy", ["characters", "sign-batch", "low-degree"])

@@ -1,6 +1,5 @@
 """Both bounds of every switch (theory 2.9), by brute force and in exact arithmetic."""
 
-from fractions import Fraction
 from itertools import combinations, product
 from math import comb, factorial, inf, nextafter, prod, sqrt
 
@@ -9,7 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.attacks.estimates.low_degree import low_degree_advantage, low_degree_rows
 from hardness.errors import InputError
 from hardness.gadgets.nested import blocks_of
 from hardness.sq.bounds.parity import window_bound
@@ -36,16 +34,6 @@ def test_lambda_is_the_top_eigenvalue_of_the_gram_matrix(n):
         gram = np.power(mu, np.bitwise_count(np.bitwise_xor.outer(sets, sets)).astype(float))
         off = np.eye(len(sets)) - 1 / len(sets)
         assert top_eigenvalue(n, s, mu) == pytest.approx(np.linalg.eigvalsh(off @ gram @ off)[-1], rel=1e-9, abs=1e-9)
-
-
-def test_gram_matrix_is_that_of_biased_products():
-    """E χ_S χ_S' = μ^|S⊕S'|, in rationals over all sign vectors."""
-    n, mu = 5, Fraction(3, 7)
-    words = np.arange(2**n)
-    law = [((1 + mu) / 2) ** (n - w.bit_count()) * ((1 - mu) / 2) ** w.bit_count() for w in words.tolist()]
-    for one, other in product(sets_of(n, 2).tolist(), sets_of(n, 3).tolist()):
-        signs = 1 - 2 * (np.bitwise_count(words & (one ^ other)) & 1).astype(int)
-        assert sum(p * int(x) for p, x in zip(law, signs, strict=True)) == mu ** (one ^ other).bit_count()
 
 
 @given(st.integers(2, 40), st.data(), st.floats(0.001, 0.5), st.floats(0, 0.4))
@@ -103,29 +91,3 @@ def test_blocks():
     for g in (0, 7):
         with pytest.raises(InputError):
             blocks_of(6, g)
-
-
-def test_low_degree_advantage_by_brute_force():
-    """The likelihood ratio's Fourier weight by degree, at n = 3, s = 2, M = 2, in rationals."""
-    n, s, rows, eta = 3, 2, 2, Fraction(1, 10)
-    sets, bits = sets_of(n, s).tolist(), rows * (n + 1)
-
-    def ratio(point):
-        total = Fraction(0)
-        for chosen in sets:
-            term = Fraction(1)
-            for row in range(rows):
-                v, y = point >> row * (n + 1) & 2**n - 1, point >> row * (n + 1) + n & 1
-                term *= 1 + (1 - 2 * eta) * (-1) ** ((v & chosen).bit_count() + y)
-            total += term
-        return total / len(sets)
-
-    values = [ratio(point) for point in range(2**bits)]
-    weight = [Fraction(0)] * (bits + 1)
-    for mask in range(2**bits):
-        hat = sum(x * (-1) ** (mask & point).bit_count() for point, x in enumerate(values)) / 2**bits
-        weight[mask.bit_count()] += hat * hat
-    for degree in range(1, bits + 1):
-        law = low_degree_advantage(n, s, rows, degree, float(eta))
-        assert float(sum(weight[1 : degree + 1])) == pytest.approx(law, abs=1e-12)
-    assert low_degree_advantage(20, 4, round(low_degree_rows(20, 4)), 5) == 1.0
