@@ -30,6 +30,7 @@ from hardness.kernels.single import (
 )
 from hardness.kernels.tile import product
 from learner.adam import EPSILON, NEW, NEW_SQUARE
+from learner.student_dense import ZONES
 
 ACROSS = 64  # examples side by side, at most: four vectors, as many as a tile of a product has
 BLOCK_COLUMNS = 192  # columns of a block
@@ -115,6 +116,14 @@ def _compare(shape: Any, y: Any, scale: Any, buffers: Any) -> Any:
 
 
 @compiled
+def _bend(zone: float, errors: Any) -> Any:
+    """What the gradient has in the place of errors: their signs, or 0 within the zone."""
+    edge = F(zone)
+    for i in range(errors.size):
+        errors[i] = F(errors[i] > edge) - F(errors[i] < -edge)
+
+
+@compiled
 def _forward(shape: Any, weights: Any, buffers: Any) -> Any:
     """F of the examples in `tokens` into `out`; `tanh` and `images` (z W_i) stay for the backward pass."""
     d, wide, heads, group, width, n = shape
@@ -196,18 +205,19 @@ def _shrink(cut: float, theta: Any) -> Any:
 
 @compiled_for(
     types.void(
-        SHAPE, types.int64, types.int64, types.float64, types.float64, types.float64, SIGNS, REALS, ARRAY, PAIR,
-        BUFFERS, ARRAY, types.float64[:, ::1],
+        SHAPE, types.int64, types.int64, types.float64, types.float64, types.float64, types.float64, SIGNS, REALS,
+        ARRAY, PAIR, BUFFERS, ARRAY, types.float64[:, ::1],
     )
 )  # fmt: skip
 def train(
-    shape: Any, batch: int, step: int, rate: float, cut: float, scale: float, x: Any, y: Any, weights: Any,
-    moments: Any, buffers: Any, gradient: Any, squares: Any,
+    shape: Any, batch: int, step: int, rate: float, cut: float, scale: float, zone: float, x: Any, y: Any,
+    weights: Any, moments: Any, buffers: Any, gradient: Any, squares: Any,
 ) -> Any:  # fmt: skip
     """Updates of `weights` by whole batches of tokens x and targets y times `scale`, both (examples, 2, d).
 
     `step` updates were made before; `moments` are Adam's, empty for plain gradient descent. After each update Θ is
-    shrunk by `cut`, if that is not 0. `squares` (batches, 2) gets, of every batch before its update, means over
+    shrunk by `cut`, if that is not 0. From a `zone` of 0 on, the gradient is that of the sum of |F(X) - Y| beyond the
+    zone, and not of half the squared error. `squares` (batches, 2) gets, of every batch before its update, means over
     examples of the squared error and of the squared targets.
     """
     d, n, thetas = shape.dim, shape.across, shape.heads // shape.group * shape.dim * shape.width
@@ -220,6 +230,9 @@ def train(
             error, power = _compare(shape, y[2 * d * start : 2 * d * stop], scale, buffers)
             squares[b, 0] += error / batch
             squares[b, 1] += power / batch
+            if zone >= 0:
+                _bend(zone, buffers.errors)
+                _bend(zone, buffers.out)
             _backward(shape, start > b * batch, buffers, gradient)
         if moments[0].size:
             _adam(step + b + 1, rate, 1 / batch, weights, gradient, moments)
@@ -256,10 +269,11 @@ def _zeros(size: int) -> Any:
 class PairStudent:
     """Weights of a student on two tokens, laid out for its step, and what the step writes on.
 
-    `theta` and `w`, both (M, d, d), are copied; `layer()` gives them back.
+    `theta` and `w`, both (M, d, d), are copied; `layer()` gives them back. `loss` is one of `ZONES`.
     """
 
-    def __init__(self, theta: Any, w: Any, adam: bool = True) -> None:
+    def __init__(self, theta: Any, w: Any, adam: bool = True, loss: str = "squared") -> None:
+        self.zone = ZONES[loss]
         self.heads, self.dim, _ = theta.shape
         self.group, self.width = blocks_of(self.heads, self.dim)
         self.weights = self._laid(theta, w)
@@ -313,8 +327,8 @@ class PairStudent:
         if across != self.shape.across:
             self._allot(across)
         squares = np.zeros((len(x) // batch, 2))
-        train(self.shape, batch, self.steps, rate, rate * l1, scale, np.ascontiguousarray(x, np.int8).reshape(-1),
-              np.ascontiguousarray(y, np.float64).reshape(-1), self.weights, self.moments, self.buffers, self.gradient,
-              squares)  # fmt: skip
+        train(self.shape, batch, self.steps, rate, rate * l1, scale, self.zone,
+              np.ascontiguousarray(x, np.int8).reshape(-1), np.ascontiguousarray(y, np.float64).reshape(-1),
+              self.weights, self.moments, self.buffers, self.gradient, squares)  # fmt: skip
         self.steps += len(squares)
         return squares

@@ -85,4 +85,5 @@ class Students:
             initial(np.random.default_rng(seed), self.member.heads, dim, self.member.hinted) for seed in self.seeds
         ]
         theta, w = (np.stack(each) for each in zip(*started, strict=True))
-        self._students = DenseStudents(theta, w, self.member.optimizer == "adam", self.device)
+        adam = self.member.optimizer == "adam"
+        self._students = DenseStudents(theta, w, adam, self.member.loss, self.device)

@@ -14,6 +14,10 @@ import numpy as np
 from hardness.errors import InputError, missing_extra
 from learner.adam import Adam
 
+# Losses by the distance from its label within which an output pulls at nothing; further off the pull is 1. Below 0: it
+# is the distance itself, as of half the squared error.
+ZONES = {"squared": -1.0, "absolute": 0.0, "hinge": 0.1}
+
 
 def initial(rng: Any, heads: int, dim: int, hinted: bool = False) -> tuple[Any, Any]:
     """Θ with entries N(0, 1/d) and W with entries N(0, 1/(d M)), both (M, d, d) float32.
@@ -48,16 +52,18 @@ def forward(xp: Any, theta: Any, w: Any, x: Any) -> tuple[Any, Any, Any]:
     return (mixed @ w.reshape(S, M * d, d)).reshape(S, B, k, d), patterns, mixed
 
 
-def gradients(xp: Any, theta: Any, w: Any, x: Any, y: Any) -> tuple[Any, Any, Any]:
-    """Squared error (S,) before the step, and the gradients by Θ and W of the loss Σ |F(X) - Y|² / (2 B).
+def gradients(xp: Any, theta: Any, w: Any, x: Any, y: Any, loss: str = "squared") -> tuple[Any, Any, Any]:
+    """Squared error (S,) before the step, and the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
 
-    The squared error is the mean over the B examples of the sum over all outputs.
+    ℓ(e) is e²/2 (squared), |e| (absolute) or max(0, |e| - .1) (hinge). The squared error is the mean over the B
+    examples of the sum over all outputs.
     """
     S, B, k, d = x.shape
     M = theta.shape[1]
     out, patterns, mixed = forward(xp, theta, w, x)
     error = out - y
-    g = error.reshape(S, B * k, d) / B
+    pull = error if loss == "squared" else xp.sign(error) * (abs(error) > ZONES[loss])
+    g = pull.reshape(S, B * k, d) / B
     by_w = (mixed.swapaxes(1, 2) @ g).reshape(S, M, d, d)
     back = (g @ w.reshape(S, M * d, d).swapaxes(1, 2)).reshape(S, B, k, M, d).swapaxes(2, 3)
     by_pattern = back @ x[:, :, None].swapaxes(-1, -2)
@@ -81,6 +87,7 @@ class Weights:
     theta: Any
     w: Any
     adam: bool = True
+    loss: str = "squared"
 
     def __post_init__(self) -> None:
         self.optimizer = Adam((self.theta, self.w)) if self.adam else None
@@ -90,7 +97,7 @@ class Weights:
 
         Then every entry of Θ goes towards 0 by `cut`, and no further. `rate` and `cut` are numbers or (S, 1, 1, 1).
         """
-        error, *found = gradients(self.xp, self.theta, self.w, x, y)
+        error, *found = gradients(self.xp, self.theta, self.w, x, y, self.loss)
         if self.optimizer:
             self.optimizer.step(found, rate)
         else:
@@ -134,9 +141,9 @@ def arrays_on(device: str | None) -> Arrays:
 class DenseStudents:
     """Weights of S students on any number of tokens: Θ and W (S, M, d, d), copied, on a device as of `arrays_on`."""
 
-    def __init__(self, theta: Any, w: Any, adam: bool = True, device: str | None = None) -> None:
+    def __init__(self, theta: Any, w: Any, adam: bool = True, loss: str = "squared", device: str | None = None) -> None:
         self.arrays = arrays_on(device)
-        self.weights = Weights(self.arrays.xp, self.arrays.put(theta), self.arrays.put(w), adam)
+        self.weights = Weights(self.arrays.xp, self.arrays.put(theta), self.arrays.put(w), adam, loss)
 
     def layers(self) -> tuple[Any, Any]:
         """Θ and W, both (S, M, d, d) float64."""
@@ -168,8 +175,8 @@ class DenseStudents:
 class DenseStudent:
     """One student of `DenseStudents`, with the interface of the compiled one: Θ and W (M, d, d), examples (n, k, d)."""
 
-    def __init__(self, theta: Any, w: Any, adam: bool = True, device: str | None = None) -> None:
-        self.one = DenseStudents(theta[None], w[None], adam, device)
+    def __init__(self, theta: Any, w: Any, adam: bool = True, loss: str = "squared", device: str | None = None) -> None:
+        self.one = DenseStudents(theta[None], w[None], adam, loss, device)
 
     def layer(self) -> tuple[Any, Any]:
         """Θ and W, both (M, d, d) float32."""

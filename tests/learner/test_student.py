@@ -32,23 +32,27 @@ def data(n: int, k: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return rng.choice([-1, 1], (n, k, d)).astype(np.int8), rng.normal(size=(n, k, d))
 
 
-def reference(theta, w, x, y, batch, rate, adam=True, cut=None):
+def reference(theta, w, x, y, batch, rate, adam=True, cut=None, loss="squared"):
     """Θ, W and squared errors after float64 steps on whole batches, each with a soft threshold of `cut`."""
-    weights = Weights(np, theta[None].astype(float), w[None].astype(float), adam)
+    weights = Weights(np, theta[None].astype(float), w[None].astype(float), adam, loss)
     parts = [slice(s, s + batch) for s in range(0, len(x) // batch * batch, batch)]
     squares = [float(weights.step(x[None, p].astype(float), y[None, p], rate, cut)[0]) for p in parts]
     return weights.theta[0], weights.w[0], np.array(squares)
 
 
+LOSSES = {"squared": lambda e: e**2 / 2, "absolute": abs, "hinge": lambda e: np.maximum(0, abs(e) - 0.1)}
+
+
+@pytest.mark.parametrize("loss", LOSSES)
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
-def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k):
+def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k, loss):
     rng = np.random.default_rng(k)
     theta, w = rng.normal(size=(2, 1, 3, 4, 4))
     x, y = data(6, k, 4, k)
     X, Y = x[None].astype(float), y[None]
     layer = MultiHeadAttention(theta[0], w[0])
     assert np.allclose(forward(np, theta, w, X)[0][0], layer(x), atol=1e-13)
-    error, by_theta, by_w = gradients(np, theta, w, X, Y)
+    error, by_theta, by_w = gradients(np, theta, w, X, Y, loss)
     assert np.isclose(error[0], ((layer(x) - y) ** 2).sum() / 6)
     for found, which in ((by_theta, 0), (by_w, 1)):
         for _ in range(4):
@@ -57,7 +61,7 @@ def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k):
             for step in (1e-6, -1e-6):
                 moved = [theta.copy(), w.copy()]
                 moved[which][at] += step
-                ends.append(gradients(np, *moved, X, Y)[0][0] / 2)
+                ends.append(LOSSES[loss](forward(np, *moved, X)[0] - Y).sum() / 6)
             assert np.isclose(found[at], (ends[0] - ends[1]) / 2e-6, atol=1e-7)
 
 
@@ -84,16 +88,17 @@ def test_the_reference_is_what_torch_differentiates_and_its_adam_is_torchs():
     st.sampled_from([1, 7, 16, 30, 48, 64, 100, 128]),
     st.booleans(),
     st.sampled_from([0.0, 20.0]),
+    st.sampled_from(list(LOSSES)),
     st.integers(0, 99),
 )
-def test_the_compiled_step_is_the_reference(heads, dim, batch, adam, l1, seed):
+def test_the_compiled_step_is_the_reference(heads, dim, batch, adam, l1, loss, seed):
     theta, w = initial(np.random.default_rng(seed), heads, dim)
     x, y = data(3 * batch + (batch > 1), 2, dim, seed)
 
-    student = PairStudent(theta, w, adam)
+    student = PairStudent(theta, w, adam, loss)
     squares = student.train(x, y, batch, 1e-3, 0.7, l1)
     ours = student.layer()
-    expected = reference(theta, w, x, 0.7 * y, batch, 1e-3, adam, 1e-3 * l1 or None)
+    expected = reference(theta, w, x, 0.7 * y, batch, 1e-3, adam, 1e-3 * l1 or None, loss)
     assert np.allclose(squares[:, 0], expected[2], rtol=2e-6)
     assert np.allclose(
         squares[:, 1], [(0.49 * y[s : s + batch] ** 2).sum() / batch for s in range(0, 3 * batch, batch)]
@@ -101,7 +106,8 @@ def test_the_compiled_step_is_the_reference(heads, dim, batch, adam, l1, seed):
     moved = [np.abs(after - before) for after, before in zip(ours, (theta, w), strict=True)]
     wrong = [np.abs(a - b) for a, b in zip(ours, expected, strict=False)]
     assert max(m.max() for m in moved) > 1e-5
-    assert np.mean(np.concatenate([e.ravel() for e in wrong]) > 2e-5) < 0.01
+    # An output at the edge of its zone pulls in one of them and not in the other: then a column differs.
+    assert np.mean(np.concatenate([e.ravel() for e in wrong]) > 2e-5) < (0.01 if loss == "squared" else 0.1)
     assert max(e.max() for e in wrong) < 7e-3  # three steps of Adam that differ in sign, at the most
 
 
@@ -114,10 +120,14 @@ def test_the_loss_curve_is_that_of_float64():
     assert squares[-20:].mean() < 0.4 * squares[:20].mean()
 
 
-def test_the_dense_step_is_the_compiled_one():
+@pytest.mark.parametrize("device", [None, "cpu"])
+@pytest.mark.parametrize("loss", LOSSES)
+def test_the_dense_step_is_the_compiled_one(loss, device):
+    if device:
+        pytest.importorskip("torch")
     theta, w = initial(np.random.default_rng(2), 4, 6)
     x, y = data(640, 2, 6)
-    students = PairStudent(theta, w), DenseStudent(theta, w)
+    students = PairStudent(theta, w, loss=loss), DenseStudent(theta, w, loss=loss, device=device)
     squares = [student.train(x, y, 64, 1e-3, 2.0) for student in students]
     assert np.allclose(*squares, rtol=1e-5)
     assert np.allclose(students[0].layer()[0], students[1].layer()[0], atol=1e-5)
@@ -299,7 +309,7 @@ def test_few_examples_are_one_small_step():
 
 
 BAD = [("optimizer", "rmsprop"), ("heads", 0), ("batch", 0), ("batch", 1.5), ("rate", 0.0), ("rate", float("inf"))]
-BAD += [("l1", -0.1), ("l1", float("nan")), ("l1", "much"), ("device", "abacus")]
+BAD += [("loss", "logistic"), ("l1", -0.1), ("l1", float("nan")), ("l1", "much"), ("device", "abacus")]
 
 
 @pytest.mark.parametrize(("name", "value"), BAD, ids=str)
