@@ -1,7 +1,6 @@
 """Runs that are killed or interrupted: no child stays, no row is lost or torn, and the same command goes on."""
 
 import os
-import re
 import signal
 import subprocess
 import sys
@@ -14,7 +13,6 @@ import pytest
 import study_trials
 from study_trials import alive, descendants, numbered
 
-from hardness import cli
 from hardness.engine.run import run
 from hardness.engine.store import Store
 from hardness.engine.table import export
@@ -85,31 +83,6 @@ def exported(path: Path, run_first: bool = False) -> bytes:
             run(numbered(150), store, workers=0, trial=study_trials.trivial)
         export(store.rows, path.with_suffix(".csv"), timing=False)
     return path.with_suffix(".csv").read_bytes()
-
-
-@pytest.mark.parametrize(
-    ("line", "told"),
-    [
-        ("run games --workers -1", "--workers"),
-        ("run games --seed -1", "--seed"),
-        ("run games --shard 3/2", "shard"),
-        ("run games --shard 0/2", "shard"),
-        ("run gmaes", "did you mean 'games'"),
-        ("status nowhere", "nowhere"),
-        ("export nowhere --out x.csv", "nowhere"),
-        ("report nowhere", "nowhere"),
-        ("merge a.db b.db --out c.db", "a.db"),
-    ],
-)
-def test_what_cannot_work_is_refused_at_once(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], line: str, told: str
-) -> None:
-    monkeypatch.chdir(tmp_path)
-    assert cli.run(["study", *line.split()]) == 2
-    said = capsys.readouterr().err
-    assert re.fullmatch(r"error: .*\n", said)
-    assert told in said
-    assert list(tmp_path.iterdir()) == []
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")

@@ -1,8 +1,6 @@
 """The study `exponential-in-m`: trials, laws, the plan that no one changes, and what the rows say."""
 
 import re
-import subprocess
-import sys
 from dataclasses import replace
 from math import exp, log
 from pathlib import Path
@@ -195,14 +193,6 @@ def test_a_row_that_did_not_end_leaves_the_plan_open() -> None:
     found = plan.tasks(plan.PLAN)
     rows = [Row(task, Outcome("solved", 1000, {"gradient": 1000, "distinct": 1000})) for task in found[:-1]]
     assert content._judged([*rows, Row(found[-1])], content.gathered(rows), PLAN) is None
-
-
-def test_the_withdrawn_study_is_answered_in_one_line() -> None:
-    with pytest.raises(InputError, match="study wall is part of exponential-in-m now"):
-        catalog.get("wall")
-    run = subprocess.run([sys.executable, "-m", "hardness", "study", "run", "wall"], capture_output=True, text=True)
-    assert run.returncode == 2
-    assert len(run.stderr.strip().splitlines()) == 1
 
 
 def test_a_page_of_the_small_grid(tmp_path: Path) -> None:

@@ -6,7 +6,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from sklearn.base import clone
 
-from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from learner.linear.adam import adam_heads
@@ -234,29 +233,6 @@ def test_as_a_learner_of_the_house():
     assert model.score(fresh.X, fresh.Y) > 1 - 1e-12
     assert model.report_.status == "solved"
     assert model.certify(fresh.X).all()
-
-
-def test_refusals():
-    X = signs(40, 4, np.random.default_rng(0))
-    y = X[:, 0, 0]
-    for bad, words in (
-        (LinearAttention(query=2), "query must be"),
-        (LinearAttention(query="first"), "query must be"),
-        (LinearAttention(keys="none"), "keys must be"),
-        (LinearAttention((0,), alpha=1e-3), "degrees must be"),
-        (LinearAttention(()), "degrees must be"),
-        (LinearAttention(memory_gb=1e-6), "needs about"),
-    ):
-        with pytest.raises(InputError, match=words):
-            bad.fit(X, y)
-    with pytest.raises(InputError, match="alpha=0"):
-        LinearAttention(alpha=1e-3).fit(X, y).certify(X)
-    with pytest.raises(InputError, match="one query token"):
-        _ = LinearAttention().fit(X, y).p_
-    with pytest.raises(InputError, match="features"):
-        LinearAttention().fit(X, y).predict(X[:, :, :3])
-    with pytest.raises(InputError, match=r"needs about 17\.2 GB"):
-        LinearAttention(alpha=1e-7).fit(np.ones((2**14, 2, 8)), np.ones((2**14, 2, 8)))
 
 
 @pytest.mark.slow

@@ -47,12 +47,6 @@ def test_tasks_are_distinct_and_all_of_the_old_studies() -> None:
     assert len({task.identity for task in tasks}) == len(tasks) == 366 + 138 + 800 + 352
 
 
-def test_old_names_say_where_their_questions_went() -> None:
-    for name in ("associative-memory", "automata", "universal-machine"):
-        with pytest.raises(Exception, match=rf"study {name} is part of linear-attention now"):
-            catalog.get(name)
-
-
 def test_padded_prefixes_are_the_sequences_they_begin() -> None:
     X = trials.prefixes(130, 3, np.random.default_rng(0))
     assert X.shape == (130, 100, 3)

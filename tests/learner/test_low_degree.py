@@ -8,7 +8,6 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.attacks.estimates.low_degree import monomials
-from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from learner.low_degree import LowDegree, degrees, krawtchouk_sums, parity_block, vertices
@@ -81,17 +80,3 @@ def test_degree_five_snaps_to_exact_beyond_its_count():
     for model in said:
         assert model.score(fresh.X, fresh.Y) > 1 - 1e-9
     assert np.abs(said[0].predict(fresh.X) - said[1].predict(fresh.X)).max() < 1e-6
-
-
-def test_refusals():
-    X = np.random.default_rng(0).choice([-1.0, 1.0], size=(40, 2, 14))
-    for bad, words in (
-        (LowDegree(-1), "degree must be"),
-        (LowDegree(2, solver="fast"), "solver must be"),
-        (LowDegree(2, solver="cube"), "at most 26 bits"),
-        (LowDegree(2, memory_gb=1e-6), "needs about"),
-    ):
-        with pytest.raises(InputError, match=words):
-            bad.fit(X, X)
-    with pytest.raises(InputError, match="only"):
-        LowDegree(2).fit(2 * X, X)

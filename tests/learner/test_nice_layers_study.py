@@ -11,7 +11,6 @@ from hardness.engine.run import run
 from hardness.engine.store import Row, Store
 from hardness.engine.table import export
 from hardness.engine.task import Task
-from hardness.studies import catalog
 from learner.studies.nice_layers import STUDY, table
 from learner.studies.nice_layers.table import Bracket
 from learner.studies.nice_layers.tasks import LITERAL, NEAR, PATH, PHASES, RARITY, SCALING, SCRATCH, SEARCH
@@ -152,9 +151,3 @@ def test_rarity_law() -> None:
         found = table.fitted(details)
         assert found is not None
         assert abs(found.value - law) <= 0.15 * law
-
-
-@pytest.mark.parametrize("name", ["rarity", "anatomy", "learner-scaling", "search-gap", "critical-rho"])
-def test_old_names_say_where_the_question_went(name: str) -> None:
-    with pytest.raises(Exception, match="nice-layers"):
-        catalog.get(name)

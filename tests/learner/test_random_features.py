@@ -11,9 +11,8 @@ import pytest
 from scipy.special import softmax
 from sklearn.base import clone
 
-from hardness.errors import InputError
 from learner.random_features import RandomFeatureAttention, RandomFeatureMLP, arc_cosine
-from learner.ridge import GRID, views
+from learner.ridge import GRID
 
 DIM = KEYS = 16
 
@@ -161,33 +160,6 @@ def test_every_output_has_its_own_penalty():
         alone = RandomFeatureAttention(40, random_state=0).fit(X, Y[:, j])
         assert alone.alpha_ == together.alpha_[j]
         assert np.allclose(alone.predict(X), together.predict(X)[:, j], atol=1e-5)
-
-
-def test_refusals():
-    X = np.random.default_rng(0).normal(size=(100, 2, 3))
-    for bad, words in (
-        (RandomFeatureAttention(None, bias=1.0), "closed form only for relu without bias"),
-        (RandomFeatureAttention(None, activation="softmax"), "closed form only for relu without bias"),
-        (RandomFeatureAttention(activation="tanh"), "activation must be relu or softmax"),
-        (RandomFeatureAttention(keys="other"), "keys must be"),
-        (RandomFeatureAttention(10**9), "heads needs about"),
-        (RandomFeatureMLP(10**9), "neurons needs about"),
-        (RandomFeatureAttention(query=5), "query must be"),
-        (RandomFeatureAttention(0), "n_heads must be"),
-        (RandomFeatureMLP(0), "width must be"),
-        (RandomFeatureMLP(alpha=-1.0), "alpha must be"),
-        (RandomFeatureMLP(alpha=()), "alpha must be"),
-        (RandomFeatureMLP(alpha=float("nan")), "alpha must be"),
-    ):
-        with pytest.raises(InputError, match=words):
-            bad.fit(X, X)
-    with pytest.raises(InputError, match=r"ridge regression on 40000 rows needs about 25\.6 GB"):
-        RandomFeatureAttention(None).fit(np.ones((20_000, 2, 3)), np.ones((20_000, 2, 3)))
-    with pytest.raises(InputError, match="too few"):
-        RandomFeatureAttention().fit(X[:9], X[:9])
-    with pytest.raises(InputError, match="NaN"):
-        RandomFeatureAttention().fit(X * np.nan, X)
-    assert views(1, "all") == [[(0, [0])]]
 
 
 def test_without_the_constant_even_functions_of_keys_are_out_of_reach():

@@ -1,0 +1,83 @@
+"""Examples in portions, from pools and with random signs, and what was spent on a solution."""
+
+import time
+from dataclasses import replace
+from functools import partial
+from itertools import pairwise
+
+import numpy as np
+from hypothesis import given
+from hypothesis import strategies as st
+
+from hardness.evaluation.judge import OPEN, fresh, sizes
+from hardness.evaluation.until import cost, evaluations, pooled, signed, stream
+from hardness.evaluation.worker import opened
+from hardness.examples import Examples
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+from learner.mlp import MLP
+from learner.student import Student
+
+
+@given(st.integers(1, 40), st.lists(st.integers(0, 200), min_size=1, max_size=6), st.integers(0, 2**32))
+def test_a_pool_is_read_in_whole_passes_each_in_its_own_order_whatever_the_pieces(count, ends, seed):
+    pool = Examples(np.ones((count, 2, 1), dtype=np.int8), np.arange(2.0 * count).reshape(count, 2, 1))
+    ends, given = [0, *sorted({end for end in ends if end})], pooled(pool, seed)
+    read = np.concatenate([np.empty((0, 2, 1)), *(given(a, b - a).Y for a, b in pairwise(ends))])
+    whole = given(0, ends[-1]).Y if ends[-1] else read
+    assert np.array_equal(read, whole)
+    for turn in range(ends[-1] // count):
+        assert set(read[turn * count : (turn + 1) * count, 0, 0]) == set(pool.Y[:, 0, 0])
+    if count > 20 and ends[-1] >= 2 * count:
+        assert not np.array_equal(read[:count], read[count : 2 * count])
+
+
+def tuned(given, judged, most):
+    """Evaluations of a student that learns parities of two quickly."""
+    student = {"learner": "student", "options": {"rate": 0.03, "l1": 0.12}}
+    solver = partial(opened, student, 0, time.monotonic() + 60)
+    return evaluations(solver, True, given, judged, sizes(most, 512, 1.05))
+
+
+def test_a_pool_costs_fewer_distinct_examples_and_as_many_steps():
+    instance = Instance.generate(Parity(8, 2), 0)
+    judged, costs, examples = fresh(instance, 2000, seed=5), {}, stream(instance, 1)
+    for pool in (None, 2048):
+        given = examples if pool is None else pooled(examples(0, pool), 1)
+        spent = next(each.examples for each in tuned(given, judged, 60_000) if OPEN.met(each.scores))
+        costs[pool] = cost(instance, Student(), spent, pool)
+    new, again = costs[None], costs[2048]
+    assert new.distinct == new.gradient > 2048 == again.distinct < again.gradient
+    assert again.gradient < 4 * new.gradient
+    assert again.multiply_adds == 4 * 16 * 8**2 * again.gradient
+
+
+def test_random_labels_of_a_pool_are_memorized_at_best():
+    instance = Instance.generate(Parity(6, 2), 0)
+    judged, chance = fresh(instance, 2000, seed=5), signed(stream(instance, 1), 3)
+    judged = replace(judged, Y=signed(lambda start, count: judged, 4)(0, 2000).Y)
+    seen = list(tuned(pooled(chance(0, 1024), 1), judged, 40_000))
+    assert min(each.scores["open_error"] for each in seen) > 0.9
+
+
+def test_signs_are_those_of_their_rows_in_any_pieces_and_fair():
+    instance = Instance.generate(Parity(8, 3), 0)  # none of its labels is 0
+    plain = stream(instance, 5)
+    chance = signed(plain, 7)
+    whole, pieces = chance(0, 1000), [chance(a, b - a) for a, b in pairwise([0, 1, 300, 1000])]
+    assert np.array_equal(whole.Y, np.concatenate([each.Y for each in pieces]))
+    assert np.array_equal(whole.X, plain(0, 1000).X)
+    same = np.isclose(whole.Y, plain(0, 1000).Y).all(axis=(1, 2))
+    assert abs(same.mean() - 0.5) < 0.11  # 7 standard deviations
+
+
+def test_a_learner_that_counts_nothing_has_no_multiply_adds():
+    instance = Instance.generate(Parity(6, 2), 0)
+    assert cost(instance, object(), 100, 30) == (30, None, None)
+    boasting = type(
+        "Boasting",
+        (),
+        {"gradient_examples": lambda self, *shape: -1, "multiply_adds": lambda self, *shape: float("nan")},
+    )
+    assert cost(instance, boasting(), 100) == (100, None, None)
+    assert cost(instance, MLP(width=10), 100).multiply_adds == MLP(width=10).multiply_adds(100, 2, 6)
