@@ -48,6 +48,31 @@ def test_in_the_first_instants_it_is_one_line(tmp_path: Path, count: int) -> Non
         assert said.count("interrupted") == 1
 
 
+SWEEP = """
+import os, signal, sys, hardness
+
+class Stops:
+    def isatty(self): return False
+    def flush(self): pass
+    def write(self, text):  # the run has begun: it says so
+        sys.stderr = sys.__stderr__
+        print(text, file=sys.stderr)
+        signal.raise_signal(signal.SIGINT)
+
+if __name__ == "__main__":
+    sys.stderr = Stops()
+    hardness.sweep("parity", dim=6, heads=2, strategy="characters", runs=2, workers=0, out="cut")
+"""
+
+
+def test_in_python_it_is_one_line_on_resuming(tmp_path: Path) -> None:
+    (tmp_path / "script.py").write_text(SWEEP)
+    told = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    assert told.returncode != 0
+    assert told.stderr.splitlines()[-1] == "interrupted: every trial that ended is stored; the same call goes on"
+    assert "Traceback" not in told.stderr
+
+
 def test_a_callback_that_swallows_it_does_not_go_on(tmp_path: Path) -> None:
     """Python prints and forgets what is raised where no caller waits: in a finalizer, in a callback of an import."""
     dies = (

@@ -5,6 +5,8 @@ import json
 import posixpath
 import re
 from collections.abc import Iterator
+from contextlib import redirect_stdout
+from io import StringIO
 from pathlib import Path
 from typing import Any
 
@@ -175,7 +177,8 @@ def commands() -> str:
     """Every command with its help, as the command line prints it."""
     import typer
 
-    from hardness.cli import app
+    with redirect_stdout(StringIO()):  # where the help is plain
+        from hardness.cli import app
 
     lines = ["# The command line", "", "The help of every command, as `--help` prints it. Data goes to stdout and talk "
              "to stderr; with `--json` stdout holds exactly one JSON object. Exit codes: 0 done; 1 `verify` or `judge` "

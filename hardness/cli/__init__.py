@@ -8,7 +8,7 @@ import typer
 from typer.exceptions import TyperException
 
 from hardness.cli import attack, certify, cite, instances, learn, sq, study, suite, sweep
-from hardness.cli.common import emit
+from hardness.cli.common import MARKUP, emit
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
@@ -20,7 +20,7 @@ app = typer.Typer(
     epilog="Example: hardness generate parity --dim 64 --heads 12 --seed 0 --out hard.safetensors",
     invoke_without_command=True,
     context_settings={"help_option_names": ["-h", "--help"]},
-    rich_markup_mode=None,
+    rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,
 )
 for room in (instances, sq, certify, attack, learn, study, suite, sweep, cite):

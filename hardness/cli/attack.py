@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import Force, Json, emit, first_line, listed
+from hardness.cli.common import INSTANCES, SOLVERS, Force, Json, complete, emit, first_line, listed
 from hardness.cli.options import OfFileOrFamily, command
 
 if TYPE_CHECKING:
@@ -15,13 +15,18 @@ if TYPE_CHECKING:
     from hardness.families import Family
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
-Name = Annotated[str, typer.Argument(help="A name of `hardness attacks`, or module:function.", metavar="NAME")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A name of `hardness attacks`, or module:function.", metavar="NAME", autocompletion=complete("attack")
+    ),
+]
 Examples = Annotated[Path, typer.Argument(help="Examples file of `hardness sample`.", metavar="E.npz")]
 
 
 def register(app: typer.Typer) -> None:
     for each, cls in ((attack, None), (attacks, None), (estimate, Estimate), (challenge, None), (judge, None)):
-        app.command(cls=cls)(each)
+        app.command(cls=cls, rich_help_panel=INSTANCES if each in (challenge, judge) else SOLVERS)(each)
 
 
 def attack(
@@ -88,7 +93,12 @@ class Estimate(OfFileOrFamily):
 
 
 def estimate(
-    target: Annotated[str, typer.Argument(help="An instance file, or a family with its options.", metavar="F")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="An instance file, or a family with its options.", metavar="F", autocompletion=complete("family")
+        ),
+    ],
     tolerance: SqTolerance = 0.05,
     as_json: Json = False,
 ) -> None:

@@ -16,7 +16,6 @@ Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders
 SECONDS = 600.0  # for an exact value
 certify_app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.",
     epilog="Example: hardness sq certify parity --dim 17 --heads 6 --tolerance 0.1 --kind bound --out bound.json",
 )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import Force, Json, Seed, emit, listed, refuse_existing
+from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, listed, refuse_existing
 from hardness.cli.options import OfFamilies, command
 from hardness.errors import InputError, unknown
 
@@ -33,7 +33,6 @@ class Generate(OfFamilies):
 generate_app = typer.Typer(
     cls=Generate,
     no_args_is_help=True,
-    rich_markup_mode=None,
     subcommand_metavar="FAMILY [OPTIONS]",
     help="Generate an instance of a family; `hardness families` says what they are.",
     epilog="Example: hardness generate rounding --dim 65 --modulus 97 --levels 2 --out lwr.safetensors",
@@ -41,9 +40,9 @@ generate_app = typer.Typer(
 
 
 def register(app: typer.Typer) -> None:
-    app.add_typer(generate_app, name="generate")
+    app.add_typer(generate_app, name="generate", rich_help_panel=INSTANCES)
     for each in (families, inspect, verify, export, sample, dataset):
-        app.command()(each)
+        app.command(rich_help_panel=INSTANCES)(each)
 
 
 def families(as_json: Json = False) -> None:

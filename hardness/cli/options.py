@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal, Union, cast, get_args
 import typer
 from typer.core import TyperCommand, TyperGroup
 
+from hardness.cli.common import MARKUP
 from hardness.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -53,7 +54,7 @@ def command(
     example = getattr(family, "example", "") or " ".join(
         f"{families.option(f.name)} {f.name.upper()}" for f, _ in _fields(family) if _required(f)
     )
-    app = typer.Typer(add_completion=False, rich_markup_mode=None)
+    app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
     text = f"{family.summary[:1].upper()}{family.summary[1:]}. m: {family.heads_meaning}."
     app.command(
         name,

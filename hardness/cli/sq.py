@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardness.cli.common import Json, Seed, emit, first_line, listed, talk
+from hardness.cli.common import SOLVERS, Json, Seed, emit, first_line, listed, talk
 
 if TYPE_CHECKING:
     from hardness.families.concepts import Concepts
@@ -32,19 +32,16 @@ Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinel
 
 sq_app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="Statistical queries: bounds and games.",
     epilog="Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05",
 )
 bounds_app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="Lower bounds on the queries any strategy needs.",
     epilog="Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05",
 )
 play_app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="Play a strategy against an oracle and count its queries.",
     epilog="Example: hardness sq play parity --dim 17 --heads 4 --tolerance 0.1 --strategy sign-batch",
 )
@@ -52,7 +49,6 @@ play_app = typer.Typer(
 
 value_app = typer.Typer(
     invoke_without_command=True,
-    rich_markup_mode=None,
     epilog="Example: hardness sq value parity --dim 5 --heads 2 --tolerance 0.15",
 )
 _UNIDENTIFIABLE = "nothing is identifiable at this tolerance: from 1/4 on no query tells two parities apart"
@@ -62,8 +58,8 @@ def register(app: typer.Typer) -> None:
     sq_app.add_typer(bounds_app, name="bounds")
     sq_app.add_typer(value_app, name="value")
     sq_app.add_typer(play_app, name="play")
-    app.add_typer(sq_app, name="sq")
-    app.command()(strategies)
+    app.add_typer(sq_app, name="sq", rich_help_panel=SOLVERS)
+    app.command(rich_help_panel=SOLVERS)(strategies)
 
 
 def strategies(as_json: Json = False) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import Json, emit, talk
+from hardness.cli.common import EXPERIMENTS, GRID, OUTPUT, RESOURCES, Json, Scheduler, Workers, complete, emit, talk
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
 
@@ -16,24 +16,66 @@ if TYPE_CHECKING:
     from hardness.engine.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
-Added = Annotated[
-    list[str] | None,
-    typer.Option(help="One more on the grid, as module:Name, in its own process; may be repeated."),
+Name = Annotated[
+    str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME", autocompletion=complete("study"))
 ]
+Out = Annotated[
+    Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.", rich_help_panel=OUTPUT)
+]
+Shard = Annotated[
+    str | None,
+    typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.", rich_help_panel=RESOURCES),
+]
+ADDED = "One more on the grid, as module:Name, in its own process; may be repeated."
+Learner = Annotated[
+    list[str] | None, typer.Option(help=ADDED, rich_help_panel=GRID, autocompletion=complete("learner"))
+]
+Attack = Annotated[list[str] | None, typer.Option(help=ADDED, rich_help_panel=GRID, autocompletion=complete("attack"))]
+Strategy = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="One more on the grid, as module:Name, in the lab's own process; may be repeated.", rich_help_panel=GRID
+    ),
+]
+Family = Annotated[
+    list[str] | None,
+    typer.Option(
+        help="Only this family, your own module:Class too, in the lab's own process; may be repeated.",
+        rich_help_panel=GRID,
+        autocompletion=complete("family"),
+    ),
+]
+Plan = Annotated[
+    Path | None,
+    typer.Option(help="The trials of this plan, which was fixed before them, and no others.", rich_help_panel=GRID),
+]
+Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.", rich_help_panel=GRID)]
+Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.", rich_help_panel=GRID)]
+Set = Annotated[
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.", rich_help_panel=GRID),
+]
+Timeout = Annotated[
+    float | None,
+    typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.", rich_help_panel=RESOURCES),
+]
+Retry = Annotated[
+    bool, typer.Option("--retry", help="Run again what ended in error or was killed.", rich_help_panel=GRID)
+]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)]
 STORE = "rows.db"
 # What makes no difference to the rows: left out where a page says which command made them.
 INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
 
 app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="Grids of trials that resume, and the pages they make.",
     epilog="Example: hardness study run exponential-in-m --quick",
 )
 
 
 def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="study")
+    parent.add_typer(app, name="study", rich_help_panel=EXPERIMENTS)
 
 
 @app.command("list")
@@ -56,34 +98,24 @@ def list_(as_json: Json = False) -> None:
 @app.command()
 def run(
     context: typer.Context,
-    name: Annotated[str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME")],
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid.")] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Root seed of every trial.")] = 0,
-    out: Annotated[Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.")] = None,
-    workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.")] = None,
-    scheduler: Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
-    shard: Annotated[str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.")] = None,
-    learner: Added = None,
-    attack: Added = None,
-    strategy: Annotated[
-        list[str] | None,
-        typer.Option(help="One more on the grid, as module:Name, in the lab's own process; may be repeated."),
-    ] = None,
-    family: Annotated[
-        list[str] | None,
-        typer.Option(help="Only this family, your own module:Class too, in the lab's own process; may be repeated."),
-    ] = None,
-    plan: Annotated[
-        Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")
-    ] = None,
-    only: Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")] = None,
-    suite: Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")] = None,
-    options: Annotated[
-        list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.")
-    ] = None,
-    timeout: Annotated[float | None, typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.")] = None,
-    retry: Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")] = False,
-    dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
+    name: Name,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid.", rich_help_panel=GRID)] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Root seed of every trial.", rich_help_panel=GRID)] = 0,
+    out: Out = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    shard: Shard = None,
+    learner: Learner = None,
+    attack: Attack = None,
+    strategy: Strategy = None,
+    family: Family = None,
+    plan: Plan = None,
+    only: Only = None,
+    suite: Tier = None,
+    options: Set = None,
+    timeout: Timeout = None,
+    retry: Retry = False,
+    dry_run: DryRun = False,
     as_json: Json = False,
 ) -> None:
     """Run a study, or what is left of it, and write its page.

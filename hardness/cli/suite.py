@@ -5,23 +5,24 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardness.cli.common import Force, Json, emit, refuse_existing
+from hardness.cli.common import EXPERIMENTS, Force, Json, complete, emit, refuse_existing
 
 if TYPE_CHECKING:
     from hardness.suite import Entry
 
-Name = Annotated[str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME")]
+Name = Annotated[
+    str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME", autocompletion=complete("suite"))
+]
 
 app = typer.Typer(
     no_args_is_help=True,
-    rich_markup_mode=None,
     help="Instances with fixed names, on which results are compared; their secrets are public.",
     epilog="Example: hardness suite make parity-s3-d16-0 --out hard.safetensors",
 )
 
 
 def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="suite")
+    parent.add_typer(app, name="suite", rich_help_panel=EXPERIMENTS)
 
 
 def _fields(each: "Entry") -> dict[str, Any]:

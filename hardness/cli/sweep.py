@@ -5,26 +5,32 @@ from typing import Annotated
 
 import typer
 
-from hardness.cli.common import Json, emit, talk
+from hardness.cli.common import EXPERIMENTS, GRID, OUTPUT, Json, Scheduler, Workers, emit, talk
 
 Set = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="Another value for the grid, commas between several; may be repeated.", metavar="TABLE.NAME=VALUE"
+        "--set",
+        help="Another value for the grid, commas between several; may be repeated.",
+        metavar="TABLE.NAME=VALUE",
+        rich_help_panel=GRID,
     ),
 ]
 File = Annotated[Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")]
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(sweep)
+    app.command(rich_help_panel=EXPERIMENTS)(sweep)
 
 
 def sweep(
     grid: File,
-    out: Annotated[Path | None, typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.")] = None,
-    workers: Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.")] = None,
-    scheduler: Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.")] = None,
+    out: Annotated[
+        Path | None,
+        typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.", rich_help_panel=OUTPUT),
+    ] = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
     changes: Set = None,
     dry_run: Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")] = False,
     as_json: Json = False,

@@ -1,12 +1,17 @@
-"""How far a run is: a bar with the time left on a terminal, a plain line now and then elsewhere."""
+"""How far a job is: in place on a terminal, on a plain line now and then elsewhere; the same words on both."""
 
 import sys
 import threading
-import time
-from collections import Counter
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from math import inf
 from typing import TextIO
+
+from rich.console import Console
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task
+from rich.progress import Progress as Bars
+from rich.text import Text
 
 from hardness.io.texts import printable
 
@@ -14,8 +19,77 @@ EVERY = 10.0  # seconds between plain lines
 PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails at once says why, and no more
 
 
+def said(task: Task) -> str:
+    """What is done, the seconds that it took, and those left, if the rest goes like what is done."""
+    left = "" if task.time_remaining is None else f", about {task.time_remaining:.0f} s left"
+    return f"{task.description}; {task.elapsed or 0:.0f} s so far{left}"
+
+
+class _Sentence(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(said(task))
+
+
+@contextmanager
+def steps(
+    name: str, stream: TextIO | None = None, every: float | None = None, total: float | None = None
+) -> Iterator[Callable[..., None]]:
+    """What a single long job is at: yields what is to be told each step, and how much more of `total` is done.
+
+    On a terminal the last step stands in place, with the time. Elsewhere one line says every `every` seconds how far
+    the job is, and without a `total` each step has a line too. Lines of a job that raises within `PATIENCE` are never
+    shown.
+
+    >>> with steps("direct", stream=sys.stdout) as tell:
+    ...     tell("fitting 1000 examples")
+    fitting 1000 examples
+    """
+    stream = stream or sys.stderr
+    every = EVERY if every is None else every
+    console = Console(file=stream, force_terminal=stream.isatty())  # a file is none, whatever the environment says
+    in_place = console.is_interactive
+    first = SpinnerColumn() if total is None else BarColumn(bar_width=12)
+    bars = Bars(first, _Sentence(), console=console, transient=True, disable=not in_place, speed_estimate_period=inf)
+    bars.advance(bars.add_task(printable(name), total=total), 0)  # time left counts from here
+    (task,) = bars.tasks
+    lines, ended = deque[str](), threading.Event()
+
+    def tell(line: str, done: float = 0.0) -> None:
+        bars.update(task.id, description=printable(line), advance=done)
+        if not in_place and total is None:
+            lines.append(printable(line))
+
+    def flush() -> None:
+        while lines:
+            print(lines.popleft(), file=stream, flush=True)
+
+    def remind() -> None:
+        pause, silent = min(PATIENCE, every), 0.0
+        while not ended.wait(pause):
+            silent = 0.0 if lines else silent + pause
+            flush()
+            if silent >= every:
+                print(said(task), file=stream, flush=True)
+                silent = 0.0
+
+    reminder = threading.Thread(target=remind, daemon=True)
+    try:
+        with bars:
+            if not in_place:
+                reminder.start()
+            yield tell
+    except BaseException:
+        lines.clear()
+        raise
+    finally:
+        ended.set()
+        if not in_place:
+            reminder.join()
+        flush()
+
+
 class Progress:
-    """Reports to `stream` (stderr); time left is work left over work done, in predicted seconds.
+    """Reports the trials of a run to `stream` (stderr), with the time left by predicted seconds.
 
     >>> progress = Progress(stream=sys.stdout)
     >>> with progress.of(work=2.0, trials=2):
@@ -33,116 +107,24 @@ class Progress:
     @contextmanager
     def of(self, work: float, trials: int) -> Iterator[None]:
         """Report on `trials` trials of `work` predicted seconds for the length of this context."""
-        self.work, self.trials, self.done = work, trials, 0.0
-        self.began = self.said = time.monotonic()
+        self.trials = trials
         if self.quiet:
             yield
-        elif self.stream.isatty():
-            with self._bar():
+            return
+        print(f"{trials} trials to run, about {work:.0f} s of one process", file=self.stream, flush=True)
+        try:
+            with steps(self.line(), self.stream, total=work) as self._tell:
                 yield
-        else:
-            print(f"{trials} trials to run, about {work:.0f} s of one process", file=self.stream, flush=True)
-            try:
-                yield
-            finally:
-                print(self.line(), file=self.stream, flush=True)
+        finally:
+            print(self.line(), file=self.stream, flush=True)
 
     def advance(self, work: float, status: str) -> None:
         """One trial of `work` predicted seconds ended."""
-        self.done += work
         self.statuses[status] += 1
-        if self.quiet:
-            return
-        if self.stream.isatty():
-            self._show()
-        elif time.monotonic() - self.said > EVERY and self.done < self.work:
-            self.said = time.monotonic()
-            print(f"{self.line()}; about {self.left():.0f} s left", file=self.stream, flush=True)
+        if not self.quiet:
+            self._tell(self.line(), work)
 
     def line(self) -> str:
         """Trials ended, by status."""
         by_status = ", ".join(f"{count} {status}" for status, count in self.statuses.most_common())
         return f"{self.statuses.total()} of {self.trials} trials: {by_status or 'none ended'}"
-
-    def left(self) -> float:
-        """Seconds left, if the rest goes like what is done."""
-        return (time.monotonic() - self.began) * (self.work - self.done) / max(self.done, 1e-9)
-
-    @contextmanager
-    def _bar(self) -> Iterator[None]:
-        from rich.console import Console
-        from rich.progress import BarColumn, TextColumn
-        from rich.progress import Progress as Bars
-
-        columns = (BarColumn(), TextColumn("{task.percentage:>3.0f}%  {task.description}"))
-        with Bars(*columns, console=Console(file=self.stream), transient=True) as self._bars:
-            self._task = self._bars.add_task(f"0 of {self.trials} trials", total=self.work)
-            yield
-        print(self.line(), file=self.stream, flush=True)
-
-    def _show(self) -> None:
-        text = f"{self.line()}; about {self.left():.0f} s left"
-        self._bars.update(self._task, completed=self.done, description=text)
-
-
-@contextmanager
-def steps(name: str, stream: TextIO | None = None, every: float = EVERY) -> Iterator[Callable[[str], None]]:
-    """What a single long job is at: yields what is to be told each step, in a word.
-
-    On a terminal the last step stands on one line with the time that has passed; elsewhere each has a line of its own,
-    and one more says every `every` seconds that the job goes on. Lines of a job that raises within `PATIENCE` are
-    never shown.
-
-    >>> with steps("direct", stream=sys.stdout) as tell:
-    ...     tell("fitting 1000 examples")
-    fitting 1000 examples
-    """
-    stream = stream or sys.stderr
-    if stream.isatty():
-        with _clock(name, stream) as tell:
-            yield tell
-        return
-    ended, lock, began, patience = threading.Event(), threading.Lock(), time.monotonic(), min(PATIENCE, every)
-    last, waiting = name, list[str]()
-
-    def say(*lines: str, hold: bool = False) -> None:
-        with lock:
-            waiting.extend(map(printable, lines))
-            while waiting and not hold:
-                print(waiting.pop(0), file=stream, flush=True)
-
-    def tell_line(line: str) -> None:
-        nonlocal last
-        last = line
-        say(line, hold=time.monotonic() - began < patience)
-
-    def remind() -> None:
-        if not ended.wait(patience):
-            say()
-        while not ended.wait(every):
-            say(f"{last}; {time.monotonic() - began:.0f} s so far")
-
-    reminder = threading.Thread(target=remind, daemon=True)
-    reminder.start()
-    try:
-        yield tell_line
-    except BaseException:
-        with lock:
-            waiting.clear()
-        raise
-    finally:
-        ended.set()
-        reminder.join()
-        say()
-
-
-@contextmanager
-def _clock(name: str, stream: TextIO) -> Iterator[Callable[[str], None]]:
-    from rich.console import Console
-    from rich.progress import Progress as Bars
-    from rich.progress import SpinnerColumn, TextColumn, TimeElapsedColumn
-
-    words = TextColumn("{task.description}", markup=False)
-    with Bars(SpinnerColumn(), TimeElapsedColumn(), words, console=Console(file=stream), transient=True) as bars:
-        task = bars.add_task(printable(name), total=None)
-        yield lambda line: bars.update(task, description=printable(line))

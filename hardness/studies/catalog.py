@@ -6,42 +6,52 @@ named as ``package.module:STUDY`` as well.
 
 from importlib import import_module
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from hardness import registry
-from hardness.engine.outcome import one_line
-from hardness.engine.store import Store
-from hardness.engine.study import Study
 from hardness.errors import InputError, unknown
 from hardness.io.texts import sanitize
-from hardness.report.page import write
+
+if TYPE_CHECKING:
+    from hardness.engine.store import Store
+    from hardness.engine.study import Study
 
 # Where the built-in studies are: one is imported when it is asked for, since all of them take seconds.
-STUDIES: dict[str, Study | str] = {
+STUDIES: "dict[str, Study | str]" = {
     "needs": "hardness.studies.needs:STUDY",
     "games": "hardness.studies.games:STUDY",
     "lattices": "hardness.studies.lattices:STUDY",
 }
-UNLISTED = {
-    "sweep": "hardness.studies.sweep.study:STUDY"
-}  # a user's own grid, which has no question before it is written
+# A user's own grid, which has no question before it is written.
+UNLISTED: "dict[str, Study | str]" = {"sweep": "hardness.studies.sweep.study:STUDY"}
 
 
-def _loaded(found: Study | str) -> Study:
-    if isinstance(found, Study):
+def _loaded(found: "Study | str") -> "Study":
+    if not isinstance(found, str):
         return found
     module, _, name = found.partition(":")
     study: Study = getattr(import_module(module), name)
     return study
 
 
-def known() -> dict[str, Study]:
+def _offered() -> "dict[str, Study | str]":
     """All studies by name: built-in ones, then those of other packages; none takes a name that is already there."""
     builtin = registry.names("studies", builtin=True)
-    found = {name: _loaded(study) for name, study in STUDIES.items()}
+    found = dict(STUDIES)
     for name, studies in sorted(registry.each("studies"), key=lambda pair: pair[0] not in builtin):
         if not isinstance(studies, InputError):
             found = {**studies, **found} if name not in builtin else found | studies
     return found
+
+
+def names() -> list[str]:
+    """The names of all studies; none of the lab's own is imported."""
+    return list(_offered())
+
+
+def known() -> "dict[str, Study]":
+    """All studies by name."""
+    return {name: _loaded(study) for name, study in _offered().items()}
 
 
 def broken() -> list[InputError]:
@@ -49,33 +59,36 @@ def broken() -> list[InputError]:
     return [studies for _, studies in registry.each("studies") if isinstance(studies, InputError)]
 
 
-def get(name: str) -> Study:
+def get(name: str) -> "Study":
     """The study called `name`, or behind ``package.module:STUDY``. Raises `InputError` if there is none.
 
     >>> get("needs").name
     'needs'
     """
+    from hardness.engine.study import Study
+
     own = STUDIES | UNLISTED
-    if name in own:
-        return _loaded(own[name])
-    studies = known()
-    if name not in studies and ":" in name:
+    offered = own if name in own else _offered() | UNLISTED
+    if name in offered:
+        return _loaded(offered[name])
+    if ":" in name:
         found = registry.get("studies", name)
         if not isinstance(found, Study):
             raise InputError(f"{name} is no study; a study is a hardness.engine.study.Study")
         return found
-    for study in studies.values():
+    for study in known().values():
         if name in study.formerly:
             raise InputError(
                 f"study {name} is part of {study.name} now ({study.formerly[name]}): `hardness study run {study.name}`"
             )
-    if name not in studies:
-        raise unknown("study", name, [*studies, *UNLISTED])
-    return studies[name]
+    raise unknown("study", name, list(offered))
 
 
-def page(store: Store, folder: Path) -> str:
+def page(store: "Store", folder: Path) -> str:
     """Write the page of a store's study into `folder`; returns its verdict line. A pure function of the rows."""
+    from hardness.engine.outcome import one_line
+    from hardness.report.page import write  # templates and figures, which a list of studies does without
+
     study = get(str(store.about.get("study", "")))
     if "seed" not in store.about:
         raise InputError(f"{store.path} does not say under which seed its rows were made; run the study again")

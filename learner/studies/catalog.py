@@ -1,6 +1,4 @@
-"""The studies of learners, as the entry point `hardness.studies` offers them."""
+"""The studies of learners, as the entry point `hardness.studies` offers them; one is imported when it is asked for."""
 
-from learner.studies import exponential_in_m, linear_attention, nice_layers, random_features, stress, switches
-
-ROOMS = (exponential_in_m, stress, nice_layers, switches, random_features, linear_attention)
-STUDIES = {room.STUDY.name: room.STUDY for room in ROOMS}
+ROOMS = ("exponential-in-m", "stress", "nice-layers", "switches", "random-features", "linear-attention")
+STUDIES = {name: f"learner.studies.{name.replace('-', '_')}:STUDY" for name in ROOMS}
