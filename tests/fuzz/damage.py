@@ -1,4 +1,4 @@
-"""Small damage to bytes, to JSON and to arrays."""
+"""Small damage to bytes and to the parts that a file is made of: JSON values and arrays."""
 
 import copy
 import json
@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 from hypothesis import strategies as st
+from hypothesis.extra.numpy import array_shapes, arrays, from_dtype, scalar_dtypes
 
 Draw = Callable[[st.SearchStrategy[Any]], Any]
 
@@ -31,8 +32,12 @@ def damaged(draw: Draw, data: bytes) -> bytes:
     for _ in range(draw(st.integers(1, 3))):
         at, span = draw(st.integers(0, len(raw))), 2 ** draw(st.integers(0, 11))
         part = raw[at : at + span]
-        replaced = pick(draw, ("all", b"", bytes(len(part)), part + part, draw(st.binary(min_size=1, max_size=span))))
-        raw[at : None if replaced == "all" else at + span] = b"" if replaced == "all" else replaced
+        if pick(draw, (True, True, True, True, False)):
+            raw[at : at + span] = pick(
+                draw, (b"", bytes(len(part)), part + part, draw(st.binary(min_size=1, max_size=span)))
+            )
+        else:
+            del raw[at:]
     return bytes(raw)
 
 
@@ -46,23 +51,18 @@ def changed(draw: Draw, value: Any) -> Any:
     """A JSON value with one or two of its parts lost, renamed, added or replaced by something strange."""
     value = copy.deepcopy(value)
     for _ in range(draw(st.integers(1, 2))):
-        path = pick(draw, places(value))
-        if not path:
-            continue
+        *path, last = pick(draw, places(value)[1:] or [(None,)])
         parent = value
-        for key in path[:-1]:
+        for key in path:
             parent = parent[key]
-        kind = draw(st.integers(0, 3)) if isinstance(parent, dict) else draw(st.sampled_from((0, 3)))
-        old = parent.pop(path[-1])
-        match kind:
-            case 1:
-                parent |= {path[-1]: old, pick(draw, KEYS): pick(draw, STRANGE)}
-            case 2:
-                parent[pick(draw, KEYS)] = old
-            case 3 if isinstance(parent, dict):
-                parent[path[-1]] = pick(draw, STRANGE)
-            case 3:
-                parent.insert(path[-1], pick(draw, STRANGE))
+        if not parent or last is None:
+            return pick(draw, STRANGE)
+        old = parent.pop(last)
+        strange = pick(draw, STRANGE)
+        if isinstance(parent, list):
+            parent.insert(last, strange)
+        else:
+            parent |= pick(draw, ({}, {last: old, pick(draw, KEYS): strange}, {pick(draw, KEYS): old}, {last: strange}))
     return value
 
 
@@ -74,21 +74,20 @@ def text(value: Any) -> str:
     return written
 
 
-def strange_arrays(draw: Draw, name: str, array: Any) -> dict[str, Any]:
-    """Other arrays under the name: of another type, shape or value; or under another name."""
-    flat = np.asarray(array)
-    whole, real = pick(draw, (2**62, -1, 0, 10**9, 127)), pick(draw, (np.nan, np.inf, 1e308, 5e-324, -0.0))
-    return pick(
-        draw,
-        (
-            *({name: flat.astype(kind)} for kind in ("f4", "i1", "u8", "?", "f8", "i4")),
-            *(
-                {name: other}
-                for other in (flat[:0], np.concatenate([flat, flat]), flat[None], np.zeros((), flat.dtype))
-            ),
-            {name: np.full(flat.shape, whole, dtype="i8")},
-            {name: np.full(flat.shape, real, dtype="f8")},
-            {"secret.self": flat, f"{name}.x": flat},
-            {name: np.ones((5, 3, 2))},
-        ),
-    )
+def strange_array(draw: Draw, array: Any) -> Any:
+    """The array as another type, in another shape, with one of its values changed; or any other array."""
+    flat = np.array(array)
+    kind = draw(scalar_dtypes())
+    whatever = draw(arrays(kind, draw(array_shapes(min_dims=0, max_dims=4, min_side=0, max_side=5))))
+    spoilt = np.full(flat.shape, draw(from_dtype(np.dtype(pick(draw, ("f8", "i8"))))))
+    others = (flat[:0], flat[None], np.concatenate([flat, flat]) if flat.ndim else flat, spoilt, whatever)
+    with np.errstate(all="ignore"):
+        return pick(draw, (*others, flat.astype(pick(draw, ("f4", "i1", "u8", "?", "i4", "f8")))))
+
+
+def with_damage(draw: Draw, parts: dict[str, Any]) -> dict[str, Any]:
+    """The parts of a file, one of them strange, lost or under another name; arrays and JSON values alike."""
+    name = pick(draw, sorted(parts))
+    other = (strange_array if isinstance(parts[name], np.ndarray) else changed)(draw, parts[name])
+    rest = {key: value for key, value in parts.items() if key != name}
+    return pick(draw, (rest | {name: other},) * 6 + (rest, rest | {f"../{name}": other}))
