@@ -13,8 +13,9 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
+from contextvars import ContextVar
 from io import BufferedReader
 from math import prod
 from typing import IO, TYPE_CHECKING, Any
@@ -32,6 +33,7 @@ NAMING = ("_", "PWD", "OLDPWD")  # variables that may name a folder or a command
 MEMORY = 0.8  # share of the memory that is free at the start, beyond which a worker is ended
 WATCH_SECONDS = 0.1  # between two checks of a worker
 HEADER_BYTES = 1 << 20
+ABANDONED: ContextVar[Callable[[], bool]] = ContextVar("abandoned", default=lambda: False)  # nobody waits any more
 SAME = 1e-4  # of the largest prediction: what rounding may change where rows come in another order, in float32 too
 
 
@@ -77,7 +79,7 @@ class Worker:
         from hardness import registry
         from hardness.evaluation.limits import THREADS
 
-        self._why, self._deadline = "", deadline
+        self._why, self._deadline, self._abandoned = "", deadline, ABANDONED.get()
         lifeline, self._lifeline = os.pipe()
         environment = {k: v for k, v in os.environ.items() if k not in NAMING} | dict.fromkeys(THREADS, str(threads))
         try:
@@ -145,7 +147,8 @@ class Worker:
         return reply, found
 
     def _watch(self) -> None:
-        """End the worker at its deadline, with its memory, or when it has ended itself and left children behind."""
+        """End the worker at its deadline, with its memory, with the run that asked, or where it left children
+        behind when it ended."""
         import psutil
 
         most = MEMORY * psutil.virtual_memory().available
@@ -153,6 +156,8 @@ class Worker:
         while self._process.poll() is None:
             if time.monotonic() > self._deadline:
                 self._why = "time"
+            elif self._abandoned():
+                self._why = "the run that asked for it has ended"
             with suppress(psutil.Error):
                 if sum(_resident(each) for each in [process, *process.children(recursive=True)]) > most:
                     self._why = f"out of memory: more than {most / 2**30:.1f} GiB"

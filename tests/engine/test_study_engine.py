@@ -162,27 +162,6 @@ def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.
         assert rows(tmp_path / "study.db", sampled(), **options) == here
 
 
-def test_a_learner_of_the_users_own_travels_to_a_cluster_and_ends_in_time(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Its module lies where no worker of the cluster looks: it is sent by value, and runs in a process of its own."""
-    distributed = pytest.importorskip("distributed", reason="extra `cluster` is not installed")
-    (tmp_path / "lying_here.py").write_text((HERE / "trial_learners.py").read_text())
-    monkeypatch.setenv("PYTHONPATH", "")
-    monkeypatch.chdir(tmp_path / "..")
-    settings = {"n_workers": 1, "threads_per_worker": 2, "dashboard_address": None}
-    with distributed.LocalCluster(**settings) as cluster:
-        monkeypatch.chdir(tmp_path)
-        monkeypatch.syspath_prepend(tmp_path)
-        options = {"scheduler": cluster.scheduler_address, "guard": 4.0, "trial": trial}
-        rows(tmp_path / "a.db", [learning("lying_here:Sleeps"), learning("lying_here:Mean")], **options)
-    with Store(tmp_path / "a.db") as store:
-        found = {str(row.task.solver["learner"]): row.outcome for row in store.rows()}
-    assert {name: outcome and outcome.status for name, outcome in found.items()} == {
-        "lying_here:Sleeps": "timeout", "lying_here:Mean": "budget",
-    }  # fmt: skip
-
-
 def test_what_hangs_in_c_in_a_pool_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(engine, "GRACE_SECONDS", 0.2)
     rows(tmp_path / "rows.db", numbered(6), workers=2, guard=0.3, trial=study_trials.frozen)

@@ -1,4 +1,5 @@
-"""A user's learner in its worker: what it may do, what it cannot find, and how it ends."""
+"""A user's learner in its worker: what it may do, what it cannot find, and how it ends; in `learn`, in the study
+`stress` here, and in `stress` under a worker of Dask."""
 
 import json
 import os
@@ -7,24 +8,115 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Callable, Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import psutil
 import pytest
 
+import hardness
+from hardness import suite
+from hardness.engine.run import run
+from hardness.engine.store import Store
+from hardness.engine.task import Task
 from hardness.errors import TrialEnded
 from hardness.evaluation import worker
+from hardness.evaluation.judge import Judged, fresh
 from hardness.evaluation.worker import opened
-from hardness.families.parity import Parity
-from hardness.instance import Instance
+from learner.studies.stress.trial import JUDGED, trial
 
 HERE = Path(__file__).parents[1] / "support"
 X = np.random.default_rng(0).choice(np.array([-1, 1], dtype=np.int8), (40, 2, 5))
+SEED = 0x5EED_0F_BAD_C0FFEE  # of which no part is found by chance
+NAME, COUNT = "parity-s3-d16-0", 256
+SLOW = pytest.mark.slow  # starts torch, a pool or a cluster
+
+Ended = dict[str, tuple[str, str]]  # status and reason, by the learner's name
+Runs = Callable[..., Ended]
 
 
-def used(name: str, seconds: float = 60.0) -> tuple[np.ndarray, dict]:
-    with opened({"learner": f"trial_learners:{name}", "known": 2}, 0, time.monotonic() + seconds) as solver:
+def in_learn(folder: Path, *learners: str, guard: float = 60.0) -> Ended:
+    instance, found = suite.instance(NAME), {}
+    for name in learners:
+        ended = hardness.learn(instance, f"own:{name}", COUNT, seed=SEED, limit=guard, test=JUDGED)
+        found[name] = ended.status, (ended.get("phases") or [{"reason": ""}])[0]["reason"]
+    return found
+
+
+def task(name: str) -> Task:
+    each = suite.entry(NAME)
+    params = {**each.params, "instance": NAME, "tier": each.tier, "digest": f"sha256:{each.digest[:16]}"}
+    solver = {"kind": "learner", "learner": f"own:{name}"}
+    return Task(each.family, params, solver, {"samples": COUNT, "work": 1e9}, 0)
+
+
+def in_stress(folder: Path, *learners: str, guard: float = 60.0, **where: str) -> Ended:
+    options: dict[str, Any] = {"workers": 1, **where}
+    with Store(folder / "the-store" / "rows.db", {"study": "stress", "seed": SEED}) as store:
+        run([task(name) for name in learners], store, trial, root=SEED, guard=guard, **options)
+        rows = [(row.task.solver["learner"], row.outcome) for row in store.rows()]
+    return {str(name)[4:]: (end.status, str(end.detail.get("reason", ""))) for name, end in rows if end}
+
+
+def hidden(place: str) -> tuple[list[int], Judged]:
+    """The seeds that a learner must not find, and the inputs that it is judged on, with their labels."""
+    instance, shared = suite.instance(NAME), task("Spy").shared()
+    if place == "learn":
+        sampling = int(np.random.SeedSequence(SEED).spawn(2)[0].generate_state(1, np.uint64)[0])
+        return [SEED, instance.seed, sampling], fresh(instance, JUDGED, sampling, start=COUNT)
+    seeds = [shared.seed(SEED, role) for role in ("fresh", "examples")]
+    return [SEED, instance.seed, *seeds], fresh(instance, JUDGED, seeds[0])
+
+
+def spelled(seed: int) -> list[bytes]:
+    """How a seed may lie in memory: as text, as a word, or as Python holds its integers, in digits of 30 bits."""
+    digits = b"".join((seed >> i & (1 << 30) - 1).to_bytes(4, "little") for i in range(0, seed.bit_length(), 30))
+    return [str(seed).encode(), f"{seed:x}".encode(), seed.to_bytes(16, "little").rstrip(b"\0"), digits]
+
+
+@pytest.fixture(scope="module")
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """A scheduler whose one worker lies where no module of a user's is found."""
+    distributed = pytest.importorskip("distributed", reason="extra `cluster` is not installed")
+    before = os.environ.pop("PYTHONPATH", None), os.getcwd()
+    os.chdir(tmp_path_factory.mktemp("elsewhere"))
+    try:
+        with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as made:
+            os.chdir(before[1])
+            yield made.scheduler_address
+    finally:
+        os.chdir(before[1])
+        os.environ.update({"PYTHONPATH": before[0]} if before[0] else {})
+
+
+@pytest.fixture(params=["learn", *(pytest.param(each, marks=SLOW) for each in ("stress", "cluster"))])
+def place(request: pytest.FixtureRequest) -> str:
+    return str(request.param)
+
+
+@pytest.fixture
+def runs(place: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Runs:
+    """Runs learners of the module `own`, a copy of trial_learners in the working directory, and says how they end."""
+    where = {"scheduler": request.getfixturevalue("cluster")} if place == "cluster" else {}
+    monkeypatch.setenv("OLDPWD", str(tmp_path / "the-store"))
+    (tmp_path / "own").mkdir()
+    shutil.copy(HERE / "trial_learners.py", tmp_path / "own" / "own.py")
+    monkeypatch.chdir(tmp_path / "own")
+    monkeypatch.syspath_prepend(tmp_path / "own")
+    monkeypatch.delitem(sys.modules, "own", raising=False)
+
+    def these(*learners: str, guard: float = 60.0) -> Ended:
+        if place == "learn":
+            return in_learn(tmp_path, *learners, guard=guard)
+        return in_stress(tmp_path, *learners, guard=guard, **where)
+
+    return these
+
+
+def used(name: str) -> tuple[np.ndarray, dict]:
+    with opened({"learner": f"trial_learners:{name}", "known": 2}, 0, time.monotonic() + 60) as solver:
         solver.partial_fit(X, np.full(X.shape, 0.5))
         return solver.predict(X), solver.work()
 
@@ -33,20 +125,99 @@ def sleepers() -> list[psutil.Process]:
     return [each for each in psutil.process_iter(["cmdline"]) if each.info["cmdline"] == ["sleep", "987.654"]]
 
 
-def test_threads_children_files_and_prints_are_its_own_business(capfd: pytest.CaptureFixture[str]) -> None:
-    predicted, _ = used("Mean")
-    assert (predicted == 0.5).all()
-    said = capfd.readouterr()
-    assert (said.out, "fitting 40" in said.err) == ("", True)
+def gone(seconds: float = 5.0) -> bool:
+    """Whether nobody sleeps any more, within so many seconds."""
+    patience = time.monotonic() + seconds
+    while sleepers() and time.monotonic() < patience:
+        time.sleep(0.05)
+    return sleepers() == []
 
 
-def test_it_finds_arrays_and_nothing_else(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.setenv("OLDPWD", str(tmp_path / "store"))
-    with (tmp_path / "rows.db").open("w"):
-        _, found = used("Spy")
-    assert set(found["objects"]) <= {"LearnerAdapter", "EntryPoint"}
-    assert not any(str(tmp_path) in text for text in found["texts"])
+@SLOW
+def test_a_data_loader_with_a_worker_a_file_and_threads(runs: Runs) -> None:
+    pytest.importorskip("torch", reason="extra `torch` is not installed")
+    (status, reason) = runs("Loads")["Loads"]
+    assert (status, reason) in {("wrong", ""), ("budget", "")}
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
+def test_it_finds_arrays_and_nothing_else(place: str, runs: Runs, tmp_path: Path) -> None:
+    """In all the memory of its process, arguments and environment among it, and in the names of its open files."""
+    assert runs("Spy")["Spy"][0] in ("wrong", "budget")
+    file = tmp_path / "own" / "held"
+    held, (seeds, judged) = file.read_bytes(), hidden(place)
+    file.unlink()
+    for present in (str(tmp_path / "own").encode(), judged.X[:64].tobytes()):
+        assert present in held  # what is there is found
+    secret = suite.instance(NAME).secret["support"]
+    arrays = [judged.Y[:64].tobytes(), *(secret.astype(kind).tobytes() for kind in (np.int64, np.int32))]
+    for absent in (b"the-store", *arrays, *(word for seed in seeds for word in spelled(seed))):
+        assert absent not in held
+    assert b"Instance" not in held[held.rindex(b"objects:") :]
+
+
+@pytest.mark.parametrize("place", ["learn", "stress", "cluster"])
+def test_one_that_is_not_finite_ends_its_own_trial(place: str, runs: Runs) -> None:
+    found = runs("NotFinite", "Mean")
+    ends = {"learn": ("wrong", "")}.get(place, ("wrong", "predictions are not finite"))
+    assert found["NotFinite"] == ends
+    assert found["Mean"] == ({"learn": "wrong"}.get(place, "budget"), "")
+
+
+def test_one_that_sleeps_is_gone_with_its_children(runs: Runs) -> None:
+    began = time.monotonic()
+    assert runs("Sleeps", guard=3.0)["Sleeps"] == ("timeout", "over 3 s")
+    assert time.monotonic() - began < 3 + 5
+    assert gone()
+
+
+RUN = """
+import sys
+from pathlib import Path
+import test_worker
+if __name__ == "__main__":
+    where = {"scheduler": sys.argv[2]} if sys.argv[1] == "cluster" else {}
+    run = test_worker.in_learn if sys.argv[1] == "learn" else test_worker.in_stress
+    run(Path(sys.argv[3]), "Sleeps", **where)
+"""
+
+
+def test_a_killed_run_leaves_nothing_behind(place: str, runs: Runs, tmp_path: Path, request: Any) -> None:
+    Path("run.py").write_text(RUN)
+    address = request.getfixturevalue("cluster") if place == "cluster" else ""
+    paths = os.pathsep.join([str(tmp_path / "own"), str(Path(__file__).parent), str(HERE)])
+    command = [sys.executable, "run.py", place, address, str(tmp_path)]
+    killed = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths})
+    try:
+        patience = time.monotonic() + 60
+        while not sleepers() and killed.poll() is None and time.monotonic() < patience:
+            time.sleep(0.05)
+        assert sleepers()
+        children = psutil.Process(killed.pid).children(recursive=True)
+    finally:
+        killed.send_signal(signal.SIGKILL)
+        killed.wait()
+    assert psutil.wait_procs(children, timeout=5)[1] == []
+    assert gone()
+
+
+STUDY = "study run stress --quick --family parity --learner trial_learners:Mean --only trial_learners:Mean --out o"
+
+
+@pytest.mark.parametrize(
+    ("command", "said"),
+    [
+        ("learn trial_learners:Mean hard.safetensors --count 50", {"status": "wrong", "process": "worker"}),
+        pytest.param(STUDY, {"study": "stress", "statuses": {"budget": 2}}, marks=SLOW),
+    ],
+)
+def test_a_printing_one_leaves_json_clean(tmp_path: Path, command: str, said: dict[str, Any]) -> None:
+    suite.instance(NAME).save(tmp_path / "hard.safetensors")
+    words = [sys.executable, "-m", "hardness", *command.split(), "--json"]
+    paths = {**os.environ, "PYTHONPATH": str(HERE)}
+    done = subprocess.run(words, cwd=tmp_path, env=paths, capture_output=True, check=True)
+    assert json.loads(done.stdout).items() >= said.items()
+    assert b"fitting 50" in done.stderr or b"fitting 256" in done.stderr
 
 
 @pytest.mark.parametrize(
@@ -73,45 +244,6 @@ def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "MEMORY", 0.3 * 2**30 / psutil.virtual_memory().available)
     with pytest.raises(TrialEnded, match="out of memory: more than 0"):
         used("Hungry")
-
-
-def test_its_limit_ends_it_and_its_children() -> None:
-    began = time.monotonic()
-    with pytest.raises(TimeoutError):
-        used("Sleeps", 1.5)
-    assert time.monotonic() - began < 1.5 + 5
-    gone = time.monotonic() + 5
-    while sleepers() and time.monotonic() < gone:
-        time.sleep(0.05)
-    assert sleepers() == []
-
-
-def test_a_killed_run_leaves_nothing_behind(tmp_path: Path) -> None:
-    hard = tmp_path / "hard.safetensors"
-    Instance.generate(Parity(8, 2), seed=0).save(hard)
-    command = [sys.executable, "-m", "hardness", "learn", "trial_learners:Sleeps", str(hard), "--count", "50"]
-    run = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": str(HERE)}, stderr=subprocess.DEVNULL)
-    try:
-        patience = time.monotonic() + 30
-        while not sleepers() and time.monotonic() < patience:
-            time.sleep(0.05)
-        assert sleepers()
-        children = psutil.Process(run.pid).children(recursive=True)
-    finally:
-        run.send_signal(signal.SIGKILL)
-        run.wait()
-    _, alive = psutil.wait_procs(children, timeout=5)
-    assert alive == []
-    assert sleepers() == []
-
-
-def test_a_printing_learner_leaves_json_clean(tmp_path: Path) -> None:
-    hard = tmp_path / "hard.safetensors"
-    Instance.generate(Parity(8, 2), seed=0).save(hard)
-    command = [sys.executable, "-m", "hardness", "learn", "trial_learners:Mean", str(hard), "--count", "50", "--json"]
-    done = subprocess.run(command, env={**os.environ, "PYTHONPATH": str(HERE)}, capture_output=True, check=True)
-    found = json.loads(done.stdout)
-    assert (found["status"], found["process"], found["learner"]) == ("wrong", "worker", "trial_learners:Mean")
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")

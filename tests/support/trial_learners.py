@@ -34,23 +34,50 @@ class Mean:
         return np.broadcast_to(self.mean, X.shape).copy()
 
 
-class Spy(Mean):
-    """Reports all that it finds among its objects, arguments, descriptors and environment."""
+class Loads(Mean):
+    """Reads its examples through a torch DataLoader that has a worker process."""
 
-    def fit(self, X: Any, Y: Any) -> "Spy":
+    def fit(self, X: Any, Y: Any) -> "Loads":
+        import torch
+
+        torch.set_num_threads(2)
+        rows = torch.utils.data.TensorDataset(torch.tensor(X), torch.tensor(Y))
+        loader = torch.utils.data.DataLoader(rows, batch_size=32, shuffle=True, num_workers=1)
+        read = [(x, y) for x, y in loader]
+        assert (sum(len(x) for x, _ in read), os.getppid() > 0) == (len(X), True)
         super().fit(X, Y)
-        self.seen = [len(X)]
         return self
 
+
+class Spy(Mean):
+    """Writes down beside its module all that its process holds: memory, and what its open files are called."""
+
     def predict(self, X: Any) -> Any:
-        self.seen.append(len(X))
-        shown = [type(each).__name__ for each in gc.get_objects() if type(each).__module__.startswith("hardness")]
-        handles = [Path("/proc/self/fd", each) for each in os.listdir("/proc/self/fd")]
-        paths = [os.readlink(each) for each in handles if each.exists()]
-        arrays = [each.shape for each in gc.get_objects() if isinstance(each, np.ndarray)]
-        texts = [*sys.argv, *sys.orig_argv, *os.environ.values(), *paths]
-        self.work_ = {"objects": shown, "texts": texts, "arrays": [list(shape) for shape in arrays]}
+        held = Path(__file__).with_name("held")
+        if not held.exists():  # it is asked twice, the second time in another order
+            held.write_bytes(self.memory() + "\n".join(self.texts()).encode())
         return super().predict(X)
+
+    def memory(self) -> bytes:
+        ranges = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
+        places = [place.split("-") for place, rights, *_ in ranges if rights.startswith("rw")]
+        found = []
+        with Path("/proc/self/mem").open("rb", buffering=0) as memory:
+            for low, high in places:
+                memory.seek(int(low, 16))
+                found.append(memory.read(int(high, 16) - int(low, 16)))
+        return b"".join(found)
+
+    def texts(self) -> list[str]:
+        shown = {type(each).__qualname__ for each in gc.get_objects() if type(each).__module__.startswith("hardness")}
+        handles = [Path("/proc/self/fd", each) for each in os.listdir("/proc/self/fd")]
+        files = [os.readlink(each) for each in handles if each.exists()]
+        return ["objects:", *sorted(shown), *sys.argv, *sys.orig_argv, *os.environ.values(), *files]
+
+
+class NotFinite(Mean):
+    def predict(self, X: Any) -> Any:
+        return np.full(X.shape, np.nan)
 
 
 class Sleeps(Mean):
