@@ -174,7 +174,7 @@ def families():
     return st.tuples(st.one_of(parity, rounding), seed)
 
 
-@settings(deadline=None, max_examples=25)
+@settings(max_examples=25)
 @given(families())
 def test_labels_of_the_lab_are_those_of_its_concept_classes(drawn):
     """Those of truncated rounding too, on every input: the class knows its heads. Another secret's are not."""

@@ -145,7 +145,6 @@ def test_hidden_sets_are_uniform():
     assert all(abs(n - 400) < 95 for n in counts.values())
 
 
-@settings(deadline=None)
 @given(st.sampled_from([2, 3, 4, 6, 9, 12, 97, 256, 257]), st.data())
 def test_modular_arithmetic_equals_python_integers(q, data):
     n = data.draw(st.integers(1, 6))

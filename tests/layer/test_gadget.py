@@ -26,7 +26,7 @@ def nodes(levels, thresholds, targets, r):
 # --- theorem 1.2 over Q -------------------------------------------------------------------------------------------
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=60)
 @given(st.data())
 def test_theorem_1_2_holds_for_any_targets_and_any_half_integer_thresholds(data):
     m = data.draw(st.integers(1, 8))
@@ -199,7 +199,7 @@ def test_the_float_softmax_leaks_and_the_closed_form_does_not():
 # --- laws of the level, truncation ---------------------------------------------------------------------------------
 
 
-@settings(max_examples=40, deadline=None)
+@settings(max_examples=40)
 @given(st.sampled_from(["diag", "dot"]), st.lists(st.integers(-5, 5), min_size=1, max_size=4))
 def test_level_counts_equal_brute_force(kind, w):
     d = len(w) + 1

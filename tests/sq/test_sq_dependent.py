@@ -140,7 +140,7 @@ def test_losses_rise_to_those_of_independent_sets() -> None:
     assert independent_lost(2.0**-12) * 0.999 < dependent_losses(2.0**-12)[-1].lost <= independent_lost(2.0**-12)
 
 
-@settings(max_examples=12, deadline=None)
+@settings(max_examples=12)
 @given(size=st.integers(1, 10**9), exponent=st.floats(2.1, 7))
 def test_v_is_known_up_to_a_factor(size: int, exponent: float) -> None:
     """Whatever the class: what surely suffices is at most five times the floor, and sixteen queries."""

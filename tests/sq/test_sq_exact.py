@@ -151,7 +151,7 @@ def test_a_solver_that_fails_decides_nothing(monkeypatch: pytest.MonkeyPatch) ->
         separate(np.array([[0, 2, -2, 0]]), np.array([Fraction(1, 4)] * 4), Fraction(1, 4))
 
 
-@settings(max_examples=150, deadline=None)
+@settings(max_examples=150)
 @given(st.integers(2, 40), st.sampled_from([0.24, 0.2, 0.16, 0.12, 0.1, 0.08, 0.06]))
 def test_floors_are_below_what_is_exact(size: int, tau: float) -> None:
     """strict <= exact_floor where both count whole classes; exact_floor <= V of independent <= certain queries."""

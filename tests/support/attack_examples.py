@@ -41,6 +41,12 @@ def support_secret(n, s, rng):
     return w
 
 
+def planted(n, q, weight=None):
+    """A secret w (n,) mod q, the same at every call: uniform, or of that weight."""
+    rng = np.random.default_rng([n, q])
+    return rng.integers(0, q, n) if weight is None else support_secret(n, weight, rng) * rng.integers(1, q, n)
+
+
 def support(w):
     return {"support": [int(j) + 1 for j in np.flatnonzero(w)]}
 
