@@ -9,7 +9,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 import tutorial
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness import registry
