@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from learner.random_features import RandomFeatureMLP as RandomFeatureMLP
     from learner.sgd import OnlineMLP as OnlineMLP
     from learner.student import Student as Student
-    from learner.student_batch import Students as Students
 
 _HOMES = {
     "Adam": "learner.direct",
@@ -39,7 +38,6 @@ _HOMES = {
     "RandomFeatureAttention": "learner.random_features",
     "RandomFeatureMLP": "learner.random_features",
     "Student": "learner.student",
-    "Students": "learner.student_batch",
 }
 __all__ = sorted(_HOMES)
 

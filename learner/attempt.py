@@ -43,7 +43,7 @@ class Attempt:
         return Phase(f"start {number}", "ok" if self.residual < EXACT else "failed", diagnostics=seen)
 
 
-def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, tolerance: float = 1e-13) -> Attempt:
+def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) -> Attempt:
     """Descend, prune heads that are not needed, settle the signs, and finish by Levenberg–Marquardt.
 
     Beyond `heads` every head is tried; below, one is dropped where the others plainly do without it.
@@ -67,18 +67,18 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int, to
         evaluations += more
     # Far from a solution a Levenberg–Marquardt step is expensive and leads into the same local minimum.
     steps = iterations if residual < 0.02 and theta.size <= DENSE else 0
-    end = varpro.fit(X, Y, theta, iterations=steps, tolerance=tolerance)
-    exhausted = evaluations >= iterations or (steps > 0 and len(end.history) > steps)
-    return Attempt(end.theta, end.w, started, descent, end.residual, evaluations + len(end.history), exhausted)
+    end, history = varpro.fit(X, Y, theta, iterations=steps)
+    exhausted = evaluations >= iterations or (steps > 0 and len(history) > steps)
+    return Attempt(end.theta, end.w, started, descent, end.residual, evaluations + len(history), exhausted)
 
 
-def examples_wanted(heads: int, tokens: int, dim: int, oversampling: float = 8.0) -> int:
-    """Examples that one start is shown: oversampling·heads·dim, and four times what a single Θ needs.
+def examples_wanted(heads: int, tokens: int, dim: int) -> int:
+    """Examples that one start is shown: 8·heads·dim, and four times what a single Θ needs.
 
     >>> examples_wanted(2, 2, 8), examples_wanted(2, 2, 64)
     (128, 8192)
     """
-    return max(int(np.ceil(oversampling * heads * dim)), 4 * counting_floor(1, tokens, dim))
+    return max(8 * heads * dim, 4 * counting_floor(1, tokens, dim))
 
 
 def leaves_noise(X: Array, Y: Array, theta: Array, rng: np.random.Generator) -> bool:

@@ -34,10 +34,9 @@ class Regressor(RegressorMixin, BaseEstimator):
         tags.target_tags.two_d_labels, tags.target_tags.multi_output = True, True
         return tags
 
-    def score(self, X: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> float:
-        """1 − relative_error²: the R² of all entries together, higher is better; weighted if asked to be."""
-        y = np.asarray(Y, dtype=np.float64)
-        return 1 - judge(self.predict(X), y, weights(sample_weight, len(y)))["relative_error"] ** 2
+    def score(self, X: ArrayLike, Y: ArrayLike) -> float:
+        """1 − relative_error²: the R² of all entries together, higher is better."""
+        return 1 - judge(self.predict(X), np.asarray(Y, dtype=np.float64))["relative_error"] ** 2
 
 
 class Learner(Regressor, ABC):
@@ -76,23 +75,16 @@ class Learner(Regressor, ABC):
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
         """The layer that explains Y (n, k, d) on X (n, k, d), or none, and what the phases said."""
 
-    def fit(self, X: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """Learn from X and Y, both (n, k, d); returns self.
-
-        `sample_weight` (n,): examples of weight 0 are left out; the search treats the others alike, the last fit on
-        noisy labels and the errors of the report weigh them.
-        """
+    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
+        """Learn from X and Y, both (n, k, d); returns self."""
         x, y = self._examples(X, Y)
-        weight = weights(sample_weight, len(x))
-        x, y, weight = x[weight > 0], y[weight > 0], weight[weight > 0]
         self._enough(x)
         rng = np.random.default_rng(self.random_state)
         order = rng.permutation(len(x))
         held, kept = np.split(order, [max(1, min(len(x) // 10, 2000))])
         started = time.process_time()
         outcome = self._search(x[kept], y[kept], rng)
-        train, test = (x[kept], y[kept]), (x[held], y[held])
-        return self._conclude(outcome, train, test, rng, len(kept), started, weight[kept], weight[held])
+        return self._conclude(outcome, (x[kept], y[kept]), (x[held], y[held]), rng, len(kept), started)
 
     def _conclude(
         self,
@@ -102,15 +94,13 @@ class Learner(Regressor, ABC):
         rng: np.random.Generator,
         count: int,
         started: float,
-        weight: Array | None = None,
-        test_weight: Array | None = None,
     ) -> Self:
         """Fit the outcome of a search on all examples where labels are noisy, judge it on `test`, and report."""
         self.n_features_in_, layer, left = test[0].shape[2], outcome.layer, None
         if layer is not None and self._settles() and judge(layer(test[0]), test[1])["relative_error"] > self.solved_at:
-            layer, left = fitted_on_all(layer, train, test, weight, rng)
+            layer, left = fitted_on_all(layer, train, test, rng)
         self.layer_ = layer
-        scores = judge(self.predict(test[0]), test[1], test_weight)
+        scores = judge(self.predict(test[0]), test[1])
         verdicts = dict(outcome.verdicts)
         if left and "polished_error" in verdicts:  # the last fit is the end of the polish
             verdicts["polished_error"] = scores["relative_error"]
@@ -186,24 +176,6 @@ def gradient_work(heads: int, tokens: int, dim: int) -> float:
     1440.0
     """
     return 3.0 * (2 * tokens * heads * dim**2 + 2 * tokens**2 * heads * dim)
-
-
-def weights(sample_weight: ArrayLike | None, count: int) -> Array:
-    """Weights of examples as (count,) floats, ones if None; `InputError` unless finite, >= 0 and not all 0.
-
-    >>> weights([1, 2], 3)
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: sample_weight must have shape (3,), got (2,)
-    """
-    if sample_weight is None:
-        return np.ones(count)
-    weight = _real(sample_weight, "sample_weight")
-    if weight.shape != (count,):
-        raise InputError(f"sample_weight must have shape ({count},), got {weight.shape}")
-    if weight.min(initial=0.0) < 0 or not weight.any():
-        raise InputError("sample_weight must be numbers >= 0, not all 0")
-    return weight
 
 
 def at_least(name: str, value: object, least: int) -> None:

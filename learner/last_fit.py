@@ -12,7 +12,7 @@ from learner.noise import Residue, examine
 Array = NDArray[np.float64]
 DENSE = 6000  # entries of Θ up to which the normal matrix is formed: 300 MB, ten seconds a step
 Block = tuple[Array, Array]
-QUICK = 10_000  # examples on which a fit is asked whether noise is what it leaves
+QUICK, QUICK_ITERATIONS = 10_000, 30  # examples, and steps, of a fit that is asked whether noise is what it leaves
 ROWS = 20_000  # examples on which the most costly head is chosen
 
 
@@ -27,26 +27,21 @@ def counting_floor(heads: int, tokens: int, dim: int) -> int:
     return max(-(-2 * heads * dim // tokens), -(-dim * dim // (tokens * (tokens - 1))))
 
 
-def all_rows(
-    X: Array, Y: Array, theta: Array, *, weight: Array | None = None, matrix_rows: int = 0, iterations: int = 100
-) -> tuple[Array, Array, float]:
-    """The last fit: Θ and W of least (weighted) squares on all examples, from a Θ nearby, and the relative residual.
+def all_rows(X: Array, Y: Array, theta: Array, iterations: int = 100) -> tuple[Array, Array, float]:
+    """The last fit: Θ and W of least squares on all examples, from a Θ nearby, and the relative residual.
 
-    L-BFGS in the coordinates in which the normal matrix of the first `matrix_rows` examples is the identity (0: in
-    plain ones): so all rows count, and no matrix of all of them is made. `weight` (n,) is that of an example.
+    L-BFGS in the coordinates in which the normal matrix of the first `matrix_rows` examples is the identity: so all
+    rows count, and no matrix of all of them is made.
     """
     from scipy.linalg import solve_triangular
     from scipy.optimize import minimize
 
-    target, scale = Y.reshape(-1, X.shape[2]), None
-    if weight is not None:
-        scale = np.repeat(np.sqrt(weight), X.shape[1])[:, None]
-        target = target * scale
+    target = Y.reshape(-1, X.shape[2])
     power = float(np.vdot(target, target)) or 1.0
     lower = None
-    if matrix_rows:
-        few = varpro.evaluate(X[:matrix_rows], Y[:matrix_rows].reshape(-1, X.shape[2]), theta)
-        A = varpro.normal_matrix(X[:matrix_rows], few.P, few.Z, few.w, few.L)
+    if rows := matrix_rows(X, theta):
+        few = varpro.evaluate(X[:rows], Y[:rows].reshape(-1, X.shape[2]), theta)
+        A = varpro.normal_matrix(X[:rows], few.P, few.Z, few.w, few.L)
         lower = np.tril(varpro.damped(A, A.diagonal().copy(), 1e-6)[0][0])
 
     def moved(v: Array) -> Array:
@@ -54,15 +49,15 @@ def all_rows(
         return theta + step.reshape(theta.shape)
 
     def loss(v: Array) -> tuple[float, Array]:
-        here = varpro.evaluate(X, target, moved(v), scale)
-        slope = varpro.pull_back(X, here.P, here.w, here.R if scale is None else here.R * scale).ravel()
+        here = varpro.evaluate(X, target, moved(v))
+        slope = varpro.pull_back(X, here.P, here.w, here.R).ravel()
         if lower is not None:
             slope = solve_triangular(lower, slope, lower=True, check_finite=False)
         return 0.5 * here.residual**2, -slope / power
 
     options: Any = {"maxiter": iterations, "maxfun": 2 * iterations, "ftol": 1e-10, "gtol": 0, "maxcor": 20}
     found: Any = minimize(loss, np.zeros(theta.size), jac=True, method="L-BFGS-B", options=options)
-    end = varpro.evaluate(X, target, moved(found.x), scale)
+    end = varpro.evaluate(X, target, moved(found.x))
     return end.theta, end.w, end.residual
 
 
@@ -80,18 +75,16 @@ def drop_head(X: Array, Y: Array, theta: Array) -> Array:
     return np.delete(theta, int(np.argmin(removal_costs(X, Y, theta))), axis=0)
 
 
-def last_fit(layer: MultiHeadAttention, X: Array, Y: Array, weight: Array | None = None) -> MultiHeadAttention:
-    """The last fit: least (weighted) squares on all examples, from `layer`; it is kept if that is no better.
+def last_fit(layer: MultiHeadAttention, X: Array, Y: Array) -> MultiHeadAttention:
+    """The last fit: least squares on all examples, from `layer`; it is kept if that is no better.
 
     Spare heads that only fit noise are dropped: without one the residual variance, corrected for the unknowns,
     must not rise by more than three standard deviations of its own.
     """
-    if weight is not None and (weight == weight[0]).all():
-        weight = None
-    theta, w, residual = _from(X, Y, layer.theta, weight)
+    theta, w, residual = all_rows(X, Y, layer.theta)
     while len(theta) > 1:
         shorter = drop_head(X[:ROWS], Y[:ROWS], theta)
-        less, less_w, less_residual = _from(X, Y, shorter, weight)
+        less, less_w, less_residual = all_rows(X, Y, shorter)
         free = [max(Y.size - 2 * t.size, 1) for t in (theta, less)]
         if less_residual**2 / free[1] > residual**2 / free[0] * (1 + 3 * (2 / free[0]) ** 0.5):
             break
@@ -104,26 +97,22 @@ def quick_residue(
 ) -> tuple[MultiHeadAttention, Residue]:
     """The layer fitted to the first `QUICK` examples from Θ (m, d, d), and what that leaves of their labels."""
     X, Y = train[0][:QUICK], train[1][:QUICK]
-    theta, w, _ = all_rows(X, Y, theta, matrix_rows=matrix_rows(X, theta), iterations=30)
+    theta, w, _ = all_rows(X, Y, theta, iterations=QUICK_ITERATIONS)
     layer = MultiHeadAttention(theta, w)
     return layer, examine(X, Y, layer, test, rng)
 
 
 def fitted_on_all(
-    layer: MultiHeadAttention, train: Block, test: Block, weight: Array | None, rng: np.random.Generator
+    layer: MultiHeadAttention, train: Block, test: Block, rng: np.random.Generator
 ) -> tuple[MultiHeadAttention, Residue]:
     """The layer after the last fit, and what it leaves; unchanged if even a few examples show structure in the rest."""
     _, left = quick_residue(layer.theta, train, test, rng)
     if not left.is_noise:
         return layer, left
-    layer = last_fit(layer, *train, weight)
+    layer = last_fit(layer, *train)
     return layer, examine(*train, layer, test, rng)
 
 
 def matrix_rows(X: Array, theta: Array) -> int:
     """Examples whose normal matrix is worth making at Θ (m, d, d): none if it would not fit."""
     return min(len(X), 8 * counting_floor(len(theta), X.shape[1], X.shape[2])) if theta.size <= DENSE else 0
-
-
-def _from(X: Array, Y: Array, theta: Array, weight: Array | None) -> tuple[Array, Array, float]:
-    return all_rows(X, Y, theta, weight=weight, matrix_rows=matrix_rows(X, theta))

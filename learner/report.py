@@ -1,6 +1,6 @@
 """The report of a fit: phases, outcome, errors of a prediction, and the verdict."""
 
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from typing import Any, TypedDict
 
 import numpy as np
@@ -80,21 +80,15 @@ class FitReport:
     polished_error: float | None = None
     random_start_error: float | None = None
 
-    def as_dict(self) -> dict[str, Any]:
-        """Plain types only, ready for JSON."""
-        return asdict(self)
 
-
-def judge(predicted: Array, Y: Array, weight: Array | None = None) -> Scores:
-    """Root mean square error, relative error and sign accuracy of a prediction, both (n, …), weighted (n,).
+def judge(predicted: Array, Y: Array) -> Scores:
+    """Root mean square error, relative error and sign accuracy of a prediction, both (n, …).
 
     >>> judge(np.array([[[1.0, -1.0]]]), np.array([[[2.0, -1.0]]]))["sign_accuracy"]
     1.0
     """
-    w = np.ones(len(Y)) if weight is None else weight / weight.mean()
-    w = w.reshape(-1, *[1] * (Y.ndim - 1))
-    error = w * (predicted - Y) ** 2
-    spread = float(np.sum(w * (Y - (w * Y).mean(axis=0)) ** 2)) or 1.0
+    error = (predicted - Y) ** 2
+    spread = float(np.sum((Y - Y.mean(axis=0)) ** 2)) or 1.0
     informative = np.abs(Y) > 1e-9
     agree = np.sign(predicted[informative]) == np.sign(Y[informative])
     return {

@@ -12,7 +12,7 @@ from hardness.layer import MultiHeadAttention
 from learner.base import Array, FitReport, Learner, Outcome, Phase, at_least, gradient_work, tokens
 from learner.student_dense import ZONES, DenseStudent, initial
 
-RATES = {"adam": 3e-3, "sgd": 0.03}  # frozen: what `learner.tuning` finds on parities of two
+RATES = {"adam": 3e-3, "sgd": 0.03}  # frozen: the best of a menu on parities of two
 FIRST = 1024  # examples that set the scale of the labels before the first update
 SPACING = 1.1  # of the points of the curve, in examples
 EXPLAINED = 0.9  # share of the labels' variance that counts as solved
@@ -34,11 +34,10 @@ class Student(Learner):
     column, vary by 1 there. On two tokens the step is compiled; else it is numpy's.
 
     `heads` M, its width; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of
-    two (`python -m learner.tuning`) and frozen; `batch` examples a step; `l1`: after each step every entry of Θ goes
+    two and frozen; `batch` examples a step; `l1`: after each step every entry of Θ goes
     towards 0 by rate · l1, and no further (soft threshold), which helps where Θ is sparse; `loss` of an error e in the
     scaled labels: squared, e²/2; absolute, |e|; or hinge, max(0, |e| - .1). `hinted` tells it that Θ is diagonal, by
-    where it starts (see `initial`): a control, no fair learner. `device` (cpu, cuda, …) has torch take the steps there;
-    `learner.Students` trains many at once, which is what a GPU is good for.
+    where it starts (see `initial`): a control, no fair learner. `device` (cpu, cuda, …) has torch take the steps there.
 
     `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
     give the same weights in whatever pieces they come. `fit` starts anew unless `warm_start`, holds a tenth out and
@@ -109,12 +108,9 @@ class Student(Learner):
         self._take(x, y, last=False)
         return self
 
-    def fit(self, X: ArrayLike, Y: ArrayLike, sample_weight: ArrayLike | None = None) -> Self:
-        """One pass over nine tenths of X and Y, both (n, k, d), judged on the rest; returns self.
-
-        `sample_weight` (n,): examples of weight 0 are left out, the others trained on alike and judged by weight.
-        """
-        super().fit(X, Y, sample_weight)
+    def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
+        """One pass over nine tenths of X and Y, both (n, k, d), judged on the rest; returns self."""
+        super().fit(X, Y)
         self.report_ = StudentReport(**vars(self.report_), curve=tuple(self.curve_))
         return self
 

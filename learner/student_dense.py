@@ -1,8 +1,7 @@
-"""The attention student's step for any number of tokens and of students at once, on numpy's arrays or torch's.
+"""The attention student's step for any number of tokens, on numpy's arrays or torch's.
 
-A student has Θ and W, both (M, d, d), and F(X)_a = Σ_i softmax(x_a Θ_i Xᵀ) X W_i. Every array has the students as its
-first axis S, so that cells and runs of one shape are one product of matrices; a single student has S = 1. In float64
-this is the reference of the compiled step.
+A student has Θ and W, both (M, d, d), and F(X)_a = Σ_i softmax(x_a Θ_i Xᵀ) X W_i. In float64 this is the reference of
+the compiled step.
 """
 
 from collections.abc import Callable
@@ -37,51 +36,44 @@ def initial(rng: Any, heads: int, dim: int, hinted: bool = False) -> tuple[Any, 
 
 
 def forward(xp: Any, theta: Any, w: Any, x: Any) -> tuple[Any, Any, Any]:
-    """Outputs (S, B, k, d), patterns (S, B, M, k, k) and mixed tokens (S, B k, M d) of tokens x (S, B, k, d).
+    """Outputs (B, k, d), patterns (B, M, k, k) and mixed tokens (B k, M d) of tokens x (B, k, d).
 
     `xp` is numpy or torch. The largest score of a row is taken off before the exponential, so nothing overflows.
     """
-    S, B, k, d = x.shape
-    M = theta.shape[1]
-    keys = x[:, :, None].swapaxes(-1, -2)
-    queries = (x.reshape(S, B * k, d) @ _beside(theta)).reshape(S, B, k, M, d).swapaxes(2, 3)
-    scores = queries @ keys
+    B, k, d = x.shape
+    M = len(theta)
+    queries = (x.reshape(B * k, d) @ theta.swapaxes(0, 1).reshape(d, M * d)).reshape(B, k, M, d).swapaxes(1, 2)
+    scores = queries @ x[:, None].swapaxes(-1, -2)
     weights = xp.exp(scores - xp.amax(scores, -1)[..., None])
     patterns = weights / weights.sum(-1)[..., None]
-    mixed = (patterns @ x[:, :, None]).swapaxes(2, 3).reshape(S, B * k, M * d)
-    return (mixed @ w.reshape(S, M * d, d)).reshape(S, B, k, d), patterns, mixed
+    mixed = (patterns @ x[:, None]).swapaxes(1, 2).reshape(B * k, M * d)
+    return (mixed @ w.reshape(M * d, d)).reshape(B, k, d), patterns, mixed
 
 
 def gradients(xp: Any, theta: Any, w: Any, x: Any, y: Any, loss: str = "squared") -> tuple[Any, Any, Any]:
-    """Squared error (S,) before the step, and the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
+    """Squared error before the step, and the gradients by Θ and W of the loss Σ ℓ(F(X) - Y) / B.
 
     ℓ(e) is e²/2 (squared), |e| (absolute) or max(0, |e| - .1) (hinge). The squared error is the mean over the B
     examples of the sum over all outputs.
     """
-    S, B, k, d = x.shape
-    M = theta.shape[1]
+    B, k, d = x.shape
+    M = len(theta)
     out, patterns, mixed = forward(xp, theta, w, x)
     error = out - y
     pull = error if loss == "squared" else xp.sign(error) * (abs(error) > ZONES[loss])
-    g = pull.reshape(S, B * k, d) / B
-    by_w = (mixed.swapaxes(1, 2) @ g).reshape(S, M, d, d)
-    back = (g @ w.reshape(S, M * d, d).swapaxes(1, 2)).reshape(S, B, k, M, d).swapaxes(2, 3)
-    by_pattern = back @ x[:, :, None].swapaxes(-1, -2)
+    g = pull.reshape(B * k, d) / B
+    by_w = (mixed.swapaxes(0, 1) @ g).reshape(M, d, d)
+    back = (g @ w.reshape(M * d, d).swapaxes(0, 1)).reshape(B, k, M, d).swapaxes(1, 2)
+    by_pattern = back @ x[:, None].swapaxes(-1, -2)
     by_score = patterns * (by_pattern - (patterns * by_pattern).sum(-1)[..., None])
-    moved = (by_score @ x[:, :, None]).swapaxes(2, 3).reshape(S, B * k, M * d)
-    by_theta = (x.reshape(S, B * k, d).swapaxes(1, 2) @ moved).reshape(S, d, M, d).swapaxes(1, 2)
-    return (error * error).reshape(S, -1).sum(-1) / B, by_theta, by_w
-
-
-def _beside(theta: Any) -> Any:
-    """Θ (S, M, d, d) as one matrix (S, d, M d)."""
-    S, M, d, _ = theta.shape
-    return theta.swapaxes(1, 2).reshape(S, d, M * d)
+    moved = (by_score @ x[:, None]).swapaxes(1, 2).reshape(B * k, M * d)
+    by_theta = (x.reshape(B * k, d).swapaxes(0, 1) @ moved).reshape(d, M, d).swapaxes(0, 1)
+    return (error * error).sum() / B, by_theta, by_w
 
 
 @dataclass
 class Weights:
-    """Θ and W of S students, arrays (S, M, d, d) of `xp`, and how they are trained: by Adam or by plain descent."""
+    """Θ and W of a student, arrays (M, d, d) of `xp`, and how they are trained: by Adam or by plain descent."""
 
     xp: Any
     theta: Any
@@ -92,10 +84,10 @@ class Weights:
     def __post_init__(self) -> None:
         self.optimizer = Adam((self.theta, self.w)) if self.adam else None
 
-    def step(self, x: Any, y: Any, rate: Any, cut: Any = None) -> Any:
-        """One update by tokens x and targets y (S, B, k, d); returns the squared error (S,) before it.
+    def step(self, x: Any, y: Any, rate: float, cut: float = 0.0) -> Any:
+        """One update by tokens x and targets y (B, k, d); returns the squared error before it.
 
-        Then every entry of Θ goes towards 0 by `cut`, and no further. `rate` and `cut` are numbers or (S, 1, 1, 1).
+        Then every entry of Θ goes towards 0 by `cut`, and no further.
         """
         error, *found = gradients(self.xp, self.theta, self.w, x, y, self.loss)
         if self.optimizer:
@@ -103,7 +95,7 @@ class Weights:
         else:
             for parameter, gradient in zip((self.theta, self.w), found, strict=True):
                 parameter -= rate * gradient
-        if cut is not None:
+        if cut:
             self.theta -= self.xp.clip(self.theta, -cut, cut)
         return error
 
@@ -138,51 +130,31 @@ def arrays_on(device: str | None) -> Arrays:
     )
 
 
-class DenseStudents:
-    """Weights of S students on any number of tokens: Θ and W (S, M, d, d), copied, on a device as of `arrays_on`."""
+class DenseStudent:
+    """A student on any number of tokens, with the interface of the compiled one: Θ and W (M, d, d) are copied.
+
+    `device` is None for numpy, else one that torch knows (`arrays_on`).
+    """
 
     def __init__(self, theta: Any, w: Any, adam: bool = True, loss: str = "squared", device: str | None = None) -> None:
         self.arrays = arrays_on(device)
         self.weights = Weights(self.arrays.xp, self.arrays.put(theta), self.arrays.put(w), adam, loss)
 
-    def layers(self) -> tuple[Any, Any]:
-        """Θ and W, both (S, M, d, d) float64."""
-        return self.arrays.get(self.weights.theta), self.arrays.get(self.weights.w)
-
-    def predict(self, x: Any) -> Any:
-        """Outputs (S, n, k, d) for tokens (S, n, k, d)."""
-        weights = self.weights
-        return self.arrays.get(forward(weights.xp, weights.theta, weights.w, self.arrays.put(x))[0])
-
-    def train(self, x: Any, y: Any, batch: int, rate: Any, l1: Any = 0.0) -> Any:
-        """An update a whole batch of tokens x and targets y, both (S, n, k, d), each followed by a cut of rate · l1.
-
-        `rate` and `l1` are numbers, or (S, 1, 1, 1): one for every student. Returns (S, batches, 2): of each batch
-        before its update, means over examples of the squared error and of the squared targets, summed over outputs.
-        """
-        cut = rate * l1 if np.any(l1) else None
-        if isinstance(rate, np.ndarray):
-            rate, cut = self.arrays.put(rate), None if cut is None else self.arrays.put(cut)
-        x, y = self.arrays.put(x), self.arrays.put(y)
-        squares = self.arrays.put(np.zeros((len(x), x.shape[1] // batch, 2)))
-        for i in range(squares.shape[1]):
-            part = slice(i * batch, (i + 1) * batch)
-            squares[:, i, 0] = self.weights.step(x[:, part], y[:, part], rate, cut)
-            squares[:, i, 1] = (y[:, part] ** 2).sum((1, 2, 3)) / batch
-        return self.arrays.get(squares)
-
-
-class DenseStudent:
-    """One student of `DenseStudents`, with the interface of the compiled one: Θ and W (M, d, d), examples (n, k, d)."""
-
-    def __init__(self, theta: Any, w: Any, adam: bool = True, loss: str = "squared", device: str | None = None) -> None:
-        self.one = DenseStudents(theta[None], w[None], adam, loss, device)
-
     def layer(self) -> tuple[Any, Any]:
         """Θ and W, both (M, d, d) float32."""
-        theta, w = self.one.layers()
-        return theta[0].astype("float32"), w[0].astype("float32")
+        theta, w = (self.arrays.get(part).astype("float32") for part in (self.weights.theta, self.weights.w))
+        return theta, w
 
     def train(self, x: Any, y: Any, batch: int, rate: float, scale: float = 1.0, l1: float = 0.0) -> Any:
-        """As of `DenseStudents`, of targets y times `scale`: (batches, 2)."""
-        return self.one.train(x[None], y[None] * scale, batch, rate, l1)[0]
+        """An update a whole batch of tokens x and targets y times `scale`, both (n, k, d), each shrunk by rate · l1.
+
+        Returns (batches, 2): of each batch before its update, means over examples of the squared error and of the
+        squared targets, summed over outputs.
+        """
+        x, y = self.arrays.put(x), self.arrays.put(y * scale)
+        squares = self.arrays.put(np.zeros((len(x) // batch, 2)))
+        for i in range(len(squares)):
+            part = slice(i * batch, (i + 1) * batch)
+            squares[i, 0] = self.weights.step(x[part], y[part], rate, rate * l1)
+            squares[i, 1] = (y[part] ** 2).sum() / batch
+        return self.arrays.get(squares)

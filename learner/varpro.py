@@ -16,20 +16,7 @@ from learner.normal import normal_matrix as normal_matrix
 
 Array = NDArray[np.float64]
 Factor = tuple[Array, bool]  # as of scipy.linalg.cho_factor
-
-
-@dataclass(frozen=True)
-class Fit:
-    """Θ and W (m, d, d) that a search ended on; `history` is the relative training residual before each step."""
-
-    theta: Array
-    w: Array
-    history: tuple[float, ...]
-    converged: bool
-
-    @property
-    def residual(self) -> float:
-        return self.history[-1]
+CONVERGED, GIVE_UP = 1e-13, 1e-9  # relative residual, and gain of a step, at which Levenberg–Marquardt ends
 
 
 def attend(X: Array, theta: Array) -> tuple[Array, Array]:
@@ -132,26 +119,17 @@ def settle_signs(X: Array, Y: Array, theta: Array) -> Array:
     return np.where(share < -1, -1.0, 1.0)[:, None, None] * theta
 
 
-def fit(
-    X: Array,
-    Y: Array,
-    theta: Array,
-    *,
-    iterations: int = 100,
-    tolerance: float = 1e-13,
-    give_up: float = 1e-9,
-    damping: float = 1e-2,
-) -> Fit:
-    """Levenberg–Marquardt on all m·d² entries of Θ from `theta`; X and Y are (n, k, d).
+def fit(X: Array, Y: Array, theta: Array, *, iterations: int = 100) -> "tuple[Point, list[float]]":
+    """Levenberg–Marquardt on all m·d² entries of Θ from `theta`; X and Y are (n, k, d). Its end, and all residuals.
 
-    Stops at a relative training residual below `tolerance` (converged), when a step gains less than the fraction
-    `give_up` (a local minimum, or rounding), or after `iterations` steps.
+    Stops at a relative training residual below `CONVERGED`, when a step gains less than the fraction `GIVE_UP` (a local
+    minimum, or rounding), or after `iterations` steps.
 
     >>> rng = np.random.default_rng(0)
     >>> theta, w = rng.normal(size=(2, 1, 4, 4)) / 2
     >>> X = rng.choice([-1.0, 1.0], size=(60, 3, 4))
     >>> Y = (attend(X, theta)[1] @ w[0]).reshape(X.shape)
-    >>> fit(X, Y, np.zeros((1, 4, 4))).residual < 1e-12
+    >>> fit(X, Y, np.zeros((1, 4, 4)))[0].residual < 1e-12
     True
     """
     target = Y.reshape(-1, X.shape[2])
@@ -166,10 +144,8 @@ def fit(
 
         return at
 
-    here, history = levenberg_marquardt(
-        evaluate(X, target, theta), system, iterations, give_up, tolerance=tolerance, damping=damping, reuse=0.7
-    )
-    return Fit(here.theta, here.w, tuple(history), history[-1] < max(tolerance, 1e-9))
+    start = evaluate(X, target, theta)
+    return levenberg_marquardt(start, system, iterations, GIVE_UP, tolerance=CONVERGED, reuse=0.7)
 
 
 @dataclass(frozen=True)
@@ -185,10 +161,10 @@ class Point:
     residual: float
 
 
-def evaluate(X: Array, target: Array, theta: Array, scale: Array | None = None) -> Point:
-    """Of rows times `scale` (n·k, 1): `target` has it already, R has it too."""
+def evaluate(X: Array, target: Array, theta: Array) -> Point:
+    """The projected problem of labels `target` (n·k, d) at Θ (m, d, d)."""
     P, Z = attend(X, theta)
-    W, R, L = project(Z if scale is None else Z * scale, target)
+    W, R, L = project(Z, target)
     relative = float(np.linalg.norm(R)) / (float(np.linalg.norm(target)) or 1.0)
     return Point(theta, P, Z, W.reshape(theta.shape), R, L, relative)
 
@@ -204,7 +180,6 @@ def levenberg_marquardt(
     give_up: float,
     *,
     tolerance: float = 0.0,
-    damping: float = 1e-2,
     tries: int = 11,
     reuse: float = inf,
 ) -> tuple[Point, list[float]]:
@@ -214,7 +189,7 @@ def levenberg_marquardt(
     `iterations` steps. After a gain above `reuse` the factor is still good: using it again costs an evaluation, not an
     assembly. Returns the last point and the residuals of all.
     """
-    history, lam = [here.residual], damping
+    history, lam = [here.residual], 1e-2
 
     def unfinished() -> bool:
         return len(history) <= iterations and history[-1] > tolerance

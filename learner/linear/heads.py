@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from learner.linear.features import attention, lift, parameters
+from learner.linear.features import lift, parameters
 
 Array = NDArray[np.float64]
 
@@ -68,36 +68,6 @@ def _scores(p: Array, V: Array) -> Array:
         matrix[:, pair, h, j] += np.where(j < k, v[:, k], 0.0)
     right = p.reshape(outputs * len(j), dim)
     return _least_squares(matrix.reshape(len(right), -1), right).reshape(heads, dim, dim)
-
-
-def fit_heads(
-    X: Array, Y: Array, heads: int, rng: np.random.Generator, query: int = -1, restarts: int = 10, sweeps: int = 300
-) -> tuple[Array, Array, float]:
-    """V, Q and relative training error of `heads` heads fitted to Y (n, outputs) directly, alternating V and Q.
-
-    Proper learning: with few heads it needs fewer examples than `LinearAttention`, and knows directions that ±1
-    data does not show; but it has no guarantee, and interpolates below its threshold without generalising.
-    """
-    x, y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
-    n, dim, outputs = len(x), x.shape[2], y.shape[1]
-    size = float(np.linalg.norm(y)) or 1.0
-    S, q = x.transpose(0, 2, 1) @ x, x[:, query]
-    best: tuple[Array, Array, float] = (np.zeros((heads, outputs, dim)), np.zeros((heads, dim, dim)), np.inf)
-    for _ in range(restarts):
-        Q, error = rng.normal(size=(heads, dim, dim)), np.inf
-        for _ in range(sweeps):
-            read = np.concatenate([(S @ (q @ m.T)[:, :, None])[..., 0] for m in Q], axis=1)
-            V = _least_squares(read, y).reshape(heads, dim, outputs).transpose(0, 2, 1)
-            asked = np.stack([v @ S for v in V], axis=2)[..., None] * q[:, None, None, None, :]
-            Q = _least_squares(asked.reshape(n * outputs, -1), y.ravel()).reshape(heads, dim, dim)
-            before, error = error, float(np.linalg.norm(attention(V, Q, x, query) - y)) / size
-            if error < best[2]:
-                best = V, Q, error
-            if error < 1e-12 or before - error < 1e-7 * error:
-                break
-        if best[2] < 1e-10:
-            break
-    return best
 
 
 def _least_squares(matrix: Array, right: Array) -> Array:

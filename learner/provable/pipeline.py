@@ -233,9 +233,7 @@ class Provable(Learner):
         self.polish = polish
         self.control = control
 
-    def fit_blocks(
-        self, blocks: Callable[[], Iterable[tuple[ArrayLike, ArrayLike]]], count: int, sample_weight: None = None
-    ) -> Self:
+    def fit_blocks(self, blocks: Callable[[], Iterable[tuple[ArrayLike, ArrayLike]]], count: int) -> Self:
         """Learn from `count` examples that never stand in memory at once; returns self.
 
         `blocks()` starts the stream of (X, Y) anew, both (·, k, d), at each of the few passes. The first examples,

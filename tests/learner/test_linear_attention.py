@@ -11,7 +11,7 @@ from hardness.instance import Instance
 from learner.linear.adam import adam_heads
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features, kernel, lift, parameters, weights
-from learner.linear.heads import fit_heads, gauge_heads, parameter_distance, svd_heads
+from learner.linear.heads import gauge_heads, parameter_distance, svd_heads
 from learner.linear.regressor import LinearAttention
 
 
@@ -141,17 +141,6 @@ def test_heads_after_svd_say_little():
         p = parameters(rng.normal(size=(1, 1, d)), rng.normal(size=(1, d, d)))
         assert len(svd_heads(p, d)[0]) == d
         assert gauge_heads(p, d, 1, rng)[2] < 1e-10
-
-
-def test_few_heads_need_fewer_examples_than_regression():
-    rng = np.random.default_rng(1)
-    X, Y = signs(1150, 8, rng), None
-    Y = (X[:, 1, 0] * X[:, 0, 3] * X[:, 1, 3])[:, None]  # the half of a parity label that one query reaches
-    V, Q, error = fit_heads(X[:150], Y[:150], 1, rng, query=0)
-    assert error < 1e-10
-    assert np.abs(attention(V, Q, X[150:], query=0) - Y[150:]).max() < 1e-8
-    regression = LinearAttention(query=0, random_state=0).fit(X[:150], Y[:150])
-    assert regression.score(X[150:], Y[150:]) < 0.9  # its features have rank 232
 
 
 def test_two_queries_solve_a_parity_of_one_and_one_query_half():

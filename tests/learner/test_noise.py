@@ -9,7 +9,7 @@ from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from learner.base import Learner, judge
 from learner.direct import Direct, JointLBFGS
-from learner.last_fit import all_rows, last_fit, matrix_rows
+from learner.last_fit import all_rows, last_fit
 from learner.noise import examine
 from learner.provable.pipeline import Provable
 
@@ -25,7 +25,7 @@ def ratio(learner: Learner, layer: MultiHeadAttention, level: float, count: int,
     """Error on clean labels, over that of least squares from the truth on all examples."""
     X, Y = noisy(layer, count, level, seed)
     clean, F = examples(layer, 2000, 2, 900 + seed)
-    theta, w, _ = all_rows(X, Y, layer.theta, matrix_rows=matrix_rows(X, layer.theta))
+    theta, w, _ = all_rows(X, Y, layer.theta)
     best = judge(MultiHeadAttention(theta, w)(clean), F)["relative_error"]
     report = learner.fit(X, Y).report_
     assert report.noise_floor
@@ -69,27 +69,6 @@ def test_heads_that_only_fit_noise_are_dropped() -> None:
     spare = np.concatenate([layer.theta, teacher(1, 8, 34).theta])
     padded = MultiHeadAttention(spare, np.concatenate([layer.w, np.zeros((1, 8, 8))]))
     assert last_fit(padded, X, Y).heads == 2
-
-
-def test_a_weight_is_a_number_of_copies() -> None:
-    layer = teacher(1, 6, 35)
-    X, Y = noisy(layer, 300, 0.3, 4)
-    weight = np.random.default_rng(0).integers(1, 4, 300)
-    weighted = last_fit(layer, X, Y, weight.astype(np.float64))
-    copied = last_fit(layer, np.repeat(X, weight, axis=0), np.repeat(Y, weight, axis=0))
-    assert np.allclose(weighted.theta, copied.theta, atol=1e-4)
-    assert not np.allclose(weighted.theta, last_fit(layer, X, Y).theta, atol=1e-3)
-
-
-def test_examples_of_weight_zero_are_not_seen() -> None:
-    layer = teacher(2, 8, 36)
-    X, Y = examples(layer, 800, 2, 5)
-    bad = np.random.default_rng(1).normal(size=Y.shape)
-    learner = Direct(heads=2, random_state=0)
-    weight = np.repeat([1.0, 0.0], 400)
-    learner.fit(X, np.concatenate([Y[:400], bad[400:]]), sample_weight=weight)
-    assert learner.report_.status == "solved"
-    assert learner.score(X, np.concatenate([Y[:400], bad[400:]]), sample_weight=weight) > 1 - 1e-12
 
 
 def floor_of(X: Array, Y: Array, layer: MultiHeadAttention) -> str:

@@ -32,12 +32,12 @@ def data(n: int, k: int, d: int, seed: int = 0) -> tuple[np.ndarray, np.ndarray]
     return rng.choice([-1, 1], (n, k, d)).astype(np.int8), rng.normal(size=(n, k, d))
 
 
-def reference(theta, w, x, y, batch, rate, adam=True, cut=None, loss="squared"):
+def reference(theta, w, x, y, batch, rate, adam=True, cut=0.0, loss="squared"):
     """Θ, W and squared errors after float64 steps on whole batches, each with a soft threshold of `cut`."""
-    weights = Weights(np, theta[None].astype(float), w[None].astype(float), adam, loss)
+    weights = Weights(np, theta.astype(float), w.astype(float), adam, loss)
     parts = [slice(s, s + batch) for s in range(0, len(x) // batch * batch, batch)]
-    squares = [float(weights.step(x[None, p].astype(float), y[None, p], rate, cut)[0]) for p in parts]
-    return weights.theta[0], weights.w[0], np.array(squares)
+    squares = [float(weights.step(x[p].astype(float), y[p], rate, cut)) for p in parts]
+    return weights.theta, weights.w, np.array(squares)
 
 
 LOSSES = {"squared": lambda e: e**2 / 2, "absolute": abs, "hinge": lambda e: np.maximum(0, abs(e) - 0.1)}
@@ -47,13 +47,13 @@ LOSSES = {"squared": lambda e: e**2 / 2, "absolute": abs, "hinge": lambda e: np.
 @pytest.mark.parametrize("k", [1, 2, 3, 5])
 def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k, loss):
     rng = np.random.default_rng(k)
-    theta, w = rng.normal(size=(2, 1, 3, 4, 4))
+    theta, w = rng.normal(size=(2, 3, 4, 4))
     x, y = data(6, k, 4, k)
-    X, Y = x[None].astype(float), y[None]
-    layer = MultiHeadAttention(theta[0], w[0])
-    assert np.allclose(forward(np, theta, w, X)[0][0], layer(x), atol=1e-13)
-    error, by_theta, by_w = gradients(np, theta, w, X, Y, loss)
-    assert np.isclose(error[0], ((layer(x) - y) ** 2).sum() / 6)
+    X = x.astype(float)
+    layer = MultiHeadAttention(theta, w)
+    assert np.allclose(forward(np, theta, w, X)[0], layer(x), atol=1e-13)
+    error, by_theta, by_w = gradients(np, theta, w, X, y, loss)
+    assert np.isclose(error, ((layer(x) - y) ** 2).sum() / 6)
     for found, which in ((by_theta, 0), (by_w, 1)):
         for _ in range(4):
             at = tuple(rng.integers(0, s) for s in found.shape)
@@ -61,7 +61,7 @@ def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k, l
             for step in (1e-6, -1e-6):
                 moved = [theta.copy(), w.copy()]
                 moved[which][at] += step
-                ends.append(LOSSES[loss](forward(np, *moved, X)[0] - Y).sum() / 6)
+                ends.append(LOSSES[loss](forward(np, *moved, X)[0] - y).sum() / 6)
             assert np.isclose(found[at], (ends[0] - ends[1]) / 2e-6, atol=1e-7)
 
 
@@ -69,16 +69,16 @@ def test_the_reference_is_what_torch_differentiates_and_its_adam_is_torchs():
     torch = pytest.importorskip("torch")
     theta, w = (a.astype(float) for a in initial(np.random.default_rng(1), 3, 5))
     x, y = data(320, 2, 5, 1)
-    own = [torch.tensor(a[None], requires_grad=True) for a in (theta, w)]
+    own = [torch.tensor(a, requires_grad=True) for a in (theta, w)]
     optimizer = torch.optim.Adam(own, lr=3e-3)
     for start in range(0, 320, 64):
-        out = forward(torch, *own, torch.tensor(x[None, start : start + 64], dtype=torch.float64))[0]
-        loss = ((out - torch.tensor(y[None, start : start + 64])) ** 2).sum() / 128
+        out = forward(torch, *own, torch.tensor(x[start : start + 64], dtype=torch.float64))[0]
+        loss = ((out - torch.tensor(y[start : start + 64])) ** 2).sum() / 128
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     expected = reference(theta, w, x, y, 64, 3e-3)
-    assert all(np.allclose(a.detach().numpy()[0], b, atol=1e-9) for a, b in zip(own, expected, strict=False))
+    assert all(np.allclose(a.detach().numpy(), b, atol=1e-9) for a, b in zip(own, expected, strict=False))
 
 
 @settings(max_examples=40)
@@ -98,7 +98,7 @@ def test_the_compiled_step_is_the_reference(heads, dim, batch, adam, l1, loss, s
     student = PairStudent(theta, w, adam, loss)
     squares = student.train(x, y, batch, 1e-3, 0.7, l1)
     ours = student.layer()
-    expected = reference(theta, w, x, 0.7 * y, batch, 1e-3, adam, 1e-3 * l1 or None, loss)
+    expected = reference(theta, w, x, 0.7 * y, batch, 1e-3, adam, 1e-3 * l1, loss)
     assert np.allclose(squares[:, 0], expected[2], rtol=2e-6)
     assert np.allclose(
         squares[:, 1], [(0.49 * y[s : s + batch] ** 2).sum() / batch for s in range(0, 3 * batch, batch)]
@@ -131,6 +131,14 @@ def test_the_dense_step_is_the_compiled_one(loss, device):
     squares = [student.train(x, y, 64, 1e-3, 2.0) for student in students]
     assert np.allclose(*squares, rtol=1e-5)
     assert np.allclose(students[0].layer()[0], students[1].layer()[0], atol=1e-5)
+
+
+@pytest.mark.slow  # torch takes seconds to load
+def test_a_device_that_is_not_there_is_refused_in_one_line():
+    pytest.importorskip("torch")
+    for absent in ("abacus", "cuda:99"):
+        with pytest.raises(InputError, match="torch cannot use the device"):
+            Student(device=absent).partial_fit(*data(64, 2, 4))
 
 
 def soft_threshold(theta, cut):

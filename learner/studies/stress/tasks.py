@@ -1,7 +1,6 @@
 """The grid of `stress`, the board: every learner, attack and strategy on the instances of `hardness.suite`."""
 
 from collections.abc import Mapping
-from importlib.util import find_spec
 from math import comb, log2
 from typing import Any
 
@@ -36,8 +35,8 @@ SETS = 1 << 14  # of classes on which games are played
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Every built-in solver on every instance; Adam only where torch is installed; games once per cell."""
-    known = [name for name in registry.names("learner", builtin=True) if name != "adam" or find_spec("torch")]
+    """Every built-in solver on every instance; games once per cell."""
+    known = registry.names("learner", builtin=True)
     found = [task for name in known for task in user_learner_tasks(quick, name)]
     for each in _instances(quick):
         bits = _bits(each)
