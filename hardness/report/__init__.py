@@ -62,7 +62,10 @@ from hardness.report.content import Point as Point
 from hardness.report.content import Region as Region
 from hardness.report.content import Series as Series
 from hardness.report.content import Table as Table
+from hardness.report.content import grouped as grouped
 from hardness.report.content import line as line
 from hardness.report.content import mean_points as mean_points
+from hardness.report.content import mean_series as mean_series
+from hardness.report.content import records as records
 from hardness.report.page import draw as draw
 from hardness.report.page import write as write

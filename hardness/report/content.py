@@ -2,13 +2,52 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
+    from hardness.engine.store import Row
     from hardness.statistics.means import Mean
 
 SERIES = ("points", "curve", "law", "lower bound", "upper bound")
 CENSORED = ("", "above", "below")  # where the truth lies
+T = TypeVar("T")
+
+
+def records(rows: "Iterable[Row]", *statuses: str, **solver: Any) -> list[dict[str, Any]]:
+    """One flat mapping per trial that ended as one of `statuses` (none: in any way) and whose solver says `solver`:
+    the parameters, solver, budget and detail, then family, repetition, status, cost and seconds.
+
+    >>> from hardness.engine.outcome import Outcome, Row
+    >>> from hardness.engine.task import Task
+    >>> task = Task("parity", {"dim": 8}, {"kind": "game"}, {"queries": 99}, 0)
+    >>> [found] = records([Row(task, Outcome("solved", 12, {"bound": 5})), Row(task)], "solved", kind="game")
+    >>> found["dim"], found["queries"], found["bound"], found["cost"]
+    (8, 99, 5, 12)
+    """
+    found = []
+    for row in rows:
+        task, end = row.task, row.outcome
+        if end and (not statuses or end.status in statuses) and solver.items() <= dict(task.solver).items():
+            named = {"family": task.family, "repetition": task.repetition, "status": end.status}
+            own = {**task.params, **task.solver, **task.budget, **end.detail}
+            found.append({**own, **named, "cost": end.cost, "seconds": end.seconds})
+    return found
+
+
+def grouped(items: Iterable[T], *keys: str | int | Callable[[T], Any]) -> dict[Any, list[T]]:
+    """Items by a key, in order of its first appearance; of several `keys`, by a tuple. A word or number is looked up.
+
+    >>> grouped([{"d": 8, "q": 3}, {"d": 9, "q": 4}, {"d": 8, "q": 5}], "d")
+    {8: [{'d': 8, 'q': 3}, {'d': 8, 'q': 5}], 9: [{'d': 9, 'q': 4}]}
+    >>> grouped("bat", str.isupper, ord).keys()
+    dict_keys([(False, 98), (False, 97), (False, 116)])
+    """
+    found: dict[Any, list[T]] = {}
+    for item in items:
+        at: Any = item
+        key = tuple(one(item) if callable(one) else at[one] for one in keys)
+        found.setdefault(key if len(key) > 1 else key[0], []).append(item)
+    return found
 
 
 @dataclass(frozen=True)
@@ -84,6 +123,20 @@ def mean_points(found: "Iterable[tuple[float, Mean | None]]") -> list[Point]:
     [(8, -0.5, '8: 2 [-0.484, 4.48], 3 runs')]
     """
     return [Point(x, at.value, at.low, at.high, tip=f"{x:g}: {at}, {at.runs} runs") for x, at in found if at]
+
+
+def mean_series(lines: Sequence[Mapping[str, Any]], x: str, y: str, *keys: str, label: str) -> list[Series]:
+    """The means `y` of lines against their `x`: one series per value of `keys`, in order, which `label` names.
+
+    >>> from hardness.statistics.means import mean
+    >>> lines = [{"d": d, "n": 1, "q": mean([3.0])} for d in (8, 9)]
+    >>> [one.label for one in mean_series(lines, "n", "q", "d", label="d = {}")]
+    ['d = 8', 'd = 9']
+    """
+    return [
+        Series(label.format(*(key if len(keys) > 1 else (key,))), mean_points((one[x], one[y]) for one in own), style=i)
+        for i, (key, own) in enumerate(grouped(lines, *keys).items())
+    ]
 
 
 @dataclass(frozen=True)
@@ -195,11 +248,12 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as mappings, shown by `columns`, or all their values in order of appearance if there are none."""
+    """Rows as mappings, shown by `columns` (a word is a key that is its own heading), or, if there are none, all their
+    values but lists, in order of appearance."""
 
     caption: str
     rows: Sequence[Mapping[str, Any]]
-    columns: Sequence[Column] = ()
+    columns: Sequence[Column | str] = ()
 
 
 @dataclass(frozen=True)

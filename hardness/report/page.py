@@ -15,6 +15,7 @@ from hardness.report.content import Column, Content, Figure, HeatMap, Table
 from hardness.report.drawing import Drawing
 from hardness.report.report import environment, figure_context, publish, render, shared
 from hardness.report.rounding import FORMS
+from hardness.statistics.means import Mean
 
 if TYPE_CHECKING:
     from hardness.engine.study import Study
@@ -175,8 +176,10 @@ def _badges(html: str) -> str:
 
 
 def _table(table: Table) -> str:
-    keys = dict.fromkeys(key for row in table.rows for key in row)
-    columns = table.columns or [Column(key) for key in keys]
+    keys = dict.fromkeys(key for row in table.rows for key, value in row.items() if not isinstance(value, list))
+    measured = {key for row in table.rows for key, value in row.items() if isinstance(value, Mean)}
+    columns = [Column(one, kind="measured" * (one in measured)) if isinstance(one, str) else one
+               for one in table.columns or keys]  # fmt: skip
     lines = [[_cell(column, row.get(column.key)) for column in columns] for row in table.rows]
     left = [any(isinstance(row.get(c.key), str) and row[c.key][:1].isalpha() for row in table.rows) for c in columns]
     heads = [(column.head or column.key, column.kind, first) for column, first in zip(columns, left, strict=True)]

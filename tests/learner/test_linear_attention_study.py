@@ -9,6 +9,7 @@ import pytest
 from hardness.engine.run import run
 from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
+from hardness.report import records
 from hardness.studies import catalog
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features
@@ -78,7 +79,7 @@ def test_memory_is_what_one_head_computes(unitary: float, rank: int) -> None:
 def test_certified_steps_are_right_in_every_row_and_counted() -> None:
     wanted = {"states": 3, "letters": 2}
     tasks = [t for t in STUDY.tasks(True) if t.family == AUTOMATA and t.params == wanted and t.repetition < 3]
-    for line in content.automata([Row(task, STUDY.trial(task, 0, 60.0)) for task in tasks]):
+    for line in content.automata(records(Row(task, STUDY.trial(task, 0, 60.0)) for task in tasks)):
         assert line["sure right"] == line["sure"]
         assert line["sure"] + line["unsure"] == 3 * 4000
         if line["rows/rank"] == 3:

@@ -191,25 +191,6 @@ def test_certificates_and_the_spread() -> None:
 
 
 @whole
-def test_searches_near_the_floor() -> None:
-    """search-gap once said 1.1 where the least ratio of its grid is 1.05."""
-    least: dict[str, list[float]] = defaultdict(list)
-    for m in (2, 4, 6):
-        for start in ("near the truth", "from scratch"):
-            rows = of("search-gap", params__heads=m, solver__start=start)
-            ratios = sorted({float(row["solver.ratio"]) for row in rows}, reverse=True)
-            shares = {
-                x: np.mean([r["status"] == "solved" for r in rows if float(r["solver.ratio"]) == x]) for x in ratios
-            }
-            held = next((i for i, x in enumerate(ratios) if shares[x] < 0.5), len(ratios))
-            least[start].append(ratios[held - 1])
-    near, scratch = least["near the truth"], least["from scratch"]
-    assert min(near) == max(near) == 1.05
-    said("on half of the layers are found is 1.05, where 1.05 is the least that was tried;")
-    said(f"from scratch it is {min(scratch):g} to {max(scratch):g}.")
-
-
-@whole
 def test_rarity() -> None:
     found = {}
     for spread in (1, 3):

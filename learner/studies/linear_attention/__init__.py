@@ -5,7 +5,7 @@ from pathlib import Path
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from learner.studies.linear_attention.tasks import seconds, tasks
+from learner.studies.linear_attention import tasks as grid
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -21,18 +21,12 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 STUDY = Study(
-    "linear-attention",
-    "When does regression recover linear attention, and does it know when it has?",
-    tasks,
-    seconds,
-    trial,
-    guard=600.0,
-    role="appendix",
-    content="learner.studies.linear_attention.content:content",
-    template=Path(__file__).with_name("page.md"),
+    "linear-attention", "When does regression recover linear attention, and does it know when it has?",
+    grid.tasks, grid.seconds, trial, guard=600.0, role="appendix",
+    content="learner.studies.linear_attention.content:content", template=Path(__file__).with_name("page.md"),
     formerly={
         "associative-memory": "whether recovery shows that the data identify a head",
         "automata": "when automata never seen are executed",
         "universal-machine": "when programs never seen are run",
     },
-)
+)  # fmt: skip

@@ -5,7 +5,7 @@ from pathlib import Path
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from learner.studies.nice_layers.tasks import QUESTION, seconds, tasks
+from learner.studies.nice_layers import tasks as grid
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -16,14 +16,8 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 STUDY = Study(
-    "nice-layers",
-    QUESTION,
-    tasks,
-    seconds,
-    trial,
-    guard=3600.0,
-    content="learner.studies.nice_layers.content:content",
-    template=Path(__file__).with_name("page.md"),
+    "nice-layers", grid.QUESTION, grid.tasks, grid.seconds, trial, guard=3600.0,
+    content="learner.studies.nice_layers.content:content", template=Path(__file__).with_name("page.md"),
     formerly={
         "learner-scaling": "examples to an error",
         "rarity": "how rare certified rows are",
@@ -31,4 +25,4 @@ STUDY = Study(
         "search-gap": "how many examples a local search needs",
         "critical-rho": "how far from a parity a layer must be; its control failed",
     },
-)
+)  # fmt: skip

@@ -8,9 +8,8 @@ from hardness.engine.task import Task
 from learner.last_fit import counting_floor
 
 QUESTION = "What does the theorem's algorithm need on random layers, and what do its phases add to a local search?"
-SCALING, RARITY, PATH, SEARCH = "scaling", "rarity", "anatomy", "search-gap"  # kinds of tasks; layers follow from them
+SCALING, RARITY, PATH = "scaling", "rarity", "anatomy"  # kinds of tasks; layers follow from them
 PHASES, LITERAL, RANDOM, LBFGS = "phases", "literal phases", "polish from a random start", "lbfgs"
-NEAR, SCRATCH = "near the truth", "from scratch"
 
 HEADS = (1, 2, 3, 4, 5)
 SIZES = (1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)  # by √10
@@ -26,8 +25,8 @@ RARITY_DIM, ROWS = 16, 100_000  # examples whose rows are certified, or not, wit
 
 
 def tasks(quick: bool) -> list[Task]:
-    """Phases at growing numbers of examples, searches near the floor, rarity, paths from hard to nice layers."""
-    return [*_scaling(quick), *_spreads(quick), *_rarity(quick), *_paths(quick), *_searches(quick)]
+    """Phases and searches at growing numbers of examples, rarity, paths from hard to nice layers."""
+    return [*_scaling(quick), *_spreads(quick), *_rarity(quick), *_paths(quick)]
 
 
 def _scaling(quick: bool) -> list[Task]:
@@ -86,19 +85,6 @@ def _paths(quick: bool) -> list[Task]:
     ]
 
 
-def _searches(quick: bool) -> list[Task]:
-    """Local searches at growing ratios of equations to unknowns, from near the truth and from scratch."""
-    cells = [(2, 2, 8)] if quick else [(2, 2, 8), (4, 2, 8), (6, 2, 8)]
-    ratios = (1.05, 2.0) if quick else (1.05, 1.2, 1.5, 2.0, 2.5)
-    return [
-        task_of(m, k, d, {"kind": SEARCH, "start": start, "ratio": ratio}, ceil(ratio * counting_floor(m, k, d)), r)
-        for m, k, d in cells
-        for start in (NEAR, SCRATCH)
-        for ratio in ratios
-        for r in range(2 if quick else 5)
-    ]
-
-
 def task_of(
     m: int, k: int, d: int, solver: Mapping[str, Any], samples: int, repetition: int, scale: float = SPREAD
 ) -> Task:
@@ -124,8 +110,6 @@ def seconds(task: Task) -> float:
             return 0.03 + 0.025 * k * k
         case {"kind": "anatomy"}:
             return 2.0
-        case {"kind": "search-gap", "start": start, "ratio": ratio}:
-            return (1.0 if start == SCRATCH and ratio < 1.5 else 0.01) * m * m
         case {"learner": "phases"}:
             return 0.3 + 0.02 * m * (d / 12) ** 4 + count * (5e-6 if k == 2 else 1.5e-5)
         case {"learner": "literal phases"}:

@@ -11,19 +11,19 @@ from sklearn.base import clone
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.evaluation.adapters import plain
-from hardness.evaluation.judge import EXACT, Criterion, fresh, scores
+from hardness.evaluation.judge import Criterion, fresh, scores
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
-from learner.attempt import attempt, random_theta
+from learner.attempt import random_theta
 from learner.base import Array
 from learner.direct import Direct, JointLBFGS
 from learner.provable import sculpt
 from learner.provable.pipeline import CERTIFIED, TRUSTED, Provable, hull_error
 from learner.provable.polish import search
 from learner.report import FitReport
-from learner.studies.nice_layers.tasks import LBFGS, LITERAL, NEAR, PATH, PHASES, RANDOM, RARITY, SCALING, SEARCH
+from learner.studies.nice_layers.tasks import LBFGS, LITERAL, PATH, PHASES, RANDOM, RARITY, SCALING
 from learner.studies.recorded import rounded
 
 ETAS = (0.3, 0.1, 0.05, 0.02, 0.01)
@@ -31,7 +31,6 @@ JUDGED = 2000  # fresh examples
 BLOCK = 50_000
 LEARNED = Criterion("relative_error", CERTIFIED)
 CACHED = 400_000  # examples that are made once and kept, of those that the phases pass over again and again
-STARTS, OFF = 4, 0.3  # random starts of a search near the floor; relative distance of its start near the truth
 SEARCHES = {RANDOM: Direct(spare=0, starts=1), LBFGS: JointLBFGS(starts=1)}
 
 
@@ -92,21 +91,12 @@ def blocks(instance: Instance, seed: int, count: int) -> Iterator[tuple[NDArray[
 
 
 def rarity(task: Task, root: int) -> Outcome:
-    """With the exact ΣW: how many rows are certified at each η, and what the exponent of their law is fitted to.
-
-    `logs` are Σ ln(top/η) over the rows below a threshold: the maximum-likelihood (Hill) exponent is their number over
-    that sum.
-    """
+    """With the exact ΣW: how many rows are certified at each η."""
     instance, count = instance_of(task, root), int(task.budget["samples"])
     data = instance.examples(count, task.seed(root, "examples"))
     eta = sculpt.certify(data.X.astype(np.float64), data.Y, instance.layer().w.sum(axis=0))[1]
-    tail = np.sort(eta[eta < 0.1])
-    detail: dict[str, Any] = {
-        "rows": len(eta),
-        "certified": {str(bound): int((eta < bound).sum()) for bound in ETAS},
-        "logs": {str(top): float(np.sum(np.log(top / tail[tail < top]))) for top in (0.05, 0.1)},
-    }
-    return Outcome("solved", count, detail)
+    certified = {str(bound): int((eta < bound).sum()) for bound in ETAS}
+    return Outcome("solved", count, {"rows": len(eta), "certified": certified})
 
 
 def path(task: Task, root: int) -> Outcome:
@@ -162,24 +152,4 @@ def _gave_up(report: FitReport) -> dict[str, str | None]:
     return {"gave_up": last.name, "reason": last.reason or numbers}
 
 
-def gap(task: Task, root: int) -> Outcome:
-    """Variable projection from near the truth, or from random starts, at a ratio of equations to unknowns."""
-    same, instance = task.shared(kind=SEARCH), instance_of(task, root)
-    data = instance.examples(int(task.budget["samples"]), same.seed(root, "examples"))
-    judged = fresh(instance, JUDGED, same.seed(root, "fresh"))
-    rng = np.random.default_rng(task.seed(root, "solver"))
-    X, truth, starts = data.X.astype(np.float64), instance.layer(), 0
-    near, found = task.solver["start"] == NEAR, False
-    while not found and starts < (1 if near else STARTS):
-        starts += 1
-        theta = random_theta(rng, truth.heads, truth.dim)
-        if near:
-            theta = truth.theta + OFF * theta * np.linalg.norm(truth.theta) / np.linalg.norm(theta)
-        end = attempt(X, data.Y, theta, heads=truth.heads, iterations=400)
-        said = scores(judged, MultiHeadAttention(end.theta, end.w)(judged.X))
-        found = EXACT.met(said)
-    detail = {"relative_error": said["relative_error"], "starts": starts, "criterion": EXACT.name}
-    return Outcome("solved" if found else "wrong", len(X), detail)
-
-
-_KINDS = {SCALING: scaling, RARITY: rarity, PATH: path, SEARCH: gap}
+_KINDS = {SCALING: scaling, RARITY: rarity, PATH: path}
