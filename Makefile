@@ -26,7 +26,7 @@ fuzz: .venv/.installed-dev
 
 # The crash tests, each with its figure; two hundred kills among them.
 crash: .venv/.installed-dev
-	$(BIN)/python -m pytest -v -rA --durations=0 tests/test_crash.py tests/engine/test_study_engine.py
+	$(BIN)/python -m pytest -v -rA --durations=0 tests/engine/test_crash.py tests/engine/test_study_engine.py
 
 lint: .venv/.installed-dev
 	$(BIN)/ruff check .

@@ -10,22 +10,17 @@ from typing import Any
 
 import pytest
 import study_trials
-from study_trials import numbered
+from study_trials import ABOUT, HERE, exported, learning, numbered
 
 from hardness.engine import run as engine
 from hardness.engine.outcome import Outcome, run_trial
-from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import Store
-from hardness.engine.table import export
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.studies.catalog import get
 from hardness.studies.trials import trial
 from learner.studies.stress.trial import trial as stressed
-
-HERE = Path(study_trials.__file__).parent  # where a learner named by module is found
-ABOUT = {"study": "test", "seed": 0}
 
 
 def study(task: Task, root: int, guard: float) -> Outcome:
@@ -37,8 +32,7 @@ def rows(path: Path, tasks: list[Task], **options: Any) -> bytes:
     """The exported rows of a run of `tasks`."""
     with Store(path, ABOUT) as store:
         run(tasks, store, **{"trial": study, **options})
-        export(store.rows, path.with_suffix(".csv"), timing=False)
-    return path.with_suffix(".csv").read_bytes()
+    return exported(path)
 
 
 def ends(path: Path) -> dict[int, Outcome]:
@@ -105,26 +99,22 @@ def test_in_process_trials_are_guarded_too(tmp_path: Path, monkeypatch: pytest.M
 
 
 LEARNERS = {
-    "Quiet": ("budget", None),
+    "Tunable": ("budget", None),
     "Raises": ("error", "RuntimeError: I give up"),
     "Sleeps": ("timeout", "over 1 s"),
     "Exits": ("killed", "the learner's process ended with code 3"),
     "NotANumber": ("wrong", "predictions are not finite"),
-    "WrongShape": ("refused", "expected predictions of shape (4096, 2, 16), got (4096,)"),
+    "Shapeless": ("refused", "expected predictions of shape (4096, 2, 16), got (4096, 3)"),
+    "Batchwise": ("refused", "its predictions depend on the order or the number"),
     "NeedsMore": ("error", "TypeError: NeedsMore.__init__() missing 1 required positional argument: 'missing'"),
-    "Absent": ("error", "cannot load the learner study_trials:Absent"),
+    "Nobody": ("error", "cannot load the learner trial_learners:Nobody"),
 }
 
 
-def learning(name: str, params: dict[str, Any] | None = None) -> Task:
-    solver = {"kind": "learner", "learner": name, "params": params or {}}
-    return Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, 0)
-
-
-@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize("workers", [2, pytest.param(0, marks=pytest.mark.slow)])
 def test_every_way_to_fail_has_its_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     monkeypatch.chdir(HERE)
-    tasks = {name: learning(f"study_trials:{name}") for name in LEARNERS}
+    tasks = {name: learning(f"trial_learners:{name}") for name in LEARNERS}
     with Store(tmp_path / "rows.db", ABOUT) as store:
         run([tasks["Sleeps"]], store, trial, workers=workers, guard=1.0)
         run(list(tasks.values()), store, trial, workers=workers, guard=60.0)  # a busy machine must not end these
@@ -190,10 +180,10 @@ def test_a_fault_of_the_machine_is_tried_once_more_and_says_so(tmp_path: Path, m
     assert whole[1] == study_trials.trivial(numbered(3)[1], 0, 60.0).cost  # the same row as without the fault
 
 
-def test_in_process_trials_run_after_a_parallel_kernel() -> None:
+def test_in_process_trials_run_after_a_parallel_kernel(tmp_path: Path) -> None:
     """Numba refuses a change of NUMBA_NUM_THREADS once its threads run."""
     program = """
-import tempfile
+import sys
 from pathlib import Path
 import numba, numpy as np, study_trials
 from hardness.engine.run import run
@@ -207,16 +197,14 @@ def total(x):
 total(np.ones(1000))
 def compiles(task, root, guard):
     number = float(task.repetition)
-    fresh = numba.njit(lambda x: x + number)
-    return study_trials.Outcome("solved", float(fresh(1)))
-with Store(Path(tempfile.mkdtemp()) / "rows.db", {"study": "test", "seed": 0}) as store:
+    return study_trials.Outcome("solved", float(numba.njit(lambda x: x + number)(1)))
+with Store(Path(sys.argv[1]), study_trials.ABOUT) as store:
     run(study_trials.numbered(2), store, compiles, workers=0)
     print(store.counts(), [dict(row.outcome.detail) for row in store.rows()])
 """
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE), *filter(None, sys.path)])}
-    environment.pop("NUMBA_NUM_THREADS", None)
-    environment["NUMBA_NUM_THREADS"] = "2"
-    told = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, env=environment)
+    command = [sys.executable, "-c", program, str(tmp_path / "rows.db")]
+    environment = {**study_trials.ENVIRONMENT, "NUMBA_NUM_THREADS": "2"}
+    told = subprocess.run(command, capture_output=True, text=True, env=environment)
     assert told.stdout == "{'solved': 2} [{}, {}]\n", told.stdout + told.stderr
 
 
@@ -239,12 +227,6 @@ def test_an_unreachable_scheduler_is_one_sentence(tmp_path: Path, monkeypatch: p
     monkeypatch.setattr(engine, "CONNECT", "0.5s")
     with pytest.raises(InputError, match="no Dask scheduler at tcp://127"):
         rows(tmp_path / "rows.db", numbered(1), scheduler="tcp://127.0.0.1:9")
-
-
-def test_plain_progress_has_no_escapes(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    rows(tmp_path / "rows.db", numbered(4), workers=0, trial=study_trials.trivial, progress=Progress())
-    told = capsys.readouterr().err
-    assert told == "4 trials to run, about 4 s of one process\n4 of 4 trials: 4 solved\n"
 
 
 def test_workers_run_on_one_thread(tmp_path: Path) -> None:

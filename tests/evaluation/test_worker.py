@@ -220,22 +220,6 @@ def test_a_printing_one_leaves_json_clean(tmp_path: Path, command: str, said: di
     assert b"fitting 50" in done.stderr or b"fitting 256" in done.stderr
 
 
-@pytest.mark.parametrize(
-    ("name", "status", "reason"),
-    [
-        ("Exits", "killed", "ended with code 3"),
-        ("Shapeless", "refused", "expected predictions of shape"),
-        ("Batchwise", "refused", "depend on the order or the number"),
-        ("Nobody", "error", "has no attribute 'Nobody'"),
-    ],
-)
-def test_how_it_ends_is_said(name: str, status: str, reason: str) -> None:
-    with pytest.raises(TrialEnded) as ended:
-        used(name)
-    assert ended.value.status == status
-    assert reason in ended.value.reason
-
-
 def test_what_is_no_figure_is_none() -> None:
     assert used("Nan")[1] == {"loss": None, "huge": None}
 

@@ -1,18 +1,22 @@
-"""Trials and learners for the tests of the engine, well-behaved or not (crash, hang, lie, spy); who is still alive."""
+"""Trials for the tests of the engine, well-behaved or not; studies of them in processes; who is still alive."""
 
 import ctypes
 import os
+import sys
 import time
 from pathlib import Path
 
-import numpy as np
-from numpy.typing import NDArray
-
 from hardness.engine.outcome import Outcome
+from hardness.engine.run import Interrupted, run
+from hardness.engine.store import Store
+from hardness.engine.table import export
 from hardness.engine.task import Task
+from hardness.errors import InputError
 
-Tokens = NDArray[np.int8]
-Outputs = NDArray[np.float64]
+HERE = Path(__file__).parent
+ENVIRONMENT = {**os.environ, "PYTHONPATH": os.pathsep.join([str(HERE.parents[1]), str(HERE)])}
+COMMAND = [sys.executable, "-c", "import study_trials; study_trials.main()"]
+ABOUT = {"study": "test", "seed": 0}
 
 
 def numbered(count: int, solver: dict[str, object] | None = None) -> list[Task]:
@@ -53,67 +57,53 @@ def frozen(task: Task, root: int, guard: float) -> Outcome:
     return trivial(task, root, guard)
 
 
-class Quiet:
-    """Predicts zeros."""
-
-    def partial_fit(self, X: Tokens, Y: Outputs) -> object:
-        return self
-
-    def predict(self, X: Tokens) -> Outputs:
-        return np.zeros(X.shape)
-
-
-class Raises(Quiet):
-    def partial_fit(self, X: Tokens, Y: Outputs) -> object:
-        raise RuntimeError("I give up\nwith a second line")
-
-
-class Sleeps(Quiet):
-    def predict(self, X: Tokens) -> Outputs:
-        time.sleep(3600)
-        return np.zeros(X.shape)
-
-
-class Exits(Quiet):
-    def partial_fit(self, X: Tokens, Y: Outputs) -> object:
-        os._exit(3)
-
-
-class NotANumber(Quiet):
-    def predict(self, X: Tokens) -> Outputs:
-        return np.full(X.shape, np.nan)
-
-
-class WrongShape(Quiet):
-    def predict(self, X: Tokens) -> Outputs:
-        return np.zeros(len(X))
-
-
-class NeedsMore(Quiet):
-    def __init__(self, missing: int) -> None:
-        pass
-
-
 def threads(task: Task, root: int, guard: float) -> Outcome:
     """Its cost is the number of threads BLAS was told to use."""
     return Outcome("solved", float(os.environ["OPENBLAS_NUM_THREADS"]))
 
 
 def learns(task: Task, root: int, guard: float) -> Outcome:
-    """Starts a learner in its own process, which hangs from the sixth trial on."""
+    """Starts a learner in its own process, which hangs from the ninth trial on."""
     from hardness.studies.trials import trial
 
-    name = "Quiet" if task.repetition < 8 else "Sleeps"
-    solver = {"kind": "learner", "learner": f"study_trials:{name}", "params": {}}
-    return trial(Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, task.repetition), root, guard)
+    name = "Tunable" if task.repetition < 8 else "Sleeps"
+    return trial(learning(f"trial_learners:{name}", task.repetition), root, guard)
 
 
 def exits(task: Task, root: int, guard: float) -> Outcome:
     """A learner in its own process that dies in every trial."""
     from hardness.studies.trials import trial
 
-    solver = {"kind": "learner", "learner": "study_trials:Exits", "params": {}}
-    return trial(Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, task.repetition), root, guard)
+    return trial(learning("trial_learners:Exits", task.repetition), root, guard)
+
+
+def learning(name: str, repetition: int = 0) -> Task:
+    """A task of a learner, by its name."""
+    solver = {"kind": "learner", "learner": name, "params": {}}
+    return Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 400}, repetition)
+
+
+def exported(path: Path, count: int = 0) -> bytes:
+    """The rows of a store without times; of `count` undisturbed trials run first."""
+    with Store(path, ABOUT) as store:
+        run(numbered(count), store, trivial, workers=0)
+        export(store.rows, path.with_suffix(".csv"), timing=False)
+    return path.with_suffix(".csv").read_bytes()
+
+
+def main() -> None:
+    """A study in a process of its own, by COMMAND: says `ready` past its imports, and how its trials ended."""
+    path, count, workers, trial = sys.argv[1:]
+    try:
+        with Store(Path(path), ABOUT) as store:
+            print("ready", flush=True)
+            run(numbered(int(count)), store, globals()[trial], workers=int(workers), guard=60.0)
+            print(store.counts())
+    except Interrupted as stop:
+        sys.exit(stop.code)
+    except InputError as error:
+        print(f"error: {error}", file=sys.stderr)
+        sys.exit(2)
 
 
 def descendants(pid: int) -> set[int]:

@@ -110,6 +110,21 @@ class Hungry(Mean):
             time.sleep(0.01)
 
 
+class Raises(Mean):
+    def fit(self, X: Any, Y: Any) -> "Raises":
+        raise RuntimeError("I give up\nwith a second line")
+
+
+class NeedsMore(Mean):
+    def __init__(self, missing: int) -> None:
+        pass
+
+
+class NotANumber(Mean):
+    def predict(self, X: Any) -> Any:
+        return np.full(X.shape, np.nan)
+
+
 class Shapeless(Mean):
     def predict(self, X: Any) -> Any:
         return np.zeros((len(X), 3))

@@ -1,0 +1,209 @@
+"""Runs that are killed, two on one store, full disks, long runs: no child stays, no row is lost, all goes on."""
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import numpy as np
+import psutil
+import pytest
+import study_trials
+from study_trials import ABOUT, COMMAND, ENVIRONMENT, alive, descendants, exported, numbered
+
+from hardness.engine.outcome import Outcome
+from hardness.engine.run import run
+from hardness.engine.store import Store
+from hardness.errors import InputError
+
+COUNT = 150  # trials of 20 ms
+linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, or needs a mount")
+
+
+def started(folder: Path, trial: str = "brief", count: int = COUNT, workers: int = 2) -> "subprocess.Popen[str]":
+    """A run in a process of its own, past its imports."""
+    command = [*COMMAND, str(folder / "rows.db"), str(count), str(workers), trial]
+    prey = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
+    assert prey.stdout is not None
+    assert prey.stdout.readline() == "ready\n"
+    return prey
+
+
+def stored(folder: Path) -> int:
+    try:
+        with Store(folder / "rows.db") as store:
+            return len(store.done())
+    except InputError as error:  # the run has not made it yet
+        if "run the study first" not in str(error):
+            raise
+        return 0
+
+
+def wait_until_stored(folder: Path, count: int) -> None:
+    deadline = time.monotonic() + 60
+    while stored(folder) < count:
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@linux
+@pytest.mark.parametrize(
+    ("signum", "code", "trial"),
+    [
+        (signal.SIGKILL, -9, "learns"),
+        (signal.SIGTERM, 143, "learns"),
+        (signal.SIGINT, 130, "brief"),
+        *(
+            pytest.param(*each, marks=pytest.mark.slow)
+            for each in ((signal.SIGKILL, -9, "brief"), (signal.SIGTERM, 143, "brief"), (signal.SIGINT, 130, "learns"))
+        ),
+    ],
+)
+def test_killed_parents_leave_no_children_and_a_store_that_resumes(
+    tmp_path: Path, signum: int, code: int, trial: str
+) -> None:
+    prey = started(tmp_path, trial)
+    wait_until_stored(tmp_path, 5)
+    children = descendants(prey.pid)
+    assert len(children) >= 2
+    prey.send_signal(signum)
+    assert prey.wait(10) == code
+    deadline = time.monotonic() + 5
+    while alive(children) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert alive(children) == set()
+    left = stored(tmp_path)
+    assert 5 <= left < COUNT
+    if trial == "brief":
+        with Store(tmp_path / "rows.db", ABOUT) as store:
+            assert run(numbered(COUNT), store, workers=0, trial=study_trials.trivial) == COUNT - left
+        assert exported(tmp_path / "rows.db") == exported(tmp_path / "undisturbed.db", COUNT)
+
+
+@pytest.mark.parametrize("kills", [2, pytest.param(200, marks=pytest.mark.slow)])
+def test_kill_9_at_random_moments(tmp_path: Path, kills: int) -> None:
+    rng = np.random.default_rng(kills)
+    for _ in range(kills):
+        prey = started(tmp_path)
+        time.sleep(float(rng.uniform(0, 1.5)))
+        prey.kill()
+        prey.wait()
+        if stored(tmp_path) == COUNT:
+            (tmp_path / "rows.db").unlink()  # the next run starts a new store
+    assert started(tmp_path).wait(120) == 0
+    assert exported(tmp_path / "rows.db") == exported(tmp_path / "undisturbed.db", COUNT)
+
+
+@pytest.mark.slow  # tests/cli/test_interrupt.py tries the first instants by default
+def test_an_interrupted_command_says_so_and_goes_on(tmp_path: Path) -> None:
+    command = [sys.executable, "-m", "hardness", "study"]
+    arguments = ["run", "games", "--quick", "--out", str(tmp_path)]
+    prey = subprocess.Popen([*command, *arguments], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
+    wait_until_stored(tmp_path, 1)
+    prey.send_signal(signal.SIGINT)
+    told = prey.communicate(timeout=30)[1]
+    assert prey.returncode == 130
+    assert "the same command goes on" in told
+    assert "Traceback" not in told
+    status = subprocess.run([*command, "status", str(tmp_path)], capture_output=True, text=True, check=True)
+    assert "to run" in status.stdout
+
+
+def test_two_runs_on_one_store_do_the_work_once(tmp_path: Path) -> None:
+    """Both end well, every row is there once and is what one run would have made."""
+    runs = [started(tmp_path, count=40, workers=1) for _ in range(2)]
+    assert [each.wait(120) for each in runs] == [0, 0]
+    assert exported(tmp_path / "rows.db") == exported(tmp_path / "undisturbed.db", 40)
+
+
+def mounts() -> bool:
+    """Whether this user may have a file system of his own."""
+    if sys.platform != "linux":
+        return False
+    tried = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
+    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
+
+
+CROWDED = "mount -t tmpfs -o size={size}k tmpfs {disk} && {command} {disk}/rows.db 2000 0 trivial >{back}/said; " \
+          "code=$?; cp {disk}/* {back}; exit $code"  # fmt: skip
+
+
+@pytest.mark.skipif(not mounts(), reason="needs a mount of one's own")
+@pytest.mark.parametrize("size", [40, 100, pytest.param(60, marks=pytest.mark.slow)])
+def test_a_full_disk_is_one_line_and_the_rows_before_it_stay(tmp_path: Path, size: int) -> None:
+    """On a disk of 40 kB the store cannot be made or planned, on larger ones trials fill it."""
+    disk, back = tmp_path / "disk", tmp_path / "back"
+    disk.mkdir()
+    back.mkdir()
+    own = f"{COMMAND[0]} -c '{COMMAND[2]}'"
+    script = CROWDED.format(size=size, disk=disk, command=own, back=back)
+    told = subprocess.run(["unshare", "-rm", "sh", "-c", script], env=ENVIRONMENT, capture_output=True, text=True)
+    assert told.returncode == 2, told
+    assert re.fullmatch(r"error: cannot (open|write) .*(full|I/O).*\n", told.stderr), told.stderr
+    if (back / "rows.db").exists() and (back / "rows.db").stat().st_size:
+        with Store(back / "rows.db", ABOUT) as store:
+            assert len(store.done()) < 2000
+        assert exported(back / "rows.db", 2000) == exported(tmp_path / "undisturbed.db", 2000)
+
+
+LIMITED = """
+import resource, signal, sys
+from pathlib import Path
+from study_trials import ABOUT, numbered
+from hardness.errors import InputError
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Store
+signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+tasks = numbered(3000)
+with Store(Path(sys.argv[1]), ABOUT) as store:
+    resource.setrlimit(resource.RLIMIT_FSIZE, (20_000, 20_000))
+    for write in (lambda: store.plan(tasks), lambda: store.retry(tasks[:25]),
+                  lambda: [store.add(t, Outcome("solved", 1, {"text": "x" * 3000}), {}) for t in tasks[25:50]]):
+        try:
+            write()
+            print("written")
+        except InputError as error:
+            print(error)
+        assert not store._db.in_transaction
+"""
+
+
+@linux
+def test_a_file_that_may_not_grow_is_one_line_for_every_writer(tmp_path: Path) -> None:
+    """A limit on the size of files stands in for a full disk: planning, forgetting and adding."""
+    path = tmp_path / "rows.db"
+    with Store(path, ABOUT) as store:
+        store.plan(numbered(50))
+        for task in numbered(50)[:25]:
+            store.add(task, Outcome("error", 1), {})
+    command = [sys.executable, "-c", LIMITED, str(path)]
+    said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout.splitlines()
+    assert len(said) == 3
+    assert all(line == "written" or line.startswith(f"cannot write {path}: ") for line in said)
+    assert any(line.startswith("cannot write") for line in said)
+    with Store(path, ABOUT) as store:  # whole, and goes on
+        assert store.planned() == 50
+        run(numbered(50), store, workers=0, trial=study_trials.trivial)
+        assert len(store.done()) == 50
+
+
+@pytest.mark.slow
+@linux
+@pytest.mark.parametrize("workers", [0, 2])
+@pytest.mark.parametrize(("count", "trial"), [(20_000, "trivial"), (100, "exits")])
+def test_memory_of_a_long_run_is_flat(tmp_path: Path, count: int, workers: int, trial: str) -> None:
+    """What the lab's process holds after a quarter of its trials and after most: 4 MB apart at most."""
+    prey, held = started(tmp_path, trial, count, workers), list[int]()
+    for part in (count // 4, count * 19 // 20):
+        deadline = time.monotonic() + 600
+        while stored(tmp_path) < part:
+            assert time.monotonic() < deadline
+            time.sleep(0.01)
+        held.append(psutil.Process(prey.pid).memory_info().rss)
+    assert prey.wait(600) == 0
+    assert held[1] - held[0] < 4 << 20
+    size = sum(os.path.getsize(file) for file in tmp_path.glob("rows.db*"))
+    assert count < 1000 or size / count < 600
