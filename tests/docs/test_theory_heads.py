@@ -8,6 +8,7 @@ from math import comb, e, exp, factorial, log, log2, pi, sqrt
 import mpmath
 import numpy as np
 import pytest
+from softmax import softmax_layer
 from sympy import QQ
 from sympy.polys.matrices import DomainMatrix
 from theory_page import SECTIONS
@@ -146,14 +147,12 @@ def test_dot_takes_one_head_more_than_bits():
     found = sharp.rational(heads, 2 * heads - 1)
     rng = np.random.default_rng(0)
     X = 1 - 2 * rng.integers(0, 2, (500, 2, s + 1)).astype(float)
-    F = np.zeros((500, 2))
-    for r, c in zip(found.sharpness, found.coefficients, strict=True):
-        beta, theta = 2 * log(r), np.zeros((s + 1, s + 1))
-        theta[0, 1:] = beta / 2
-        theta[0, 0] = -beta / 4  # the threshold 1/2
-        score = X @ theta @ X.transpose(0, 2, 1)
-        weight = np.exp(score - score.max(axis=2, keepdims=True))
-        F += float(c) * (weight / weight.sum(axis=2, keepdims=True) @ X)[:, :, 0]
+    theta, w = np.zeros((2, heads, s + 1, s + 1))
+    betas = 2 * np.log(np.array(found.sharpness, float))
+    theta[:, 0, 1:] = betas[:, None] / 2
+    theta[:, 0, 0] = -betas / 4  # the threshold 1/2
+    w[:, 0, 0] = found.coefficients
+    F = softmax_layer(theta, w, X)[:, :, 0]
     told = X[:, 0, 0] != X[:, 1, 0]
     parity = (X[:, 0, 1:] * X[:, 1, 1:]).prod(axis=1)
     right = -((-1) ** heads) * X[:, :, 0] * parity[:, None]  # (-1)^t at the levels t + s of the diag parity
@@ -218,10 +217,10 @@ def test_what_follows_is_as_printed():
     assert "C = −2.0, −6.0, −23 for m = 2, 3, 4" in TEXT
     gates = [sharp.exact([0] + [1] * (2 * m - 1), m).gate for m in (2, 3, 4)]
     assert [f"{g:.2g}" for g in gates] == ["-2", "-6", "-23"]
-    total = np.abs(wide.exact([0] + [1] * 63, 32).coefficients).sum()
-    assert round(total) == 227
+    made = wide.exact([0] + [1] * 63, 32)
+    assert round(np.abs(made.coefficients).sum()) == 227
     assert "Σ|c| = 227" in TEXT
-    assert np.abs(wide.exact([0] + [1] * 63, 32).layer().theta).max() < 4.2 * 63
+    assert np.abs(made.layer().theta).max() < 4.2 * 63
 
 
 def test_three_tokens_hide_a_parity_where_one_gate_stands_alone():

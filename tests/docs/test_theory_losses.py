@@ -1,16 +1,14 @@
-"""How many concepts a query can lose: what docs/theory.md 2.7 states, by brute force and linear programs."""
+"""How many concepts a query can lose: what docs/theory.md 2.7 states, by brute force; tables: `test_sq_exact.py`."""
 
 import re
 from fractions import Fraction
 from functools import cache
-from itertools import combinations, pairwise, permutations
-from math import ceil, comb
-from math import floor as floor_of
+from itertools import combinations
+from math import ceil
 
 import numpy as np
 import pytest
-from scipy.optimize import linprog
-from theory_page import SECTIONS, characters, table
+from theory_page import SECTIONS, characters
 
 
 def kept(x, tau):
@@ -36,102 +34,12 @@ def test_lemma_L():
         assert k == w or total > 2 * tau**2 * (k - w)
 
 
-def T_ind(e):
-    return Fraction(comb(2 * e, e), 2 ** (2 * e + 1))
-
-
-@cache
-def half_gap(k, w):
-    """Largest half gap of w chains of k affinely independent parities: the symmetric linear program of 2.7."""
-    length, longer = divmod(k, w)
-    members, gaps = [], []
-    for chain, count in ((length + 1, longer), (length, w - longer)):
-        for place in range(chain // 2 if count else 0):
-            gaps.append({len(members): 1, len(members) - 1: -1} if place else {len(members): 2 - chain % 2})
-            members.append(2 * count)
-    grid = np.stack(np.meshgrid(*[np.arange(-n, n + 1, 2) for n in members], indexing="ij")).reshape(len(members), -1)
-    odds = np.prod(
-        [[comb(n, (n + int(x)) // 2) / 2**n for x in row] for n, row in zip(members, grid, strict=True)], axis=0
-    )
-    means = odds * grid / np.array(members)[:, None]
-    rows = np.array([np.append(-sum(f * means[g] for g, f in gap.items()), 2.0) for gap in gaps])
-    return best(rows)
-
-
-def best(rows):
-    """max of the last variable under rows @ (b', gap) <= 0, |b'| <= 1/2."""
-    size = rows.shape[1] - 1
-    found = linprog(np.append(np.zeros(size), -1), rows, np.zeros(len(rows)), bounds=[(-0.5, 0.5)] * size + [(0, None)])
-    assert found.status == 0
-    return -found.fun
-
-
-def value(k, tau):
-    """V_ind(k) at tau < 1/4."""
-    if k == 1:
-        return 0
-    fits = (w for w in range(1, k) if cubes(k, w) < 3 / (4 * tau**2) and half_gap(k, w) > tau + 1e-9)
-    return 1 + value(next(fits), tau)
-
-
-def test_values_of_independent_classes():
-    taus = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
-    for k, *shown in table("2.7", "k"):
-        want = [f"{value(int(k), tau)}/{ceil(8 * tau**2 * (int(k) - 1))}" for tau in taus]
-        assert shown == want
-    for e in range(1, 6):
-        assert half_gap(2 * e, e) == pytest.approx(float(T_ind(e)))
-        assert half_gap(2 * e + 3, e + 3) == pytest.approx(float(T_ind(e)))
-    assert (value(3, 0.15), value(4, 0.15), value(7, 0.12)) == (2, 2, 3)
-
-
 def test_dependent_classes_go_both_ways():
     plane = characters([0, 1, 2, 3], 2)
     assert np.abs(plane[0] + plane[1] - plane[2] - plane[3]).mean() / 8 == 1 / 8
     means = characters(range(1, 8), 3) @ np.sign(characters([1, 2, 4], 3).sum(axis=0)) / 16
     assert means.tolist() == [0.25, 0.25, 0, 0.25, 0, 0, -0.25]
     assert kept(means, 0.12) == 3
-
-
-def exact_value(points, n, tau):
-    """V of a small class of parities: orderings of the means, and a linear program for each."""
-    X = dict(zip(points, characters(points, n) / 2**n, strict=True))
-
-    @cache
-    def V(S):
-        return next(Q for Q in range(len(S)) if len(S) == 1 or (Q and some_query(S, Q)))
-
-    @cache
-    def some_query(S, Q):
-        """Is there a query of which every window keeps a set of value below Q?"""
-        return any(separates(order, Q) for order in permutations(S) if order[0] < order[-1])
-
-    def separates(order, Q):
-        pairs = []
-        for i in range(len(order)):
-            j = next((j for j in range(i + 1, len(order)) if not small(order[i : j + 1], len(order), Q)), None)
-            pairs += [] if j is None else [(i, j)]
-        gaps = [np.append(X[order[i]] - X[order[j]], 2.0) for i, j in pairs]
-        ascending = [np.append(X[a] - X[b], 0.0) for a, b in pairwise(order)]
-        return best(np.array(gaps + ascending)) > tau + 1e-9
-
-    def small(part, size, Q):
-        return len(part) < size and V(tuple(sorted(part))) < Q
-
-    return V(tuple(sorted(points)))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("tau", "value"), [(0.15, 3), (0.12, 2)])
-def test_value_of_a_dependent_class(tau, value):
-    assert exact_value([sum(1 << i for i in chosen) for chosen in combinations(range(4), 2)], 4, tau) == value
-
-
-def test_exact_value_agrees_with_the_recursion_and_the_plane():
-    assert exact_value([0, 1, 2, 3], 2, 0.15) == 3
-    assert [exact_value([1, 2, 4, 8], 4, tau) for tau in (0.2, 0.15, 0.08)] == [
-        value(4, tau) for tau in (0.2, 0.15, 0.08)
-    ]
 
 
 def largest_sum(e):
@@ -195,27 +103,3 @@ def test_values_of_T():
     for tau in (Fraction(1, 5), Fraction(1, 10), Fraction(1, 20), Fraction(3, 100)):
         most = min(ceil((c * c - zeta(c)) / (8 * c * tau - 2)) for c in range(1, 200) if 4 * c * tau > 1) - 1
         assert T_upper(most) > tau >= T_upper(most + 1)
-
-
-def exact_floor(N, tau):
-    tau = Fraction(str(tau))
-    e_max = next(e for e in range(1, 1000) if T_upper(e + 1) <= tau)
-    steps, k = 0, N
-    while k > 1:
-        least = max(1, k - e_max) if k >= 2 * e_max + 2 else 1
-        k = next(w for w in range(least, k) if cubes(k, w) < 3 / (4 * tau**2))
-        steps += 1
-    return steps, e_max
-
-
-def test_floors():
-    for name, tau, e_max, floor, bound in table("2.7", "class"):
-        n, s = map(int, re.search(r"C\((\d+),(\d+)\)", name).groups())
-        N, tau = comb(n, s), float(tau)
-        assert exact_floor(N, tau) == (int(floor.split()[0]), int(e_max))
-        assert floor_of(8 * tau**2 * (N - 1)) == int(bound)
-        closed = -(-(N - 2 * int(e_max) - 1) // int(e_max)) + 2
-        assert closed <= int(floor.split()[0]) <= closed + 2
-    small = [exact_floor(N, tau)[0] for N, tau in ((2, 0.2), (3, 0.1), (3, 0.2), (10, 0.15), (17, 0.05))]
-    assert small == [1, 1, 2, 3, 2]
-    assert [exact_floor(N, 0.19)[0] for N in range(2, 30)] == list(range(1, 29))

@@ -1,7 +1,7 @@
 """What makes it easy again: docs/theory.md 2.9 by brute force."""
 
 from itertools import combinations
-from math import ceil, comb, log2, sqrt
+from math import comb, log2, sqrt
 
 import numpy as np
 import pytest
@@ -60,39 +60,3 @@ def test_low_degree_advantage():
     for D in range(1, (s + 1) * M + 1):
         assert weight[1 : D + 1].sum() == pytest.approx(low_degree_advantage(n, s, M, D, eta), abs=1e-12)
     assert low_degree_advantage(20, 4, round(low_degree_rows(20, 4)), 5) == 1.0
-
-
-@pytest.mark.parametrize(("q", "p"), [(17, 2), (16, 4), (23, 5), (9, 7)])
-def test_membership_queries_find_a_rounding_secret(q, p):
-    n, rng, asked = 14, np.random.default_rng(q), []
-    w = rng.integers(q, size=n)
-
-    def level(places):
-        asked.append(places)
-        return int(w[list(places)].sum()) % q * p // q
-
-    head, known = [()], [0]
-    for size in range(1, n):  # (1): `head` lists what agrees so far, `known` the answers for all subsets
-        old = range(len(known))
-        known += [level([i for i in range(size - 1) if x >> i & 1] + [size - 1]) for x in old]
-        sums = {c: [sum(c[i] for i in range(size - 1) if x >> i & 1) for x in old] for c in head}
-        head = [
-            (*c, v)
-            for c in head
-            for v in range(q)
-            if all((sums[c][x] + v) % q * p // q == known[len(old) + x] for x in old)
-        ]
-        reach = {sum(head[0][i] for i in range(size) if x >> i & 1) % q: x for x in range(2**size)}
-        if len(head) == 1 and len(reach) == q:
-            break
-    found = list(head[0])
-    for j in range(size, n):  # (2)
-        first = level([j])
-        x, y = -(-first * q // p), -(-(first + 1) * q // p) - 1
-        while x < y:
-            m = x + (y - x + 1) // 2
-            low = level([j] + [i for i in range(size) if reach[-m % q] >> i & 1]) == 0
-            x, y = (m, y) if low else (x, m - 1)
-        found.append(x)
-    assert found == w.tolist()
-    assert len(asked) <= 2**size - 1 + (n - size) * (1 + ceil(log2(-(-q // p))))

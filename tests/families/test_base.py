@@ -2,7 +2,6 @@
 
 import sys
 from dataclasses import dataclass
-from types import ModuleType
 from typing import ClassVar
 
 import numpy as np
@@ -19,7 +18,6 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
-from hardness.tokens import unpack
 
 CLAIMS = ("heads_meaning", "concepts", "certificate", "verify")  # and the hypothesis
 THRESHOLDS = '''
@@ -226,48 +224,6 @@ def test_a_secret_that_names_no_concept_is_told():
 
     with pytest.raises(InputError, match="the secret is none of parity of 2 out of 8 bits"):
         hardness.play(Elsewhere(dim=9, heads=2), "characters")
-
-
-def test_a_class_that_offers_everything_need_not_derive(tmp_path, monkeypatch):
-    """As families were before there was a class to derive from; and a secret may be a number, of no dimension."""
-
-    @dataclass(frozen=True)
-    class Shift:
-        dim: int
-        tokens: int = 2
-        name: ClassVar[str] = "shift"
-        summary: ClassVar[str] = "shifted mean tokens"
-        hypothesis: ClassVar[str] = "None: it is linear."
-        heads_meaning: ClassVar[str] = "always one"
-
-        def draw(self, rng):
-            return {"shift": int(rng.integers(1, self.dim))}
-
-        def realize(self, secret):
-            w = np.roll(np.eye(self.dim), secret["shift"], axis=1)
-            return hardness.MultiHeadAttention(np.zeros((1, self.dim, self.dim)), w[None])
-
-        def labels(self, teacher, words, noise):
-            return teacher(unpack(words, self.dim))
-
-        def certificate(self, teacher):
-            return {"method": "none"}
-
-        def verify(self, teacher, secret):
-            return [("shift", 0 < secret["shift"] < self.dim, "a number of places")]
-
-        def concepts(self):
-            return None
-
-    module = ModuleType("own_shift")
-    module.Shift, Shift.__module__, Shift.__qualname__ = Shift, "own_shift", "Shift"
-    monkeypatch.setitem(sys.modules, "own_shift", module)
-    instance = Instance.generate(Shift(dim=6), seed=0)
-    instance.save(tmp_path / "f")
-    again = hardness.load(tmp_path / "f")
-    assert all(check.ok for check in again.verify())
-    assert again.secret["shift"].shape == ()
-    assert np.array_equal(again.examples(9, 1).Y, instance.examples(9, 1).Y)
 
 
 def test_what_a_family_lacks_is_one_line():

@@ -2,21 +2,12 @@
 
 import numpy as np
 import pytest
+from softmax import softmax_layer
 
 from hardness.examples import unpack
 from hardness.families.interpolation import Interpolation
 from hardness.families.parity import Parity
 from hardness.instance import Instance, every_pair
-
-
-def by_the_definition(theta: np.ndarray, w: np.ndarray, X: np.ndarray) -> np.ndarray:
-    """F(X) = Σᵢ softmax(X Θᵢ Xᵀ) X Wᵢ, one example at a time."""
-    out = np.zeros(X.shape)
-    for n, x in enumerate(X.astype(float)):
-        for t, v in zip(theta, w, strict=True):
-            scores = np.exp(x @ t @ x.T)
-            out[n] += scores / scores.sum(axis=1, keepdims=True) @ x @ v
-    return out
 
 
 @pytest.mark.parametrize(("dim", "heads"), [(3, 2), (4, 2), (4, 3)])
@@ -27,7 +18,7 @@ def test_the_path_on_every_input(dim: int, heads: int, rho: float) -> None:
     X = unpack(every_pair(dim), dim)
     theta, w = ((1 - rho) * getattr(hard, name) + rho * instance.secret[name] for name in ("theta", "w"))
     labels = instance.family.labels(instance.teacher, every_pair(dim), np.zeros(len(X)))
-    assert np.abs(labels - by_the_definition(theta, w, X)).max() < 1e-12
+    assert np.abs(labels - softmax_layer(theta, w, X)).max() < 1e-12
 
 
 @pytest.mark.parametrize(("dim", "heads"), [(5, 2), (6, 4)])

@@ -1,7 +1,6 @@
 from itertools import combinations
 from math import comb
 
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -30,13 +29,3 @@ def test_last_sets_of_64_bits_do_not_overflow() -> None:
     last = concepts.masks(concepts.size - 3)
     assert [int(mask) for mask in last] == [concepts.unrank(concepts.size - i) for i in (3, 2, 1)]
     assert ParityConcepts(64, 64).masks().tolist() == [2**64 - 1]
-
-
-def test_correlations_by_brute_force() -> None:
-    """<D_S/D-1, D_S'/D-1> from the densities: y uniform on z_0 != 0 under D, y = chi_S(v) under D_S."""
-    concepts = ParityConcepts(5, 2)
-    v = np.arange(32, dtype=np.uint64)
-    chi = 1.0 - 2 * (np.bitwise_count(v & concepts.masks()[:, None]) & 1)
-    # D_S/D - 1 = y chi_S on the informative half, 0 elsewhere; E over y, v and the gate.
-    gram = 0.5 * chi @ chi.T / 32
-    assert np.allclose(gram, 0.5 * np.eye(concepts.size))

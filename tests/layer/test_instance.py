@@ -31,12 +31,8 @@ GOLDEN = {  # of format 2: since 0.2.0 the secret follows from the parameters to
 }
 
 
-SEVERAL = [
-    Parity(7, 2, "sharp"),
-    Parity(7, 2, "wide"),
-    Parity(7, 2, "sharp", balance=True),
-    Parity(7, 2, "wide", bits=2),
-]
+HALF = Parity(7, 2, "sharp")
+SEVERAL = [HALF, replace(HALF, gadget="wide"), replace(HALF, balance=True), replace(HALF, gadget="wide", bits=2)]
 
 
 @pytest.mark.parametrize("family", [*TWO_HEADED, *SEVERAL], ids=str)
@@ -62,10 +58,8 @@ def test_a_drawn_seed_is_recorded_and_regenerates(tmp_path):
     instance = Instance.generate(Parity(20, 5))
     assert instance.seed_drawn
     assert instance.seed.bit_length() > 64
-    assert (
-        Instance.generate(Parity(20, 5), instance.seed).secret["support"].tolist()
-        == instance.secret["support"].tolist()
-    )
+    again = Instance.generate(Parity(20, 5), instance.seed)
+    assert np.array_equal(again.secret["support"], instance.secret["support"])
     assert not Instance.generate(Parity(20, 5), 0).seed_drawn
     assert str(instance.seed) in instance.command()
 
@@ -169,18 +163,6 @@ def test_a_header_that_asks_for_more_than_its_arrays_hold_is_refused(tmp_path, f
         Instance.load(tmp_path / "f")
 
 
-@pytest.mark.parametrize("family", [Parity(20, 5), Rounding(20, 97, 4)], ids=str)
-def test_examples_and_public_hold_neither_secret_nor_seed(family):
-    instance = Instance.generate(family)
-    public = json.dumps(instance.public(5))
-    assert str(instance.seed) not in public
-    assert hex(instance.seed)[2:] not in public
-    for name, value in instance.secret.items():
-        assert name not in json.loads(public)
-        assert str(value.tolist()) not in public
-    assert "command" not in public
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -196,15 +178,6 @@ def test_a_file_of_sharp_heads_with_parts_that_do_not_fit_is_refused(tmp_path, c
     (tmp_path / "f").write_bytes(save(arrays, {"instance": json.dumps(instance.header())}))
     with pytest.raises(InputError, match=words):
         Instance.load(tmp_path / "f")
-
-
-def test_export_holds_the_dense_layer(tmp_path):
-    from hardness.cli import run
-
-    Instance.generate(Parity(6, 2), 0).save(tmp_path / "x.safetensors")
-    assert run(["export", str(tmp_path / "x.safetensors"), "--out", str(tmp_path / "layer.safetensors")]) == 0
-    layer = load_file(tmp_path / "layer.safetensors")
-    assert layer["theta"].shape == layer["w"].shape == (2, 6, 6)
 
 
 def test_seeds_are_not_negative():

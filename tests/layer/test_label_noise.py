@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from hardness.attacks import Outcome
-from hardness.attacks.stream import Stream
 from hardness.challenge import publish
 from hardness.evaluation.attacking import attack
 from hardness.evaluation.until import signed, stream
@@ -122,15 +121,6 @@ def test_any_chunking_gives_the_same_noise():
         assert np.array_equal(instance.noise(count, 5, start), whole[start : start + count])
     labels = instance.examples(1000, 5).Y
     assert np.array_equal(np.concatenate([instance.examples(125, 5, at).Y for at in range(0, 1000, 125)]), labels)
-
-
-def test_a_stream_of_equations_carries_the_noise_of_the_examples():
-    instance = Instance.generate(Rounding(9, 97, 97, noise=2.0), 0)
-    data = instance.examples(4000, 3)
-    noise, _ = truth(data.X, data.Y, instance.public(3), instance.secret)
-    made = Stream(instance, 3).equations(0, 1500)
-    q, inner = 97, made.a @ instance.secret["w"]
-    assert np.array_equal((made.level - inner + q // 2) % q - q // 2, noise[:1500])
 
 
 def test_signs_of_independent_labels_have_nothing_to_do_with_flips():

@@ -1,20 +1,13 @@
-"""The dense layer against a literal transcription of its formula."""
+"""The dense layer against its formula."""
 
 import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from softmax import softmax_layer
 
 from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
-
-
-def literal(theta, w, x):
-    out = np.zeros_like(x)
-    for t, v in zip(theta, w, strict=True):
-        scores = np.exp(x @ t @ x.T)
-        out += scores / scores.sum(axis=1, keepdims=True) @ x @ v
-    return out
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 5), st.integers(1, 6))
@@ -23,7 +16,7 @@ def test_equals_the_formula_example_by_example(seed, heads, tokens, dim):
     theta, w = rng.normal(size=(2, heads, dim, dim))
     X = rng.choice([-1.0, 1.0], size=(3, tokens, dim))
     layer = MultiHeadAttention(theta, w)
-    assert np.allclose(layer(X), [literal(theta, w, x) for x in X], rtol=1e-12, atol=1e-12)
+    assert np.allclose(layer(X), softmax_layer(theta, w, X), rtol=1e-12, atol=1e-12)
     patterns = layer.patterns(X)
     assert patterns.shape == (3, heads, tokens, tokens)
     assert np.allclose(patterns.sum(axis=-1), 1)
@@ -38,10 +31,7 @@ def test_no_less_accurate_than_the_formula_and_the_same_in_blocks(heads, tokens,
     monkeypatch.setattr("hardness.kernels.dense.CACHE", 0)
     monkeypatch.setattr("hardness.kernels.dense.ROWS", 7 * tokens)
     found = MultiHeadAttention(theta, w)(X)
-    plain, exact = (
-        np.array([literal(theta.astype(kind), w.astype(kind), x) for x in X.astype(kind)])
-        for kind in (np.float64, np.longdouble)
-    )
+    plain, exact = (softmax_layer(theta.astype(kind), w.astype(kind), X) for kind in (np.float64, np.longdouble))
     assert np.abs(found - exact).max() <= 2 * np.abs(plain - exact).max() + 1e-15
     assert np.sqrt(np.mean((found - exact) ** 2)) <= 2 * np.sqrt(np.mean((plain - exact) ** 2)) + 1e-16
 

@@ -6,44 +6,44 @@ from itertools import pairwise
 import mpmath
 import numpy as np
 import pytest
+from softmax import on, softmax_layer, wrong
 
 from hardness.errors import InputError
-from hardness.gadgets import sharp
+from hardness.gadgets import sharp, wide
 from hardness.gadgets.levels import bits
 from hardness.instance import every_pair
 from hardness.tokens import pack
-from tests.layer.softmax import on, softmax_layer, wrong
 
 # The infimum of Σ|c| over all sharpnesses at one threshold, by `least` below.
 LEAST = {1: 1, 2: 7, 3: 31.5809, 4: 143.6456, 5: 675.236, 6: 3289.823, 7: 16638.05, 8: 87457.07}
 
 
-@pytest.mark.parametrize(("dim", "heads"), [(8, 2), (6, 3), (8, 4)])
-def test_softmax_of_m_heads_is_the_parity_of_2m_minus_1_bits_on_every_input(dim, heads):
+@pytest.mark.parametrize(
+    ("dim", "heads"),
+    [(8, 2), (6, 3), (8, 4), *(pytest.param(*shape, marks=pytest.mark.slow) for shape in ((9, 3), (10, 4)))],
+)
+@pytest.mark.parametrize("gadget", [sharp, wide])
+def test_softmax_of_m_heads_is_the_parity_of_2m_minus_1_bits_on_every_input(gadget, dim, heads):
     support = np.random.default_rng(dim).permutation(np.arange(1, dim))[: 2 * heads - 1]
-    made = sharp.exact(on(dim, support), heads)
+    made = gadget.exact(on(dim, support), heads)
     assert made.heads == heads == len(made.layer().theta)
-    assert wrong(made, every_pair(dim)) < 1e-12
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("dim", "heads"), [(9, 3), (10, 4)])
-def test_softmax_on_every_input_of_larger_layers(dim, heads):
-    made = sharp.exact(on(dim, range(1, 2 * heads)), heads)
     assert max(wrong(made, part) for part in np.array_split(every_pair(dim), 16)) < 1e-12
 
 
 @pytest.mark.parametrize("balance", [False, True])
-@pytest.mark.parametrize("heads", [2, 3, 4, 5])
-def test_fewer_bits_and_balance_through_the_softmax(heads, balance):
-    for size in range(1, bits("sharp", heads, balance) + 1):
-        made = sharp.exact(on(size + 1, range(1, size + 1)), heads, balance)
+@pytest.mark.parametrize("heads", [2, 3, 4, 5, 7])
+@pytest.mark.parametrize("gadget", [sharp, wide])
+def test_fewer_bits_and_balance_through_the_softmax(gadget, heads, balance):
+    for size in range(1, bits(gadget.__name__.rpartition(".")[2], heads, balance) + 1):
+        made = gadget.exact(on(size + 1, range(1, size + 1)), heads, balance)
         assert made.heads == heads
         rng = np.random.default_rng(size)
-        assert wrong(made, pack(1 - 2 * rng.integers(0, 2, (2000, 2, size + 1)))) < 1e-11
-        if balance:
-            assert made.gate == 0
-            assert sum(b == 0 for b in made.betas) == 1
+        assert wrong(made, pack(1 - 2 * rng.integers(0, 2, (400, 2, size + 1)))) < 1e-10
+        assert made.gate == 0 or not balance
+        if gadget is sharp:
+            assert sum(b == 0 for b in made.betas) == balance
+        else:
+            assert wide.certified(wide.plan(heads - balance, size))
 
 
 def value_over_q(heads, size, balance, t):
@@ -58,17 +58,12 @@ def value_over_q(heads, size, balance, t):
 
 @pytest.mark.parametrize("heads", range(1, 13))
 def test_exact_over_the_rationals_to_twelve_heads(heads):
-    size = 2 * heads - 1
-    assert [value_over_q(heads, size, False, t) for t in range(size + 1)] == [(-1) ** t for t in range(size + 1)]
-    assert sharp.residual(heads, size) == 0
-
-
-def test_exact_over_the_rationals_for_every_number_of_bits():
-    for heads in range(1, 8):
-        for balance in (False, True)[:heads]:
-            for size in range(1, bits("sharp", heads, balance) + 1):
-                found = [value_over_q(heads, size, balance, t) for t in range(size + 1)]
-                assert found == [(-1) ** t for t in range(size + 1)]
+    for balance in (False, True)[:heads]:
+        most = bits("sharp", heads, balance)
+        for size in range(1, most + 1) if heads < 8 else (most,):
+            found = [value_over_q(heads, size, balance, t) for t in range(size + 1)]
+            assert found == [(-1) ** t for t in range(size + 1)]
+    assert sharp.residual(heads, 2 * heads - 1) == 0
 
 
 def test_a_wrong_coefficient_is_seen_over_q(monkeypatch):
@@ -99,7 +94,8 @@ def test_floating_point_carries_ten_heads_to_1e_9_and_twelve_to_1e_7():
         u = np.tri(size + 1, size, -1)  # t of the tokens' coordinates differ
         X = np.ones((size + 1, 2, size + 1))
         X[:, 1, 0], X[:, 1, 1:] = -1, 1 - 2 * u
-        error = np.abs(softmax_layer(made.layer(), X)[:, 0, 0] - (-1.0) ** t).max()
+        layer = made.layer()
+        error = np.abs(softmax_layer(layer.theta, layer.w, X)[:, 0, 0] - (-1.0) ** t).max()
         assert error < (1e-9 if heads <= 10 else 1e-7)
 
 
@@ -111,6 +107,10 @@ def test_what_cannot_be_made_is_refused():
     with pytest.raises(InputError, match="13 sharpnesses at one threshold"):
         sharp.rational(13, 25)
     assert len(sharp.rational(13, 23).coefficients) == 13
+    with pytest.raises(InputError, match="bits must be from 1 to 7 for 4 wide heads, got 8"):
+        wide.plan(4, 8)
+    with pytest.raises(InputError, match="up to 32 heads"):
+        wide.plan(33, 65)
 
 
 # --- how the table was made ---------------------------------------------------------------------------------------

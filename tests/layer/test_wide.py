@@ -4,33 +4,10 @@ from fractions import Fraction
 
 import numpy as np
 import pytest
+from softmax import wrong
 
-from hardness.errors import InputError
 from hardness.gadgets import wide
-from hardness.gadgets.levels import bits
-from hardness.instance import every_pair
 from hardness.tokens import pack
-from tests.layer.softmax import on, wrong
-
-
-@pytest.mark.parametrize(("dim", "heads"), [(6, 3), (8, 4)])
-def test_softmax_of_m_heads_is_the_parity_of_2m_minus_1_bits_on_every_input(dim, heads):
-    support = np.random.default_rng(dim).permutation(np.arange(1, dim))[: 2 * heads - 1]
-    made = wide.exact(on(dim, support), heads)
-    assert made.heads == heads == len(made.layer().theta)
-    assert wrong(made, every_pair(dim)) < 1e-12
-
-
-@pytest.mark.parametrize("balance", [False, True])
-@pytest.mark.parametrize("heads", [2, 3, 4, 7])
-def test_every_number_of_bits_through_the_softmax(heads, balance):
-    for size in range(1, bits("wide", heads, balance) + 1):
-        made = wide.exact(on(size + 1, range(1, size + 1)), heads, balance)
-        assert made.heads == heads
-        rng = np.random.default_rng(size)
-        assert wrong(made, pack(1 - 2 * rng.integers(0, 2, (400, 2, size + 1)))) < 1e-12
-        assert balance == (made.gate == 0)
-        assert wide.certified(wide.plan(heads - balance, size))
 
 
 @pytest.mark.slow
@@ -86,10 +63,3 @@ def test_derivatives_are_those_of_the_equations():
             moved, _ = wide.equations(how, [y + (i == j) * step for i, y in enumerate(found)], mp)
             for value, row, other in zip(values, rows, moved, strict=True):
                 assert abs((other - value) / step - row[j]) <= mpf(10) ** -15 * (abs(row[j]) + mpf(10) ** -5)
-
-
-def test_what_cannot_be_made_is_refused():
-    with pytest.raises(InputError, match="bits must be from 1 to 7 for 4 wide heads, got 8"):
-        wide.plan(4, 8)
-    with pytest.raises(InputError, match="up to 32 heads"):
-        wide.plan(33, 65)

@@ -5,14 +5,14 @@ import numpy as np
 from hardness.tokens import unpack
 
 
-def softmax_layer(layer, X):
-    """F(X) = Σ softmax(X Θ Xᵀ) X W, from the definition."""
-    X = X.astype(np.float64)
-    F = np.zeros(X.shape)
-    for theta, w in zip(layer.theta, layer.w, strict=True):
-        score = X @ theta @ X.transpose(0, 2, 1)
+def softmax_layer(theta, w, X):
+    """F(X) = Σ softmax(X Θ Xᵀ) X W, from the definition, in the precision of theta and w (m, d, d); X is (n, k, d)."""
+    X = X.astype(theta.dtype)
+    F = np.zeros_like(X)
+    for t, v in zip(theta, w, strict=True):
+        score = X @ t @ X.transpose(0, 2, 1)
         weight = np.exp(score - score.max(axis=2, keepdims=True))
-        F += weight / weight.sum(axis=2, keepdims=True) @ X @ w
+        F += weight / weight.sum(axis=2, keepdims=True) @ X @ v
     return F
 
 
@@ -23,7 +23,8 @@ def wrong(made, words):
     right = np.zeros(X.shape)
     right[:, :, 0] = X[:, :, 0] * np.where(X[:, 0, 0] == X[:, 1, 0], made.gate, parity)[:, None]
     assert np.array_equal(made(X), right)  # the closed form, to the last bit
-    return np.abs(softmax_layer(made.layer(), X) - right).max()
+    layer = made.layer()
+    return np.abs(softmax_layer(layer.theta, layer.w, X) - right).max()
 
 
 def on(dim, support):
