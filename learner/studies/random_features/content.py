@@ -3,20 +3,23 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from hardness.engine.outcome import Row
-from hardness.report import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, line, mean_points
-from hardness.statistics.means import Mean, mean
-from learner.studies.random_features.tasks import (
-    AT,
-    BIAS,
-    BIASED,
-    DIM,
-    HEADS,
-    KEYS,
-    MODELS,
-    RIVAL,
-    SIZED,
-    TARGETS,
+from hardness.report import (
+    Axis,
+    Column,
+    Content,
+    Curves,
+    Figure,
+    Panel,
+    Point,
+    Series,
+    Table,
+    grouped,
+    line,
+    mean_points,
+    records,
 )
+from hardness.statistics.means import Mean, mean
+from learner.studies.random_features import tasks as grid
 
 Errors = dict[tuple[str, str, int | None], dict[int, dict[int, float]]]  # by target, model, heads: examples, repetition
 LEVELS = (0.5, 0.1)  # errors to which examples are counted, in units of the variance
@@ -36,16 +39,17 @@ def content(rows: Sequence[Row]) -> Content:
     found = errors(rows)
     figures = [_curves(found), _heads(found)]
     tables = {"errors": _table(found)}
-    ours, theirs = (found.get(("f2", name, HEADS), {}) for name in ("RFA", RIVAL))
+    ours, theirs = (found.get(("f2", name, grid.HEADS), {}) for name in ("RFA", grid.RIVAL))
     if not ours.keys() & theirs.keys():
         return Content(figures=figures, tables=tables, missing="Attention and network have not both been run on f2.")
     last = max(ours.keys() & theirs.keys())
     one, other = (mean([*own[last].values()]) for own in (ours, theirs))
-    gaps = {name: difference(found, name, BIASED, "RFA") for name in TARGETS}
+    gaps = {name: difference(found, name, grid.BIASED, "RFA") for name in grid.TARGETS}
     numbers = {
         "examples": last, "attention": one.value, "network": other.value, "both": f"{one} and {other}",
-        "ratio": other.value / one.value, "heads": HEADS, "trained": HEADS * (DIM + 1), "dim": DIM, "keys": KEYS,
-        "bias": BIAS, "at": AT, "levels": LEVELS,
+        "ratio": other.value / one.value, "heads": grid.HEADS, "trained": grid.HEADS * (grid.DIM + 1),
+        "dim": grid.DIM, "keys": grid.KEYS,
+        "bias": grid.BIAS, "at": grid.AT, "levels": LEVELS,
         "better": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, -1))},
         "worse": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, 1))},
     }  # fmt: skip
@@ -54,14 +58,12 @@ def content(rows: Sequence[Row]) -> Content:
 
 def errors(rows: Iterable[Row]) -> Errors:
     """Test errors of every target, model and number of heads, by the number of examples and the repetition."""
-    found: Errors = {}
-    for row in rows:
-        if row.outcome is not None and row.outcome.status == "solved":
-            solver, n = row.task.solver, int(row.task.budget["samples"])
-            for name, error in row.outcome.detail["error"].items():
-                cell = found.setdefault((name, solver["model"], solver["heads"]), {}).setdefault(n, {})
-                cell[row.task.repetition] = float(error)
-    return {key: dict(sorted(own.items())) for key, own in found.items()}
+    cells = grouped(records(rows, "solved"), "model", "heads")
+    return {
+        (name, *cell): {n: {run["repetition"]: run["error"][name] for run in some}
+                        for n, some in sorted(grouped(runs, "samples").items())}
+        for cell, runs in cells.items() for name in runs[0]["error"]
+    }  # fmt: skip
 
 
 def examples_to(own: Mapping[int, Mapping[int, float]], error: float) -> int | None:
@@ -71,7 +73,7 @@ def examples_to(own: Mapping[int, Mapping[int, float]], error: float) -> int | N
 
 def difference(found: Errors, name: str, one: str, other: str) -> dict[int, Mean]:
     """Error of `one` minus that of `other` on target `name`, paired: both saw the same examples."""
-    a, b = (found.get((name, who, HEADS), {}) for who in (one, other))
+    a, b = (found.get((name, who, grid.HEADS), {}) for who in (one, other))
     both = {n: [a[n][r] - b[n][r] for r in a[n] if r in b[n]] for n in a if n in b}
     return {n: mean(values) for n, values in both.items() if values}
 
@@ -99,9 +101,9 @@ def _points(found: Mapping[int, Mapping[int, float]]) -> list[Point]:
 def _curves(found: Errors) -> Figure:
     """Error against examples, a panel for each target."""
     panels = []
-    for name in (name for name in TARGETS if any(key[0] == name for key in found)):
-        series = [Series(who, _points(found[name, who, HEADS]), style=i)
-                  for i, who in enumerate(MODELS) if (name, who, HEADS) in found]  # fmt: skip
+    for name in (name for name in grid.TARGETS if any(key[0] == name for key in found)):
+        series = [Series(who, _points(found[name, who, grid.HEADS]), style=i)
+                  for i, who in enumerate(grid.MODELS) if (name, who, grid.HEADS) in found]  # fmt: skip
         power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
         formula = f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
         panels.append(Panel(f"{name}: {formula}", [*series, line(CONSTANT, [(64, 1), (4096, 1)], "law")]))
@@ -115,11 +117,11 @@ def _curves(found: Errors) -> Figure:
 def _heads(found: Errors) -> Figure:
     """Error against the number of heads."""
     panels = []
-    for name in SIZED:
+    for name in grid.SIZED:
         series = []
-        for who, style in (("RFA", 0), (BIASED, 2)):
-            own = {heads: cells[AT] for (target, model, heads), cells in found.items()
-                   if (target, model) == (name, who) and AT in cells}  # fmt: skip
+        for who, style in (("RFA", 0), (grid.BIASED, 2)):
+            own = {heads: cells[grid.AT] for (target, model, heads), cells in found.items()
+                   if (target, model) == (name, who) and grid.AT in cells}  # fmt: skip
             finite = {heads: own[heads] for heads in sorted(heads for heads in own if heads)}
             series.append(Series(who, _points(finite), style=style))
             if None in own:
@@ -136,9 +138,11 @@ def _heads(found: Errors) -> Figure:
 def _table(found: Errors) -> Table:
     """Examples to two errors, and errors with their intervals, of every target and model."""
     lines = []
-    for target, who, heads in sorted(found, key=lambda key: (TARGETS.index(key[0]), list(MODELS).index(key[1]))):
+    for target, who, heads in sorted(
+        found, key=lambda key: (grid.TARGETS.index(key[0]), list(grid.MODELS).index(key[1]))
+    ):
         own = found[target, who, heads]
-        if heads == HEADS or target in SIZED:
+        if heads == grid.HEADS or target in grid.SIZED:
             lines.append(
                 {"target": target, "model": who, "heads": f"{heads or '∞'}"}
                 | {f"to {level:g}": examples_to(own, level) or f"none up to {max(own)}" for level in LEVELS}

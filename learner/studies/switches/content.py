@@ -21,53 +21,34 @@ from hardness.report import (
     Point,
     Series,
     Table,
+    grouped,
     line,
     mean_points,
+    records,
 )
 from hardness.report.rounding import at_least, at_most
+from hardness.sq.bounds import switches as bounds
 from hardness.sq.bounds.parity import window_bound
-from hardness.sq.bounds.switches import (
-    bias_degree,
-    bias_interval,
-    biased_bound,
-    biased_enough,
-    both_switches,
-    supervised_bound,
-)
 from hardness.statistics.means import Mean, mean, slope, spread
 from hardness.studies.trials import SPACING
-from learner.studies.switches.tasks import (
-    BIAS_BITS,
-    BIAS_SIZE,
-    BIAS_TOLERANCE,
-    BIASES,
-    BLOCKS,
-    CHAIN_PLAYED,
-    CHAIN_TOLERANCE,
-    FLIPS,
-    NOISY_BITS,
-    NOISY_SIZE,
-    NOISY_TOLERANCE,
-    SIZE,
-    TAUGHT_DIMS,
-    TAUGHT_SIZE,
-)
+from learner.studies.switches import tasks as grid
 
 Line = dict[str, Any]
 Runs = list[tuple[float, bool]]  # what each run of a cell cost, and whether it was solved
 SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the phase diagram
-STRATEGY = CHAIN_PLAYED[1]  # the one that the figure of the chains shows
+STRATEGY = grid.CHAIN_PLAYED[1]  # the one that the figure of the chains shows
 COUNTS = ("asked", "suffice", "rows predicted")
 MODELS = ("sq", "low degree", "elimination")
 FINE = [i / 20 for i in range(20)]  # biases at which bounds are drawn
 SET = {
-    "s": SIZE, "n": SHOWN_BITS, "tolerance": SHOWN_TOLERANCE, "spacing": f"{SPACING - 1:.0%}",
-    "chain_tolerance": CHAIN_TOLERANCE, "bias_size": BIAS_SIZE, "bias_bits": BIAS_BITS[-1],
-    "bias_tolerance": BIAS_TOLERANCE, "taught": TAUGHT_SIZE, "interval": bias_interval(BIAS_SIZE, BIAS_TOLERANCE),
-    "noisy_bits": NOISY_BITS, "noisy_size": NOISY_SIZE, "noisy_tolerance": NOISY_TOLERANCE, "flip": FLIPS[-1],
-    "factor": 1 / (1 - 2 * FLIPS[-1]) ** 2, "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
-    "noisy_needed": window_bound(comb(NOISY_BITS, NOISY_SIZE), NOISY_TOLERANCE),
-    "noisy_rows": low_degree_rows(NOISY_BITS, NOISY_SIZE),
+    "s": grid.SIZE, "n": SHOWN_BITS, "tolerance": SHOWN_TOLERANCE, "spacing": f"{SPACING - 1:.0%}",
+    "chain_tolerance": grid.CHAIN_TOLERANCE, "bias_size": grid.BIAS_SIZE, "bias_bits": grid.BIAS_BITS[-1],
+    "bias_tolerance": grid.BIAS_TOLERANCE, "taught": grid.TAUGHT_SIZE,
+    "interval": bounds.bias_interval(grid.BIAS_SIZE, grid.BIAS_TOLERANCE),
+    "noisy_bits": grid.NOISY_BITS, "noisy_size": grid.NOISY_SIZE, "noisy_tolerance": grid.NOISY_TOLERANCE,
+    "flip": grid.FLIPS[-1], "factor": 1 / (1 - 2 * grid.FLIPS[-1]) ** 2, "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
+    "noisy_needed": window_bound(comb(grid.NOISY_BITS, grid.NOISY_SIZE), grid.NOISY_TOLERANCE),
+    "noisy_rows": low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE),
 }  # fmt: skip
 TERMS = {
     "g": "The number of coordinates by which each shown label of a chain grows; g = s shows the task alone.",
@@ -77,8 +58,8 @@ TERMS = {
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
-    students = {g: at(cells(rows, "learner", "block", "dim"), g) for g in BLOCKS}
-    biased = {mu: at(cells(rows, "learner", "bias", "dim"), mu) for mu in BIASES}
+    students = {g: at(cells(rows, "learner", "block", "dim"), g) for g in grid.BLOCKS}
+    biased = {mu: at(cells(rows, "learner", "bias", "dim"), mu) for mu in grid.BIASES}
     chains, biases, chosen, noise = chain_lines(rows, students), bias_lines(rows, biased), membership(rows), noisy(rows)
     figures: list[Figure] = [_phases(students), _blocks(rows, students), _biases(rows, biased), _noise(rows)]
     tables = {
@@ -87,15 +68,15 @@ def content(rows: Sequence[Row]) -> Content:
         "membership": _table("Queries against what was predicted and what counting demands.", chosen),
         "noise": _table("Four models under label noise, predicted beside run.", noise),
     }
-    untaught = [run for runs in students[SIZE].values() for run in runs]
+    untaught = [run for runs in students[grid.SIZE].values() for run in runs]
     parities = [one for one in chosen if one["family"] == "parity" and one["queries"]]
     asked = [one for one in biases if one["asked"]]
     if not (untaught and parities and asked and noise):
         return Content(figures=figures, tables=tables, missing="Some of the four switches have no rows yet.")
-    taught = exponent(students[min(BLOCKS)])
+    taught = exponent(students[min(grid.BLOCKS)])
     last = max(parities, key=lambda one: int(one["d"]))
     numbers = SET | games_inside(rows) | {
-        "student": None if taught is None else str(taught), "tries": elimination_tries(FLIPS[-1]),
+        "student": None if taught is None else str(taught), "tries": elimination_tries(grid.FLIPS[-1]),
         "untaught": {"solved": sum(ok for _, ok in untaught), "runs": len(untaught),
                      "spent": max(cost for cost, _ in untaught)},
         "asked": [{key: one[key] for key in ("μ", "asked")} for one in (asked[0], asked[-1])], "parity": last,
@@ -105,15 +86,10 @@ def content(rows: Sequence[Row]) -> Content:
 
 def cells(rows: Iterable[Row], kind: str, *keys: str) -> dict[tuple[Any, ...], Runs]:
     """Costs of the runs of a kind that ended by themselves, by what tasks and solvers have of `keys`, in order."""
-    found: dict[tuple[Any, ...], Runs] = {}
-    for row in rows:
-        known = {**row.task.params, **row.task.solver}
-        if row.outcome is None or known["kind"] != kind or row.outcome.cost is None:
-            continue
-        if known.keys() >= set(keys) and row.outcome.status in ("solved", "budget"):
-            cell = found.setdefault(tuple(known[key] for key in keys), [])
-            cell.append((float(row.outcome.cost), row.outcome.status == "solved"))
-    return dict(sorted(found.items()))
+    own = [run for run in records(rows, "solved", "budget", kind=kind) if run["cost"] is not None]
+    groups = grouped((run for run in own if run.keys() >= set(keys)), lambda run: tuple(run[key] for key in keys))
+    return {key: [(float(run["cost"]), run["status"] == "solved") for run in some]
+            for key, some in sorted(groups.items())}  # fmt: skip
 
 
 def at(found: Mapping[tuple[Any, ...], Runs], *first: Any) -> dict[Any, Runs]:
@@ -130,7 +106,7 @@ def exponent(own: Mapping[int, Runs]) -> Mean | None:
     return slope([(d, cost) for d, runs in own.items() if all(ok for _, ok in runs) for cost, _ in runs])
 
 
-def elimination_tries(eta: float, n: int = NOISY_BITS) -> float:
+def elimination_tries(eta: float, n: int = grid.NOISY_BITS) -> float:
     """Tries that pooled elimination is predicted to take: geometric with p = .5776 (1-η)^n; one without noise.
 
     >>> elimination_tries(0.0), round(elimination_tries(0.25))
@@ -141,17 +117,17 @@ def elimination_tries(eta: float, n: int = NOISY_BITS) -> float:
 
 def games_inside(rows: Iterable[Row]) -> dict[str, int]:
     """Games on chains and on biased products that ended between what is needed and what suffices, and all of them."""
-    ends = [row.outcome for row in rows if row.outcome and row.task.solver["kind"] in ("chain", "biased")]
-    within = [end for end in ends if end.status == "solved" and end.cost is not None
-              and end.detail["needed"] <= end.cost <= (end.detail["suffice"] or float("inf"))]  # fmt: skip
-    return {"inside": len(within), "played": len(ends)}
+    games = [*records(rows, kind="chain"), *records(rows, kind="biased")]
+    within = [game for game in games if game["status"] == "solved" and game["cost"] is not None
+              and game["needed"] <= game["cost"] <= (game["suffice"] or float("inf"))]  # fmt: skip
+    return {"inside": len(within), "played": len(games)}
 
 
 def chain_lines(rows: Sequence[Row], students: Mapping[int, Mapping[int, Runs]]) -> list[Line]:
     """By block size: the exponent that is proved, those of games and of the student, and what the student took."""
     games, lines = cells(rows, "chain", "block", "strategy", "dim"), []
-    for g in BLOCKS:
-        played = {name: [(d - 1, runs[0][0]) for d, runs in at(games, g, name).items()] for name in CHAIN_PLAYED}
+    for g in grid.BLOCKS:
+        played = {name: [(d - 1, runs[0][0]) for d, runs in at(games, g, name).items()] for name in grid.CHAIN_PLAYED}
         if any(played.values()) or students[g]:
             lines.append(
                 {"g": g, "exponent proved": g}
@@ -163,17 +139,17 @@ def chain_lines(rows: Sequence[Row], students: Mapping[int, Mapping[int, Runs]])
 
 def bias_lines(rows: Sequence[Row], students: Mapping[float, Mapping[int, Runs]]) -> list[Line]:
     """By bias: both bounds and the game at the largest n, the exponents, and the student."""
-    games, n, lines = cells(rows, "biased", "bias", "dim"), BIAS_BITS[-1], []
-    for mu in BIASES:
+    games, n, lines = cells(rows, "biased", "bias", "dim"), grid.BIAS_BITS[-1], []
+    for mu in grid.BIASES:
         played = {d - 1: runs[0][0] for d, runs in at(games, mu).items()}
-        needed = {bits: biased_bound(bits, BIAS_SIZE, BIAS_TOLERANCE, mu) for bits in BIAS_BITS}
+        needed = {bits: bounds.biased_bound(bits, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu) for bits in grid.BIAS_BITS}
         if played or students[mu]:
             lines.append(
                 {"μ": mu, "needed": at_least(needed[n]), "asked": played.get(n),
-                 "suffice": biased_enough(n, BIAS_SIZE, BIAS_TOLERANCE, mu),
+                 "suffice": bounds.biased_enough(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu),
                  "exponent needed": _exact([*needed.items()]),
                  "exponent asked": _exact([*played.items()]),
-                 "exponent that suffices": bias_degree(BIAS_SIZE, BIAS_TOLERANCE, mu),
+                 "exponent that suffices": bounds.bias_degree(grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu),
                  "student": exponent(students[mu])}
                 | {f"d = {d}": _cost(runs) for d, runs in students[mu].items()}
             )  # fmt: skip
@@ -197,19 +173,19 @@ def _cost(runs: Runs) -> str:
 
 def membership(rows: Sequence[Row]) -> list[Line]:
     """By cell: queries, what was predicted, what counting demands, and the error of random layers."""
-    groups: dict[tuple[str, str, int], list[Row]] = {}
-    for row in rows:
-        if row.task.solver["kind"] == "membership" and row.outcome is not None:
-            size = ", ".join(f"{key} = {value}" for key, value in row.task.params.items() if key != "dim")
-            groups.setdefault((row.task.family, size, int(row.task.params["dim"])), []).append(row)
+
+    def cell(row: Row) -> tuple[str, str, int]:
+        size = ", ".join(f"{key} = {value}" for key, value in row.task.params.items() if key != "dim")
+        return row.task.family, size, int(row.task.params["dim"])
+
+    groups = grouped((row for row in rows if row.outcome and row.task.solver["kind"] == "membership"), cell)
     lines = []
-    for (family, size, d), group in sorted(groups.items()):
-        ends = [row.outcome for row in group if row.outcome is not None]
-        done = [end for end in ends if end.status == "solved"]
-        errors = [end.detail["layer_error"] for end in done if "layer_error" in end.detail]
+    for (family, size, d), own in sorted(groups.items()):
+        ends, done = records(own), records(own, "solved")
+        errors = [end["layer_error"] for end in done if "layer_error" in end]
         lines.append({
-            "family": family, "size": size, "d": d, "queries": spread([int(end.cost or 0) for end in done] or [0]),
-            "predicted": ends[0].detail["predicted"], "counting demands": at_least(ends[0].detail["floor"]),
+            "family": family, "size": size, "d": d, "queries": spread([int(end["cost"] or 0) for end in done] or [0]),
+            "predicted": ends[0]["predicted"], "counting demands": at_least(ends[0]["floor"]),
             "solved": f"{len(done)}/{len(ends)}", "largest error": f"{max(errors):.0e}" if errors else None,
         })  # fmt: skip
     return lines
@@ -227,7 +203,7 @@ def noisy(rows: Sequence[Row]) -> list[Line]:
             "tries predicted": at_most(laws["elimination"][eta]), "tries": found["elimination"].get(eta),
             "lattice": ", ".join(sorted(lattice)) or None,
         }
-        for eta in FLIPS if any(eta in own for own in found.values())
+        for eta in grid.FLIPS if any(eta in own for own in found.values())
     ]  # fmt: skip
 
 
@@ -238,37 +214,36 @@ def means(rows: Sequence[Row], model: str) -> dict[float, Mean]:
 
 def _laws() -> dict[str, dict[float, float]]:
     """What each model is proved to need, or predicted to take, by flip probability."""
-    size = comb(NOISY_BITS, NOISY_SIZE)
+    size = comb(grid.NOISY_BITS, grid.NOISY_SIZE)
     return {
-        "sq": {eta: window_bound(size, NOISY_TOLERANCE, flip=eta) for eta in FLIPS},
-        "low degree": {eta: low_degree_rows(NOISY_BITS, NOISY_SIZE, eta) for eta in FLIPS},
-        "elimination": {eta: elimination_tries(eta) for eta in FLIPS},
+        "sq": {eta: window_bound(size, grid.NOISY_TOLERANCE, flip=eta) for eta in grid.FLIPS},
+        "low degree": {eta: low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE, eta) for eta in grid.FLIPS},
+        "elimination": {eta: elimination_tries(eta) for eta in grid.FLIPS},
     }
 
 
 def _table(caption: str, lines: Sequence[Line]) -> Table:
-    shown = [{key: str(value) if isinstance(value, Mean) else value for key, value in one.items()} for one in lines]
-    keys = dict.fromkeys(key for one in shown for key in one)
-    return Table(caption, shown, [Column(key, form="thousands" if key in COUNTS else "plain") for key in keys])
+    keys = dict.fromkeys(key for one in lines for key in one)
+    return Table(caption, lines, [Column(key, form="thousands") if key in COUNTS else key for key in keys])
 
 
 def _phases(students: Mapping[int, Mapping[int, Runs]]) -> HeatMap:
     """Bias across, block size down: the exponent that suffices and both bounds in bits; the students beside."""
     fields = []
-    for g in BLOCKS:
-        row = f"g = {g}" + " (off)" * (g == SIZE)
-        for mu in BIASES:
-            needed, suffice = both_switches(SHOWN_BITS, blocks_of(SIZE, g), SHOWN_TOLERANCE, mu)
-            k = bias_degree(g, SHOWN_TOLERANCE, mu)
+    for g in grid.BLOCKS:
+        row = f"g = {g}" + " (off)" * (g == grid.SIZE)
+        for mu in grid.BIASES:
+            needed, suffice = bounds.both_switches(SHOWN_BITS, blocks_of(grid.SIZE, g), SHOWN_TOLERANCE, mu)
+            k = bounds.bias_degree(g, SHOWN_TOLERANCE, mu)
             tip = f"{row}, μ = {mu:g}: {at_least(max(needed, 0.0))} queries needed"
             if k is None or suffice is None:
                 fields.append(Field(row, f"{mu:g}", "refused", tip=f"{tip}, nothing proved to suffice"))
                 continue
             text = f"{k}\n{floor(log2(max(needed, 1.0)))}–{ceil(log2(suffice))}"
-            fields.append(Field(row, f"{mu:g}", shade=k / SIZE, text=text, tip=f"{tip}, {suffice:,} suffice"))
+            fields.append(Field(row, f"{mu:g}", shade=k / grid.SIZE, text=text, tip=f"{tip}, {suffice:,} suffice"))
         found = exponent(students[g])
         text = f"{found.value:.1f}" if found else "censored" if students[g] else "not run"
-        shade = min(found.value / SIZE, 1.0) if found else None
+        shade = min(found.value / grid.SIZE, 1.0) if found else None
         fields.append(Field(row, "student", "" if found else "budget", shade, text))
     return HeatMap(
         "phases", {"": fields},
@@ -293,10 +268,12 @@ def _blocks(rows: Sequence[Row], students: Mapping[int, Mapping[int, Runs]]) -> 
     """Supervision: students against d, and games against n over what is needed."""
     games = cells(rows, "chain", "block", "strategy", "dim")
     taught, played = [], []
-    for i, g in enumerate(BLOCKS):
+    for i, g in enumerate(grid.BLOCKS):
         taught.append(Series(f"g = {g}", _students(students[g]), style=i))
         asked = [Point(d - 1, runs[0][0]) for d, runs in at(games, g, STRATEGY).items()]
-        needed = [(p.x, supervised_bound(int(p.x), blocks_of(SIZE, g), CHAIN_TOLERANCE)) for p in asked]
+        needed = [
+            (p.x, bounds.supervised_bound(int(p.x), blocks_of(grid.SIZE, g), grid.CHAIN_TOLERANCE)) for p in asked
+        ]
         played += [Series(f"g = {g}", asked, style=i), line(f"needed, g = {g}", needed, "lower bound", style=i)]
     dims = sorted({d for own in students.values() for d in own})
     return Curves(
@@ -311,9 +288,9 @@ def _blocks(rows: Sequence[Row], students: Mapping[int, Mapping[int, Runs]]) -> 
 
 def _biases(rows: Sequence[Row], students: Mapping[float, Mapping[int, Runs]]) -> Curves:
     """Biased inputs: games between both bounds, and students, against μ."""
-    n, games = BIAS_BITS[-1], cells(rows, "biased", "dim", "bias")
-    needed = [(mu, biased_bound(n, BIAS_SIZE, BIAS_TOLERANCE, mu)) for mu in FINE]
-    enough = [(mu, biased_enough(n, BIAS_SIZE, BIAS_TOLERANCE, mu)) for mu in FINE]
+    n, games = grid.BIAS_BITS[-1], cells(rows, "biased", "dim", "bias")
+    needed = [(mu, bounds.biased_bound(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
+    enough = [(mu, bounds.biased_enough(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
     played = [
         Series("game", [Point(mu, runs[0][0]) for mu, runs in at(games, n + 1).items()], join=False),
         line("needed", [(mu, max(q, 1e-2)) for mu, q in needed], "lower bound"),
@@ -321,7 +298,7 @@ def _biases(rows: Sequence[Row], students: Mapping[float, Mapping[int, Runs]]) -
     ]
     taught = [
         Series(f"student, d = {d}", _students({mu: own[d] for mu, own in students.items() if d in own}), style=1 + i)
-        for i, d in enumerate(TAUGHT_DIMS)
+        for i, d in enumerate(grid.TAUGHT_DIMS)
     ]
     return Curves(
         "biases",
