@@ -94,11 +94,6 @@ def rounding(m: int, tolerance: float, modulus: int = 97, levels: int = 2, miss:
     return Purchase("rounding", size, bits)
 
 
-def reference(m: int, dim: int) -> float:
-    """m log2 d: the paper's d^Omega(m) with constant 1, as a line to look at (its constant is not known to us)."""
-    return float(m * log2(dim))
-
-
 def _log2_bound(tolerance: float, concepts: int) -> float:
     # Through log2 of the integer: C(d-1, s) leaves the range of floats.
     return max(0.0, log2(8 * tolerance**2) + log2(concepts - 1)) if concepts > 1 else 0.0

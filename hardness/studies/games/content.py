@@ -2,16 +2,13 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from math import comb, isnan, nan
-from statistics import mean
 from typing import Any
 
-import numpy as np
-
 from hardness.engine.store import Row
-from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, line
+from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, grouped, line, records
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.exact import KNOWN, certain_queries, exact_floor, independent_value
-from hardness.statistics.means import MIN_POINTS, mean_half_width
+from hardness.statistics.means import mean
 from hardness.studies.games.tasks import (
     BRACKETING,
     DRIFT,
@@ -38,10 +35,8 @@ def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
     games, values = played(rows), searched(rows)
     brackets, frontier, rounding = bracketed(games, values), at_every_tolerance(games), rounded(games)
-    limited = [cell for cell in games if cell["family"] == "rounding" and cell["m"]]
-    figures = [*_brackets(brackets), _frontier(frontier), _rounding(rounding), _heads(limited)]
-    tables = {"brackets": _bracket_table(brackets), "frontier": _frontier_table(frontier),
-              "rounding": _rounding_table([cell for cell in games if cell["family"] == "rounding"])}  # fmt: skip
+    figures = [*_brackets(brackets), _frontier(frontier), _rounding(rounding)]
+    tables = {"brackets": _bracket_table(brackets), "games": _games_table(games)}
     large = [cell for cell in brackets if cell["sets"] > SEVERAL and cell["won"]]
     bases = local_bases(rounding)
     if not large or not bases or not frontier:
@@ -72,49 +67,27 @@ def played(rows: Iterable[Row]) -> list[Line]:
 
     The mean is given where at least half of the runs identified: elsewhere secrets were left that nothing parts.
     """
-    groups: dict[tuple[Any, ...], list[Row]] = {}
-    for row in rows:
-        if row.outcome and row.task.solver["kind"] == "frontier" and "concepts" in row.outcome.detail:
-            params, solver = row.task.params, row.task.solver
-            key = (row.task.family, params.get("modulus", 2), params.get("heads", 0), params["dim"] - 1)
-            groups.setdefault((*key, str(solver["strategy"]), float(solver["tolerance"])), []).append(row)
+    ended = [game for game in records(rows, kind="frontier") if "concepts" in game]
+    keys = ("family", lambda game: game.get("heads", 0), "dim", "strategy", "tolerance")
     found = []
-    for (family, q, m, n, strategy, tau), own in sorted(groups.items()):
-        ended = [row.outcome for row in own if row.outcome]
-        costs = [float(o.cost) for o in ended if o.status == "solved" and o.cost]
-        half = 2 * len(costs) >= len(ended) and bool(costs)
-        spread = interval(costs) if half else None
-        bound = ended[0].detail.get("bound")
+    for (family, m, dim, strategy, tau), own in sorted(grouped(ended, *keys).items()):
+        costs = [float(game["cost"]) for game in own if game["status"] == "solved" and game["cost"]]
+        middle = mean(costs) if costs and 2 * len(costs) >= len(own) else None
+        bound = own[0].get("bound")
         found.append({
-            "family": family, "q": q, "m": m, "n": n, "N": ended[0].detail["concepts"], "strategy": strategy, "τ": tau,
-            "runs": f"{len(costs)}/{len(ended)}", "queries": mean(costs) if half else None,
-            "low": spread and spread[0], "high": spread and spread[1], "least": min(costs, default=None),
-            "bound": bound, "ratio": mean(costs) / bound if half and bound and bound >= 1 else None,
-            "gave up at": None if costs else max((o.cost or 0 for o in ended), default=None),
+            "family": family, "m": m or None, "n": dim - 1, "N": own[0]["concepts"], "strategy": strategy,
+            "τ": tau, "runs": f"{len(costs)}/{len(own)}", "queries": middle and middle.value,
+            "low": middle and middle.low, "high": middle and middle.high, "least": min(costs, default=None),
+            "bound": bound, "ratio": middle.value / bound if middle and bound and bound >= 1 else None,
+            "gave up at": None if costs else max((game["cost"] or 0 for game in own), default=None),
         })  # fmt: skip
     return found
 
 
-def interval(values: Sequence[float]) -> tuple[float, float] | None:
-    """95 % interval of a mean (`mean_half_width`); none for fewer than three values.
-
-    >>> [round(x, 2) for x in interval([1.0, 2.0, 3.0])]
-    [-0.48, 4.48]
-    """
-    if len(values) < MIN_POINTS:
-        return None
-    half = float(mean_half_width(np.asarray(values)))
-    return mean(values) - half, mean(values) + half
-
-
 def searched(rows: Iterable[Row]) -> dict[tuple[int, int, float], tuple[int, int]]:
     """Between what numbers V of a small class (n, s, τ) was found to lie."""
-    return {
-        (row.task.params["dim"] - 1, row.task.params["heads"], float(row.task.solver["tolerance"])): (
-            row.outcome.detail["lower"], row.outcome.detail["upper"])
-        for row in rows
-        if row.outcome and row.task.solver["kind"] == "value" and "lower" in row.outcome.detail
-    }  # fmt: skip
+    found = (one for one in records(rows, kind="value") if "lower" in one)
+    return {(one["dim"] - 1, one["heads"], one["tolerance"]): (one["lower"], one["upper"]) for one in found}
 
 
 def bracketed(games: Sequence[Line], values: Mapping[tuple[int, int, float], tuple[int, int]]) -> list[Line]:
@@ -167,11 +140,9 @@ def local_bases(rounding: Sequence[Line]) -> dict[str, list[float]]:
     >>> local_bases([{"strategy": "flat", "n": n, "queries": q} for n, q in ((2, 4.0), (3, 8.0), (4, 20.0))])
     {'flat': [2.0, 2.5]}
     """
-    needs: dict[str, dict[int, float]] = {}
-    for game in rounding:
-        needs.setdefault(game["strategy"], {})[game["n"]] = game["queries"]
-    return {name: [own[n + 1] / own[n] for n in sorted(own) if n + 1 in own] for name, own in needs.items()
-            if len(own) > 1}  # fmt: skip
+    needs = {name: {game["n"]: game["queries"] for game in own} for name, own in grouped(rounding, "strategy").items()}
+    return {name: [own[n + 1] / own[n] for n in sorted(own) if n + 1 in own]
+            for name, own in needs.items() if len(own) > 1}  # fmt: skip
 
 
 def _series(games: Sequence[Line], x: str) -> list[Series]:
@@ -192,8 +163,7 @@ def _brackets(brackets: Sequence[Line]) -> list[Curves]:
     """Large classes as ratios to the floor; small ones with their exact values."""
     large: list[Panel] = []
     small: list[Panel] = []
-    for n, s in dict.fromkeys((cell["n"], cell["s"]) for cell in brackets):
-        own = [cell for cell in brackets if (cell["n"], cell["s"]) == (n, s)]
+    for (n, s), own in grouped(brackets, "n", "s").items():
         over = comb(n, s) > SEVERAL
         heights = [{**e, **{key: e[key] / e["floor"] for key in HEIGHTS if e[key]}} if over else e for e in own]
         won = [
@@ -220,8 +190,7 @@ def _brackets(brackets: Sequence[Line]) -> list[Curves]:
 
 def _frontier(frontier: Sequence[Line]) -> Curves:
     panels = []
-    for m in dict.fromkeys(game["m"] for game in frontier):
-        own = [game for game in frontier if game["m"] == m]
+    for m, own in grouped(frontier, "m").items():
         size = comb(FRONTIER_DIM - 1, m)
         taus = sorted({game["τ"] for game in own})
         panels.append(Panel(f"m = {m}", [
@@ -246,27 +215,12 @@ def _rounding(rounding: Sequence[Line]) -> Curves:
     )  # fmt: skip
 
 
-def _heads(limited: Sequence[Line]) -> Curves:
-    """The labels of m heads, one panel per modulus, each m at the n that its heads hold."""
-    panels = []
-    for q in dict.fromkeys(game["q"] for game in limited if game["queries"]):
-        own = [game for game in limited if game["q"] == q]
-        held = dict(sorted({(game["m"], game["n"]) for game in own}))
-        bound = sorted({(game["m"], game["bound"]) for game in own if game["bound"]})
-        axis = Axis("m, and the n that its heads hold", ticks=list(held), names=[f"{m}\n{n}" for m, n in held.items()])
-        panels.append(Panel(f"q = {q}", [*_series(own, "m"), line("needed", bound, "lower bound")], x=axis))
-    return Curves(
-        "heads", panels, Axis("m"), QUERIES,
-        "The need rises with m where n does, and lies far above the bound.", kinds="proved measured", columns=2,
-    )  # fmt: skip
-
-
 COUNT = "thousands"
 
 
 def _bracket_table(brackets: Sequence[Line]) -> Table:
-    columns = [
-        Column("n"), Column("s"), Column("sets", form=COUNT), Column("τ", form="{:g}".format),
+    columns: list[Column | str] = [
+        "n", "s", Column("sets", form=COUNT), Column("τ", form="{:g}".format),
         Column("8τ²(N−1)", "", "proved", "at_least"), Column("floor", "floor of G, V", "proved", COUNT),
         *(Column(name, "", "measured", COUNT) for name in BRACKETING), Column("G at most", "", "measured", COUNT),
         Column("G over floor", "", "measured", "at_most"), Column("V at least", "", "proved", COUNT),
@@ -275,22 +229,11 @@ def _bracket_table(brackets: Sequence[Line]) -> Table:
     return Table("V and G of parities: proved bounds, and the games of two strategies", brackets, columns)
 
 
-def _frontier_table(frontier: Sequence[Line]) -> Table:
-    columns = [
-        Column("m"), Column("strategy"), Column("τ", form="{:g}".format), Column("runs", "runs identified"),
-        Column("queries", "", "measured", COUNT), Column("low", "", "", COUNT), Column("high", "", "", COUNT),
-        Column("gave up at", "", "", COUNT), Column("bound", "needed", "proved", "at_least"),
-        Column("ratio", "over needed", "", "at_most"),
+def _games_table(games: Sequence[Line]) -> Table:
+    columns: list[Column | str] = [
+        "family", "m", "n", Column("N", form=COUNT), "strategy", Column("τ", form="{:g}".format),
+        Column("runs", "runs identified"), Column("queries", "", "measured", COUNT), Column("low", form=COUNT),
+        Column("high", form=COUNT), Column("gave up at", form=COUNT), Column("bound", "needed", "proved", "at_least"),
+        Column("ratio", "over needed", form="at_most"),
     ]  # fmt: skip
-    return Table("Every strategy at every tolerance, on parities", frontier, columns)
-
-
-def _rounding_table(rounding: Sequence[Line]) -> Table:
-    shown = [game | {"labels of": f"{game['m']} heads" if game["m"] else "ideal"} for game in rounding]
-    columns = [
-        Column("q"), Column("labels of"), Column("n"), Column("N", "secrets", "", COUNT), Column("strategy"),
-        Column("runs", "runs identified"), Column("queries", "", "measured", COUNT), Column("low", "", "", COUNT),
-        Column("high", "", "", COUNT), Column("gave up at", "", "", COUNT),
-        Column("bound", "needed", "proved", "at_least"), Column("ratio", "over needed", "", "at_most"),
-    ]  # fmt: skip
-    return Table("Games on rounded inner products", shown, columns)
+    return Table("Every strategy at every tolerance, on parities and on rounded inner products", games, columns)

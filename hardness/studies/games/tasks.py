@@ -28,14 +28,6 @@ DRIFT = 5  # queries by which games of sign batches on one class and tolerance d
 
 TOLERANCE = 0.1  # of the games on rounding
 QUERIES = 20_000
-HEADS = tuple(range(2, 9))
-LEVELS = {5: 5, 17: 6}  # of m-head labels, by modulus
-# The n, up to 6 mod 5 and 4 mod 17, at which most is proved of the labels of m heads at `TOLERANCE`, by the error mass
-# of every secret. A test counts it anew, which takes longer than to list a grid should.
-HELD = {
-    5: dict(zip(HEADS, (1, 2, 3, 4, 5, 6, 6), strict=True)),
-    17: dict(zip(HEADS, (1, 2, 2, 2, 3, 4, 4), strict=True)),
-}
 IDEAL, UP_TO = (5, 5), 7  # modulus and levels of ideal labels, and their largest n
 GOOD = ("sign-batch", "adaptive")
 # The largest n that another strategy affords, and its limit of queries, on ideal labels.
@@ -80,7 +72,7 @@ def _frontier(quick: bool) -> list[Task]:
 
 
 def _rounding(quick: bool) -> list[Task]:
-    """Ideal labels at every n, and those of m heads at the n that m heads hold."""
+    """Ideal labels at every n."""
     runs, largest = (2, 4) if quick else (10, UP_TO)
     found = []
     for n in range(2, largest + 1):
@@ -90,12 +82,6 @@ def _rounding(quick: bool) -> list[Task]:
             if n <= most:
                 own = 1 if name == "low-degree" else runs
                 found += _games("rounding", params, name, TOLERANCE, queries, own)
-    for q, held in HELD.items():
-        for m in HEADS:
-            n, p = min(held[m], 3 if quick else held[m]), LEVELS[q]
-            params = {"dim": n + 1, "modulus": q, "levels": p, "heads": m}
-            if n > 1:
-                found += [task for name in GOOD for task in _games("rounding", params, name, TOLERANCE, QUERIES, runs)]
     return found
 
 

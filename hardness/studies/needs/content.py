@@ -21,7 +21,9 @@ from hardness.report import (
     Region,
     Series,
     Table,
+    grouped,
     line,
+    records,
 )
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.bounds.head_budget import exact_parity
@@ -29,23 +31,12 @@ from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.bounds.rounding import alike
 from hardness.sq.exact import certain_queries, exact_floor
 from hardness.sq.strategies.sign_batch import batch_queries, majority_mean
-from hardness.studies.needs.tasks import (
-    AT,
-    BUDGET_DIM,
-    BUDGET_LEVELS,
-    BUDGET_MODULUS,
-    BUDGET_TOLERANCES,
-    EXPONENTS,
-    FINEST,
-    FORMULA,
-    HEADS,
-    MODULUS,
-    ROUNDING_EXPONENTS,
-    tolerance,
-)
+from hardness.studies.needs import tasks as grid
 
 Line = dict[str, Any]
 Games = dict[tuple[int, int], list[tuple[float, int, str]]]  # of a class: exponent, queries, who; the cheapest of each
+BOUGHT = ("exact", "truncated", "s", "leak", "n", "rounding")  # what the trials of budgets found
+HIDDEN = {"exact": "diag, m bits", "sharp": "sharp, up to 2m − 1 bits", "truncated": "truncated, more bits"}
 NAMED = 32  # the number of heads that the text names, or the largest below it
 STRATEGIES = (
     "sign-batch",
@@ -54,7 +45,7 @@ STRATEGIES = (
     "dependent",
 )  # their order is their look; those of other packages come after them
 STEPS = 16  # of a factor of two in the tolerance, where a least price is sought
-FINE = tuple(2.0 + (i + 0.5) / STEPS for i in range(round((FINEST - 2) * STEPS)))
+FINE = tuple(2.0 + (i + 0.5) / STEPS for i in range(round((grid.FINEST - 2) * STEPS)))
 # What q queries at τ cost in examples: fresh ones for each, one sample for all; and the larger of the two numbers.
 PRICES: dict[str, Callable[[float, float], float]] = {
     "q/τ², fresh examples": lambda q, tau: q / tau**2,
@@ -76,11 +67,8 @@ def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
     parity, rounding, bought = won(rows, "parity"), won(rows, "rounding"), budget(rows)
     least = least_prices(parity)
-    figures: list[Figure] = [*_maps(parity), _rounding_map(rounding), *_budget_figures(bought), _least_figure(least)]
-    tables = {
-        "least": _least_table(least), "games": _games_table(parity), "rounding": _rounding_table(rounding),
-        "budget": _budget_table(bought),
-    }  # fmt: skip
+    figures: list[Figure] = [*_maps(parity), _rounding_map(rounding), _budget_figure(bought), _least_figure(least)]
+    tables = {"least": _least_table(least), "budget": _budget_table(bought)}
     named = [one for one in bought if one["family"] == "parity" and one["m"] <= NAMED]
     if not parity or not rounding or not named:
         missing = f"Of {len(rows)} planned trials too few have been won to answer the question."
@@ -90,44 +78,45 @@ def content(rows: Sequence[Row]) -> Content:
     last = {one["price"]: one for one in least if (one["d"], one["s"]) == (d, s)}
     fresh, sample, larger = (last[price] for price in PRICES)
     m = max(one["m"] for one in named)
+    coarse, fine = max(grid.BUDGET_TOLERANCES), min(grid.BUDGET_TOLERANCES)
     heads = {f"{one['τ']:g}": one for one in named if one["m"] == m}
     numbers = {
         "d": d, "s": s, "sets": comb(d - 1, s), "sharp": sharp_heads(s), "fresh": fresh, "sample": sample,
         "larger": larger, "others": sorted({dim for dim, _ in parity} - {d}, reverse=True),
-        "gap": max(gap(FORMULA, s) for s in HEADS), "last": {"s": HEADS[-1], "gap": gap(FORMULA, HEADS[-1])},
-        "games": len(ratios), "exact": ratios.count(1.0), "worst": max(ratios), "formula": FORMULA,
-        "budget": {"m": m, "d": BUDGET_DIM, "bits": bits("sharp", m), "coarse": heads[f"{max(BUDGET_TOLERANCES):g}"],
-                   "fine": heads[f"{min(BUDGET_TOLERANCES):g}"]},
-        "coarse": max(BUDGET_TOLERANCES), "fine": min(BUDGET_TOLERANCES), "at": AT, "modulus": MODULUS,
-        "q": BUDGET_MODULUS, "p": BUDGET_LEVELS,
+        "gap": max(gap(grid.FORMULA, s) for s in grid.HEADS),
+        "last": {"s": grid.HEADS[-1], "gap": gap(grid.FORMULA, grid.HEADS[-1])},
+        "games": len(ratios), "exact": ratios.count(1.0), "worst": max(ratios), "formula": grid.FORMULA,
+        "budget": {"m": m, "d": grid.BUDGET_DIM, "bits": bits("sharp", m), "coarse": heads[f"{coarse:g}"],
+                   "fine": heads[f"{fine:g}"]},
+        "coarse": coarse, "fine": fine, "at": grid.AT, "modulus": grid.MODULUS, "q": grid.BUDGET_MODULUS,
+        "p": grid.BUDGET_LEVELS,
     }  # fmt: skip
     return Content(numbers, figures, tables)
 
 
 def won(rows: Iterable[Row], family: str) -> Games:
     """The cheapest game that ended with one concept left, by (d, m) and tolerance."""
-    exponents = {tolerance(e): e for e in (*EXPONENTS, *ROUNDING_EXPONENTS)}
-    best: dict[tuple[int, int], dict[float, tuple[int, str]]] = {}
-    for row in rows:
-        task, ended = row.task, row.outcome
-        if task.family == family and ended and ended.status == "solved" and ended.cost:
-            cell = best.setdefault((int(task.params["dim"]), int(task.params["heads"])), {})
-            at = exponents[float(task.solver["tolerance"])]
-            cell[at] = min(cell.get(at, (10**12, "")), (int(ended.cost), str(task.solver["strategy"])))
-    return {place: [(e, q, who) for e, (q, who) in sorted(cell.items())] for place, cell in sorted(best.items())}
+    exponents = {grid.tolerance(e): e for e in (*grid.EXPONENTS, *grid.ROUNDING_EXPONENTS)}
+    ended = (game for game in records(rows, "solved", kind="frontier") if game["family"] == family and game["cost"])
+    cells = {place: grouped(own, "tolerance") for place, own in sorted(grouped(ended, "dim", "heads").items())}
+    return {
+        place: sorted((exponents[tau], *min((game["cost"], game["strategy"]) for game in own))
+                      for tau, own in games.items())
+        for place, games in cells.items()
+    }  # fmt: skip
 
 
 @cache
 def parity_floor(dim: int, size: int, exponent: float) -> int:
     """Queries that every deterministic learner needs which must be certain: theorem B, or what answers can tell."""
-    sets, tau = comb(dim - 1, size), tolerance(exponent)
+    sets, tau = comb(dim - 1, size), grid.tolerance(exponent)
     return max(exact_floor(sets, tau), ceil(entropy_floor(sets, tau)))
 
 
 def parity_suffices(dim: int, size: int, exponent: float) -> int:
     """Queries that surely identify, whatever a valid oracle answers (theory 2.7): characters, or sums of any sets."""
     sets = comb(dim - 1, size)
-    return min(sets - 1, certain_queries(sets, tolerance(exponent)))
+    return min(sets - 1, certain_queries(sets, grid.tolerance(exponent)))
 
 
 def independent_batches(dim: int, size: int, exponent: float) -> int | None:
@@ -135,7 +124,7 @@ def independent_batches(dim: int, size: int, exponent: float) -> int | None:
 
     None where the means outside a batch pass the tolerance, so that its formula does not hold.
     """
-    n, tau = dim - 1, tolerance(exponent)
+    n, tau = dim - 1, grid.tolerance(exponent)
     rank = n if size % 2 else n - 1
     outside = majority_mean(rank - 1 + rank % 2) / (rank - 3)
     return batch_queries(comb(n, size), tau, rank) if tau > outside else None
@@ -149,7 +138,7 @@ def gap(dim: int, size: int) -> float:
 @cache
 def rounding_floor(concepts: RoundingConcepts, exponent: float) -> int:
     """Queries needed for the labels of m heads: theory 2.6 by `adversary_bounds`, or what answers can tell."""
-    tau, classes = tolerance(exponent), concepts.size // alike(concepts)
+    tau, classes = grid.tolerance(exponent), concepts.size // alike(concepts)
     return max(ceil(adversary_bounds(concepts, tau).get("window", 0.0)), ceil(entropy_floor(classes, tau)), 1)
 
 
@@ -163,8 +152,8 @@ def least_needed(dim: int, size: int, price: Callable[[float, float], float]) ->
     True
     """
     steps = pairwise((2.0, *FINE))
-    found = [price(parity_floor(dim, size, finer), tolerance(coarser)) for coarser, finer in steps]
-    least = min(*found, price(1, tolerance(FINE[-1])))
+    found = [price(parity_floor(dim, size, finer), grid.tolerance(coarser)) for coarser, finer in steps]
+    least = min(*found, price(1, grid.tolerance(FINE[-1])))
     return max(least, 8.0 * (comb(dim - 1, size) - 1)) if price is PRICES["q/τ², fresh examples"] else least
 
 
@@ -172,16 +161,16 @@ def reached(parity: Games, d: int, s: int) -> list[tuple[float, float]]:
     """The least that is known to suffice, by exponent: of games where there are any, else of formulas."""
     if (d, s) in parity:
         return [(e, q) for e, q, _ in parity[d, s]]
-    found = {e: parity_suffices(d, s, e) for e in EXPONENTS}
+    found = {e: parity_suffices(d, s, e) for e in grid.EXPONENTS}
     return [(e, min(q, independent_batches(d, s, e) or q)) for e, q in found.items()]
 
 
 def least_prices(parity: Games) -> list[Line]:
     """One line per class and price: the least that is proved to be needed, and the least that was reached."""
     found = []
-    for (d, s), (name, price) in ((place, one) for place in [*parity, *((FORMULA, s) for s in HEADS)]
+    for (d, s), (name, price) in ((place, one) for place in [*parity, *((grid.FORMULA, s) for s in grid.HEADS)]
                                   for one in PRICES.items()):  # fmt: skip
-        best, tau = min((price(q, tolerance(e)), tolerance(e)) for e, q in reached(parity, d, s))
+        best, tau = min((price(q, grid.tolerance(e)), grid.tolerance(e)) for e, q in reached(parity, d, s))
         needed = least_needed(d, s, price)
         found.append({"d": d, "s": s, "price": name, "needed": needed, "reached": best, "τ": tau,
                       "ratio": best / needed})  # fmt: skip
@@ -189,22 +178,20 @@ def least_prices(parity: Games) -> list[Line]:
 
 
 def budget(rows: Iterable[Row]) -> list[Line]:
-    """One line per family, tolerance and m: log2 of the queries that are needed or estimated, as the trials found."""
+    """One line per family, tolerance and m: log2 of the queries that are needed, as the trials found."""
     found = []
-    for row in rows:
-        task = row.task
-        if task.solver["kind"] == "budget" and row.outcome and row.outcome.status == "solved":
-            m, tau = int(task.params["heads"]), float(task.solver["tolerance"])
-            own: Line = {"family": task.family, "m": m, "τ": tau, **row.outcome.detail}
-            if task.family == "parity":  # the largest class that so many sharp heads hide
-                size = min(bits("sharp", m), (BUDGET_DIM - 1) // 2)
-                own["sharp"] = exact_parity(size, BUDGET_DIM, tau).log2_queries
-            found.append(own)
+    for one in records(rows, "solved", kind="budget"):
+        m, tau, family = one["heads"], one["tolerance"], one["family"]
+        own: Line = {"family": family, "m": m, "τ": tau, **{key: one[key] for key in BOUGHT if key in one}}
+        if family == "parity":  # the largest class that so many sharp heads hide
+            size = min(bits("sharp", m), (grid.BUDGET_DIM - 1) // 2)
+            own["sharp"] = exact_parity(size, grid.BUDGET_DIM, tau).log2_queries
+        found.append(own)
     return sorted(found, key=lambda own: (own["family"], -own["τ"], own["m"]))
 
 
 LOG_QUERIES = Axis("log₂ of the queries", low=0.0)
-LOG_TOLERANCE = Axis("log₂ 1/τ", low=1.0, high=FINEST, ticks=(2, 4, 6, 8, 10, 12))
+LOG_TOLERANCE = Axis("log₂ 1/τ", low=1.0, high=grid.FINEST, ticks=(2, 4, 6, 8, 10, 12))
 
 
 def _logs(points: Iterable[tuple[float, float | None]]) -> list[tuple[float, float]]:
@@ -223,23 +210,23 @@ def _played(games: Sequence[tuple[float, int, str]]) -> list[Series]:
 
 def _maps(parity: Games) -> list[Bracket]:
     found = []
-    for d in [*sorted({d for d, _ in parity}, reverse=True), FORMULA]:
+    for d in [*sorted({d for d, _ in parity}, reverse=True), grid.FORMULA]:
         regions = []
-        for s in HEADS:
-            if d != FORMULA and (d, s) not in parity:
+        for s in grid.HEADS:
+            if d != grid.FORMULA and (d, s) not in parity:
                 continue
             size = comb(d - 1, s)
-            floor = _logs((e, parity_floor(d, s, e)) for e in EXPONENTS)
-            enough = _logs((e, parity_suffices(d, s, e)) for e in EXPONENTS)
+            floor = _logs((e, parity_floor(d, s, e)) for e in grid.EXPONENTS)
+            enough = _logs((e, parity_suffices(d, s, e)) for e in grid.EXPONENTS)
             series = [*_played(parity.get((d, s), [])), line("surely enough", enough, "upper bound")]
-            if d == FORMULA:
-                paid = _logs((e, independent_batches(d, s, e)) for e in EXPONENTS)
+            if d == grid.FORMULA:
+                paid = _logs((e, independent_batches(d, s, e)) for e in grid.EXPONENTS)
                 series.append(line("independent batches", paid, "law"))
             counted = f"{size:,}" if size < 1e7 else f"2^{log2(size):.1f}"
             regions.append(Region(f"s = {s}: N = {counted}", [(2.0, floor[0][1]), *floor],
                                   _logs(reached(parity, d, s)), series, (1.0, 2.0)))  # fmt: skip
         seen = "The grey floor rises from panel to panel, and falls with the tolerance; what is reached follows it."
-        kinds = "proved identity" if d == FORMULA else "proved measured"
+        kinds = "proved identity" if d == grid.FORMULA else "proved measured"
         found.append(Bracket(f"map-{d}", regions, LOG_TOLERANCE, LOG_QUERIES, seen, kinds=kinds))
     return found
 
@@ -247,7 +234,7 @@ def _maps(parity: Games) -> list[Bracket]:
 def _rounding_map(games: Games) -> Bracket:
     regions = []
     for (d, m), own in sorted(games.items(), key=lambda item: item[0][1]):
-        floor = _logs((e, rounding_floor(_class(d, m), e)) for e in ROUNDING_EXPONENTS)
+        floor = _logs((e, rounding_floor(_class(d, m), e)) for e in grid.ROUNDING_EXPONENTS)
         paid = _logs((e, q) for e, q, _ in own)
         regions.append(Region(f"m = {m}: n = {d - 1}", floor, paid, _played(own)))
     axis = Axis("log₂ 1/τ", ticks=(3, 4, 5, 6, 7, 8))
@@ -256,7 +243,7 @@ def _rounding_map(games: Games) -> Bracket:
 
 
 def _class(d: int, m: int) -> RoundingConcepts:
-    return RoundingConcepts(d - 1, MODULUS, MODULUS, heads=m)
+    return RoundingConcepts(d - 1, grid.MODULUS, grid.MODULUS, heads=m)
 
 
 def _least_figure(least: Sequence[Line]) -> Curves:
@@ -268,7 +255,7 @@ def _least_figure(least: Sequence[Line]) -> Curves:
             own = [one for one in least if (one["d"], one["price"]) == (d, price)]
             tips = [f"d = {d}, s = {one['s']}: {one['reached']:,.0f} at τ = {one['τ']:.3g}" for one in own]
             points = [
-                Point(one["s"], log2(one["reached"]), hollow=d == FORMULA, tip=tip)
+                Point(one["s"], log2(one["reached"]), hollow=d == grid.FORMULA, tip=tip)
                 for one, tip in zip(own, tips, strict=True)
             ]
             needed = [(one["s"], log2(one["needed"])) for one in own]
@@ -276,35 +263,22 @@ def _least_figure(least: Sequence[Line]) -> Curves:
                        line(f"d = {d}, needed", needed, "lower bound", style=style)]  # fmt: skip
         panels.append(Panel(price, series))
     return Curves(
-        "least", panels, Axis("s", ticks=HEADS), Axis("log₂ of the price"),
+        "least", panels, Axis("s", ticks=grid.HEADS), Axis("log₂ of the price"),
         "All lines rise with s, and the points lie just above their lines, except where there are no games.",
         kinds="proved measured", height=3.0,
     )  # fmt: skip
 
 
-def _budget_figures(bought: Sequence[Line]) -> list[Curves]:
-    shown = {
-        "parity": (("exact", "diag, m bits", "lower bound"), ("sharp", "sharp, up to 2m − 1 bits", "lower bound"),
-                   ("truncated", "truncated, more bits", "lower bound")),
-        "rounding": (("rounding", "labels of m heads", "lower bound"), ("sda", "SDA, ideal labels only", "law"),
-                     ("estimated", "estimate", "law")),
-    }  # fmt: skip
-    found = []
-    for family, columns in shown.items():
-        own = [one for one in bought if one["family"] == family]
-        panels = []
-        for tau in dict.fromkeys(one["τ"] for one in own):
-            at = [one for one in own if one["τ"] == tau]
-            series = [
-                line(label, [(one["m"], one[key]) for one in at if (one.get(key) or 0) >= 1], kind, style=style)
-                for style, (key, label, kind) in enumerate(columns)
-            ]
-            panels.append(Panel(f"τ = {tau:g}", series))
-        kinds = "proved" if family == "parity" else "proved estimated"
-        axes = Axis("m", ticks=(2, 32, 64, 96, 128)), Axis("log₂ of the queries", low=0.0)
-        seen = "The bounds rise with m, and are lower at smaller tolerances."
-        found.append(Curves(f"budget-{family}", panels, *axes, seen, kinds=kinds))
-    return found
+def _budget_figure(bought: Sequence[Line]) -> Curves:
+    panels = []
+    for tau, own in grouped((one for one in bought if one["family"] == "parity"), "τ").items():
+        series = [line(label, [(one["m"], one[key]) for one in own if one[key] >= 1], "lower bound", style=style)
+                  for style, (key, label) in enumerate(HIDDEN.items())]  # fmt: skip
+        panels.append(Panel(f"τ = {tau:g}", series))
+    return Curves(
+        "budget-parity", panels, Axis("m", ticks=(2, 32, 64, 96, 128)), LOG_QUERIES,
+        "The bounds rise with m, and are lower at smaller tolerances.", kinds="proved",
+    )  # fmt: skip
 
 
 def _least_table(least: Sequence[Line]) -> Table:
@@ -315,34 +289,7 @@ def _least_table(least: Sequence[Line]) -> Table:
         Column("reached", "", "measured", "at_most"), Column("τ", "at τ", "", "{:.3g}".format),
         Column("ratio", "reached / needed", "", "at_most"),
     ]  # fmt: skip
-    return Table(f"The least prices over all tolerances; at d = {FORMULA} by formula", shown, columns)
-
-
-def _games_table(parity: Games) -> Table:
-    shown = [
-        {"d": d, "s": s, "N": comb(d - 1, s), "τ": tolerance(e), "strategy": who, "queries": q,
-         "needed": (floor := parity_floor(d, s, e)), "ratio": q / floor}
-        for (d, s), games in parity.items() for e, q, who in games
-    ]  # fmt: skip
-    columns = [
-        Column("d"), Column("s", "hidden bits"), Column("N", "", "", "thousands"), Column("τ", "", "", "{:g}".format),
-        Column("strategy"), Column("queries", "", "measured", "thousands"),
-        Column("needed", "needed", "proved", "at_least"), Column("ratio", "queries / needed", "", "at_most"),
-    ]  # fmt: skip
-    return Table("Games on parities beside the floors", shown, columns)
-
-
-def _rounding_table(games: Games) -> Table:
-    shown = [
-        {"m": m, "n": d - 1, "τ": tolerance(e), "strategy": who, "queries": q,
-         "needed": rounding_floor(_class(d, m), e)}
-        for (d, m), own in games.items() for e, q, who in own
-    ]  # fmt: skip
-    columns = [
-        Column("m"), Column("n"), Column("τ", "", "", "{:g}".format), Column("strategy"),
-        Column("queries", "", "measured", "thousands"), Column("needed", "needed", "proved", "at_least"),
-    ]  # fmt: skip
-    return Table("Games on rounding by m heads", shown, columns)
+    return Table(f"The least prices over all tolerances; at d = {grid.FORMULA} by formula", shown, columns)
 
 
 def _budget_table(bought: Sequence[Line]) -> Table:
@@ -352,6 +299,5 @@ def _budget_table(bought: Sequence[Line]) -> Table:
         Column("sharp", "sharp, up to 2m − 1 bits", "proved", "at_least_power"),
         Column("truncated", "truncated to m heads", "proved", "at_least_power"), Column("s", "its bits"),
         Column("leak", "its leak"), Column("n"), Column("rounding", "labels of m heads", "proved", "at_least_power"),
-        Column("estimated", "", "estimated", "at_least_power"),
     ]  # fmt: skip
     return Table("What m heads buy: queries that are needed", bought, columns)
