@@ -234,33 +234,8 @@ def merge(
     """
     from hardness.engine.results import merge as merge_stores
 
-    counts = merge_stores(stores, out, talk)
+    counts = merge_stores(stores, out)
     emit(as_json, {"out": str(out), "statuses": counts}, [f"{sum(counts.values())} trials in {out}"])
-
-
-@app.command()
-def repair(
-    folder: Folder,
-    out: Annotated[Path, typer.Option(help="The store to write.")],
-    as_json: Json = False,
-) -> None:
-    """Write a clean copy of a damaged store: all rows but the damaged ones, which are counted.
-
-    Example: hardness study repair reports/exponential-in-m --out mended.db
-    """
-    from hardness.engine.results import merge as merge_stores
-
-    with _open(folder) as store:
-        lost, path = store.lost, store.path
-    if out.absolute() == path.absolute():
-        raise InputError(f"{out} is the damaged store itself; name another --out")
-    counts = merge_stores([path], out)
-    kept = sum(counts.values())
-    emit(
-        as_json,
-        {"out": str(out), "kept": kept, "lost": lost},
-        [f"{kept} trials in {out}; {lost} damaged rows left out"],
-    )
 
 
 @app.command()
@@ -302,10 +277,7 @@ def _open(folder: Path) -> "Store":
     """The store of a study's folder; the store itself may be named as well."""
     from hardness.engine.store import Store
 
-    store = Store(folder / STORE if folder.is_dir() else folder)
-    if store.note:
-        talk(store.note)
-    return store
+    return Store(folder / STORE if folder.is_dir() else folder)
 
 
 def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":

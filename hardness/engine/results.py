@@ -3,7 +3,7 @@
 import csv
 import json
 import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import closing, nullcontext
 from math import isfinite
 from pathlib import Path
@@ -107,12 +107,10 @@ def _value(text: str) -> Any:
         return text
 
 
-def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None = None) -> dict[str, int]:
+def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
     """Union of the rows of one study and seed, written to `out` whole; returns the counts by status.
 
     A path is a store, a study's folder, or its rows.csv with the summary beside it, as `study report` writes them.
-
-    `tell` is told of damaged stores, of which the rows that can be read are merged: of one store, this is its repair.
 
     Where two stores ran the same task, a trial that ended by itself wins over one that crashed or ran out of
     time; two that ended by themselves must agree, or the rows come from different code: `InputError`.
@@ -122,8 +120,6 @@ def merge(paths: Iterable[Path], out: Path, tell: Callable[[str], None] | None =
     best: dict[str, Row] = {}
     for path in map(place, paths):
         with nullcontext() if path.suffix == ".csv" else Store(path) as store:
-            if store and store.note and tell:
-                tell(store.note)
             found, made_by, rows = results(path, store)
             if about is not None and found != about:
                 raise InputError(f"{path} holds {describe(found)}, not {describe(about)}: they do not merge")

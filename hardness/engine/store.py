@@ -1,5 +1,6 @@
 """Rows on disk: one SQLite file, one transaction a finished trial, each task at most once."""
 
+import hashlib
 import json
 import sqlite3
 from collections import Counter
@@ -8,17 +9,19 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any
 
-from hardness.engine import recovery
 from hardness.engine.outcome import CRASHED, STATUSES, Outcome
 from hardness.engine.outcome import Row as Row
 from hardness.engine.task import Task, canonical
 from hardness.engine.transactions import LOCK_WAIT_SECONDS, transaction, write_ahead
 from hardness.errors import InputError
+from hardness.io import schemas
 from hardness.io.files import regular
-from hardness.io.texts import load_sanitized, require_sanitized, sanitize, sanitize_json
+from hardness.io.texts import is_sanitized, load_sanitized, require_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 2
+TRIAL = "identity, status, cost, detail, seconds, provenance"
+AGAIN = "move it away and run again, or take the rows of its page: `hardness study merge FOLDER/rows.csv --out F.db`"
 COMMANDS = "commands"  # in the table `meta`; not a part of what the store is about
 TABLES = """
 CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
@@ -35,8 +38,8 @@ class Store:
     """The rows of one study under one root seed. A context: leaving it closes the file.
 
     Opening makes the file if `about` is given and there is none. Raises `InputError` on a file of another kind, or
-    rows of another study or seed. A writer that is killed loses no committed trial. Of a damaged file whatever can be
-    read is there to read, `lost` counts the rows left out and `note` says so; to write to it is an `InputError`.
+    rows of another study or seed, and on a damaged one: every row is checked. A writer that is killed loses no
+    committed trial.
 
     >>> import tempfile
     >>> task = Task("parity", {"dim": 16, "heads": 2}, {"kind": "game"}, {}, repetition=0)
@@ -51,7 +54,6 @@ class Store:
         self.path = path
         self.about: dict[str, Any]
         self.commands: list[str] = []  # the command lines that made the rows, first one first
-        self.lost, self.note = 0, ""  # damaged rows that are left out, and the sentence that says so
         try:
             if path.exists():
                 regular(path)
@@ -63,12 +65,15 @@ class Store:
             raise InputError(f"cannot open {path}: {error}; name another --out") from error
         try:
             self._open(about)
-        except sqlite3.OperationalError as error:
+        except sqlite3.Error as error:
             self._db.close()
-            raise InputError(f"cannot open {path}: {sanitize(error)}") from error
-        except sqlite3.DatabaseError as error:
-            self._db.close()
-            self._recover(about, str(error))
+            busy = "locked" in str(error)
+            told = (
+                f"cannot open {path}: {error}"
+                if busy
+                else f"{path} is damaged or no store ({sanitize(error)}); {AGAIN}"
+            )
+            raise InputError(told) from error
         except BaseException:
             self._db.close()
             raise
@@ -94,40 +99,21 @@ class Store:
             raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
         page = self._db.execute("PRAGMA page_size").fetchone()[0]
         if not self._journal() and self.path.stat().st_size % page:
-            raise sqlite3.DatabaseError("its last page is cut off")  # SQLite would read zeros there
+            raise InputError(f"{self.path} is damaged (its last page is cut off); {AGAIN}")  # SQLite would read zeros
         if (check := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
-            raise sqlite3.DatabaseError(check.replace("\n", " "))
+            raise InputError(f"{self.path} is damaged ({sanitize(check)}); {AGAIN}")
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
         try:
-            self.about, lost = recovery.examine(self._db)
-            self._split_commands()
-        except InputError as error:
-            raise InputError(f"{self.path}: {error}; move it away and run again") from error
+            self.about = _examined(self._db)
+        except (InputError, AttributeError, TypeError) as error:
+            raise InputError(f"{self.path} is damaged ({sanitize(error)}); {AGAIN}") from error
         finally:
             self._db.execute("COMMIT")
-        if lost:
-            raise sqlite3.DatabaseError(f"{lost} damaged rows")
-        if about is not None and self.about != json.loads(canonical(about)):
-            raise InputError(f"{self.path} holds {describe(self.about)}, not {describe(about)}; name another --out")
-
-    def _recover(self, about: Mapping[str, Any] | None, reason: str) -> None:
-        """Go on with a clean copy of what can be read, or refuse to write to what is damaged."""
-        if about is not None:
-            raise InputError(
-                f"{self.path} is damaged ({sanitize(reason)}); `hardness study repair` writes a clean copy"
-            )
-        self._db, self.lost = recovery.readable(self.path, TABLES)
-        self.about = {k: json.loads(v) for k, v in self._db.execute("SELECT * FROM meta")}
-        self._split_commands()
-        self.note = (
-            f"{self.path} is damaged ({sanitize(reason)}): {self.lost} rows are left out; "
-            f"`hardness study repair {self.path.parent} --out F.db` writes a clean copy"
-        )
-
-    def _split_commands(self) -> None:
-        """Take out of `about` what may differ between two stores of the same rows."""
+        # What may differ between two stores of the same rows is no part of what they are about.
         found = self.about.pop(COMMANDS, [])
         self.commands = [sanitize(text) for text in found if isinstance(text, str)] if isinstance(found, list) else []
+        if about is not None and self.about != json.loads(canonical(about)):
+            raise InputError(f"{self.path} holds {describe(self.about)}, not {describe(about)}; name another --out")
 
     def _tables(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -221,6 +207,33 @@ class Store:
                 yield Row(task)
             else:
                 yield Row(task, Outcome(status, cost, load_sanitized(detail), seconds), notes[note])
+
+
+def _examined(db: sqlite3.Connection) -> dict[str, Any]:
+    """What a store says it is about. Raises `InputError`, `AttributeError` or `TypeError` at a damaged row.
+
+    A task is its own checksum: its identity is the SHA-256 of its text. Of a trial types and status are checked.
+    """
+    about = {str(key): schemas.parse(value, key) for key, value in db.execute("SELECT key, value FROM meta")}
+    seed = about.get("seed", 0)
+    if not isinstance(about.get("study"), str) or type(seed) is not int or seed < 0:
+        raise InputError("it does not say which study and seed its rows are of")
+    planned, notes = set(), set()
+    for position, identity, text in db.execute("SELECT position, identity, task FROM plan NOT INDEXED"):
+        if hashlib.sha256(text.encode()).digest() != identity or not is_sanitized(text):
+            raise InputError(f"task {position} is not the one that its identity names")
+        schemas.check("task", schemas.parse(text, "a task"), f"task {position}")
+        planned.add(identity)
+    for number, text in db.execute("SELECT id, text FROM provenance NOT INDEXED"):
+        if not isinstance(schemas.parse(text, "a note"), dict):
+            raise InputError(f"note {number} is no mapping")
+        notes.add(number)
+    for identity, status, cost, detail, seconds, note in db.execute(f"SELECT {TRIAL} FROM trials"):
+        known = identity in planned and note in notes and status in STATUSES
+        figures = all(type(value) in (int, float) and schemas.finite(value) for value in (cost or 0.0, seconds))
+        if not (known and figures and isinstance(schemas.parse(detail, "a detail"), dict)):
+            raise InputError("the row of a trial is none that the lab writes")
+    return about
 
 
 def describe(about: Mapping[str, Any]) -> str:

@@ -221,8 +221,8 @@ def test_what_is_refused_is_one_line_and_leaves_nothing(files, monkeypatch, line
 ENDS = [
     ("estimate large", 0, ""),
     ("judge sparse answer.json", 1, ""),
-    ("study merge nan.db --out {}/m.db", 0, "1 rows are left out"),
-    ("study repair inf.db --out {}/m.db", 0, "1 rows are left out"),
+    ("study merge nan.db --out {}/m.db", 2, "nan.db is damaged"),
+    ("study status inf.db", 2, "inf.db is damaged"),
 ]
 
 

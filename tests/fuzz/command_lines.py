@@ -38,7 +38,7 @@ COMMANDS = {
     "sq play rounding": "--dim --modulus --levels --tolerance --strategy --oracle --max-queries --heads",
     "sq certify parity": "--dim --heads --tolerance --kind --out --max-queries",
     "study run games --dry-run": "--seed --workers --shard --strategy", "study run --dry-run": "--seed --shard",
-    "study status": "", "study report": "", "study export": "--out", "study merge": "--out", "study repair": "--out",
+    "study status": "", "study report": "", "study export": "--out", "study merge": "--out",
     "learn": "--count --test --seed --heads", "learn f": "--count --seed", "sweep": "--out --workers",
     "nonsense": "--x",
 }  # fmt: skip

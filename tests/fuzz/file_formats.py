@@ -184,7 +184,7 @@ def stores(draw: Draw, folder: Path) -> list[str]:
             _edit(draw, db)
     if draw(st.integers(0, 19)) == 0:
         (folder / "rows.db-wal").write_bytes(draw(st.binary(max_size=200)))
-    commands = ("status .", "export . --out out.csv", "merge rows.db rows.db --out out.db", "repair . --out out.db")
+    commands = ("status .", "export . --out out.csv", "merge rows.db rows.db --out out.db")
     return ["study", *pick(draw, (*commands * 4, "report .")).split()]  # a page takes a second and more
 
 

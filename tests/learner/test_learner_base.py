@@ -120,8 +120,6 @@ OPTIONS = [
     (LinearAttention(()), "degrees must be"),
     (LinearAttention(memory_gb=1e-6), "needs about"),
     (LowDegree(-1), "degree must be"),
-    (LowDegree(2, solver="fast"), "solver must be"),
-    (LowDegree(2, solver="cube"), "at most 26 bits"),
     (LowDegree(2, memory_gb=1e-6), "needs about"),
     (RandomFeatureAttention(None, bias=1.0), "closed form only for relu without bias"),
     (RandomFeatureAttention(None, activation="softmax"), "closed form only for relu without bias"),
