@@ -9,6 +9,7 @@ import sys
 
 import numpy as np
 import pytest
+from commands import told
 
 import hardness
 from hardness import examples as examples_file
@@ -96,6 +97,8 @@ def test_flat_and_torch_views(instance):
 
 def test_load_attack_estimate_as_in_the_readme(instance, tmp_path):
     instance.save(tmp_path / "hard")
+    with pytest.raises(hardness.InputError, match="No such file"):
+        hardness.load("nowhere/p")
     assert repr(hardness.load(str(tmp_path / "hard"))) == repr(hardness.load(tmp_path / "hard")) == repr(instance)
     told = hardness.estimate(tmp_path / "hard")
     assert told.cheapest.name == hardness.estimate("parity", dim=12, heads=3).cheapest.name
@@ -137,16 +140,13 @@ assert whole.features == rows.features and len(whole) == 40
 
 def test_a_data_set_with_its_card(instance, tmp_path):
     pq = pytest.importorskip("pyarrow.parquet")
-    from hardness.cli import run
-
     instance.save(tmp_path / "p")
-    assert run(f"sample {tmp_path}/p --count 40 --seed 2 --out {tmp_path}/e.npz".split()) == 0
-    assert run(f"challenge {tmp_path}/p --count 40 --toy --out {tmp_path}/c".split()) == 0
+    assert told(f"sample {tmp_path}/p --count 40 --seed 2 --out {tmp_path}/e.npz").code == 0
+    assert told(f"challenge {tmp_path}/p --count 40 --toy --out {tmp_path}/c").code == 0
     for source, held in (("e.npz", False), ("c", True)):
         out = tmp_path / f"set-{source}"
-        assert run(f"dataset {tmp_path}/{source} --out {out}".split()) == 0
-        table = pq.read_table(out / "data" / "train.parquet")
-        assert len(table) == 40
+        assert told(f"dataset {tmp_path}/{source} --out {out}").code == 0
+        assert len(pq.read_table(out / "data" / "train.parquet")) == 40
         assert (out / "heldout.npz").exists() == held
         card = (out / "README.md").read_text()
         assert card.startswith("---\nlicense: cc0-1.0\n")
@@ -155,4 +155,4 @@ def test_a_data_set_with_its_card(instance, tmp_path):
         assert not re.search(r'"(seed|support|secret)"', card)
     X = np.array(pq.read_table(tmp_path / "set-e.npz" / "data" / "train.parquet")["X"].to_pylist())
     assert (X == instance.examples(40, 2).X).all()
-    assert run(f"dataset {tmp_path}/e.npz --out {tmp_path}/c".split()) == 2
+    assert told(f"dataset {tmp_path}/e.npz --out {tmp_path}/c").code == 2

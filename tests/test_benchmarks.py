@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from benchmarks import __main__ as benchmarks
@@ -32,6 +32,7 @@ class Clock:
         return call
 
 
+@settings(max_examples=20)
 @given(st.floats(1e-2, 10), st.floats(1e-2, 10), st.floats(1e-2, 10))
 def test_a_race_finds_the_ratio_whatever_slows_all_down(ours, theirs, floor):
     clock = Clock()
@@ -95,41 +96,16 @@ def test_work_is_shared_by_parts():
 
 
 def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
-    rows = [
-        Row(
-            "1 labels",
-            "d=32 <b>",
-            2,
-            "example",
-            3e-9,
-            "torch",
-            1e-5,
-            3333.0,
-            3000.0,
-            3500.0,
-            "writing",
-            2.5,
-            "x",
-            "y",
-            "z",
-        ),
-        *absent("2 dense forward", {"torch": None}),
-    ]
+    figures = (3e-9, "torch", 1e-5, 3333.0, 3000.0, 3500.0, "writing", 2.5)
+    row = Row("1 labels", "d=32 <b>", 2, "example", *figures, "x", "y", "z")
     write_index(tmp_path)
-    benchmarks.publish(rows, {"processor": "any"}, tmp_path / "speed")
+    benchmarks.publish([row, *absent("2 dense forward", {"torch": None})], {"processor": "any"}, tmp_path / "speed")
     assert "1 of 2 goals met" in (tmp_path / "index.html").read_text()
     html = (tmp_path / "speed" / "index.html").read_text()
     assert "http" not in html
-    for text in (
-        "3 ns",
-        "3,333× (3,000× to 3,500×)",
-        "2.5×",
-        "Floor: writing",
-        "torch is not installed: not compared",
-        "=32 &lt;b&gt;",
-        "1 of 2 goals met",
-    ):
-        assert text in html + words(html)
+    shown = html + words(html)
+    for text in ("3,333× (3,000× to 3,500×)", "Floor: writing", "torch is not installed: not compared", "&lt;b&gt;"):
+        assert text in shown
     with (tmp_path / "speed" / "rows.csv").open() as file:
         found = list(csv.DictReader(file))
     assert [line["case"] for line in found] == ["d=32 <b>", "absent"]

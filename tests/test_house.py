@@ -2,8 +2,7 @@
 
 import ast
 import re
-import subprocess
-import sys
+from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
 
@@ -18,6 +17,7 @@ SOURCES = sorted([*ROOT.glob("hardness/**/*.py"), *ROOT.glob("learner/**/*.py")]
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in SOURCES}
 
 
+@cache
 def code_of(path):
     """The nodes of a file that run: what is for type checkers alone, and docstrings, are passed over."""
     tree = ast.parse(path.read_text())
@@ -28,22 +28,23 @@ def code_of(path):
     return [node for node in ast.walk(tree) if id(node) not in passed]
 
 
+@cache
 def imports(path):
     """What a file imports at any level and by any spelling: statements, `import_module`, "module:Name" and the like.
 
     Of a package of ours, the modules that are named. Names of entry points are no modules, though spelled alike.
     """
+    found = set()
     for node in code_of(path):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
-            for alias in node.names:
-                full = f"{node.module}.{alias.name}"
-                yield full if full in MODULES else node.module
+            full = {f"{node.module}.{alias.name}" for alias in node.names}
+            found |= {name if name in MODULES else node.module for name in full}
         elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in GROUPS.values():
             module = node.value.partition(":")[0]
-            if module in MODULES and "." in module:
-                yield module
+            found |= {module} if module in MODULES and "." in module else set()
+    return found
 
 
 def rooms():
@@ -90,16 +91,8 @@ def test_hardness_imports_no_learner_and_studies_draw_nothing():
 
 
 def test_the_root_holds_the_definition_and_little_else():
-    assert (
-        len(
-            [
-                module
-                for module in MODULES
-                if module.count(".") == 1 and module.startswith("hardness") and MODULES[module].name != "__init__.py"
-            ]
-        )
-        <= 12
-    )
+    loose = [path for path in ROOT.glob("hardness/*.py") if path.name != "__init__.py"]
+    assert len(loose) <= 12
 
 
 def test_every_reference_resolves_to_a_heading():
@@ -131,12 +124,6 @@ def test_no_pickle_and_no_global_randomness():
         assert not found, (path, found)
 
 
-def test_importing_the_package_is_light():
-    heavy = ("numpy", "scipy", "numba", "matplotlib", "sympy")
-    code = f"import sys, hardness; print([m for m in {heavy} if m in sys.modules])"
-    assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "[]\n"
-
-
 def test_no_file_is_longer_than_a_reader_can_hold():
     lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
     assert {path: lines for path, lines in lengths.items() if lines > 400} == {}
@@ -152,10 +139,6 @@ def test_every_public_thing_has_a_docstring():
     for path in SOURCES:
         tree = ast.parse(path.read_text())
         assert ast.get_docstring(tree), path
-        for node in tree.body:
-            if (
-                isinstance(node, ast.FunctionDef | ast.ClassDef)
-                and not node.name.startswith("_")
-                and node.name != "register"
-            ):
-                assert ast.get_docstring(node), f"{path}: {node.name}"
+        public = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
+        for node in public:
+            assert node.name.startswith("_") or node.name == "register" or ast.get_docstring(node), (path, node.name)

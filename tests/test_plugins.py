@@ -14,13 +14,10 @@ import tutorial
 PATH = Path(__file__).parent.parent / "docs" / "extending.md"
 PAGE = PATH.read_text()
 DRIVER = """
-import contextlib, io, json, sys
-from hardness.cli import run
-for line in sys.stdin.read().splitlines():
-    out, err = io.StringIO(), io.StringIO()
-    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
-        code = run(line.split())
-    print(json.dumps([code, out.getvalue(), err.getvalue()]), flush=True)
+import json, sys
+from commands import told
+for line in sys.stdin:
+    print(json.dumps(told(line)), flush=True)
 """
 
 
@@ -44,19 +41,15 @@ def site(tmp_path_factory):
 def commands(site, tmp_path_factory):
     """Runs commands, one a line, in one process beside which the package lies; {} is a folder to write to."""
     out = tmp_path_factory.mktemp("out")
-    environment = {**os.environ, "PYTHONPATH": str(site), "OMP_NUM_THREADS": "1"}
+    places = (str(site), str(Path(tutorial.__file__).parent))
+    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(places), "OMP_NUM_THREADS": "1"}
 
     def run(text):
         lines = "\n".join(line.strip().replace("{}", str(out)) for line in text.strip().splitlines())
         done = subprocess.run(
-            [sys.executable, "-c", DRIVER],
-            input=lines,
-            capture_output=True,
-            text=True,
-            cwd=out,
-            env=environment,
+            [sys.executable, "-c", DRIVER], input=lines, capture_output=True, text=True, cwd=out, env=environment,
             check=False,
-        )
+        )  # fmt: skip
         assert done.returncode == 0, done.stderr
         return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
