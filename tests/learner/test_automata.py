@@ -24,19 +24,22 @@ def test_one_head_by_hand_executes_every_automaton():
     assert np.array_equal(attention(V, Q, X), Y)
 
 
-@pytest.mark.parametrize(("states", "letters", "count"), [(2, 2, 200), (3, 2, 800), (4, 2, 2000), (3, 3, 2000)])
-def test_rank_of_the_span(states, letters, count):
-    X, Y = steps(count, states, letters, np.random.default_rng(0))
-    assert LinearAttention(query=-1, random_state=0).fit(X, Y).rank_ == span_rank(states, letters)
-
-
-def test_four_states_four_letters_exact_on_unseen_automata():
-    model, run = trial(4, 4, 1024)
+@pytest.mark.parametrize(
+    ("states", "letters", "count", "rank", "parts"),
+    [
+        (2, 2, 200, 20, 4),
+        (3, 2, 800, 78, 6),
+        (4, 4, 1024, 784, 16),
+        pytest.param(6, 3, 4096, 1638, 18, marks=pytest.mark.slow),
+    ],
+)
+def test_a_full_span_is_exact_and_certified_on_unseen_automata(states, letters, count, rank, parts):
+    model, run = trial(states, letters, count)
     assert (run.step_accuracy, run.word_accuracy, run.certified, run.certified_right) == (1, 1, 1, 1)
-    assert model.rank_ == span_rank(4, 4) == 784
-    assert len(model.components_) == 16
-    # Not certified in the paper's sense: lam_min is 0, for the rank is far below the 4200 features.
-    assert not model.certificate(steps(1024, 4, 4, np.random.default_rng(1))[0]).identifiable
+    assert model.rank_ == span_rank(states, letters) == rank
+    assert len(model.components_) == parts
+    # Not certified in the paper's sense: lam_min is 0, for the rank is far below the number of features.
+    assert not model.certificate(steps(count, states, letters, np.random.default_rng(1))[0]).identifiable
 
 
 @pytest.mark.parametrize(("states", "letters", "few"), [(2, 2, 16), (3, 2, 64), (3, 2, 78)])
@@ -46,16 +49,6 @@ def test_certified_steps_are_right_when_training_was_short(states, letters, few)
         assert run.certified < 1
         assert run.word_accuracy < 1
         assert run.certified_right == 1 or run.certified == 0
-
-
-@pytest.mark.slow
-def test_six_states_three_letters():
-    _, few = trial(6, 3, 1024)
-    assert few.certified == 0
-    assert few.word_accuracy < 0.9
-    model, run = trial(6, 3, 4096)
-    assert (run.word_accuracy, run.certified) == (1, 1)
-    assert model.rank_ == span_rank(6, 3) == 1638
 
 
 def test_components_change_nothing():

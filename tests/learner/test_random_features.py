@@ -13,21 +13,7 @@ from sklearn.base import clone
 
 from learner.random_features import RandomFeatureAttention, RandomFeatureMLP, arc_cosine
 from learner.ridge import GRID
-
-DIM = KEYS = 16
-
-
-def tokens(n, rng):
-    """A query and sixteen keys, all uniform on the sphere in dimension 16."""
-    X = rng.normal(size=(n, KEYS + 1, DIM))
-    return X / np.linalg.norm(X, axis=2, keepdims=True)
-
-
-def target(name, X, b):
-    """f_p = mean <b,x_i>^p and g_p1 = mean <x_0,x_i>^p <b,x_i>, of unit variance."""
-    power, keys = int(name[1]), X[:, 1:] @ b
-    y = keys**power if name[0] == "f" else np.einsum("nd,nid->ni", X[:, 0], X[:, 1:]) ** power * keys
-    return y.mean(axis=1) / y.mean(axis=1).std()
+from learner.studies.random_features.tasks import DIM, sphere, target
 
 
 def attention(heads=1000, **options):
@@ -38,7 +24,7 @@ def errors(name, n, *models, seed=0, test=1500):
     """Mean squared error of each model trained on n examples, in units of the target's variance."""
     rng = np.random.default_rng(seed)
     b = rng.normal(size=DIM)
-    X = tokens(n + test, rng)
+    X = sphere(n + test, rng)
     y = target(name, X, b / np.linalg.norm(b))
     return [1 - model.fit(X[:n], y[:n]).score(X[n:], y[n:]) for model in models]
 
