@@ -10,6 +10,7 @@ from io import StringIO
 from pathlib import Path
 from typing import Any
 
+from formulas import display, inline
 from mkdocs.config.defaults import MkDocsConfig
 from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
@@ -39,9 +40,11 @@ ROLES = {
     "appendix": "What neighbouring theories claim",
     "speed": "Speed",
 }
+# What a search puts first, by the beginning of a page's name; all else counts one.
+FOUND = {"tutorials/": 8, "glossary": 8, "api/": 0.1, "changelog": 0.1, "commands": 0.5, "schemas": 0.5}
 LINK = re.compile(r"(?s)(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|mailto:|#)([^)\s]+)\)")
-OPAQUE = re.compile(r"(?s)<(pre|code|a|h\d|script|style)\b.*?</\1>|<[^>]+>")
-REFERENCE = re.compile(r"\b([Tt]heory|[Ll]earner) (\d+(?:\.\d+)?b?)\b(?!\(\d)")  # a journal's 44(6) is no section
+OPAQUE = re.compile(r"(?s)<(pre|code|a|h\d|th|script|style|math)\b.*?</\1>|<[^>]+>")
+REFERENCE = re.compile(r"\b((?:[Tt]heory|[Ll]earner) \d+(?:\.\d+)?b?)\b(?!\(\d)")  # a journal\'s 44(6) is no section
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -78,6 +81,8 @@ def _linked() -> Iterator[Path]:
 
 def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Files) -> str:
     """Leads links of a text of the repository to where the site has what they name; a folder has no page."""
+    weights = [weight for start, weight in FOUND.items() if page.file.src_uri.startswith(start)]
+    page.meta["search"] = {"boost": weights[0] if weights else 1}
     source = {name: key for key, name in ROOTED.items()}.get(page.file.src_uri, f"docs/{page.file.src_uri}")
 
     def lead(found: re.Match[str]) -> str:
@@ -98,12 +103,18 @@ def on_page_markdown(markdown: str, page: Page, config: MkDocsConfig, files: Fil
 
 
 def on_page_content(html: str, page: Page, config: MkDocsConfig, files: Files) -> str:
-    """Makes every "theory 2.5" a link to its section."""
+    """Makes every "theory 2.5" a link to its section, and sets the formulas of all but commands and their help."""
     up = "../" * page.file.src_uri.count("/")
+    sets = not page.file.src_uri.startswith(("api/", "commands", "schemas", "changelog"))
 
     def words(text: str) -> str:
-        return REFERENCE.sub(lambda m: f'<a href="{up}{m[1].lower()}.html#{m[2]}">{m[0]}</a>', text)
+        parts = REFERENCE.split(text)
+        parts[::2] = map(inline, parts[::2]) if sets else parts[::2]
+        for i, (page, section) in enumerate(part.split() for part in parts[1::2]):
+            parts[2 * i + 1] = f'<a href="{up}{page.lower()}.html#{section}">{page} {section}</a>'
+        return "".join(parts)
 
+    html = display(html) if sets else html
     out, end = [], 0
     for tag in OPAQUE.finditer(html):
         out += [words(html[end : tag.start()]), tag[0]]

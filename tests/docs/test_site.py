@@ -4,15 +4,19 @@ import os
 import re
 import subprocess
 import sys
+import unicodedata
 from functools import cache
+from html import escape
 from html.parser import HTMLParser
 from pathlib import Path
 from urllib.parse import unquote
+from xml.etree import ElementTree
 
 import pytest
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
+BLOCK = '<div class="highlight"><pre><span></span><code>{}</code></pre></div>'
 LOADED = {"script": "src", "img": "src", "iframe": "src", "link": "href"}  # what a browser fetches by itself
 
 
@@ -68,6 +72,24 @@ def test_links_between_texts_of_the_repository_resolve(text: Path) -> None:
             heads = {re.sub(r"[^\w\s-]", "", head).strip().lower().replace(" ", "-")
                      for head in re.findall(r"(?m)^#+ (.*)$", there)}  # fmt: skip
             assert part in heads | set(re.findall(r'<a id="([^"]+)"', there)), link
+
+
+def test_formulas_are_set_without_a_sign_lost(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of every line of the docs, as a sentence and as a formula: well-formed, and the same signs but for brackets."""
+    monkeypatch.syspath_prepend(ROOT / "docs" / "making")
+    import formulas
+
+    def signs(text: str) -> list[str]:
+        plain = unicodedata.normalize("NFKD", text.replace("∑", "Σ").replace("∏", "Π"))
+        return sorted(re.sub(r"[\s_^(){}√]", "", plain))
+
+    lines = [line for path in TEXTS for line in path.read_text(encoding="utf-8").split("\n") if not line.isascii()]
+    assert len(lines) > 1000
+    for line in lines:
+        for made in (formulas.inline(escape(line, quote=False)), formulas.display(BLOCK.format(escape(line)))):
+            assert signs("".join(ElementTree.fromstring(f"<p>{made}</p>").itertext())) == signs(line)
+    assert "<msup><mi>e</mi><mrow>" in formulas.inline("e^(π²/β)")
+    assert formulas.inline("A test at d - 1") == "A test at <math><mi>d</mi></math> - 1"
 
 
 @pytest.fixture(scope="module")
