@@ -109,16 +109,6 @@ def test_second_moments_of_the_constraint_rows(d: int) -> None:
         assert np.allclose(rows.T @ rows / len(X), 2 * np.eye(d * d), atol=1e-12)
 
 
-def test_the_rows_of_few_examples_have_full_rank() -> None:
-    """Fact 1.5 on random examples: rank d², and a condition number near √(d + 1) = 3."""
-    d = 8
-    X = np.random.default_rng(0).choice([-1.0, 1.0], size=(4000, 2, d))
-    rows = (X[:, 0, :, None] * (X[:, 0] - X[:, 1])[:, None, :]).reshape(len(X), -1)
-    values = np.linalg.svd(rows, compute_uv=False)
-    assert values[-1] > 0
-    assert 2.5 < values[0] / values[-1] < 4
-
-
 def test_two_tokens_are_a_sum_of_hyperbolic_tangents() -> None:
     """Fact 1.6: Y_a = u ΣW + v Σ tanh(x_a Θ_i v) W_i, and a head may change signs beside a uniform head 2W."""
     X, layer = universe(2, 3), teacher(3, 3, 4)

@@ -57,13 +57,6 @@ def test_large_scores_do_not_overflow():
     assert np.isfinite(layer(np.ones((2, 3, 4)))).all()
 
 
-def test_odd():
-    rng = np.random.default_rng(0)
-    layer = MultiHeadAttention(*rng.normal(size=(2, 3, 5, 5)))
-    X = rng.choice([-1.0, 1.0], size=(7, 4, 5))
-    assert np.array_equal(layer(-X), -layer(X))
-
-
 @pytest.mark.parametrize(
     ("theta", "w", "words"),
     [
