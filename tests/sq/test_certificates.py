@@ -34,6 +34,7 @@ from hardness.sq.queries import SignBatch, SpanFunction
 CHECKER = Path(__file__).parents[2] / "checker" / "check_certificate.py"
 COMMITTED = sorted((CHECKER.parent / "certificates").glob("*.json"))
 Certificate = dict[str, Any]
+Verdict = Callable[[Any], tuple[int, str]]
 
 specification = importlib.util.spec_from_file_location("check_certificate", CHECKER)
 assert specification is not None
@@ -43,7 +44,7 @@ specification.loader.exec_module(checker)
 
 
 @pytest.fixture
-def verdict(tmp_path: Path) -> Callable[[Any], tuple[int, str]]:
+def verdict(tmp_path: Path) -> Verdict:
     """Exit code and line that the checker gives to a certificate."""
 
     def check(content: Any) -> tuple[int, str]:
@@ -204,7 +205,7 @@ def true_change(base: Certificate, rng: np.random.Generator) -> None:
         base["strategy"].append(base["strategy"][0] | {"height": 9})
 
 
-def test_two_hundred_false_changes_are_refused(verdict: Callable[[Any], tuple[int, str]]) -> None:
+def test_two_hundred_false_changes_are_refused(verdict: Verdict) -> None:
     rng = np.random.default_rng(17)
     for number in range(200):
         name = list(bases())[number % len(bases())]
@@ -216,7 +217,7 @@ def test_two_hundred_false_changes_are_refused(verdict: Callable[[Any], tuple[in
         assert said.startswith("This "), said
 
 
-def test_true_changes_are_accepted_with_the_new_statement(verdict: Callable[[Any], tuple[int, str]]) -> None:
+def test_true_changes_are_accepted_with_the_new_statement(verdict: Verdict) -> None:
     rng = np.random.default_rng(18)
     for number in range(80):
         name = list(bases())[number % len(bases())]
@@ -225,7 +226,7 @@ def test_true_changes_are_accepted_with_the_new_statement(verdict: Callable[[Any
         assert verdict(base) == (0, f"Verified: {certificate.statement(base)}."), (name, number)
 
 
-def test_a_forged_refutation_that_turns_an_order_round_is_refused(verdict: Callable[[Any], tuple[int, str]]) -> None:
+def test_a_forged_refutation_that_turns_an_order_round_is_refused(verdict: Verdict) -> None:
     """Two concepts take one query. In the order a, b the mean of a is not above that of b, whoever says so."""
     leaves = [{"order": [a, b], "pairs": [[a, b], [b, a]], "weights": [1, 1]} for a, b in ((1, 2), (2, 1))]
     query = {"table": 0, "base": 1, "generators": []}
@@ -250,7 +251,7 @@ def test_a_forged_refutation_that_turns_an_order_round_is_refused(verdict: Calla
     ("n", "sizes", "tolerance"), [(3, [1], 0.15), pytest.param(2, [0, 1, 2], 0.15, marks=pytest.mark.slow)]
 )
 def test_the_strongest_prover_proves_the_value_and_no_more(
-    n: int, sizes: list[int], tolerance: float, verdict: Callable[[Any], tuple[int, str]]
+    n: int, sizes: list[int], tolerance: float, verdict: Verdict
 ) -> None:
     """For every order all pairs that the checker lets stand, with the weights that come closest to exclude them."""
     honest = json.loads(json.dumps(certificate.value(n, sizes, tolerance)))
@@ -332,9 +333,7 @@ FLOORS = {
 }
 
 
-def test_the_headline_numbers_are_certified_and_one_more_is_refused(
-    verdict: Callable[[Any], tuple[int, str]],
-) -> None:
+def test_the_headline_numbers_are_certified_and_one_more_is_refused(verdict: Verdict) -> None:
     said = {path.stem: json.loads(path.read_text()) for path in COMMITTED}
     assert {stored["certificate"] for stored in said.values()} == set(certificate.KINDS)
     for (n, s, tau), queries in FLOORS.items():
@@ -401,9 +400,7 @@ HOSTILE = [
 
 
 @pytest.mark.parametrize(("content", "code", "reason"), HOSTILE, ids=range(len(HOSTILE)))
-def test_hostile_files_get_one_line(
-    content: Any, code: int, reason: str, verdict: Callable[[Any], tuple[int, str]]
-) -> None:
+def test_hostile_files_get_one_line(content: Any, code: int, reason: str, verdict: Verdict) -> None:
     found, said = verdict(content)
     assert (found, reason in said) == (code, True), said
     assert said.isascii()
@@ -520,9 +517,7 @@ def test_the_certified_eigenvalue_is_the_closed_form_s(n: int, s: int, mean: flo
         pytest.param("flat", marks=pytest.mark.slow),
     ],
 )
-def test_every_strategy_on_parities_leaves_a_checkable_transcript(
-    strategy: str, verdict: Callable[[Any], tuple[int, str]]
-) -> None:
+def test_every_strategy_on_parities_leaves_a_checkable_transcript(strategy: str, verdict: Verdict) -> None:
     found = certificate.transcript(ParityConcepts(8, 3), 0.1, strategy, seed=3)
     code, said = verdict(found)
     assert (code, said) == (0, f"Verified: {certificate.statement(found)}.")
@@ -542,9 +537,7 @@ def test_every_strategy_on_parities_leaves_a_checkable_transcript(
         (7, [6], 0.1, 2),
     ],
 )
-def test_values_of_small_classes(
-    n: int, sizes: list[int], tolerance: float, best: int, verdict: Callable[[Any], tuple[int, str]]
-) -> None:
+def test_values_of_small_classes(n: int, sizes: list[int], tolerance: float, best: int, verdict: Verdict) -> None:
     found = certificate.value(n, sizes, tolerance)
     assert found["value"] == best
     assert verdict(found)[0] == 0
