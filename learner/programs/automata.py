@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from learner.linear.regressor import LinearAttention
 
 Array = NDArray[np.float64]
-
-
 States = NDArray[np.intp]
 
 
@@ -35,16 +33,11 @@ def tokens(automata: States, state: States, letter: States) -> NDArray[np.int8]:
     return X
 
 
-def one_hot(values: States, size: int) -> Array:
-    """Rows e_v, (n, size)."""
-    return np.eye(size)[values]
-
-
 def steps(count: int, states: int, letters: int, rng: np.random.Generator) -> tuple[NDArray[np.int8], Array]:
     """Tokens and labels e_δ(s,w) (count, states) of random automata, states and letters."""
     automata = random_automata(count, states, letters, rng)
     state, letter = rng.integers(states, size=count), rng.integers(letters, size=count)
-    return tokens(automata, state, letter), one_hot(automata[np.arange(count), state, letter], states)
+    return tokens(automata, state, letter), np.eye(states)[automata[np.arange(count), state, letter]]
 
 
 def span_rank(states: int, letters: int) -> int:

@@ -73,21 +73,11 @@ class Run:
     """
 
     status: str
-    message: str
     history: tuple[tuple[int, int, tuple[int, ...]], ...]
 
     @property
     def steps(self) -> int:
         return len(self.history) - 1
-
-    @property
-    def tape(self) -> tuple[int, ...]:
-        return self.history[-1][2]
-
-    @property
-    def written(self) -> int:
-        """The symbol written at the last step."""
-        return self.tape[self.history[-2][1]]
 
 
 @dataclass(frozen=True)
@@ -185,32 +175,6 @@ class Machine:
         programs, windows = self.random_programs(count, rng), rng.integers(self.windows, size=count)
         return self.tokens(programs, windows), self.labels(programs, windows)
 
-    def layer(self) -> tuple[Array, Array]:
-        """V (4, outputs, dim), Q (4, dim, dim): four heads that execute every program, by hand.
-
-        Heads 0-2 look up the rule of the head here, on the left, on the right; head 3 keeps a cell's symbol, since a
-        query meets no other token that holds its window.
-        """
-        V, Q = np.zeros((4, self.states + 2 + self.symbols, self.dim)), np.zeros((4, self.dim, self.dim))
-        key, move = self.windows, self.windows + self.pairs
-        pair, own, symbol = np.arange(self.pairs), np.arange(self.symbols), self.states + 2
-        for head in range(3):
-            for b in range(self.symbols):
-                Q[head, key + pair, self.window(head, pair, b)] = 1
-        V[0, symbol + own, move + self.moves + own] = 1
-        V[0, 0, key + pair] = 1
-        for head, direction in ((1, 1), (2, 0)):
-            states = np.arange(self.states + 1)
-            V[head, 1 + states, move + 2 * states + direction] = 1
-            V[head, 0, move + 2 * states + 1 - direction] = 1
-        for head in (1, 2, 3):
-            for b in range(self.symbols):
-                windows = self.window(head, pair, b)
-                Q[3, windows, windows] = 1
-                V[3, symbol + b, windows] = 1
-                V[3, 0, windows] = head == 3
-        return V, Q
-
     def windows_of(self, state: int, head: int, tape: Integers) -> Integers:
         """The window of every cell of a configuration, (cells,)."""
         cells, pair = np.arange(len(tape)), state * self.symbols + tape[head]
@@ -238,48 +202,38 @@ class Machine:
         if cells.ndim != 1 or not (0 <= head < len(cells) and cells.min() >= 0 and cells.max() < self.symbols):
             raise InputError(f"a tape is a row of symbols 0..{self.symbols - 1} with the head on it")
         state, history = 0, [(0, head, tuple(cells.tolist()))]
-        for step in range(max_steps):
+        for _ in range(max_steps):
             windows = self.windows_of(state, head, cells)
             X = self.tokens(np.broadcast_to(program, (len(cells), *program.shape)), windows)
-            outside = np.zeros(len(cells)) if trust else model.residual(X)
-            if outside.max() >= 1e-8:
-                cell = int(outside.argmax())
-                message = (
-                    f"step {step} is not certified: cell {cell}, with the head at cell {head} (state {state}, symbol "
-                    f"{cells[head]}) lies outside what training spans (residual {outside.max():.1e}); "
-                    "train on more transitions"
-                )
-                return Run("uncertified", message, tuple(history))
+            if not trust and model.residual(X).max() >= 1e-8:
+                return Run("uncertified", tuple(history))
             said = model.predict(X)
             states, edge = said[:, : self.states + 2].argmax(axis=1), head
             cells = said[:, self.states + 2 :].argmax(axis=1)
             occupied = np.flatnonzero(states)
             if len(occupied) != 1:
                 off = not len(occupied) and edge in (0, len(cells) - 1)
-                message = f"step {step}: " + (
-                    f"the head left the tape of {len(cells)} cells" if off else f"{len(occupied)} cells hold the head"
-                )
-                return Run("edge" if off else "broken", message, tuple(history))
+                return Run("edge" if off else "broken", tuple(history))
             head = int(occupied[0])
             state = int(states[head]) - 1
             history.append((state, head, tuple(cells.tolist())))
             if state == self.states:
-                return Run("halted", f"halted after {step + 1} steps", tuple(history))
-        return Run("budget", f"still running after {max_steps} steps", tuple(history))
+                return Run("halted", tuple(history))
+        return Run("budget", tuple(history))
 
 
 def interpret(program: Integers, tape: ArrayLike, *, head: int = 0, max_steps: int = 1000) -> Run:
     """What a Turing machine does, by definition: the reference for `Machine.run`."""
     cells, state = np.array(tape, dtype=np.intp), 0
     history = [(0, head, tuple(cells.tolist()))]
-    for step in range(max_steps):
+    for _ in range(max_steps):
         following, write, move = program[state, cells[head]]
         cells[head] = write
         head += 1 if move else -1
         if not 0 <= head < len(cells):
-            return Run("edge", f"step {step}: the head left the tape of {len(cells)} cells", tuple(history))
+            return Run("edge", tuple(history))
         state = int(following)
         history.append((state, head, tuple(cells.tolist())))
         if state == len(program):
-            return Run("halted", f"halted after {step + 1} steps", tuple(history))
-    return Run("budget", f"still running after {max_steps} steps", tuple(history))
+            return Run("halted", tuple(history))
+    return Run("budget", tuple(history))
