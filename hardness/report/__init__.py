@@ -3,7 +3,7 @@
 A study is a folder of four files. `__init__.py` holds ``STUDY = Study(name, question, tasks, seconds, trial,
 content="package.content:content", template=Path(__file__).with_name("page.md"))``, `tasks.py` the grid and the trial.
 `content.py` holds one pure function from rows to a `Content`: numbers that the text names, figures (`Curves`,
-`Bracket`, `HeatMap`) and tables, all plain data. `page.md` is the text. Studies hold no drawing code, and no sentences
+`HeatMap`) and tables, all plain data. `page.md` is the text. Studies hold no drawing code, and no sentences
 in Python.
 
 A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
@@ -50,7 +50,6 @@ Points of different parity are different series; a censored point is `Point(…,
 """
 
 from hardness.report.content import Axis as Axis
-from hardness.report.content import Bracket as Bracket
 from hardness.report.content import Column as Column
 from hardness.report.content import Content as Content
 from hardness.report.content import Curves as Curves
@@ -59,7 +58,6 @@ from hardness.report.content import Figure as Figure
 from hardness.report.content import HeatMap as HeatMap
 from hardness.report.content import Panel as Panel
 from hardness.report.content import Point as Point
-from hardness.report.content import Region as Region
 from hardness.report.content import Series as Series
 from hardness.report.content import Table as Table
 from hardness.report.content import grouped as grouped

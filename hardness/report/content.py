@@ -141,12 +141,19 @@ def mean_series(lines: Sequence[Mapping[str, Any]], x: str, y: str, *keys: str, 
 
 @dataclass(frozen=True)
 class Panel:
-    """A part of a figure. Axes of its own are not shared with the other panels."""
+    """A part of a figure. Axes of its own are not shared with the other panels.
+
+    Where `floor` is given, nothing is possible below it, everything above `reached`, and between them it is open; both
+    are points (x, y) in order of x. From `barred[0]` to `barred[1]` nothing is possible at any height.
+    """
 
     title: str
     series: Sequence[Series]
     x: Axis | None = None
     y: Axis | None = None
+    floor: Sequence[tuple[float, float]] = ()
+    reached: Sequence[tuple[float, float]] = ()
+    barred: tuple[float, float] | None = None
 
 
 @dataclass(frozen=True)
@@ -166,38 +173,6 @@ class Curves:
     kinds: str = "measured"
     columns: int = 3
     height: float = 2.3  # inches of a panel
-
-
-@dataclass(frozen=True)
-class Region:
-    """A panel of a `Bracket`: below `floor` nothing is possible, above `reached` everything is, between is open.
-
-    Both are points (x, y) in order of x. From `barred[0]` to `barred[1]` nothing is possible at any height. `series`
-    are drawn over the regions.
-    """
-
-    title: str
-    floor: Sequence[tuple[float, float]]
-    reached: Sequence[tuple[float, float]]
-    series: Sequence[Series] = ()
-    barred: tuple[float, float] | None = None
-    x: Axis | None = None
-    y: Axis | None = None
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """Maps of what is impossible, open and reached, over common axes; words as of `Curves`."""
-
-    name: str
-    panels: Sequence[Region]
-    x: Axis
-    y: Axis
-    alt_summary: str
-    caption: str = ""
-    kinds: str = "proved measured"
-    columns: int = 3
-    height: float = 2.3
 
 
 @dataclass(frozen=True)
@@ -230,7 +205,7 @@ class HeatMap:
     kinds: str = "measured"
 
 
-Figure = Curves | Bracket | HeatMap
+Figure = Curves | HeatMap
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""Curves and brackets as drawings: one grid of panels, one legend, every point with its words."""
+"""Curves as drawings: one grid of panels, one legend, every point with its words."""
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -6,7 +6,7 @@ from itertools import count
 from math import inf, isnan
 from typing import TYPE_CHECKING, Any
 
-from hardness.report.content import Axis, Bracket, Curves, Panel, Point, Region, Series
+from hardness.report.content import Axis, Curves, Panel, Point, Series
 from hardness.report.drawing import GRID, INK, LINES, MARKERS, MUTED, RAMP, Drawing, style
 from hardness.report.rounding import short
 
@@ -25,9 +25,9 @@ LAW = (0, (4, 1.5, 1, 1.5))
 Styles = Mapping[str, Mapping[str, Any]]
 
 
-def curves(figure: Curves | Bracket) -> Drawing:
+def curves(figure: Curves) -> Drawing:
     """The drawing of a figure of panels."""
-    panels: Sequence[Panel | Region] = figure.panels
+    panels = figure.panels
     columns = min(figure.columns, len(panels))
     rows = -(-len(panels) // columns)
     styles = _styles([one for panel in panels for one in panel.series])
@@ -40,10 +40,10 @@ def curves(figure: Curves | Bracket) -> Drawing:
         grid = list(drawing.figure.subplots(rows, columns, squeeze=False).flat)
         for axes in grid[len(panels) :]:
             axes.set_visible(False)
-        high = max((y for panel in panels if isinstance(panel, Region) for _, y in panel.reached), default=None)
         x, y = figure.x, figure.y
-        if isinstance(figure, Bracket) and y.high is None:
-            y = replace(y, high=high and 1.05 * high)
+        heights = [height for panel in panels for _, height in panel.reached]
+        if heights and y.high is None:
+            y = replace(y, high=1.05 * max(heights))
         first: dict[str, Axes] = {}
         for i, (axes, panel) in enumerate(zip(grid, panels, strict=False)):
             _share(axes, panel, first)
@@ -61,7 +61,7 @@ def curves(figure: Curves | Bracket) -> Drawing:
     return drawing
 
 
-def _share(axes: "Axes", panel: Panel | Region, first: dict[str, "Axes"]) -> None:
+def _share(axes: "Axes", panel: Panel, first: dict[str, "Axes"]) -> None:
     """Panels without axes of their own have the same ones."""
     for name, share in (("x", axes.sharex), ("y", axes.sharey)):
         if getattr(panel, name) is None:
@@ -71,11 +71,11 @@ def _share(axes: "Axes", panel: Panel | Region, first: dict[str, "Axes"]) -> Non
                 first[name] = axes
 
 
-def _draw(drawing: Drawing, axes: "Axes", panel: Panel | Region, styles: Styles, x: Axis, y: Axis) -> None:
+def _draw(drawing: Drawing, axes: "Axes", panel: Panel, styles: Styles, x: Axis, y: Axis) -> None:
     for scale, axis in ((axes.set_xscale, x), (axes.set_yscale, y)):
         if axis.log:
             scale("log")
-    if isinstance(panel, Region):
+    if panel.floor:
         _regions(axes, panel, y)
     for one in panel.series:
         _series(drawing, axes, one, styles[one.label], x.label, y.label)
@@ -87,7 +87,7 @@ def _draw(drawing: Drawing, axes: "Axes", panel: Panel | Region, styles: Styles,
             ticks((), minor=True)
 
 
-def _regions(axes: "Axes", panel: Region, y: Axis) -> None:
+def _regions(axes: "Axes", panel: Panel, y: Axis) -> None:
     """Impossible: plain grey, below a line; reached: hatched; open: the paper between them."""
     bottom = y.low if y.low is not None else 0.0
     x, floor = [at for at, _ in panel.floor], [height for _, height in panel.floor]
@@ -164,13 +164,13 @@ def _styles(series: Sequence[Series]) -> Styles:
     return found
 
 
-def _entries(figure: Curves | Bracket, styles: Styles) -> list[Any]:
+def _entries(figure: Curves, styles: Styles) -> list[Any]:
     """The legend: regions, series, and what a triangle means where one is drawn."""
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
     found: list[Any] = []
-    if isinstance(figure, Bracket):
+    if any(panel.floor for panel in figure.panels):
         found = [
             Patch(facecolor=GRID, edgecolor=INK, linewidth=0.5, label="impossible"),
             Patch(facecolor="none", edgecolor=INK, linewidth=0.5, label="open"),
@@ -192,7 +192,7 @@ def _across(labels: Sequence[str]) -> int:
     return max(1, min(4, len(labels), int(WIDTH / (HANDLE + CHARACTER * max(map(len, labels), default=1)))))
 
 
-def _label(axes: "Axes", figure: Curves | Bracket, panel: Panel | Region, left: bool, bottom: bool) -> None:
+def _label(axes: "Axes", figure: Curves, panel: Panel, left: bool, bottom: bool) -> None:
     """Axes are labelled once: at the left and below, and wherever a panel has its own."""
     if left or panel.y:
         axes.set_ylabel((panel.y or figure.y).label)

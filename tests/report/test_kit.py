@@ -20,7 +20,6 @@ from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.report import (
     Axis,
-    Bracket,
     Column,
     Content,
     Curves,
@@ -28,7 +27,6 @@ from hardness.report import (
     HeatMap,
     Panel,
     Point,
-    Region,
     Series,
     Table,
     draw,
@@ -54,8 +52,9 @@ SEVERAL = [
 FLOOR = [(2.0, 9.0), (4.0, 5.0), (6.0, 3.0)]
 CURVES = Curves("costs", [Panel(f"m = {m}", SEVERAL) for m in range(4)], Axis("d", True), Axis("examples", True),
                 "Lines rise.", "Examples against d.")  # fmt: skip
-REGIONS = [Region(f"m = {m}", FLOOR, [(x, y + 1) for x, y in FLOOR], SEVERAL[:1], (1.0, 2.0)) for m in range(4)]
-BRACKET = Bracket("map", REGIONS, Axis("log₂ 1/τ"), Axis("log₂ q", low=0.0), "It falls.", "A map.")
+REACHED = [(x, y + 1) for x, y in FLOOR]
+REGIONS = [Panel(f"m = {m}", SEVERAL[:1], None, None, FLOOR, REACHED, (1.0, 2.0)) for m in range(4)]
+BRACKET = Curves("map", REGIONS, Axis("log₂ 1/τ"), Axis("log₂ q", low=0.0), "It falls.", "A map.")
 STATUSES = list(FILLS)
 FIELDS = [
     Field(f"learner {i}", f"m = {m}", STATUSES[(i + m) % len(FILLS)], text="12/20\n1.1M")

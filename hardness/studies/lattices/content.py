@@ -1,13 +1,12 @@
 """What the rows of `lattices` say: how far both attacks get, on how many examples, and what was predicted."""
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from math import log2
 from statistics import median
 from typing import Any
 
-from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row
-from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, line
+from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, grouped, line, records
 from hardness.studies.lattices.tasks import FEW_HEADS, FILES, PANELS
 
 Line = dict[str, Any]
@@ -17,21 +16,21 @@ JUDGED_SECONDS = 2.0  # below which no prediction is judged
 CLOSE = 3.0  # bits
 TOP = 9.0  # log2 of seconds that the figure shows
 LEAST_MASS = 1e-7  # error mass that the figure shows
-NEEDED: dict[str, Callable[[Outcome], float | None]] = {  # what a solved run needed, a median over the runs
-    "log₂ examples used": lambda o: None if o.cost is None else log2(o.cost),
-    "log₂ rows held": lambda o: o.detail.get("log2_rows"),
-    "steps": lambda o: o.detail.get("steps"),
-    "coordinates chosen away": lambda o: o.detail.get("vanish", o.detail.get("selected_away")),
-    "trials": lambda o: o.detail.get("trials"),
-    "block size": lambda o: o.detail.get("block_size"),
-    "log₂ nodes per trial": lambda o: o.detail.get("log2_nodes"),
+NEEDED = {  # what a solved run needed, a median over the runs, by the names of details
+    "log₂ examples used": ("log2_used",),
+    "log₂ rows held": ("log2_rows",),
+    "steps": ("steps",),
+    "coordinates chosen away": ("vanish", "selected_away"),
+    "trials": ("trials",),
+    "block size": ("block_size",),
+    "log₂ nodes per trial": ("log2_nodes",),
 }
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
     found = lines(rows)
-    figures = [_reach(found), _examples(found), _heads(found)]
+    figures = [_reach(found), _heads(found)]
     tables = {"attacks": _table(found)}
     far = [{"q": q, "p": p} | {attack: _farthest(found, q, p, attack) for attack in NAMES} for q, p in PANELS]
     if not any(one[attack] for one in far for attack in NAMES):
@@ -46,38 +45,33 @@ def content(rows: Sequence[Row]) -> Content:
 
 def lines(rows: Iterable[Row]) -> list[Line]:
     """One line per attack and instance: runs solved, log2 of seconds predicted and taken, and what it needed."""
-    found: dict[tuple[Any, ...], list[Outcome]] = {}
-    for row in rows:
-        if row.outcome:
-            at = row.task.params
-            size = (at["modulus"], at["levels"], at["dim"] - 1, at.get("heads") or 0)
-            found.setdefault((*size, row.task.solver["attack"], row.task.budget.get("samples", 0)), []).append(
-                row.outcome
-            )
-    return [_line(key, outcomes) for key, outcomes in sorted(found.items())]
+    keys = ("modulus", "levels", "dim", lambda run: run.get("heads") or 0, "attack", lambda run: run.get("samples", 0))
+    return [_line(key, runs) for key, runs in sorted(grouped(records(rows), *keys).items())]
 
 
-def _line(key: tuple[Any, ...], outcomes: list[Outcome]) -> Line:
-    q, p, n, heads, attack, samples = key
-    solved = [o for o in outcomes if o.status == "solved"]
-    predicted = [o.detail.get("predicted_seconds", o.detail.get("forecast_seconds")) for o in outcomes]
-    known = [log2(max(x, JUDGED_SECONDS)) for x in predicted if x is not None]
-    took = [log2(max(o.seconds, JUDGED_SECONDS)) for o in solved]
-    masses = [o.detail["error_mass"] for o in outcomes if heads and "error_mass" in o.detail]  # a crash has none
+def _line(key: tuple[Any, ...], runs: list[Line]) -> Line:
+    q, p, dim, heads, attack, samples = key
+    solved = [run | {"log2_used": run["cost"] and log2(run["cost"])} for run in runs if run["status"] == "solved"]
+    predicted = _known(runs, "predicted_seconds", "forecast_seconds")
+    known = [log2(max(x, JUDGED_SECONDS)) for x in predicted]
+    took = [log2(max(run["seconds"], JUDGED_SECONDS)) for run in solved]
+    needed = {name: _known(solved, *keys) for name, keys in NEEDED.items()}
     return {
-        "q": q, "p": p, "n": n, "m": heads or "all", "attack": attack, "source": "file" if samples else "stream",
+        "q": q, "p": p, "n": dim - 1, "m": heads or "all", "attack": attack, "source": "file" if samples else "stream",
         "samples": samples, "examples": f"{samples:,} in a file" if samples else "a stream",
-        "runs": len(outcomes), "right": len(solved), "solved": f"{len(solved)}/{len(outcomes)}",
-        "else": ", ".join(sorted({o.status for o in outcomes if o.status != "solved"})),
-        "predicted": median(known) if known else None, "took": took, "masses": masses,
+        "runs": len(runs), "right": len(solved), "solved": f"{len(solved)}/{len(runs)}",
+        "else": ", ".join(sorted({run["status"] for run in runs if run["status"] != "solved"})),
+        "predicted": median(known) if known else None, "took": took,
+        "masses": _known(runs, "error_mass") if heads else [],  # a crash has none
         "off": median(took) - median(known) if took and known else None,
-        **{name: _median(of(o) for o in solved) for name, of in NEEDED.items()},
+        **{name: median(values) if values else None for name, values in needed.items()},
     }  # fmt: skip
 
 
-def _median(values: Iterable[float | None]) -> float | None:
-    known = [value for value in values if value is not None]
-    return median(known) if known else None
+def _known(runs: Iterable[Line], *names: str) -> list[float]:
+    """What the runs say under the first of `names` that they know."""
+    found = (next((run[name] for name in names if run.get(name) is not None), None) for run in runs)
+    return [value for value in found if value is not None]
 
 
 def _farthest(found: Sequence[Line], q: int, p: int, attack: str) -> int:
@@ -144,24 +138,6 @@ def _reached(e: Line) -> Point:
     return Point(e["n"], y, hollow=True, tip=_tip(e), note=e["else"].partition(",")[0])
 
 
-def _examples(found: Sequence[Line]) -> Curves:
-    """Which n falls to how many examples, at the first panel."""
-    q, p = PANELS[0]
-    series = []
-    for i, (attack, source) in enumerate(LOOKS):
-        own = [(log2(e["samples"]) if e["samples"] else e["log₂ examples used"], e) for e in found
-               if (e["q"], e["p"], e["m"], e["attack"], e["source"]) == (q, p, "all", attack, source)]  # fmt: skip
-        points = [Point(x, e["n"], hollow=not e["right"], tip=_tip(e)) for x, e in own if x is not None]
-        won = sorted((point for point in points if not point.hollow), key=lambda point: (point.x, -point.y))
-        best = [point for j, point in enumerate(won) if all(point.y > other.y for other in won[:j])]
-        name = f"{NAMES[attack]}, {source}"
-        series += [Series(name, best, style=i), Series(name, points, join=False, style=i)]
-    return Curves(
-        "examples", [Panel(f"q = {q}, p = {p}", series)] if found else [], Axis("log₂ of the examples used"), Axis("n"),
-        "The largest dimension solved rises with the number of examples.", height=3.2,
-    )  # fmt: skip
-
-
 def _heads(found: Sequence[Line]) -> Curves:
     """Labels of few heads: how many of them are wrong, and whether that was solved."""
     panels = []
@@ -182,9 +158,9 @@ def _heads(found: Sequence[Line]) -> Curves:
 
 def _table(found: Sequence[Line]) -> Table:
     shown = [{**e, "took": _spread(e["took"]), "masses": _spread(e["masses"], 2)} for e in found]
-    columns = [
-        *map(Column, ("q", "p", "n", "m", "attack", "examples", "solved", "else")),
+    columns: list[Column | str] = [
+        "q", "p", "n", "m", "attack", "examples", "solved", "else",
         Column("predicted", "predicted, log₂ s", "estimated"), Column("took", "measured, log₂ s", "measured"),
-        Column("off", "difference, bits", "measured"), Column("masses", "error mass"), *map(Column, NEEDED),
+        Column("off", "difference, bits", "measured"), Column("masses", "error mass"), *NEEDED,
     ]  # fmt: skip
     return Table("Every attack on every instance: medians over the runs.", shown, columns)

@@ -11,14 +11,12 @@ from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets.levels import bits
 from hardness.report import (
     Axis,
-    Bracket,
     Column,
     Content,
     Curves,
     Figure,
     Panel,
     Point,
-    Region,
     Series,
     Table,
     grouped,
@@ -208,7 +206,7 @@ def _played(games: Sequence[tuple[float, int, str]]) -> list[Series]:
     return found
 
 
-def _maps(parity: Games) -> list[Bracket]:
+def _maps(parity: Games) -> list[Curves]:
     found = []
     for d in [*sorted({d for d, _ in parity}, reverse=True), grid.FORMULA]:
         regions = []
@@ -223,23 +221,23 @@ def _maps(parity: Games) -> list[Bracket]:
                 paid = _logs((e, independent_batches(d, s, e)) for e in grid.EXPONENTS)
                 series.append(line("independent batches", paid, "law"))
             counted = f"{size:,}" if size < 1e7 else f"2^{log2(size):.1f}"
-            regions.append(Region(f"s = {s}: N = {counted}", [(2.0, floor[0][1]), *floor],
-                                  _logs(reached(parity, d, s)), series, (1.0, 2.0)))  # fmt: skip
+            regions.append(Panel(f"s = {s}: N = {counted}", series, floor=[(2.0, floor[0][1]), *floor],
+                                 reached=_logs(reached(parity, d, s)), barred=(1.0, 2.0)))  # fmt: skip
         seen = "The grey floor rises from panel to panel, and falls with the tolerance; what is reached follows it."
         kinds = "proved identity" if d == grid.FORMULA else "proved measured"
-        found.append(Bracket(f"map-{d}", regions, LOG_TOLERANCE, LOG_QUERIES, seen, kinds=kinds))
+        found.append(Curves(f"map-{d}", regions, LOG_TOLERANCE, LOG_QUERIES, seen, kinds=kinds))
     return found
 
 
-def _rounding_map(games: Games) -> Bracket:
+def _rounding_map(games: Games) -> Curves:
     regions = []
     for (d, m), own in sorted(games.items(), key=lambda item: item[0][1]):
         floor = _logs((e, rounding_floor(_class(d, m), e)) for e in grid.ROUNDING_EXPONENTS)
         paid = _logs((e, q) for e, q, _ in own)
-        regions.append(Region(f"m = {m}: n = {d - 1}", floor, paid, _played(own)))
+        regions.append(Panel(f"m = {m}: n = {d - 1}", _played(own), floor=floor, reached=paid))
     axis = Axis("log₂ 1/τ", ticks=(3, 4, 5, 6, 7, 8))
     seen = "The floor is low in every panel and rises little; the points lie above it and fall towards it."
-    return Bracket("map-rounding", regions, axis, LOG_QUERIES, seen)
+    return Curves("map-rounding", regions, axis, LOG_QUERIES, seen, kinds="proved measured")
 
 
 def _class(d: int, m: int) -> RoundingConcepts:
