@@ -35,18 +35,6 @@ def test_contradictions_have_no_solution():
     assert solve2(A[:1], np.array([1])) is None
 
 
-def test_success_with_n_plus_10_rows():
-    # P(rank n of n + 10 random rows) = 1 - .00098; fewer than 196 of 200 happens once in 10^6 suites.
-    solved = 0
-    for seed in range(200):
-        rng = np.random.default_rng([64, seed])
-        w = support_secret(63, 6, rng)
-        A = rng.integers(0, 2, (73, 63))
-        found = solve2(A, A @ w % 2)
-        solved += found is not None and (found == w).all()
-    assert solved >= 196
-
-
 def _tries(n, flip, trials, rng, M=1 << 16):
     """Tries of pooled Gauss on one large pool of which exactly the fraction `flip` is wrong.
 

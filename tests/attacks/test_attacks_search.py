@@ -5,11 +5,8 @@ from math import comb
 
 import numpy as np
 import pytest
-from attack_examples import examples, support_secret
 
-from hardness.attacks.equations import extract
-from hardness.attacks.gaussian import check_plan
-from hardness.attacks.search import collide, collision_plan, final_bits, search_stream
+from hardness.attacks.search import collision_plan, final_bits, search_stream
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.kernels.search import subsets
@@ -74,13 +71,3 @@ def test_the_published_point_of_high_noise():
     found, truth = streamed(27, 13, 0.498, 16_000_000)
     assert (found.status, found.secret) == ("solved", truth)
     assert found.detail["rows"] < 8.1e6
-
-
-def test_collide_agrees_with_the_plan():
-    w = support_secret(30, 11, np.random.default_rng(4))
-    equations = extract(*examples(w, 2, 2, count=40000, seed=2, flip=0.2))
-    held_out, _ = check_plan(0.2, 2.0**60)
-    plan = collision_plan(30, len(equations) - held_out, 0.2)
-    found, detail = collide(equations, held_out, plan)
-    assert (found == w).all()
-    assert detail["steps"] == plan[0]

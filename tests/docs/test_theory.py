@@ -1,4 +1,4 @@
-"""What docs/theory.md states in numbers and formulas, by brute force and without the package's own code."""
+"""What docs/theory.md states in numbers and formulas, by brute force (2.2: code that test_sq_bounds.py holds)."""
 
 import re
 from fractions import Fraction
@@ -9,6 +9,8 @@ from math import comb, cos, erfc, exp, log, log2, pi, prod, sinh
 import numpy as np
 import pytest
 from theory_page import ROOT, SECTIONS, characters, near, table
+
+from hardness.sq.bounds.correlations import head_limited_parity
 
 
 def cited():
@@ -118,17 +120,7 @@ def test_means_of_the_characteristic_function():
 def test_head_limited_parities():
     for s, m, *shown in table("2.2", "s"):
         s, m = int(s), int(m)
-        low = (s - m) // 2
-        h = [(-1) ** min(max(t, low), low + m) for t in range(s + 1)]
-        weight = [Fraction(comb(s, t), 2**s) for t in range(s + 1)]
-        error = sum(w * (x - (-1) ** t) ** 2 for t, (w, x) in enumerate(zip(weight, h, strict=True)))
-        kraw = [
-            [sum((-1) ** i * comb(t, i) * comb(s - t, j - i) for i in range(j + 1)) for t in range(s + 1)]
-            for j in range(s + 1)
-        ]
-        hat = [
-            sum(w * x * k for w, x, k in zip(weight, h, row, strict=True)) / comb(s, j) for j, row in enumerate(kraw)
-        ]
+        error, hat = head_limited_parity(s, m)
         assert sum(comb(s, j) * x**2 for j, x in enumerate(hat)) == 1
         largest = max(abs(x) for x in hat[1:s])
         assert largest <= error / 2 <= 4 * exp(-(m**2) / (2 * s))

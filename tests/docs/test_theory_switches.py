@@ -1,15 +1,14 @@
-"""What makes it easy again: docs/theory.md 2.9 by brute force."""
+"""What makes it easy again: docs/theory.md 2.9, by brute force and by bounds that tests/sq/test_switches.py holds."""
 
 from itertools import combinations
-from math import comb, log2, sqrt
+from math import comb, log2
 
 import numpy as np
 import pytest
-from scipy.optimize import brentq
 from theory_page import SECTIONS, characters
 
 from hardness.attacks.estimates.low_degree import low_degree_advantage, low_degree_rows
-from hardness.sq.bounds.switches import top_eigenvalue
+from hardness.sq.bounds.switches import bias_interval, biased_bound, top_eigenvalue
 
 
 def test_johnson_eigenvalues():
@@ -33,14 +32,10 @@ def test_johnson_eigenvalues():
 
 def test_bias_thresholds_and_bounds():
     s, n = 6, 63
-    for tau, low, high in ((0.005, 0.482, 0.989), (0.02, 0.685, 0.946)):
-        peak = sqrt((s - 1) / (s + 1))
-        ends = [
-            brentq(lambda mu, tau=tau: mu ** (s - 1) * (1 - mu**2) - 4 * tau, *part) for part in ((0, peak), (peak, 1))
-        ]
-        assert [round(x, 3) for x in ends] == [low, high]
-        assert f"[{low}, {high}]" in SECTIONS["2.9"]
-    bounds = [log2(8 * 0.005**2 * (comb(n, s) - 1) / top_eigenvalue(n, s, mu)) for mu in (0, 0.1, 0.2, 0.3)]
+    for tau, shown in ((0.005, [0.482, 0.989]), (0.02, [0.685, 0.946])):
+        assert [round(end, 3) for end in bias_interval(s, tau)] == shown
+        assert str(shown) in SECTIONS["2.9"]
+    bounds = [log2(biased_bound(n, s, 0.005, mu)) for mu in (0, 0.1, 0.2, 0.3)]
     assert ", ".join(f"{x:.1f}" for x in bounds) in SECTIONS["2.9"]
 
 

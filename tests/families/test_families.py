@@ -134,17 +134,6 @@ def test_sparse_secrets_have_exactly_their_weight():
             assert (w != 0).sum() == 5
 
 
-def test_hidden_sets_are_uniform():
-    family = Parity(6, 2)
-    counts: dict[tuple[int, ...], int] = {}
-    for seed in range(4000):
-        support = tuple(family.draw(np.random.default_rng(seed))["support"].tolist())
-        counts[support] = counts.get(support, 0) + 1
-    assert len(counts) == 10
-    # Ten cells of mean 400 and sd 19: 5 sd, false alarm below 6e-6.
-    assert all(abs(n - 400) < 95 for n in counts.values())
-
-
 @given(st.sampled_from([2, 3, 4, 6, 9, 12, 97, 256, 257]), st.data())
 def test_modular_arithmetic_equals_python_integers(q, data):
     n = data.draw(st.integers(1, 6))

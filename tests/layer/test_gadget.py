@@ -141,15 +141,13 @@ def test_labels_are_the_parity_or_the_rounded_inner_product_on_every_input(famil
     assert len(np.unique(shown)) == len(np.unique(g[z[:, 0] != 0]))
 
 
-def test_the_float_softmax_leaks_and_the_closed_form_does_not():
-    # Pitfall 5: more than two float values through the softmax, exactly two by the closed form.
+def test_the_float_softmax_leaks():
+    # Pitfall 5: more than two float values through the softmax; by the closed form two, as above.
     instance = Instance.generate(Parity(12, 4), 0)
     data = instance.examples(5000, seed=1)
     informative = data.X[:, 0, 0] != data.X[:, 1, 0]
     through = (instance.layer()(data.X)[:, 0, 0] * data.X[:, 0, 0])[informative]
-    closed = (data.Y[:, 0, 0] * data.X[:, 0, 0])[informative]
     assert len(np.unique(through)) > 2
-    assert len(np.unique(closed)) == 2
 
 
 # --- laws of the level, truncation ---------------------------------------------------------------------------------
@@ -192,7 +190,7 @@ def test_mean_error_mass_is_of_the_size_of_theory_1_4(dim, modulus, heads, mass)
 def test_label_shape_does_not_depend_on_the_secret(gadget_kind, modulus, levels, heads):
     family = Rounding(33, modulus, levels, gadget=gadget_kind, heads=heads)
     shapes = set()
-    for seed in range(1000):
+    for seed in range(200):
         teacher = family.realize(family.draw(np.random.default_rng(seed)))
         shapes.add((teacher.offset, teacher.gate, tuple(teacher.values), tuple(teacher.coefficients)))
     assert len(shapes) == 1
@@ -204,7 +202,7 @@ def test_nor_does_it_where_no_heads_are_given(gadget_kind, dim, modulus, levels)
     """Theory 2.6 holds for exact heads as it stands: A, C and all coefficients are the same for every secret."""
     for exact in (True, False):
         family = Rounding(dim, modulus, levels, gadget=gadget_kind, exact=exact)
-        made = [family.realize(family.draw(np.random.default_rng(seed))) for seed in range(100)]
+        made = [family.realize(family.draw(np.random.default_rng(seed))) for seed in range(25)]
         assert len({(teacher.offset, teacher.gate) for teacher in made}) == 1
         if exact:
             assert {teacher.heads for teacher in made} == {2 * (dim - 1) * (modulus // 2)}

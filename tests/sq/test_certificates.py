@@ -525,24 +525,6 @@ def test_every_strategy_on_parities_leaves_a_checkable_transcript(strategy: str,
     assert played <= 0.1 + 1e-12
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("n", "sizes", "tolerance", "best"),
-    [
-        (4, [2], 0.2, 5),
-        (4, [2], 0.12, 2),
-        (4, [2], 0.1, 2),
-        (3, [1, 2, 3], 0.12, 2),
-        (6, [5], 0.15, 3),
-        (7, [6], 0.1, 2),
-    ],
-)
-def test_values_of_small_classes(n: int, sizes: list[int], tolerance: float, best: int, verdict: Verdict) -> None:
-    found = certificate.value(n, sizes, tolerance)
-    assert found["value"] == best
-    assert verdict(found)[0] == 0
-
-
 def test_the_command_writes_what_it_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     common = ["sq", "certify", "parity", "--dim", "5", "--heads", "2", "--tolerance", "0.15", "--json"]
     extra = {"transcript": ["--strategy", "sign-batch", "--seed", "1"], "bound": [], "value": []}
