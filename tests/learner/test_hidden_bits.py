@@ -166,18 +166,17 @@ def test_censored_cells_pull_a_fit_upwards_and_are_not_dropped() -> None:
 # Trials and rows
 
 
-def test_random_labels_are_not_learned() -> None:
-    solver = {"kind": "learner", "learner": "student", "params": {"rate": 0.03, "l1": 0.12}, "labels": "independent"}
-    outcome = trial(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 20_000}, 0), 0, 60.0)
-    assert outcome.status == "budget"
-    assert outcome.detail["open_error"] > 0.9
-
-
-def test_a_pool_shows_few_examples_again_and_again() -> None:
-    solver = {"kind": "learner", "learner": "student", "params": {"rate": 0.03, "l1": 0.12}, "pool": 1024}
-    outcome = trial(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 60_000}, 0), 0, 60.0)
-    assert outcome.status == "solved"
-    assert outcome.detail["distinct"] == 1024 < outcome.detail["gradient"]
+@pytest.mark.parametrize(
+    ("more", "samples", "status"), [({"labels": "independent"}, 20_000, "budget"), ({"pool": 1024}, 60_000, "solved")]
+)
+def test_random_labels_and_few_examples_shown_again_and_again(more: dict, samples: int, status: str) -> None:
+    solver = {"kind": "learner", "learner": "student", "params": {"rate": 0.03, "l1": 0.12}, **more}
+    outcome = trial(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": samples}, 0), 0, 60.0)
+    assert outcome.status == status
+    if status == "budget":
+        assert outcome.detail["open_error"] > 0.9
+    else:
+        assert outcome.detail["distinct"] == 1024 < outcome.detail["gradient"]
 
 
 def test_the_grid_is_tuned_and_has_all_its_series() -> None:

@@ -69,8 +69,6 @@ def test_tokens_of_length_zero_have_no_features():
     gram = closed.gram(X, X)
     assert np.isfinite(gram).all()
     assert not gram[:4].any()
-    finite = RandomFeatureAttention(8000, augment=False, random_state=1).fit(X, X[:, 2, 0])
-    assert np.abs(finite.gram(X, X) / 8000 - gram).max() < 0.12 * gram.max()
 
 
 def test_many_neurons_tend_to_the_closed_form():
@@ -148,36 +146,36 @@ def test_every_output_has_its_own_penalty():
         assert np.allclose(alone.predict(X), together.predict(X)[:, j], atol=1e-5)
 
 
-def test_without_the_constant_even_functions_of_keys_are_out_of_reach():
-    augmented, bare = errors("f2", 1024, attention(), attention(augment=False))
-    assert augmented < 0.21  # 0.162 measured
-    assert bare > 0.95
+PLAIN, BARE, BIASED = attention(), attention(augment=False), attention(bias=4.0, std=0.5)
+NETWORK = RandomFeatureMLP(17_000, random_state=0)  # of as many trained weights
+CLAIMS = [  # the error measured on two other seeds, or a bound
+    ("f2", 1024, PLAIN, 0, 0.21),
+    ("f2", 1024, BARE, 0.95, np.inf),  # without the constant even functions of keys are out of reach
+    ("g11", 256, PLAIN, 0.7 * 0.519, 1.3 * 0.519),
+    ("g11", 256, BIASED, 0.7 * 0.341, 1.3 * 0.341),  # biased heads win on correlations with few examples …
+    ("f1", 256, PLAIN, 0, 0.05),
+    ("f1", 256, BIASED, 0.1, np.inf),  # … and lose elsewhere
+    ("f1", 256, NETWORK, 0.7 * 0.320, 1.3 * 0.320),
+]
+SLOW = [
+    ("f2", 2048, PLAIN, 0, 0.1),
+    ("f2", 4096, PLAIN, 0.7 * 0.018, 1.3 * 0.018),
+    ("f2", 4096, BARE, 0.95, np.inf),
+    ("f2", 4096, NETWORK, 0.7 * 1.034, 1.3 * 1.034),  # it learns nothing of squares of keys
+]
 
 
-def test_biased_heads_win_on_correlations_with_few_examples_and_lose_elsewhere():
-    plain, biased = attention(), attention(bias=4.0, std=0.5)
+@pytest.mark.parametrize(
+    ("name", "n", "model", "low", "high"), [*CLAIMS, *(pytest.param(*claim, marks=pytest.mark.slow) for claim in SLOW)]
+)
+def test_claims_of_the_paper(name, n, model, low, high):
+    assert low <= errors(name, n, model)[0] <= high
+
+
+def test_biased_heads_win_on_correlations_on_every_seed():
     for seed in (0, 1):
-        a, b = errors("g11", 256, plain, biased, seed=seed)
-        assert b < 0.8 * a  # 0.519 and 0.341 measured
-        assert 0.7 * 0.519 < a < 1.3 * 0.519
-        assert 0.7 * 0.341 < b < 1.3 * 0.341
-    a, b = errors("f1", 256, plain, biased)
-    assert a < 0.1 < b  # 0.014 and 0.361 measured
-
-
-def test_attention_beats_the_network_of_as_many_trained_weights():
-    a, network = errors("f1", 256, attention(), RandomFeatureMLP(17_000, random_state=0))
-    assert a < 0.05
-    assert 0.7 * 0.320 < network < 1.3 * 0.320
-
-
-@pytest.mark.slow
-def test_on_squares_of_keys_the_network_learns_nothing():
-    a, network = errors("f2", 4096, attention(), RandomFeatureMLP(17_000, random_state=0))
-    assert 0.7 * 0.018 < a < 1.3 * 0.018
-    assert 0.7 * 1.034 < network < 1.3 * 1.034
-    assert errors("f2", 2048, attention())[0] < 0.1
-    assert errors("f2", 4096, attention(augment=False))[0] > 0.95
+        plain, biased = errors("g11", 256, PLAIN, BIASED, seed=seed)
+        assert biased < 0.8 * plain
 
 
 @pytest.mark.slow

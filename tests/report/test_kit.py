@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Callable, Sequence
 from dataclasses import replace
+from html import escape
 from itertools import combinations
 from pathlib import Path
 
@@ -83,6 +84,11 @@ def test_the_same_data_are_the_same_bytes_and_are_told_to_who_does_not_see_them(
     one, two = draw(figure), draw(figure)
     assert [one.save(kind) for kind in ("svg", "pdf")] == [two.save(kind) for kind in ("svg", "pdf")]
     assert one.alt.startswith(f"{figure.alt_summary} {figure.caption}")
+    assert " Across: " in one.alt
+    assert figure is HEAT or " Up: " in one.alt
+    for text in (one.save("svg").decode(), one.inline()):
+        assert f'role="img" aria-label="{escape(one.alt)}' in text
+        assert f"<desc>{escape(one.alt, quote=False)}" in text
     assert one.inline().count("<title>") == len(one.tips) > 0
 
 

@@ -65,23 +65,17 @@ def test_marks_stand_in_heads_and_captions_and_not_in_code_or_drawings() -> None
     assert marked.count('<dt id="term-m">') == 1
 
 
-def test_letters_that_are_no_symbols_are_not_linked() -> None:
-    own = {"A": "The number of letters."}
-    for text in ("Maker(R) Processor", "rejected (p-value 0.59)", "A run learns", "a wait of 0.5 s"):
-        assert "href" not in glossary.mark(f"<p>{text}</p>", own), text
-    for text in ("max(q, 2)", "f(d)", "p = 2", "m-head", "A = 3", "Σ (m)", "R is large", "8(τ−ε)", "log(N/2)"):
-        assert glossary.mark(f"<p>{text}</p>", own).count('class="term"') == 1, text
-
-
-def test_marked_text_says_what_it_said() -> None:
-    text = "<p>a &lt;sad&gt; τ &amp; m&nbsp;=&nbsp;2, theory 2.5e, 8τ²(N−1) “q”</p>"
-    assert report.words(glossary.mark(text)) == report.words(text)
-
-
-def test_own_symbols_come_before_shared_ones() -> None:
-    marked = glossary.mark("<p>V and m</p><!-- glossary -->", {"V": "The value matrix."})
+def test_symbols_are_linked_to_the_own_or_shared_term_and_other_letters_are_not() -> None:
+    own = {"A": "The number of letters.", "V": "The value matrix."}
+    marked = glossary.mark("<p>V and m</p><!-- glossary -->", own)  # own symbols come before shared ones
     assert 'title="The value matrix."' in marked
     assert "deterministic strategy" not in marked
+    for text in ("Maker(R) Processor", "rejected (p-value 0.59)", "A run learns", "a wait of 0.5 s"):
+        assert "href" not in glossary.mark(f"<p>{text}</p>", own), text
+    text = "<p>a &lt;sad&gt; τ &amp; m&nbsp;=&nbsp;2, theory 2.5e, 8τ²(N−1) “q”</p>"
+    assert report.words(glossary.mark(text)) == report.words(text)
+    for text in ("max(q, 2)", "f(d)", "p = 2", "m-head", "A = 3", "Σ (m)", "R is large", "8(τ−ε)", "log(N/2)"):
+        assert glossary.mark(f"<p>{text}</p>", own).count('class="term"') == 1, text
 
 
 def test_the_glossary_has_one_source_and_no_form_two_meanings() -> None:
@@ -148,6 +142,7 @@ def test_the_rule_on_figures_finds_them() -> None:
 
 
 def test_the_index_puts_every_study_where_its_role_says(tmp_path: Path) -> None:
+    assert {study.role for study in catalog.known().values()} <= set(report.ROLES)
     for role in (*report.ROLES, "measured"):
         folder = tmp_path / f"{role}-page"
         folder.mkdir(exist_ok=True)
@@ -179,10 +174,6 @@ def test_a_summary_is_as_its_schema_says(tmp_path: Path) -> None:
         schemas.check("summary", {name: value for name, value in summary.items() if name != "planned"}, "the summary")
 
 
-def test_every_study_has_a_place_on_the_index() -> None:
-    assert {study.role for study in catalog.known().values()} <= set(report.ROLES)
-
-
 def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
     """Two of them were a formula, and one that cannot be read ended the page."""
     drawing = figures.Drawing("dollars", 3.4, 2.4)
@@ -196,19 +187,3 @@ def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
     assert all(name in svg for name in ("a$\\frac$b", "$one$"))
     assert "mathdefault" not in re.sub("<!--.*?-->", "", svg)
     assert drawing.save("pdf")
-
-
-def test_a_drawing_says_what_it_shows_to_who_does_not_see_it() -> None:
-    drawing = figures.Drawing("told", 3.4, 2.4)
-    drawing.caption, drawing.alt_summary = 'A "rising" line.', "It rises from 1 to 2."
-    with figures.style("told"):
-        axes = drawing.figure.subplots()
-        axes.plot([0, 1], [1, 2], label="ours")
-        axes.set(xlabel="m", ylabel="queries", title="parity")
-        axes.legend()
-        sizes = [text.get_fontsize() for text in axes.get_legend().get_texts()] + [axes.xaxis.label.get_fontsize()]
-        assert min(sizes + [label.get_fontsize() for label in axes.get_xticklabels()]) >= 8  # at a column's width
-    assert drawing.alt == ('It rises from 1 to 2. A "rising" line. Panels: parity. Across: m. Up: queries. Key: ours.')
-    for text in (drawing.save("svg").decode(), drawing.inline()):
-        assert 'role="img" aria-label="It rises from 1 to 2. A &quot;rising&quot; line.' in text
-        assert '<desc>It rises from 1 to 2. A "rising" line.' in text
