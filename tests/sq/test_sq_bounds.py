@@ -5,6 +5,7 @@ from math import ceil, log2
 
 import numpy as np
 import pytest
+from window import window_loss
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
@@ -14,9 +15,7 @@ from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
 from hardness.sq.bounds.correlations import head_limited_parity
 from hardness.sq.functions import LevelTable
-from hardness.sq.oracle import best_answer
 from hardness.sq.strategies.rounding import votes
-from hardness.sq.tolerance import within
 
 
 def test_parity_sda_by_brute_force() -> None:
@@ -143,7 +142,7 @@ def eliminations(concepts: RoundingConcepts, count: int, rng: np.random.Generato
             table = table if i % 4 == 2 else np.sign(table)
         means = LevelTable(concepts, table).means(elements)
         for tau in (0.02, 0.05, 0.1, 0.2):
-            lost = np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau))
+            lost = window_loss(means, tau)
             allowed = concepts.size / (8 * tau**2 * rounding_bounds.collision_factor(concepts))
             worst = max(worst, float(lost / allowed))
     return worst

@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from window import window_loss
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
@@ -18,10 +19,8 @@ from hardness.sq.at_scale.dependent import dependent_adversary
 from hardness.sq.dependent import Loss, cut_moments, dependent_losses, middle
 from hardness.sq.exact import certain_losses, certain_queries, exact_floor, independent_lost, most_lost
 from hardness.sq.game import cost, play
-from hardness.sq.oracle import best_answer
 from hardness.sq.queries import Table
 from hardness.sq.strategies.dependent import cut_sum
-from hardness.sq.tolerance import within
 
 
 @settings(max_examples=60)
@@ -41,10 +40,6 @@ def test_the_middle_of_many_signs_is_right_to_fifteen_digits(count: int) -> None
     with mpmath.workdps(40):
         exact = mpmath.exp(mpmath.loggamma(2 * half + 1) - 2 * mpmath.loggamma(half + 1) - 2 * half * mpmath.log(2))
         assert abs(middle(count) / exact - 1) < 1e-15
-
-
-def lost(means: np.ndarray, tau: float) -> int:
-    return int(np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau)))
 
 
 def some_sets(kind: str, n: int, count: int, rng: np.random.Generator) -> np.ndarray:
@@ -72,7 +67,7 @@ def test_every_live_set_loses_what_is_promised(kind: str) -> None:
         live = some_sets(kind, 9, count, rng)
         assert plan.lost >= min(count / 4, independent_lost(tau) / 3)
         queries = (Table(cut_sum(live, plan, 9, tau, rng)) for _ in range(12))
-        assert max(lost(query.means(live), tau) for query in queries) >= plan.lost
+        assert max(window_loss(query.means(live), tau) for query in queries) >= plan.lost
 
 
 EVERY = [1, 2, 3, 4, 5, 6, 7]  # the sets of three coordinates that are not empty: as dependent as can be

@@ -5,13 +5,14 @@ from math import comb
 import numpy as np
 import pytest
 from numpy.random import SeedSequence
+from window import window_loss
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.exact import exact_floor
 from hardness.sq.game import cost, play, play_explicit
-from hardness.sq.oracle import ORACLES, Exact, Window, best_answer
+from hardness.sq.oracle import ORACLES, Exact, Window
 from hardness.sq.queries import SignBatch, SpanFunction, Table, character
 from hardness.sq.strategies.sign_batch import batch_modes, batch_queries, batch_size
 from hardness.sq.tolerance import within
@@ -38,7 +39,7 @@ def test_parseval_and_the_window_theorem(kind: str) -> None:
         for s in (1, 2, 4):
             means = query.means(ParityConcepts(n, s).masks())
             for tau in (0.005, 0.0099, 0.01, 0.03, 0.1, 0.2):
-                lost = np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau))
+                lost = window_loss(means, tau)
                 assert lost <= 1 / (8 * tau**2)
                 assert np.sum(~within(means, 0.0, tau)) <= 1 / (4 * tau**2)
 
@@ -106,7 +107,7 @@ def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau:
             if oracle == "null":
                 assert np.sum(np.abs(means) > tau) == size
                 continue
-            lost = np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau))
+            lost = window_loss(means, tau)
             expected = size // 2 if modes[size] == 1 else len(some) - max(len(some) - size, (size + 1) // 2)
             assert lost == expected
 
@@ -318,7 +319,7 @@ def test_bent_values_of_theory_3_1() -> None:
     means = query.means(ParityConcepts(8, 4).masks())
     assert sorted(means[means != 0].tolist()) == [-0.125] * 6 + [0.125] * 10
     for tau, lost in ((0.1249, 6), (0.12501, 0)):
-        assert np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau)) == lost
+        assert window_loss(means, tau) == lost
     result = play(ParityConcepts(8, 4), "bent", "window", 0.0624)
     assert result.solved
     assert result.queries == 1 + 12 + 5  # a block of 16, twelve of 4, six single sets but for the last
