@@ -109,6 +109,7 @@ OPTIONS = [
     (Student(batch=1.5), "batch"),
     (Student(rate=0.0), "rate"),
     (Student(rate=float("inf")), "rate"),
+    (Student(loss="logistic"), "loss"),
     (Student(l1=-0.1), "l1"),
     (Student(l1=float("nan")), "l1"),
     (Student(l1="much"), "l1"),

@@ -316,18 +316,6 @@ def test_few_examples_are_one_small_step():
     assert FIRST > 300 > ACROSS
 
 
-BAD = [("optimizer", "rmsprop"), ("heads", 0), ("batch", 0), ("batch", 1.5), ("rate", 0.0), ("rate", float("inf"))]
-BAD += [("loss", "logistic"), ("l1", -0.1), ("l1", float("nan")), ("l1", "much"), ("device", "abacus")]
-
-
-@pytest.mark.parametrize(("name", "value"), BAD, ids=str)
-def test_bad_parameters_are_refused_in_one_line_that_names_them(name, value):
-    train = parity(6, 2, 10)
-    with pytest.raises(InputError, match=name) as caught:
-        Student(**{name: value}).partial_fit(train.X, train.Y)
-    assert "\n" not in str(caught.value)
-
-
 def test_arrays_that_may_not_be_written_are_learned_from():
     train = parity(6, 2, 2000)
     for array in (train.X, train.Y):
