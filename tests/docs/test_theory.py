@@ -191,21 +191,6 @@ def test_majority_coefficients(K):
     assert K == 3 or max(abs(v) for v in hat[2 : K - 1]) <= hat[1] / (K - 2) + 1e-12
 
 
-# 2.6
-
-
-def test_variance_of_a_query_on_rounding():
-    rng = np.random.default_rng(4)
-    for dot, n, q in product((False, True), (2, 3), (2, 3, 4, 5, 6)):
-        u = np.array(list(product((-1, 0, 1) if dot else (0, 1), repeat=n)))
-        odds = np.where(u == 0, 0.5, 0.25 if dot else 0.5).prod(axis=1)
-        inner = np.array(list(product(range(q), repeat=n))) @ u.T % q
-        V0 = (8 / 3) ** n / 2 if dot and q % 2 else 2**n
-        for _ in range(20):
-            g = rng.choice([-0.5, 0.5], (len(u), q))
-            assert np.var(g[np.arange(len(u)), inner] @ odds) <= 1 / (4 * V0) + 1e-15
-
-
 # 4
 
 

@@ -14,16 +14,6 @@ from scipy.linalg import hadamard
 from hardness.kernels import walsh as kernels
 
 
-@pytest.mark.parametrize("kind", [np.float64, np.float32, np.int32])
-def test_walsh_hadamard_is_the_matrix(kind: type) -> None:
-    rng = np.random.default_rng(1)
-    for bits in range(12):
-        f = rng.integers(-1, 2, 1 << bits).astype(kind)
-        out = f.copy()
-        kernels.walsh_hadamard(out)
-        assert np.array_equal(out, (hadamard(1 << bits) @ f.astype(np.int64)).astype(kind))
-
-
 def radix_two(f: NDArray[Any]) -> NDArray[Any]:
     """The definition, a level at a time."""
     for level in range(f.size.bit_length() - 1):
@@ -32,9 +22,9 @@ def radix_two(f: NDArray[Any]) -> NDArray[Any]:
     return f
 
 
-@given(st.integers(9, 23), st.sampled_from([np.float64, np.float32, np.int32]), st.integers(1, 3))
-@settings(max_examples=12)
-def test_walsh_hadamard_in_chunks_and_threads_is_the_same(bits: int, kind: type, threads: int) -> None:
+@given(st.integers(0, 10) | st.integers(9, 22), st.sampled_from([np.float64, np.float32, np.int32]), st.integers(1, 3))
+@settings(max_examples=25)
+def test_walsh_hadamard_is_the_matrix_in_chunks_and_threads(bits: int, kind: type, threads: int) -> None:
     f = np.random.default_rng(bits).standard_normal(1 << bits)
     f = f.astype(kind) if kind != np.int32 else (100 * f).astype(kind)
     expected, single, shared = radix_two(f), f.copy(), f.copy()
@@ -44,6 +34,8 @@ def test_walsh_hadamard_in_chunks_and_threads_is_the_same(bits: int, kind: type,
     assert np.array_equal(single, shared)
     # The same sums in the same order, level by level: the same bits.
     assert np.array_equal(single, expected)
+    if bits < 11 and kind == np.int32:
+        assert np.array_equal(single, hadamard(1 << bits) @ f)
 
 
 def test_walsh_hadamard_refuses_what_is_not_contiguous() -> None:

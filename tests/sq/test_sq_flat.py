@@ -11,7 +11,7 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.exact import exact_floor, independent_apart, independent_value, max_separation
 from hardness.sq.game import play
 from hardness.sq.strategies.layers import alive, densest, layer_signs, patterns
-from hardness.sq.strategies.shaped import anneal, equalize_gaps, shape_query
+from hardness.sq.strategies.shaped import shape_query
 from hardness.sq.strategies.templates import PLAN, UNIT, make, templates
 
 
@@ -58,21 +58,6 @@ def test_a_layer_is_its_sets_and_its_query_moves_them() -> None:
     assert means[np.searchsorted(live, sets)] == pytest.approx(expected)
     assert not means[~np.isin(live, sets)].any()
     assert alive(sets, live[::2]).tolist() == np.isin(sets, live[::2]).tolist()
-
-
-def test_annealing_keeps_its_books() -> None:
-    """The sum it returns is that of the g it leaves, balanced as before, and larger than what it began with."""
-    signs = layer_signs(8, 4)
-    g = np.zeros(len(signs), np.int64)
-    g[:9], g[9:18] = 1, -1
-    before = int(np.abs(g @ signs.astype(int)).sum())
-    total = anneal(signs, g, 20_000, np.array([3], np.uint64))
-    assert total == int(np.abs(g @ signs.astype(int)).sum()) > before
-    assert (np.sum(g == 1), np.sum(g == -1)) == (9, 9)
-    found = equalize_gaps(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0))
-    means = signs @ found.values / (2 * signs.shape[1])
-    assert np.min(means[found.upper] - means[found.lower]) / 2 == pytest.approx(found.reach)
-    assert found.reach <= total / (4 * 9 * signs.shape[1]) + 1e-12
 
 
 def test_a_mould_loses_what_it_promises_to_every_answer() -> None:
