@@ -35,7 +35,7 @@ with (FOLDER / "rows.csv").open(encoding="utf-8") as file:
     ROWS = [row for row in csv.DictReader(file) if row["status"] in ("solved", "wrong", "refused")]
 PAGE = text_of(FOLDER / "index.html")
 SUMMARY = json.loads((FOLDER / "summary.json").read_text(encoding="utf-8"))
-HEADLINE, QUICK = SUMMARY["verdict"], SUMMARY["quick"]
+HEADLINE, QUICK, NUMBERS = SUMMARY["verdict"], SUMMARY["quick"], SUMMARY["numbers"]
 DIM = 12 if QUICK else 16  # of the main cell
 whole = pytest.mark.skipif(QUICK, reason="the committed rows are those of --quick")
 
@@ -81,10 +81,10 @@ def interval(values: Iterable[float]) -> tuple[float, float]:
     return float(x.mean() - half), float(x.mean() + half)
 
 
-def sides(pairs: Iterable[tuple[tuple[float, float] | None, float]]) -> tuple[int, int, int, int]:
+def sides(pairs: Iterable[tuple[tuple[float, float] | None, float]]) -> dict[str, int]:
     """Intervals that hold the law, lie below it, lie above it; and how many there are none of."""
     found = [None if ends is None else (ends[0] > law) - (ends[1] < law) for ends, law in pairs]
-    return found.count(0), found.count(-1), found.count(1), found.count(None)
+    return {"inside": found.count(0), "below": found.count(-1), "above": found.count(1), "none": found.count(None)}
 
 
 def said(*parts: object) -> None:
@@ -129,8 +129,8 @@ def test_what_the_phases_add_to_a_random_start() -> None:
     hard = [row for row in unfound if float(row["solver.rho"]) == 0]
     certified = [row for row in paths if row["detail.certified"] == "True"]
     refused = sum(row["status"] == "refused" for row in paths)
-    said(f"Of {len(paths)} layers phases 1 to 6 certify {len(certified)} and refuse {refused};")
-    said(f"It fails on {len(unfound)} layers, {len(hard)} of them at ρ = 0.")
+    told = [NUMBERS["paths"][name] for name in ("layers", "certified", "refused", "unfound", "unfound_hard")]
+    assert told == [len(paths), len(certified), refused, len(unfound), len(hard)]
     assert max(error(row, "certified_error") for row in certified) <= AIM
 
 
@@ -170,8 +170,7 @@ def test_slopes_of_the_error() -> None:
                 x, y = np.log([(n, e) for n, e in run if n >= max(run)[0] / 16]).T
                 slopes.append(float(np.polyfit(x, y, 1)[0]))
             pairs.append((interval(slopes), -1 / ((m - 1) * (k - 1))))
-    inside, below, above, _ = sides(pairs)
-    said(f"in {inside} cells, is steeper in {below} and flatter in {above}")
+    assert sides(pairs).items() <= (NUMBERS["slopes"] | {"none": 0}).items()
 
 
 @whole
@@ -204,12 +203,7 @@ def test_rarity() -> None:
                     ends = interval(math.log(a / b) / math.log(float(high) / float(low)) for a, b in counts)
             pairs.append((ends, (m - 1) * (k - 1)))
         found[spread] = sides(pairs)
-    words = [
-        f"at score spread {spread} in {inside} of {inside + below + above} cells, is smaller in {below} and larger in "
-        f"{above}" + (f" ({none} have too few certified rows)" if none else "")
-        for spread, (inside, below, above, none) in found.items()
-    ]
-    said("; ".join(words))
+    assert found == {float(spread): cells for spread, cells in NUMBERS["rarity"].items()}
 
 
 def written(low: float, high: float) -> str:
