@@ -318,8 +318,6 @@ def test_two_results_of_one_trial_must_agree(crashing: Path, tmp_path: Path) -> 
         (["stress", "--suite", "harder"], "error: unknown tier of study stress 'harder'"),
         (["games", "--suite", "easy"], "error: unknown tier of study games 'easy'"),
         (["who-wins"], "error: study who-wins is part of stress now"),
-        (["ladder"], "error: study ladder is part of stress now"),
-        (["contest"], "error: study contest is part of stress now"),
     ],
 )
 def test_what_cannot_join_is_one_line(

@@ -151,17 +151,6 @@ def test_what_heads_buy_in_rounding_is_what_the_adversaries_say(m: int) -> None:
     assert bought.log2_queries == pytest.approx(log2(adversary_bounds(concepts, 0.1)["window"]), abs=1e-9)
 
 
-@pytest.mark.parametrize("strategy", ["characters", "bent", "low-degree"])
-def test_deterministic_strategies_play_one_game_whatever_the_seed(strategy: str) -> None:
-    for tolerance in (0.06, 0.12, 0.24):
-        games = {
-            (result.queries, result.remaining)
-            for seed in range(4)
-            for result in [play(ParityConcepts(11, 3), strategy, "window", tolerance, seed=seed)]
-        }
-        assert len(games) == 1
-
-
 @pytest.mark.parametrize(("n", "s"), [(8, 2), (10, 3), (12, 6)])
 def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_than_the_floor(n: int, s: int) -> None:
     """And at a tolerance small enough two queries that it asks name the set."""
@@ -199,13 +188,6 @@ def test_at_sixty_three_bits_what_suffices_is_near_what_is_needed() -> None:
     assert max(gaps) <= 6
     assert gaps[-1] < 2.2
     assert needs.independent_batches(64, 8, 10.0) > 2000 * needs.parity_floor(64, 8, 10.0)
-
-
-def test_fresh_examples_cost_eight_times_the_number_of_sets_at_every_tolerance() -> None:
-    """max(q, 1/τ²) is what one sample for all queries costs; a simulation that draws fresh ones pays q/τ²."""
-    for exponent in (2.06, 3.0, 6.0, 9.0, 12.0):
-        tau = tolerance_of(exponent)
-        assert exact_floor(comb(23, 8), tau) / tau**2 >= 8 * (comb(23, 8) - 1)
 
 
 def test_sharp_heads_hide_the_classes_that_the_page_gives_them() -> None:

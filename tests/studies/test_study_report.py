@@ -19,14 +19,8 @@ from hardness.engine.store import Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, Table, report, write
+from hardness.report.report import words
 from hardness.studies import catalog
-
-
-def words(page: str) -> str:
-    """The text of a page as a reader sees it, blanks as single spaces."""
-    page = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>|<[^>]+>", "", page)
-    return re.sub(r"\s+", " ", html.unescape(page)).strip()
-
 
 ABOUT = {"study": "exponential-in-m", "seed": 0, "quick": False}
 PROVENANCE = {"python": "3", "cpu": "a <slow> one", "commit": None}

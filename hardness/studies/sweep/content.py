@@ -8,7 +8,7 @@ from typing import Any
 from hardness.engine.outcome import Row
 from hardness.engine.plugins import SOLVERS
 from hardness.evaluation.tuning import APART
-from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table
+from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, grouped
 
 Settings = dict[str, Any]
 ENDED = ("solved", "budget", "wrong")  # a crash, a refusal and a time limit say nothing of the cost
@@ -19,7 +19,8 @@ LEAST, TICKS = 2, 12  # values that an axis needs for a figure, and may have for
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figure and table of the rows."""
     ended = [row for row in rows if row.outcome and row.task.repetition < APART]
-    cells = [cell(own) for own in grouped(ended)]
+    runs = grouped(ended, lambda row: repr([*settings(row).items(), *row.task.budget.items()]))
+    cells = [cell(own) for own in runs.values()]
     whole = [one for one in cells if one["median"] is not None and not one["censored"]]
     statuses = Counter(row.outcome.status for row in ended if row.outcome)
     unit = UNITS[str(rows[0].task.solver["kind"])] if rows else ""
@@ -47,14 +48,6 @@ def settings(row: Row) -> Settings:
     own = {name: solver[name] for name in ("oracle", "tolerance") if name in solver} | solver.get("params", {})
     bare = {"family": row.task.family.rpartition(":")[2], "solver": named.rpartition(":")[2]}
     return {**bare, **own, **row.task.params}
-
-
-def grouped(rows: Sequence[Row]) -> list[list[Row]]:
-    """The runs of each cell, in the order of the rows."""
-    found: dict[str, list[Row]] = {}
-    for row in rows:
-        found.setdefault(repr([*settings(row).items(), *row.task.budget.items()]), []).append(row)
-    return list(found.values())
 
 
 def cell(rows: Sequence[Row]) -> dict[str, Any]:
@@ -89,22 +82,17 @@ def axis_of(cells: Sequence[Mapping[str, Any]]) -> str | None:
 def figures(cells: Sequence[Mapping[str, Any]], unit: str) -> list[Curves]:
     """Median cost against one axis: a panel per solver, a curve per setting of the rest."""
     x = axis_of(cells) or ""
-    named = [(one["settings"]["solver"], _rest(one, cells, x), one) for one in cells if x in one["settings"]]
-    labels = dict.fromkeys(label for _, label, _ in named)
+    placed = [one for one in cells if x in one["settings"]]
+    styles = {label: i for i, label in enumerate(grouped(placed, lambda one: _rest(one, cells, x)))}
     panels = []
-    for solver in dict.fromkeys(solver for solver, _, _ in named):
-        curves = [Series(label, points(named, solver, label, x), style=i) for i, label in enumerate(labels)]
-        panels.append(Panel(solver, [curve for curve in curves if curve.points]))
+    for solver, own in grouped(placed, lambda one: one["settings"]["solver"]).items():
+        curves = grouped(sorted(own, key=lambda one: float(one["settings"][x])), lambda one: _rest(one, cells, x))
+        panels.append(Panel(solver, [Series(label, [_point(one, x) for one in curves[label]], style=style)
+                                     for label, style in styles.items() if label in curves]))  # fmt: skip
+    values = sorted({one["settings"][x] for one in placed})
+    axis = Axis(x, ticks=values if len(values) <= TICKS else ())
     seen = f"The table gives every point: {unit} against {x}."
-    values = sorted({one["settings"][x] for _, _, one in named})
-    ticks = values if len(values) <= TICKS else ()
-    return [Curves("sweep", panels, Axis(x, ticks=ticks), Axis(unit, log=True), seen, columns=2, height=3.0)]
-
-
-def points(named: Sequence[tuple[str, str, Mapping[str, Any]]], solver: str, label: str, x: str) -> list[Point]:
-    """The points of one curve, in order of `x`."""
-    own = [one for each, other, one in named if (each, other) == (solver, label)]
-    return [_point(one, x) for one in sorted(own, key=lambda one: float(one["settings"][x]))]
+    return [Curves("sweep", panels, axis, Axis(unit, log=True), seen, columns=2, height=3.0)]
 
 
 def _rest(one: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], x: str) -> str:

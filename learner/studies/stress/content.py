@@ -11,7 +11,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row
 from hardness.engine.task import Task
 from hardness.families.parity import Parity
-from hardness.report import Column, Content, Field, HeatMap, Table
+from hardness.report import Column, Content, Field, HeatMap, Table, grouped
 from hardness.report.rounding import short
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.lookup import class_of
@@ -133,11 +133,8 @@ def _place(row: Row) -> int:
     return list(suite.entries()).index(name) if (name := row.task.params["instance"]) in suite.entries() else 10**6
 
 
-def _groups(rows: Iterable[Row], *keys: Callable[[Task], str]) -> dict[tuple[str, ...], list[Row]]:
-    found: dict[tuple[str, ...], list[Row]] = {}
-    for row in sorted(rows, key=_place):
-        found.setdefault(tuple(key(row.task) for key in keys), []).append(row)
-    return found
+def _groups(rows: Iterable[Row], *keys: Callable[[Task], str]) -> dict[Any, list[Row]]:
+    return grouped(sorted(rows, key=_place), lambda row: tuple(key(row.task) for key in keys))
 
 
 def _outcomes(rows: Iterable[Row]) -> list[Outcome]:
@@ -207,10 +204,10 @@ def _ranks(rows: Sequence[Row]) -> Table:
         within = [{**line, **{f"rank by {name}": ranks[i] for name, ranks in places.items()}}
                   for i, line in enumerate(within)]  # fmt: skip
         lines += sorted(within, key=lambda line: (-line["solved"], line["rank by examples"] or len(within)))
-    columns = [
-        Column("tier"), Column("solver", "learner"), Column("runs"), *(Column(word) for word in ENDINGS),
+    columns: list[Column | str] = [
+        "tier", Column("solver", "learner"), "runs", *ENDINGS,
         *(column for name in CURRENCIES
-          for column in (Column(f"rank by {name}"), Column(name, "", "measured", FORMS.get(name, "thousands")))),
+          for column in (f"rank by {name}", Column(name, "", "measured", FORMS.get(name, "thousands")))),
     ]  # fmt: skip
     return Table("Learners by tier: how their runs ended, their rank in each currency, and the geometric mean of what "
                  "the solved runs paid.", lines, columns)  # fmt: skip
@@ -233,7 +230,7 @@ def _solvers(caption: str, rows: Sequence[Row]) -> Table:
     order = {tier: number for number, tier in enumerate(suite.TIERS)}
     lines.sort(key=lambda line: (order.get(line["tier"], 9), -line["solved"], line["examples"] or 0))
     price = "queries" if rows and rows[0].task.solver["kind"] == "game" else "examples"
-    columns = [Column("tier"), Column("solver"), Column("runs"), *(Column(word) for word in ENDINGS),
+    columns: list[Column | str] = ["tier", "solver", "runs", *ENDINGS,
                Column("examples", price, "measured", "thousands")]  # fmt: skip
     return Table(caption, lines, columns)
 
@@ -251,10 +248,10 @@ def _cells(rows: Sequence[Row]) -> Table:
             "examples / null": middle / model if middle and model else None,
             "seconds": fmean(outcome.seconds for outcome in _outcomes(own)) or None,
         })  # fmt: skip
-    columns = [
-        Column("instances"), Column("learner"), Column("runs"), *(Column(word) for word in ENDINGS),
-        Column("examples", "", "measured"), Column("limit met"), Column("multiply-adds", "", "measured", power),
-        Column("null model", "", "identity", power), Column("examples / null"), Column("seconds", "", "measured"),
+    columns: list[Column | str] = [
+        "instances", "learner", "runs", *ENDINGS,
+        Column("examples", "", "measured"), "limit met", Column("multiply-adds", "", "measured", power),
+        Column("null model", "", "identity", power), "examples / null", Column("seconds", "", "measured"),
     ]  # fmt: skip
     return Table("Every learner on every kind of instance: medians over its runs where most were solved, a lower bound "
                  "where most gave up.", lines, columns)  # fmt: skip
@@ -272,8 +269,8 @@ def _predicted(rows: Sequence[Row]) -> Table:
             "log₂ operations": each and each.predicted["log2_time"],
             "solved by a learner": best["learner"], "by an attack": best["attack"], "by queries": best["game"],
         })  # fmt: skip
-    columns = [
-        Column("instances"), Column("tier"), Column("log₂ secrets"),
+    columns: list[Column | str] = [
+        "instances", "tier", "log₂ secrets",
         Column("proved", f"log₂ of the queries needed at τ = {TOLERANCE}", "proved"),
         Column("attack", "cheapest attack, predicted", "estimated"), Column("log₂ operations", "", "estimated"),
         *(Column(name, "", "measured") for name in ("solved by a learner", "by an attack", "by queries")),
