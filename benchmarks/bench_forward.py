@@ -7,8 +7,8 @@ import numpy as np
 
 from benchmarks import dense_peers
 from benchmarks.harness import Row, absent, optional, race, row, shared, threads
-from hardness.examples import TokenStream, unpack
 from hardness.layer import MultiHeadAttention
+from hardness.tokens import TokenStream, unpack
 
 TOPIC = "2 Dense forward"
 CELLS = list(product((2, 4, 8), (8, 32, 64), (2, 8, 16)))

@@ -9,7 +9,8 @@ from typing import Any
 import numpy as np
 
 from benchmarks.harness import Row, absent, optional, race, row, threads
-from hardness.kernels.gf2 import pack_rows, rref2
+from hardness.kernels.gf2 import rref2
+from hardness.tokens import pack_bits
 
 TOPIC = "5 GF(2) elimination"
 SIZES = (64, 128, 256, 512, 1024, 2048, 4096)
@@ -50,7 +51,7 @@ def rows() -> Iterator[Row]:
 
 def _row(d: int, library: Any, flint: Any, galois: Any) -> Row:
     A = np.random.default_rng(d).integers(0, 2, (d + 9, d), dtype=np.uint8)
-    packed = pack_rows(A)
+    packed = pack_bits(A)
     work, entrants, echelons = packed.copy(), {}, {}
 
     def ours() -> None:
@@ -70,7 +71,7 @@ def _row(d: int, library: Any, flint: Any, galois: Any) -> Row:
         entrants["libm4ri"], echelons["libm4ri"] = theirs, lambda: memory[:, : packed.shape[1]]
     if galois and d <= SLOW["galois"]:
         field = galois.GF(2)(A)
-        entrants["galois"], echelons["galois"] = field.row_reduce, lambda: pack_rows(np.asarray(field.row_reduce()))
+        entrants["galois"], echelons["galois"] = field.row_reduce, lambda: pack_bits(np.asarray(field.row_reduce()))
     if flint and d <= SLOW["python-flint"]:
         nmod = flint.nmod_mat(*A.shape, A.ravel().tolist(), 2)
         entrants["python-flint"] = nmod.rref

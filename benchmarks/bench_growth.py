@@ -6,13 +6,13 @@ from math import comb
 import numpy as np
 
 from benchmarks.harness import Call, Row, exponent, race, threads
-from hardness.examples import TokenStream
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import exact
-from hardness.kernels.gf2 import pack_rows, rref2
+from hardness.kernels.gf2 import rref2
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.layer import MultiHeadAttention
 from hardness.sq.game import play
+from hardness.tokens import TokenStream, pack_bits
 
 TOPIC = "8 Growth"
 EXAMPLES = 1 << 14
@@ -65,7 +65,7 @@ def _transform(bits: int) -> Call:
 
 
 def _elimination(n: int) -> Call:
-    packed = pack_rows(np.random.default_rng(n).integers(0, 2, (n + 9, n), dtype=np.uint8))
+    packed = pack_bits(np.random.default_rng(n).integers(0, 2, (n + 9, n), dtype=np.uint8))
     return lambda: rref2(packed.copy(), n)
 
 

@@ -7,14 +7,14 @@ import numpy as np
 from scipy.linalg import hadamard
 
 from benchmarks.harness import Call, Row, race, row, threads
-from hardness.examples import TokenStream, Words, unpack
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
-from hardness.kernels.gf2 import pack_rows, rref2
+from hardness.kernels.gf2 import rref2
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.layer import MultiHeadAttention
+from hardness.tokens import TokenStream, Words, pack_bits, unpack
 
 TOPIC = "9 Small sizes"
 
@@ -89,7 +89,7 @@ def _transform(bits: int) -> tuple[Call, Call]:
 
 def _elimination(d: int) -> tuple[Call, Call]:
     A = np.random.default_rng(d).integers(0, 2, (d, d), dtype=np.uint8)
-    packed = pack_rows(A)
+    packed = pack_bits(A)
 
     def plain() -> np.ndarray:
         rest, rank = A.copy(), 0
@@ -107,6 +107,6 @@ def _elimination(d: int) -> tuple[Call, Call]:
         rref2(work, d)
         return work
 
-    if not np.array_equal(ours(), pack_rows(plain())):
+    if not np.array_equal(ours(), pack_bits(plain())):
         raise ArithmeticError("the definition in numpy finds another echelon form")
     return ours, plain

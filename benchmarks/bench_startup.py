@@ -20,10 +20,10 @@ COMMANDS = {  # and the seconds each may take
     "import hardness": ([sys.executable, "-c", "import hardness"], 0.3),
 }
 FIRST = {  # what runs before the clock, and the call that is timed
-    "packed examples": ("import numba; from hardness.examples import TokenStream as T", "T(0, 2, 32).packed(0, 9)"),
+    "packed examples": ("import numba; from hardness.tokens import TokenStream as T", "T(0, 2, 32).packed(0, 9)"),
     "levels": (
         "import numba; from hardness.families.parity import Parity; from hardness.instance import Instance;"
-        "from hardness.examples import TokenStream as T;"
+        "from hardness.tokens import TokenStream as T;"
         "t, w = Instance.generate(Parity(9, 3), 0).teacher, T(0, 2, 9).packed(0, 9)",
         "t.levels(w)",
     ),
@@ -36,7 +36,8 @@ FIRST = {  # what runs before the clock, and the call that is timed
         "walsh_hadamard(f)",
     ),
     "gf(2) elimination": (
-        "import numpy as np; from hardness.kernels.gf2 import pack_rows, rref2; w = pack_rows(np.eye(9) > 0)",
+        "import numpy as np; from hardness.kernels.gf2 import rref2; from hardness.tokens import pack_bits; "
+        "w = pack_bits(np.eye(9) > 0)",
         "rref2(w, 9)",
     ),
 }

@@ -6,8 +6,8 @@ from math import ceil, log2
 
 import numpy as np
 
-from benchmarks.harness import Call, Row, absent, optional, race, row, shared, team, threads
-from hardness.kernels.walsh import BLOCK, walsh_hadamard_shared
+from benchmarks.harness import Call, Row, absent, optional, race, row, threads
+from hardness.kernels.walsh import BLOCK, walsh_hadamard
 
 TOPIC = "4 Walsh-Hadamard"
 BITS = range(10, 27, 2)
@@ -17,22 +17,20 @@ MATRIX, BUTTERFLY = 12, 22  # bits beyond which scipy's matrix and torch's butte
 
 def rows() -> Iterator[Row]:
     yield from absent(TOPIC, {name: optional(name) for name in ("torch", "pyfwht")})
-    for kind, bits, count in product((np.float32, np.float64), BITS, (1, 2)):
-        with threads(count):
-            yield _row(kind, bits, count)
+    for kind, bits in product((np.float32, np.float64), BITS):
+        with threads(1):
+            yield _row(kind, bits)
 
 
-def _row(kind: type, bits: int, count: int) -> Row:
+def _row(kind: type, bits: int) -> Row:
     f = np.zeros(1 << bits, kind)  # zeros stay zeros: as fast as any data, and never infinite
-    parts = np.array_split(f, count if bits >= 20 else 1)  # below, starting a thread takes longer than the pass
-    floor = shared(lambda part: np.negative(parts[part], out=parts[part]), len(parts))
-    pool, a = team(count), np.ones((SIDE, SIDE), kind)
-    entrants = {"ours": lambda: walsh_hadamard_shared(f, pool, count), "floor": floor}
-    sums = race({"floor": floor, "sums": shared(lambda _: a @ a, count)}, seconds=0.2)
-    sums = sums.scaled({"sums": f.size * bits / (count * SIDE**3)})
-    times = race(entrants | _peers(f.copy(), bits, count), seconds=0.5, least=5 if bits < 24 else 3)
+    a = np.ones((SIDE, SIDE), kind)
+    floor: Call = lambda: np.negative(f, out=f)  # noqa: E731
+    sums = race({"floor": floor, "sums": lambda: a @ a}, seconds=0.2).scaled({"sums": f.size * bits / SIDE**3})
+    entrants: dict[str, Call] = {"ours": lambda: walsh_hadamard(f), "floor": floor}
+    times = race(entrants | _peers(f.copy(), bits), seconds=0.5, least=5 if bits < 24 else 3)
     passes = 1 + ceil(log2(max(1, f.size // BLOCK)) / 3)  # the blocks, then three levels at a time
-    found = row(TOPIC, f"{np.dtype(kind)} 2^{bits}", count, times, unit="transform")
+    found = row(TOPIC, f"{np.dtype(kind)} 2^{bits}", 1, times, unit="transform")
     goals = {"no slower than the fastest peer": found.ratio >= 1} if found.ratio else {}
     if bits == 24:
         goals["2^24 <= 2x one pass over memory"] = found.over_floor <= 2
@@ -44,13 +42,11 @@ def _row(kind: type, bits: int, count: int) -> Row:
     )
 
 
-def _peers(f: np.ndarray, bits: int, count: int) -> dict[str, Call]:
+def _peers(f: np.ndarray, bits: int) -> dict[str, Call]:
     """Peers that offer the type. pyfwht: float64 on the processor; torch and scipy return a new array."""
     pyfwht, torch, found = optional("pyfwht"), optional("torch"), {}
     if pyfwht and f.dtype == np.float64:
         found["pyfwht"] = lambda: pyfwht.transform(f, pyfwht.Backend.CPU)
-        if count > 1:
-            found["pyfwht openmp"] = lambda: pyfwht.transform(f, pyfwht.Backend.OPENMP)
     if torch and bits <= BUTTERFLY:
         x = torch.from_numpy(f)
 

@@ -5,8 +5,8 @@ from collections.abc import Mapping
 import numpy as np
 
 from benchmarks.harness import Call, race
-from hardness.examples import Words, unpack
 from hardness.layer import MultiHeadAttention
+from hardness.tokens import Words, unpack
 
 
 def formulations(layer: MultiHeadAttention, X: np.ndarray) -> Mapping[str, Call]:

@@ -1,4 +1,4 @@
-"""Labelled examples, and their files; the streams of tokens are named here too."""
+"""Labelled examples, and their files."""
 
 import json
 import zipfile
@@ -17,10 +17,6 @@ from hardness.io.files import regular, replacing
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
 from hardness.tokens import Signs
-from hardness.tokens import TokenStream as TokenStream
-from hardness.tokens import Words as Words
-from hardness.tokens import pack as pack
-from hardness.tokens import unpack as unpack
 
 KINDS = {"X": "int8", "Y": "float64"}  # columns of a .parquet file
 ARRAYS = "datasets.features.features.Array2DExtensionType"

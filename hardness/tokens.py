@@ -110,17 +110,34 @@ def philox_key(seed: int, *path: int) -> Words:
     return key
 
 
+def pack_bits(bits: ArrayLike) -> Words:
+    """Rows (…, n) of 0 and 1 as words (…, ceil(n/64)) uint64: bit j % 64 of word j // 64 is entry j.
+
+    >>> pack_bits([[1, 0, 1]]), unpack_bits(pack_bits([1, 0, 1]), 3)
+    (array([[5]], dtype=uint64), array([1, 0, 1], dtype=uint8))
+    """
+    x = np.asarray(bits)
+    padded = np.zeros((*x.shape[:-1], 64 * words_per_token(x.shape[-1])), dtype=bool)
+    padded[..., : x.shape[-1]] = x
+    return np.packbits(padded, axis=-1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+
+
+def unpack_bits(words: Words, n: int) -> NDArray[np.uint8]:
+    """The inverse of `pack_bits`, (…, n) uint8."""
+    data = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
+    return np.unpackbits(data, axis=-1, count=n, bitorder="little")
+
+
 def unpack(words: Words, dim: int) -> Signs:
     """Packed tokens (…, words) as signs (…, dim), int8 ±1.
 
     >>> unpack(np.array([[0b10]], dtype=np.uint64), 3)
     array([[ 1, -1,  1]], dtype=int8)
     """
-    data = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)
-    bits = np.unpackbits(data, axis=-1, count=dim, bitorder="little").view(np.int8)
-    np.multiply(bits, -2, out=bits)
-    bits += 1
-    return bits
+    signs = unpack_bits(words, dim).view(np.int8)
+    np.multiply(signs, -2, out=signs)
+    signs += 1
+    return signs
 
 
 def pack(X: ArrayLike) -> Words:
@@ -128,7 +145,4 @@ def pack(X: ArrayLike) -> Words:
     x = np.asarray(X)
     if x.ndim < 1 or not (np.abs(x) == 1).all():
         raise InputError("tokens must be +1 or -1 in every coordinate")
-    dim = x.shape[-1]
-    padded = np.zeros((*x.shape[:-1], 64 * words_per_token(dim)), dtype=bool)
-    padded[..., :dim] = x < 0
-    return np.packbits(padded, axis=-1, bitorder="little").view("<u8").astype(np.uint64, copy=False)
+    return pack_bits(x < 0)

@@ -6,6 +6,7 @@ from numpy.typing import NDArray
 from hardness.attacks import Outcome, Progress
 from hardness.attacks.equations import Equations, accepts, on_equations, secret
 from hardness.gadgets.modular import preimages
+from hardness.tokens import pack_bits, unpack_bits
 
 CHECK_ROWS = 200
 TRIES = 1_000_000
@@ -20,14 +21,14 @@ def solve2(A: NDArray[np.integer], b: NDArray[np.integer]) -> NDArray[np.int64] 
     >>> solve2(np.array([[1, 1], [0, 1], [1, 0]]), np.array([1, 1, 0])).tolist()
     [0, 1]
     """
-    from hardness.kernels.gf2 import pack_rows, rref2, unpack_rows
+    from hardness.kernels.gf2 import rref2
 
     n = A.shape[1]
-    words = pack_rows(np.column_stack((A, b)) & 1)
+    words = pack_bits(np.column_stack((A, b)) & 1)
     pivots = rref2(words, n + 1)
     if len(pivots) != n or (n and pivots[-1] != n - 1):
         return None
-    return unpack_rows(words[:n], n + 1)[:, n].astype(np.int64)
+    return unpack_bits(words[:n], n + 1)[:, n].astype(np.int64)
 
 
 def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray[np.int64] | None:
@@ -127,7 +128,7 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
 
 
 def _pooled(equations: Equations, tries: int, seed: int) -> Outcome:
-    from hardness.kernels.gf2 import pack_rows, pooled_gauss
+    from hardness.kernels.gf2 import pooled_gauss
 
     n = equations.n
     held_out, bar = check_plan(equations.flip, max(tries, 2))
@@ -138,12 +139,11 @@ def _pooled(equations: Equations, tries: int, seed: int) -> Outcome:
     expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
     if tries > 0 and expected > np.log2(tries) + HOPELESS:
         return _refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made")
-    rows = pack_rows(np.column_stack((equations.a & 1, equations.level)))
+    rows = pack_bits(np.column_stack((equations.a & 1, equations.level)))
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)
     taken, solved, solution = pooled_gauss(pool, check, n, int(bar * held_out), tries, state)
     detail = {"tries": taken, "log2_expected_tries": round(expected, 2), "pool": len(pool), "checked": held_out}
     if not solved:
         return Outcome("budget", None, len(rows), detail=detail)
-    w = (solution[np.arange(n) // 64] >> (np.arange(n) % 64).astype(np.uint64)) & np.uint64(1)
-    return Outcome("solved", secret(equations, w.astype(np.int64)), len(rows), detail=detail)
+    return Outcome("solved", secret(equations, unpack_bits(solution, n).astype(np.int64)), len(rows), detail=detail)

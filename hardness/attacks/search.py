@@ -14,6 +14,7 @@ from hardness.attacks.gaussian import check_plan
 from hardness.examples import Examples
 from hardness.gadgets.modular import preimages
 from hardness.io.memory import free
+from hardness.tokens import pack_bits
 
 Integers = NDArray[np.int64]
 
@@ -74,11 +75,7 @@ def key_bits(n: int, s: int, eta: float) -> int:
 
 def _column_words(equations: Equations, rows: Integers) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
     """Rows, 64 to a word: columns (C, n) and labels (C,)."""
-    padded = np.zeros((-(-len(rows) // 64) * 64, equations.n + 1), dtype=np.uint8)
-    padded[: len(rows), :-1] = equations.a[rows] & 1
-    padded[: len(rows), -1] = equations.level[rows]
-    packed = np.packbits(padded.reshape(-1, 64, equations.n + 1), axis=1, bitorder="little")
-    words = np.ascontiguousarray(packed.transpose(0, 2, 1)).view("<u8")[..., 0]
+    words = pack_bits(np.column_stack((equations.a[rows] & 1, equations.level[rows])).T).T
     return np.ascontiguousarray(words[:, :-1]), np.ascontiguousarray(words[:, -1])
 
 
@@ -208,9 +205,7 @@ def _labelled(a: NDArray[np.integer], label: Integers) -> NDArray[np.uint64]:
     """Rows a (N, n) of 0 and 1, n <= 63, and labels (N,) as words: the label in bit 0, the coordinates above it, so
     that blocks are cancelled from the top of the word.
     """
-    from hardness.kernels.gf2 import pack_rows
-
-    return pack_rows(np.column_stack((label, a)))[:, 0]
+    return pack_bits(np.column_stack((label, a)))[:, 0]
 
 
 def _best(table: NDArray[np.int32]) -> tuple[int, int]:

@@ -147,8 +147,8 @@ def digit_planes(weights: NDArray[np.int64]) -> tuple[Words, NDArray[np.int64]]:
 def coefficients(y: Any, a: Any, g: Any) -> tuple[Any, Any]:
     """The unique (c, A) with Σ_i c_i (y_k - a_i)/(y_k + a_i) = A + g_k for all k (theorem 1.2, closed form).
 
-    `y` (m + 1,), `a` (m,), `g` (m + 1,) are arrays over any field: Fractions (object arrays), a galois field,
-    mpmath numbers. With y = e^{βt}, a = e^{βb} the left side is Σ c_i tanh(β(t_k - b_i)/2).
+    `y` (m + 1,), `a` (m,), `g` (m + 1,) are arrays over any field: object arrays of Fractions, of elements of a
+    finite field, of mpmath numbers. With y = e^{βt}, a = e^{βb} the left side is Σ c_i tanh(β(t_k - b_i)/2).
     """
     lam = np.prod(y[:, None] + a, axis=1) * g / np.prod(_off_diagonal(y), axis=1)
     plus = a[:, None] + y
@@ -214,10 +214,10 @@ def residual(levels: Sequence[int], targets: Sequence[int], sharpness: int) -> A
     """
     y, a, g = _nodes(np.array(levels), targets, Fraction(sharpness), Fraction)
     if len(levels) > EXACT_HEADS + 1:
-        import galois
+        from sympy import GF
 
-        field = galois.GF(SAFE_PRIME)
-        y, a, g = (field([int(x) % SAFE_PRIME for x in v]) for v in (y, a, g))
+        field = GF(SAFE_PRIME)
+        y, a, g = (np.array([field(int(x) % SAFE_PRIME) for x in v], object) for v in (y, a, g))
     c, A = coefficients(y, a, g)
     wrong = (c * (y[:, None] - a) / (y[:, None] + a)).sum(axis=1) - A - g
     return max(abs(int(x)) if len(levels) > EXACT_HEADS + 1 else abs(x) for x in wrong)

@@ -1,4 +1,4 @@
-"""Exact arithmetic mod q: through `galois` where q is prime, through 64-bit integers otherwise."""
+"""Exact arithmetic mod q in 64-bit integers."""
 
 from typing import Any
 
@@ -34,9 +34,9 @@ def is_prime(q: int) -> bool:
 
 def draw(q: int, n: int, rng: np.random.Generator, low: int = 0) -> Integers:
     """n independent uniform residues in low..q-1."""
-    if is_prime(q):
-        return np.asarray(_field(q).Random(n, low=low, seed=rng), dtype=np.int64)
-    return rng.integers(low, q, size=n)
+    # How many bits a residue takes of the stream: the seeds of all instances count on it.
+    kind = np.min_scalar_type(q - 1) if is_prime(q) else np.dtype(np.int64)
+    return rng.integers(low, q, n, kind).astype(np.int64)
 
 
 def centred(residues: Integers, q: int) -> Integers:
@@ -50,9 +50,6 @@ def centred(residues: Integers, q: int) -> Integers:
 
 def inner(U: Integers, w: Integers, q: int) -> Integers:
     """<u, w> mod q for the rows u of U (n, len(w)), in 0..q-1."""
-    if is_prime(q):
-        field = _field(q)
-        return np.asarray(field(U % q) @ field(w % q), dtype=np.int64)
     return (U % q) @ (w % q) % q
 
 
@@ -115,9 +112,3 @@ def preimages(q: int, p: int) -> tuple[NDArray[np.float64], NDArray[np.int64]]:
     """
     first = -(-np.arange(p + 1, dtype=np.int64) * q // p)
     return (first[:-1] + first[1:] - 1) / 2, np.diff(first)
-
-
-def _field(q: int) -> Any:
-    import galois
-
-    return galois.GF(q, compile="jit-calculate")  # tables of logarithms would take longer than all that is computed

@@ -12,23 +12,6 @@ Words = NDArray[np.uint64]
 TABLE_BITS = 8  # bits that index a table: four tables of 256 rows of up to 4096 bits stay in the second-level cache
 
 
-def pack_rows(A: NDArray[np.integer]) -> Words:
-    """Bits of a 0/1 matrix (N, n) as words (N, ceil(n/64)): bit j of word j//64 is column j.
-
-    >>> pack_rows(np.array([[1, 0, 1]])).tolist()
-    [[5]]
-    """
-    N, n = A.shape
-    padded = np.zeros((N, -(-n // 64) * 64), dtype=np.uint8)
-    padded[:, :n] = A
-    return np.packbits(padded, axis=1, bitorder="little").view("<u8")
-
-
-def unpack_rows(words: Words, n: int) -> NDArray[np.uint8]:
-    """Inverse of `pack_rows`, (N, n) uint8."""
-    return np.unpackbits(words.view(np.uint8), axis=1, bitorder="little")[:, :n]
-
-
 @njit(cache=True)
 def rref2(words: Words, columns: int) -> NDArray[np.int64]:
     """Reduced row echelon form over GF(2), in place, of bit-packed rows; returns the pivot columns (rank,).

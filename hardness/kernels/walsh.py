@@ -1,7 +1,5 @@
 """The Walsh-Hadamard transform in place: networks in registers, chunks and blocks in cache, few passes over memory."""
 
-from concurrent.futures import Executor
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -9,7 +7,6 @@ from llvmlite import ir
 from numba import types
 from numba.core.errors import TypingError
 from numba.extending import intrinsic
-from numpy.typing import NDArray
 
 from hardness.kernels.bits import U, compiled, popcount
 from hardness.kernels.llvm import everywhere, fused
@@ -102,8 +99,8 @@ def _sweep(f: Any, start: Any, stride: Any, levels: Any, count: Any) -> Any:
 
 
 @compiled
-def _climb(f: Any, h: Any, first: Any, last: Any, unit: Any) -> Any:
-    """The levels of f from h on, of the columns first..last - 1 of each `unit` elements.
+def _climb(f: Any, h: Any) -> Any:
+    """The levels of f from h on, a few of them a pass.
 
     Vectors a way of the first cache (4 KiB) apart all fall into one set of it, which holds 8 or more of them; and so
     many streams of memory are read and written as fast as one.
@@ -114,14 +111,14 @@ def _climb(f: Any, h: Any, first: Any, last: Any, unit: Any) -> Any:
         left, most = int(popcount(U(f.size // h - 1))), 4 if h * f.itemsize < 4096 else 3
         levels = -(-left // -(-left // most))  # equal shares of the fewest sweeps
         for start in range(0, f.size, h << levels):
-            for column in range(start + first, start + h, unit):
-                _sweep(f, column, h, levels, min(last - first, h))
+            _sweep(f, start, h, levels, h)
         h <<= levels
 
 
 @compiled
-def _inside(f: Any) -> Any:
-    """All levels inside the blocks of f: a chunk stays in the second-level cache, a block in the third."""
+def walsh_hadamard(f: Any) -> Any:
+    """In-place transform f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k, contiguous."""
+    # All levels inside a block at first: a chunk stays in the second-level cache, a block in the third.
     width = VECTOR // f.itemsize
     for block in range(0, f.size, BLOCK):
         whole = f[block : block + BLOCK]
@@ -141,31 +138,6 @@ def _inside(f: Any) -> Any:
                                 x, y = chunk[i], chunk[i | half]
                                 chunk[i], chunk[i | half] = x + y, x - y
                         half *= 2
-            _climb(chunk, h, np.intp(0), chunk.size, chunk.size)
-        _climb(whole, np.intp(CHUNK), np.intp(0), whole.size, whole.size)
-
-
-@compiled
-def walsh_hadamard(f: Any) -> Any:
-    """In-place transform f[S] <- sum_v f[v] (-1)^|S & v|, any signed or float type, length 2^k, contiguous."""
-    _inside(f)
-    _climb(f, np.intp(BLOCK), np.intp(0), np.intp(BLOCK), np.intp(BLOCK))
-
-
-def walsh_hadamard_shared(f: NDArray[Any], pool: Executor, parts: int) -> None:
-    """`walsh_hadamard` in `parts` parts side by side on a pool of threads: the same bits.
-
-    >>> from concurrent.futures import ThreadPoolExecutor
-    >>> f = np.arange(2.0**21)
-    >>> with ThreadPoolExecutor(2) as pool:
-    ...     walsh_hadamard_shared(f, pool, parts=2)
-    >>> f[:3].tolist()
-    [2199022206976.0, -1048576.0, -2097152.0]
-    """
-    if f.size <= BLOCK or parts < 2:  # waking a thread takes longer than a chunk
-        walsh_hadamard(f)
-        return
-    blocks, columns = ([n * i // parts for i in range(parts + 1)] for n in (f.size // BLOCK, BLOCK // VECTOR))
-    list(pool.map(_inside, [f[a * BLOCK : b * BLOCK] for a, b in pairwise(blocks)]))
-    firsts, lasts = zip(*((a * VECTOR, b * VECTOR) for a, b in pairwise(columns)), strict=True)
-    list(pool.map(_climb, [f] * parts, [BLOCK] * parts, firsts, lasts, [BLOCK] * parts))
+            _climb(chunk, h)
+        _climb(whole, np.intp(CHUNK))
+    _climb(f, np.intp(BLOCK))

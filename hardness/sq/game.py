@@ -13,7 +13,6 @@ from hardness.families import Family
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.io.memory import require_memory
 from hardness.sq.at_scale import games as at_scale
-from hardness.sq.at_scale.dependent import dependent_adversary
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
 from hardness.sq.lookup import class_of, oracle_of, strategy_of
@@ -29,8 +28,8 @@ from hardness.sq.oracle import (
 )
 from hardness.sq.play import EXPLICIT, rounds, seated
 from hardness.sq.strategies.base import Strategy
-from hardness.sq.strategies.dependent import TABLE_BITS
 from hardness.sq.strategies.sign_batch import batch_queries, batch_size
+from hardness.sq.strategies.tables import TABLE_BITS
 from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances
 
 CONFIRM = 16
@@ -181,7 +180,7 @@ def _at_scale(
     if strategy == "sign-batch" and oracle.adversary:
         return at_scale.sign_batch_adversary(concepts, tolerance, oracle is Null, budget, state)
     if strategy == "dependent" and oracle.adversary and (concepts.n > TABLE_BITS or concepts.size > EXPLICIT):
-        return dependent_adversary(concepts, tolerance, budget)
+        return at_scale.dependent_adversary(concepts, tolerance, budget)
     if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
         return at_scale.GameCount(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)

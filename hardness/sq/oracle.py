@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import Concepts
 from hardness.sq.bounds.adversaries import adversary_bounds
-from hardness.sq.queries import OutOfRange, Query
+from hardness.sq.queries import Query
 from hardness.sq.tolerance import Tolerance, Vstat, check_tolerance, tolerances, within
 
 FAILURE = 1e-9
@@ -75,7 +75,7 @@ def best_answer(means: NDArray[np.float64], radii: NDArray[np.float64]) -> float
 class Oracle(ABC):
     """Answers queries and keeps the ledger. `live` are the concepts a secret may be; `rng` draws it and the noise.
 
-    Raises `InputError` for a query outside [-1, 1], with its index, or known less exactly than the tolerance asks.
+    Raises `InputError` for a query outside [-1, 1], with its index.
     """
 
     name: ClassVar[str]
@@ -89,30 +89,20 @@ class Oracle(ABC):
         """The answer at STAT(tau) or VSTAT(t); adversaries then drop the concepts it rules out."""
         # The ledger notes the least tolerance that the answer could have: at VSTAT that of a mean of +-1.
         smallest = 2 / tolerance.t if isinstance(tolerance, Vstat) else check_tolerance(tolerance)
-        try:
-            if not query.peak <= 1 + 1e-12:
-                raise OutOfRange(query.peak)
-            # An adversary knows no secret: it is asked for the means of all that may still be one.
-            means = query.means(self.live if self.adversary else self._secret[None])
-        except OutOfRange as error:
-            raise InputError(
-                f"query {self.ledger.queries} reaches {error.peak:g}; queries must stay within [-1, 1]"
-            ) from error
+        if not query.peak <= 1 + 1e-12:
+            raise InputError(f"query {self.ledger.queries} reaches {query.peak:g}; queries must stay within [-1, 1]")
+        # An adversary knows no secret: it is asked for the means of all that may still be one.
+        means = query.means(self.live if self.adversary else self._secret[None])
         radii = tolerances(tolerance, means)
-        if query.half_width > radii.min():
-            raise InputError(
-                f"query {self.ledger.queries} is known to within {query.half_width:.2g} only, more than the "
-                f"tolerance {radii.min():.2g}; use more samples for its mean or a smaller dim"
-            )
         self.ledger.charge(smallest)
         reply = self.reply(query, means, radii)
         if self.adversary:
-            self.live = self.live[within(means, reply, tolerance, query.half_width)]
+            self.live = self.live[within(means, reply, tolerance)]
         return reply
 
     @abstractmethod
     def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        """What it says to a query of these means, known to within the query's half width, within these radii."""
+        """What it says to a query of these means, within these radii."""
 
     @classmethod
     def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:
@@ -141,8 +131,7 @@ class Window(Oracle):
     adversary = True
 
     def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        # Chosen to be surely right for what it keeps; what it surely rules out is dropped.
-        return best_answer(means, radii - query.half_width)
+        return best_answer(means, radii)
 
 
 class VstatWindow(Window):
@@ -161,8 +150,7 @@ class Null(Window):
     name = "null"
 
     def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        allowed = bool(np.any(np.abs(means) <= radii - query.half_width))
-        return 0.0 if allowed else super().reply(query, means, radii)
+        return 0.0 if np.any(np.abs(means) <= radii) else super().reply(query, means, radii)
 
 
 class Exact(Oracle):
@@ -180,7 +168,7 @@ class Noisy(Oracle):
     name = "noisy"
 
     def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        return float(means[0]) + (float(radii[0]) - query.half_width) * self._rng.uniform(-1, 1)
+        return float(means[0]) + float(radii[0]) * self._rng.uniform(-1, 1)
 
 
 class Grid(Oracle):
@@ -189,7 +177,7 @@ class Grid(Oracle):
     name = "grid"
 
     def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        mean, room = float(means[0]), float(radii[0]) - query.half_width
+        mean, room = float(means[0]), float(radii[0])
         return 2 * room * round(mean / (2 * room)) if room else mean
 
 
@@ -204,8 +192,8 @@ class Sampled(Oracle):
         super().__init__(live, rng, budget=budget)
         self.samples = samples
 
-    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        return query.sample_mean(self._secret, self.samples or samples_for(float(radii[0])), self._rng)
+    def reply(self, query: Any, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+        return float(query.sample_mean(self._secret, self.samples or samples_for(float(radii[0])), self._rng))
 
 
 ORACLES: dict[str, type[Oracle]] = {

@@ -72,9 +72,7 @@ def rounds(
         while not concepts.is_identified(live):
             reply = oracle.answer(query, tolerance)
             # What the answers of an adversary allow it keeps itself; an honest oracle knows its secret alone.
-            live = (
-                oracle.live if oracle.adversary else live[within(query.means(live), reply, tolerance, query.half_width)]
-            )
+            live = oracle.live if oracle.adversary else live[within(query.means(live), reply, tolerance)]
             yield Round(query, reply, live)
             if len(live) == 0 or concepts.is_identified(live):
                 return

@@ -4,29 +4,28 @@ For the parity family phi = y h(v) 1{z_0 != 0} with y = chi_S(v): S-independent 
 (theory 2.5a), and half of the inputs, z_0 = 0, carry no information on S.
 """
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from functools import cached_property
 from math import comb
-from typing import Any, ClassVar, Protocol
+from typing import Any, Protocol
 
 import numpy as np
 from numpy.random import Generator
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
+from hardness.families.concepts import RoundingConcepts
+from hardness.gadgets import modular
 from hardness.kernels.walsh import walsh_hadamard
 
 
-class OutOfRange(InputError):
-    """A query takes a value outside [-1, 1]."""
-
-    def __init__(self, peak: float) -> None:
-        super().__init__(f"a query reaches {peak:g}; queries must stay within [-1, 1]")
-        self.peak = peak
-
-
 class Query(Protocol):
-    """What an oracle asks of a query: its range, its mean under every concept, and a fresh sample mean."""
+    """What an oracle asks of a query: its range, and its mean under every concept.
+
+    The sampling oracle also asks for ``sample_mean(secret, samples, rng)``, the mean over fresh samples (X, F(X)).
+    """
 
     @property
     def peak(self) -> float:
@@ -34,13 +33,6 @@ class Query(Protocol):
 
     def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
         """E_S phi for every concept given (masks (count,), or secrets (count, n)), less what all share."""
-
-    @property
-    def half_width(self) -> float:
-        """Certified half-width of the interval around each mean; 0 where means are exact."""
-
-    def sample_mean(self, secret: Any, samples: int, rng: Generator) -> float:
-        """Mean of phi over fresh samples (X, F(X)) of the layer that hides `secret`."""
 
 
 def bit_products(words: NDArray[np.uint64], mask: np.uint64) -> NDArray[np.int8]:
@@ -54,11 +46,38 @@ def bit_products(words: NDArray[np.uint64], mask: np.uint64) -> NDArray[np.int8]
 
 
 @dataclass(frozen=True)
-class SignBatch:
-    """phi = y sign(sum_i eps_i chi_{S_i}(v)) 1{z_0 != 0}; one set is a single character. K must be odd (no
-    ties).
+class Correlational(ABC):
+    """A query y h(v) 1{z_0 != 0} on parities, h with values in [-1, 1].
 
     `flip` is the probability that the sign of y is flipped (theory 1.2b): every mean shrinks by 1 - 2 flip.
+    """
+
+    flip: float = field(default=0.0, kw_only=True)
+
+    @property
+    @abstractmethod
+    def peak(self) -> float:
+        """Largest |h|."""
+
+    @abstractmethod
+    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """(1 - 2 flip) E[h chi_S]/2 for every set S."""
+
+    @abstractmethod
+    def values_at(self, words: NDArray[np.uint64]) -> NDArray[Any]:
+        """h(v) at sign vectors v, as words whose bit j is set iff v_j = -1."""
+
+    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
+        """Mean of phi over fresh samples (X, F(X)) of the layer that hides `secret`."""
+        words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)  # h reads the bits that it knows
+        informative = rng.integers(0, 2, samples, np.int8)
+        kept = np.where(rng.random(samples) < self.flip, np.int8(-1), np.int8(1)) if self.flip else np.int8(1)
+        return float(np.mean(bit_products(words, secret) * kept * self.values_at(words) * informative))
+
+
+@dataclass(frozen=True)
+class SignBatch(Correlational):
+    """h = sign(sum_i eps_i chi_{S_i}(v)); one set is a single character. K must be odd (no ties).
 
     >>> SignBatch(np.array([3], np.uint64), np.array([1])).means(np.array([3, 5], np.uint64)).tolist()
     [0.5, 0.0]
@@ -66,9 +85,6 @@ class SignBatch:
 
     sets: NDArray[np.uint64]
     signs: NDArray[np.int_]
-    flip: float = 0.0
-
-    half_width: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if len(self.sets) % 2 == 0 or len(self.sets) != len(self.signs):
@@ -78,7 +94,7 @@ class SignBatch:
     def peak(self) -> float:
         return 1.0
 
-    def signs_at(self, words: NDArray[np.uint64]) -> NDArray[np.int8]:
+    def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.int8]:
         total = np.zeros(len(words), np.int32)
         for mask, sign in zip(self.sets, self.signs, strict=True):
             total += int(sign) * bit_products(words, mask)
@@ -125,12 +141,6 @@ class SignBatch:
         out: NDArray[np.float64] = np.asarray(by_degree)[np.bitwise_count(combination)] * sign
         return out
 
-    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
-        words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)
-        informative = rng.integers(0, 2, samples, np.int8)
-        label = bit_products(words, secret) * _kept(self.flip, samples, rng)
-        return float(np.mean(label * self.signs_at(words) * informative))
-
 
 def character(mask: int) -> SignBatch:
     """The single character chi_mask y: mean 1/2 on its own set, 0 elsewhere."""
@@ -138,9 +148,8 @@ def character(mask: int) -> SignBatch:
 
 
 @dataclass(frozen=True)
-class SpanFunction:
-    """phi = y chi_base(v) f(t(v)) 1{z_0 != 0}: any f, float (2^r,), of r parities t_j(v) = 1{chi_{g_j}(v) =
-    -1}.
+class SpanFunction(Correlational):
+    """h = chi_base(v) f(t(v)): any f, float (2^r,), of r parities t_j(v) = 1{chi_{g_j}(v) = -1}.
 
     For independent generators g_j its mean on the set base + sum_j c_j g_j is half the coefficient of f at c,
     and 0 on every other set.
@@ -153,9 +162,6 @@ class SpanFunction:
     base: int
     generators: NDArray[np.uint64]
     values: NDArray[np.float64]
-    flip: float = 0.0
-
-    half_width: ClassVar[float] = 0.0
 
     def __post_init__(self) -> None:
         if len(span_coordinates(self.generators, self.generators)[0]) != len(self.generators):
@@ -173,11 +179,11 @@ class SpanFunction:
         scale = (1 - 2 * self.flip) / (2 * len(spectrum))
         return np.where(inside, spectrum[np.where(inside, coordinates, 0)] * scale, 0.0)
 
-    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
-        words = rng.integers(0, 2**64, samples, np.uint64, endpoint=False)
-        cell = sum((bit_products(words, g) < 0).astype(np.int64) << j for j, g in enumerate(self.generators))
-        label = bit_products(words, secret ^ np.uint64(self.base)) * _kept(self.flip, samples, rng)
-        return float(np.mean(label * self.values[cell] * rng.integers(0, 2, samples, np.int8)))
+    def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
+        cell = np.zeros(len(words), np.int64)
+        for j, generator in enumerate(self.generators):
+            cell |= (bit_products(words, generator) < 0).astype(np.int64) << j
+        return np.asarray(bit_products(words, np.uint64(self.base)) * self.values[cell])
 
 
 def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
@@ -219,17 +225,14 @@ def span_coordinates(
 
 
 @dataclass(frozen=True)
-class Table:
-    """phi = y b(v) 1{z_0 != 0} for any table b, float (2^n,), n <= 24; the general correlational query.
+class Table(Correlational):
+    """h = any table b, float (2^n,), n <= 24; the general correlational query.
 
     >>> Table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
     [0.5, 0.0]
     """
 
     values: NDArray[np.float64]
-    flip: float = 0.0
-
-    half_width: ClassVar[float] = 0.0
 
     @property
     def peak(self) -> float:
@@ -240,13 +243,44 @@ class Table:
         walsh_hadamard(spectrum)
         return np.asarray(spectrum[elements.astype(np.int64)] * ((1 - 2 * self.flip) / (2 * len(spectrum))))
 
-    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
-        words = rng.integers(0, len(self.values), samples, np.uint64)
-        informative = rng.integers(0, 2, samples, np.int8)
-        label = bit_products(words, secret) * _kept(self.flip, samples, rng)
-        return float(np.mean(label * self.values[words.astype(np.int64)] * informative))
+    def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
+        return np.asarray(self.values[(words & np.uint64(len(self.values) - 1)).astype(np.int64)])
 
 
-def _kept(flip: float, samples: int, rng: Generator) -> NDArray[np.int8]:
-    """-1 where a label is flipped, else 1."""
-    return np.where(rng.random(samples) < flip, np.int8(-1), np.int8(1)) if flip else np.ones(samples, np.int8)
+@dataclass(frozen=True)
+class LevelTable:
+    """phi = b(u, level) 1{z_0 != 0} on the rounding family: a table b (U, p) over public vectors and levels.
+
+    Its mean under w is 1/2 sum_u P(u) b(u, f_w(u)) (theory 2.6), less what a uniform residue would give, so
+    that the null answer is 0.
+
+    >>> concepts = RoundingConcepts(1, 2, 2)
+    >>> LevelTable(concepts, np.array([[0.0, 0.0], [1.0, -1.0]])).means(concepts.elements()).tolist()
+    [0.25, -0.25]
+    """
+
+    concepts: RoundingConcepts
+    table: NDArray[np.float64]
+
+    @cached_property
+    def centred(self) -> NDArray[np.float64]:
+        """b less its mean over a uniform residue, (U, p)."""
+        return self.table - (self.table @ modular.shares(self.concepts.q, self.concepts.p))[:, None]
+
+    @property
+    def peak(self) -> float:
+        return float(np.max(np.abs(self.table)))
+
+    def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
+        from hardness.kernels import games as kernels
+
+        weighted = self.centred * (self.concepts.public()[1] / 2)[:, None]
+        out = np.empty(len(elements))
+        kernels.table_means(self.concepts.label_table, elements @ self.concepts.powers, weighted, out)
+        return out
+
+    def sample_mean(self, secret: NDArray[np.int16], samples: int, rng: Generator) -> float:
+        vectors, odds = self.concepts.public()
+        drawn = rng.choice(len(vectors), samples, p=odds)
+        labels = self.concepts.labels(secret[None])[0][drawn]
+        return float(np.mean(self.centred[drawn, labels] * rng.integers(0, 2, samples)))

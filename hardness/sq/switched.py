@@ -6,11 +6,13 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from typing import Any
 
+import numpy as np
 from numpy.random import SeedSequence
+from numpy.typing import NDArray
 
-from hardness.errors import unknown
+from hardness.errors import InputError, unknown
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.biased import Biased, Correlational
+from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.switches import (
     bias_degree,
     biased_bound,
@@ -21,12 +23,47 @@ from hardness.sq.bounds.switches import (
 from hardness.sq.game import play
 from hardness.sq.oracle import Window
 from hardness.sq.play import rounds, seated
-from hardness.sq.queries import character
+from hardness.sq.queries import Correlational, SignBatch, character
 from hardness.sq.strategies.base import Masks, Steps
 from hardness.sq.strategies.parity import STRATEGIES
 from hardness.sq.tolerance import check_tolerance
 
+TABLE_BITS = 20  # bits whose tables of 2^n values are made
 PRODUCTS = "products"  # the strategy that bias makes possible
+
+
+@dataclass(frozen=True)
+class Biased:
+    """A `query` y h(v) 1{z_0 != 0} on n bits of bias μ: its mean under S is (1 - 2 flip) E_μ[h χ_S]/2.
+
+    A single character has μ^|S⊕T|/2, for any n; all others by a transform over the cube, n <= 20.
+
+    >>> query = Biased(SignBatch(np.array([3], np.uint64), np.array([1])), n=3, mu=0.5)
+    >>> query.means(np.array([3, 5, 1], np.uint64)).tolist()
+    [0.5, 0.125, 0.25]
+    """
+
+    query: Correlational
+    n: int
+    mu: float
+
+    @property
+    def peak(self) -> float:
+        return self.query.peak
+
+    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        kept = 0.5 - self.query.flip
+        if isinstance(self.query, SignBatch) and len(self.query.sets) == 1:
+            distance = np.bitwise_count(elements ^ self.query.sets[0]).astype(np.float64)
+            return np.asarray(float(self.query.signs[0]) * kept * self.mu**distance)
+        if self.n > TABLE_BITS:
+            raise InputError(f"biased queries are tables of 2^n values; n={self.n} > {TABLE_BITS}: lower --dim")
+        # E_mu[h chi_S] is the sum over v of P_mu(v) h(v) chi_S(v): the transform, unscaled, of h times the density.
+        words = np.arange(1 << self.n, dtype=np.uint64)
+        minus = np.bitwise_count(words).astype(np.float64)
+        spectrum = self.query.values_at(words) * ((1 + self.mu) / 2) ** (self.n - minus) * ((1 - self.mu) / 2) ** minus
+        walsh_hadamard(spectrum)
+        return np.asarray(spectrum[elements.astype(np.int64)] * kept)
 
 
 @dataclass(frozen=True)

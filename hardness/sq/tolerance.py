@@ -43,9 +43,6 @@ def tolerances(tolerance: Tolerance, means: NDArray[np.float64]) -> NDArray[np.f
     return tolerance.around(means) if isinstance(tolerance, Vstat) else np.full(len(means), tolerance)
 
 
-def within(
-    means: NDArray[np.float64], reply: float, tolerance: Tolerance, half_width: float = 0.0
-) -> NDArray[np.bool_]:
+def within(means: NDArray[np.float64], reply: float, tolerance: Tolerance) -> NDArray[np.bool_]:
     """Which means an answer at this tolerance allows; the slack is rounding of the last bits."""
-    radii = (tolerances(tolerance, means) + half_width) * (1 + 1e-12) + 1e-15
-    return np.asarray(np.abs(means - reply) <= radii)
+    return np.asarray(np.abs(means - reply) <= tolerances(tolerance, means) * (1 + 1e-12) + 1e-15)

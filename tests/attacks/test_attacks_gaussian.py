@@ -1,4 +1,4 @@
-"""Elimination against galois and against its own law under label noise (theory 4.1)."""
+"""Elimination against its own law under label noise (theory 4.1)."""
 
 from math import gcd
 
@@ -13,7 +13,8 @@ from scipy.stats import chisquare
 from hardness.attacks.equations import Equations, accepts, expected_agreement, extract, preimages
 from hardness.attacks.gaussian import FULL_RANK, check_plan, solve2, solve_mod
 from hardness.errors import InputError
-from hardness.kernels.gf2 import pack_rows, pooled_gauss, unpack_rows
+from hardness.kernels.gf2 import pooled_gauss
+from hardness.tokens import pack_bits, unpack_bits
 
 
 @settings(max_examples=30)
@@ -47,13 +48,13 @@ def _tries(n, flip, trials, rng, M=1 << 16):
     wrong = np.zeros(M + rows, dtype=np.int64)
     wrong[rng.permutation(M)[: round(flip * M)]] = 1
     wrong[M:] = rng.random(rows) < flip
-    packed = pack_rows(np.column_stack((A, (A @ w + wrong) % 2)))
+    packed = pack_bits(np.column_stack((A, (A @ w + wrong) % 2)))
     out = []
     for _ in range(trials):
         state = rng.integers(2**64, size=1, dtype=np.uint64)
         taken, solved, solution = pooled_gauss(packed[:M], packed[M:], n, int(bar * rows), 10**6, state)
         assert solved
-        assert (unpack_rows(solution[None], n)[0] == w).all()
+        assert (unpack_bits(solution[None], n)[0] == w).all()
         out.append(taken)
     return np.array(out)
 

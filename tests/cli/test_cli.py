@@ -17,10 +17,10 @@ from safetensors.numpy import load_file
 
 from hardness import registry
 from hardness.cli import app
-from hardness.examples import unpack
 from hardness.families import get
 from hardness.instance import Instance, every_pair
 from hardness.layer import MultiHeadAttention
+from hardness.tokens import unpack
 
 HARDNESS = Path(sys.executable).parent / "hardness"
 

@@ -4,10 +4,10 @@ import numpy as np
 import pytest
 from softmax import softmax_layer
 
-from hardness.examples import unpack
 from hardness.families.interpolation import Interpolation
 from hardness.families.parity import Parity
 from hardness.instance import Instance, every_pair
+from hardness.tokens import unpack
 
 
 @pytest.mark.parametrize(("dim", "heads"), [(3, 2), (4, 2), (4, 3)])

@@ -9,11 +9,11 @@ import pytest
 from hardness.challenge import publish
 from hardness.errors import InputError
 from hardness.evaluation.judge import SIGNS, judge
-from hardness.examples import TokenStream, pack, unpack
 from hardness.families.nested import Nested
 from hardness.families.parity import Parity
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
+from hardness.tokens import TokenStream, pack, unpack
 
 
 def digest(*parts):

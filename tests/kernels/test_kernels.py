@@ -7,7 +7,8 @@ from numpy.typing import NDArray
 
 from hardness.kernels import bits as kernels
 from hardness.kernels import games as game_kernels
-from hardness.kernels.gf2 import pack_rows, rref2, unpack_rows
+from hardness.kernels.gf2 import rref2
+from hardness.tokens import pack_bits, unpack_bits
 
 
 @given(st.integers(0, 2**64 - 1))
@@ -73,10 +74,10 @@ def test_elimination_in_words_is_elimination_by_pivots(
     rng = np.random.default_rng(seed)
     A = (rng.integers(0, 2, (rows, rank)) @ rng.integers(0, 2, (rank, columns)) % 2).astype(np.uint8)
     A[:, rng.random(columns) > density] = 0  # columns without a pivot: panels with gaps
-    words = pack_rows(A)
-    assert np.array_equal(unpack_rows(words, columns), A)
+    words = pack_bits(A)
+    assert np.array_equal(unpack_bits(words, columns), A)
     pivots = rref2(words, columns)
-    reduced = unpack_rows(words, columns)
+    reduced = unpack_bits(words, columns)
     expected, lead = eliminate(A)
     assert np.array_equal(reduced, expected)
     assert pivots.tolist() == lead

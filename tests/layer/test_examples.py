@@ -9,10 +9,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from hardness.errors import InputError
-from hardness.examples import Examples, TokenStream, pack, read, unpack, write
+from hardness.examples import Examples, read, write
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.tokens import philox_key, uniform, words_per_token
+from hardness.tokens import TokenStream, pack, philox_key, uniform, unpack, words_per_token
 
 
 @given(

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.examples import TokenStream, unpack
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
 from hardness.instance import Instance, every_pair
+from hardness.tokens import TokenStream, unpack
 
 
 def nodes(levels, thresholds, targets, r):

@@ -14,7 +14,7 @@ from hardness.families.rounding import Rounding
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
 from hardness.sq.bounds.correlations import head_limited_parity
-from hardness.sq.functions import LevelTable
+from hardness.sq.queries import LevelTable
 from hardness.sq.strategies.rounding import votes
 
 

@@ -15,12 +15,12 @@ from window import window_loss
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.at_scale.dependent import dependent_adversary
+from hardness.sq.at_scale.games import dependent_adversary
 from hardness.sq.dependent import Loss, cut_moments, dependent_losses, middle
 from hardness.sq.exact import certain_losses, certain_queries, exact_floor, independent_lost, most_lost
 from hardness.sq.game import cost, play
 from hardness.sq.queries import Table
-from hardness.sq.strategies.dependent import cut_sum
+from hardness.sq.strategies.tables import cut_sum
 
 
 @settings(max_examples=60)

@@ -59,10 +59,10 @@ def test_majority_means_agree_with_the_transform() -> None:
     for size in (1, 3, 5, 9):
         sets = np.array([(1 << i) ^ ((1 << i) - 1 & int(rng.integers(1 << n))) for i in range(size)], np.uint64)
         batch = SignBatch(sets, rng.choice([-1, 1], size))
-        dense = Table(batch.signs_at(words).astype(float))
+        dense = Table(batch.values_at(words).astype(float))
         assert np.allclose(batch.means(words), dense.means(words), atol=1e-15)
     dependent = SignBatch(np.array([1, 2, 3, 4, 7], np.uint64), np.array([1, -1, 1, 1, -1]))
-    assert np.allclose(dependent.means(words), Table(dependent.signs_at(words).astype(float)).means(words), atol=1e-15)
+    assert np.allclose(dependent.means(words), Table(dependent.values_at(words).astype(float)).means(words), atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -268,7 +268,7 @@ def random_game(rng: np.random.Generator) -> None:
         size = int(rng.integers(0, len(live) + 1) // 2 * 2 + 1)
         query: SignBatch | Table = SignBatch(rng.choice(live, min(size, 31)), rng.choice([-1, 1], min(size, 31)))
         if rng.random() < 0.3:
-            query = Table(np.clip(3 * query.signs_at(np.arange(1 << n, dtype=np.uint64)) * rng.random(1 << n), -1, 1))
+            query = Table(np.clip(3 * query.values_at(np.arange(1 << n, dtype=np.uint64)) * rng.random(1 << n), -1, 1))
         oracle.answer(query, tau)
         assert 0 <= len(live) - len(oracle.live) <= per_query
     if len(oracle.live) == 1:

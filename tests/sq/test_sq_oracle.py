@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -9,11 +7,10 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.families.parity import Parity
-from hardness.gadgets.coefficients import Gadget
-from hardness.sq.functions import Function
-from hardness.sq.oracle import ORACLES, Exact, Ledger, Oracle, OutOfQueries, Sampled, Window, best_answer
+from hardness.sq.oracle import ORACLES, Ledger, Oracle, OutOfQueries, Sampled, Window, best_answer
 from hardness.sq.queries import SignBatch, Table, character
 from hardness.sq.tolerance import Vstat
+from hardness.tokens import unpack
 
 
 @given(st.lists(st.floats(0.001, 1), max_size=12), st.integers(0, 12))
@@ -67,9 +64,9 @@ def test_no_answer_is_outside_its_tolerance(count: int) -> None:
             flip = 0.2 * (rng.random() < 0.5)
             live = oracle.live
             if rng.random() < 0.9:
-                query = SignBatch(live[rng.integers(len(live))][None], PLUS, flip)
+                query = SignBatch(live[rng.integers(len(live))][None], PLUS, flip=flip)
             else:
-                query = SignBatch(rng.choice(every, 3, replace=False), rng.choice([-1, 1], 3), flip)
+                query = SignBatch(rng.choice(every, 3, replace=False), rng.choice([-1, 1], 3), flip=flip)
             stat = rng.random() < 0.5
             tolerance = float(rng.uniform(0.001, 0.5)) if stat else Vstat(float(rng.uniform(4, 1000)))
             reply = oracle.answer(query, tolerance)
@@ -84,27 +81,6 @@ def test_no_answer_is_outside_its_tolerance(count: int) -> None:
 def hidden(oracle: Oracle) -> NDArray[np.uint64]:
     """The secret of an honest oracle, (1,), found by asking whether a guess is right."""
     return oracle.live[[oracle.is_right(mask) for mask in oracle.live]]
-
-
-def test_certified_monte_carlo_answers_keep_their_tolerance() -> None:
-    """2 d > 16: means by 20,000 samples, half-width .046 at failure probability 1e-9; the true means are 1/2 and 0."""
-    make = layer_of(10, 3)
-    live = ParityConcepts(9, 3).masks()[:8]
-    rng = np.random.default_rng(4)
-    offset = make(int(live[0])).offset
-    for i in range(15):
-        mode = PROMISING[i % 5]
-        oracle = ORACLES[mode](live, rng)
-        asked = int(rng.choice(live))
-        sets = tuple(1 + np.flatnonzero([asked >> j & 1 for j in range(9)]))
-        query = Function(centred_product(offset, sets), make, dim=10, samples=20_000, seed=i)
-        tolerance = float(rng.uniform(0.05, 0.24))
-        reply = oracle.answer(query, tolerance)
-        kept = oracle.live if oracle.adversary else hidden(oracle)
-        truth = np.where(kept == asked, 0.5, 0.0)
-        assert np.min(np.abs(truth - reply)) <= tolerance
-        if not oracle.adversary:
-            assert abs(truth[0] - reply) <= tolerance
 
 
 def test_sampled_answers_keep_the_tolerance_they_promise() -> None:
@@ -136,53 +112,15 @@ def test_vstat_tolerances_and_its_adversary() -> None:
     assert oracle.ledger.smallest_tolerance == 2 / 400
 
 
-def layer_of(dim: int, heads: int) -> Callable[[int], Gadget]:
-    family = Parity(dim=dim, heads=heads)
-    return lambda mask: family.realize({"support": 1 + np.flatnonzero([int(mask) >> j & 1 for j in range(dim - 1)])})
-
-
-def centred_product(offset: float, sets: tuple[int, ...]) -> Callable[..., np.ndarray]:
-    """phi = y chi_T 1{z_0 != 0} as a function of (X, Y) alone: y is the label less its public offset."""
-
-    def phi(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
-        informative = X[:, 0, 0] != X[:, 1, 0]
-        y = np.sign(Y[:, 0, 0] * X[:, 0, 0] - offset)
-        return informative * y * np.prod(X[:, :, list(sets)], axis=(1, 2))
-
-    return phi
-
-
 @pytest.mark.parametrize("heads", [2, 3])
-def test_functions_of_x_and_y_have_the_means_of_theory_2_5(heads: int) -> None:
-    """Through the layer's own labels, over all inputs: 1/2 on its own set, 0 elsewhere (pitfall 2)."""
-    make = layer_of(6, heads)
-    live = ParityConcepts(5, heads).masks()
-    phi = centred_product(make(int(live[0])).offset, tuple(range(1, heads + 1)))
-    means = Function(phi, make, dim=6).means(live)
-    assert means[0] == pytest.approx(0.5)
-    assert np.allclose(means[1:], 0, atol=1e-12)
-    oracle = Window(live, np.random.default_rng(0))
-    oracle.answer(Function(phi, make, dim=6), 0.2)
-    assert live[0] not in oracle.live
-
-
-def test_an_interval_wider_than_the_tolerance_is_refused() -> None:
-    """Beyond enumeration: 4096 samples are known to .10 only; the same query is answered at tolerance .15."""
-    make = layer_of(10, 3)
-    live = ParityConcepts(9, 3).masks()[:20]
-    phi = centred_product(make(int(live[0])).offset, (1, 2, 3))
-    query = Function(phi, make, dim=10, samples=4096)
-    assert 0.1 < query.half_width < 0.11
-    oracle = Window(live, np.random.default_rng(0))
-    with pytest.raises(InputError, match="query 0 is known to within"):
-        oracle.answer(query, 0.05)
-    assert oracle.ledger.queries == 0
-    assert abs(oracle.answer(query, 0.15)) <= 0.15
-    exact = Exact(live[:1], np.random.default_rng(0))
-    assert abs(exact.answer(query, 0.15) - 0.5) <= 0.15
-
-
-def test_a_function_outside_the_range_is_refused() -> None:
-    query = Function(lambda X, Y: 2.0 * X[:, 0, 1], layer_of(4, 2), dim=4)
-    with pytest.raises(InputError, match="query 0 reaches 2"):
-        Window(ParityConcepts(3, 2).masks(), np.random.default_rng(0)).answer(query, 0.1)
+def test_characters_have_the_means_of_theory_2_5_through_the_layer_s_own_labels(heads: int) -> None:
+    """y chi_T over all inputs: 1/2 on its own set, 0 elsewhere (pitfall 2); y is the label less its public offset."""
+    family, live = Parity(dim=6, heads=heads), ParityConcepts(5, heads).masks()
+    words = np.arange(64, dtype=np.uint64)
+    X = unpack(np.stack(np.meshgrid(words, words), axis=-1).reshape(-1, 2, 1), 6)
+    asked = X[:, :, 1 : heads + 1].prod(axis=(1, 2))
+    for mask in live:
+        teacher = family.realize({"support": 1 + np.flatnonzero([int(mask) >> j & 1 for j in range(5)])})
+        y = np.sign(teacher(X)[:, 0, 0] * X[:, 0, 0] - teacher.offset)
+        mean = np.mean(y * asked * (X[:, 0, 0] != X[:, 1, 0]))
+        assert mean == pytest.approx(character(int(live[0])).means(np.array([mask]))[0], abs=1e-12)

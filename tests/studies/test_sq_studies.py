@@ -21,7 +21,7 @@ from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import exact_floor
 from hardness.sq.game import play
-from hardness.sq.strategies.spread import spread
+from hardness.sq.strategies.tables import spread
 from hardness.studies import catalog
 from hardness.studies.games import content as games
 from hardness.studies.games import tasks as grid

@@ -12,6 +12,7 @@ from hardness.kernels import games as kernels
 from hardness.kernels.bits import shuffle
 from hardness.sq.at_scale import batches as kernels_batches
 from hardness.sq.at_scale.batches import LANES
+from hardness.sq.exact import IDENTIFIABLE, certain_losses, decimal
 from hardness.sq.oracle import FAILURE
 from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
 
@@ -72,6 +73,21 @@ def characters_sampled(
     if accepted < 0:
         return GameCount(queries, max(1, concepts - queries), None, confirmations)
     return GameCount(queries, 1, accepted == position, confirmations)
+
+
+def dependent_adversary(concepts: ParityConcepts, tolerance: float, budget: int) -> GameCount:
+    """Queries of the strategy dependent that surely suffice (`certain_losses`): the plain game takes no more.
+
+    >>> dependent_adversary(ParityConcepts(63, 8), 2**-10, 10**9)
+    GameCount(queries=53026, remaining=1, right=None, confirmations=0)
+    """
+    live, queries = concepts.size, 0
+    if decimal(tolerance) >= IDENTIFIABLE:
+        return GameCount(budget if live > 1 else 0, live)
+    for steps, lost in certain_losses(live, tolerance):
+        steps = min(steps, budget - queries)
+        live, queries = live - steps * lost, queries + steps
+    return GameCount(queries, max(live, 1))
 
 
 def sign_batch_adversary(

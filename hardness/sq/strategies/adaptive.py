@@ -4,7 +4,7 @@ from numpy.random import Generator as Random
 
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.queries import Query
-from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps, kept
+from hardness.sq.strategies.base import Masks, Steps, kept, until_idle
 from hardness.sq.strategies.bent import bent_rank, block
 from hardness.sq.strategies.sign_batch import batch, batch_size
 
@@ -14,12 +14,13 @@ def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rando
 
     A fresh block of 4^r sets loses its smaller side, 6 of 16 or 28 of 64: for tau just below 2^-r/2 more than a batch.
     """
-    # A batch and a block cost one query each; which loses more depends on the sets left, so both are tried on them.
-    rank, idle = bent_rank(tolerance), 0
-    while idle < IDLE_QUERIES:
+    rank = bent_rank(tolerance)
+
+    def best(live: Masks, idle: int) -> list[Query]:
+        # A batch and a block cost one query each; which loses more depends on the sets left, so both are tried on them.
         candidates: list[Query] = [batch(live, batch_size(tolerance) - 2 * i, rng) for i in (0, 0, 1)]
         for mask in rng.choice(live, 6).tolist():
             candidates += [block(mask, rank, concepts.n, int(shift)) for shift in rng.integers(4**rank, size=3)]
-        before = len(live)
-        live = yield min(candidates, key=lambda query: kept(query, live, tolerance))
-        idle = idle + 1 if len(live) == before else 0
+        return [min(candidates, key=lambda query: kept(query, live, tolerance))]
+
+    return until_idle(live, best)

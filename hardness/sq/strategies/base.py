@@ -1,6 +1,7 @@
 """What a strategy on parities is, and when it gives up."""
 
-from collections.abc import Callable, Generator
+from collections.abc import Callable, Generator, Iterable
+from typing import Any
 
 import numpy as np
 from numpy.random import Generator as Random
@@ -17,6 +18,19 @@ Masks = NDArray[np.uint64]
 Steps = Generator[Query, Masks, None]
 Strategy = Callable[[ParityConcepts, Masks, float, Random], Steps]
 IDLE_QUERIES = 8
+
+
+def until_idle(live: Any, ask: Callable[[Any, int], Iterable[Any]], most: int = IDLE_QUERIES) -> Generator[Any, Any]:
+    """The queries of `ask(live, idle)`, again and again, until `most` rounds in a row have ruled out nothing.
+
+    `idle` is how many such rounds there were just before; `live` holds masks of sets, or secrets (count, n).
+    """
+    idle = 0
+    while idle < most:
+        before = len(live)
+        for query in ask(live, idle):
+            live = yield query
+        idle = idle + 1 if len(live) == before else 0
 
 
 def kept(query: Query, live: Masks, tolerance: float) -> int:

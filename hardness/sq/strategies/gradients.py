@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.queries import Table
-from hardness.sq.strategies.base import Masks, Steps
+from hardness.sq.strategies.base import Masks, Steps, until_idle
 
 
 def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
@@ -35,14 +35,12 @@ def _coordinates(concepts: ParityConcepts, live: Masks, rng: Random, students: t
     if concepts.n > 20:
         raise InputError(f"gradient queries are tables of 2^n values; n={concepts.n} > 20: lower --dim")
     v = np.where(np.arange(1 << concepts.n) >> np.arange(concepts.n)[:, None] & 1, -1.0, 1.0)
-    idle = 0
-    while idle < 100:
-        before = len(live)
+
+    def gradient(live: Masks, idle: int) -> list[Table]:
         drawn = [student(v, rng) for student in students]
-        for j in range(concepts.n):
-            for inputs, slope in drawn:
-                live = yield Table(inputs[j] * slope)
-        idle = idle + 1 if len(live) == before else 0
+        return [Table(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
+
+    return until_idle(live, gradient, most=100)
 
 
 def _neuron(v: NDArray[np.float64], rng: Random) -> tuple[NDArray[np.float64], NDArray[np.float64]]:

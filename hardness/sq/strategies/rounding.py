@@ -8,9 +8,9 @@ from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
 from hardness.families.concepts import RoundingConcepts
-from hardness.sq.functions import LevelTable
 from hardness.sq.oracle import best_answer
-from hardness.sq.strategies.base import IDLE_QUERIES
+from hardness.sq.queries import LevelTable
+from hardness.sq.strategies.base import until_idle
 from hardness.sq.strategies.sign_batch import batch_size
 from hardness.sq.tolerance import within
 
@@ -46,11 +46,8 @@ def _one_by_one(concepts: RoundingConcepts, secrets: Secrets) -> Steps:
 
 def sign_batch(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: Random) -> Steps:
     """Votes of `batch_size` live secrets, half of the signs -; fewer in the end game."""
-    idle = 0
-    while idle < IDLE_QUERIES:
-        before, table = len(live), _batch(concepts, live, batch_size(tolerance), rng)
-        live = yield LevelTable(concepts, table)
-        idle = idle + 1 if len(live) == before else 0
+    size = batch_size(tolerance)
+    return until_idle(live, lambda live, idle: [LevelTable(concepts, _batch(concepts, live, size, rng))])
 
 
 def _batch(concepts: RoundingConcepts, live: Secrets, size: int, rng: Random) -> Table:
@@ -73,14 +70,13 @@ def gradient(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: R
     """Gradient coordinates u_j sigma'(<w, u> - b) of random attention heads, times the level."""
     vectors = concepts.public()[0].astype(float)
     level = 2 * np.arange(concepts.p) / (concepts.p - 1) - 1
-    idle = 0
-    while idle < 100:
-        before = len(live)
+
+    def head(live: Secrets, idle: int) -> list[LevelTable]:
         w = 4 * rng.standard_normal(concepts.n)
         slope = 1 / np.cosh((vectors @ w - (vectors @ w).mean() + rng.standard_normal()) / 2) ** 2
-        for j in range(concepts.n):
-            live = yield LevelTable(concepts, np.outer(vectors[:, j] * slope, level))
-        idle = idle + 1 if len(live) == before else 0
+        return [LevelTable(concepts, np.outer(vectors[:, j] * slope, level)) for j in range(concepts.n)]
+
+    return until_idle(live, head, most=100)
 
 
 def adaptive(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: Random) -> Steps:
@@ -92,8 +88,8 @@ def adaptive(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: R
     """
     unit = np.eye(concepts.n, dtype=np.int16)
     steps = np.concatenate([0 * unit[:1], unit, -unit])
-    idle = 0
-    while idle < IDLE_QUERIES:
+
+    def climbed(live: Secrets, idle: int) -> list[LevelTable]:
         sample = live if len(live) <= SAMPLE else rng.choice(live, SAMPLE, replace=False)
         labels = concepts.label_table[sample @ concepts.powers]
         cells = np.stack([labels == y for y in range(concepts.p)], axis=2).reshape(len(sample), -1).astype(np.float32)
@@ -112,9 +108,9 @@ def adaptive(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: R
                 weights = np.sign(centred) * (np.abs(centred) > tolerance / 2) if climb == 0 else centred**3
                 counts = (weights.astype(np.float32) @ cells).reshape(candidate.shape)
                 candidate = np.where(counts > np.median(counts, axis=1, keepdims=True), 1.0, -1.0)
-        before = len(live)
-        live = yield LevelTable(concepts, table)
-        idle = idle + 1 if len(live) == before else 0
+        return [LevelTable(concepts, table)]
+
+    return until_idle(live, climbed)
 
 
 STRATEGIES: dict[str, Strategy] = {

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.bits import compiled
 from hardness.sq.queries import SignBatch
-from hardness.sq.strategies.base import IDLE_QUERIES, Masks, Steps
+from hardness.sq.strategies.base import Masks, Steps, until_idle
 
 LARGEST_BATCH = 4095
 
@@ -112,12 +112,12 @@ def batch_queries(concepts: int, tolerance: float, rank: int = LARGEST_BATCH) ->
 def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
     """Signed majority of `batch_size` live sets, half of the signs -; in the end game as many as lose the most."""
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
-    idle = 0
-    while idle < IDLE_QUERIES:
-        before = len(live)
-        size, _ = best_batch(modes, modes.size - 1 - 2 * idle, before, False)
-        live = yield batch(live, max(1, size), rng)
-        idle = idle + 1 if len(live) == before else 0
+
+    def largest(live: Masks, idle: int) -> list[SignBatch]:
+        size, _ = best_batch(modes, modes.size - 1 - 2 * idle, len(live), False)
+        return [batch(live, max(1, size), rng)]
+
+    return until_idle(live, largest)
 
 
 def batch(live: Masks, size: int, rng: Random) -> SignBatch:
