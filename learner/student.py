@@ -40,7 +40,7 @@ class Student(Learner):
     where it starts (see `initial`): a control, no fair learner. `device` (cpu, cuda, …) has torch take the steps there.
 
     `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
-    give the same weights in whatever pieces they come. `fit` starts anew unless `warm_start`, holds a tenth out and
+    give the same weights in whatever pieces they come. `fit` starts anew, holds a tenth out and
     makes one pass over the rest. `curve_` lists (examples, explained): the share of the labels' variance that was
     explained, on batches before they were learned from, so on fresh examples. `report_` says `solved` from
     `EXPLAINED` = .9 on.
@@ -67,7 +67,6 @@ class Student(Learner):
         loss: str = "squared",
         hinted: bool = False,
         device: str | None = None,
-        warm_start: bool = False,
         random_state: int | None = None,
     ) -> None:
         super().__init__(heads, random_state)
@@ -78,7 +77,6 @@ class Student(Learner):
         self.loss = loss
         self.hinted = hinted
         self.device = device
-        self.warm_start = warm_start
 
     def checked(self) -> tuple[float, float]:
         """The rate and the l1 of its steps. Raises `InputError` if an option is not what it should be."""
@@ -129,7 +127,7 @@ class Student(Learner):
         return examples * each
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
-        if not self.warm_start and hasattr(self, "_student"):
+        if hasattr(self, "_student"):
             del self._student
         self.partial_fit(X, Y)
         if self._waiting:

@@ -45,9 +45,7 @@ def attack(
     Example: hardness attack gaussian examples.npz
     """
     if name == "membership":
-        from hardness.cli.membership import membership
-
-        membership(file, seed, as_json)
+        _membership(file, seed, as_json)
         return
     from hardness import registry
     from hardness.engine.progress import steps
@@ -70,6 +68,23 @@ def attack(
     lines += [f"{key.replace('_', ' ')}: {value}" for key, value in outcome.detail.items()]
     lines += [f"secret: {outcome.secret}"] if outcome.secret else []
     emit(as_json, payload, lines)
+
+
+def _membership(file: Path, seed: int, as_json: bool) -> None:
+    """An attack whose attacker chooses inputs; a counting oracle labels them."""
+    from hardness.attacks.membership import attack as ask
+    from hardness.instance import Instance
+    from hardness.io.rounding import at_least
+
+    found = ask(Instance.load(file), seed)
+    lines = [
+        f"{found['status']}: {found['queries']} membership queries, {found['seconds']:.2f} s; "
+        f"predicted {found['predicted']}, no learner needs fewer than {at_least(found['floor'])}"
+    ]
+    lines += [f"secret: {found['secret']}"] if found.get("secret") else []
+    lines += [f"relative error of the layer: {found['layer_error']:.1e}"] if found.get("layer_error") else []
+    lines += [found["reason"]] if "reason" in found else []
+    emit(as_json, found, lines)
 
 
 def attacks(as_json: Json = False) -> None:

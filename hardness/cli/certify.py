@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 
 import typer
 
-from hardness.cli.common import Json, Seed, emit, talk
+from hardness.cli.common import Json, Seed, emit, group, talk
 from hardness.cli.sq import Bits, Dim, Heads, MaxQueries, ParityGadget, Tolerance, sq_app
 from hardness.errors import InputError
 
@@ -14,10 +14,9 @@ Asked = Annotated[str | None, typer.Option("--strategy", help="Of a transcript; 
 Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
 
 SECONDS = 600.0  # for an exact value
-certify_app = typer.Typer(
-    no_args_is_help=True,
-    help="Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.",
-    epilog="Example: hardness sq certify parity --dim 17 --heads 6 --tolerance 0.1 --kind bound --out bound.json",
+certify_app = group(
+    "Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.",
+    "sq certify parity --dim 17 --heads 6 --tolerance 0.1 --kind bound --out bound.json",
 )
 
 

@@ -25,6 +25,11 @@ Scheduler = Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOS
 Seed = Annotated[int | None, typer.Option(min=0, help="Any integer >= 0; drawn with 128 bits and recorded if absent.")]
 
 
+def group(text: str, example: str, **settings: Any) -> typer.Typer:
+    """A group of commands that shows its help where no command is named."""
+    return typer.Typer(no_args_is_help=True, help=text, epilog=f"Example: hardness {example}", **settings)
+
+
 def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> None:
     """Data to stdout: the payload as one JSON object, or the lines for people.
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, listed, refuse_existing
+from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, group, listed, refuse_existing
 from hardness.cli.options import OfFamilies, command
 from hardness.errors import InputError, unknown
 
@@ -30,12 +30,11 @@ class Generate(OfFamilies):
         return command(name, generate, verb="generate", ending=" --out hard.safetensors")
 
 
-generate_app = typer.Typer(
+generate_app = group(
+    "Generate an instance of a family; `hardness families` says what they are.",
+    "generate rounding --dim 65 --modulus 97 --levels 2 --out lwr.safetensors",
     cls=Generate,
-    no_args_is_help=True,
     subcommand_metavar="FAMILY [OPTIONS]",
-    help="Generate an instance of a family; `hardness families` says what they are.",
-    epilog="Example: hardness generate rounding --dim 65 --modulus 97 --levels 2 --out lwr.safetensors",
 )
 
 

@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardness.cli.common import SOLVERS, Json, Seed, emit, first_line, listed, talk
+from hardness.cli.common import SOLVERS, Json, Seed, emit, first_line, group, listed, talk
 
 if TYPE_CHECKING:
     from hardness.families.concepts import Concepts
@@ -30,20 +30,13 @@ Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many sampl
 
 Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinely independent parities.")]
 
-sq_app = typer.Typer(
-    no_args_is_help=True,
-    help="Statistical queries: bounds and games.",
-    epilog="Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05",
+sq_app = group("Statistical queries: bounds and games.", "sq bounds parity --dim 64 --heads 6 --tolerance 0.05")
+bounds_app = group(
+    "Lower bounds on the queries any strategy needs.", "sq bounds parity --dim 64 --heads 6 --tolerance 0.05"
 )
-bounds_app = typer.Typer(
-    no_args_is_help=True,
-    help="Lower bounds on the queries any strategy needs.",
-    epilog="Example: hardness sq bounds parity --dim 64 --heads 6 --tolerance 0.05",
-)
-play_app = typer.Typer(
-    no_args_is_help=True,
-    help="Play a strategy against an oracle and count its queries.",
-    epilog="Example: hardness sq play parity --dim 17 --heads 4 --tolerance 0.1 --strategy sign-batch",
+play_app = group(
+    "Play a strategy against an oracle and count its queries.",
+    "sq play parity --dim 17 --heads 4 --tolerance 0.1 --strategy sign-batch",
 )
 
 

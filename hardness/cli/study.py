@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, GRID, OUTPUT, RESOURCES, Json, Scheduler, Workers, complete, emit, talk
+from hardness.cli.common import (
+    EXPERIMENTS,
+    GRID,
+    OUTPUT,
+    RESOURCES,
+    Json,
+    Scheduler,
+    Workers,
+    complete,
+    emit,
+    group,
+    talk,
+)
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
 
@@ -67,11 +79,7 @@ STORE = "rows.db"
 # What makes no difference to the rows: left out where a page says which command made them.
 INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Grids of trials that resume, and the pages they make.",
-    epilog="Example: hardness study run exponential-in-m --quick",
-)
+app = group("Grids of trials that resume, and the pages they make.", "study run exponential-in-m --quick")
 
 
 def register(parent: typer.Typer) -> None:

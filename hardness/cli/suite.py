@@ -5,7 +5,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, Force, Json, complete, emit, refuse_existing
+from hardness.cli.common import EXPERIMENTS, Force, Json, complete, emit, group, refuse_existing
 
 if TYPE_CHECKING:
     from hardness.suite import Entry
@@ -14,10 +14,9 @@ Name = Annotated[
     str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME", autocompletion=complete("suite"))
 ]
 
-app = typer.Typer(
-    no_args_is_help=True,
-    help="Instances with fixed names, on which results are compared; their secrets are public.",
-    epilog="Example: hardness suite make parity-s3-d16-0 --out hard.safetensors",
+app = group(
+    "Instances with fixed names, on which results are compared; their secrets are public.",
+    "suite make parity-s3-d16-0 --out hard.safetensors",
 )
 
 

@@ -6,6 +6,7 @@ Their fingerprint is that of their source and of what it uses of the same notebo
 
 import hashlib
 import inspect
+import linecache
 import sys
 import sysconfig
 from collections.abc import Iterator
@@ -135,20 +136,8 @@ def check_main() -> None:
     frame = inspect.currentframe()
     while frame and not (frame.f_globals is vars(main) and frame.f_code.co_name == "<module>"):
         frame = frame.f_back
-    if frame and not _guarded(Path(path), frame.f_lineno):
+    if frame and not linecache.getline(path, frame.f_lineno)[:1].isspace():
         raise InputError(
             f"{path}, line {frame.f_lineno}, starts worker processes, which import that file: put the call under "
             f'`if __name__ == "__main__":`, or give workers=0'
         )
-
-
-def _guarded(path: Path, line: int) -> bool:
-    """Whether a line of a script stands under ``if __name__ == …``; of an unreadable one nothing is known."""
-    import ast
-
-    try:
-        tree = ast.parse(path.read_bytes())
-    except (OSError, SyntaxError, ValueError):
-        return True
-    guards = (node for node in tree.body if isinstance(node, ast.If) and "'__name__'" in ast.dump(node.test))
-    return any(node.lineno <= line <= (node.end_lineno or line) for node in guards)

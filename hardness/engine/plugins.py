@@ -67,7 +67,7 @@ def chosen(
 
     >>> from hardness.studies.games import STUDY
     >>> len(chosen(STUDY, True, only=["sign-batch"], kept=["rounding"]))
-    30
+    6
     """
     grid = study.tasks(quick)
     if options and not (added or {}).get("learner"):

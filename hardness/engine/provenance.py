@@ -4,7 +4,7 @@ import platform
 import subprocess
 from collections.abc import Mapping
 from functools import cache
-from importlib.metadata import PackageNotFoundError, version
+from importlib.metadata import version
 from pathlib import Path
 from typing import Any
 
@@ -17,7 +17,7 @@ def provenance(root: int) -> Mapping[str, Any]:
     build: Any = np.show_config("dicts")
     blas = build["Build Dependencies"]["blas"]
     return {
-        "package": _package_version(),
+        "package": version("attention-hardness"),
         "commit": _commit(),
         "python": platform.python_version(),
         "numpy": np.__version__,
@@ -26,13 +26,6 @@ def provenance(root: int) -> Mapping[str, Any]:
         "system": f"{platform.system()} {platform.machine()}",
         "seed": str(root),  # text: it may have 128 bits
     }
-
-
-def _package_version() -> str:
-    try:
-        return version("attention-hardness")
-    except PackageNotFoundError:
-        return "unknown"
 
 
 def _commit() -> str | None:

@@ -8,7 +8,6 @@ from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.evaluation.adapters import make
-from hardness.examples import Examples
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 
@@ -21,83 +20,6 @@ class Check(NamedTuple):
     detail: str
 
 
-class Trial(NamedTuple):
-    """What every check is given: the class, examples to learn from, and fresh tokens (n, 2, 8)."""
-
-    cls: Any
-    train: Examples
-    fresh: NDArray[np.int8]
-
-    def fitted(self, state: int = 0) -> Any:
-        """A fitted learner; None if `fit` does not return the learner itself."""
-        learner = make(self.cls, 2, state)
-        returned = learner.fit(self.train.X, self.train.Y)
-        return learner if returned is learner else None
-
-    def refuses(self, X: Any, Y: Any) -> bool:
-        """Whether `fit` raises a ValueError of one line."""
-        try:
-            make(self.cls, 2, 0).fit(X, Y)
-        except ValueError as error:
-            return "\n" not in str(error)
-        return False
-
-
-def _clones(trial: Trial) -> bool:
-    from sklearn.base import clone
-
-    learner = make(trial.cls, 2, 0)
-    return bool(clone(learner).get_params() == learner.get_params())
-
-
-def _predicts(trial: Trial) -> bool:
-    out = np.asarray(trial.fitted().predict(trial.fresh))
-    return out.shape == trial.fresh.shape and out.dtype.kind == "f" and bool(np.isfinite(out).all())
-
-
-def _repeats(trial: Trial) -> bool:
-    return np.array_equal(trial.fitted().predict(trial.fresh), trial.fitted().predict(trial.fresh))
-
-
-def _leaves_inputs(trial: Trial) -> bool:
-    X, Y = trial.train.X.copy(), trial.train.Y.copy()
-    make(trial.cls, 2, 0).fit(X, Y)
-    return bool((trial.train.X == X).all() and (trial.train.Y == Y).all())
-
-
-def _refuses_nan(trial: Trial) -> bool:
-    bad = trial.train.Y.copy()
-    bad[0, 0, 0] = np.nan
-    return trial.refuses(trial.train.X, bad)
-
-
-def _is_honest(trial: Trial) -> bool:
-    noise = np.random.default_rng(3).normal(size=trial.train.Y.shape)
-    report = getattr(make(trial.cls, 2, 0).fit(trial.train.X, noise), "report_", None)
-    return getattr(report, "status", "wrong") != "solved"
-
-
-Row = tuple[str, Callable[[Trial], Any], str]
-# What is tried, how, and what to do if it does not hold. Without the basis nothing else can be tried.
-BASIS: tuple[Row, ...] = (
-    ("construct", lambda trial: make(trial.cls, 2, 0), "the constructor must work with its defaults"),
-    ("fit", Trial.fitted, "fit(X, Y) must take (n, k, d) arrays and return self"),
-)
-CHECKS: tuple[Row, ...] = (
-    ("clone", _clones, "derive from sklearn.base.BaseEstimator and only store the arguments in __init__"),
-    ("predict", _predicts, "predict(X) must return finite floats of the shape of X"),
-    ("deterministic", _repeats, "the same random_state and data must give the same predictions"),
-    ("inputs untouched", _leaves_inputs, "fit must not write into X or Y"),
-    ("refuses NaN", _refuses_nan, "raise a one-line ValueError on NaN"),
-    (
-        "refuses shapes",
-        lambda trial: trial.refuses(trial.train.X, trial.train.Y[:-1]),
-        "raise a one-line ValueError if shapes differ",
-    ),
-    ("honest", _is_honest, "on random labels report_.status must not be 'solved'"),
-)
-
-
 def check(name: str) -> list[Check]:
     """What keeps the learner `name` from being used in the lab, on small data; later checks stop at a failed basis.
 
@@ -105,15 +27,68 @@ def check(name: str) -> list[Check]:
     """
     cls = registry.get("learner", name)
     instance = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=2), seed=1)
-    trial = Trial(cls=cls, train=instance.examples(1500, 2), fresh=instance.examples(50, 2, start=1500).X)
-    basis = [_tried(row, trial) for row in BASIS]
-    return basis + [_tried(row, trial) for row in CHECKS] if all(each.ok for each in basis) else basis
+    train, fresh = instance.examples(1500, 2), instance.examples(50, 2, start=1500).X
+    X, Y = train.X, train.Y
+    hole = np.where(np.arange(Y.size).reshape(Y.shape) == 0, np.nan, Y)
+    noise = np.random.default_rng(3).normal(size=Y.shape)
+
+    def made() -> Any:
+        return make(cls, 2, 0)
+
+    def predicted() -> NDArray[Any]:
+        return np.asarray(made().fit(X, Y).predict(fresh))
+
+    def returns_itself() -> bool:
+        learner = made()
+        return learner.fit(X, Y) is learner
+
+    def clones() -> bool:
+        from sklearn.base import clone
+
+        return bool(clone(made()).get_params() == made().get_params())
+
+    def predicts() -> bool:
+        out = predicted()
+        return out.shape == fresh.shape and out.dtype.kind == "f" and bool(np.isfinite(out).all())
+
+    def leaves_inputs() -> bool:
+        x, y = X.copy(), Y.copy()
+        made().fit(x, y)
+        return np.array_equal(x, X) and np.array_equal(y, Y)
+
+    def refuses(labels: NDArray[Any]) -> bool:
+        try:
+            made().fit(X, labels)
+        except ValueError as error:
+            return "\n" not in str(error)
+        return False
+
+    def is_honest() -> bool:
+        report = getattr(made().fit(X, noise), "report_", None)
+        return getattr(report, "status", "wrong") != "solved"
+
+    basis = [
+        _tried("construct", lambda: made() is not None, "the constructor must work with its defaults"),
+        _tried("fit", returns_itself, "fit(X, Y) must take (n, k, d) arrays and return self"),
+    ]
+    if not all(each.ok for each in basis):
+        return basis
+    return [
+        *basis,
+        _tried("clone", clones, "derive from sklearn.base.BaseEstimator and only store the arguments in __init__"),
+        _tried("predict", predicts, "predict(X) must return finite floats of the shape of X"),
+        _tried("deterministic", lambda: np.array_equal(predicted(), predicted()),
+               "the same random_state and data must give the same predictions"),
+        _tried("inputs untouched", leaves_inputs, "fit must not write into X or Y"),
+        _tried("refuses NaN", lambda: refuses(hole), "raise a one-line ValueError on NaN"),
+        _tried("refuses shapes", lambda: refuses(Y[:-1]), "raise a one-line ValueError if shapes differ"),
+        _tried("honest", is_honest, "on random labels report_.status must not be 'solved'"),
+    ]  # fmt: skip
 
 
-def _tried(row: Row, trial: Trial) -> Check:
-    name, act, advice = row
+def _tried(name: str, act: Callable[[], Any], advice: str) -> Check:
     try:
-        held = bool(act(trial))
+        held = bool(act())
         return Check(name, held, "" if held else advice)
     except Exception as error:
         return Check(name, False, f"{advice} ({type(error).__name__}: {error})")

@@ -300,13 +300,6 @@ def test_random_labels_are_not_learned(options):
     assert max(explained for _, explained in student.report_.curve) < 0.1
 
 
-def test_warm_start_goes_on():
-    train = parity(8, 2, 40_000)
-    cold, warm = Student(random_state=0), Student(random_state=0, warm_start=True)
-    seen = [s.fit(train.X, train.Y).fit(train.X, train.Y).curve_[-1][0] for s in (cold, warm)]
-    assert seen[0] <= 40_000 < seen[1]
-
-
 def test_few_examples_are_one_small_step():
     train = parity(6, 2, 300)
     student = Student(heads=2, random_state=0).fit(train.X, train.Y)
