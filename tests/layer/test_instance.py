@@ -67,10 +67,10 @@ def test_a_drawn_seed_is_recorded_and_regenerates(tmp_path):
     assert str(instance.seed) in instance.command()
 
 
-ROUNDING = Rounding(41, 31, 2)
+ROUNDING = Rounding(41, 30, 2)
 UNRELATED = [
     ROUNDING,
-    *(replace(ROUNDING, **other) for other in ({"dim": 61}, {"modulus": 37}, {"levels": 4}, {"gadget": "dot"})),
+    *(replace(ROUNDING, **other) for other in ({"dim": 61}, {"modulus": 36}, {"levels": 4}, {"gadget": "dot"})),
     replace(ROUNDING, heads=8),
     replace(ROUNDING, weight=39),
 ]
@@ -120,7 +120,7 @@ def test_a_file_of_version_0_1_is_refused_with_what_to_do(tmp_path):
 
 
 def test_large_structured_instances_stay_small(tmp_path):
-    Instance.generate(Rounding(513, 257, 2, heads=90), 0).save(tmp_path / "x.safetensors")
+    Instance.generate(Rounding(513, 256, 2, heads=90), 0).save(tmp_path / "x.safetensors")
     assert (tmp_path / "x.safetensors").stat().st_size < 20_000
 
 
