@@ -40,13 +40,14 @@ def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
     N, n = U.shape
     # The weight keeps every vector outside Λ⊥ longer than a reduced basis of Λ⊥; the larger, the slower.
     for weight in (4 * N, 2**20 * N):
-        reduced = _lll(np.hstack((weight * U.astype(np.int64), np.eye(N, dtype=np.int64))))
+        reduced = lll(np.hstack((weight * U.astype(np.int64), np.eye(N, dtype=np.int64))))
         if not reduced[: N - n, :n].any() and reduced[N - n :, :n].any(axis=1).all():
             return reduced[: N - n, n:], reduced[N - n :, n:]
     raise ValueError("the public vectors do not have full rank")
 
 
-def _lll(basis: Integers) -> Integers:
+def lll(basis: Integers) -> Integers:
+    """An LLL-reduced basis of the lattice that the rows generate. Raises `InputError` as `orthogonal_basis` does."""
     if _installed("fpylll"):
         from fpylll import LLL, IntegerMatrix
 
@@ -154,3 +155,29 @@ def pruning(L: Floats, sd: float, spent: float, most: float = MOST_NODES) -> tup
         found.append((sd**2 * level, chance, nodes, price))
     few = [one for one in found if one[2] <= most]
     return min(few, key=lambda one: one[3]) if few else min(found, key=lambda one: one[2])
+
+
+def nearest_integers(
+    B: Integers, y: Floats, q: float, sd: float, detail: dict[str, Any]
+) -> tuple[Integers, Floats] | None:
+    """A better reduced basis B' and the integers m = B'(y - e)/q of the shortest error e, of standard deviation `sd`.
+
+    B (M, N) is reduced further while that pays, then searched with pruning; None where that finds nothing, or has more
+    than 2^`MOST_NODES` nodes. `detail` is told block size, nodes and chance of success.
+    """
+    from hardness.kernels.lattice import nearest
+
+    price = np.inf
+    for beta, basis in ladder(B):
+        B, L = basis, triangular(basis)
+        detail["block_size"] = beta
+        before = price
+        bound, chance, nodes, price = pruning(L, sd / q, reduction_nodes(beta, len(B)))
+        # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
+        if price > 0.875 * before and nodes < MOST_NODES:
+            break
+    detail |= {"log2_nodes": round(nodes, 1), "chance": round(chance, 3)}
+    if nodes > MOST_NODES:
+        return None
+    m, norm, _ = nearest(L, B @ y / q, bound, int(2**MOST_NODES))
+    return (B, m) if np.isfinite(norm) else None

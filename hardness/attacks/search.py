@@ -218,28 +218,36 @@ def _best(table: NDArray[np.int32]) -> tuple[int, int]:
 
 
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Found:
-    from hardness.kernels.search import box_match, residues
-
-    n, q, h = equations.n, equations.q, equations.sparsity
+    n, q = equations.n, equations.q
     if equations.noise:
         return None, {"reason": "label noise: a half secret cannot be told right from wrong; try lattice"}
-    large = n - n // 2 if h is None else (h + 1) // 2
-    count = q**large if h is None else comb(n, large) * (q - 1) ** large
-    if count > MOST_HALVES:
-        return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
-    one, two = _halves(n, q, h)
     centre, width = preimages(q, equations.p)
-    pairs = len(one[0]) * len(two[0])
     # More than TEST_ROWS, so that the pair that passes is the secret and not a neighbour.
     rows = rng.permutation(len(equations))[: max(TEST_ROWS, 8 * q // equations.p + 4 * n)]
-    box = int(width.max())
+    low = (centre - (width - 1) / 2).astype(np.int64)[equations.level[rows]]
+    span = width[equations.level[rows]]
+    return meet_in_boxes(equations.a[rows].astype(np.int64), low, span, q, np.arange(q), equations.sparsity, budget)
+
+
+def meet_in_boxes(
+    a: Integers, low: Integers, span: Integers, q: int, values: Integers, weight: int | None, budget: int
+) -> Found:
+    """The w (n,) with entries of `values`, `weight` of them not 0 if it is given, and ⟨w, a⟩ mod q in [low, low + span)
+    for every row of a (R, n): two halves of it meet in boxes of residues."""
+    from hardness.kernels.search import box_match, residues
+
+    n = a.shape[1]
+    large = n - n // 2 if weight is None else (weight + 1) // 2
+    kinds = values if weight is None else values[values != 0]
+    count = len(kinds) ** large * (1 if weight is None else comb(n, large))
+    if count > MOST_HALVES:
+        return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
+    one, two = _halves(n, kinds, weight)
+    pairs, box = len(one[0]) * len(two[0]), int(span.max())
     boxes = max(1, q // box)
     k, cost = _meeting_rows(len(one[0]), len(two[0]), boxes)
     if cost > budget:
         return None, {"reason": f"2^{log2(cost):.0f} steps to match 2^{log2(pairs):.0f} pairs exceed the budget"}
-    low = (centre - (width - 1) / 2).astype(np.int64)[equations.level[rows]]
-    span = width[equations.level[rows]]
-    a = equations.a[rows].astype(np.int64)
     full1, full2 = residues(a, *one, q), residues(a, *two, q)
     radix = boxes ** np.arange(k - 1, -1, -1, dtype=np.int64)
     keys = np.minimum(full1[:, :k] // box, boxes - 1) @ radix
@@ -255,7 +263,7 @@ def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Fo
     return w % q, detail
 
 
-def _halves(n: int, q: int, h: int | None) -> list[tuple[NDArray[np.int16], Integers]]:
+def _halves(n: int, values: Integers, h: int | None) -> list[tuple[NDArray[np.int16], Integers]]:
     """Both kinds of half secret: places (count, h) and values (count, h); dense halves own half the places each."""
     from hardness.kernels.search import subsets
 
@@ -263,10 +271,10 @@ def _halves(n: int, q: int, h: int | None) -> list[tuple[NDArray[np.int16], Inte
     for first in (True, False):
         if h is None:
             places = np.arange(n - n // 2, dtype=np.int16) if first else np.arange(n - n // 2, n, dtype=np.int16)
-            sets, values = places[None], np.arange(q)
+            sets = places[None]
         else:
             size = (h + 1) // 2 if first else h // 2
-            sets, values = subsets(n, size, comb(n, size)), np.arange(1, q)
+            sets = subsets(n, size, comb(n, size))
         size = sets.shape[1]
         grid = np.stack(np.meshgrid(*[values] * size, indexing="ij"), axis=-1) if size else np.zeros(0)
         tuples = grid.reshape(-1, size) if size else np.zeros((1, 0), dtype=np.int64)

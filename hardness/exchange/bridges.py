@@ -5,23 +5,24 @@ Everything here is made of examples and public parameters alone, as an attack se
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import replace
 from math import ceil, sqrt
 from pathlib import Path
-from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness.attacks import Public
 from hardness.attacks.equations import Equations, extract
-from hardness.errors import InputError
+from hardness.attacks.lwe import LWE, independent
+from hardness.errors import InputError, one_line
 from hardness.examples import Examples
 from hardness.gadgets.modular import is_prime, preimages
-from hardness.io.files import replacing, write_text
-from hardness.kernels.gf2 import rref_local
+from hardness.io.files import read_bounded, regular, replacing, write_text
+from hardness.io.schemas import parse
+from hardness.io.texts import sanitize
 
-Integers = NDArray[np.int64]
+MOST_BYTES, MOST_Q = 1 << 28, 1 << 24  # of a text; products of two residues stay exact in sums of 2^15
+BRACKETS = str.maketrans("[],", "   ")
 SLACK = 2.0  # standard deviations by which the wrong labels that are allowed exceed those expected
 
 
@@ -29,9 +30,10 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
     """A parity's examples as XOR clauses for a SAT solver that reads ``x`` lines: variable j is "bit j is in the set".
 
     An informative example of label 1 is the clause ``x j₁ j₂ … 0`` of the bits that are set, one of label 0 has its
-    first variable negated. With label noise η example i of N gets a noise variable n + i in its clause, and a
-    sequential counter (Sinz 2005) lets at most ηN + 2 √(Nη(1−η)) of them be true: the formula is then satisfied by the
-    hidden set unless more labels than that are wrong. Raises `InputError` for a family without parity equations.
+    first variable negated. With label noise η example i of N gets a noise variable n + i in its clause. Sequential
+    counters (Sinz 2005) let at most ηN + 2 √(Nη(1−η)) of those be true, and of the bits as many as the set has: the
+    formula is then satisfied by the hidden set unless more labels than that are wrong. Raises `InputError` for a family
+    without parity equations.
 
     >>> import hardness
     >>> instance = hardness.Instance.generate(hardness.Parity(dim=8, heads=2), seed=0)
@@ -50,6 +52,9 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
         counter = list(at_most(range(n + 1, n + count + 1), most, n + count))
         clauses += [f"{' '.join(map(str, clause))} 0" for clause in counter]
         variables = max([n + count, *(abs(literal) for clause in counter for literal in clause)])
+        weight = list(at_most(range(1, n + 1), equations.sparsity or n, variables))
+        clauses += [f"{' '.join(map(str, clause))} 0" for clause in weight]
+        variables = max([variables, *(abs(literal) for clause in weight for literal in clause)])
         said.append(
             f"each label is wrong with probability {flip:g}; variable {n} + i: label i is wrong; at most {most}"
         )
@@ -94,80 +99,83 @@ def at_most(literals: range, most: int, used: int) -> Iterator[list[int]]:
         yield [-x, -seen(i - 1, most - 1)]
 
 
-@dataclass(frozen=True)
-class LWE:
-    """Samples b = A s + e mod q: A (m, n) uniform, entries of s and of e from `low` to `high`.
-
-    `noise` is the standard deviation of what label noise adds to both, 0 without any.
-    """
-
-    A: Integers
-    b: Integers
-    q: int
-    low: int
-    high: int
-    noise: float = 0.0
-
-    @property
-    def parameters(self) -> dict[str, Any]:
-        """What is public of it, by name."""
-        m, n = self.A.shape
-        return {"n": n, "m": m, "q": self.q, "secret": [self.low, self.high], "error": [-self.high, -self.low],
-                "noise": self.noise}  # fmt: skip
-
-    def estimator(self) -> str:
-        """The line that describes it to the lattice estimator.
-
-        >>> LWE(np.zeros((3, 2), np.int64), np.zeros(3, np.int64), 97, -24, 24).estimator()
-        "LWE.Parameters(n=2, q=97, Xs=ND.Uniform(-24, 24), Xe=ND.Uniform(-24, 24), m=3, tag='rounding in normal form')"
-        """
-        m, n = self.A.shape
-        spread = f"ND.Uniform({self.low}, {self.high})"
-        error = f"ND.Uniform({-self.high}, {-self.low})"
-        if self.noise:
-            wide = sqrt(((self.high - self.low + 1) ** 2 - 1) / 12 + self.noise**2)
-            spread = error = f"ND.DiscreteGaussian({wide:.4g})"
-        return f"LWE.Parameters(n={n}, q={self.q}, Xs={spread}, Xe={error}, m={m}, tag='rounding in normal form')"
-
-    def challenge(self) -> str:
-        """The text that solvers of LWE challenges read: n, m, q, α = standard deviation/q, b, and the rows of A."""
-        width = self.high - self.low + 1
-        alpha = sqrt((width**2 - 1) / 12 + self.noise**2) / self.q
-        rows = "\n".join(f"[{' '.join(map(str, row))}]" for row in self.A.tolist())
-        m, n = self.A.shape
-        return f"{n}\n{m}\n{self.q}\n{alpha:.6f}\n[{' '.join(map(str, self.b.tolist()))}]\n[{rows}]\n"
-
-
 def normal_form(examples: Examples, public: Public) -> LWE:
     """Rounded inner products as LWE in normal form: A uniform, and the secret made of rounding errors.
 
     A label tells t = ⟨u, w⟩ mod q up to a rounding error, t = y + e. Of n rows U₀ that are invertible mod q the errors
     e₀ become the secret: with A = U U₀⁻¹ and b = y − A y₀ it holds that b = A e₀ − e mod q. So what is short here, the
-    public vectors, and what is dense, w, are gone. Raises `InputError` unless the family is rounding, q is prime and
-    enough rows are there.
+    public vectors, and what is dense, w, are gone. Labels that the heads do not reach have larger errors. Raises
+    `InputError` unless the family is rounding, q is prime and enough rows are there.
 
     >>> import hardness
     >>> instance = hardness.Instance.generate(hardness.Rounding(dim=9, modulus=97, levels=4), seed=0)
     >>> lwe = normal_form(instance.examples(80, seed=1), instance.public(1))
-    >>> lwe.A.shape[1], lwe.low, lwe.high
-    (8, -12, 12)
+    >>> lwe.A.shape[1], lwe.secret
+    (8, (-12, 12))
     """
     equations = extract(examples.X, examples.Y, public)
     q = equations.q
     if equations.parity or not is_prime(q):
         raise InputError("normal form needs examples of the family rounding with a prime modulus")
     U = equations.a.astype(np.int64) % q
-    first = rref_local(U.T.copy(), q, q, len(U))  # the first rows of U that are independent
+    first, back = independent(U, q)
     if len(first) < equations.n or len(U) == equations.n:
         raise InputError(f"{len(U)} informative rows hold no {equations.n} independent ones and one more; sample more")
-    system = np.hstack([U[first], np.eye(equations.n, dtype=np.int64)])
-    rref_local(system, q, q, equations.n)
     rest = np.setdiff1d(np.arange(len(U)), first)
     centre, width = preimages(q, equations.p)
     y = np.floor(centre[equations.level]).astype(np.int64)
-    A = U[rest] @ system[:, equations.n :] % q
+    A = U[rest] @ back % q
     widest = int(width.max()) - 1
-    return LWE(A, (y[rest] - A @ y[first]) % q, q, -(widest // 2), -(-widest // 2), equations.noise * q / equations.p)
+    low, high = -(widest // 2), -(-widest // 2)
+    return LWE(A, (y[rest] - A @ y[first]) % q, q, (low, high), (-high, -low), equations.noise * q / equations.p)
+
+
+def is_lwe(path: Path) -> bool:
+    """Whether a path is where LWE samples lie: a folder, or a text."""
+    return path.is_dir() or path.suffix == ".txt"
+
+
+def read(path: Path) -> LWE:
+    """LWE samples of anybody's: a folder of A.npy (m, n), b.npy (m,) and lwe.json, or the text of an LWE challenge.
+
+    lwe.json says ``q`` and ``error``, [lowest, highest]; if it has them, ``secret``, [lowest, highest] too, ``weight``,
+    how many entries of the secret are not 0, and ``noise``, the standard deviation of a Gaussian that is added to the
+    errors. A text knows a Gaussian alone, and a secret of all residues. Nothing of either is evaluated. Raises
+    `InputError` for what is neither.
+    """
+    try:
+        lwe = _folder(path) if path.is_dir() else _text(read_bounded(path, MOST_BYTES).decode("ascii"))
+        m, n = lwe.A.shape
+        ranges = all(-lwe.q < low <= high < lwe.q for low, high in (lwe.error, lwe.secret or (0, 0)))
+        if not (lwe.b.shape == (m,) and m * n and 2 <= lwe.q <= MOST_Q and ranges):
+            raise ValueError("needed are A (m, n), b (m,), q from 2 to 2^24, lowest <= highest between -q and q")
+        if not (0 <= lwe.noise < lwe.q and lwe.sd > 0 and 0 < (lwe.weight or 1) <= n):
+            raise ValueError("errors must not be all 0, and a weight is at most n")
+        return replace(lwe, A=lwe.A % lwe.q, b=lwe.b % lwe.q)
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, OSError) as error:
+        raise InputError(
+            f"{path} holds no LWE samples: {sanitize(one_line(error), 200)}; see `hardness attack --help`"
+        ) from error
+
+
+def _folder(path: Path) -> LWE:
+    said = parse(read_bounded(path / "lwe.json"), f"{path}/lwe.json")
+    A, b = (np.load(regular(path / name), mmap_mode="r", allow_pickle=False) for name in ("A.npy", "b.npy"))
+    if A.dtype.kind not in "iu" or b.dtype.kind not in "iu":
+        raise ValueError("A and b must be integers")
+    secret, error = (
+        None if pair is None else (int(pair[0]), int(pair[1])) for pair in map(said.get, ("secret", "error"))
+    )
+    weight = said.get("weight")
+    return LWE(A.astype(np.int64), b.astype(np.int64), int(said["q"]), secret, error or (0, 0),
+               float(said.get("noise", 0.0)), None if weight is None else int(weight))  # fmt: skip
+
+
+def _text(text: str) -> LWE:
+    n, m, q, alpha, rest = text.split(None, 4)
+    numbers = np.array(rest.translate(BRACKETS).split(), dtype=np.int64)
+    A = numbers[int(m) :].reshape(int(m), int(n))
+    return LWE(A, numbers[: int(m)], int(q), None, (0, 0), float(alpha) * int(q))
 
 
 def write(form: str, examples: Examples, public: Public, out: Path) -> str:

@@ -24,8 +24,8 @@ def test_tutorial(page: Path, tmp_path: Path) -> None:
     assert done.returncode == 0, done.stderr
 
 
-def test_there_are_eleven_and_the_index_names_them() -> None:
-    assert len(PAGES) == 11
+def test_there_are_twelve_and_the_index_names_them() -> None:
+    assert len(PAGES) == 12
     index = (FOLDER / "index.md").read_text()
     assert [page.name for page in PAGES if f"]({page.name})" not in index] == []
     for page in PAGES:
