@@ -16,20 +16,35 @@ class InputError(ValueError):
     """
 
 
+MOST_LISTED, LONGEST_NAME = 20, 60
+
+
+def short(name: str) -> str:
+    """A name as a message of one line shows it.
+
+    >>> short("parity"), short("x" * 10**5) == "x" * 59 + "…"
+    ('parity', True)
+    """
+    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
+
+
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
-    """The error for a misspelt name, with the nearest known one as a suggestion.
+    """The error for a misspelt name, with the nearest known one as a suggestion, and all of them unless they are many.
 
     >>> str(unknown("family", "paritty", ["parity", "rounding"]))
     "unknown family 'paritty'; did you mean 'parity'? (known: parity, rounding)"
     >>> str(unknown("family", "x", ["parity", "rounding"]))
     "unknown family 'x' (known: parity, rounding)"
+    >>> str(unknown("instance", "x", map(str, range(65))))
+    "unknown instance 'x' (65 are known)"
     """
     from difflib import get_close_matches
 
-    names = sorted(known)
+    names, name = sorted(known), short(name)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else ""
-    return InputError(f"unknown {kind} '{name}'{hint} (known: {', '.join(names)})")
+    listed = f"known: {', '.join(names)}" if len(names) <= MOST_LISTED else f"{len(names)} are known"
+    return InputError(f"unknown {kind} '{name}'{hint} ({listed})")
 
 
 def missing_extra(package: str, extra: str, purpose: str) -> InputError:

@@ -11,7 +11,7 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from hardness.errors import InputError, unknown
+from hardness.errors import InputError, short, unknown
 
 GROUPS = {
     "family": "hardness.families",
@@ -24,6 +24,7 @@ GROUPS = {
 CLASSES = ("family", "learner", "oracle")  # these kinds are classes, the others functions and mappings
 DISTRIBUTION = "attention-hardness"
 PACKAGES = ("hardness", "learner")
+LONGEST_REASON = 200  # characters of why something cannot be loaded
 _PROVIDED: dict[str, str] = {}  # pickles, in hex, of what other processes cannot import, by name
 
 
@@ -100,7 +101,7 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
     except (Exception, SystemExit) as error:
         hint = f"mend or remove its package {known[name].value}" if name in known else "write it as package.module:Name"
         said = str(error).partition("\n")[0] or type(error).__name__
-        raise InputError(f"cannot load the {kind} {name}: {said}; {hint}") from error
+        raise InputError(f"cannot load the {kind} {short(name)}: {said[:LONGEST_REASON]}; {hint}") from error
     if kind in CLASSES and not isinstance(found, type):
         raise InputError(f"{name} is not a class; a {kind} is one")
     return found

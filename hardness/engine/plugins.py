@@ -100,8 +100,12 @@ def _added_tasks(
         return []
     if not here:
         raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
-    if kind == "strategy" and ":" in name:
-        registry.get(kind, name)
+    if kind == "strategy":
+        from hardness.sq.strategies import parity, rounding
+
+        known = {**parity.STRATEGIES, **rounding.STRATEGIES}
+        if name not in known:
+            registry.get(kind, name, known)
     online = kind != "strategy" and kind == "learner" and is_streamed(name)
     if own:
         LearnerAdapter(name, 0, own, known=1)  # a misspelt option is said before anything runs

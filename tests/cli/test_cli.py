@@ -15,7 +15,7 @@ import typer
 from commands import answer, told
 from safetensors.numpy import load_file
 
-from hardness import registry
+from hardness import cli, registry
 from hardness.cli import app
 from hardness.families import get
 from hardness.instance import Instance, every_pair
@@ -257,3 +257,18 @@ def test_cite_is_bibtex(tmp_path):
     assert re.fullmatch(r"@software\{[\w-]+,\n(  \w+ = \{.*\},?\n)+\}\n", text)
     assert f"version = {{{version('attention-hardness')}}}" in text
     assert "rounding: dim 6, modulus 7, levels 2" in text
+
+
+@pytest.mark.parametrize("name", ["x" * 100_000, "x:" + "y" * 100_000, "prity-s2-d8-0"])
+@pytest.mark.parametrize(
+    "line",
+    ["suite show", "study run games --dry-run --strategy", "study run stress --dry-run --learner", "study run",
+     "attack", "learn --check", "study run games --dry-run --family", "study run games --only"],
+)  # fmt: skip
+def test_an_unknown_name_is_one_short_line(capsys, line, name):
+    words = [*line.split(), name, *(["file"] if line == "attack" else [])]
+    assert cli.run(words) == 2
+    said = capsys.readouterr()
+    assert (said.out, said.err.count("\n")) == ("", 1)
+    assert len(said.err) < 600
+    assert line != "suite show" or name[0] == "x" or "did you mean 'parity-s2-d8-0'? (65 are known)" in said.err
