@@ -34,10 +34,10 @@ class Student(Learner):
     column, vary by 1 there. On two tokens the step is compiled; else it is numpy's.
 
     `heads` M, its width; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of
-    two and frozen; `batch` examples a step; `l1`: after each step every entry of Θ goes
-    towards 0 by rate · l1, and no further (soft threshold), which helps where Θ is sparse; `loss` of an error e in the
-    scaled labels: squared, e²/2; absolute, |e|; or hinge, max(0, |e| - .1). `hinted` tells it that Θ is diagonal, by
-    where it starts (see `initial`): a control, no fair learner. `device` (cpu, cuda, …) has torch take the steps there.
+    two and frozen; `batch` examples a step; `l1`: after each step every entry of Θ goes towards 0 by rate · l1, and no
+    further (soft threshold), which helps where Θ is sparse; `loss` of an error e in the scaled labels: squared, e²/2;
+    absolute, |e|; or hinge, max(0, |e| - .1). `hinted` tells it that Θ is diagonal, by where it starts (see `initial`):
+    a control, no fair learner. `device` (cpu, cuda, …) has torch take the steps there.
 
     `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
     give the same weights in whatever pieces they come. `fit` starts anew, holds a tenth out and

@@ -45,12 +45,12 @@ Runs = Mapping[tuple[int, int], Run]  # by setting and seed; of several caps the
 class Halving:
     """Successive halving over `settings` settings.
 
-    Rung r gives `seeds[r]` seeds in all to each setting that is left, and keeps the `kept[r]` cheapest; the last rung
-    keeps one. The cap of the first rung starts at `start` examples and is doubled until `kept[0]` settings solve on
-    every seed, up to `most`; the others have twice the cap at which the first one ended. The cheapest is the one whose
-    solution costs least if runs that spend the cap are started again: all that its runs spent over how many of them
-    solved. So neither cheap runs that mostly fail nor sure ones that cost much are chosen, and which settings leave the
-    first rung does not depend on `start`.
+    Rung r gives `seeds[r]` seeds in all to each setting that is left, and keeps the `kept[r]` cheapest of those that
+    solved at all; the last rung keeps one. The cap of the first rung starts at `start` examples and is doubled until as
+    many settings as the second rung keeps solve on every seed, up to `most`; the others have twice the cap at which the
+    first one ended. The cheapest is the one whose solution costs least if runs that spend the cap are started again:
+    all that its runs spent over how many of them solved. So neither cheap runs that mostly fail nor sure ones that cost
+    much are chosen.
 
     >>> halving = Halving(settings=2, seeds=(1, 3), kept=(1, 1), start=100, most=1000)
     >>> halving.wanted({})
@@ -91,7 +91,7 @@ class Halving:
         while True:
             if wanted := self._missing(found, alive, self.seeds[0], cap):
                 return wanted, alive, cap
-            enough = sum(self._solves(found, i, self.seeds[0], cap) for i in alive) >= self.kept[0]
+            enough = sum(self._solves(found, i, self.seeds[0], cap) for i in alive) >= self.kept[:2][-1]
             if enough or cap >= self.most:
                 break
             cap = min(self.most, 2 * cap)
@@ -116,7 +116,8 @@ class Halving:
         def price(setting: int) -> float:
             return self._price(found, setting, self.seeds[rung], cap)
 
-        return sorted(alive, key=lambda setting: (price(setting), setting))[: self.kept[rung]]
+        ranked = sorted(alive, key=lambda setting: (price(setting), setting))[: self.kept[rung]]
+        return [setting for setting in ranked if price(setting) < inf] or ranked
 
     def _price(self, found: Runs, setting: int, seeds: int, cap: int) -> float:
         """What a solution costs with restarts; infinite if no run solved within the cap."""

@@ -78,6 +78,15 @@ def test_a_setting_that_often_fails_loses_to_one_that_costs_more() -> None:
     assert rungs.winner(runs) == 1
 
 
+def test_only_what_solved_goes_on_and_the_cap_rises_until_the_second_rung_is_filled() -> None:
+    rungs = Halving(4, (1, 2, 3), (3, 2, 1), 100, 400)
+    found = {(i, 0): Run(cost, cost < 100) for i, cost in enumerate((50, 100, 60, 100))}
+    assert rungs.wanted(found) == [Wanted(0, 1, 200), Wanted(2, 1, 200)]
+    found[2, 0] = Run(100, False)
+    assert {wanted.cap for wanted in rungs.wanted(found)} == {200}
+    assert {wanted.setting for wanted in rungs.wanted(found)} == {1, 2, 3}
+
+
 def test_crashes_are_final_and_do_not_run_again_with_more() -> None:
     assert run_of(Outcome("error", None), 50) == Run(50, False, True)
     assert run_of(Outcome("budget", 50), 50).final is False

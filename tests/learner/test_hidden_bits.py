@@ -21,7 +21,8 @@ from learner.studies.exponential_in_m import content, laws, plan, settings, task
 from learner.studies.exponential_in_m.laws import Cell
 from learner.studies.exponential_in_m.trial import trial
 
-PLAN = plan.read()
+FILE = plan.PLANS["plan"]
+PLAN = plan.read(FILE)
 FITTED, ASKED = plan.places(PLAN)
 
 
@@ -30,12 +31,13 @@ def cells_of(truth: dict[str, object], seed: int = 0, sets: int = 1, scatter: fl
     return laws.simulated(values, scatter, 0.5, sets, seed)
 
 
-def outcomes(truth: str, sets: int, seed: int = 5, scatter: float = 0.25) -> list[tuple[str, str]]:
-    """The primary and tertiary outcomes of data sets of one of the plan's truths."""
-    named = next(each for each in PLAN["truths"] if each["name"] == truth)
+def outcomes(fixed: dict, truth: str, sets: int) -> list[tuple[str, str]]:
+    """The primary and tertiary outcomes of data sets of one of a plan's truths."""
+    named = next(each for each in fixed["truths"] if each["name"] == truth)
+    inside, asked = plan.places(fixed)
     found = []
-    for cells in cells_of(named, seed, sets, scatter):
-        first, _, third = plan.judged(PLAN, cells[: len(FITTED)], cells[len(FITTED) :])
+    for cells in laws.simulated({place: plan.rho_of(named, place) for place in (*inside, *asked)}, 0.25, 0.5, sets, 5):
+        first, _, third = plan.judged(fixed, cells[: len(inside)], cells[len(inside) :])
         found.append((first.outcome, third[0]))
     return found
 
@@ -45,12 +47,12 @@ def outcomes(truth: str, sets: int, seed: int = 5, scatter: float = 0.25) -> lis
 
 def test_a_plan_with_another_cell_is_refused(tmp_path: Path) -> None:
     """Whoever changes a cell, without or with a new digest, has another plan."""
-    text = plan.PLAN.read_text(encoding="utf-8")
+    text = FILE.read_text(encoding="utf-8")
     changed = tmp_path / "plan.toml"
     changed.write_text(text.replace('["parity", 12, 2,', '["parity", 13, 2,'), encoding="utf-8")
     with pytest.raises(InputError, match="was changed after it was fixed"):
         plan.tasks(changed)
-    again = plan.digest({**plan.read(), "runs": 9})
+    again = plan.digest({**PLAN, "runs": 9})
     changed.write_text(text.replace("runs = 10", "runs = 9").replace(PLAN["digest"], again), encoding="utf-8")
     with pytest.raises(InputError, match="another plan"):
         plan.tasks(changed)
@@ -61,18 +63,25 @@ def test_a_plan_with_another_cell_is_refused(tmp_path: Path) -> None:
 
 
 def test_rows_of_another_plan_are_refused() -> None:
-    task = plan.tasks(plan.PLAN)[0]
+    task = plan.tasks(FILE)[0]
     other = replace(task, solver={**task.solver, "plan": "0" * 64})
     with pytest.raises(InputError, match="run the study into another --out"):
         content.content([Row(other, Outcome("solved", 9, {}))])
 
 
+def test_the_second_plan_has_the_rules_of_the_first_and_the_settings_of_the_second_tuning() -> None:
+    second = plan.read(plan.PLANS["plan2"])
+    assert {key for key in PLAN if second[key] != PLAN[key]} == {"digest", "cells", "power", "primary"}
+    assert {key for key in PLAN["primary"] if second["primary"][key] != PLAN["primary"][key]} == {"margin"}
+    for family, d, s, *setting, _ in second["cells"]:
+        assert list(settings.tuned(settings.Cell(family, d, s)).values()) == setting
+
+
 def test_trials_of_the_plan_have_its_cells_its_settings_and_seeds_of_its_own() -> None:
-    found = plan.tasks(plan.PLAN)
+    found = plan.tasks(FILE)
     assert len(found) == PLAN["runs"] * len(PLAN["cells"]) == 2 * PLAN["runs"] * (len(FITTED) + len(ASKED))
     for task in found[:: PLAN["runs"]]:
         cell = settings.Cell(task.family, int(task.params["dim"]), int(task.params["heads"]))
-        assert task.solver["params"] == settings.tuned(cell)
         assert cell.d >= 2 * cell.s + 1
     short = replace(found[0], budget={"samples": 512})
     assert trial(short, 0, 60.0).detail == trial(short, 1, 60.0).detail  # whatever the root seed of the run
@@ -80,26 +89,30 @@ def test_trials_of_the_plan_have_its_cells_its_settings_and_seeds_of_its_own() -
     assert trial(own, 0, 60.0).detail != trial(short, 0, 60.0).detail
 
 
-def test_the_plans_power_is_what_simulation_says() -> None:
+@pytest.mark.parametrize("series", plan.PLANS)
+def test_a_plans_power_is_what_simulation_says(series: str) -> None:
     """The table that was written down before the run, again with other random numbers."""
-    for row in PLAN["power"]:
+    fixed = plan.read(plan.PLANS[series])
+    for row in fixed["power"]:
         if row["scatter"] == 0.25:
-            found = outcomes(row["truth"], 60)
+            found = outcomes(fixed, row["truth"], 60)
             for name, place in (("primary", 0), ("tertiary", 1)):
-                for key in PLAN[name]["sentences"]:
+                for key in fixed[name]["sentences"]:
                     share = np.mean([each[place] == key for each in found])
                     assert abs(share - row[f"{name} {key}"]) < 0.2, (row["truth"], name, key)
 
 
 @pytest.mark.parametrize("sets", [100, pytest.param(1000, marks=pytest.mark.slow)])
-def test_a_sum_of_two_powers_is_not_called_exponential_and_not_n(sets: int) -> None:
+@pytest.mark.parametrize("series", plan.PLANS)
+def test_a_sum_of_two_powers_is_not_called_exponential_and_not_n(series: str, sets: int) -> None:
     """Such a sum, fitted to the pilot, passes for an exponential rather than a power: the sentence then says so."""
-    found = outcomes("s^3.6 + .004 s^11.7", sets)
+    fixed = plan.read(plan.PLANS[series])
+    found = outcomes(fixed, "s^3.6 + .004 s^11.7", sets)
     assert np.mean([first == "exponential" for first, _ in found]) <= 0.05
     assert np.mean([third == "as N" for _, third in found]) <= 0.05
-    powers = outcomes("s^3.8", sets)
+    powers = outcomes(fixed, "s^3.8", sets)
     assert np.mean([first in ("exponential", "better") for first, _ in powers]) <= 0.1
-    assert np.mean([first in ("exponential", "better") for first, _ in outcomes("factor 3 a bit", sets)]) >= 0.75
+    assert np.mean([first in ("exponential", "better") for first, _ in outcomes(fixed, "factor 3 a bit", sets)]) >= 0.75
 
 
 # Laws
@@ -189,9 +202,9 @@ def test_the_grid_is_tuned_and_has_all_its_series() -> None:
 
 
 def test_a_row_that_did_not_end_leaves_the_plan_open() -> None:
-    found = plan.tasks(plan.PLAN)
+    found = plan.tasks(FILE)
     rows = [Row(task, Outcome("solved", 1000, {"gradient": 1000, "distinct": 1000})) for task in found[:-1]]
-    assert content._judged([*rows, Row(found[-1])], content.gathered(rows), PLAN) is None
+    assert content._judged([*rows, Row(found[-1])], content.gathered(rows), "plan", PLAN) is None
 
 
 def test_a_page_of_the_small_grid(tmp_path: Path) -> None:
@@ -207,7 +220,7 @@ def test_a_page_of_the_small_grid(tmp_path: Path) -> None:
         assert "Elimination" in headline
         page = (tmp_path / "index.html").read_text(encoding="utf-8")
         assert "not among these rows" in page
-        store.plan(found := study.plan(plan.PLAN))
+        store.plan(found := study.plan(FILE))
         for task in found:
             store.add(task, made_up.outcome(task, rng), {})
         headline = catalog.page(store, tmp_path)

@@ -1,8 +1,8 @@
-"""The tuning of the attention student: its runs as rows of a store, and `tuning.csv` of them."""
+"""The tuning of the attention student: its runs as rows of a store, and `tuning2.csv` of them."""
 
 import csv
+import sys
 from collections.abc import Sequence
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -10,39 +10,58 @@ from hardness.engine.outcome import Row
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import Store
-from hardness.engine.task import Task
+from hardness.engine.task import Task, canonical
 from hardness.engine.tuned import Results, tune
 from hardness.evaluation.tuning import APART
-from learner.studies.exponential_in_m.settings import ROOT, ROWS, cells, halving, wanted
+from learner.studies.exponential_in_m.settings import OPTIONS, ROOT, ROWS, Cell, cells, halving, wanted
 from learner.studies.exponential_in_m.trial import trial
 
+RUNS = 60  # of the first cap, about, that the tuning of a cell takes
+NANOSECONDS = 110  # of a gradient example, times d
 
-def _line(row: Row) -> tuple[Any, ...]:
+
+def _line(cell: Cell, row: Row) -> tuple[Any, ...]:
     task, outcome = row.task, row.outcome
     assert outcome
-    place = task.family, int(task.params["heads"]), int(task.params["dim"])
-    setting = [task.solver["params"][name] for name in ("rate", "batch", "l1")]
+    setting = [task.solver["params"][name] for name in OPTIONS]
     run = task.repetition - APART, int(task.budget["samples"])
-    return (*place, *setting, *run, outcome.status, int(outcome.cost or 0))
+    return (cell.family, cell.panel, cell.s, cell.d, *setting, *run, outcome.status, int(outcome.cost or 0))
 
 
-def main(folder: Path = Path("out/tuning"), workers: int = 2) -> None:
-    """Run what the store in `folder` lacks of the tuning, and write `tuning.csv`."""
+def _seconds(examples: float, d: int) -> float:
+    return examples * d * NANOSECONDS * 1e-9
+
+
+def expected(own: Sequence[Cell]) -> str:
+    """What tuning these cells would cost, about."""
+    examples = {cell: RUNS * halving(cell).start for cell in own}
+    minutes = sum(_seconds(n, cell.d) for cell, n in examples.items()) / 60
+    return f"{len(own)} cells: about {sum(examples.values()):.1e} gradient examples, {minutes:.0f} minutes of one core"
+
+
+def main(own: Sequence[Cell], folder: Path = Path("out/tuning"), workers: int = 2) -> None:
+    """Run what the store in `folder` lacks of the tuning of cells, and write `tuning2.csv` of those that it has."""
+    of = {(cell.family, *map(canonical, (cell.params, cell.loss))): cell for cell in cells()}
     with Store(folder / "rows.db", {"study": "exponential-in-m tuning", "seed": ROOT}) as store:
 
         def ran(tasks: Sequence[Task]) -> Results:
-            seconds = partial(lambda task: float(task.budget["samples"]))
-            run(tasks, store, trial, root=ROOT, guard=900.0, workers=workers, seconds=seconds, progress=Progress())
+            run(tasks, store, trial, root=ROOT, guard=900.0, workers=workers, progress=Progress(),
+                seconds=lambda task: _seconds(float(task.budget["samples"]), int(task.params["dim"])))  # fmt: skip
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
-        tune({cell: halving(cell) for cell in cells()}, wanted, ran)
-        own = {(cell.family, cell.s, cell.d) for cell in cells()}
-        lines = sorted(line for row in store.rows() if row.outcome and (line := _line(row))[:3] in own)
+        tune({cell: halving(cell) for cell in own}, wanted, ran)
+        lines = []
+        for row in store.rows():
+            loss = {name: value for name, value in row.task.solver["params"].items() if name == "loss"}
+            cell = of.get((row.task.family, *map(canonical, (row.task.params, loss))))
+            lines += [_line(cell, row)] if cell and row.outcome else []
     with ROWS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(["family", "s", "d", "rate", "batch", "l1", "seed", "cap", "status", "cost"])
-        writer.writerows(lines)
+        writer.writerow(["family", "panel", "s", "d", *OPTIONS, "seed", "cap", "status", "cost"])
+        writer.writerows(sorted(lines))
 
 
 if __name__ == "__main__":
-    main()
+    print(expected(cells()), file=sys.stderr)
+    if "--dry-run" not in sys.argv:
+        main(cells())

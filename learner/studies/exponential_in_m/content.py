@@ -16,10 +16,12 @@ from hardness.report.content import Axis, Column, Content, Curves, Figure, Panel
 from hardness.report.rounding import decimals
 from learner.studies.exponential_in_m import laws, plan, settings
 from learner.studies.exponential_in_m.laws import EXPONENTIAL, POWER, SUM, Place
-from learner.studies.exponential_in_m.settings import HARD, NICE
-from learner.studies.exponential_in_m.tasks import ONCE_CAP, PANEL_DIM, PANELS, RUNS
+from learner.studies.exponential_in_m.settings import HARD, NICE, OPTIONS, PANEL_DIM, PANELS
+from learner.studies.exponential_in_m.tasks import ONCE_CAP, RUNS
 
 TUNED, ELIMINATION, LABELS = "tuned", "elimination", "random labels"
+TUNING = ("plan", TUNED, "plan2")  # series of the tuned student; of a place in several the last is shown
+ORDER = {"plan": "first", "plan2": "second"}
 CURRENCIES = {"distinct": "distinct examples", "gradient": "gradient examples", "multiply_adds": "multiply-adds"}
 STEPS, PARAMETERS = 10_000, 2 * 16  # of a student's run, and of its heads: times d² (theory says when it is bound)
 Line = dict[str, Any]
@@ -48,21 +50,25 @@ Cells = dict[tuple[str, str], dict[Place, Median]]  # by series and family
 
 def content(rows: Sequence[Row]) -> Content:
     """All that the page shows."""
-    fixed = plan.read()
+    fixed = {series: plan.read(path) for series, path in plan.PLANS.items()}
+    digests = {"": "", **{series: each["digest"] for series, each in fixed.items()}}
     for row in rows:
-        if row.task.solver.get("plan", fixed["digest"]) != fixed["digest"]:
-            raise InputError(f"rows of the plan {row.task.solver['plan'][:12]}, but this study's is "
-                             f"{fixed['digest'][:12]}: run the study into another --out")  # fmt: skip
+        found, own = str(row.task.solver.get("plan", "")), digests.get(str(row.task.solver.get("series")), "")
+        if found != own:
+            raise InputError(f"rows of the plan {found[:12]}, but this study's is {own[:12]}: "
+                             "run the study into another --out")  # fmt: skip
     ended = [row for row in rows if row.outcome and row.outcome.status not in ("error", "killed")]
     cells = gathered(ended)
-    judged = _judged(rows, cells, fixed)
+    plans = [judged for series, each in fixed.items() if (judged := _judged(rows, cells, series, each))]
+    newest = plans[-1] if plans else None
     hard, nice = (_best(cells, family) for family in (HARD, NICE))
     both = sorted(set(hard) & set(nice))
-    figures: list[Figure] = [_costs(hard, nice), _ratios(hard, nice, judged), _currencies(ended)]
+    figures: list[Figure] = [_costs(hard, nice), _ratios(hard, nice, newest), _currencies(ended)]
     tables = {
         "cells": _cells(hard, nice, ended), "learners": _learners(ended), "panels": _panels(cells),
-        "plan": _outcomes(judged, fixed), "predictions": _predictions(judged), "laws": _laws(hard),
-        "theory": _theory(hard), "power": Table("Share of simulated data sets with each outcome.", fixed["power"]),
+        "plan": _outcomes(plans, fixed), "predictions": _predictions(plans), "laws": _laws(hard),
+        "theory": _theory(hard), "power": Table("Share of simulated data sets with each outcome.", [
+            {"plan": ORDER[series], **line} for series, each in fixed.items() for line in each["power"]]),
     }  # fmt: skip
     place = max((p for p in both if p[1] == 16), default=max(both, default=None))
     if place is None or (ELIMINATION, HARD) not in cells:
@@ -74,9 +80,9 @@ def content(rows: Sequence[Row]) -> Content:
         "ratio": hard[place].value / nice[place].value, "elimination": cells[ELIMINATION, HARD][min(
             cells[ELIMINATION, HARD], key=lambda p: (p[0] != s, abs(p[1] - d)))].value,
         "labels": [sum(m.solved for m in labels), sum(m.runs for m in labels)],
-        "tuning": _tuning(), "bound": _bound(), "plan": judged, "digest": fixed["digest"][:12],
-        "runs": fixed["runs"], "panel_runs": RUNS, "panel_dim": PANEL_DIM, "once": ONCE_CAP,
-        "slope": _slope(_rho(hard, nice, both)),
+        "tuning": _tuning(), "bound": _bound(), "plans": plans, "headline": newest and newest["headline"],
+        "panel_runs": RUNS, "panel_dim": PANEL_DIM, "once": ONCE_CAP,
+        "losses": _losses(cells),
     }  # fmt: skip
     return Content(numbers, figures, tables)
 
@@ -119,26 +125,27 @@ def median(place: Place, rows: Sequence[Row], currency: str = "gradient") -> Med
 
 
 def _best(cells: Cells, family: str) -> dict[Place, Median]:
-    """The tuned student: by the plan where its runs have ended, else by those of the small grid."""
-    return {**cells.get((TUNED, family), {}), **cells.get((plan.SERIES, family), {})}
+    """The tuned student: by the last of `TUNING` that has the place."""
+    return {place: m for series in TUNING for place, m in cells.get((series, family), {}).items()}
 
 
 def _rho(hard: Mapping[Place, Median], nice: Mapping[Place, Median], places: Iterable[Place]) -> list[laws.Cell]:
     return [laws.Cell(p, log(hard[p].value / nice[p].value), hard[p].censored) for p in places]
 
 
-def _judged(rows: Sequence[Row], cells: Cells, fixed: Mapping[str, Any]) -> Line | None:
-    """What came of the plan; None until all of its trials have ended."""
-    own = [row for row in rows if row.task.solver.get("series") == plan.SERIES]
+def _judged(rows: Sequence[Row], cells: Cells, series: str, fixed: Mapping[str, Any]) -> Line | None:
+    """What came of a plan; None until all of its trials have ended."""
+    own = [row for row in rows if row.task.solver.get("series") == series]
     if not own or any(row.outcome is None for row in own):
         return None
-    hard, nice = (cells[plan.SERIES, family] for family in (HARD, NICE))
+    hard, nice = (cells[series, family] for family in (HARD, NICE))
     fitted, asked = (_rho(hard, nice, places) for places in plan.places(fixed))
     first, second, third = plan.judged(fixed, fitted, asked)
     factor, medians = [exp(each) for each in first.rate], [*hard.values(), *nice.values()]
     shown = {name: "{} ({} to {})".format(*map(decimals, values))
              for name, values in (("factor", factor), ("exponent", first.power))}  # fmt: skip
     return {
+        "name": ORDER[series], "digest": fixed["digest"][:12], "runs": fixed["runs"],
         "headline": fixed["primary"]["headlines"][first.outcome].format(**shown),
         "outcomes": {"primary": first.outcome, "secondary": second[0], "tertiary": third[0]},
         "sentences": {name: fixed[name]["sentences"][outcome] for name, outcome in
@@ -180,30 +187,20 @@ def _without(
 def _falls(own: Mapping[Place, Median]) -> float:
     """The factor a further bit or head in these costs, a level for each d and one term for odd s: e^g."""
     cells = [laws.Cell(p, log(m.value), m.censored) for p, m in own.items()]
-    return exp(_slope(cells)[0])
-
-
-def _slope(cells: Sequence[laws.Cell]) -> list[float]:
-    """g of the exponential law of s with its 95 % limits; [] where the cells do not determine it."""
-    places = tuple(cell.place for cell in cells)
-    dims = tuple(sorted({d for _, d in places}))
-    try:
-        fit = laws.regressed(laws.design(EXPONENTIAL, places, dims), cells, 0.5)
-    except InputError:
-        return []
-    return [float(fit.beta[-1]), *fit.limits(len(fit.beta) - 1)]
+    design = laws.design(EXPONENTIAL, tuple(own), tuple(sorted({d for _, d in own})))
+    return exp(laws.regressed(design, cells, 0.5).beta[-1])
 
 
 def _tuning() -> Line:
-    """What the tuning took, and how often the cheapest setting was at an edge of its menu."""
-    rows = settings.rows()
+    """What the tuning took, and how often the cheapest setting was at an edge of its menu: least, largest."""
+    rows, values = settings.rows(), list(zip(*settings.MENU, strict=True))
     won = [settings.tuned(cell) for cell in rows]
+    edges = {name: [sum(w[name] == edge(menu) for w in won) for edge in (min, max)]
+             for name, menu in zip(OPTIONS, values, strict=True)}  # fmt: skip
     return {
-        "cells": len(rows), "runs": sum(map(len, rows.values())), "settings": len(settings.NICE_MENU),
-        "pilot": settings.PILOT, "batch": settings.LEAST_BATCH,
+        "cells": len(rows), "runs": sum(map(len, rows.values())), "settings": len(settings.MENU),
+        "seeds": settings.SEEDS, "kept": settings.KEPT, "edges": edges,
         "examples": sum(run.cost for own in rows.values() for *_, run in own),
-        "largest l1": sum(w["l1"] == 0.25 for w in won), "least rate": sum(w["rate"] == 0.003 for w in won),
-        "least batch": sum(w["batch"] == settings.LEAST_BATCH for w in won),
     }  # fmt: skip
 
 
@@ -252,7 +249,7 @@ def _sides(rows: Sequence[Row]) -> list[Line]:
     found: dict[tuple[str, Place], list[Row]] = defaultdict(list)
     for row in rows:
         series, (s, d) = row.task.solver.get("series", ""), place_of(row)
-        if row.task.family == HARD and series not in (plan.SERIES, LABELS, *PANELS):
+        if row.task.family == HARD and series not in (*plan.PLANS, LABELS, *PANELS):
             found[series, (s, d)].append(row)
     lines = []
     for (series, place), own in sorted(found.items(), key=lambda item: (item[0][1], item[0][0])):
@@ -297,14 +294,14 @@ def _learners(rows: Sequence[Row]) -> Table:
 
 
 def _cells(hard: Mapping[Place, Median], nice: Mapping[Place, Median], rows: Sequence[Row]) -> Table:
-    share: dict[Place, list[Row]] = defaultdict(list)
+    share: dict[tuple[str, Place], list[Row]] = defaultdict(list)
     for row in rows:
-        if row.task.family == HARD and row.task.solver.get("series") in (TUNED, plan.SERIES):
-            share[place_of(row)].append(row)
+        if row.task.family == HARD:
+            share[str(row.task.solver.get("series")), place_of(row)].append(row)
     lines = []
     for s, d in sorted(hard):
-        one, own = hard[s, d], share[s, d]
-        chosen = [row for row in own if row.task.solver["series"] == plan.SERIES] or own
+        one = hard[s, d]
+        chosen = next(share[series, (s, d)] for series in reversed(TUNING) if (series, (s, d)) in share)
         early = sorted(float(row.outcome.detail.get("explained") or row.task.budget["samples"])
                        for row in chosen if row.outcome)  # fmt: skip
         setting = chosen[0].task.solver["params"]
@@ -329,28 +326,37 @@ def _panels(cells: Cells) -> Table:
     lines = []
     for (series, family), own in cells.items():
         if series in PANELS or (series, family) == (TUNED, HARD):
-            lines += [{"layers": "diag" if series == TUNED else series, "s": s, "d": d, "median": m.text,
-                       "solved": f"{m.solved} of {m.runs}"}
+            lines += [{"problem": "diag, squared loss" if series == TUNED else series, "s": s, "d": d,
+                       "median": m.text, "solved": f"{m.solved} of {m.runs}"}
                       for (s, d), m in own.items() if d == PANEL_DIM and s in (2, 3)]  # fmt: skip
     return Table(
-        "Examples of the student with the setting tuned on diag.", sorted(lines, key=lambda x: (x["s"], x["layers"]))
+        "Examples of the student, tuned on each problem alike.", sorted(lines, key=lambda x: (x["s"], x["problem"]))
     )
 
 
-def _predictions(judged: Line | None) -> Table:
+def _losses(cells: Cells) -> dict[str, list[float]]:
+    """The median cost of other losses over that of the squared one, at every s of their panels."""
+    squared = cells[TUNED, HARD]
+    return {settings.LOSSES[series]: [m.value / squared[p].value for p, m in sorted(own.items())]
+            for (series, _), own in cells.items() if series in settings.LOSSES}  # fmt: skip
+
+
+def _predictions(plans: Iterable[Line]) -> Table:
     lines = [
-        {"s": p["s"], "d": p["d"], "seen": f"{'> ' * p['censored']}{exp(p['seen']):.3g}",
-         **{law: exp(p[law]) for law in (EXPONENTIAL, POWER, SUM)}} for p in (judged or {}).get("predictions", ())
+        {"plan": judged["name"], "s": p["s"], "d": p["d"], "seen": f"{'> ' * p['censored']}{exp(p['seen']):.3g}",
+         **{law: exp(p[law]) for law in (EXPONENTIAL, POWER, SUM)}} for judged in plans for p in judged["predictions"]
     ]  # fmt: skip
     return Table("Hard over random, as seen and as predicted by laws fitted to smaller s.", lines)
 
 
-def _outcomes(judged: Line | None, fixed: Mapping[str, Any]) -> Table:
-    came = judged["outcomes"] if judged else {}
-    return Table("Every outcome of the plan, as it was written down before the run.", [
+def _outcomes(plans: Iterable[Line], fixed: Mapping[str, Any]) -> Table:
+    came = {judged["name"]: judged["outcomes"] for judged in plans}
+    return Table("Every outcome of a plan, as it was written down before the run.", [
         {"question": name, "outcome": outcome, "sentence": sentence,
-         "came out": "yes" if came.get(name) == outcome else "no" if came else "not run"}
-        for name in ("primary", "secondary", "tertiary") for outcome, sentence in fixed[name]["sentences"].items()
+         **{f"came out of the {ORDER[series]}": "yes" if own.get(name) == outcome else "no" if own else "not run"
+            for series in fixed for own in [came.get(ORDER[series], {})]}}
+        for name in ("primary", "secondary", "tertiary")
+        for outcome, sentence in fixed["plan"][name]["sentences"].items()
     ])  # fmt: skip
 
 

@@ -1,4 +1,4 @@
-"""The plan: cells, seeds, settings, rules and sentences, fixed before any of its rows; `plan.toml` beside this file."""
+"""The plans: cells, seeds, settings, rules and sentences, fixed before any of their rows; `plan*.toml` beside it."""
 
 import hashlib
 import tomllib
@@ -14,8 +14,7 @@ from learner.studies.exponential_in_m import laws
 from learner.studies.exponential_in_m.laws import Place
 from learner.studies.exponential_in_m.settings import HARD, Cell
 
-PLAN = Path(__file__).with_name("plan.toml")
-SERIES = "plan"
+PLANS = {path.stem: path for path in sorted(Path(__file__).parent.glob("plan*.toml"))}  # by series
 
 
 def digest(plan: Mapping[str, Any]) -> str:
@@ -23,13 +22,19 @@ def digest(plan: Mapping[str, Any]) -> str:
     return hashlib.sha256(canonical({key: plan[key] for key in plan if key != "digest"}).encode()).hexdigest()
 
 
-def read(path: Path = PLAN) -> dict[str, Any]:
-    """The plan of a file. Raises `InputError` if it is none, or is not what its digest says that it was."""
+def read(path: Path) -> dict[str, Any]:
+    """The plan of a file; what it does not say is as in the first plan, whose digest stands in it under `as`.
+
+    Raises `InputError` if it is none, or is not what its digest says that it was.
+    """
     try:
         plan = tomllib.loads(path.read_text(encoding="utf-8"))
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read the plan {path}: {error}") from error
-    if plan.get("digest") != (found := digest(plan)):
+    first = read(PLANS["plan"]) if "as" in plan else {}
+    tables = {key: {**first.get(key, {}), **own} for key, own in plan.items() if isinstance(own, dict)}
+    plan = {**first, **plan, **tables}
+    if plan.get("digest") != (found := digest(plan)) or first.get("digest") != plan.get("as"):
         raise InputError(
             f"{path} was changed after it was fixed: its digest is {found[:12]}, and it says "
             f"{str(plan.get('digest'))[:12]}; bring the plan back as it was"
@@ -38,19 +43,18 @@ def read(path: Path = PLAN) -> dict[str, Any]:
 
 
 def tasks(path: Path) -> list[Task]:
-    """The trials of a plan, which must be the one of this study; raises `InputError` for any other."""
-    plan, own = read(path), read()
-    if plan["digest"] != own["digest"]:
+    """The trials of a plan, which must be one of this study; raises `InputError` for any other."""
+    plan, own = read(path), {read(each)["digest"]: series for series, each in PLANS.items()}
+    if plan["digest"] not in own:
         raise InputError(
-            f"{path} is another plan ({plan['digest'][:12]}) than the one this study fixed ({own['digest'][:12]}); "
-            "its rows would not be judged"
+            f"{path} is another plan ({plan['digest'][:12]}) than this study fixed "
+            f"({', '.join(each[:12] for each in own)}); its rows would not be judged"
         )
-    found = []
+    named, found = {"series": own[plan["digest"]], "plan": plan["digest"]}, []
     for family, d, s, rate, batch, l1, cap in plan["cells"]:
         params = {"rate": rate, "batch": batch, "l1": l1}
-        solver = {"kind": "learner", "learner": "student", "series": SERIES, "params": params, "plan": plan["digest"]}
-        cell = Cell(family, d, s)
-        found += [Task(family, cell.params, solver, {"samples": cap}, run) for run in range(plan["runs"])]
+        solver = {"kind": "learner", "learner": "student", "params": params, **named}
+        found += [Task(family, Cell(family, d, s).params, solver, {"samples": cap}, run) for run in range(plan["runs"])]
     return found
 
 

@@ -1,13 +1,13 @@
-"""The grid of `exponential-in-m`: two minutes of trials, and the trials of the plan."""
+"""The grid of `exponential-in-m`: about two minutes of trials."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
 from hardness.engine.task import Task
-from learner.studies.exponential_in_m.settings import HARD, NICE, Cell, tuned
+from learner.studies.exponential_in_m.settings import HARD, NICE, PANEL_DIM, PANELS, Cell, tuned
 
 QUESTION = "Does the cost of learning grow exponentially in the number of hidden bits, for learners that are tuned?"
-GRID = {2: (8, 12, 16, 20), 3: (8, 12, 16, 20), 4: (12, 16, 20)}  # d by s, at least 2s + 1
+GRID = {2: (8, 12, 16, 20, 24), 3: (8, 12, 16, 20, 24), 4: (12, 16, 20, 24)}  # d by s, at least 2s + 1
 SMALL = ((2, 8), (3, 8), (2, 12), (3, 12))  # (s, d) of the learners beside the student
 LARGER = ((8, 32), (16, 64))  # (s, d) of elimination alone
 RUNS, SIDE_RUNS, CONTROL_RUNS = 5, 3, 10
@@ -16,15 +16,6 @@ NICE_CAP = 500_000
 POOLS = (1024, 2048, 4096, 8192, 16384)  # distinct examples
 POOL_CAP = 500_000  # gradient examples of a pool
 ONCE_CAP, ONE_START = 1024, {"starts": 1, "iterations": 100}  # of learners that search once, on all examples
-# Panels of one question each, on s = 2 and 3 in d = 12: the parameters of the family by the name of the series.
-PANELS: dict[str, dict[int, dict[str, Any]]] = {
-    "sharp": {2: {"heads": 2, "gadget": "sharp", "bits": 2}, 3: {"heads": 2, "gadget": "sharp"}},
-    "sharp, balanced": {2: {"heads": 3, "gadget": "sharp", "balance": True, "bits": 2},
-                        3: {"heads": 3, "gadget": "sharp", "balance": True}},
-    "dot": {2: {"heads": 4, "gadget": "dot"}, 3: {"heads": 6, "gadget": "dot"}},
-    "flip .1": {2: {"heads": 2, "flip": 0.1}, 3: {"heads": 3, "flip": 0.1}},
-}  # fmt: skip
-PANEL_DIM = 12
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -66,12 +57,10 @@ def _others() -> Iterable[Task]:
 
 
 def _panels() -> Iterable[Task]:
-    """Other gadgets and label noise: the student with the setting that was tuned on `diag` at the same s and d."""
-    for series, sizes in PANELS.items():
-        for s, params in sizes.items():
-            setting = tuned(Cell(HARD, PANEL_DIM, s))
-            for task in runs(series, Cell(HARD, PANEL_DIM, s), "student", setting, RUNS):
-                yield Task(HARD, {"dim": PANEL_DIM, **params}, task.solver, task.budget, task.repetition)
+    """Other gadgets, label noise and other losses: the student with a setting tuned on the panel's own cell."""
+    for panel, sizes in PANELS.items():
+        for s in sizes:
+            yield from runs(panel, cell := Cell(HARD, PANEL_DIM, s, panel), "student", tuned(cell), RUNS)
 
 
 def _reference() -> Iterable[Task]:
