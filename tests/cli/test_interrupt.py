@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from importlib.metadata import version
 from pathlib import Path
 
 import pytest
@@ -73,41 +74,29 @@ def test_in_python_it_is_one_line_on_resuming(tmp_path: Path) -> None:
     assert "Traceback" not in told.stderr
 
 
-def test_a_callback_that_swallows_it_does_not_go_on(tmp_path: Path) -> None:
-    """Python prints and forgets what is raised where no caller waits: in a finalizer, in a callback of an import."""
-    dies = (
-        "import hardness.cli, hardness.start, os, signal\n"
-        "class Dying:\n"
-        "    def __del__(self): os.kill(os.getpid(), signal.SIGINT); list(range(1000))\n"
-        "def run(arguments): Dying(); print('went on'); return 0\n"
-        "hardness.cli.run = run\n"
-        "hardness.start.main()\n"
-    )
-    told = subprocess.run([sys.executable, "-c", dies], capture_output=True, text=True, timeout=60, cwd=tmp_path)
-    assert (told.returncode, told.stdout, told.stderr) == (130, "", "interrupted\n")
+PROGRAMS = {
+    # Python prints and forgets what is raised where no caller waits: in a finalizer, in a callback of an import.
+    "a callback that swallows it does not go on": ("""
+class Dying:
+    def __del__(self): os.kill(os.getpid(), signal.SIGINT); list(range(1000))
+def run(arguments): Dying(); print('went on'); return 0
+hardness.cli.run = run""", (130, "", "interrupted\n")),
+    # One interrupt in forty was caught by something, and the study ran on.
+    "a library that goes on is ended": ("""
+def run(arguments):
+    try: os.kill(os.getpid(), signal.SIGINT); time.sleep(9)
+    except BaseException: time.sleep(60)
+hardness.cli.run, start.CLEANUP_SECONDS = run, 0.2""", (130, "", "interrupted\n")),
+    "where a shell has it ignored it stays ignored": ("""
+signal.signal(signal.SIGINT, signal.SIG_IGN)
+os.kill(os.getpid(), signal.SIGINT)""", (0, f"{version('attention-hardness')}\n", "")),
+}  # fmt: skip
 
 
-def test_a_library_that_goes_on_is_ended(tmp_path: Path) -> None:
-    """One interrupt in forty was caught by something, and the study ran on."""
-    goes_on = (
-        "import hardness.cli, hardness.start as start, os, signal, time\n"
-        "def run(arguments):\n"
-        "    try: os.kill(os.getpid(), signal.SIGINT); time.sleep(9)\n"
-        "    except BaseException: time.sleep(60)\n"
-        "hardness.cli.run, start.CLEANUP_SECONDS = run, 0.2\n"
-        "start.main()\n"
-    )
-    told = subprocess.run([sys.executable, "-c", goes_on], capture_output=True, text=True, timeout=30, cwd=tmp_path)
-    assert (told.returncode, told.stderr) == (130, "interrupted\n")
-
-
-def test_where_a_shell_has_it_ignored_it_stays_ignored(tmp_path: Path) -> None:
-    hears = (
-        "import os, signal, hardness.start as start\n"
-        "signal.signal(signal.SIGINT, signal.SIG_IGN)\n"
-        "os.kill(os.getpid(), signal.SIGINT)\n"
-        "start.main()\n"
-    )
-    command = [sys.executable, "-c", hears, "--version"]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path)
-    assert (told.returncode, told.stderr) == (0, "")
+@pytest.mark.parametrize("case", PROGRAMS)
+def test_what_goes_on_after_it(tmp_path: Path, case: str) -> None:
+    program, ends = PROGRAMS[case]
+    code = f"import hardness.cli, hardness.start as start, os, signal, time{program}\nstart.main()"
+    command = [sys.executable, "-c", code, "--version"]
+    told = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
+    assert (told.returncode, told.stdout, told.stderr) == ends
