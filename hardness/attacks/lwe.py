@@ -90,7 +90,7 @@ class LWE:
         n, k = self.A.shape[1], len(self.values)
         return n * log(k) if self.weight is None else log(comb(n, self.weight)) + self.weight * log(max(k - 1, 1))
 
-    def add_tooltip(self) -> bool:
+    def determined(self) -> bool:
         """Whether the samples tell the secret: of m residues that have nothing to do with it, the mean square is at
         most t with probability at most (E exp(λ(t - r²)))^m for every λ > 0 (Chernoff); times all secrets (union)."""
         r = centred(np.arange(self.q), self.q).astype(float)
@@ -113,7 +113,7 @@ def attack(lwe: LWE, name: str, budget: int | None = None, seed: int = 0, progre
     if name not in ("lattice", "search"):
         raise InputError(f"attack {name} knows no LWE samples; lattice and search do")
     started, detail = perf_counter(), dict[str, Any]()
-    if not lwe.add_tooltip():
+    if not lwe.determined():
         detail["reason"] = f"{len(lwe.b)} samples do not tell one secret from all others; more are needed"
     else:
         solve = _decoded if name == "lattice" else _met
