@@ -29,6 +29,11 @@ class Outcome:
     seconds: float = 0.0
     detail: dict[str, Any] = field(default_factory=dict)
 
+    @classmethod
+    def refused(cls, reason: str, **detail: Any) -> "Outcome":
+        """No attack was made, and why."""
+        return cls("refused", None, 0, detail={"reason": reason, **detail})
+
 
 class Attack(Protocol):
     """What is registered under `hardness.attacks`."""

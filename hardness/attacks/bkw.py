@@ -75,13 +75,10 @@ def _attack(
     n, q, p = known.n, known.q, known.p
     most = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
 
-    def ended(status: str, used: int, **detail: Any) -> Outcome:
-        return Outcome(status, None, used, detail=detail)
-
     if known.parity:
-        return ended("refused", 0, reason="parity has no rounding error to average out; try gaussian or search")
+        return Outcome.refused("parity has no rounding error to average out; try gaussian or search")
     if available < 2 * n + 64:
-        return ended("refused", 0, reason=f"{available} informative rows; more than {2 * n + 64} are needed")
+        return Outcome.refused(f"{available} informative rows; more than {2 * n + 64} are needed")
     level = int((known.a < 0).any())
     bias = bias_of(q, p, known.noise)
     margins = [
@@ -91,7 +88,7 @@ def _attack(
         for i in range(TRIES)
     ]
     if margins[0] is None:
-        return ended("refused", 0, reason=_out_of_reach(n, bias, level, log2(available), most))
+        return Outcome.refused(_out_of_reach(n, bias, level, log2(available), most))
     rng, used, found = np.random.default_rng(seed), len(known) + len(fresh), None
     detail: dict[str, Any] = {}
     for chosen in margins:  # labels may be wrong for want of heads, which nobody tells: then more rows are needed
@@ -107,7 +104,7 @@ def _attack(
         if found is not None and chosen.vanish and not back(rows(KEPT, 0)[0], bias, found, rng, progress):
             found = None
     if found is None:
-        return ended("budget", used, **detail, reason="no peak of the grid stood out")
+        return Outcome("budget", None, used, detail=detail | {"reason": "no peak of the grid stood out"})
     detail |= {"scores": [round(x, 1) for x in found.scores], "shifts": found.shifts}
     few = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (q // p) ** 2))))
     for sign in (1, -1):
@@ -115,7 +112,7 @@ def _attack(
         if w is not None:
             detail["agreement"] = few.agreement(w)
             return Outcome("solved", secret(known, w), used, detail=detail)
-    return ended("budget", used, **detail, reason="the estimate does not reproduce the labels")
+    return Outcome("budget", None, used, detail=detail | {"reason": "the estimate does not reproduce the labels"})
 
 
 def _out_of_reach(n: int, bias: float, level: int, available: float, most: float) -> str:

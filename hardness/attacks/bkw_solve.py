@@ -97,9 +97,7 @@ def _spread(rows: Packed) -> float:
 def sums(rows: Packed, theta: Phases) -> NDArray[np.complex128]:
     """Σ e^{i(phase - v·θ)} by the value of each coordinate, (left, values)."""
     out = np.zeros((rows.left, (1 << rows.level) + 1, 2))
-    kernels_bkw.sums_by_value(
-        rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, out, kernels_bkw.COSINE, kernels_bkw.SINE
-    )
+    kernels_bkw.sums_by_value(rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, out)
     return np.asarray(out[..., 0] + 1j * out[..., 1])
 
 
@@ -138,10 +136,8 @@ def peaks(rows: Packed, theta: Phases, columns: Any, g: int, shift: Phases, coun
     table = np.zeros(g**k, dtype=np.complex64)
     theta = theta.copy()
     theta[columns] = shift
-    kernels_bkw.fold(
-        rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, np.asarray(columns, dtype=np.int64), g,
-        table, kernels_bkw.COSINE, kernels_bkw.SINE,
-    )  # fmt: skip
+    where = np.asarray(columns, dtype=np.int64)
+    kernels_bkw.fold(rows.words, rows.phases, rows.left, rows.width, rows.centre, theta, where, g, table)
     table = fftn(table.reshape((g,) * k), overwrite_x=True).ravel()
     score = np.abs(table) if rows.level == 0 else table.real
     count = min(count, len(score))

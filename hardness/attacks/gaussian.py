@@ -71,15 +71,15 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     if equations.parity and equations.flip > 0:
         return _pooled(equations, TRIES if budget is None else budget, seed)
     if equations.noise > 0:
-        return _refused("label noise: elimination has no error correction over Z/q, try lattice")
+        return Outcome.refused("label noise: elimination has no error correction over Z/q, try lattice")
     if not equations.parity:
         equations = _residues(equations)
         if len(equations) == 0:
-            return _refused("every level holds several residues, so no label is a linear equation; try lattice")
+            return Outcome.refused("every level holds several residues, so no label is a linear equation; try lattice")
     need = equations.n + 10
     held_out = min(CHECK_ROWS, (len(equations) - need) // 2)
     if held_out < 10:
-        return _refused(f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed")
+        return Outcome.refused(f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed")
     used, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
     rng = np.random.default_rng(seed)
     tries = RETRIES if budget is None else budget
@@ -96,10 +96,6 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     spent = (need if attempt == 1 else len(used)) + held_out
     answer = secret(equations, w) if right else None
     return Outcome("solved" if right else "wrong", answer, spent, detail=detail)
-
-
-def _refused(reason: str) -> Outcome:
-    return Outcome("refused", None, 0, detail={"reason": reason})
 
 
 def _residues(equations: Equations) -> Equations:
@@ -134,11 +130,10 @@ def _pooled(equations: Equations, tries: int, seed: int) -> Outcome:
     held_out, bar = check_plan(equations.flip, max(tries, 2))
     need = held_out + 2 * (n + 1)
     if len(equations) < need:
-        reason = f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check"
-        return _refused(reason)
+        return Outcome.refused(f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check")
     expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
     if tries > 0 and expected > np.log2(tries) + HOPELESS:
-        return _refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made")
+        return Outcome.refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made")
     rows = pack_bits(np.column_stack((equations.a & 1, equations.level)))
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)

@@ -60,9 +60,9 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
     n = equations.n
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     if equations.parity:
-        return _refused(reason="parity has no rounding error to decode; try gaussian")
+        return Outcome.refused("parity has no rounding error to decode; try gaussian")
     if len(equations) - held_out < n + 20:
-        return _refused(reason=f"{len(equations)} informative rows; more than {n + 20} are needed")
+        return Outcome.refused(f"{len(equations)} informative rows; more than {n + 20} are needed")
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     if n <= LOOKUP_DIM and equations.noise == 0:
         found = lookup(known)
@@ -72,7 +72,7 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
     rows, dot = _rows(known), bool((known.a < 0).any())
     cast = forecast(n, len(rows.a), rows.sd / rows.q, dot)
     if cast.seconds > MOST_SECONDS:
-        return _refused(reason=f"out of reach: {cast}", **_predicted(cast))
+        return Outcome.refused(f"out of reach: {cast}", **_predicted(cast))
     return _trials(rows, known, fresh, cast, *select(rows, cast.rank), len(equations), budget, seed, progress)
 
 
@@ -90,7 +90,7 @@ def lattice_stream(
     error = _rows(few)
     cast = streamed(n, error.sd / error.q, stream.level > 0)
     if cast.seconds > MOST_SECONDS:
-        return _refused(reason=f"out of reach: {cast}", **_predicted(cast))
+        return Outcome.refused(f"out of reach: {cast}", **_predicted(cast))
     given_up = n - cast.left
     parts, at = [few], 4 * (ENOUGH + HELD_OUT)
     for b in range(given_up, 0, -AT_ONCE):  # a pass through the stream serves classes of growing size
@@ -153,10 +153,6 @@ def _trials(
             detail["agreement"] = known.agreement(guess)
             return Outcome("solved", secret(known, guess), used, detail=detail)
     return Outcome("budget", None, used, detail=detail)
-
-
-def _refused(**detail: Any) -> Outcome:
-    return Outcome("refused", None, 0, detail=detail)
 
 
 def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:

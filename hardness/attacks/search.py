@@ -39,7 +39,7 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
     rng = np.random.default_rng(seed)
     w, detail = (_parity if equations.parity else _rounding)(equations, budget, rng)
     if "reason" in detail:
-        return Outcome("refused", None, 0, detail=detail)
+        return Outcome.refused(**detail)
     if w is None:
         return Outcome("budget", None, len(equations), detail=detail)
     right = accepts(equations, w)

@@ -5,6 +5,8 @@ A row holds small integers v_c, c < left, in fields of `width` bits of 64-bit wo
 differences of phases and multiples of angles wrap by themselves.
 """
 
+from typing import Any
+
 import numpy as np
 from numba import njit
 from numpy.typing import NDArray
@@ -65,16 +67,6 @@ def chosen(tokens: Words, mask: Words, found: NDArray[np.int64]) -> int:
         found[count] = i
         count += other == 0
     return count
-
-
-@njit(cache=True, nogil=True)
-def unpack_rows(words: Words, width: int, centre: int, a: NDArray[np.int8]) -> None:
-    """The inverse of `pack_rows`."""
-    fields = np.empty(a.shape[1], np.int64)
-    for i in range(a.shape[0]):
-        unpack(words, i, a.shape[1], width, fields)
-        for c in range(a.shape[1]):
-            a[i, c] = fields[c] - centre
 
 
 @njit(cache=True, nogil=True)
@@ -186,6 +178,15 @@ def combine(
 
 
 @njit(cache=True, nogil=True)
+def _turned(v: NDArray[np.int64], phase: Any, centre: int, theta: Phases) -> int:
+    """The entry of the tables of cosines that belongs to phase - v·θ: its top 12 bits of 32."""
+    turned = np.int64(phase)
+    for c in range(v.size):
+        turned -= (v[c] - centre) * np.int64(theta[c])
+    return int(turned >> 20) & (TURN - 1)
+
+
+@njit(cache=True, nogil=True)
 def fold(
     words: Words,
     phases: Phases,
@@ -196,22 +197,17 @@ def fold(
     columns: NDArray[np.int64],
     g: int,
     table: NDArray[np.complex64],
-    cosine: NDArray[np.float64],
-    sine: NDArray[np.float64],
 ) -> None:
     """table (g^k,) += e^{i(phase - v·θ)} at the cell v mod g of the k `columns`."""
     v = np.empty(left, np.int64)
     for i in range(words.shape[0]):
         unpack(words, i, left, width, v)
-        phase = np.int64(phases[i])
-        for c in range(left):
-            phase -= (v[c] - centre) * np.int64(theta[c])
+        index = _turned(v, phases[i], centre, theta)
         # The grid's cell: residues mod g of the columns in mixed radix, the first column the most significant.
         cell = 0
         for c in columns:
             cell = cell * g + (v[c] - centre) % g
-        index = (phase >> 20) & (TURN - 1)
-        table[cell] += np.complex64(complex(cosine[index], sine[index]))
+        table[cell] += np.complex64(complex(COSINE[index], SINE[index]))
 
 
 @njit(cache=True, nogil=True)
@@ -223,20 +219,15 @@ def sums_by_value(
     centre: int,
     theta: Phases,
     out: NDArray[np.float64],
-    cosine: NDArray[np.float64],
-    sine: NDArray[np.float64],
 ) -> None:
     """out (left, values, 2) += cos and sin of phase - v·θ, by the value of each coordinate."""
     v = np.empty(left, np.int64)
     for i in range(words.shape[0]):
         unpack(words, i, left, width, v)
-        phase = np.int64(phases[i])
-        for c in range(left):
-            phase -= (v[c] - centre) * np.int64(theta[c])
-        index = (phase >> 20) & (TURN - 1)
+        index = _turned(v, phases[i], centre, theta)
         # The phase is that of all coordinates; sorted by the value of one, its sums say how a turn of that one would
         # help, which is the gradient of the score.
-        x, y = cosine[index], sine[index]
+        x, y = COSINE[index], SINE[index]
         for c in range(left):
             out[c, v[c], 0] += x
             out[c, v[c], 1] += y

@@ -32,9 +32,10 @@ def packed(a, level, phases=None):
 
 
 def unpacked(rows):
-    a = np.empty((len(rows), rows.left), np.int8)
-    kernels_bkw.unpack_rows(rows.words, rows.width, rows.centre, a)
-    return a.astype(np.int64)
+    a = np.empty((len(rows), rows.left), np.int64)
+    for i in range(len(rows)):
+        kernels_bkw.unpack(rows.words, i, rows.left, rows.width, a[i])
+    return a - rows.centre
 
 
 def integers(rng, count, left, level):

@@ -220,7 +220,7 @@ def test_what_a_family_lacks_is_one_line():
 
         dim: int = 3
 
-    for cls, told in ((Plain, r"lacks @dataclass\(frozen=True\)"), (dataclass(frozen=True)(Drawn), "realize")):
+    for cls, told in ((Plain, "derive a frozen dataclass"), (dataclass(frozen=True)(Drawn), "realize")):
         with pytest.raises(InputError, match=told):
             hardness.generate(cls, seed=0)
     assert Nondegenerate.concepts is Family.concepts
