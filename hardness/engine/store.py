@@ -16,7 +16,7 @@ from hardness.engine.transactions import LOCK_WAIT_SECONDS, transaction, write_a
 from hardness.errors import InputError
 from hardness.io import schemas
 from hardness.io.files import regular
-from hardness.io.texts import is_sanitized, load_sanitized, require_sanitized, sanitize, sanitize_json
+from hardness.io.texts import is_sanitized, load_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 2
@@ -145,7 +145,10 @@ class Store:
 
     def plan(self, tasks: Iterable[Task]) -> None:
         """Record what is to be run; what is planned already stays. `InputError` for texts that cannot be read."""
-        rows = ((bytes.fromhex(task.identity), require_sanitized(task.text)) for task in tasks)
+        tasks = list(tasks)
+        if odd := next((task.text for task in tasks if not is_sanitized(task.text)), None):
+            raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(odd)}")
+        rows = ((bytes.fromhex(task.identity), task.text) for task in tasks)
         with transaction(self._db, self.path):
             self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
 

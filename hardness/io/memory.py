@@ -1,10 +1,5 @@
 """What fits into the machine."""
 
-import os
-from contextlib import suppress
-from math import inf
-from pathlib import Path
-
 from hardness.errors import InputError
 
 
@@ -21,15 +16,11 @@ def require_memory(needed: float, what: str, hint: str = "lower --dim or --heads
 
 
 def free() -> float:
-    """Bytes of memory that can be had, what the system caches in it included; infinity where it does not say.
+    """Bytes of memory that can be had, what the system caches in it included.
 
     >>> free() > 0
     True
     """
-    with suppress(OSError, ValueError):  # Linux
-        for line in Path("/proc/meminfo").read_text().splitlines():
-            if line.startswith("MemAvailable:"):
-                return 1024.0 * int(line.split()[1])
-    with suppress(ValueError, OSError, AttributeError):
-        return float(os.sysconf("SC_AVPHYS_PAGES") * os.sysconf("SC_PAGE_SIZE"))
-    return inf
+    import psutil  # late: a command that needs no memory does not wait for it
+
+    return float(psutil.virtual_memory().available)

@@ -4,8 +4,6 @@ import json
 from collections.abc import Mapping
 from typing import Any
 
-from hardness.errors import InputError
-
 TEXT_CHARACTERS = 300  # characters of one text
 ENTRY_CHARACTERS = 4000  # characters of one text of a table
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
@@ -62,13 +60,6 @@ def is_sanitized(text: str) -> bool:
         return True
     found = json.loads(text)
     return bool(sanitize_json(found) == found)
-
-
-def require_sanitized(text: str) -> str:
-    """The same JSON. Raises `InputError` if it does not fit."""
-    if not is_sanitized(text):
-        raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(text)}")
-    return text
 
 
 def load_sanitized(text: str) -> Any:

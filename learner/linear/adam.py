@@ -5,6 +5,8 @@ import numpy as np
 from learner.adam import Adam
 from learner.base import Array
 
+BATCH = 256  # examples of a step
+
 
 def adam_heads(
     X: Array,
@@ -12,9 +14,7 @@ def adam_heads(
     heads: int,
     rng: np.random.Generator,
     *,
-    query: int = -1,
     epochs: int = 60,
-    batch: int = 256,
     rate: float = 0.01,
 ) -> tuple[Array, Array, float]:
     """V, Q and final relative training error of `heads` heads fitted to Y (n, outputs): cosine schedule, no restarts.
@@ -26,23 +26,23 @@ def adam_heads(
     """
     x, y = np.asarray(X, dtype=np.float64), np.asarray(Y, dtype=np.float64)
     n, dim = len(x), x.shape[2]
-    S, q = x.transpose(0, 2, 1) @ x, x[:, query]
+    S, q = x.transpose(0, 2, 1) @ x, x[:, -1]
     size, unit = float(np.sqrt(np.mean(y**2))) or 1.0, float(np.sqrt(np.mean(S**2) * np.mean(q**2))) * dim**1.5
     S, y = S / unit, y / size
     weights = [rng.normal(size=(heads, y.shape[1], dim)) / dim, rng.normal(size=(heads, dim, dim)) / dim**0.5]
     adam = Adam(weights, epsilon=1e-12)
-    total = epochs * (n // batch)
+    total = epochs * (n // BATCH)
     for step in range(1, total + 1):
-        if step % (n // batch) == 1:
+        if step % (n // BATCH) == 1:
             order = rng.permutation(n)
-        own = order[(step - 1) % (n // batch) * batch :][:batch]
+        own = order[(step - 1) % (n // BATCH) * BATCH :][:BATCH]
         V, Q = weights
         read = S[own] @ (q[own] @ Q.transpose(0, 2, 1))[..., None]  # (heads, batch, dim, 1)
         wrong = np.einsum("had,hnd->na", V, read[..., 0]) - y[own]
         back = S[own] @ (wrong @ V)[..., None]
         gradients = [np.einsum("na,hnd->had", wrong, read[..., 0]), back[..., 0].transpose(0, 2, 1) @ q[own]]
         pace = rate * 0.5 * (1 + np.cos(np.pi * step / total))
-        adam.step([2 * gradient / batch for gradient in gradients], pace)
+        adam.step([2 * gradient / BATCH for gradient in gradients], pace)
     V, Q = weights
     error = np.einsum("had,hnd->na", V, (S @ (q @ Q.transpose(0, 2, 1))[..., None])[..., 0]) - y
     return V * (size / unit), Q, float(np.sqrt(np.mean(error**2)))
