@@ -12,7 +12,7 @@ import numpy as np
 import psutil
 import pytest
 import study_trials
-from study_trials import ABOUT, COMMAND, ENVIRONMENT, alive, descendants, exported, numbered
+from study_trials import ABOUT, COMMAND, ENVIRONMENT, exported, numbered
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.run import run
@@ -67,14 +67,11 @@ def test_killed_parents_leave_no_children_and_a_store_that_resumes(
 ) -> None:
     prey = started(tmp_path, trial)
     wait_until_stored(tmp_path, 5)
-    children = descendants(prey.pid)
+    children = psutil.Process(prey.pid).children(recursive=True)
     assert len(children) >= 2
     prey.send_signal(signum)
     assert prey.wait(10) == code
-    deadline = time.monotonic() + 5
-    while alive(children) and time.monotonic() < deadline:
-        time.sleep(0.05)
-    assert alive(children) == set()
+    assert psutil.wait_procs(children, timeout=5)[1] == []
     left = stored(tmp_path)
     assert 5 <= left < COUNT
     if trial == "brief":

@@ -1,4 +1,4 @@
-"""Trials for the tests of the engine, well-behaved or not; studies of them in processes; who is still alive."""
+"""Trials for the tests of the engine, well-behaved or not; studies of them in processes."""
 
 import ctypes
 import os
@@ -104,29 +104,3 @@ def main() -> None:
     except InputError as error:
         print(f"error: {error}", file=sys.stderr)
         sys.exit(2)
-
-
-def descendants(pid: int) -> set[int]:
-    """Process ids of the children of `pid`, and of theirs."""
-    parents = {}
-    for entry in Path("/proc").iterdir():
-        if entry.name.isdecimal():
-            try:
-                parents[int(entry.name)] = int((entry / "stat").read_text().rpartition(")")[2].split()[1])
-            except OSError:
-                continue
-    found, new = set(), {pid}
-    while new:
-        new = {child for child, parent in parents.items() if parent in new} - found
-        found |= new
-    return found
-
-
-def alive(pids: set[int]) -> set[int]:
-    def state(pid: int) -> str:
-        try:
-            return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-        except OSError:
-            return "X"
-
-    return {pid for pid in pids if state(pid) not in "XZ"}
