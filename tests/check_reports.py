@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from page_reading import check_columns, unexplained
+from page_reading import check_columns, unexplained, words
 
 from hardness.report import report
 from hardness.studies import catalog
@@ -38,7 +38,7 @@ def test_all_rows_come_from_one_clean_commit() -> None:
 def test_a_page_is_of_the_full_grid_and_says_how_to_make_it_again(folder: Path) -> None:
     about = summary(folder)
     assert not about["quick"]
-    page = report.words((folder / report.PAGE).read_text(encoding="utf-8"))
+    page = words((folder / report.PAGE).read_text(encoding="utf-8"))
     assert all(command in page for command in about.get("made_by") or [report.command(about)])
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from page_reading import words
 
 from benchmarks import __main__ as benchmarks
 from benchmarks import harness
 from benchmarks.harness import Row, Times, absent, exponent, race, row, shared
-from hardness.report.report import words, write_index
+from hardness.report.report import write_index
 
 
 class Clock:

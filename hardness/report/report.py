@@ -2,11 +2,8 @@
 
 import json
 import os
-import re
-import textwrap
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from html import unescape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -70,7 +67,6 @@ def shared(store: Store, folder: Path) -> dict[str, Any]:
         "total": len(rows),
         "crashes": crashes(rows),
         "origins": origins(rows),
-        "tree": commit_sentence(rows),
         "home": index_href(folder),
         "docs": docs_href(folder),
     }
@@ -146,28 +142,8 @@ def environment(room: Path | None = None) -> "Environment":
 
     loader = ChoiceLoader([*([FileSystemLoader(room)] if room else []), PackageLoader("hardness.report", ".")])
     found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    found.filters |= {**FORMS, "description": description}
-    found.filters |= {"badge": lambda kinds: Markup(glossary.badge(kinds))}
+    found.filters |= {**FORMS, "badge": lambda kinds: Markup(glossary.badge(kinds))}
     return found
-
-
-def description(text: str, length: int = 300) -> str:
-    """A text for a search engine: on one line, cut after a word.
-
-    >>> description("It grows with the number  of heads.", 20)
-    'It grows with the …'
-    """
-    return textwrap.shorten(text, length, placeholder=" …")
-
-
-def words(page: str) -> str:
-    """The text of a page as a reader sees it: no tags, no code, no drawings; blanks as single spaces.
-
-    >>> words("<p>m&nbsp;=\\n<b>2</b></p><script>1</script>")
-    'm = 2'
-    """
-    page = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>|<[^>]+>", "", page)
-    return re.sub(r"\s+", " ", unescape(page)).strip()
 
 
 def command(about: Mapping[str, Any]) -> str:
@@ -185,21 +161,6 @@ def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
         for key, value in (row.provenance or {}).items():
             found.setdefault(key, Counter())[str(value)] += 1
     return [(key, sorted(values, key=lambda value: (-values[value], value))) for key, values in found.items()]
-
-
-def commit_sentence(rows: Iterable[Row]) -> str:
-    """What the rows say of the source tree they were made from, as a sentence."""
-    found = dict(origins(rows))
-    match found.get("commit", []):
-        case []:
-            return ""
-        case [commit] if commit == "None":
-            return "The rows were made by an installed package."
-        case [commit]:
-            changed = ", changed since" * commit.endswith("+")
-            return f"The rows were made at commit {commit.rstrip('+')}{changed}."
-        case commits:
-            return f"The rows were made at {len(commits)} commits."
 
 
 def crashes(rows: Iterable[Row]) -> list[tuple[str, str, int]]:

@@ -3,10 +3,11 @@
 from pathlib import Path
 
 import pytest
+from page_reading import words
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
-from hardness.report.report import PAGE, words
+from hardness.report.report import PAGE
 from hardness.studies import catalog
 from learner.studies.switches import STUDY, content
 from learner.studies.switches.tasks import BLOCKS, SIZE, tasks

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
+from page_reading import words as read
 
 from hardness import report
 from hardness.cli import run
@@ -38,7 +39,6 @@ from hardness.report.content import Figure
 from hardness.report.curves import WIDTH
 from hardness.report.glossary import KINDS
 from hardness.report.heatmap import FILLS, shaded
-from hardness.report.report import words as read
 from hardness.studies import catalog
 
 POINTS = [Point(d, d**3, low=d**2.9, high=d**3.1) for d in (8, 10, 12, 16)]

@@ -7,7 +7,7 @@ from pathlib import Path
 import made_up
 import numpy as np
 import pytest
-from page_reading import read, unexplained
+from page_reading import read, unexplained, words
 
 from hardness.engine.store import Store
 from hardness.errors import InputError
@@ -73,7 +73,7 @@ def test_symbols_are_linked_to_the_own_or_shared_term_and_other_letters_are_not(
     for text in ("Maker(R) Processor", "rejected (p-value 0.59)", "A run learns", "a wait of 0.5 s"):
         assert "href" not in glossary.mark(f"<p>{text}</p>", own), text
     text = "<p>a &lt;sad&gt; τ &amp; m&nbsp;=&nbsp;2, theory 2.5e, 8τ²(N−1) “q”</p>"
-    assert report.words(glossary.mark(text)) == report.words(text)
+    assert words(glossary.mark(text)) == words(text)
     for text in ("max(q, 2)", "f(d)", "p = 2", "m-head", "A = 3", "Σ (m)", "R is large", "8(τ−ε)", "log(N/2)"):
         assert glossary.mark(f"<p>{text}</p>", own).count('class="term"') == 1, text
 

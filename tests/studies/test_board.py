@@ -7,6 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from page_reading import words
 
 from hardness import cli, registry, suite
 from hardness.engine.outcome import Outcome, run_trial
@@ -15,7 +16,6 @@ from hardness.engine.results import merge, read
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.report.report import words
 from hardness.sq.strategies import parity
 from hardness.studies import catalog
 from learner.studies.stress import tasks as grid

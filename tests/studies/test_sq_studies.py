@@ -7,6 +7,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from page_reading import words
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.run import run
@@ -15,7 +16,6 @@ from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.report import Content, page
-from hardness.report.report import words
 from hardness.sq.bounds import head_budget as budget
 from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.bounds.parity import entropy_floor

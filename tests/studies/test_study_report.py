@@ -12,6 +12,7 @@ from xml.etree import ElementTree
 import made_up
 import numpy as np
 import pytest
+from page_reading import words
 
 from hardness import cli
 from hardness.engine.outcome import Outcome
@@ -19,7 +20,6 @@ from hardness.engine.store import Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, Table, report, write
-from hardness.report.report import words
 from hardness.studies import catalog
 
 ABOUT = {"study": "exponential-in-m", "seed": 0, "quick": False}
@@ -188,7 +188,7 @@ def test_the_committed_index_lists_every_committed_study() -> None:
     index = (reports / "index.html").read_text(encoding="utf-8")
     for path in reports.glob(f"*/{report.SUMMARY}"):
         verdict = json.loads(path.read_text(encoding="utf-8"))["verdict"]
-        assert report.words(html.escape(verdict)) in report.words(index), path
+        assert words(html.escape(verdict)) in words(index), path
         assert f'href="{path.parent.name}/index.html"' in index
 
 

@@ -1,11 +1,16 @@
 """Pages as the tests read them: words with the terms they are linked to, and columns with their marks."""
 
 import re
+from html import unescape
 from html.parser import HTMLParser
 
-from hardness.report.report import words
-
 SYMBOLS = {"m": "m", "d": "d", "N": "N", "τ": "tau", "q": "q", "K": "K", "ρ": "rho", "ψ": "ψ", "λ_min": "λ_min"}
+
+
+def words(page: str) -> str:
+    """The text of a page as a reader sees it: no tags, no code, no drawings; blanks as single spaces."""
+    page = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>|<[^>]+>", "", page)
+    return re.sub(r"\s+", " ", unescape(page)).strip()
 
 
 class Reader(HTMLParser):
