@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
@@ -12,6 +13,8 @@ import typer
 from hardness.errors import InputError
 from hardness.io.texts import printable
 
+# What makes no difference to the rows: left out where a page says which command made them.
+INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
 MARKUP: Literal["markdown"] | None = "markdown" if sys.stdout.isatty() else None  # help in panels is for eyes alone
 OUTPUT, RESOURCES, GRID = "Output", "Resources", "What is run"  # panels of options
 INSTANCES, SOLVERS, EXPERIMENTS = "Instances", "Solvers", "Experiments"  # panels of commands
@@ -106,3 +109,16 @@ def refuse_existing(out: Path, force: bool) -> None:
 def talk(line: str) -> None:
     """Talk to stderr, so that piped data stays clean."""
     print(printable(line), file=sys.stderr, flush=True)
+
+
+def typed(context: typer.Context) -> str:
+    """The command line of a context, in one order, without what makes no difference to the rows."""
+    words = context.command_path.split()
+    for option in context.command.params:
+        value = context.params.get(str(option.name))
+        if option.name in INCIDENTAL or value in (None, [], (), False) or value == option.default:
+            continue
+        for each in value if isinstance(value, list | tuple) else [value]:
+            flag = [] if option.param_type_name == "argument" else [option.opts[0]]
+            words += flag if each is True else [*flag, str(each)]
+    return shlex.join(words)

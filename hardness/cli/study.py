@@ -1,6 +1,5 @@
 """Commands on studies: list, run, status, merge, export, report."""
 
-import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -18,6 +17,7 @@ from hardness.cli.common import (
     emit,
     group,
     talk,
+    typed,
 )
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
@@ -76,8 +76,6 @@ Retry = Annotated[
 ]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)]
 STORE = "rows.db"
-# What makes no difference to the rows: left out where a page says which command made them.
-INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
 
 app = group("Grids of trials that resume, and the pages they make.", "study run exponential-in-m --quick")
 
@@ -165,7 +163,7 @@ def run(
         if edited := store.supersede(tasks):
             talk(f"{edited} trials of plug-ins that were edited since will run again")
         store.plan(tasks)
-        store.made_by(_typed(context))
+        store.made_by(typed(context))
         if retry:
             talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
         try:
@@ -187,19 +185,6 @@ def run(
     if counts.get("error") or counts.get("killed"):
         talk("trials ended in error or were killed: their reasons are on the page; --retry runs them again")
         raise typer.Exit(1)
-
-
-def _typed(context: typer.Context) -> str:
-    """The command line of a context, in one order, without what makes no difference to the rows."""
-    words = context.command_path.split()
-    for option in context.command.params:
-        value = context.params.get(str(option.name))
-        if option.name in INCIDENTAL or value in (None, [], (), False) or value == option.default:
-            continue
-        for each in value if isinstance(value, list | tuple) else [value]:
-            flag = [] if option.param_type_name == "argument" else [option.opts[0]]
-            words += flag if each is True else [*flag, str(each)]
-    return shlex.join(words)
 
 
 def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json: bool) -> None:

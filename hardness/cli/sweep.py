@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, GRID, OUTPUT, Json, Scheduler, Workers, emit, talk
+from hardness.cli.common import EXPERIMENTS, GRID, OUTPUT, Json, Scheduler, Workers, emit, talk, typed
 
 Set = Annotated[
     list[str] | None,
@@ -24,6 +24,7 @@ def register(app: typer.Typer) -> None:
 
 
 def sweep(
+    context: typer.Context,
     grid: File,
     out: Annotated[
         Path | None,
@@ -59,7 +60,7 @@ def sweep(
         emit(as_json, {"trials": trials, "seconds": seconds}, [f"{trials} trials to run, {known}; nothing was run"])
         return
     try:
-        verdict, ran = run_grid(wanted, folder, workers, Progress(), scheduler)
+        verdict, ran = run_grid(wanted, folder, workers, Progress(), scheduler, typed(context))
     except Interrupted as stop:
         talk("interrupted: what ended is stored; the same command goes on")
         raise typer.Exit(stop.code) from stop

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+from html import unescape
 from pathlib import Path
 
 import pytest
@@ -59,7 +60,10 @@ def test_a_grid_file_runs_resumes_and_is_written_back(tmp_path, capsys):
     assert json.loads(capsys.readouterr().out)["ran"] == 4
     for line in ("status", "report"):
         assert run(["study", line, str(tmp_path / "out"), "--json"]) == 0
-    assert "hardness sweep grid.toml" in (tmp_path / "out" / "index.html").read_text()
+    assert f"<code>hardness sweep {tmp_path / 'grid.toml'}</code>" in (tmp_path / "out" / "index.html").read_text()
+    other = ["sweep", str(tmp_path / "grid.toml"), "--out", str(tmp_path / "other"), "--workers", "0"]
+    assert run([*other, "--set", "params.dim=8"]) == 0
+    assert "grid.toml --set params.dim=8</code>" in (tmp_path / "other" / "index.html").read_text()
     assert (tmp_path / "out" / "sweep.svg").exists()
 
 
@@ -132,6 +136,8 @@ def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     solved = hardness.sweep("parity", dim=[8], heads=[2], attack="gaussian", runs=2, workers=0, out=tmp_path / "a")
     assert solved.status.tolist() == ["solved"] * 2
     assert solved.cost.between(64, 200).all()
+    made = "hardness.sweep(family='parity', dim=[8], heads=[2], attack='gaussian', runs=2, seed=0)"
+    assert made in unescape(Path(solved.attrs["page"]).read_text())
     nice = hardness.sweep(
         "nondegenerate", dim=6, tokens=2, heads=2, learner="direct", samples=1024, runs=1, workers=0, out=tmp_path / "b"
     )

@@ -40,16 +40,23 @@ STUDY = Study(
 
 
 def run_grid(
-    grid: Grid, out: Path, workers: int | None = None, progress: Progress | None = None, scheduler: str | None = None
+    grid: Grid,
+    out: Path,
+    workers: int | None = None,
+    progress: Progress | None = None,
+    scheduler: str | None = None,
+    command: str = "",
 ) -> tuple[str, int]:
     """Run what the store in `out` lacks of a grid, write the page; returns its headline and how many trials ran.
 
-    On `workers` processes, or the Dask cluster at `scheduler`. Where the grid tunes its learner the runs of the tuning
-    come first, and are rows too. Cells of other grids that the store holds stay on the page.
+    On `workers` processes, or the Dask cluster at `scheduler`; the page says that `command` made it. Where the grid
+    tunes its learner the runs of the tuning come first, and are rows too. Cells of other grids that the store holds
+    stay on the page.
     """
     tasks, ran = grid.tasks(), 0
     with Store(out / STORE, {"study": NAME, "seed": grid.seed, "quick": False}) as store:
         (out / GRID).write_text(grid.toml(), encoding="utf-8")
+        store.made_by(*filter(None, [command]))
 
         def run_tasks(tasks: Sequence[Task]) -> Results:
             nonlocal ran
@@ -146,7 +153,9 @@ def sweep(
     budget = {name: value for name, value in limits.items() if value is not None}
     axes = {name: _axis(value) for name, value in params.items()}
     grid = Grid(name_of(family), axes, solver, budget, runs, seed, guard, prints)
-    verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler)
+    stated = {"family": grid.family, **axes, **solver, **budget, "runs": runs, "seed": seed}
+    call = ", ".join(f"{name}={_typed(value)}" for name, value in stated.items() if value != {})
+    verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep({call})")
     table = pd.DataFrame([_columns(row) for row in rows_of(grid, folder)])
     table.attrs |= {"verdict": verdict, "page": str(folder / "index.html")}
     return table
@@ -178,6 +187,13 @@ def _columns(row: Row) -> dict[str, Any]:
     left_out = ("identity", "solver.kind", "solver.online")
     kept = {names[name]: value for name, value in found.items() if name not in left_out and "plugins" not in name}
     return {("run" if name == "repetition" else name): _bare(value) for name, value in kept.items()}
+
+
+def _typed(value: Any) -> str:
+    """A value as the user wrote it: what has a name in a notebook by that name."""
+    if isinstance(value, list):
+        return f"[{', '.join(map(_typed, value))}]"
+    return repr(value) if _bare(value) is value else str(_bare(value))
 
 
 def _bare(value: Any) -> Any:
