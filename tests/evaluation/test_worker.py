@@ -121,16 +121,21 @@ def used(name: str) -> tuple[np.ndarray, dict]:
         return solver.predict(X), solver.work()
 
 
-def sleepers() -> list[psutil.Process]:
-    return [each for each in psutil.process_iter(["cmdline"]) if each.info["cmdline"] == ["sleep", "987.654"]]
-
-
-def gone(seconds: float = 5.0) -> bool:
-    """Whether nobody sleeps any more, within so many seconds."""
-    patience = time.monotonic() + seconds
-    while sleepers() and time.monotonic() < patience:
+def child() -> psutil.Process:
+    """The process that the learner `Sleeps` in the working directory has started, in five minutes at most."""
+    patience = time.monotonic() + 300
+    while not (Path("child").exists() and Path("child").read_text()):
+        assert time.monotonic() < patience
         time.sleep(0.05)
-    return sleepers() == []
+    return psutil.Process(int(Path("child").read_text()))
+
+
+def gone() -> bool:
+    """Whether the child of `Sleeps` has ended, or does within five seconds."""
+    try:
+        return psutil.wait_procs([child()], timeout=5)[1] == []
+    except psutil.NoSuchProcess:
+        return True
 
 
 @SLOW
@@ -165,9 +170,10 @@ def test_one_that_is_not_finite_ends_its_own_trial(place: str, runs: Runs) -> No
 
 
 def test_one_that_sleeps_is_gone_with_its_children(runs: Runs) -> None:
-    began = time.monotonic()
-    assert runs("Sleeps", guard=3.0)["Sleeps"] == ("timeout", "over 3 s")
-    assert time.monotonic() - began < 3 + 5
+    assert runs("Sleeps", guard=4.0)["Sleeps"] == ("timeout", "over 4 s")
+    if not Path("child").exists():
+        pytest.skip("the machine is so busy that the learner did not begin within its limit")
+    assert time.time() - Path("child").stat().st_mtime < 4 + 5  # it began after the clock did
     assert gone()
 
 
@@ -189,16 +195,12 @@ def test_a_killed_run_leaves_nothing_behind(place: str, runs: Runs, tmp_path: Pa
     command = [sys.executable, "run.py", place, address, str(tmp_path)]
     killed = subprocess.Popen(command, env={**os.environ, "PYTHONPATH": paths})
     try:
-        patience = time.monotonic() + 60
-        while not sleepers() and killed.poll() is None and time.monotonic() < patience:
-            time.sleep(0.05)
-        assert sleepers()
-        children = psutil.Process(killed.pid).children(recursive=True)
+        sleeper = child()
+        children = [sleeper, *psutil.Process(killed.pid).children(recursive=True)]
     finally:
         killed.send_signal(signal.SIGKILL)
         killed.wait()
     assert psutil.wait_procs(children, timeout=5)[1] == []
-    assert gone()
 
 
 STUDY = "study run stress --quick --family parity --learner trial_learners:Mean --only trial_learners:Mean --out o"
