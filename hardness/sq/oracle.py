@@ -43,10 +43,10 @@ class Ledger:
     queries: int = 0
     smallest_tolerance: float = inf
 
-    def charge(self, tolerance: float, count: int = 1) -> None:
-        if self.budget is not None and self.queries + count > self.budget:
+    def charge(self, tolerance: float) -> None:
+        if self.budget is not None and self.queries >= self.budget:
             raise OutOfQueries(f"the budget of {self.budget} queries is spent; raise --max-queries")
-        self.queries += count
+        self.queries += 1
         self.smallest_tolerance = min(self.smallest_tolerance, tolerance)
 
 

@@ -38,16 +38,20 @@ def shape_query(
     signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random, moves: int = MOVES
 ) -> ShapedQuery | None:
     """A query that loses so many of the points with these characters (points, states) at this tolerance, if found."""
-    g = np.zeros(len(signs), np.int64)
-    chosen = rng.permutation(len(signs))[: 2 * lost]
-    g[chosen[:lost]], g[chosen[lost:]] = 1, -1
-    total = anneal(signs, g, moves, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
+    g, total = annealed(signs, lost, moves, rng)
     # The e pairs come apart by total/(2 e states) on average at most, and have to by more than 2 tau each; where they
     # could, the linear program may still fail, as the least gap counts and not the mean one.
     if total <= 4 * lost * (tolerance + MARGIN) * signs.shape[1]:
         return None
     found = equalize_gaps(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0), tolerance)
     return found if found.reach > tolerance + MARGIN else None
+
+
+def annealed(signs: NDArray[np.int8], lost: int, moves: int, rng: Random) -> tuple[NDArray[np.int64], int]:
+    """g of `anneal` from a random start of so many 1s and as many -1s, and the sum that it reaches."""
+    g, chosen = np.zeros(len(signs), np.int64), rng.permutation(len(signs))[: 2 * lost]
+    g[chosen[:lost]], g[chosen[lost:]] = 1, -1
+    return g, anneal(signs, g, moves, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
 
 
 @compiled

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from hardness.io.files import write_text
 from hardness.sq.strategies.layers import layer_signs
-from hardness.sq.strategies.shaped import anneal, equalize_gaps
+from hardness.sq.strategies.shaped import annealed, equalize_gaps
 
 FILE = Path(__file__).with_name("templates.json")
 # Window coordinates, how many a set holds, sets lost, and how often annealing starts afresh.
@@ -58,10 +58,7 @@ def make(size: int, held: int, lost: int, starts: int) -> Template:
     signs = layer_signs(size, held)
     best: Template | None = None
     for start in range(starts):
-        rng = np.random.default_rng([size, held, lost, start])
-        g, chosen = np.zeros(len(signs), np.int64), rng.permutation(len(signs))[: 2 * lost]
-        g[chosen[:lost]], g[chosen[lost:]] = 1, -1
-        anneal(signs, g, MOVES, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
+        g, _ = annealed(signs, lost, MOVES, np.random.default_rng([size, held, lost, start]))
         found = equalize_gaps(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0))
         kept = _template(size, held, found.upper, found.lower, np.rint(found.values * UNIT).astype(np.int64))
         if best is None or kept.reach > best.reach:
