@@ -7,12 +7,13 @@ import pytest
 from commands import check_refused, told
 
 from hardness.families import options_of
+from hardness.families.base import Family
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 
 
 @dataclass(frozen=True)
-class Odd:
+class Odd(Family):
     """A random layer that takes parameters of every kind."""
 
     dim: int
@@ -37,21 +38,6 @@ class Odd:
 
     def realize(self, secret):
         return Nondegenerate(self.dim, 2, 1).realize(secret)
-
-    def labels(self, teacher, words, noise):
-        return Nondegenerate(self.dim, 2, 1).labels(teacher, words, noise)
-
-    def certificate(self, teacher):
-        return {}
-
-    def verify(self, teacher, secret):
-        return []
-
-    def cost(self):
-        return {"seconds": 0.0, "bytes": 0.0}
-
-    def concepts(self):
-        return None
 
 
 @dataclass(frozen=True)
@@ -118,11 +104,11 @@ def test_help_has_what_the_fields_say():
     ("line", "words"),
     [
         (f"generate {CLASHING} --dim 4 --out x", "has a field 'seed'"),
-        (f"generate {UNSPOKEN} --dim 4 --out x", "field sizes of family odd"),
-        (f"generate {UNREAD} --dim 4 --out x", "types of family odd cannot be read"),
+        (f"generate {UNSPOKEN} --dim 4 --out x", "field sizes of family unspoken"),
+        (f"generate {UNREAD} --dim 4 --out x", "types of family unread cannot be read"),
         (f"generate {ODD} --dim 4 --most 10 --out x", "odd: most is too much"),
         (f"generate {__name__}:ODD --out x", "is not a class"),
-        (f"generate {__name__}:Instance --out x", "lacks name, summary"),
+        (f"generate {__name__}:Instance --out x", "is not a family"),
     ],
 )
 def test_what_cannot_be_spelled_is_one_line(tmp_path, monkeypatch, line, words):
