@@ -5,12 +5,14 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from jinja2 import Environment, StrictUndefined
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.run import run
 from hardness.engine.store import Row, Store
 from hardness.engine.table import export
 from hardness.engine.task import Task
+from hardness.report.page import FORMS
 from learner.studies.nice_layers import STUDY, table
 from learner.studies.nice_layers.table import Bracket
 from learner.studies.nice_layers.tasks import LITERAL, PATH, PHASES, RARITY, SCALING
@@ -137,3 +139,14 @@ def test_rarity_law() -> None:
     for line in table.rarity([Row(task, STUDY.trial(task, 0, 600)) for task in tasks]):
         if line["law"] <= 4 and (slope := line["farthest slope"]):
             assert abs(slope.value - line["law"]) <= 0.2 * line["law"]
+
+
+@pytest.mark.parametrize(("certified", "others"), [([], [0.3]), ([0.01], []), ([0.01, 0.02], [0.3, 0.4])])
+def test_the_sentence_on_wide_spreads_needs_neither_kind_of_layer(certified: list[float], others: list[float]) -> None:
+    assert STUDY.template
+    (line,) = (each for each in STUDY.template.read_text(encoding="utf-8").splitlines() if "n.wide.certified" in each)
+    environment = Environment(undefined=StrictUndefined)
+    environment.filters |= FORMS
+    wide = {"certified": certified, "others": others, "layers": 3}
+    said = environment.from_string(line).render(n={"saturated": 9, "wide": wide})
+    assert ("errors from" in said, "the others end" in said) == (bool(certified), bool(others))
