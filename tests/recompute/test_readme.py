@@ -52,9 +52,9 @@ def test_some_sixty_more_are_taken() -> None:
 def test_the_plan_gave_what_is_said_of_it() -> None:
     """tests/recompute/test_exponential_in_m.py recomputes that headline from the rows."""
     text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    headline = json.loads((ROOT / "reports" / "exponential-in-m" / "summary.json").read_text(encoding="utf-8"))[
-        "verdict"
-    ]
+    said = json.loads((ROOT / "reports" / "exponential-in-m" / "summary.json").read_text(encoding="utf-8"))
+    headline = said["verdict"]
     (power,) = re.findall(r"s to the power ([\d.]+ \([\d.]+ to [\d.]+\))", headline)
     assert "better than an exponential law does" in headline
     assert f"s^{power}" in text
+    assert [plan["outcomes"]["primary"] for plan in said["numbers"]["plans"]] == ["power", "power"]
