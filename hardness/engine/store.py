@@ -67,13 +67,9 @@ class Store:
             self._open(about)
         except sqlite3.Error as error:
             self._db.close()
-            busy = "locked" in str(error)
-            told = (
-                f"cannot open {path}: {error}"
-                if busy
-                else f"{path} is damaged or no store ({sanitize(error)}); {AGAIN}"
-            )
-            raise InputError(told) from error
+            if any(word in str(error) for word in ("locked", "full", "I/O")):  # another writer, or the disk
+                raise InputError(f"cannot open {path}: {error}") from error
+            raise InputError(f"{path} is damaged or no store ({sanitize(error)}); {AGAIN}") from error
         except BaseException:
             self._db.close()
             raise

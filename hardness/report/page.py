@@ -121,7 +121,7 @@ def _filled(study: "Study", content: Content, drawings: Mapping[str, Drawing | N
     def place(kind: str, name: str, known: Mapping[str, Any]) -> _Mark:
         if name not in known:
             raise InputError(f"study {study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
-        return _Mark(_place(kind, name))
+        return _Mark(f"\n\n{_place(kind, name)}\n\n")  # a paragraph of its own, however the template is broken
 
     def figure(name: str, caption: str = "") -> _Mark:
         placed = place("figure", name, drawings)

@@ -237,6 +237,11 @@ def test_a_template_that_asks_for_what_is_not_there_is_answered_in_one_line(page
     assert "\n" not in str(caught.value)
 
 
+def test_a_figure_stands_alone_wherever_the_template_names_it(page: Pages) -> None:
+    _, html = page(text="{% if n %}One.{% endif %}\n\n{{ figure('costs') }}\nTwo.")
+    assert "<figure" in html and "\ue000" not in html  # noqa: PT018
+
+
 def test_rows_that_do_not_answer_show_what_there_is(page: Pages) -> None:
     headline, html = page(replace(CONTENT, missing="No game of 3 was won <yet>."))
     assert headline == "No game of 3 was won <yet>."

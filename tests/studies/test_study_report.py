@@ -65,7 +65,7 @@ def test_the_page_says_what_it_owes(written: Path) -> None:
     for part in (
         "Random labels, an independent sign an example, were solved in 0 of 20 runs", "Three currencies",
         "What theory says beside it", "Statistics for referees", "are not among these rows",
-        "Every outcome of the plan",
+        "Every outcome of a plan",
         f"{planned} of {planned} planned trials", "hardness study run exponential-in-m --seed 0", "a <slow> one",
     ):  # fmt: skip
         assert part in text, part

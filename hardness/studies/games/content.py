@@ -180,8 +180,8 @@ def _brackets(brackets: Sequence[Line]) -> list[Curves]:
     ticks = (0.04, 0.08, 0.12, 0.2)
     tau = Axis("τ", log=True, ticks=ticks, names=[f"{tick:g}" for tick in ticks])
     ratio = Axis("queries over the floor", log=True, ticks=(1, 1.5, 2, 3, 5, 10, 20))
-    seen = "At large tolerances the points lie on the floor, at smaller ones above it; V's upper bound rises away."
-    steps = "V steps down with the tolerance; the floor equals it or lies one or two queries below."
+    seen = "The points lie on the floor at the largest tolerance; as τ falls, they and V's upper bound leave it."
+    steps = "V steps down with the tolerance; the floor equals it or lies just below."
     return [
         Curves("bracket", large, tau, ratio, seen, kinds="proved measured", height=3.0),
         Curves("values", small, tau, Axis("queries"), steps, kinds="proved measured", columns=2),

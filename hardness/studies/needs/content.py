@@ -50,6 +50,8 @@ PRICES: dict[str, Callable[[float, float], float]] = {
     "max(q, 1/τ²), one sample": lambda q, tau: max(q, tau**-2),
     "max(q, 1/τ)": lambda q, tau: max(q, 1 / tau),
 }
+# Of q/τ² >= 8(N-1), what each price exceeds: max(q, 1/τ²)² and max(q, 1/τ)³ are at least q/τ².
+ROOTS = dict(zip(PRICES.values(), (1, 1 / 2, 1 / 3), strict=True))
 
 
 def sharp_heads(size: int) -> int:
@@ -143,8 +145,8 @@ def rounding_floor(concepts: RoundingConcepts, exponent: float) -> int:
 def least_needed(dim: int, size: int, price: Callable[[float, float], float]) -> float:
     """A lower bound on price(q, τ) over every tolerance, for a price that rises with q and with 1/τ.
 
-    Between two of a fine row, the floor of the smaller one at the price of the larger one. q/τ² exceeds 8(N-1) at every
-    tolerance (theory 2.5d), beyond the row too.
+    Between two of a fine row, the floor of the smaller one at the price of the larger one; and what follows from q/τ²
+    being at least 8(N-1) at every tolerance (theory 2.5d), beyond the row too.
 
     >>> least_needed(16, 2, PRICES["max(q, 1/τ²), one sample"]) <= 2 * (8 * 105) ** 0.5
     True
@@ -152,7 +154,7 @@ def least_needed(dim: int, size: int, price: Callable[[float, float], float]) ->
     steps = pairwise((2.0, *FINE))
     found = [price(parity_floor(dim, size, finer), grid.tolerance(coarser)) for coarser, finer in steps]
     least = min(*found, price(1, grid.tolerance(FINE[-1])))
-    return max(least, 8.0 * (comb(dim - 1, size) - 1)) if price is PRICES["q/τ², fresh examples"] else least
+    return max(least, (8.0 * (comb(dim - 1, size) - 1)) ** ROOTS[price])
 
 
 def reached(parity: Games, d: int, s: int) -> list[tuple[float, float]]:
@@ -223,7 +225,7 @@ def _maps(parity: Games) -> list[Curves]:
             counted = f"{size:,}" if size < 1e7 else f"2^{log2(size):.1f}"
             regions.append(Panel(f"s = {s}: N = {counted}", series, floor=[(2.0, floor[0][1]), *floor],
                                  reached=_logs(reached(parity, d, s)), barred=(1.0, 2.0)))  # fmt: skip
-        seen = "The grey floor rises from panel to panel, and falls with the tolerance; what is reached follows it."
+        seen = "The grey floor rises with the number of sets, and falls with the tolerance; what is reached follows it."
         kinds = "proved identity" if d == grid.FORMULA else "proved measured"
         found.append(Curves(f"map-{d}", regions, LOG_TOLERANCE, LOG_QUERIES, seen, kinds=kinds))
     return found
@@ -262,7 +264,7 @@ def _least_figure(least: Sequence[Line]) -> Curves:
         panels.append(Panel(price, series))
     return Curves(
         "least", panels, Axis("s", ticks=grid.HEADS), Axis("log₂ of the price"),
-        "All lines rise with s, and the points lie just above their lines, except where there are no games.",
+        "The lines rise with s as the number of sets does; where games were played, the points lie just above them.",
         kinds="proved measured", height=3.0,
     )  # fmt: skip
 

@@ -241,7 +241,7 @@ def _ratios(hard: Mapping[Place, Median], nice: Mapping[Place, Median], judged: 
             )
         panels += [Panel(f"d = {d}", series)] if points else []
     return Curves("ratios", panels, Axis("s", ticks=(2, 3, 4, 5, 6)), Axis("median over median", log=True), columns=2,
-                  alt_summary="The ratio rises with every bit, more steeply to odd s.")  # fmt: skip
+                  alt_summary="The ratio rises with s, most steeply to odd s; predictions lie apart.")  # fmt: skip
 
 
 def _sides(rows: Sequence[Row]) -> list[Line]:

@@ -166,7 +166,7 @@ def paths(rows: Iterable[Row]) -> list[Line]:
         found: Line = {"m": m, "path": path, "rho": rho, "layers": len(own)}
         found |= {name: sum(one[name] for one in own) for name in ("refused", "certified", "solved", "random start")}
         reason = next((one["reason"] for one in own if one["reason"]), "")
-        lines.append(found | {"gave up": ", ".join(f"{name} {n}" for name, n in counts.items()), "a reason": reason})
+        lines.append(found | {"gave up": ", ".join(f"{n} at {name}" for name, n in counts.items()), "a reason": reason})
     return lines
 
 

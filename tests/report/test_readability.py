@@ -1,0 +1,84 @@
+"""Pages in sentences that a stranger can follow, and no symbol that a page does not explain.
+
+A sentence counts its words as a reader does; tables, figures, code and the list of words at the foot are left out.
+"""
+
+import re
+from html.parser import HTMLParser
+from pathlib import Path
+from statistics import fmean
+
+import pytest
+
+PAGES = sorted((Path(__file__).parents[2] / "reports").glob("**/index.html"))
+MEAN, LONGEST = 25, 45  # words of a sentence
+# Symbols that the sentence which uses them explains, and names: theorem B, lemma L, Student's t, order O, e = 2.718….
+IN_PLACE = {
+    "games": "B L c e t ε π", "needs": "B P ε λ π", "lattices": "u w", "linear-attention": "B t",
+    "nice-layers": "X a b", "random-features": "b t", "switches": "C t",
+    "exponential-in-m": "C D O e", "index.html": "F X g",
+}  # fmt: skip
+
+
+class Prose(HTMLParser):
+    """The text of paragraphs, list items and captions, and the heads of the list of words."""
+
+    BLOCKS, UNREAD = {"p", "li", "figcaption", "caption", "dt"}, {"script", "style", "svg", "code", "table", "nav"}
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.blocks: list[str] = []
+        self.heads: list[str] = []
+        self._into: list[str] | None = None
+        self._unread = 0
+
+    def handle_starttag(self, tag: str, attrs: object) -> None:
+        self._unread += tag in self.UNREAD
+        if tag in self.BLOCKS:
+            self._into = self.heads if tag == "dt" else self.blocks
+            self._into.append("")
+
+    def handle_endtag(self, tag: str) -> None:
+        self._unread -= tag in self.UNREAD
+        if tag in self.BLOCKS:
+            self._into = None
+
+    def handle_data(self, data: str) -> None:
+        if self._into is not None and not self._unread:
+            self._into[-1] += data
+
+
+def read(page: Path) -> Prose:
+    prose = Prose()
+    prose.feed(page.read_text(encoding="utf-8"))
+    return prose
+
+
+def sentences(blocks: list[str]) -> list[list[str]]:
+    """The words of every sentence; marks of kinds, and headings in bold, are short and not counted."""
+    parts = (part for block in blocks for part in re.split(r"(?<=[.!?])\s+(?=[“(]|[^\Wa-zα-ω])", block.strip()))
+    return [part.split() for part in parts if len(part.split()) > 2]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_sentences_are_short(page: Path) -> None:
+    found = sentences(read(page).blocks)
+    assert fmean(map(len, found)) <= MEAN
+    assert not [" ".join(words) for words in found if len(words) > LONGEST]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
+def test_every_symbol_is_explained(page: Path) -> None:
+    prose = read(page)
+    name = page.name if page.parent.name == "reports" else page.parent.name
+    symbol = r"(?<![\w’'^_.\-])([B-HJ-Zb-zΑ-Ωα-ω])(?![\w’'])"
+    used = set(re.findall(symbol, " ".join(prose.blocks)))
+    explained = set(re.findall(r"(?<!\w)(\w)(?!\w)", " ".join(prose.heads))) | set(IN_PLACE.get(name, "").split())
+    assert not used - explained
+
+
+def test_the_script_sees_a_long_sentence_and_a_strange_symbol() -> None:
+    prose = Prose()
+    prose.feed("<p>Of N sets ζ is one. <code>Q</code></p><dl><dt>N, sets</dt></dl>" + f"<p>{'word ' * 50}.</p>")
+    assert [len(words) for words in sentences(prose.blocks)] == [6, 51]
+    assert "ζ" in prose.blocks[0] and "Q" not in prose.blocks[0] and prose.heads == ["N, sets"]  # noqa: PT018
