@@ -114,9 +114,9 @@ def test_the_headline() -> None:
     most = 3 if QUICK else 5
     expected = (
         f"For relative error .1 (k = 2, d = {DIM}) the theorem's phases need {bracket(cell(2), AIM)} examples with two "
-        f"heads, {bracket(cell(most), AIM)} with {most}. A random-start search needs "
-        f"{bracket(cell(2 if QUICK else most, RANDOM), AIM)}; it "
-        f"solves {both} of the {len(solved)} layers they lead to and {found} of the {len(refused)} they refuse."
+        f"heads, {bracket(cell(most), AIM)} with {most}; random-start search then needs "
+        f"{bracket(cell(2 if QUICK else most, RANDOM), AIM)}. Elsewhere it solves {both} of {len(solved)} layers that "
+        f"phases and polish solve, {found} of {len(refused)} refused ones."
     )
     assert expected == HEADLINE
     assert sum(bool(re.search(r"\w", word)) for word in HEADLINE.split()) <= 50

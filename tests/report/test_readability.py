@@ -16,7 +16,7 @@ MEAN, LONGEST = 25, 45  # words of a sentence
 IN_PLACE = {
     "games": "B L c e t ε π", "needs": "B P ε λ π", "lattices": "u w", "linear-attention": "B t",
     "nice-layers": "X a b", "random-features": "b t", "switches": "C t",
-    "exponential-in-m": "C D O e", "index.html": "F X g",
+    "exponential-in-m": "C D O e", "benchmarks": "M s", "index.html": "F O X g",
 }  # fmt: skip
 
 

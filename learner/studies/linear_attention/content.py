@@ -305,7 +305,7 @@ def _execution(transitions: Sequence[Line]) -> Figure:
     ]  # fmt: skip
     return Curves(
         "execution", panels if transitions else [], TO_RANK, SHARE,
-        alt_summary="All shares rise to one shortly after as many rows as dimensions; uncertified steps often err.",
+        alt_summary="All shares rise to one within a few times the rank in rows; uncertified steps often err.",
     )  # fmt: skip
 
 
@@ -319,5 +319,5 @@ def _programs(jobs: Sequence[Line]) -> Figure:
     ]
     return Curves(
         "programs", panels, TO_RANK, SHARE, columns=max(len(sizes), 1),
-        alt_summary="Certified jobs rise from none to all at the rank; without asking many are right before it.",
+        alt_summary="Certified jobs rise from none at the rank to all soon after; many are right before it.",
     )  # fmt: skip
