@@ -37,7 +37,7 @@ def test_all_rows_come_from_one_clean_commit() -> None:
     planned = found.pop(PLANNED) - {shared}
     assert all(commits == {shared} for commits in found.values()), found
     plan = git(
-        "log", "--diff-filter=A", "--format=%H", "-1", "--", f"learner/studies/{PLANNED.replace('-', '_')}/plan.toml"
+        "log", "--diff-filter=A", "--format=%H", "-1", "--", f":/learner/studies/{PLANNED.replace('-', '_')}/plan.toml"
     )
     for commit in planned:
         git("merge-base", "--is-ancestor", plan, commit)
