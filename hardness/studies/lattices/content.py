@@ -152,7 +152,7 @@ def _heads(found: Sequence[Line]) -> Curves:
     return Curves(
         "heads", panels if any(one.series[0].points for one in panels) else [], Axis("heads m"),
         Axis("error mass of the instances", log=True),
-        "The mass of wrong labels falls with the heads; where any run fails, it is at the largest mass.", columns=2,
+        "The mass of wrong labels falls with the heads; most runs are solved at every mass.", columns=2,
     )  # fmt: skip
 
 
