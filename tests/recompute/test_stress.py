@@ -60,8 +60,8 @@ def test_the_headline(rows: list[Row]) -> None:
     digits = f"{work / 1e9:g}·10⁹"
     assert verdict == (
         f"Within {most:,} examples and {digits} multiply-adds learners solve {shares[0]}, {shares[1]} and {shares[2]} "
-        f"instances, attacks {attacks[0]}, {attacks[1]} and {attacks[2]} structured ones. Of {len(learners)} learner runs "
-        f"{ends(learners)}."
+        f"instances, attacks {attacks[0]}, {attacks[1]} and {attacks[2]} structured ones. "
+        f"Of {len(learners)} learner runs {ends(learners)}."
     )
     assert sum(bool(re.search(r"\w", word)) for word in verdict.split()) <= 50
 
