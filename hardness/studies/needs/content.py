@@ -51,7 +51,7 @@ PRICES: dict[str, Callable[[float, float], float]] = {
     "max(q, 1/τ)": lambda q, tau: max(q, 1 / tau),
 }
 # Of q/τ² >= 8(N-1), what each price exceeds: max(q, 1/τ²)² and max(q, 1/τ)³ are at least q/τ².
-ROOTS = dict(zip(PRICES.values(), (1, 1 / 2, 1 / 3), strict=True))
+ROOTS: dict[Callable[[float, float], float], float] = dict(zip(PRICES.values(), (1.0, 1 / 2, 1 / 3), strict=True))
 
 
 def sharp_heads(size: int) -> int:
@@ -154,7 +154,7 @@ def least_needed(dim: int, size: int, price: Callable[[float, float], float]) ->
     steps = pairwise((2.0, *FINE))
     found = [price(parity_floor(dim, size, finer), grid.tolerance(coarser)) for coarser, finer in steps]
     least = min(*found, price(1, grid.tolerance(FINE[-1])))
-    return max(least, (8.0 * (comb(dim - 1, size) - 1)) ** ROOTS[price])
+    return max(least, float((8 * (comb(dim - 1, size) - 1)) ** ROOTS[price]))
 
 
 def reached(parity: Games, d: int, s: int) -> list[tuple[float, float]]:
