@@ -58,10 +58,10 @@ def middle(costs: Sequence[float], solved: Sequence[bool]) -> Cell:
 
 
 def median(rows: Sequence[Row], key: str = "detail.gradient") -> Cell:
-    """Runs that did not solve are costlier than all that did, and count with their cap."""
+    """Runs that did not solve are costlier than all that did, and count with their cap, or what they spent."""
     solved = [row["status"] == "solved" for row in rows]
     caps = [float(row["budget.samples"]) for row in rows]
-    found = [float(row[key] or row["cost"]) if won or key == "detail.multiply_adds" else cap
+    found = [float(row[key] or row["cost"]) if won or key == "detail.multiply_adds" else max(cap, float(row[key] or 0))
              for row, won, cap in zip(rows, solved, caps, strict=True)]  # fmt: skip
     return middle(found, solved)
 
@@ -435,7 +435,7 @@ def test_panels_and_theory(rows: list[Row], tables: dict[str, list[list[str]]], 
 
 def test_learners(rows: list[Row], tables: dict[str, list[list[str]]]) -> None:
     for s, d, learner, ended, distinct, gradient, work in tables[
-        "Medians of runs; a run that did not solve counts with its cap."
+        "Medians of runs; a run that did not solve counts with its cap, or with what it spent if that is more."
     ]:
         own = [row for row in rows if row["solver.series"] == learner and row["family"] == HARD
                and place(row) == (int(s), int(d))]  # fmt: skip

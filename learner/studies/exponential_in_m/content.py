@@ -94,8 +94,8 @@ def costs(rows: Iterable[Row], currency: str = "gradient") -> tuple[list[float],
         assert row.outcome
         won = row.outcome.status == "solved"
         detail, cap = row.outcome.detail, float(row.task.budget.get("samples", 0))
-        value = detail.get(currency, row.outcome.cost) if won or currency == "multiply_adds" else cap
-        spent.append(float(value or cap or 1))
+        value = float(detail.get(currency, row.outcome.cost) or 0)  # a search passes over its examples many times
+        spent.append((value if won or currency == "multiply_adds" else max(value, cap)) or cap or 1.0)
         solved.append(won)
     return spent, solved
 
@@ -290,7 +290,11 @@ def _learners(rows: Sequence[Row]) -> Table:
     columns = [Column(key) for key in ("s", "d", "learner", "ended")]
     columns += [Column(key, CURRENCIES[key], form="thousands") for key in ("distinct", "gradient")]
     columns.append(Column("multiply_adds", "multiply-adds", form=lambda value: "" if value is None else f"{value:.2g}"))
-    return Table("Medians of runs; a run that did not solve counts with its cap.", lines, columns)
+    return Table(
+        "Medians of runs; a run that did not solve counts with its cap, or with what it spent if that is more.",
+        lines,
+        columns,
+    )
 
 
 def _cells(hard: Mapping[Place, Median], nice: Mapping[Place, Median], rows: Sequence[Row]) -> Table:
