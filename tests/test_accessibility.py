@@ -100,7 +100,7 @@ def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:
 
 @pytest.mark.parametrize("width", WIDTHS)
 def test_pages_of_studies(browser: Any, pages: list[Path], width: int) -> None:
-    assert len(pages) > 15
+    assert len(pages) >= 9
     found = {page.parent.name: faults(browser, page, width) for page in pages}
     assert {name: said for name, said in found.items() if said} == {}
 
@@ -150,12 +150,13 @@ def test_tables_filter_and_sort_and_figures_enlarge(browser: Any, pages: list[Pa
     view = browser.new_page(viewport={"width": 390, "height": 900})
     view.goto(page.as_uri())
     assert view.locator("a.name").get_attribute("href") == "../index.html"
-    rows, whole = view.locator("table.sortable tbody tr:visible"), view.locator("table.sortable tbody tr").count()
-    view.get_by_label("Filter rows").fill("adaptive")
+    table = view.locator("table.sortable").nth(1)  # the one with strategies
+    rows, whole = table.locator("tbody tr:visible"), table.locator("tbody tr").count()
+    view.get_by_label("Filter rows").nth(1).fill("adaptive")
     assert 0 < rows.count() < whole
-    assert view.locator(".filter output").inner_text() == f"{rows.count()} of {whole} rows"
-    view.get_by_label("Filter rows").fill("")
-    view.get_by_role("button", name="sort by queries").first.click()
+    assert view.locator(".filter output").nth(1).inner_text() == f"{rows.count()} of {whole} rows"
+    view.get_by_label("Filter rows").nth(1).fill("")
+    table.get_by_role("button", name="sort by queries").first.click()
     assert view.locator("th[aria-sort=ascending]").count() == 1
     before = view.locator("figure svg").first.bounding_box()["width"]
     view.get_by_role("button", name="Enlarge").first.click()

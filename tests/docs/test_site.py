@@ -129,5 +129,5 @@ def test_theory_is_linked_by_its_numbers_and_every_study_stands_in_the_gallery(s
     assert 'href="theory.html#2.7"' in (site / "certificates.html").read_text() + (site / "glossary.html").read_text()
     gallery = (site / "gallery.html").read_text(encoding="utf-8")
     studies = {path.parent.name for path in ROOT.glob("reports/*/summary.json")}
-    assert len(studies) > 10
+    assert len(studies) >= 10
     assert {name for name in studies if f"reports/{name}/index.html" not in gallery} == set()
