@@ -1,4 +1,4 @@
-"""Pages in sentences that a stranger can follow, and no symbol that a page does not explain.
+"""Pages in sentences that a new reader can follow, and no symbol that a page does not explain.
 
 A sentence counts its words as a reader does; tables, figures, code and the list of words at the foot are left out.
 """
@@ -77,7 +77,7 @@ def test_every_symbol_is_explained(page: Path) -> None:
     assert not used - explained
 
 
-def test_the_script_sees_a_long_sentence_and_a_strange_symbol() -> None:
+def test_the_script_sees_a_long_sentence_and_an_unknown_symbol() -> None:
     prose = Prose()
     prose.feed("<p>Of N sets ζ is one. <code>Q</code></p><dl><dt>N, sets</dt></dl>" + f"<p>{'word ' * 50}.</p>")
     assert [len(words) for words in sentences(prose.blocks)] == [6, 51]
