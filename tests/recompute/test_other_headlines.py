@@ -4,7 +4,7 @@ import csv
 import json
 import re
 from collections import defaultdict
-from math import log, sqrt
+from math import log, log2, sqrt
 from pathlib import Path
 from statistics import fmean
 
@@ -43,14 +43,16 @@ def test_lattices_the_largest_sizes() -> None:
 
 
 def test_lattices_the_predictions() -> None:
-    """Seconds are in the store alone: the summary has the numbers, and the page every cell that is farther off."""
-    numbers = json.loads((REPORTS / "lattices" / "summary.json").read_text(encoding="utf-8"))["numbers"]
-    said = re.search(r"(\d+) of (\d+) times above (\d+) s.* within (\d+) bits", headline("lattices"))
-    assert said
-    close, above, seconds, bits = map(int, said.groups())
-    assert (close, above) == (numbers["close"], numbers["above"])
-    assert (seconds, bits) == (FLOOR, CLOSE)
-    assert len(numbers["off"]) == above - close
+    """From the printed table, since seconds are in the store and not in rows.csv, which has no timing."""
+    page = (REPORTS / "lattices" / "index.html").read_text(encoding="utf-8")
+    lines = [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in re.findall(r"(?s)<tr>(.*?)</tr>", page)]
+    timed = [line[8:10] for line in lines if len(line) > 10 and line[8] and line[9]]  # log2 of seconds
+    judged = [(float(predicted), float(took.split()[0])) for predicted, took in timed]
+    above = [pair for pair in judged if max(pair) > log2(FLOOR)]
+    close = sum(abs(took - predicted) <= CLOSE for predicted, took in above)
+    assert f"{close} of {len(above)} times above {FLOOR:g} s, seen or predicted, lie within {CLOSE} bits" in headline(
+        "lattices"
+    )
 
 
 def test_linear_attention_exact_heads_and_certified_steps() -> None:
