@@ -199,7 +199,7 @@ def check() -> list[Check]:
 
 def _predicted(family: families.Family) -> dict[str, Any]:
     """The cheapest attack by its estimate; nothing is known of random layers."""
-    from hardness.attacks.estimates.prices import cheapest, estimates
+    from hardness.attacks.estimates.table import cheapest, estimates
 
     if family.name not in ("parity", "rounding"):
         return {"attack": None, "log2_time": None}

@@ -179,8 +179,13 @@ def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:
 
 
 def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, Any]) -> Floats | None:
-    """One trial: w mod q (n,), a real estimate, from freshly drawn rows, or None."""
-    from hardness.attacks.reduction import nearest_integers, orthogonal_basis
+    """One trial: w mod q (n,), a real estimate, from freshly drawn rows, or None; `detail` is told how it went.
+
+    The basis B of the orthogonal lattice is reduced while that pays, then searched with pruning for the integers
+    m = B(y - e)/q of the shortest error e; a search of more than 2^`MOST_NODES` nodes is not made.
+    """
+    from hardness.attacks.reduction import MOST_NODES, ladder, orthogonal_basis, pruning, reduction_nodes, triangular
+    from hardness.kernels.lattice import nearest
 
     n = core.a.shape[1]
     sample = core.where(rng.permutation(len(core.a))[: n + rank])
@@ -188,14 +193,23 @@ def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, An
         B, rest = orthogonal_basis(sample.a)
     except ValueError:
         return None
-    detail |= {"dimension": len(sample.a), "rank": len(B)}
-    found = nearest_integers(B, sample.y, core.q, core.sd, detail)
-    if found is None:
+    price = np.inf
+    for beta, basis in ladder(B):
+        B, L, before = basis, triangular(basis), price
+        bound, chance, nodes, price = pruning(L, core.sd / core.q, reduction_nodes(beta, len(B)))
+        # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
+        if price > 0.875 * before and nodes < MOST_NODES:
+            break
+    detail |= {"dimension": len(sample.a), "rank": len(B), "block_size": beta, "log2_nodes": round(nodes, 1)}
+    detail["chance"] = round(chance, 3)
+    if nodes > MOST_NODES:
         return None
-    B, m = found
+    m, norm, _ = nearest(L, B @ sample.y / core.q, bound, int(2**MOST_NODES))
+    if not np.isfinite(norm):
+        return None
     k = np.rint(np.linalg.solve(np.vstack((B, rest)).astype(np.float64), np.append(-m, np.zeros(n))))
     w = np.linalg.lstsq(sample.a.astype(np.float64), sample.y + core.q * k, rcond=None)[0]
-    return np.asarray(regress(core, w % core.q))
+    return regress(core, w % core.q)
 
 
 def regress(rows: Rows, w: Floats, rounds: int = 4) -> Floats:

@@ -1,17 +1,14 @@
 """Searches: meet in the middle for sparse secrets, birthday collisions of samples for noisy parities."""
 
-from collections.abc import Iterable
-from math import ceil, comb, inf, log, log2, sqrt
-from time import perf_counter
+from math import ceil, comb, inf, log, log2
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress, Public
-from hardness.attacks.equations import Equations, accepts, extract, on_equations, secret
+from hardness.attacks import Outcome, Progress
+from hardness.attacks.equations import Equations, accepts, on_equations, secret
 from hardness.attacks.gaussian import check_plan
-from hardness.examples import Examples
 from hardness.gadgets.modular import preimages
 from hardness.io.memory import free
 from hardness.tokens import pack_bits
@@ -23,7 +20,6 @@ MOST_HALVES = 2**24
 TEST_ROWS = 64
 FINAL_BITS = (24, 26)  # bits of the last transform: tables of 64 to 256 MiB, by the memory that is free
 SPARE = 8.0  # times a table that must be free
-SURE = 20.0  # nats: a wrong secret is taken for the right one with probability at most e^-20
 
 
 @on_equations
@@ -142,6 +138,7 @@ def collision_plan(n: int, rows: int, eta: float, budget: float = inf) -> tuple[
 def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -> Found:
     """The parity of any weight by LF2: cancel blocks by sums of colliding samples, transform what is left, repeat."""
     from hardness.kernels.search import collisions, tally
+    from hardness.kernels.walsh import walsh_hadamard
 
     n, (steps, block, cost) = equations.n, plan
     most = max(n - steps * block, 1, min(final_bits(), int(log2(cost)) - 5))  # later transforms cost no more than it
@@ -151,7 +148,8 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
     left, rounds = np.arange(n), 0
     while len(left):
         rounds += 1
-        rows = _labelled(a[:, left], label)
+        # Rows as words: the label in bit 0, the coordinates above it, so that blocks are cancelled from the top.
+        rows = pack_bits(np.column_stack((label, a[:, left])))[:, 0]
         width = len(left)
         while width > most:
             width -= block
@@ -160,100 +158,38 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
         table = np.zeros(1 << width, dtype=np.int32)
         tally(rows, table)
         found, left = left[:width], left[width:]
-        w[found] = _best(table)[0] >> np.arange(width) & 1
+        walsh_hadamard(table)
+        w[found] = int(np.argmax(table)) >> np.arange(width) & 1
         label = (label + a[:, found] @ w[found]) % 2
     return w, {"method": "collisions", "steps": steps, "bits": block, "rounds": rounds}
 
 
-def search_stream(chunks: Iterable[Examples], public: Public, *, progress: Progress | None = None) -> Outcome:
-    """The secret of a parity of n <= 26 bits, of any weight and noise, from examples that come in chunks.
-
-    One Walsh-Hadamard transform correlates the labels with all 2^n parities at once; a chunk is counted and let go, so
-    that memory is that of a table of 2^n integers, however many rows the noise takes: about 2 (ln 2^n + 20)/(1-2η)².
-    Of R rows whose labels have nothing to do with it, a parity reaches |Σ ±1| >= √(2R (ln 2^n + 20)) with probability
-    at most 2 e^-20/2^n (Hoeffding), so that a parity above it is the right one but for e^-19 (union bound); `budget`
-    if none is. `refused` where the table does not fit `final_bits`.
-
-    >>> from hardness.families.parity import Parity
-    >>> from hardness.instance import Instance
-    >>> instance = Instance.generate(Parity(dim=12, heads=5, flip=0.4), seed=0)
-    >>> found = search_stream(instance.chunks(20_000, seed=1), instance.public(1))
-    >>> found.secret == {"support": instance.secret["support"].tolist()}
-    True
-    """
-    from hardness.kernels.search import tally
-
-    start, used, rows, n = perf_counter(), 0, 0, int(public["dim"]) - 1
-    if public.get("family") != "parity" or n > final_bits():
-        reason = f"one transform finds parities of at most {final_bits()} bits here, got {public.get('family')} of {n}"
-        return Outcome("refused", None, 0, perf_counter() - start, {"reason": reason})
-    table = np.zeros(1 << n, dtype=np.int32)
-    for chunk in chunks:
-        equations = extract(chunk.X, chunk.Y, public)
-        tally(_labelled(equations.a & 1, equations.level), table)
-        used, rows = used + len(chunk), rows + len(equations)
-        if progress is not None:
-            progress(f"{used} examples counted")
-    best, peak = _best(table)
-    bar = sqrt(2 * rows * (n * log(2) + SURE))
-    detail = {"method": "transform", "rows": rows, "peak": peak, "bar": round(bar, 1)}
-    found = {"support": [j + 1 for j in range(n) if best >> j & 1]} if peak >= bar else None
-    return Outcome("solved" if found else "budget", found, used, perf_counter() - start, detail)
-
-
-def _labelled(a: NDArray[np.integer], label: Integers) -> NDArray[np.uint64]:
-    """Rows a (N, n) of 0 and 1, n <= 63, and labels (N,) as words: the label in bit 0, the coordinates above it, so
-    that blocks are cancelled from the top of the word.
-    """
-    return pack_bits(np.column_stack((label, a)))[:, 0]
-
-
-def _best(table: NDArray[np.int32]) -> tuple[int, int]:
-    """The parity that fits the rows counted in `table` best, as a mask, and by how many rows more than not."""
-    from hardness.kernels.walsh import walsh_hadamard
-
-    walsh_hadamard(table)
-    best = int(np.argmax(table))
-    return best, int(table[best])
-
-
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Found:
-    n, q = equations.n, equations.q
+    """The secret of a rounding from two halves that meet in boxes of residues, each as wide as the widest level."""
+    from hardness.kernels.search import box_match, residues
+
+    n, q, weight = equations.n, equations.q, equations.sparsity
     if equations.noise:
         return None, {"reason": "label noise: a half secret cannot be told right from wrong; try lattice"}
+    large = n - n // 2 if weight is None else (weight + 1) // 2
+    count = q**large if weight is None else (q - 1) ** large * comb(n, large)
+    if count > MOST_HALVES:
+        return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
+    one, two = _halves(n, np.arange(weight is not None, q), weight)
     centre, width = preimages(q, equations.p)
     # More than TEST_ROWS, so that the pair that passes is the secret and not a neighbour.
     rows = rng.permutation(len(equations))[: max(TEST_ROWS, 8 * q // equations.p + 4 * n)]
-    low = (centre - (width - 1) / 2).astype(np.int64)[equations.level[rows]]
-    span = width[equations.level[rows]]
-    return meet_in_boxes(equations.a[rows].astype(np.int64), low, span, q, np.arange(q), equations.sparsity, budget)
-
-
-def meet_in_boxes(
-    a: Integers, low: Integers, span: Integers, q: int, values: Integers, weight: int | None, budget: int
-) -> Found:
-    """The w (n,) with entries of `values`, `weight` of them not 0 if it is given, and ⟨w, a⟩ mod q in [low, low + span)
-    for every row of a (R, n): two halves of it meet in boxes of residues."""
-    from hardness.kernels.search import box_match, residues
-
-    n = a.shape[1]
-    large = n - n // 2 if weight is None else (weight + 1) // 2
-    kinds = values if weight is None else values[values != 0]
-    count = len(kinds) ** large * (1 if weight is None else comb(n, large))
-    if count > MOST_HALVES:
-        return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
-    one, two = _halves(n, kinds, weight)
+    a, level = equations.a[rows].astype(np.int64), equations.level[rows]
+    low, span = (centre - (width - 1) / 2).astype(np.int64)[level], width[level]
     pairs, box = len(one[0]) * len(two[0]), int(span.max())
     boxes = max(1, q // box)
     k, cost = _meeting_rows(len(one[0]), len(two[0]), boxes)
     if cost > budget:
         return None, {"reason": f"2^{log2(cost):.0f} steps to match 2^{log2(pairs):.0f} pairs exceed the budget"}
-    full1, full2 = residues(a, *one, q), residues(a, *two, q)
-    radix = boxes ** np.arange(k - 1, -1, -1, dtype=np.int64)
-    keys = np.minimum(full1[:, :k] // box, boxes - 1) @ radix
+    first, second = residues(a, *one, q), residues(a, *two, q)
+    keys = np.minimum(first[:, :k] // box, boxes - 1) @ boxes ** np.arange(k - 1, -1, -1, dtype=np.int64)
     order = np.argsort(keys)
-    halves = (full1, full2, low, span, order)
-    i, j = box_match(keys[order], full2[:, :k], low[:k], span[:k], box, boxes, q, *halves)
+    i, j = box_match(keys[order], order, first, second, low, span, k, box, boxes, q)
     detail = {"method": "meet in the middle", "halves": len(keys), "meeting_rows": k}
     if i < 0:
         return None, detail

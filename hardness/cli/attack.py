@@ -21,9 +21,7 @@ Name = Annotated[
         help="A name of `hardness attacks`, or module:function.", metavar="NAME", autocompletion=complete("attack")
     ),
 ]
-Examples = Annotated[
-    Path, typer.Argument(help="Examples of `hardness sample`, or LWE samples: a .txt or a folder.", metavar="E.npz")
-]
+Examples = Annotated[Path, typer.Argument(help="Examples of `hardness sample`.", metavar="E.npz")]
 
 
 def register(app: typer.Typer) -> None:
@@ -44,10 +42,6 @@ def attack(
 
     `hardness attack membership F` takes an instance file instead: the attacker chooses inputs and sees their labels.
 
-    lattice and search also take LWE samples of anybody's: an LWE challenge's text (.txt), or a folder of A.npy (m, n),
-    b.npy (m,) and lwe.json, which says q, error [lowest, highest], and if known secret [lowest, highest], its weight,
-    and noise, the standard deviation of a Gaussian that is added to the errors.
-
     Example: hardness attack gaussian examples.npz
     """
     if name == "membership":
@@ -55,11 +49,12 @@ def attack(
         return
     from hardness import registry
     from hardness.engine.progress import steps
-    from hardness.evaluation.attacking import attack_file
+    from hardness.evaluation.attacking import attack_examples
+    from hardness.examples import read
 
     registry.module_of("attack", name)  # a misspelt name is said before a missing file
     with steps(name) as tell:
-        outcome = attack_file(file, name, budget, seed, tell)
+        outcome = attack_examples(*read(file), name, budget, seed, tell)
     payload = {
         "status": outcome.status,
         "attack": name,

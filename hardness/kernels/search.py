@@ -118,35 +118,32 @@ def residues(a: Integers, where: NDArray[np.int16], value: Integers, q: int) -> 
 @njit(cache=True)
 def box_match(
     keys: Integers,
-    sums2: Integers,
+    order: Integers,
+    first: Integers,
+    second: Integers,
     low: Integers,
     width: Integers,
+    k: int,
     box: int,
     boxes: int,
     q: int,
-    full1: Integers,
-    full2: Integers,
-    full_low: Integers,
-    full_width: Integers,
-    order: Integers,
 ) -> tuple[int, int]:
     """The first pair of half secrets whose residues add up, in every row, to what the label allows; else (-1, -1).
 
-    `keys` (count1,) are the sorted box numbers of the first halves on k rows, radix `boxes`; `sums2` (count2,
-    k) the second halves' residues there, [low, low + width) (k,) the residues each label allows. A width is
-    at most a box, so every row allows one box or two. `full*` repeat all this on the rows that test a pair.
+    `first` (count1, R) and `second` (count2, R) are the halves' residues, [low, low + width) (R,) those that each label
+    allows. `keys` (count1,) are the sorted box numbers of the first halves on k rows, radix `boxes`, and `order` sorted
+    them. A width is at most a box, so every row allows one box or two.
     """
-    k = len(low)
     choice = np.zeros((k, 2), dtype=np.int64)
     several = np.zeros(k, dtype=np.int64)
-    for j in range(len(sums2)):
+    for j in range(len(second)):
         # The residues that a label allows lie in one box of the first halves or in two neighbouring ones: at most 2^k
         # cells are tried for a second half, each by bisection among the sorted keys.
         total = 1
         for i in range(k):
-            first = (low[i] - sums2[j, i]) % q
-            last = (first + width[i] - 1) % q
-            choice[i, 0] = min(first // box, boxes - 1)
+            start = (low[i] - second[j, i]) % q
+            last = (start + width[i] - 1) % q
+            choice[i, 0] = min(start // box, boxes - 1)
             choice[i, 1] = min(last // box, boxes - 1)
             several[i] = 2 if choice[i, 0] != choice[i, 1] else 1
             total *= several[i]
@@ -159,8 +156,8 @@ def box_match(
             while at < len(keys) and keys[at] == key:
                 one = order[at]
                 right = True
-                for i in range(len(full_low)):
-                    if (full1[one, i] + full2[j, i] - full_low[i]) % q >= full_width[i]:
+                for i in range(len(low)):
+                    if (first[one, i] + second[j, i] - low[i]) % q >= width[i]:
                         right = False
                         break
                 if right:

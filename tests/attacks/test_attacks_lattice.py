@@ -9,7 +9,6 @@ from attack_examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.attacks import reduction
 from hardness.attacks.equations import extract
 from hardness.attacks.finish import polish, trimmed
 from hardness.attacks.lattice import (
@@ -42,14 +41,6 @@ def test_orthogonal_basis_is_primitive(n, extra, seed):
 def test_dependent_columns_are_an_error():
     with pytest.raises(ValueError, match="full rank"):
         orthogonal_basis(np.ones((5, 2), dtype=np.int64))
-
-
-def test_python_flint_stands_in_for_fpylll(monkeypatch):
-    U = np.random.default_rng(0).integers(0, 2, (30, 8))
-    monkeypatch.setattr(reduction, "_installed", lambda package: False)
-    B, _ = orthogonal_basis(U)
-    assert not (B @ U).any()
-    assert [beta for beta, _ in ladder(B)] == [2]
 
 
 def test_the_ladder_keeps_the_lattice_and_shortens_it():

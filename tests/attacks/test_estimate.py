@@ -1,83 +1,19 @@
-"""Estimates against published figures (references B) and against themselves."""
+"""Estimates against laws of their own and against themselves."""
 
-from math import comb, inf, isfinite, log, log2, sqrt
+from math import comb, inf, isfinite, log, log2
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.attacks.estimates.costs import MODELS, delta
-from hardness.attacks.estimates.lwe import LWE, EstimateFailed, coded_bkw, dual, lwr_to_lwe, primal
-from hardness.attacks.estimates.prices import cheapest, estimates, guarantee, rows_a_candidate
+from hardness.attacks.estimates.table import cheapest, estimates, guarantee, rows_a_candidate
+from hardness.attacks.reduction import delta
 from hardness.errors import InputError
-
-CB = {eta: sqrt(eta / 2) for eta in (2, 3, 4, 5)}  # centred binomial
-U8 = sqrt((8**2 - 1) / 12)
-SCHEMES = {  # with the published block size and bits of core-SVP
-    "Kyber512": (LWE(512, 3329, CB[3], CB[3]), 406, 118.6),
-    "Kyber768": (LWE(768, 3329, CB[2], CB[2]), 624, 182.2),
-    "Kyber1024": (LWE(1024, 3329, CB[2], CB[2]), 874, 255.2),
-    "LightSaber": (LWE(512, 8192, U8, CB[5]), 405, 118.3),
-    "Saber": (LWE(768, 8192, U8, CB[4]), 649, 189.5),
-    "FireSaber": (LWE(1024, 8192, U8, CB[3]), 891, 260.2),
-}
-
-
-@pytest.mark.parametrize(("lwe", "beta", "bits"), SCHEMES.values(), ids=SCHEMES)
-def test_core_svp_of_the_standards(lwe, beta, bits):
-    cost = primal(lwe, "ADPS16")
-    assert abs(cost.beta - beta) <= 2
-    assert abs(cost.time - bits) <= 0.6
-
-
-@pytest.mark.parametrize(
-    ("attack", "lwe", "beta", "bits"),
-    [
-        (primal, SCHEMES["Kyber512"][0], 406, 143.8),
-        (dual, SCHEMES["Kyber512"][0], 424, 149.9),
-        # The published row uses the CN11 simulator instead of the geometric series: β = 209.
-        (primal, LWE(200, 127, sqrt(2 / 3), sqrt(2 / 3)), 205, 87.5),
-    ],
-)
-def test_gate_counts_of_the_estimator(attack, lwe, beta, bits):
-    cost = attack(lwe, "MATZOV")
-    assert abs(cost.beta - beta) <= 2
-    assert abs(cost.time - bits) <= 3
-
-
-def test_dual_with_a_uniform_secret():
-    # Published: 105.9, β 275, d 379, keeping the secret uniform; here it takes the error's form, which costs 8 samples
-    # and saves 3.5 bits.
-    cost = dual(LWE(8, 2.0**128, 2.0**124 / sqrt(12), 2.0**124 / sqrt(12)), "MATZOV")
-    assert abs(cost.time - 105.9) <= 4
-
-
-@pytest.mark.parametrize(
-    ("scheme", "given_samples", "bits", "samples"), [("Kyber512", 512, 178.8, 166.8), ("LightSaber", inf, 171.7, 159.4)]
-)
-def test_coded_bkw_of_the_estimator(scheme, given_samples, bits, samples):
-    lwe = SCHEMES[scheme][0]
-    cost = coded_bkw(LWE(lwe.n, lwe.q, lwe.error, lwe.secret, given_samples))
-    assert abs(cost.time - bits) <= 3
-    assert abs(cost.samples - samples) <= 3
-
-
-def test_saber_is_a_rounding_instance():
-    assert lwr_to_lwe(512, 8192, 1024).error == pytest.approx(U8)
-    # p does not divide q: the exact widths, between those of the two neighbouring quotients.
-    assert sqrt((24**2 - 1) / 12) < lwr_to_lwe(32, 97, 4).error < sqrt((25**2 - 1) / 12)
-    assert lwr_to_lwe(32, 97, 97).error == 0
 
 
 def test_delta_decreases():
     values = [delta(beta) for beta in range(2, 400)]
     assert values == sorted(values, reverse=True)
-
-
-@pytest.mark.parametrize("model", sorted(MODELS))
-def test_a_failed_estimate_is_an_error_with_its_reason(model):
-    with pytest.raises(EstimateFailed):
-        primal(LWE(400, 17, 5.0, 5.0), model)
 
 
 def parity(n, s, eta=0.0, gadget="diag"):
