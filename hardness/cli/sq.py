@@ -5,10 +5,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardness.cli.common import SOLVERS, Json, Seed, emit, first_line, group, listed, talk
+from hardness.cli.common import SOLVERS, Json, Seed, emit, first_line, group, listed
 
 if TYPE_CHECKING:
-    from hardness.families.concepts import Concepts
     from hardness.sq.game import GameResult
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
@@ -21,9 +20,7 @@ Modulus = Annotated[int, typer.Option(help="q, from 2.")]
 Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
 SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads; ideal labels if absent.")]
 Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`, or module:function.")]
-OracleMode = Annotated[
-    str, typer.Option("--oracle", help="window, null, vstat, sampled, noisy, grid, exact or module:Class.")
-]
+OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, sampled, noisy, exact or module:Class.")]
 Flip = Annotated[float, typer.Option(help="Probability that the sign of a label is flipped; in [0, 0.5).")]
 MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
 Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")]
@@ -213,7 +210,6 @@ def play_rounding(
 
     concepts = RoundingConcepts(dim - 1, modulus, levels, gadget, heads)
     seed = _drawn(seed)
-    _announce(concepts, strategy, oracle, tolerance, max_queries)
     _emit_result(as_json, play(concepts, strategy, oracle, tolerance, seed=seed, max_queries=max_queries), seed)
 
 
@@ -241,7 +237,6 @@ def play_parity(
 
     concepts = Parity(dim, heads, gadget, bits=bits).sets
     seed = _drawn(seed)
-    _announce(concepts, strategy, oracle, tolerance, max_queries, samples)
     options: dict[str, Any] = {"max_queries": max_queries, "samples": samples, "flip": flip}
     result = play(concepts, strategy, oracle, tolerance, seed=seed, **options)
     _emit_result(as_json, result, seed)
@@ -251,20 +246,6 @@ def _drawn(seed: int | None) -> int:
     from secrets import randbits
 
     return randbits(128) if seed is None else seed
-
-
-def _announce(
-    concepts: "Concepts", strategy: str, oracle: str, tolerance: float, limit: int | None, samples: int | None = None
-) -> None:
-    """Say on stderr what a long game will take; refuse one whose memory is not there."""
-    from hardness.io.memory import require_memory
-    from hardness.sq.game import cost
-    from hardness.sq.tolerance import check_tolerance
-
-    predicted = cost(concepts, strategy, oracle, check_tolerance(tolerance), max_queries=limit, samples=samples)
-    require_memory(predicted.memory, concepts.label)
-    if predicted.seconds > 10:
-        talk(f"predicted: about {predicted.seconds:,.0f} s and {predicted.memory / 2**20:,.0f} MiB")
 
 
 def _emit_bounds(as_json: bool, concepts: int, bounds: Mapping[str, float | None]) -> None:
@@ -287,7 +268,7 @@ def _emit_bounds(as_json: bool, concepts: int, bounds: Mapping[str, float | None
 def _emit_result(as_json: bool, result: "GameResult", seed: int) -> None:
     from hardness.io.rounding import at_least, at_most
 
-    forms = {"bound": at_least, "floor": at_least, "entropy": at_least, "ratio": at_most, "floor_ratio": at_most}
+    forms = {"bound": at_least, "ratio": at_most, "floor_ratio": at_most}
     fields = {name: value for name, value in (vars(result) | {"seed": seed}).items() if value is not None}
     shown = {name: forms[name](value, digits=6) if name in forms else value for name, value in fields.items()}
     emit(as_json, fields, [f"{name:18} {value}" for name, value in shown.items()])

@@ -1,6 +1,8 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from math import comb
 from time import perf_counter
 from typing import Any
@@ -8,29 +10,18 @@ from typing import Any
 import numpy as np
 from numpy.random import SeedSequence
 
+from hardness import registry
 from hardness.errors import InputError
-from hardness.families import Family
+from hardness.families.base import Family, disagreement
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
-from hardness.io.memory import require_memory
 from hardness.sq.at_scale import games as at_scale
-from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
-from hardness.sq.lookup import class_of, oracle_of, strategy_of
-from hardness.sq.oracle import (
-    Exact,
-    Grid,
-    Null,
-    Oracle,
-    Sampled,
-    VstatWindow,
-    Window,
-    samples_for,
-)
+from hardness.sq.oracle import ORACLES, Null, Oracle, Sampled, Window, samples_for
 from hardness.sq.play import EXPLICIT, rounds, seated
+from hardness.sq.strategies import parity, rounding
 from hardness.sq.strategies.base import Strategy
-from hardness.sq.strategies.sign_batch import batch_queries, batch_size
 from hardness.sq.strategies.tables import TABLE_BITS
-from hardness.sq.tolerance import Tolerance, check_tolerance, tolerances
+from hardness.sq.tolerance import check_tolerance
 
 CONFIRM = 16
 SET_BY_SET = 2**18  # sets up to which `flat` is offered: it looks for queries among all that live
@@ -42,11 +33,8 @@ class GameResult:
 
     `remaining` counts the concepts still possible, those of the same labels as one; `bound` is the proven lower bound
     for that oracle (None: none is claimed) and `ratio` = queries/bound of a solved game; `confirmations` are queries
-    asked only to confirm. Sign batches on parities against the window have a `floor` of their own, (N - 1)/floor(K/2)
-    (theory 2.5e), and `ideal` queries with the end game counted (`batch_queries`). `entropy` is what an exact
-    answer's bits alone demand (`entropy_floor`), beside honest oracles that lose none or round. Games on parities
-    against the window have theorem B's floor, `exact_floor`, at tolerances where anything is identifiable (theory 2.7),
-    and `floor_ratio` = queries/exact_floor of a solved game.
+    asked only to confirm. Games on parities against the window have theorem B's floor, `exact_floor`, at tolerances
+    where anything is identifiable (theory 2.7), and `floor_ratio` = queries/exact_floor of a solved game.
     """
 
     status: str
@@ -58,9 +46,6 @@ class GameResult:
     ratio: float | None
     seconds: float
     confirmations: int = 0
-    floor: float | None = None
-    ideal: int | None = None
-    entropy: float | None = None
     exact_floor: int | None = None
     floor_ratio: float | None = None
 
@@ -82,8 +67,7 @@ def play(
 ) -> GameResult:
     """Play `strategy` against `oracle` at STAT(tolerance) until one concept is left or the queries run out.
 
-    Both are names, plug-ins included, or the things themselves; `concepts` may be a family. "vstat" is the window
-    adversary at VSTAT(1/tolerance^2), whose tolerance around mean 0 is the same; its bound is SDA's. `samples` makes
+    Both are names, plug-ins included, or the things themselves; `concepts` may be a family. `samples` makes
     the sampled oracle use that many fresh samples a query and promise no tolerance; a strategy that believes in it may
     rule the secret out, and is `wrong`. `flip` is the probability that a parity's sign is flipped (theory 1.2b).
     `InputError` for unknown names, a tolerance outside (0, 1], or a game no rule is known for.
@@ -94,24 +78,17 @@ def play(
     """
     concepts, flip = class_of(concepts), flip or getattr(concepts, "flip", 0.0)
     kind = _checked(concepts, strategy, oracle, tolerance, max_queries, samples, flip)
-    require_memory(
-        cost(concepts, strategy, oracle, tolerance, max_queries=max_queries, samples=samples).memory, concepts.label
-    )
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
     started = perf_counter()
     budget = at_scale.NO_LIMIT if max_queries is None else max_queries
     counted = None
-    # The closed forms hold at one radius for all means, which VSTAT has not, and draw products of unflipped labels.
-    if isinstance(concepts, ParityConcepts) and kind is not VstatWindow and not (flip and kind is Sampled):
+    # The closed forms know what the lab's own oracles reply, and draw products of unflipped labels.
+    if isinstance(concepts, ParityConcepts) and ORACLES.get(kind.name) is kind and not (flip and kind is Sampled):
         # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
         counted = _at_scale(concepts, strategy, kind, tolerance / (1 - 2 * flip), root, budget, samples)
     if counted is None:
-        counted = play_explicit(
-            concepts, strategy, kind, kind.asked(tolerance), root, budget, samples=samples, flip=flip
-        )
+        counted = play_explicit(concepts, strategy, kind, tolerance, root, budget, samples=samples, flip=flip)
     least = kind.bound(concepts, tolerance, flip)
-    own = not flip and strategy == "sign-batch" and kind is Window and isinstance(concepts, ParityConcepts)
-    lost = batch_size(tolerance) // 2
     # An adversary judges no answer (`right` is None): one concept left is the concept.
     status = "budget" if counted.remaining > 1 else "wrong" if counted.right is False else "solved"
     exact = _exact_floor(concepts, kind, tolerance, flip)
@@ -125,9 +102,6 @@ def play(
         ratio=counted.queries / least if least and status == "solved" else None,
         seconds=perf_counter() - started,
         confirmations=counted.confirmations,
-        floor=(concepts.size - 1) / lost if own and lost else None,
-        ideal=batch_queries(concepts.size, tolerance) if own else None,
-        entropy=entropy_floor(concepts.size, tolerance) if kind in (Exact, Grid) else None,
         exact_floor=exact,
         floor_ratio=counted.queries / exact if exact and status == "solved" else None,
     )
@@ -209,7 +183,7 @@ def play_explicit(
     concepts: Concepts,
     strategy: str | Strategy,
     oracle: type[Oracle],
-    tolerance: Tolerance,
+    tolerance: float,
     root: SeedSequence,
     budget: int,
     *,
@@ -218,7 +192,7 @@ def play_explicit(
 ) -> at_scale.GameCount:
     """The plain game, query by query, over an explicit version space: what `at_scale` must agree with."""
     told = {"samples": samples} if oracle is Sampled else {}
-    reach = float(tolerances(tolerance, np.zeros(1))[0]) / (1 - 2 * flip)
+    reach = tolerance / (1 - 2 * flip)
     played, steps = seated(concepts, strategy_of(concepts, strategy), oracle, reach, root, budget, **told)
     live: Any = played.live
     for each in rounds(concepts, played, steps, tolerance, lambda query: replace(query, flip=flip) if flip else query):
@@ -228,55 +202,50 @@ def play_explicit(
     return at_scale.GameCount(played.ledger.queries, 1 if known else len(live), right)
 
 
-@dataclass(frozen=True)
-class Cost:
-    """What a game is predicted to take: seconds of one process (within a factor of a few) and bytes of memory."""
+def class_of(concepts: Concepts | Family) -> Concepts:
+    """The concept class of a family; a class is itself.
 
-    seconds: float
-    memory: float
-
-
-def cost(
-    concepts: Concepts,
-    strategy: str | Strategy,
-    oracle: str | type[Oracle],
-    tolerance: float,
-    *,
-    max_queries: int | None = None,
-    samples: int | None = None,
-) -> Cost:
-    """Predict a game before it is played.
-
-    >>> predicted = cost(ParityConcepts(63, 8), "characters", "window", 0.05)
-    >>> round(predicted.seconds), round(predicted.memory / 2**20)
-    (77, 462)
+    Raises `InputError` where there is none to ask about, or where it is not the class of the family's labels.
     """
-    adversary, strategy = oracle_of(oracle).adversary, strategy if isinstance(strategy, str) else ""
-    size, limit = concepts.size, float("inf") if max_queries is None else max_queries
-    if isinstance(concepts, RoundingConcepts):
-        inputs = (2 if concepts.gadget == "diag" else 3) ** concepts.n
-        share = min(1.0, max(1e-9, 1 / (16 * tolerance**2 * inputs)))  # of the live, lost by a good query
-        asked = min(limit, concepts.n * np.log(concepts.q) / share)
-        every = {"adaptive": 0.3, "sign-batch": 0.01, "gradient": 0.005}.get(strategy, 0.002)
-        # Every query is averaged over all inputs for every live secret: a geometric series.
-        return Cost(float(asked * every + min(limit, 1 / share) * size * inputs * 2e-9), size * (inputs + 8.0))
-    batch = max(1, batch_size(tolerance) // 2)
-    if strategy in ("characters", "random") and adversary:
-        return Cost(min(limit, size) * 2e-8, size / 8)
-    if strategy in ("characters", "random") and oracle == "sampled":
-        return Cost(min(limit, size / 2) * (samples or samples_for(tolerance)) / 64 * 4e-8, 0.0)
-    if strategy == "flat":
-        return Cost(min(limit, size / batch) * (0.02 + size * 1e-7), 48.0 * size + 2**24)
-    if strategy == "sign-batch" and adversary:
-        full = 2 * batch + 1 <= concepts.n
-        return Cost(size * 1e-6 if full else min(limit, size / batch) * 6e-3 + size * 2e-5, 48.0 * size)
-    if strategy == "dependent" and (concepts.n > TABLE_BITS or size > EXPLICIT):
-        return Cost(0.0, 0.0)
-    if strategy == "low-degree" or (strategy in ("characters", "random") and oracle != "vstat" and tolerance < 0.25):
-        return Cost(0.0, 0.0)
-    tables = strategy in ("spread", "dependent")
-    cube = 2.0**concepts.n if "gradient" in strategy or tables else 0.0
-    batches = tables or strategy in ("sign-batch", "adaptive")
-    queries = min(limit, 5 + size / batch if batches else 1500 if cube else size)
-    each = (24 if strategy == "adaptive" else 1) * size * 2e-7 + cube * (4e-7 if tables else 2e-8)
-    return Cost(float(queries * (each + 1e-4)), 48.0 * size + cube * (8 * concepts.n + 40))
+    return concepts if isinstance(concepts, Concepts) else _class_of_family(concepts)
+
+
+@lru_cache(4096)  # once a process
+def _class_of_family(family: Family) -> Concepts:
+    found = family.concepts() if hasattr(family, "concepts") else None
+    if not isinstance(found, Concepts):
+        raise InputError(f"{type(family).__name__} has no concept class to ask about; parity and rounding do")
+    if not type(family).__module__.startswith("hardness."):  # tests hold the lab's own labels to their classes
+        secret = family.draw(np.random.default_rng(0))
+        if wrong := disagreement(family, found, family.realize(secret), secret):
+            raise InputError(f"{type(family).__name__} is not played: its {wrong}; mend its `concepts`")
+    return found
+
+
+def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Any:
+    """A strategy by name: built in for this class, or a plug-in, which must know how to ask about the class.
+
+    A function is its own name. Raises `InputError` if there is none.
+    """
+    known = strategies_of(concepts)
+    if not isinstance(strategy, str):
+        return strategy
+    return known[strategy] if strategy in known else registry.get("strategy", strategy, known)
+
+
+def oracle_of(oracle: str | type[Oracle]) -> type[Oracle]:
+    """An oracle by name, built in or a plug-in. Raises `InputError` if there is none.
+
+    >>> oracle_of("null").name
+    'null'
+    """
+    if isinstance(oracle, str):
+        oracle = ORACLES[oracle] if oracle in ORACLES else registry.get("oracle", oracle, ORACLES)
+    if not (isinstance(oracle, type) and issubclass(oracle, Oracle)):
+        raise InputError(f"{oracle!r} is no oracle: an oracle is a class derived from hardness.sq.oracle.Oracle")
+    return oracle
+
+
+def strategies_of(concepts: Concepts) -> Mapping[str, Any]:
+    """The strategies that know how to ask about a class, by name."""
+    return parity.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES

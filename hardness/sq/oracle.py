@@ -1,10 +1,12 @@
 """The only access to a secret: oracles that answer queries, and the ledger that counts them.
 
 An oracle is one class: what it replies, and the lower bound that is proved against it. Adversaries know only the
-concepts still `live`, narrowed after each answer; honest oracles hide one secret out of them.
+concepts still `live`, narrowed after each answer; honest oracles hide one secret out of them. Beside these statistical
+oracles stands `Membership`, whose learner chooses the inputs.
 """
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from math import ceil, inf, log
 from typing import Any, ClassVar
@@ -15,9 +17,9 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.concepts import Concepts
-from hardness.sq.bounds.adversaries import adversary_bounds
+from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.queries import Query
-from hardness.sq.tolerance import Tolerance, Vstat, check_tolerance, tolerances, within
+from hardness.sq.tolerance import check_tolerance, within
 
 FAILURE = 1e-9
 
@@ -59,13 +61,13 @@ def samples_for(tolerance: float) -> int:
     return ceil(2 * log(2 / FAILURE) / tolerance**2)
 
 
-def best_answer(means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-    """The answer within its radius of the most means: the middle of the lowest best stretch, exactly.
+def best_answer(means: NDArray[np.float64], tolerance: float) -> float:
+    """The answer within the tolerance of the most means: the middle of the lowest best stretch, exactly.
 
-    >>> best_answer(np.array([0.0, 0.0, 0.5, -0.5]), np.full(4, 0.1))
+    >>> best_answer(np.array([0.0, 0.0, 0.5, -0.5]), 0.1)
     0.0
     """
-    lows, highs = np.sort(means - radii), np.sort(means + radii)
+    lows, highs = np.sort(means - tolerance), np.sort(means + tolerance)
     # Sliding an answer down to the next low end loses no mean, so low ends suffice.
     inside = np.arange(1, len(lows) + 1) - np.searchsorted(highs, lows, side="left")
     low = lows[np.argmax(inside)]
@@ -85,24 +87,22 @@ class Oracle(ABC):
         self.live, self.ledger, self._rng = live, Ledger(budget), rng
         self._secret = live[rng.integers(len(live))]
 
-    def answer(self, query: Query, tolerance: Tolerance) -> float:
-        """The answer at STAT(tau) or VSTAT(t); adversaries then drop the concepts it rules out."""
-        # The ledger notes the least tolerance that the answer could have: at VSTAT that of a mean of +-1.
-        smallest = 2 / tolerance.t if isinstance(tolerance, Vstat) else check_tolerance(tolerance)
+    def answer(self, query: Query, tolerance: float) -> float:
+        """The answer at STAT(tolerance); adversaries then drop the concepts it rules out."""
+        check_tolerance(tolerance)
         if not query.peak <= 1 + 1e-12:
             raise InputError(f"query {self.ledger.queries} reaches {query.peak:g}; queries must stay within [-1, 1]")
         # An adversary knows no secret: it is asked for the means of all that may still be one.
         means = query.means(self.live if self.adversary else self._secret[None])
-        radii = tolerances(tolerance, means)
-        self.ledger.charge(smallest)
-        reply = self.reply(query, means, radii)
+        self.ledger.charge(tolerance)
+        reply = self.reply(query, means, tolerance)
         if self.adversary:
             self.live = self.live[within(means, reply, tolerance)]
         return reply
 
     @abstractmethod
-    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        """What it says to a query of these means, within these radii."""
+    def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
+        """What it says to a query of these means."""
 
     @classmethod
     def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:
@@ -113,11 +113,6 @@ class Oracle(ABC):
         if ORACLES.get(cls.name) is not cls:
             return None
         return adversary_bounds(concepts, tolerance, flip).get(cls.name)
-
-    @classmethod
-    def asked(cls, tolerance: float) -> Tolerance:
-        """The tolerance a game at `tolerance` asks it for."""
-        return tolerance
 
     def is_right(self, guess: Any) -> bool:
         """Judge an identification of the hidden concept (the lab's judgement, not a query)."""
@@ -130,18 +125,8 @@ class Window(Oracle):
     name = "window"
     adversary = True
 
-    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        return best_answer(means, radii)
-
-
-class VstatWindow(Window):
-    """The greedy window at VSTAT(1/tau^2), whose tolerance around mean 0 is the same; its bound is SDA's."""
-
-    name = "vstat"
-
-    @classmethod
-    def asked(cls, tolerance: float) -> Tolerance:
-        return Vstat(tolerance**-2)
+    def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
+        return best_answer(means, tolerance)
 
 
 class Null(Window):
@@ -149,16 +134,16 @@ class Null(Window):
 
     name = "null"
 
-    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        return 0.0 if np.any(np.abs(means) <= radii) else super().reply(query, means, radii)
+    def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
+        return 0.0 if np.any(np.abs(means) <= tolerance) else super().reply(query, means, tolerance)
 
 
 class Exact(Oracle):
-    """Honest: the mean itself. Nothing is proved but `entropy_floor` where it rounds."""
+    """Honest: the mean itself."""
 
     name = "exact"
 
-    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
+    def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
         return float(means[0])
 
 
@@ -167,18 +152,8 @@ class Noisy(Oracle):
 
     name = "noisy"
 
-    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        return float(means[0]) + float(radii[0]) * self._rng.uniform(-1, 1)
-
-
-class Grid(Oracle):
-    """Honest: the mean rounded to multiples of twice the tolerance."""
-
-    name = "grid"
-
-    def reply(self, query: Query, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        mean, room = float(means[0]), float(radii[0])
-        return 2 * room * round(mean / (2 * room)) if room else mean
+    def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
+        return float(means[0]) + tolerance * self._rng.uniform(-1, 1)
 
 
 class Sampled(Oracle):
@@ -192,10 +167,37 @@ class Sampled(Oracle):
         super().__init__(live, rng, budget=budget)
         self.samples = samples
 
-    def reply(self, query: Any, means: NDArray[np.float64], radii: NDArray[np.float64]) -> float:
-        return float(query.sample_mean(self._secret, self.samples or samples_for(float(radii[0])), self._rng))
+    def reply(self, query: Any, means: NDArray[np.float64], tolerance: float) -> float:
+        return float(query.sample_mean(self._secret, self.samples or samples_for(tolerance), self._rng))
 
 
-ORACLES: dict[str, type[Oracle]] = {
-    oracle.name: oracle for oracle in (Window, Null, Exact, Sampled, Noisy, Grid, VstatWindow)
-}
+ORACLES: dict[str, type[Oracle]] = {oracle.name: oracle for oracle in (Window, Null, Exact, Sampled, Noisy)}
+
+
+class Membership:
+    """F(X) for tokens X (k, d) of ±1 that the learner chooses, one input a query; `ledger` counts them (theory 2.9).
+
+    `teacher` maps tokens (n, k, d) to outputs of that shape: the noiseless layer. Raises `InputError` for other
+    tokens, and `OutOfQueries` beyond `budget`.
+
+    >>> oracle = Membership(lambda X: 2.0 * X, tokens=2, dim=3)
+    >>> oracle.label(np.array([[1, 1, -1], [1, 1, 1]])).tolist(), oracle.ledger.queries
+    ([[2.0, 2.0, -2.0], [2.0, 2.0, 2.0]], 1)
+    """
+
+    def __init__(
+        self,
+        teacher: Callable[[NDArray[np.int8]], NDArray[np.float64]],
+        tokens: int,
+        dim: int,
+        budget: int | None = None,
+    ) -> None:
+        self.shape, self.ledger, self._teacher = (tokens, dim), Ledger(budget), teacher
+
+    def label(self, X: NDArray[np.integer]) -> NDArray[np.float64]:
+        """F(X), (k, d), of one input X (k, d)."""
+        x = np.asarray(X)
+        if x.shape != self.shape or not (np.abs(x) == 1).all():
+            raise InputError(f"an input is {self.shape} tokens of +1 and -1, got shape {x.shape}")
+        self.ledger.charge(0.0)
+        return np.asarray(self._teacher(x.astype(np.int8)[None])[0])

@@ -16,7 +16,7 @@ from hardness.families.concepts import Concepts, ParityConcepts
 from hardness.sq.oracle import Oracle, OutOfQueries
 from hardness.sq.queries import Query
 from hardness.sq.strategies.base import Steps
-from hardness.sq.tolerance import Tolerance, within
+from hardness.sq.tolerance import within
 
 EXPLICIT = 2**22  # concepts of a list
 
@@ -54,7 +54,7 @@ def rounds(
     concepts: Concepts,
     oracle: Oracle,
     steps: Steps,
-    tolerance: Tolerance,
+    tolerance: float,
     asked: Callable[[Any], Query] = lambda query: query,
 ) -> Iterator[Round]:
     """Round after round until a concept is identified, none is left, the strategy gives up, or the queries run out.

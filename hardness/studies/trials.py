@@ -28,7 +28,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 def concepts_of(task: Task) -> Concepts:
     """The concept class of a task's family; raises `InputError` where the family has none."""
-    from hardness.sq.lookup import class_of
+    from hardness.sq.game import class_of
 
     return class_of(registry.get("family", task.family)(**task.params))
 

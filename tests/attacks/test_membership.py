@@ -16,8 +16,7 @@ from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.sq.bounds.switches import membership_floor
-from hardness.sq.membership import Membership
-from hardness.sq.oracle import OutOfQueries
+from hardness.sq.oracle import Membership, OutOfQueries
 
 
 @pytest.mark.parametrize("gadget", ["diag", "dot"])

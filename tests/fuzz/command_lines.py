@@ -44,7 +44,7 @@ COMMANDS = {
 }  # fmt: skip
 SENSIBLE = {
     "--strategy": ("characters", "random", "low-degree", "sign-batch", "bent", "flat", "adaptive"),
-    "--oracle": ("window", "null", "vstat", "sampled", "noisy", "grid", "exact"),
+    "--oracle": ("window", "null", "sampled", "noisy", "exact"),
     "--gadget": ("diag", "dot"), "--kind": ("transcript", "bound", "value"), "--tolerance": ("0.1", "0.2", "0.3"),
     "--samples": ("50",), "--max-queries": ("50",), "--seed": ("0", "1"),
     "--learner": ("hardness.evaluation.adapters:Constant",),

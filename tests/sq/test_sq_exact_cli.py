@@ -6,7 +6,7 @@ import pytest
 
 from hardness.cli import run
 from hardness.families.concepts import RoundingConcepts
-from hardness.sq.bounds.adversaries import adversary_bounds
+from hardness.sq.bounds.parity import adversary_bounds
 
 
 def answer(capsys: pytest.CaptureFixture[str], line: str) -> dict[str, object]:

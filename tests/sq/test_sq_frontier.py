@@ -6,7 +6,6 @@ import pytest
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds import head_budget
 from hardness.sq.bounds.correlations import head_limited_parity
-from hardness.sq.bounds.parity import entropy_floor
 from hardness.sq.game import play
 
 
@@ -29,13 +28,6 @@ def test_gradients_need_smaller_tolerances_with_s() -> None:
     assert needs == sorted(needs, reverse=True)
     assert needs[0] > 0.5 * 2**-5
     assert needs[2] > 0
-
-
-def test_the_exact_oracle_stays_above_the_entropy() -> None:
-    concepts = ParityConcepts(12, 3)
-    for seed in range(3):
-        result = play(concepts, "sign-batch", "grid", 0.05, seed=seed)
-        assert result.entropy == entropy_floor(concepts.size, 0.05) <= result.queries
 
 
 def test_adaptive_beats_sign_batch_where_bent_blocks_fit() -> None:

@@ -17,8 +17,7 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.report import Content, page
 from hardness.sq.bounds import head_budget as budget
-from hardness.sq.bounds.adversaries import adversary_bounds
-from hardness.sq.bounds.parity import entropy_floor
+from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.exact import exact_floor
 from hardness.sq.game import play
 from hardness.sq.strategies.tables import spread

@@ -9,4 +9,4 @@ from hardness.sq.tolerance import within
 
 def window_loss(means: NDArray[np.float64], tau: float) -> int:
     """How many of the concepts with these means the best answer at tolerance tau rules out."""
-    return int(np.sum(~within(means, best_answer(means, np.full(len(means), tau)), tau)))
+    return int(np.sum(~within(means, best_answer(means, tau), tau)))

@@ -12,7 +12,7 @@ from hardness.gadgets.nested import NestedGadget
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from hardness.sq.bounds.switches import membership_floor
-from hardness.sq.membership import Membership
+from hardness.sq.oracle import Membership
 
 JUDGED = 2000  # fresh inputs on which a random layer is judged
 

@@ -17,7 +17,7 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
-from hardness.sq.membership import Membership
+from hardness.sq.oracle import Membership
 
 Floats = NDArray[np.float64]
 STARTS, EXACT = 200, 1e-24  # random starts a column; squared residual over the labels' that counts as none

@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 
 from hardness.attacks import Public
 from hardness.gadgets import modular
-from hardness.sq.membership import Membership
+from hardness.sq.oracle import Membership
 
 Integers = NDArray[np.int64]
 Level = Callable[[list[int]], int]  # of the sum of the secret's coordinates at some places, as the oracle shows it

@@ -3,7 +3,8 @@
 from fractions import Fraction
 from math import floor, log2
 
-from hardness.families.concepts import ParityConcepts
+from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
+from hardness.sq.bounds.rounding import rounding_bounds
 from hardness.sq.tolerance import check_tolerance
 
 # What stands beside a number when it is printed: the statement and where it is from (docs/references.md).
@@ -91,25 +92,34 @@ def parity_sda(concepts: int, average: float) -> int:
     return max(0, -(-(concepts - 1) // floor(Fraction(1, 2) / Fraction(str(average)))) - 1)
 
 
-def sda_tolerance(tolerance: float) -> float | None:
-    """g whose VSTAT(1/(3g)) is at least as strong as STAT(tau): tau^2/3, valid for 1/(3g) >= 4 (theory 2.4)."""
-    return tolerance**2 / 3 if tolerance <= 0.5 else None
+def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:
+    """Lower bounds on queries at STAT(tolerance) by the name of the adversary; one that says nothing is absent.
+
+    Parities flipped with probability `flip` (theory 1.2b): theory 2.5. Rounding: theory 2.6, for ideal labels or those
+    of M heads.
+
+    >>> {name: round(bound) for name, bound in adversary_bounds(ParityConcepts(14, 4), 0.1).items()}
+    {'window': 80, 'null': 40}
+    """
+    if isinstance(concepts, RoundingConcepts):
+        return rounding_bounds(concepts, tolerance)
+    size = concepts.size
+    return _positive(window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip))
 
 
 def parity_bounds(concepts: ParityConcepts, tolerance: float) -> dict[str, float]:
     """Every bound that applies to the parity family at STAT(tolerance), by name; the others are absent.
 
+    SDA is taken at g = tau^2/3, for tau <= 1/2, where VSTAT(1/(3g)) is at least as strong as STAT(tau) (theory 2.4).
+
     >>> sorted(parity_bounds(ParityConcepts(14, 4), 0.11))
     ['bfjkmr', 'null', 'sda', 'szorenyi', 'window']
     """
-    check_tolerance(tolerance)
-    size, average = concepts.size, sda_tolerance(tolerance)
-    return _positive(
-        window=window_bound(size, tolerance),
-        null=null_bound(size, tolerance),
+    size = concepts.size
+    return adversary_bounds(concepts, check_tolerance(tolerance)) | _positive(
         szorenyi=szorenyi_bound(size, tolerance),
         bfjkmr=bfjkmr_bound(size, tolerance),
-        sda=average and parity_sda(size, average),
+        sda=parity_sda(size, tolerance**2 / 3) if tolerance <= 0.5 else None,
     )
 
 

@@ -1,15 +1,14 @@
 """Lower bounds for the rounding family (theory 2.4, 2.6), each with its statement and source."""
 
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import cache
-from math import cos, floor, log2, pi, sqrt
+from math import floor, log2, pi, sqrt
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets import modular
-from hardness.sq.bounds.parity import sda_tolerance
 from hardness.sq.tolerance import check_tolerance
 
 ENUMERABLE = 2**24  # labels of a class whose every secret is looked at
@@ -94,63 +93,39 @@ def error_masses(concepts: RoundingConcepts) -> NDArray[np.float64]:
     return np.asarray((concepts.label_table != ideal) @ concepts.public()[1])
 
 
-@dataclass(frozen=True)
-class Spectrum:
-    """Distribution over v uniform in Z_q^n of -log2 |phi(v)|, rounded down to 1/bins_per_bit: phi is bounded from
-    above.
+def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64]:
+    """The law of -log2 |phi(v)| over v uniform in Z_q^n, `bins` to a bit, rounded down: |phi| is bounded from above.
 
-    `mass` (bins,): probability of each bin; the last bin gathers all that is smaller still.
-    """
-
-    mass: NDArray[np.float64]
-    bins_per_bit: int
-
-    def top_mean(self, fraction: float) -> float:
-        """Upper bound on the mean of the largest `fraction` of |phi| values."""
-        # Bins hold sizes rounded up: what is taken from the largest on is never less than the true mean.
-        size = 2.0 ** (-np.arange(len(self.mass)) / self.bins_per_bit)
-        before = np.concatenate(([0.0], np.cumsum(self.mass)[:-1]))
-        taken = np.clip(fraction - before, 0, self.mass)
-        return float(np.sum(taken * size) / fraction)
-
-    def log2_sda(self, average: float) -> float | None:
-        """log2 of the largest Q with top_mean(1/Q) < average; None where even Q = 1 fails."""
-        if self.top_mean(1.0) >= average:
-            return None
-        low, high = 0.0, 1000.0
-        while high - low > 1e-3:
-            middle = (low + high) / 2
-            low, high = (middle, high) if self.top_mean(2.0**-middle) < average else (low, middle)
-        return low
-
-
-def spectrum(n: int, q: int, gadget: str, bins_per_bit: int = 256) -> Spectrum:
-    """The `Spectrum` of phi(v) = E exp(2 pi i <v, u>/q): prod |cos(pi v_j/q)|, squared for dot (theory 2.1).
-
-    By direct shifts and additions: a transform's rounding noise would fake large dimensions.
+    phi(v) = E exp(2 pi i <v, u>/q) is prod |cos(pi v_j/q)|, squared for dot (theory 2.1). By additions: a transform's
+    rounding noise would fake large dimensions.
     """
     power = 1 if gadget == "diag" else 2
     # Beyond three times the typical size (and 64 bits) only "small" matters; the last bin says so from above.
-    bins = max(3 * power * n, 64) * bins_per_bit
-    shifts: dict[int, int] = {}
-    for v in range(q):
-        size = abs(cos(pi * v / q))
-        shift = bins - 1 if size < 1e-12 else min(bins - 1, floor(-power * log2(size) * bins_per_bit))
-        shifts[shift] = shifts.get(shift, 0) + 1
-    mass = np.zeros(bins)
-    mass[0] = 1.0
-    for _ in range(n):
-        after = np.zeros(bins)
-        for shift, count in shifts.items():
-            after[shift:] += mass[: bins - shift] * (count / q)
-            after[-1] += mass[bins - shift :].sum() * (count / q)
-        mass = after
-    return Spectrum(mass, bins_per_bit)
+    size = max(3 * power * n, 64) * bins
+    sizes = np.maximum(np.abs(np.cos(pi * np.arange(q) / q)), 1e-300)
+    steps, counts = np.unique(np.minimum(size - 1, -power * np.log2(sizes) * bins).astype(int), return_counts=True)
+    return _added(steps, counts / q, n, size)
 
 
-def label_log2_sda(concepts: RoundingConcepts, average: float) -> float | None:
+def log2_sda(law: NDArray[np.float64], bins: int, average: float) -> float | None:
+    """log2 of the largest Q for which the top 1/Q of all |phi| average less than that; None where all do not."""
+    before, sizes = np.concatenate(([0.0], np.cumsum(law)[:-1])), 2.0 ** (-np.arange(len(law)) / bins)
+
+    def top_mean(fraction: float) -> float:
+        return float(np.clip(fraction - before, 0, law) @ sizes / fraction)
+
+    if top_mean(1.0) >= average:
+        return None
+    low, high = 0.0, 1000.0
+    while high - low > 1e-3:
+        middle = (low + high) / 2
+        low, high = (middle, high) if top_mean(2.0**-middle) < average else (low, middle)
+    return low
+
+
+def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) -> float | None:
     """log2 SDA(g) of the true p-level labels, for prime q: all statistical queries, from the cosine spectrum.
-    Ours.
+    Ours (theory 2.4).
 
     With h_y = 1{level = y}/pi(y) - 1 on Z_q, the chi-square correlation of w and w' is sum_y pi(y) E h_y
     h_y'/2 = 1/2 sum_y pi(y) sum_{a,b != 0} h^_y(a) h^_y(b) phi(aw + bw'), and for a prime q each (a, b)
@@ -160,31 +135,27 @@ def label_log2_sda(concepts: RoundingConcepts, average: float) -> float | None:
     q = concepts.q
     if any(q % k == 0 for k in range(2, floor(sqrt(q)) + 1)):
         return None
-    levels = modular.level(np.arange(q), q, concepts.p)
-    turns = np.exp(-2j * pi * np.outer(np.arange(1, q), np.arange(q)) / q)
-    factor = 0.0
-    for y in range(concepts.p):
-        share = float(np.mean(levels == y))
-        h = (levels == y) / share - 1
-        factor += share * float(np.abs(turns @ h / q).sum()) ** 2
-    return spectrum(concepts.n, q, concepts.gadget).log2_sda(2 * average / factor)
+    shares = modular.shares(q, concepts.p)
+    h = (modular.level(np.arange(q), q, concepts.p) == np.arange(concepts.p)[:, None]) / shares[:, None] - 1
+    factor = float(shares @ np.abs(np.fft.fft(h)[:, 1:] / q).sum(axis=1) ** 2)
+    return log2_sda(spectrum(concepts.n, q, concepts.gadget, bins), bins, 2 * average / factor)
 
 
 def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
     """Every bound that applies at STAT(tolerance), by name; the others are absent.
 
     With `heads`, the labels are those of M heads: the ideal ones but for a mass eps of inputs on a share of
-    the secrets.
+    the secrets. SDA, at g = tau^2/3 (theory 2.4), passes the window's bound in many dimensions only.
 
-    >>> sorted(rounding_bounds(RoundingConcepts(24, 97, 2), 0.1))
-    ['null', 'sda', 'window']
+    >>> {name: round(bound) for name, bound in rounding_bounds(RoundingConcepts(24, 97, 2), 0.1).items()}
+    {'window': 1342177, 'null': 671089, 'sda': 25}
     """
     bounds = truncated_bounds(concepts, check_tolerance(tolerance))
-    average = sda_tolerance(tolerance)
-    bits = label_log2_sda(concepts, average) if average and concepts.heads is None else None
-    if bits is not None:
+    ideal = tolerance <= 0.5 and concepts.heads is None
+    bits = label_log2_sda(concepts, tolerance**2 / 3) if ideal else None
+    if bits:
         bounds["sda"] = floor(2.0**bits) if bits < 50 else 2.0**bits
-    return {name: value for name, value in bounds.items() if value > 0}
+    return bounds
 
 
 def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
@@ -245,11 +216,17 @@ def _sums(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int) -> NDArra
         law = irfft(rfft(one, size) ** n, size)[:length]
         law[0] -= 1e-9
         return np.asarray(law)
-    mass = np.zeros(length)
+    return _added(steps, odds, n, length)
+
+
+def _added(steps: NDArray[np.int64], odds: NDArray[np.float64], n: int, size: int) -> NDArray[np.float64]:
+    """The law of the sum of n independent steps on 0..size-1; the last place gathers all that is beyond."""
+    mass = np.zeros(size)
     mass[0] = 1.0
     for _ in range(n):
-        after = np.zeros_like(mass)
+        after = np.zeros(size)
         for step, share in zip(steps, odds, strict=True):
-            after[step:] += mass[: length - step] * share
+            after[step:] += mass[: size - step] * share
+            after[-1] += mass[size - step :].sum() * share
         mass = after
     return mass

@@ -36,4 +36,4 @@ def until_idle(live: Any, ask: Callable[[Any, int], Iterable[Any]], most: int = 
 def kept(query: Query, live: Masks, tolerance: float) -> int:
     """How many of the live sets the window's answer to a query leaves possible: the fewer, the better the query."""
     means = query.means(live)
-    return int(within(means, best_answer(means, np.full(len(live), tolerance)), tolerance).sum())
+    return int(within(means, best_answer(means, tolerance), tolerance).sum())

@@ -100,8 +100,7 @@ def adaptive(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: R
         for candidate in candidates:
             for climb in range(ASCENT + 2):
                 means = LevelTable(concepts, candidate).means(sample)
-                reply = best_answer(means, np.full(len(means), tolerance))
-                lost = int(np.sum(~within(means, reply, tolerance)))
+                lost = int(np.sum(~within(means, best_answer(means, tolerance), tolerance)))
                 if lost > best:
                     best, table = lost, candidate
                 centred = means - np.median(means)

@@ -23,9 +23,8 @@ from hardness.report import (
     line,
     records,
 )
-from hardness.sq.bounds.adversaries import adversary_bounds
 from hardness.sq.bounds.head_budget import exact_parity
-from hardness.sq.bounds.parity import entropy_floor
+from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.bounds.rounding import alike
 from hardness.sq.exact import certain_queries, exact_floor
 from hardness.sq.strategies.sign_batch import batch_queries, majority_mean

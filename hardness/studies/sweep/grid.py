@@ -20,7 +20,7 @@ from hardness.evaluation.adapters import is_streamed
 from hardness.io import schemas
 from hardness.io.files import read_bounded
 from hardness.io.texts import sanitize
-from hardness.sq.lookup import class_of, oracle_of, strategy_of
+from hardness.sq.game import class_of, oracle_of, strategy_of
 
 GUARD = 120.0  # seconds that end a trial unless the grid says otherwise
 SAMPLES = 4096  # examples that a learner or an attack is given at most, unless the grid says otherwise

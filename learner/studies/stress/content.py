@@ -13,8 +13,8 @@ from hardness.engine.task import Task
 from hardness.families.parity import Parity
 from hardness.report import Column, Content, Field, HeatMap, Table, grouped
 from hardness.report.rounding import short
-from hardness.sq.bounds.adversaries import adversary_bounds
-from hardness.sq.lookup import class_of
+from hardness.sq.bounds.parity import adversary_bounds
+from hardness.sq.game import class_of
 from learner.studies.stress.tasks import ATTACKED, EXAMPLES, HANDED, OPTIONS, ORACLE, PASSES, SETS, SIGNS, TOLERANCE
 
 Line = dict[str, Any]
