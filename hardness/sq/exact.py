@@ -6,7 +6,7 @@ deterministic learners that must be certain. A tolerance is read as its decimal:
 """
 
 from bisect import bisect_left
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from fractions import Fraction
 from functools import cache
 from itertools import product
@@ -196,23 +196,18 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     >>> certain_queries(4845, 0.16), certain_queries(8008, 0.1), certain_queries(8008, 0.01)
     (2423, 1296, 45)
     """
-    return sum(steps for steps, _ in certain_losses(concepts, tolerance))
-
-
-def certain_losses(concepts: int, tolerance: float | Fraction) -> Iterator[tuple[int, int]]:
-    """The game of `certain_queries`: how often in a row a query loses how many, until one concept is left."""
     tau = decimal(tolerance)
     most = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
     least = {loss.lost: loss.live for loss in dependent_losses(float(tau))}
     for lost in range(1, most + 1):
         count = max(2 ** (2 * lost - 2) + 1, 2)
         least[lost] = min(least.get(lost, count), count)
-    live = concepts
+    live, queries = concepts, 0
     for lost, count in sorted(least.items(), reverse=True):
         if live >= count:
             steps = -(-(live - count + 1) // lost)
-            yield steps, lost
-            live -= steps * lost
+            live, queries = live - steps * lost, queries + steps
+    return queries
 
 
 @cache

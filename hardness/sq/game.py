@@ -16,11 +16,10 @@ from hardness.families.base import Family, disagreement
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
-from hardness.sq.oracle import ORACLES, Null, Oracle, Sampled, Window, samples_for
-from hardness.sq.play import EXPLICIT, rounds, seated
+from hardness.sq.oracle import ORACLES, Oracle, Sampled, Window, samples_for
+from hardness.sq.play import rounds, seated
 from hardness.sq.strategies import parity, rounding
 from hardness.sq.strategies.base import Strategy
-from hardness.sq.strategies.tables import TABLE_BITS
 from hardness.sq.tolerance import check_tolerance
 
 CONFIRM = 16
@@ -151,10 +150,8 @@ def _at_scale(
 ) -> at_scale.GameCount | None:
     """The games with a closed form per query; None for all others."""
     state = root.generate_state(1, np.uint64).astype(np.uint64)
-    if strategy == "sign-batch" and oracle.adversary:
-        return at_scale.sign_batch_adversary(concepts, tolerance, oracle is Null, budget, state)
-    if strategy == "dependent" and oracle.adversary and (concepts.n > TABLE_BITS or concepts.size > EXPLICIT):
-        return at_scale.dependent_adversary(concepts, tolerance, budget)
+    if strategy == "sign-batch" and oracle is Window:
+        return at_scale.sign_batch_adversary(concepts, tolerance, budget, state)
     if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
         return at_scale.GameCount(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)

@@ -34,8 +34,8 @@ from hardness.sq.exact import (
 )
 from hardness.sq.separation import Undecided, separate
 from hardness.sq.small_games import Ask, Refutation, SmallGames, Value, value
+from hardness.sq.strategies.layers import templates
 from hardness.sq.strategies.sign_batch import batch_size
-from hardness.sq.strategies.templates import templates
 
 TOLERANCES = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
 

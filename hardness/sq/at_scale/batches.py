@@ -13,7 +13,7 @@ LANES = 16  # words of samples taken together
 
 
 @compiled
-def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) -> Any:
+def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
     """Sign-batch game with batches linearly independent over GF(2): (live, queries).
 
     `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` says what a batch of odd K costs:
@@ -30,7 +30,7 @@ def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) ->
     held, queries, cap = 0, 0, mode.size - 1
     while waiting + held > 1 and queries < budget:
         live = waiting + held
-        size, loss = best_batch(mode, cap, live, null)
+        size, loss = best_batch(mode, cap, live)
         if loss == 0:
             break
         # Survivors of the last batch stay independent; only the basis is rebuilt around them.
@@ -66,9 +66,9 @@ def independent_batches(pool: Any, s: Any, mode: Any, null: Any, budget: Any) ->
         queries += 1
         # What the window keeps, by the argument of `batch_modes`: mode 1 loses the minority of the signs, mode 2 all
         # but the largest of members with +, members with - and the rest. The minority comes first in `batch`.
-        if not null and mode[size] == 1:
+        if mode[size] == 1:
             gone = size // 2
-        elif null or live - size >= (size + 1) // 2:
+        elif live - size >= (size + 1) // 2:
             gone = size
         else:
             gone, held, waiting = size // 2, size, 0
@@ -116,8 +116,6 @@ def window_batches(
     least: Any,
     bits: Any,
     length: Any,
-    radius: Any,
-    null: Any,
     budget: Any,
     alive: Any,
 ) -> Any:
@@ -126,8 +124,8 @@ def window_batches(
     `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled; `live` counts the
     live sets of the whole class. A batch from one group has the spectrum of a function on the window, zero
     for every other set (the common part is a character that cancels from all products), so one transform of
-    2^bits integers gives every live mean exactly: a_S = c / 2^(bits+1). Window `length` and null `radius` are
-    in units of c. With dependent sets the means scatter: of the batches as large as `mode` says (at most `cap`), two
+    2^bits integers gives every live mean exactly: a_S = c / 2^(bits+1). The window's `length` is in
+    units of c. With dependent sets the means scatter: of the batches as large as `mode` says (at most `cap`), two
     more and two fewer, the one that loses most is asked. A group is left once it is smaller than `least` and a batch.
     Marks the dead in `alive` uint8; returns (live, queries, the next cap).
     """
@@ -138,27 +136,20 @@ def window_batches(
         while index.size > 1 and queries < budget:
             # Sets outside the group have mean exactly 0 under its queries: a number of zeros stands for all of them.
             others = live - index.size
-            size, _ = best_batch(mode, cap, live, null)
+            size, _ = best_batch(mode, cap, live)
             if index.size < min(least, size):
                 break
-            size, _ = best_batch(mode, min(cap, index.size), live, null)
+            size, _ = best_batch(mode, min(cap, index.size), live)
             if size == 0:
                 break
             own = parts[index]
             values, best = np.empty(own.size, np.int64), np.empty(own.size, np.int64)
-            fewest, best_low, best_span = live, 0 * length, length
+            fewest, best_low = live, 0 * length
             for k in range(max(1, size - 2), min(size + 2, index.size, mode.size - 1) + 1, 2):
                 batch_means(own, k, table, values)
-                low, span, inside = -radius, 2 * radius, 0
-                if null:
-                    inside = others
-                    for c in values:
-                        inside += -radius <= c <= radius
-                if inside == 0:
-                    span = length
-                    low, inside = best_window(np.sort(values), span, others)
+                low, inside = best_window(np.sort(values), length, others)
                 if inside < fewest:
-                    fewest, best_low, best_span, best_size = inside, low, span, k
+                    fewest, best_low, best_size = inside, low, k
                     best[:] = values
             if fewest == live:
                 break
@@ -166,10 +157,10 @@ def window_batches(
             if size == cap:
                 cap = best_size
             # A window that does not hold 0 rules out every set outside the group at once.
-            if others and not best_low <= 0 <= best_low + best_span:
+            if others and not best_low <= 0 <= best_low + length:
                 alive[: starts[g]] = 0
                 alive[starts[g + 1] :] = 0
-            kept = (best >= best_low) & (best <= best_low + best_span)
+            kept = (best >= best_low) & (best <= best_low + length)
             for i in range(index.size):
                 if not kept[i]:
                     alive[index[i]] = 0

@@ -1,4 +1,4 @@
-"""Games at scale: the same play as `game.referee`, in closed form per query, up to billions of concepts."""
+"""Games at scale: the same play as `game.play_explicit`, in closed form per query, up to billions of concepts."""
 
 from dataclasses import dataclass
 from math import ceil, log, log2, sqrt
@@ -12,7 +12,6 @@ from hardness.kernels import games as kernels
 from hardness.kernels.bits import shuffle
 from hardness.sq.at_scale import batches as kernels_batches
 from hardness.sq.at_scale.batches import LANES
-from hardness.sq.exact import IDENTIFIABLE, certain_losses, decimal
 from hardness.sq.oracle import FAILURE
 from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
 
@@ -75,25 +74,10 @@ def characters_sampled(
     return GameCount(queries, 1, accepted == position, confirmations)
 
 
-def dependent_adversary(concepts: ParityConcepts, tolerance: float, budget: int) -> GameCount:
-    """Queries of the strategy dependent that surely suffice (`certain_losses`): the plain game takes no more.
-
-    >>> dependent_adversary(ParityConcepts(63, 8), 2**-10, 10**9)
-    GameCount(queries=53026, remaining=1, right=None, confirmations=0)
-    """
-    live, queries = concepts.size, 0
-    if decimal(tolerance) >= IDENTIFIABLE:
-        return GameCount(budget if live > 1 else 0, live)
-    for steps, lost in certain_losses(live, tolerance):
-        steps = min(steps, budget - queries)
-        live, queries = live - steps * lost, queries + steps
-    return GameCount(queries, max(live, 1))
-
-
 def sign_batch_adversary(
-    concepts: ParityConcepts, tolerance: float, null: bool, budget: int, state: NDArray[np.uint64]
+    concepts: ParityConcepts, tolerance: float, budget: int, state: NDArray[np.uint64]
 ) -> GameCount:
-    """Sign batches (theory 2.5e) against the window (or null) adversary.
+    """Sign batches (theory 2.5e) of live sets in random order against the window adversary.
 
     Three ways to know the means of a batch: linearly independent sets (`independent_batches`, exact), if
     the class has rank enough for a full batch; else sets that agree outside a small window of coordinates, by a
@@ -103,18 +87,6 @@ def sign_batch_adversary(
     require_memory(48 * concepts.size, concepts.label)
     pool = concepts.masks()
     shuffle(pool, state)
-    return sign_batches(concepts, pool, tolerance, null, budget, state)
-
-
-def sign_batches(
-    concepts: ParityConcepts,
-    pool: NDArray[np.uint64],
-    tolerance: float,
-    null: bool,
-    budget: int,
-    state: NDArray[np.uint64],
-) -> GameCount:
-    """The game of `sign_batch_adversary` on a pool of live sets of the class, in random order."""
     n, size = concepts.n, batch_size(tolerance)
     rank = n if concepts.s % 2 else n - 1
     modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
@@ -127,7 +99,7 @@ def sign_batches(
     # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
     least, enough = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
     while pool.size > 1 and least:
-        pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, null, budget - queries)
+        pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, budget - queries)
         queries += asked
         if bits == n or queries >= budget:
             return GameCount(queries, pool.size)
@@ -144,16 +116,16 @@ def sign_batches(
     modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
     cap = certain
     while queries < budget:
-        size, _ = best_batch(modes, cap, pool.size, null)
+        size, _ = best_batch(modes, cap, pool.size)
         if size <= rank:
             break
-        if _certified_batch(pool, size, n, tolerance, null, state):
-            pool = pool[size if null else size // 2 :]
+        if _certified_batch(pool, size, n, tolerance, state):
+            pool = pool[size // 2 :]
             queries += 1
         else:
             cap = size - 2
         shuffle(pool, state)
-    live, asked = kernels_batches.independent_batches(pool, concepts.s, modes[: rank + 1], null, budget - queries)
+    live, asked = kernels_batches.independent_batches(pool, concepts.s, modes[: rank + 1], budget - queries)
     return GameCount(queries + asked, live)
 
 
@@ -162,23 +134,21 @@ def _room(size: int, n: int, tolerance: float) -> float:
     return float(majority_mean(size) - 1.5 * 2.0 ** (-n / 2) - tolerance)
 
 
-def _certified_batch(
-    pool: NDArray[np.uint64], size: int, n: int, tolerance: float, null: bool, state: NDArray[np.uint64]
-) -> bool:
-    """Is it certain that a batch of the first `size` sets loses just its minority (null: all its members)?
+def _certified_batch(pool: NDArray[np.uint64], size: int, n: int, tolerance: float, state: NDArray[np.uint64]) -> bool:
+    """Is it certain that a batch of the first `size` sets loses just its minority?
 
     So it is if members have |mean| > tau, so that no window holds both signs, and the rest fit into a window with the
-    larger side (null: within tau). Every mean is known to Hoeffding's half-width at failure probability 1e-9.
+    larger side. Every mean is known to Hoeffding's half-width at failure probability 1e-9.
     """
     # Half-width and 4 sd of the sampling must fit into what members have above tau and the rest within the window.
-    slack = (tolerance if null else 2 * tolerance - majority_mean(size)) - 1.5 * 2.0 ** (-n / 2)
+    slack = 2 * tolerance - majority_mean(size) - 1.5 * 2.0 ** (-n / 2)
     rooms = (min(_room(size, n, tolerance), slack / 2), slack / 2)
     words, fewer = (LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms)
     hits, other_hits = np.zeros(size, np.int64), np.zeros(pool.size - size, np.int64)
     kernels_batches.agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
     means, others = hits / (64 * words) - 0.5, other_hits / (64 * fewer) - 0.5
     half, other_half = (sqrt(log(2 / FAILURE) / (2 * 64 * w)) for w in (words, fewer))
-    reach = tolerance if null else 2 * tolerance - means.max() - half
+    reach = 2 * tolerance - means.max() - half
     return bool(means.min() - half > tolerance and np.all(np.abs(others) + other_half <= reach))
 
 
@@ -212,7 +182,6 @@ def _window_round(
     cap: int,
     least: int,
     tolerance: float,
-    null: bool,
     budget: int,
 ) -> tuple[NDArray[np.uint64], int, int]:
     """Play every group of at least `least` sets in the window of the first `bits` coordinates: (live, queries, cap)."""
@@ -226,10 +195,10 @@ def _window_round(
     outside = outside[order]
     starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
     alive = np.ones(pool.size, np.uint8)
-    # Means are c/2^(bits + 1) for integers c: a window of 2 tau, and a null answer's tau, in units of c, rounded down,
-    # which no integer can tell from the real ones.
-    length, radius = int(tolerance * 2.0 ** (bits + 2)), int(tolerance * 2.0 ** (bits + 1))
+    # Means are c/2^(bits + 1) for integers c: a window of 2 tau in units of c, rounded down, which no integer can tell
+    # from the real one.
+    length = int(tolerance * 2.0 ** (bits + 2))
     _, queries, cap = kernels_batches.window_batches(
-        parts[order], starts, pool.size, modes, cap, least, bits, length, radius, null, min(budget, NO_LIMIT), alive
+        parts[order], starts, pool.size, modes, cap, least, bits, length, min(budget, NO_LIMIT), alive
     )
     return pool[order[alive == 1]], queries, cap

@@ -1,25 +1,30 @@
-"""Dependent sets lose more than independent ones: a strategy below the sign batch (theory 2.7)."""
+"""Dependent sets lose more than independent ones: a strategy below the sign batch, to its end (theory 2.7)."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import comb
 
 import numpy as np
 from numpy.random import Generator as Random
 
+from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.exact import IDENTIFIABLE, decimal, independent_lost, most_lost
+from hardness.sq.affine_types import characters, coordinates
+from hardness.sq.exact import IDENTIFIABLE, decimal, end_game, independent_lost, most_lost
 from hardness.sq.queries import SpanFunction
+from hardness.sq.small_games import Ask, SmallGames
 from hardness.sq.strategies.base import Masks, Steps
-from hardness.sq.strategies.end_game import endgame
-from hardness.sq.strategies.layers import alive, densest, held_of, layer_signs, layers_through
-from hardness.sq.strategies.shaped import shape_query
+from hardness.sq.strategies.layers import Template, alive, densest, held_of, layer_signs, layers_through, templates
+from hardness.sq.strategies.shaped import MARGIN, maximin_gap, shape_query
 from hardness.sq.strategies.sign_batch import batch, sign_batch
-from hardness.sq.strategies.templates import Template, templates
 
 WINDOW_COORDINATES = 12  # coordinates of a window
 ROOM = 2.4  # sets alive in a layer, over the number to be lost, below which a larger layer is looked for
 TRIES = 100  # layers looked at for a query
 PLACES = 300  # placements of templates looked at for a query
+SOLVED = 6  # sets of which V is searched for
+LARGEST_RANK = 11  # rank of the sets whose means are put in order
+ORDERS = 4  # of the means that a query of the end game is looked for from
 
 
 def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
@@ -90,8 +95,58 @@ class _Caster:
         high = min(self.goal + 1, self.most, len(signs) // 2)
         for lost in range(high, max(self.least, high - 4), -1):
             found = shape_query(signs, lost, self.tau, self.rng)
-            if found:
+            if found is not None:
                 self.goal = lost
-                return layer.query(0, found.values)
+                return layer.query(0, found)
         self.goal = max(self.least + 1, high - 2)
         return None
+
+
+def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
+    """Queries while they are known to lose more than sign batches would: exactly optimal ones for the last six sets.
+
+    Before, what independent sets would allow is tried on the live ones: k sets of which every answer keeps at most w,
+    for the next w of `exact.end_game`.
+    """
+    games = SmallGames(tau)
+    try:
+        sizes = end_game(tau)
+    except InputError:
+        return
+    while len(live) > 1:
+        if len(live) <= SOLVED:
+            masks = [int(mask) for mask in live]
+            ask = games.decide(masks, games.value(masks))
+            assert isinstance(ask, Ask)
+            values = np.array([float(value) for value in ask.values])
+            live = yield SpanFunction(ask.base, np.array(ask.generators, np.uint64), values)
+            continue
+        aim = max(size for size in sizes if size < len(live))
+        query = next(
+            (q for kept in (aim, aim + 1, aim + aim // 4) if (q := _ordered(live, kept, float(tau), rng))), None
+        )
+        if query is None:
+            return
+        live = yield query
+
+
+def _ordered(live: Masks, kept: int, tau: float, rng: Random) -> SpanFunction | None:
+    """A query on the live sets of which no answer keeps more than `kept`: a random order of the means, a linear
+    program, its own order, and so on."""
+    generators, points = coordinates(live.tolist())
+    if len(generators) > LARGEST_RANK or kept >= len(live):
+        return None
+    signs = characters(points, len(generators)).astype(np.float64)
+    f = np.zeros(signs.shape[1])
+    # No answer keeps more than w of the means iff in their order the (j + w)-th exceeds the j-th by more than 2 tau:
+    # an order is guessed, its least gap made as large as a linear program can, and the order that comes out is next.
+    for _ in range(ORDERS):
+        order, tried = rng.permutation(len(live)), set()
+        while order.tobytes() not in tried:
+            tried.add(order.tobytes())
+            f = maximin_gap((signs[order[kept:]] - signs[order[:-kept]]) / (2 * signs.shape[1]), f)
+            means = signs @ f / (2 * signs.shape[1])
+            order = np.argsort(means, kind="stable")
+            if np.min(means[order[kept:]] - means[order[:-kept]]) > 2 * (tau + MARGIN):
+                return SpanFunction(int(live[0]), np.array(generators, np.uint64), f)
+    return None

@@ -1,8 +1,11 @@
-"""Layers: the sets that agree outside a window of m coordinates, t of which they hold; where they are dense."""
+"""Layers: the sets that agree outside a window of m coordinates, t of which they hold; queries kept for whole ones."""
 
+import json
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from itertools import combinations
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +16,11 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.affine_types import characters
 from hardness.sq.queries import SpanFunction
 from hardness.sq.strategies.base import Masks
+
+# Of 6, 8 and 9 coordinates, for every number of sets lost: found by `shaped.anneal` of 100,000 moves from up to 200
+# starts, evened out as in `shaped.shape_query`, and rounded to UNIT. Tests prove what each of them reaches.
+TEMPLATES = Path(__file__).with_name("templates.json")
+UNIT = 55_440  # values are kept as integers over this: 720 times 7 and 11, which T(7) and T(11) take
 
 
 @cache
@@ -96,3 +104,40 @@ def densest(
     lives = alive(found.sets(), live)
     best = int(np.argmax(lives.sum(axis=1)))
     return Layers(found.windows[[best]], found.held, found.rests[[best]]), lives[best]
+
+
+@dataclass(frozen=True)
+class Template:
+    """A query on a layer of `size` coordinates of which sets hold `held`: it loses `lost` sets below `reach`.
+
+    `values` f in [-1, 1] (2^(m-1),) on the layer's states; `upper` and `lower` (e,) are indices of its sets, in pairs
+    whose means are at least twice `reach` apart (exactly: values are multiples of 1/55,440).
+    """
+
+    size: int
+    held: int
+    upper: NDArray[np.int64]
+    lower: NDArray[np.int64]
+    values: NDArray[np.float64]
+    reach: Fraction
+
+    @property
+    def lost(self) -> int:
+        return len(self.upper)
+
+    @property
+    def support(self) -> NDArray[np.int64]:
+        return np.concatenate([self.upper, self.lower])
+
+
+@cache
+def templates() -> tuple[Template, ...]:
+    """All templates of the library; their pairs and what they reach are worked out from the means, exactly."""
+    found = []
+    for t in json.loads(TEMPLATES.read_text(encoding="utf-8")):
+        signs, whole = layer_signs(t["size"], t["held"]).astype(np.int64), np.array(t["values"])
+        sums = signs @ whole
+        up, down = (np.array(sorted(t[side], key=lambda i: (sums[i], i))) for side in ("upper", "lower"))
+        reach = Fraction(int(np.min(sums[up] - sums[down])), 4 * UNIT * signs.shape[1])
+        found.append(Template(t["size"], t["held"], up, down, whole / UNIT, reach))
+    return tuple(found)

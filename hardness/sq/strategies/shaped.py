@@ -5,7 +5,6 @@ annealed to make E|sum g chi| large, which needs sets whose dependencies keep th
 the sign of that sum is a query, and a linear program evens the gaps out.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -20,38 +19,32 @@ ROUNDS = 4
 MARGIN = 1e-9
 
 
-@dataclass(frozen=True)
-class ShapedQuery:
-    """A function on the states of AG(r, 2) and what it does to points there.
+def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random) -> NDArray[np.float64] | None:
+    """Values in [-1, 1] on the states of points with these characters (points, states) that lose so many, if found.
 
-    `values` f in [-1, 1] (2^r,); the indices `upper` and `lower` (e,) of points; a query with this f moves the j-th
-    upper point at least twice `reach` above the j-th lower one: at a tolerance below `reach` no answer keeps both.
+    So many pairs of points come apart by more than twice the tolerance: pairs in sorted order, a linear program for
+    the largest least gap, and again.
     """
-
-    values: NDArray[np.float64]
-    upper: NDArray[np.int64]
-    lower: NDArray[np.int64]
-    reach: float
-
-
-def shape_query(
-    signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random, moves: int = MOVES
-) -> ShapedQuery | None:
-    """A query that loses so many of the points with these characters (points, states) at this tolerance, if found."""
-    g, total = annealed(signs, lost, moves, rng)
+    states, chosen = signs.shape[1], rng.permutation(len(signs))[: 2 * lost]
+    g = np.zeros(len(signs), np.int64)
+    g[chosen[:lost]], g[chosen[lost:]] = 1, -1
+    total = anneal(signs, g, MOVES, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
     # The e pairs come apart by total/(2 e states) on average at most, and have to by more than 2 tau each; where they
     # could, the linear program may still fail, as the least gap counts and not the mean one.
-    if total <= 4 * lost * (tolerance + MARGIN) * signs.shape[1]:
+    if total <= 4 * lost * (tolerance + MARGIN) * states:
         return None
-    found = equalize_gaps(signs, np.flatnonzero(g > 0), np.flatnonzero(g < 0), tolerance)
-    return found if found.reach > tolerance + MARGIN else None
-
-
-def annealed(signs: NDArray[np.int8], lost: int, moves: int, rng: Random) -> tuple[NDArray[np.int64], int]:
-    """g of `anneal` from a random start of so many 1s and as many -1s, and the sum that it reaches."""
-    g, chosen = np.zeros(len(signs), np.int64), rng.permutation(len(signs))[: 2 * lost]
-    g[chosen[:lost]], g[chosen[lost:]] = 1, -1
-    return g, anneal(signs, g, moves, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
+    upper, lower, reached = np.flatnonzero(g > 0), np.flatnonzero(g < 0), -1.0
+    f = np.sign((signs[upper].sum(axis=0, dtype=np.int64) - signs[lower].sum(axis=0, dtype=np.int64)).astype(float))
+    for _ in range(ROUNDS):
+        means = signs.astype(np.float64) @ f / (2 * states)
+        up, down = upper[np.argsort(means[upper])], lower[np.argsort(means[lower])]
+        reach = float(np.min(means[up] - means[down])) / 2
+        if reach > tolerance + MARGIN:
+            return f
+        if reach <= reached:
+            break
+        reached, f = reach, maximin_gap((signs[up].astype(np.float64) - signs[down]) / (2 * states), f)
+    return None
 
 
 @compiled
@@ -84,29 +77,6 @@ def anneal(signs: Any, g: Any, moves: Any, state: Any) -> Any:
                 best = here
                 kept[:] = g
     g[:] = kept
-    return best
-
-
-def equalize_gaps(
-    signs: NDArray[np.int8], upper: NDArray[Any], lower: NDArray[Any], enough: float = 1.0
-) -> ShapedQuery:
-    """The query on these points with the largest least gap found: pairs in sorted order, a linear program, repeat.
-
-    Ends early once the reach passes `enough`.
-    """
-    states = signs.shape[1]
-    f = np.sign((signs[upper].sum(axis=0, dtype=np.int64) - signs[lower].sum(axis=0, dtype=np.int64)).astype(float))
-    best = ShapedQuery(f, upper, lower, -1.0)
-    for _ in range(ROUNDS):
-        means = signs.astype(np.float64) @ f / (2 * states)
-        up, down = upper[np.argsort(means[upper])], lower[np.argsort(means[lower])]
-        reach = float(np.min(means[up] - means[down])) / 2
-        if reach <= best.reach:
-            break
-        best = ShapedQuery(f, up, down, reach)
-        if reach > enough + MARGIN:
-            break
-        f = maximin_gap((signs[up].astype(np.float64) - signs[down]) / (2 * states), f)
     return best
 
 

@@ -71,18 +71,13 @@ def batch_modes(tolerance: float, rank: int) -> NDArray[np.int64]:
 
 
 @compiled
-def best_batch(mode: Any, cap: Any, live: Any, null: Any) -> Any:
+def best_batch(mode: Any, cap: Any, live: Any) -> Any:
     """Odd K <= cap with the largest certain elimination: (K, loss); `mode` as of `batch_modes`."""
     size, loss = 0, 0
     for k in range(1, min(cap, live) + 1, 2):
         if mode[k] == 0:
             continue
-        if null:
-            lost = k if k < live else 0
-        elif mode[k] == 1:
-            lost = k // 2
-        else:
-            lost = live - max(live - k, (k + 1) // 2)
+        lost = k // 2 if mode[k] == 1 else live - max(live - k, (k + 1) // 2)
         if lost > loss:
             size, loss = k, lost
     return size, loss
@@ -101,7 +96,7 @@ def batch_queries(concepts: int, tolerance: float, rank: int = LARGEST_BATCH) ->
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH, rank))
     live, asked = concepts, 0
     while live > 1:
-        _, lost = best_batch(modes, modes.size - 1, live, False)
+        _, lost = best_batch(modes, modes.size - 1, live)
         if lost == 0:
             return None
         steps = max(1, (live - 4 * modes.size) // int(lost))
@@ -114,7 +109,7 @@ def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Ran
     modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
 
     def largest(live: Masks, idle: int) -> list[SignBatch]:
-        size, _ = best_batch(modes, modes.size - 1 - 2 * idle, len(live), False)
+        size, _ = best_batch(modes, modes.size - 1 - 2 * idle, len(live))
         return [batch(live, max(1, size), rng)]
 
     return until_idle(live, largest)

@@ -1,4 +1,4 @@
-"""Queries that are tables on the whole cube: cut sums of characters, spread evenly or dependent as they are."""
+"""Queries that are tables on the whole cube: cut sums of characters, and gradient coordinates of random students."""
 
 from collections.abc import Callable
 
@@ -20,6 +20,7 @@ CLIPS = (0.0, 1.0)  # where the sum of characters is cut, in standard deviations
 ROUNDS = 4
 DRAWS, TURNS = 3, 16  # of signs for a query, and of arguments for each
 Values = NDArray[np.float64]
+Student = Callable[[Values, Random], tuple[Values, Values]]
 
 
 def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
@@ -38,7 +39,7 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
 
     def candidates(live: Masks, idle: int) -> list[Query]:
         most = len(live)
-        size = full if LARGEST_BATCH < full <= most else max(1, best_batch(modes, modes.size - 1, most, False)[0])
+        size = full if LARGEST_BATCH < full <= most else max(1, best_batch(modes, modes.size - 1, most)[0])
         signs = np.where(np.arange(size) < size // 2, -1.0, 1.0)
         tables = [_cut(_transform(rng.choice(live, size, replace=False), signs, concepts.n), 0.0)]
         if most > 2 * few:
@@ -128,3 +129,43 @@ def _coefficients(values: Values, sets: Masks) -> Values:
 def _cut(values: Values, at: float) -> Values:
     """Values over `at`, cut at ±1; their signs if it is 0."""
     return np.clip(values / at, -1.0, 1.0) if at else np.sign(values)
+
+
+def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Gradient coordinates of random students on y, each a query: an MLP neuron and an attention head in turn."""
+    return _coordinates(concepts, live, rng, (_neuron, _head))
+
+
+def mlp_gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Gradient coordinates of random MLP neurons max(0, <a, v> + b): d/da_j = v_j 1{<a, v> + b > 0}."""
+    return _coordinates(concepts, live, rng, (_neuron,))
+
+
+def attention_gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Gradient coordinates of random attention heads sigma(<w, u> - b): d/dw_j = u_j sigma', scaled to reach 1."""
+    return _coordinates(concepts, live, rng, (_head,))
+
+
+def _coordinates(concepts: ParityConcepts, live: Masks, rng: Random, students: tuple[Student, ...]) -> Steps:
+    """Every coordinate of the gradient of one random student after the other: tables on the whole cube, n <= 20."""
+    if concepts.n > 20:
+        raise InputError(f"gradient queries are tables of 2^n values; n={concepts.n} > 20: lower --dim")
+    v = np.where(np.arange(1 << concepts.n) >> np.arange(concepts.n)[:, None] & 1, -1.0, 1.0)
+
+    def gradient(live: Masks, idle: int) -> list[Table]:
+        drawn = [student(v, rng) for student in students]
+        return [Table(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
+
+    return until_idle(live, gradient, most=100)
+
+
+def _neuron(v: Values, rng: Random) -> tuple[Values, Values]:
+    """Inputs (n, 2^n) and slope (2^n,) of a neuron: its gradient is their product."""
+    a, b = rng.standard_normal(len(v)), rng.standard_normal()
+    return v, (a @ v + b > 0).astype(float)
+
+
+def _head(v: Values, rng: Random) -> tuple[Values, Values]:
+    """The same of an attention head, whose inputs are the bits u."""
+    w, b = 4 * rng.standard_normal(len(v)), rng.standard_normal()
+    return (1 - v) / 2, 1 / np.cosh((b - w @ v / 2) / 2) ** 2
