@@ -1,19 +1,12 @@
 """Python as users write it: types told in one line, what prints shows no secret, views of examples."""
 
-import importlib.util
 import json
-import os
 import re
-import subprocess
-import sys
 
 import numpy as np
 import pytest
-from commands import told
 
 import hardness
-from hardness import examples as examples_file
-from hardness.exchange.cards import dataset
 
 
 @pytest.fixture(scope="module")
@@ -104,55 +97,3 @@ def test_load_attack_estimate_as_in_the_readme(instance, tmp_path):
     assert told.cheapest.name == hardness.estimate("parity", dim=12, heads=3).cheapest.name
     assert "gaussian" in told._repr_html_()
     assert hardness.attack(instance, "gaussian", 300, seed=1).status == "solved"
-
-
-@pytest.mark.slow  # to import datasets takes seconds
-def test_the_code_of_a_card_runs(instance, tmp_path):
-    """With Hugging Face `datasets`, in the folder, as whoever downloads it runs it."""
-    pytest.importorskip("pyarrow", reason="the extra parquet is not installed")
-    if importlib.util.find_spec("datasets") is None:
-        pytest.skip("datasets, of the extra dev, is not installed")
-    examples = instance.examples(40, 2)
-    examples_file.write(tmp_path / "e.npz", examples.X.shape, lambda: iter([examples]), instance.public(2))
-    card = dataset(tmp_path / "e.npz", tmp_path / "set")
-    (code,) = re.findall(r"```python\n(.*?)```", card.read_text(), flags=re.S)
-    code += """
-from hardness.examples import read
-from pathlib import Path
-assert str(rows.features["X"]) == "Array2D(shape=(2, 12), dtype='int8')", rows.features
-assert str(rows.features["Y"]) == "Array2D(shape=(2, 12), dtype='float64')", rows.features
-np.savez("loaded.npz", X=X, Y=Y)
-again, _ = read(Path("data/train.parquet"))  # also where datasets has named the type of its columns
-assert (again.X == X).all() and (again.Y == Y).all()
-whole = load_dataset("../set", split="train", cache_dir="cache")
-assert whole.features == rows.features and len(whole) == 40
-"""
-    environment = {**os.environ, "HF_HOME": str(tmp_path / "home"), "HF_HUB_OFFLINE": "1"}
-    done = subprocess.run(
-        [sys.executable, "-c", code], cwd=card.parent, capture_output=True, text=True, check=False, env=environment
-    )
-    assert done.returncode == 0, done.stderr
-    loaded = np.load(card.parent / "loaded.npz")
-    assert (loaded["X"].dtype, loaded["Y"].dtype) == (np.int8, np.float64)
-    assert (loaded["X"] == examples.X).all()
-    assert (loaded["Y"] == examples.Y).all()
-
-
-def test_a_data_set_with_its_card(instance, tmp_path):
-    pq = pytest.importorskip("pyarrow.parquet")
-    instance.save(tmp_path / "p")
-    assert told(f"sample {tmp_path}/p --count 40 --seed 2 --out {tmp_path}/e.npz").code == 0
-    assert told(f"challenge {tmp_path}/p --count 40 --toy --out {tmp_path}/c").code == 0
-    for source, held in (("e.npz", False), ("c", True)):
-        out = tmp_path / f"set-{source}"
-        assert told(f"dataset {tmp_path}/{source} --out {out}").code == 0
-        assert len(pq.read_table(out / "data" / "train.parquet")) == 40
-        assert (out / "heldout.npz").exists() == held
-        card = (out / "README.md").read_text()
-        assert card.startswith("---\nlicense: cc0-1.0\n")
-        assert f"A = {instance.teacher.offset:.12g}" in card
-        assert ("commitment" in card) == held
-        assert not re.search(r'"(seed|support|secret)"', card)
-    X = np.array(pq.read_table(tmp_path / "set-e.npz" / "data" / "train.parquet")["X"].to_pylist())
-    assert (X == instance.examples(40, 2).X).all()
-    assert told(f"dataset {tmp_path}/e.npz --out {tmp_path}/c").code == 2

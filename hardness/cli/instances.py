@@ -40,7 +40,7 @@ generate_app = group(
 
 def register(app: typer.Typer) -> None:
     app.add_typer(generate_app, name="generate", rich_help_panel=INSTANCES)
-    for each in (families, inspect, verify, export, sample, dataset):
+    for each in (families, inspect, verify, export, sample):
         app.command(rich_help_panel=INSTANCES)(each)
 
 
@@ -142,21 +142,6 @@ def inspect(
     if reveal:
         lines += [f"{name}: {value}" for name, value in hidden.items()]
     emit(as_json, payload, lines)
-
-
-def dataset(
-    source: Annotated[Path, typer.Argument(help="Examples of `hardness sample`, or a challenge.", metavar="SOURCE")],
-    out: Annotated[Path, typer.Option("--out", help="Folder to write; must not exist.")],
-    as_json: Json = False,
-) -> None:
-    """Write examples or a challenge as a folder for Hugging Face datasets: Parquet and a data card.
-
-    Example: hardness dataset examples.npz --out parity-dataset
-    """
-    from hardness.exchange.cards import dataset as write_dataset
-
-    card = write_dataset(source, out)
-    emit(as_json, {"out": str(out), "card": str(card)}, [f"wrote {out}; its card is {card}"])
 
 
 def _figure(value: float | None) -> str:

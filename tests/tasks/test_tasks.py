@@ -1,7 +1,7 @@
 """What a new user wants to do, each in at most 15 lines of Python: scripts run as a user would, in an empty folder.
 
 Tutorials do more of it (tests/docs/test_tutorials.py): an own family, an own attack, a challenge, an own network on the
-board by name. An own strategy: tests/studies/test_sweep.py; citation: tests/cli/test_cli.py; Parquet and `datasets`:
+board by name. An own strategy: tests/studies/test_sweep.py; citation: tests/cli/test_cli.py; views of examples:
 tests/test_api.py; mistakes on the command line: tests/cli/test_bad_input.py; a learner with a DataLoader:
 tests/evaluation/test_worker.py.
 """
