@@ -1,18 +1,14 @@
 """Commands on attacks: attack, attacks, estimate, challenge, judge."""
 
-from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.core import TyperCommand
 
 from hardness.cli.common import INSTANCES, SOLVERS, Force, Json, complete, emit, first_line, listed
-from hardness.cli.options import OfFileOrFamily, command
-
-if TYPE_CHECKING:
-    from hardness.attacks.estimates.table import Estimates
-    from hardness.families import Family
+from hardness.cli.options import command, names
+from hardness.errors import unknown
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
 Name = Annotated[
@@ -97,13 +93,24 @@ def attacks(as_json: Json = False) -> None:
     emit(as_json, {"attacks": rows, "broken": broken}, [f"{name:10} {text}" for name, text in summary.items()])
 
 
-class Estimate(OfFileOrFamily):
-    """`estimate` of an instance file, or of a family with its options."""
+class Estimate(TyperCommand):
+    """`estimate` of an instance file, or of the family that the line names, wherever in it, with its options."""
 
-    @staticmethod
-    def make(name: str) -> TyperCommand:
-        """`estimate` with the options of the family `name`."""
-        return command(name, estimate_family, verb="estimate", target=signature(estimate).parameters["target"])
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Parse the line, as the family's if there is one in it. Raises `InputError` for a misspelt family."""
+        from difflib import get_close_matches
+
+        known = names()
+        words = [word for word in args if not word.startswith("-") and (word in known or not Path(word).exists())]
+        name = next((word for word in words if word in known or ":" in word), None)
+        if name is not None:
+            of_family = command("estimate", name, estimate)
+            self.params, self.callback = of_family.params, of_family.callback
+            self.help, self.epilog = of_family.help, of_family.epilog
+            args = [word for i, word in enumerate(args) if i != args.index(name)]
+        elif words and get_close_matches(words[0], known, n=1, cutoff=0.7):
+            raise unknown("family", words[0], known)
+        return super().parse_args(ctx, args)
 
 
 def estimate(
@@ -124,17 +131,7 @@ def estimate(
     """
     from hardness.attacks.estimates.table import estimate as priced
 
-    _emit_estimates(priced(Path(target), tolerance=tolerance), as_json)
-
-
-def estimate_family(family: "Family", tolerance: SqTolerance = 0.05, as_json: Json = False) -> None:
-    """The same of the instances of a family: its parameters are all that estimates look at."""
-    from hardness.attacks.estimates.table import estimate as priced
-
-    _emit_estimates(priced(family, tolerance=tolerance), as_json)
-
-
-def _emit_estimates(found: "Estimates", as_json: bool) -> None:
+    found = priced(Path(target) if isinstance(target, str) else target, tolerance=tolerance)
     least = found.cheapest
     payload = {
         "attacks": [vars(line) for line in found.attacks],

@@ -5,10 +5,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
-from typer.core import TyperCommand
 
 from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, group, listed, refuse_existing
-from hardness.cli.options import OfFamilies, command
+from hardness.cli.options import FamilyCommands, FamilyGroup, command
 from hardness.errors import InputError, unknown
 
 if TYPE_CHECKING:
@@ -21,13 +20,12 @@ File = Annotated[Path, typer.Argument(help="An instance file of `hardness genera
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
 
 
-class Generate(OfFamilies):
+class Generate(FamilyGroup):
     """`generate` and its families, of which other packages may bring more."""
 
-    @staticmethod
-    def make(name: str) -> TyperCommand:
-        """`generate` with the options of the family `name`."""
-        return command(name, generate, verb="generate", ending=" --out hard.safetensors")
+    def __init__(self, **attributes: Any) -> None:
+        super().__init__(**attributes)
+        self.commands: Any = FamilyCommands(lambda name: command("generate", name, generate, " --out hard.safetensors"))
 
 
 generate_app = group(
