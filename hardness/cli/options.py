@@ -35,7 +35,7 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
     """The command ``hardness verb name``: `run` with an option for each field of the family, made into the family.
 
     `ending` ends the worked example. Raises `InputError` if there is no such family, or if a field clashes with an
-    option of `run` or has a type that cannot be spelled.
+    option of `run`.
     """
     from hardness import families
     from hardness.families.base import types_of
@@ -50,10 +50,7 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
         help=f"{family.summary[:1].upper()}{family.summary[1:]}. m: {family.heads_meaning}.",
         epilog=f"Example: hardness {verb} {name} {family.example or ' '.join(required)}{ending}",
     )(with_options(options, lambda **values: families.build(family, values), run))
-    try:
-        return cast(TyperCommand, typer.main.get_command(app))
-    except (RuntimeError, AssertionError) as error:  # what typer says of types that it does not know
-        raise InputError(f"the fields of family {family.name} cannot be options ({error})") from error
+    return cast(TyperCommand, typer.main.get_command(app))
 
 
 def _option(f: "Field[Any]", hint: Any) -> Parameter:

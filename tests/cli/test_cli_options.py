@@ -104,7 +104,7 @@ def test_help_has_what_the_fields_say():
     ("line", "words"),
     [
         (f"generate {CLASHING} --dim 4 --out x", "field 'seed' clashes"),
-        (f"generate {UNSPOKEN} --dim 4 --out x", "fields of family unspoken cannot be options"),
+        (f"generate {UNSPOKEN} --dim 4 --out x", "'--sizes'"),
         (f"generate {UNREAD} --dim 4 --out x", "types of family unread cannot be read"),
         (f"generate {ODD} --dim 4 --most 10 --out x", "odd refuses its parameters: most"),
         (f"generate {__name__}:ODD --out x", "is not a class"),
