@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, cite, instances, learn, sq, study, suite, sweep
+from hardness.cli import attack, instances, learn, sq, study, suite
 from hardness.cli.common import MARKUP, emit
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, attack, learn, study, suite, sweep, cite):
+for room in (instances, sq, attack, learn, study, suite):
     room.register(app)
 
 

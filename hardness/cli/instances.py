@@ -1,4 +1,4 @@
-"""Commands on instances: families, generate, inspect, verify, export, sample."""
+"""Commands on instances: families, generate, inspect, verify, export, sample, cite."""
 
 import secrets
 from pathlib import Path
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from hardness.instance import Instance
 
 Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
+Cited = Annotated[
+    Path | None, typer.Argument(help="An instance file, whose parameters are to be cited.", metavar="[F]")
+]
 File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
 
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
@@ -40,6 +43,7 @@ def register(app: typer.Typer) -> None:
     app.add_typer(generate_app, name="generate", rich_help_panel=INSTANCES)
     for each in (families, inspect, verify, export, sample):
         app.command(rich_help_panel=INSTANCES)(each)
+    app.command()(cite)
 
 
 def families(as_json: Json = False) -> None:
@@ -77,12 +81,16 @@ def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False
 
 
 def _describe(instance: Any) -> list[str]:
-    settings = ", ".join(f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
     return [
-        f"{instance.family.name}: {settings}",
+        _settings(instance),
         f"heads {instance.heads} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
         *(f"{name.replace('_', ' ')}: {value}" for name, value in instance.certificate.items()),
     ]
+
+
+def _settings(instance: Any) -> str:
+    known = ", ".join(f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
+    return f"{instance.family.name}: {known}"
 
 
 def _data(instance: Any) -> dict[str, str]:
@@ -236,3 +244,26 @@ def sample(
         {"count": count, "sampling_seed": sampling_seed, "out": str(out)},
         [f"wrote {count} examples, shape {shape}, sampling seed {sampling_seed}, to {out}"],
     )
+
+
+def cite(file: Cited = None, as_json: Json = False) -> None:
+    """Print BibTeX for the lab: its version, and the parameters of an instance.
+
+    Example: hardness cite hard.safetensors
+    """
+    from importlib.metadata import version
+
+    release, note = version("attention-hardness"), ""
+    if file is not None:
+        from hardness.instance import Instance
+
+        note = _settings(Instance.load(file))
+    fields = {
+        "title": "{attention-hardness}: a lab for the hardness of learning multi-head attention layers",
+        "author": "{The attention-hardness authors}",
+        "version": release,
+        **({"note": note.replace("_", r"\_")} if note else {}),
+    }
+    entry = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
+    text = f"@software{{attention-hardness,\n{entry}\n}}"
+    emit(as_json, {"bibtex": text, "version": release}, [text])

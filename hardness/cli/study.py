@@ -1,5 +1,6 @@
-"""Commands on studies: list, run, status, merge, export, report."""
+"""Commands on studies: list, run, status, merge, export, report; and `sweep`, a study of a grid of one's own."""
 
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -67,6 +68,19 @@ Set = Annotated[
     list[str] | None,
     typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.", rich_help_panel=GRID),
 ]
+Changes = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--set",
+        help="Another value for the grid, commas between several; may be repeated.",
+        metavar="TABLE.NAME=VALUE",
+        rich_help_panel=GRID,
+    ),
+]
+File = Annotated[Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")]
+Sweeps = Annotated[
+    Path | None, typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.", rich_help_panel=OUTPUT)
+]
 Timeout = Annotated[
     float | None,
     typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.", rich_help_panel=RESOURCES),
@@ -82,6 +96,7 @@ app = group("Grids of trials that resume, and the pages they make.", "study run 
 
 def register(parent: typer.Typer) -> None:
     parent.add_typer(app, name="study", rich_help_panel=EXPERIMENTS)
+    parent.command(rich_help_panel=EXPERIMENTS)(sweep)
 
 
 @app.command("list")
@@ -157,7 +172,7 @@ def run(
     from hardness.engine.run import Interrupted
     from hardness.engine.run import run as run_tasks
     from hardness.engine.store import Store
-    from hardness.report.report import PAGE, renew_index, write_index
+    from hardness.report.report import renew_index, write_index
 
     with Store(folder / STORE, {"study": name, "seed": seed, "quick": quick}) as store:
         if edited := store.supersede(tasks):
@@ -180,10 +195,61 @@ def run(
             write_index(folder.parent)  # before the page, which leads back to it
         verdict, counts = catalog.page(store, folder), store.counts()
     renew_index(folder.absolute().parent)
-    payload = {"study": name, "verdict": verdict, "page": str(folder / PAGE), "planned": len(tasks), "ran": ran}
-    emit(as_json, {**payload, "statuses": counts}, [verdict, f"page: {folder / PAGE}"])
+    _ended(as_json, study.name, verdict, folder, len(tasks), ran, counts)
+
+
+def sweep(
+    context: typer.Context,
+    grid: File,
+    out: Sweeps = None,
+    workers: Workers = None,
+    scheduler: Scheduler = None,
+    changes: Changes = None,
+    dry_run: DryRun = False,
+    as_json: Json = False,
+) -> None:
+    """Run a grid of your own, or what is left of it: any family with any solver; and write its page.
+
+    `study status`, `export` and `report` work on its folder. --set changes an entry of the grid file for this run.
+
+    Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
+    """
+    from hardness.engine.progress import Progress
+    from hardness.engine.run import Interrupted
+    from hardness.studies.sweep.grid import read
+    from hardness.studies.sweep.study import forecast, run_grid
+
+    folder, wanted = out or Path("sweeps") / grid.stem, read(grid, changes or ())
+    if dry_run:
+        trials, seconds = forecast(wanted, folder)
+        known = (
+            "how long is known when the first have ended"
+            if seconds is None
+            else f"about {seconds:.0f} s of one process"
+        )
+        emit(as_json, {"trials": trials, "seconds": seconds}, [f"{trials} trials to run, {known}; nothing was run"])
+        return
+    try:
+        verdict, ran = run_grid(wanted, folder, workers, Progress(), scheduler, typed(context))
+    except Interrupted as stop:
+        talk("interrupted: what ended is stored; the same command goes on")
+        raise typer.Exit(stop.code) from stop
+    with _open(folder) as store:
+        planned, counts = store.planned(), store.counts()
+    _ended(as_json, "sweep", verdict, folder, planned, ran, counts)
+
+
+def _ended(
+    as_json: bool, study: str, verdict: str, folder: Path, planned: int, ran: int, counts: Mapping[str, int]
+) -> None:
+    """What a run came to. Exit code 1 if a trial ended in error or was killed."""
+    from hardness.report.report import PAGE
+
+    page = str(folder / PAGE)
+    payload = {"study": study, "verdict": verdict, "page": page, "planned": planned, "ran": ran, "statuses": counts}
+    emit(as_json, payload, [verdict, f"page: {page}"])
     if counts.get("error") or counts.get("killed"):
-        talk("trials ended in error or were killed: their reasons are on the page; --retry runs them again")
+        talk("trials ended in error or were killed: their reasons are on the page; `study run --retry` runs them again")
         raise typer.Exit(1)
 
 
@@ -192,10 +258,15 @@ def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json:
     import os
 
     count = max(1, (os.cpu_count() or 1) if workers is None else workers)
-    seconds = sum(map(study.seconds, tasks)) / count
-    total = f"{len(tasks)} trials, about {seconds:.0f} s on {count} processes; nothing was run"
+    series: dict[str, list[float]] = {}
+    for task in tasks:
+        name = ", ".join([task.family, *(each for each in task.solver.values() if isinstance(each, str))])
+        series.setdefault(name, []).append(study.seconds(task))
+    seconds = sum(map(sum, series.values())) / count
     payload = {"study": study.name, "trials": len(tasks), "seconds": seconds, "processes": count}
-    emit(as_json, payload, [*_grid(study, tasks), total])
+    lines = [f"{name}: {len(each)} trials, about {sum(each):.1f} s of one process" for name, each in series.items()]
+    total = f"{len(tasks)} trials, about {seconds:.0f} s on {count} processes; nothing was run"
+    emit(as_json, payload, [*lines, total])
 
 
 @app.command()
@@ -280,11 +351,3 @@ def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":
     if not (index.isdecimal() and parts.isdecimal() and 1 <= int(index) <= int(parts)):
         raise InputError(f"shard must be I/K with 1 <= I <= K, got '{shard}'; for example 2/4")
     return tasks[int(index) - 1 :: int(parts)]
-
-
-def _grid(study: "Study", tasks: "list[Task]") -> list[str]:
-    seconds: dict[str, list[float]] = {}
-    for task in tasks:
-        series = ", ".join([task.family, *(name for name in task.solver.values() if isinstance(name, str))])
-        seconds.setdefault(series, []).append(study.seconds(task))
-    return [f"{name}: {len(each)} trials, about {sum(each):.1f} s of one process" for name, each in seconds.items()]
