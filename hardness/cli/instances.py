@@ -93,34 +93,12 @@ def _settings(instance: Any) -> str:
     return f"{instance.family.name}: {known}"
 
 
-def _data(instance: Any) -> dict[str, str]:
-    """What X and Y of an instance are, by name: the words of docs/data.md, with its own numbers."""
-    from hardness.gadgets.coefficients import Gadget
-
-    k, d, teacher = instance.family.tokens, instance.family.dim, instance.teacher
-    found = {"X": f"int8 (n, {k}, {d}): of every example {k} tokens of {d} signs, +1 or -1"}
-    if not isinstance(teacher, Gadget):
-        return found | {"Y": f"float64 (n, {k}, {d}): the layer's outputs; every row tells of every column"}
-    shown = len(getattr(teacher, "blocks", ()))
-    columns = "column 0 (the task) and as many more as there are intermediate values" if shown else "column 0"
-    low, high = float((teacher.values - teacher.offset).min()), float((teacher.values - teacher.offset).max())
-    return found | {
-        "Y": f"float64 (n, {k}, {d}): 0 but for {columns}",
-        "gate": "coordinate 0 of the tokens: open where X[:, 0, 0] != X[:, 1, 0], on half of the examples",
-        "informative rows": "those where the gate is open; there Y[:, a, 0] = X[:, a, 0] (A + g), a = 0 or 1",
-        "g": f"what is hidden: a function of the other coordinates, from {low:.4g} to {high:.4g}",
-        "A": f"{teacher.offset:.6g}, a public number, the shape of the label",
-        "other rows": "the gate is shut; Y[:, a, 0] = X[:, a, 0] C, whatever the other coordinates are",
-        "C": f"{teacher.gate:.6g}, a public number too",
-    }
-
-
 def inspect(
     file: File,
     reveal: Annotated[bool, typer.Option("--reveal", help="Show the secret, the seed and the command too.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Show parameters, hypothesis, what X and Y are, certificate and conditions; the secret only with --reveal.
+    """Show parameters, hypothesis, certificate and conditions; the secret only with --reveal.
 
     Example: hardness inspect hard.safetensors
     """
@@ -136,15 +114,12 @@ def inspect(
     if reveal:
         payload |= hidden
     # The conditions are read off the dense layer; a large one is not made just to look at it.
-    small = instance.heads * instance.family.dim**2 <= LARGEST_INSPECTED
-    rows = conditions(instance.layer(), instance.family.tokens) if small else []
-    payload |= {"conditions": [asdict(row) for row in rows], "data": _data(instance)}
-    lines = [*_describe(instance), f"hypothesis: {instance.family.hypothesis}", "what X and Y are:"]
-    lines += [*(f"  {name}: {text}" for name, text in _data(instance).items()), "non-degeneracy conditions:"]
+    entries = instance.heads * instance.family.dim**2
+    rows = conditions(instance.layer(), instance.family.tokens) if entries <= LARGEST_INSPECTED else []
+    payload |= {"conditions": [asdict(row) for row in rows]}
+    lines = [*_describe(instance), f"hypothesis: {instance.family.hypothesis}", "non-degeneracy conditions:"]
     lines += [f"  {c.name}: {_figure(c.value)} (best {c.best}; needs {c.needs}; used by {c.phase})" for c in rows]
-    lines += (
-        [] if small else [f"  not measured: the dense layer has {instance.heads * instance.family.dim**2:.1e} entries"]
-    )
+    lines += [] if rows else [f"  not measured: the dense layer has {entries:.1e} entries"]
     if reveal:
         lines += [f"{name}: {value}" for name, value in hidden.items()]
     emit(as_json, payload, lines)

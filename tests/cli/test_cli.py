@@ -119,28 +119,6 @@ def test_inspect_keeps_the_secret_unless_revealed(parity_file):
     assert "--seed 0" in revealed["command"]
 
 
-@pytest.mark.parametrize("family", ["parity --dim 9 --heads 3", "rounding --dim 9 --modulus 5 --levels 2",
-                                    "nested --dim 9 --size 4 --block 2"])  # fmt: skip
-def test_inspect_says_what_X_and_Y_are(tmp_path, family):
-    """The sentences, held against the examples themselves."""
-    assert told(f"generate {family} --seed 3 --out {tmp_path}/f").code == 0
-    said = answer(f"inspect {tmp_path}/f")["data"]
-    text = told(f"inspect {tmp_path}/f").out
-    assert all(f"  {name}: {value}" in text.splitlines() for name, value in said.items())
-    examples = Instance.load(tmp_path / "f").examples(4000, 1)
-    X, Y = examples.X, examples.Y
-    A, C = (float(said[name].partition(",")[0]) for name in "AC")
-    (low, high) = map(float, said["g"].rpartition("from ")[2].split(" to "))
-    informative = X[:, 0, 0] != X[:, 1, 0]
-    assert abs(informative.mean() - 0.5) < 5 * 0.5 / 4000**0.5  # a false alarm in two million seeds
-    g = X[:, :, 0] * Y[:, :, 0] - A
-    assert np.abs(g[informative].min() - low) < 1e-3 > np.abs(g[informative].max() - high)
-    assert np.abs(X[:, :, 0] * Y[:, :, 0] - C)[~informative].max() < 1e-4
-    shown = 0 if "intermediate" not in said["Y"] else 1
-    assert (Y[:, :, 1 + shown :] == 0).all()
-    assert f"{X.shape[1]}, {X.shape[2]}" in said["X"]
-
-
 def test_sample_writes_what_the_contract_says(parity_file, tmp_path):
     assert told(f"sample {parity_file} --count 300 --seed 0 --out", tmp_path / "e.npz").code == 0
     arrays = np.load(tmp_path / "e.npz")
