@@ -6,9 +6,7 @@ log2 q. Steps of differences cancel all but k coordinates; for those, a transfor
 """
 
 from collections.abc import Callable
-from dataclasses import replace
 from math import ceil, inf, log2
-from time import perf_counter
 from typing import Any
 
 import numpy as np
@@ -16,10 +14,9 @@ import numpy as np
 from hardness.attacks import Outcome, Progress
 from hardness.attacks.bkw_plan import LOG2_ROWS_HELD, LOG2_ROWS_SEARCHED, bias_of, plan, streamed
 from hardness.attacks.bkw_solve import FULL_TURN, KEPT, angles, back
-from hardness.attacks.equations import Equations, on_equations, secret
+from hardness.attacks.equations import Equations, on_equations, quiet, secret
 from hardness.attacks.finish import finish
-from hardness.attacks.packed import Packed, pack
-from hardness.attacks.stream import Stream
+from hardness.attacks.packed import Packed, Stream, pack
 
 KNOWN = 60_000  # rows that the finish regresses on, at most
 TRIES = 3  # plans, each for a signal twice as strong
@@ -28,7 +25,7 @@ DRAWN = 2**18  # the examples that these are among
 
 
 @on_equations
-def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress | None) -> Outcome:
+def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
     """Recover the secret of a rounding instance from examples by differences of rows.
 
     `budget` bounds the rows held at a time (2^24 if None). `refused`, before the work and with its figure, where no
@@ -47,20 +44,16 @@ def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress 
     )
 
 
-def bkw_stream(
-    stream: Stream, *, budget: int | None = None, seed: int = 0, progress: Progress | None = None
-) -> Outcome:
+def bkw_stream(stream: Stream, seed: int) -> Outcome:
     """The same attack on as many fresh examples as its plan wants: no file, no floating-point labels.
 
     Examples are free here but for the time they take, so rows may be chosen: those that vanish on some coordinates
     leave fewer to find, which come back last.
     """
-    started = perf_counter()
     equations = stream.equations(0, STREAMED)
     held_out = len(equations) - KNOWN
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
-    found = _attack(known, fresh, lambda count, vanish: stream.rows(DRAWN, count, vanish), inf, budget, seed, progress)
-    return replace(found, seconds=perf_counter() - started)
+    return _attack(known, fresh, lambda count, vanish: stream.rows(DRAWN, count, vanish), inf, None, seed, quiet)
 
 
 def _attack(
@@ -70,7 +63,7 @@ def _attack(
     available: float,
     budget: int | None,
     seed: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Outcome:
     n, q, p = known.n, known.q, known.p
     most = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
@@ -94,8 +87,7 @@ def _attack(
     for chosen in margins:  # labels may be wrong for want of heads, which nobody tells: then more rows are needed
         if chosen is None or found is not None:
             break
-        if progress is not None:
-            progress(f"plan: {chosen}")
+        progress(f"plan: {chosen}")
         detail = {"plan": str(chosen), "predicted_seconds": round(margins[0].seconds, 1), "steps": len(chosen.blocks)}
         detail |= {"log2_rows": round(max(chosen.rows), 1), "vanish": chosen.vanish}
         first, used = rows(int(2 ** chosen.rows[0]), chosen.vanish)

@@ -7,6 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.attacks import Progress
 from hardness.attacks.bkw_plan import Plan, entropy, grid_loss
 from hardness.attacks.packed import Packed, Phases, words_for
 from hardness.kernels import bkw as kernels_bkw
@@ -21,12 +22,11 @@ FULL_TURN = 2.0**32
 
 @dataclass
 class Found:
-    """Angles θ (n,) as uint32 turns, the score of each stage from the last to the first, and how the search went."""
+    """Angles θ (n,) as uint32 turns, the score of each stage from the last to the first, and the grid's shifts."""
 
     theta: Phases
     scores: list[float]
     shifts: int
-    rows: list[int]
 
 
 def step(rows: Packed, block: int, most: int) -> Packed:
@@ -68,13 +68,12 @@ def share(runs: NDArray[np.int64], most: int) -> tuple[int, int]:
     return low, total(low)
 
 
-def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Any = None) -> Found | None:
+def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Found | None:
     """θ (n,) of the secret from packed rows by `plan`, or None if no grid shows a peak or a stage back loses it."""
     rows, stages = first, []
     for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):
         made = step(rows, block, int(2**size))
-        if say is not None:
-            say(f"step {number + 1}: {len(rows)} rows, {block} coordinates cancelled, {len(made)} rows made")
+        say(f"step {number + 1}: {len(rows)} rows, {block} coordinates cancelled, {len(made)} rows made")
         stages.append(rows.first(KEPT).copy())
         rows = made
     del first
@@ -87,11 +86,6 @@ def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Any = None)
         if not back(stage, plan.bias ** (2**number), found, rng, say):
             return None
     return found
-
-
-def _spread(rows: Packed) -> float:
-    """Variance of a coordinate."""
-    return 2.0**rows.level / 4
 
 
 def sums(rows: Packed, theta: Phases) -> NDArray[np.complex128]:
@@ -107,6 +101,7 @@ def ascend(rows: Packed, theta: Phases, columns: Any, rounds: int) -> tuple[Phas
     The expected Hessian serves: every coordinate has one variance, and they are independent. Rows of level 0 have
     an offset free, for coordinates that are off by δ turn the sum by their mean.
     """
+    variance = 2.0**rows.level / 4  # of a coordinate, a sum of 2^level half signs
     values, columns = np.arange((1 << rows.level) + 1) - rows.centre, np.asarray(columns)
     while True:
         S = sums(rows, theta)
@@ -115,7 +110,7 @@ def ascend(rows: Packed, theta: Phases, columns: Any, rounds: int) -> tuple[Phas
         if rounds == 0 or size <= 0:
             return theta, float(size / sqrt(max(len(rows), 1) / 2))
         turned = S * np.conj(total) / size if rows.level == 0 else S
-        delta = (turned.imag @ values)[columns] / (size * _spread(rows))
+        delta = (turned.imag @ values)[columns] / (size * variance)
         theta = theta.copy()
         theta[columns] += turned_by(np.clip(delta, -0.5, 0.5))
         rounds = rounds - 1 if np.abs(delta).max() > 1e-4 else 0
@@ -158,9 +153,9 @@ def vanishing(rows: Packed, columns: Any) -> Packed:
     return replace(rows, words=rows.words[keep], phases=rows.phases[keep])
 
 
-def _grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Any) -> Found | None:
+def _grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Found | None:
     columns = np.arange(rows.left)
-    best = Found(np.zeros(rows.left, np.uint32), [0.0], 0, [len(rows)])
+    best = Found(np.zeros(rows.left, np.uint32), [0.0], 0)
     for shift in range(SHIFTS):
         turn = rng.integers(0, 2**32, rows.left, dtype=np.uint32) if shift else np.zeros(rows.left, np.uint32)
         for theta in peaks(rows, best.theta, columns, plan.g, turn, CELLS_TRIED):
@@ -168,11 +163,10 @@ def _grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Any) -> Found
             if score > max(best.scores[0], CLEAR):
                 theta, score = ascend(rows, theta, columns, 4)
             if score > best.scores[0]:
-                best = Found(theta, [score], shift + 1, [len(rows)])
+                best = Found(theta, [score], shift + 1)
             if score >= CLEAR:
                 break
-        if say is not None:
-            say(f"grid {shift + 1}: best score {best.scores[0]:.1f} of {plan.signal:.1f} expected")
+        say(f"grid {shift + 1}: best score {best.scores[0]:.1f} of {plan.signal:.1f} expected")
         if best.scores[0] >= CLEAR:
             return best
     return None
@@ -192,7 +186,7 @@ def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
     return best[1:]
 
 
-def back(rows: Packed, bias: float, found: Found, rng: np.random.Generator, say: Any) -> bool:
+def back(rows: Packed, bias: float, found: Found, rng: np.random.Generator, say: Progress) -> bool:
     """Extend found.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out.
 
     `bias` is the mean cosine of these rows' errors.
@@ -220,9 +214,7 @@ def back(rows: Packed, bias: float, found: Found, rng: np.random.Generator, say:
     theta, score = sweep(rows, *ascend(rows, theta, np.arange(rows.left), 5))
     found.theta = theta
     found.scores.append(score)
-    found.rows.append(len(rows))
-    if say is not None:
-        say(f"back to {rows.left} coordinates: score {score:.1f} on {len(rows)} rows")
+    say(f"back to {rows.left} coordinates: score {score:.1f} on {len(rows)} rows")
     return score > CLEAR
 
 

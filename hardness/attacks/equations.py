@@ -49,14 +49,10 @@ class Equations:
     def rows(self, index: NDArray[np.int64] | NDArray[np.bool_] | slice) -> "Equations":
         return replace(self, a=self.a[index], level=self.level[index])
 
-    def predicted(self, w: NDArray[np.int64]) -> NDArray[np.int64]:
-        """The noiseless levels (N,) under the secret w (n,)."""
-        t = self.a.astype(np.int64) @ np.asarray(w, dtype=np.int64)
-        return np.asarray(t % self.q * self.p // self.q, dtype=np.int64)
-
     def agreement(self, w: NDArray[np.int64]) -> float:
         """The fraction of rows whose level w reproduces."""
-        return float(np.mean(self.predicted(w) == self.level)) if len(self) else 0.0
+        t = self.a.astype(np.int64) @ np.asarray(w, dtype=np.int64)
+        return float(np.mean(modular.level(t, self.q, self.p) == self.level)) if len(self) else 0.0
 
 
 def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equations:
@@ -104,7 +100,11 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
     )
 
 
-Solve = Callable[[Equations, int | None, int, Progress | None], Outcome]
+Solve = Callable[[Equations, int | None, int, Progress], Outcome]
+
+
+def quiet(line: str) -> None:
+    """Progress that nobody wants to hear of."""
 
 
 def on_equations(solve: Solve) -> Attack:
@@ -123,7 +123,7 @@ def on_equations(solve: Solve) -> Attack:
         progress: Progress | None = None,
     ) -> Outcome:
         start = perf_counter()
-        found = solve(extract(X, Y, public), budget, seed, progress)
+        found = solve(extract(X, Y, public), budget, seed, progress or quiet)
         return replace(found, seconds=perf_counter() - start)
 
     attack.__name__, attack.__qualname__ = solve.__name__, solve.__qualname__
@@ -255,4 +255,4 @@ def secret(equations: Equations, w: NDArray[np.int64]) -> dict[str, list[int]]:
     w = np.asarray(w, dtype=np.int64) % equations.q
     if equations.parity:
         return {"support": [int(j) + 1 for j in np.flatnonzero(w)]}
-    return {"w": np.where(2 * w > equations.q, w - equations.q, w).tolist()}
+    return {"w": modular.centred(w, equations.q).tolist()}

@@ -60,7 +60,7 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
 
 
 @on_equations
-def gaussian(equations: Equations, budget: int | None, seed: int, progress: Progress | None) -> Outcome:
+def gaussian(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
     """Solve the linear equations that examples hold; `budget` bounds the tries.
 
     Parity without flips: one elimination. Parity with flips: n + 1 random rows at a time (pooled Gauss for
@@ -72,8 +72,9 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
         return _pooled(equations, TRIES if budget is None else budget, seed)
     if equations.noise > 0:
         return Outcome.refused("label noise: elimination has no error correction over Z/q, try lattice")
+    residue, width = preimages(equations.q, equations.p)
     if not equations.parity:
-        equations = _residues(equations)
+        equations = equations.rows(width[equations.level] == 1)
         if len(equations) == 0:
             return Outcome.refused("every level holds several residues, so no label is a linear equation; try lattice")
     need = equations.n + 10
@@ -88,7 +89,7 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
         # More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
         rows = used.rows(rng.permutation(len(used))[:need] if attempt else slice(0, need))
         attempt += 1
-        w = solve2(rows.a, rows.level) if rows.q == 2 else solve_mod(rows.a, _residue_of(rows), rows.q)
+        w = solve2(rows.a, rows.level) if rows.q == 2 else solve_mod(rows.a, residue[rows.level].astype(int), rows.q)
     detail = {"tries": attempt, "equations": need, "checked": held_out}
     if w is None:
         return Outcome("budget", None, len(equations), detail=detail)
@@ -96,15 +97,6 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     spent = (need if attempt == 1 else len(used)) + held_out
     answer = secret(equations, w) if right else None
     return Outcome("solved" if right else "wrong", answer, spent, detail=detail)
-
-
-def _residues(equations: Equations) -> Equations:
-    width = preimages(equations.q, equations.p)[1]
-    return equations.rows(np.flatnonzero(width[equations.level] == 1))
-
-
-def _residue_of(equations: Equations) -> NDArray[np.int64]:
-    return preimages(equations.q, equations.p)[0][equations.level].astype(np.int64)
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:

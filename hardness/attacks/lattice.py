@@ -2,17 +2,16 @@
 
 from dataclasses import dataclass, replace
 from math import ceil
-from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress
-from hardness.attacks.equations import Equations, on_equations, secret
+from hardness.attacks.equations import Equations, on_equations, quiet, secret
 from hardness.attacks.finish import finish
 from hardness.attacks.lattice_model import SPARE, Forecast, drawn, forecast, streamed
-from hardness.attacks.stream import CHUNK, Stream
+from hardness.attacks.packed import CHUNK, Stream
 from hardness.gadgets import modular
 from hardness.gadgets.modular import preimages
 
@@ -49,7 +48,7 @@ class Rows:
 
 
 @on_equations
-def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress | None) -> Outcome:
+def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
     """Recover the secret of a rounding instance from examples; `budget` bounds the trials.
 
     A trial draws fresh rows, reduces their orthogonal lattice and searches for the error with pruning. Spare
@@ -76,15 +75,12 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
     return _trials(rows, known, fresh, cast, *select(rows, cast.rank), len(equations), budget, seed, progress)
 
 
-def lattice_stream(
-    stream: Stream, *, budget: int | None = None, seed: int = 0, progress: Progress | None = None
-) -> Outcome:
+def lattice_stream(stream: Stream, seed: int) -> Outcome:
     """The same attack where examples cost no more than the time they take: rows that vanish on many coordinates.
 
     One example in 2^(b + 1) vanishes on b coordinates, and leaves a problem in n - b; what was given up comes back one
     by one on rows that vanish on fewer.
     """
-    started = perf_counter()
     known, n = stream.equations(0, ENOUGH + HELD_OUT), stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
     error = _rows(few)
@@ -102,8 +98,7 @@ def lattice_stream(
         few, a=np.concatenate([part.a for part in parts]), level=np.concatenate([part.level for part in parts])
     )
     kept, order = np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1)
-    found = _trials(_rows(every), few, fresh, cast, kept, order, at, budget, seed, progress)
-    return replace(found, seconds=perf_counter() - started)
+    return _trials(_rows(every), few, fresh, cast, kept, order, at, None, seed, quiet)
 
 
 def _rows(equations: Equations) -> Rows:
@@ -128,11 +123,10 @@ def _trials(
     used: int,
     budget: int | None,
     seed: int,
-    progress: Progress | None,
+    progress: Progress,
 ) -> Outcome:
     """Trials on the coordinates `kept` until one succeeds; those of `order` come back from rows that have them."""
-    if progress is not None:
-        progress(f"plan: {cast}")
+    progress(f"plan: {cast}")
     core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
     rng = np.random.default_rng(seed)
     detail = _predicted(cast) | {"selected_away": len(order), "rows": len(core.a), "log2_nodes": 0.0}
@@ -140,8 +134,7 @@ def _trials(
     for trial in range(ceil(5 / max(cast.chance, 1e-4)) if budget is None else budget):
         detail["trials"] = trial + 1
         w = decode(core, cast.rank, rng, detail)
-        if progress is not None:
-            progress(f"trial {trial + 1}: {detail}")
+        progress(f"trial {trial + 1}: {detail}")
         if w is None:
             continue
         full = grow(rows, kept, order, w)

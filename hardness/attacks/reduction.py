@@ -10,7 +10,6 @@ y = Uw - qk + e, that ⟨b, y⟩/q is ⟨b, e⟩/q away from an integer.
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
-from itertools import pairwise
 from math import e, exp, lgamma, log, pi
 from typing import Any
 
@@ -27,23 +26,13 @@ LOOPS = 4
 PRUNED_FROM = 30
 
 
-# Of δ below the asymptotic formula's range, from experiments with BKZ (interpolated between these).
-SMALL = ((2, 1.02190), (5, 1.01862), (10, 1.01616), (15, 1.01485), (20, 1.01420), (25, 1.01342), (28, 1.01331),
-         (40, 1.01295))  # fmt: skip
-
-
 def delta(beta: float) -> float:
-    """Root Hermite factor δ(β) of BKZ-β: a table up to 40, ((β/(2πe)) (πβ)^{1/β})^{1/(2(β-1))} beyond.
+    """Root Hermite factor δ(β) = ((β/(2πe)) (πβ)^{1/β})^{1/(2(β-1))} of BKZ-β, β > 40 (references B2).
 
     >>> round(delta(406), 6)
     1.003941
     """
-    if beta > 40:
-        return float((beta / (2 * pi * e) * (pi * beta) ** (1 / beta)) ** (1 / (2 * (beta - 1))))
-    for (low, at_low), (high, at_high) in pairwise(SMALL):
-        if beta <= high:
-            return at_low + (at_high - at_low) * (max(beta, low) - low) / (high - low)
-    raise ValueError(f"block size {beta} below 2")
+    return float((beta / (2 * pi * e) * (pi * beta) ** (1 / beta)) ** (1 / (2 * (beta - 1))))
 
 
 def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
@@ -145,12 +134,12 @@ def reduction_nodes(beta: int, M: int) -> float:
     return share * 2.5e7 * (M / 100) ** 3
 
 
-def pruning(L: Floats, sd: float, spent: float, most: float = MOST_NODES) -> tuple[Floats, float, float, float]:
+def pruning(L: Floats, sd: float, spent: float) -> tuple[Floats, float, float, float]:
     """Bounds (M,) on squared norms, their chance of success, log2 of the nodes, and their price.
 
     They minimise the price: nodes a success when a reduction worth `spent` nodes precedes every search, among
-    bounds with at most 2^`most` nodes, or are those with the fewest nodes where none has so few. The node count is the
-    Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
+    bounds with at most 2^`MOST_NODES` nodes, or are those with the fewest nodes where none has so few. The node count
+    is the Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
     """
     M = len(L)
     i = np.arange(1, M + 1)
@@ -161,5 +150,5 @@ def pruning(L: Floats, sd: float, spent: float, most: float = MOST_NODES) -> tup
         nodes = float(np.logaddexp.reduce(i / 2 * np.log(pi * sd**2 * level) + density) / log(2))
         price = (spent + 2.0 ** min(nodes, 900)) / max(chance, 1e-4)
         found.append((sd**2 * level, chance, nodes, price))
-    few = [one for one in found if one[2] <= most]
+    few = [one for one in found if one[2] <= MOST_NODES]
     return min(few, key=lambda one: one[3]) if few else min(found, key=lambda one: one[2])

@@ -10,7 +10,6 @@ from hardness.attacks import Outcome, Progress
 from hardness.attacks.equations import Equations, accepts, on_equations, secret
 from hardness.attacks.gaussian import check_plan
 from hardness.gadgets.modular import preimages
-from hardness.io.memory import free
 from hardness.tokens import pack_bits
 
 Integers = NDArray[np.int64]
@@ -18,12 +17,11 @@ Integers = NDArray[np.int64]
 BUDGET = 2**32  # elementary steps: about a minute
 MOST_HALVES = 2**24
 TEST_ROWS = 64
-FINAL_BITS = (24, 26)  # bits of the last transform: tables of 64 to 256 MiB, by the memory that is free
-SPARE = 8.0  # times a table that must be free
+FINAL_BITS = 26  # bits of the last transform, a table of 256 MiB
 
 
 @on_equations
-def search(equations: Equations, budget: int | None, seed: int, progress: Progress | None) -> Outcome:
+def search(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
     """Find the secret of examples in about the root of the number of secrets.
 
     `budget` bounds the elementary steps. Parity of weight s: two halves of weight s/2 meet on the labels of
@@ -54,7 +52,8 @@ def _parity(equations: Equations, budget: int, rng: np.random.Generator) -> Foun
     if len(equations) < need:
         return None, {"reason": f"{len(equations)} informative rows, {need} are needed"}
     half = comb(n, (s + 1) // 2)
-    bits = key_bits(n, s, eta)
+    # Labels on which two halves must meet: all 64 without noise; under noise few, for all of them must be right.
+    bits = min(64, ceil(log2(half)) + 4) if eta else 64
     middle = (half * 32 if half <= MOST_HALVES else np.inf) / (1 - eta) ** bits
     plan = collision_plan(n, len(equations) - held_out, eta, budget)
     if plan is None and middle > budget:
@@ -62,11 +61,6 @@ def _parity(equations: Equations, budget: int, rng: np.random.Generator) -> Foun
     if plan and plan[2] < middle:
         return collide(equations, held_out, plan)
     return meet_in_the_middle(equations, held_out, bits, budget, rng)
-
-
-def key_bits(n: int, s: int, eta: float) -> int:
-    """Labels K on which two halves must meet: all 64 without noise; under noise few, for all K must be right."""
-    return 64 if eta == 0 else min(64, ceil(log2(comb(n, (s + 1) // 2))) + 4)
 
 
 def _column_words(equations: Equations, rows: Integers) -> tuple[NDArray[np.uint64], NDArray[np.uint64]]:
@@ -103,16 +97,6 @@ def meet_in_the_middle(equations: Equations, held_out: int, bits: int, budget: i
     return None, {"method": "meet in the middle", "halves": len(sets1), "rounds": rounds}
 
 
-def final_bits() -> int:
-    """Bits of the largest transform that the free memory holds easily, within `FINAL_BITS`.
-
-    >>> final_bits() in range(24, 27)
-    True
-    """
-    low, high = FINAL_BITS
-    return next((bits for bits in range(high, low, -1) if SPARE * 4 * 2**bits <= free()), low)
-
-
 def collision_plan(n: int, rows: int, eta: float, budget: float = inf) -> tuple[int, int, float] | None:
     """(steps, bits a step, elementary steps) of LF2 on `rows` samples: the fewest steps that leave a signal and fit
     `budget`, or None if no number of steps does.
@@ -124,11 +108,11 @@ def collision_plan(n: int, rows: int, eta: float, budget: float = inf) -> tuple[
     """
     if n > 63 or rows < 256:
         return None
-    b, most = int(log2(rows)) - 1, final_bits()
+    b = int(log2(rows)) - 1
     for steps in range(6):
         final = max(n - steps * b, 1)
         bias = (1 - 2 * eta) ** 2**steps
-        if final <= most and rows * bias**2 > 8 * (final * log(2) + 5):
+        if final <= FINAL_BITS and rows * bias**2 > 8 * (final * log(2) + 5):
             cost = rows * 40.0 * (steps + 1) + 2.0**final * final
             if cost <= budget:
                 return steps, b, cost
@@ -141,7 +125,7 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
     from hardness.kernels.walsh import walsh_hadamard
 
     n, (steps, block, cost) = equations.n, plan
-    most = max(n - steps * block, 1, min(final_bits(), int(log2(cost)) - 5))  # later transforms cost no more than it
+    most = max(n - steps * block, 1, min(FINAL_BITS, int(log2(cost)) - 5))  # later transforms cost no more than it
     w = np.zeros(n, dtype=np.int64)
     a = (equations.a[held_out:] & 1).astype(np.int64)
     label = equations.level[held_out:]

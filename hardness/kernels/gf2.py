@@ -149,23 +149,6 @@ def _inverse(a: int, modulus: int) -> int:
 
 
 @njit(cache=True)
-def disagreements(rows: Words, n: int, candidate: Words, limit: int) -> int:
-    """How many packed rows [a | b] (b is bit n) contradict ⟨candidate, a⟩ = b; stops counting above `limit`.
-
-    `candidate` (W,) must have bit n set, so that a row is contradicted iff the parity of the overlap is odd.
-    """
-    wrong = 0
-    for i in range(rows.shape[0]):
-        overlap = np.uint64(0)
-        for v in range(rows.shape[1]):
-            overlap ^= rows[i, v] & candidate[v]
-        wrong += int(popcount(overlap) & ONE)
-        if wrong > limit:
-            break
-    return wrong
-
-
-@njit(cache=True)
 def pooled_gauss(pool: Words, check: Words, n: int, limit: int, tries: int, state: Words) -> tuple[int, bool, Words]:
     """Draw n + 1 rows, eliminate, test the solution on `check`, until at most `limit` rows contradict it.
 
@@ -190,6 +173,15 @@ def pooled_gauss(pool: Words, check: Words, n: int, limit: int, tries: int, stat
             b = (work[c, n >> 6] >> np.uint64(n & 63)) & ONE
             solution[c >> 6] |= b << np.uint64(c & 63)
         solution[n >> 6] |= ONE << np.uint64(n & 63)
-        if disagreements(check, n, solution, limit) <= limit:
+        # The solution's bit n is set, so a row is contradicted iff the parity of the overlap is odd.
+        wrong = 0
+        for i in range(check.shape[0]):
+            overlap = np.uint64(0)
+            for v in range(W):
+                overlap ^= check[i, v] & solution[v]
+            wrong += int(popcount(overlap) & ONE)
+            if wrong > limit:
+                break
+        if wrong <= limit:
             return attempt + 1, True, solution
     return tries, False, solution

@@ -16,8 +16,7 @@ from hardness.attacks.bkw_plan import bias_of, entropy, plan, streamed
 from hardness.attacks.bkw_solve import ascend, peaks, share, step, sums, vanishing
 from hardness.attacks.equations import extract, labels, span
 from hardness.attacks.finish import trusted
-from hardness.attacks.packed import Packed, pack, turns, words_for
-from hardness.attacks.stream import Stream
+from hardness.attacks.packed import Packed, Stream, pack, turns, words_for
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.kernels import bkw as kernels_bkw
@@ -171,7 +170,7 @@ def test_a_stream_is_the_examples_without_their_floats(gadget, noise, dim):
 @pytest.mark.parametrize(("q", "p", "n"), [pytest.param(97, 2, 44, marks=pytest.mark.slow), (97, 8, 40)])
 def test_rounding_falls_from_a_stream(q, p, n):
     instance = Instance.generate(Rounding(n + 1, q, p), seed=2)
-    outcome = bkw_stream(Stream(instance, 1))
+    outcome = bkw_stream(Stream(instance, 1), 0)
     assert outcome.status == "solved"
     assert outcome.secret["w"] == instance.secret["w"].tolist()
     assert outcome.samples_used > 2 ** outcome.detail["log2_rows"]

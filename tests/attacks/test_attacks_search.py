@@ -6,7 +6,7 @@ from math import comb
 import numpy as np
 import pytest
 
-from hardness.attacks.search import collision_plan, final_bits
+from hardness.attacks.search import collision_plan
 from hardness.kernels.search import subsets
 
 
@@ -21,11 +21,7 @@ def test_collisions_need_a_signal():
     assert collision_plan(64, 1 << 16, 0.1) is None
 
 
-def test_transforms_are_as_large_as_memory_and_budget_allow(monkeypatch):
-    for gib, bits in ((0.1, 24), (1.1, 25), (64, 26), (float("inf"), 26)):
-        monkeypatch.setattr("hardness.attacks.search.free", lambda gib=gib: gib * 2**30)
-        assert final_bits() == bits
-        assert (collision_plan(26, 1 << 22, 0.47) is not None) == (bits == 26)
+def test_transforms_are_as_large_as_the_budget_allows():
     steps, _, cost = collision_plan(26, 1 << 22, 0.1)
     assert (steps, cost > 2**30) == (0, True)
     assert collision_plan(26, 1 << 22, 0.1, budget=2**30)[0] == 1

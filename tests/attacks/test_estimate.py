@@ -7,13 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness.attacks.estimates.table import cheapest, estimates, guarantee, rows_a_candidate
-from hardness.attacks.reduction import delta
 from hardness.errors import InputError
-
-
-def test_delta_decreases():
-    values = [delta(beta) for beta in range(2, 400)]
-    assert values == sorted(values, reverse=True)
 
 
 def parity(n, s, eta=0.0, gadget="diag"):

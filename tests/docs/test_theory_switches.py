@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from theory_page import SECTIONS, characters
 
-from hardness.attacks.estimates.low_degree import low_degree_advantage, low_degree_rows
+from hardness.attacks.estimates.low_degree import low_degree_rows
 from hardness.sq.bounds.switches import bias_interval, biased_bound, top_eigenvalue
 
 
@@ -53,5 +53,6 @@ def test_low_degree_advantage():
         width *= 2
     weight = np.bincount(np.bitwise_count(np.arange(hat.size)), (hat / hat.size) ** 2)
     for D in range(1, (s + 1) * M + 1):
-        assert weight[1 : D + 1].sum() == pytest.approx(low_degree_advantage(n, s, M, D, eta), abs=1e-12)
-    assert low_degree_advantage(20, 4, round(low_degree_rows(20, 4)), 5) == 1.0
+        stated = sum(comb(M, t) * (1 - 2 * eta) ** (2 * t) for t in range(1, D // (s + 1) + 1)) / comb(n, s)
+        assert weight[1 : D + 1].sum() == pytest.approx(stated, abs=1e-12)
+    assert low_degree_rows(n, s, eta) * (1 - 2 * eta) ** 2 / comb(n, s) == pytest.approx(1)

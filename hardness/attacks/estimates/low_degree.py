@@ -14,20 +14,11 @@ def monomials(bits: int, degree: int) -> int:
     return sum(comb(bits, j) for j in range(min(degree, bits) + 1))
 
 
-def low_degree_advantage(n: int, s: int, rows: int, degree: int, flip: float = 0.0) -> float:
-    """Adv² - 1 of polynomials of `degree` on `rows` informative examples, against independent labels (theory 2.9).
-
-    The sum over t = 1..⌊D/(s+1)⌋ of C(M, t) (1-2η)^(2t)/C(n, s); exactly 0 for D <= s. That a bounded value means
-    hardness is a heuristic, and fails here at η = 0, where elimination wins.
-
-    >>> low_degree_advantage(16, 3, 560, 3), low_degree_advantage(16, 3, 560, 4)
-    (0.0, 1.0)
-    """
-    return float(sum(comb(rows, t) * (1 - 2 * flip) ** (2 * t) for t in range(1, degree // (s + 1) + 1)) / comb(n, s))
-
-
 def low_degree_rows(n: int, s: int, flip: float = 0.0) -> float:
     """Informative examples at which polynomials of degree s + 1, the least that see anything, have Adv² - 1 = 1.
+
+    With M examples and degree D it is the sum over t = 1..⌊D/(s+1)⌋ of C(M, t) (1-2η)^(2t)/C(n, s) (theory 2.9). That
+    a bounded value means hardness is a heuristic, and fails here at η = 0, where elimination wins.
 
     >>> low_degree_rows(16, 3), low_degree_rows(16, 3, 0.25)
     (560.0, 2240.0)

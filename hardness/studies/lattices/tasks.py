@@ -63,7 +63,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """
     from hardness.attacks.bkw import bkw_stream
     from hardness.attacks.lattice import lattice_stream
-    from hardness.attacks.stream import Stream
+    from hardness.attacks.packed import Stream
     from hardness.instance import Instance
 
     warm()
@@ -76,7 +76,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
         spent = process_time() - begin
     else:
         begin = process_time()
-        ended = {"bkw": bkw_stream, "lattice": lattice_stream}[name](Stream(instance, sampling), seed=seed)
+        ended = {"bkw": bkw_stream, "lattice": lattice_stream}[name](Stream(instance, sampling), seed)
         spent = process_time() - begin
     detail = {name: ended.detail[name] for name in SHOWN if name in ended.detail}
     detail["error_mass"] = instance.certificate["error_mass"]
