@@ -8,7 +8,6 @@ import numpy as np
 from hardness.errors import InputError
 from hardness.evaluation.judge import EXACT, judge
 from hardness.gadgets.coefficients import Gadget
-from hardness.gadgets.nested import NestedGadget
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from hardness.sq.bounds.switches import membership_floor
@@ -54,8 +53,9 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
         m, k, d = teacher.heads, family.tokens, family.dim
         found = {"layer_error": error, "predicted": queries_of(d), "floor": max(2 * m * d / k, d * d / (k * (k - 1)))}
     else:
-        kind = "nested parities" if isinstance(teacher, NestedGadget) else f"family {family.name}"
-        raise InputError(f"no attack by membership queries on {kind}; give parity, rounding or a random layer")
+        raise InputError(
+            f"no attack by membership queries on family {family.name}; give parity, rounding or a random layer"
+        )
     if found.get("secret", found.get("layer_error")) is None:
         found["reason"] = "no queries of this kind determine the secret, or too many would be needed"
     status = "solved" if right else "refused" if "reason" in found else "wrong"

@@ -8,7 +8,6 @@ Let token x stand against k - 1 copies of y, δ = (x - y)/2 and L = ln(k - 1). A
 that are known, only column j of each Θ_i and row j of each W_i are new, and the heads are those of the columns before.
 """
 
-from dataclasses import dataclass
 from itertools import product
 from math import log
 
@@ -46,14 +45,9 @@ def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention 
     for j in range(dim):
         tokens_of = _design(dim, j, max(-(-dim // 2), dim - j - 1), rng)
         asked = [_ask(oracle, total, x, y) for x, y in tokens_of]
-        column = _Column(
-            z=np.concatenate([rows for rows, _, _ in asked]),
-            delta=np.repeat([delta for _, delta, _ in asked], 2, axis=0),
-            shown=np.concatenate([shown for _, _, shown in asked]),
-            j=j,
-            offset=log(tokens - 1) / 2,
-        )
-        found = column.solve(theta, w, total[j], rng)
+        z, shown = (np.concatenate([each[i] for each in asked]) for i in (0, 2))
+        delta = np.repeat([delta for _, delta, _ in asked], 2, axis=0)
+        found = _column(z, delta, shown, log(tokens - 1) / 2, theta, w, total[j], rng)
         if found is None:
             return None
         theta[:, :, j], w[:, j] = found
@@ -98,51 +92,44 @@ def _ask(
     return rows, (rows[0] - rows[1]) / 2, labels[:2] - rows.mean(axis=0) @ total
 
 
-@dataclass(frozen=True)
-class _Column:
-    """Rows z (R, d) and δ (R, d) with what they show (R, d), whose only new columns are the j-th."""
+def _column(
+    z: Floats, delta: Floats, shown: Floats, offset: float, theta: Floats, w: Floats, total: Floats, rng: Generator
+) -> tuple[Floats, Floats] | None:
+    """A column of every Θ_i and that row of every W_i, both (m, d), given those before and the rows' sum `total`.
 
-    z: Floats
-    delta: Floats
-    shown: Floats
-    j: int
-    offset: float
+    Of rows z (R, d), δ (R, d) and what they show (R, d), whose only new columns these are.
+    """
+    from scipy.optimize import least_squares
 
-    def solve(self, theta: Floats, w: Floats, total: Floats, rng: Generator) -> tuple[Floats, Floats] | None:
-        """Column j of every Θ_i and row j of every W_i, both (m, d), given the columns before and the rows' sum."""
-        from scipy.optimize import least_squares
-
-        m, d = len(theta), self.z.shape[1]
-        score = np.einsum("ra,iab,rb->ri", self.z, theta, self.delta) - self.offset  # of what is known
-        carried = np.einsum("ra,iab->rib", self.delta, w)  # (R, m, d)
-        scale = float(np.sum(self.shown**2))
-        if (len(self.z) + 1) * d < 2 * m * d:  # fewer equations than unknowns
-            return None
-
-        def residual(p: Floats) -> Floats:
-            column, row = p[: m * d].reshape(m, d), p[m * d :].reshape(m, d)
-            made = np.einsum("ri,rib->rb", np.tanh(score + self.z @ column.T), carried + row)
-            return np.concatenate([(made - self.shown).ravel(), row.sum(axis=0) - total])
-
-        def slopes(p: Floats) -> Floats:
-            column, row = p[: m * d].reshape(m, d), p[m * d :].reshape(m, d)
-            pull = np.tanh(score + self.z @ column.T)
-            by_column = np.einsum("ri,ra,rib->rbia", 1 - pull**2, self.z, carried + row)
-            by_row = np.einsum("ri,bc->rbic", pull, np.eye(d))
-            parts = np.concatenate([by_column.reshape(-1, m * d), by_row.reshape(-1, m * d)], axis=1)
-            sums = np.concatenate([np.zeros((d, m * d)), np.tile(np.eye(d), m)], axis=1)
-            return np.concatenate([parts, sums])
-
-        for _ in range(STARTS):
-            start = np.concatenate([rng.normal(0, 1 / d, m * d), (total / m + rng.normal(0, d**-0.5, (m, d))).ravel()])
-            fit = least_squares(residual, start, slopes, method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300)
-            for signs in product((1.0, -1.0), repeat=m if not self.j and not self.offset else 0):
-                # Alone, a head and its negative show the same but for their sum.
-                fit.x = _signed(fit.x, np.array(signs), m) if signs else fit.x
-                if np.sum(residual(fit.x) ** 2) < EXACT * scale and np.linalg.cond(slopes(fit.x)) < SINGULAR:
-                    return fit.x[: m * d].reshape(m, d), fit.x[m * d :].reshape(m, d)
+    m, d = len(theta), z.shape[1]
+    score = np.einsum("ra,iab,rb->ri", z, theta, delta) - offset  # of what is known
+    carried = np.einsum("ra,iab->rib", delta, w)  # (R, m, d)
+    scale = float(np.sum(shown**2))
+    if (len(z) + 1) * d < 2 * m * d:  # fewer equations than unknowns
         return None
 
+    def residual(p: Floats) -> Floats:
+        column, row = p.reshape(2, m, d)
+        made = np.einsum("ri,rib->rb", np.tanh(score + z @ column.T), carried + row)
+        return np.concatenate([(made - shown).ravel(), row.sum(axis=0) - total])
 
-def _signed(p: Floats, signs: Floats, heads: int) -> Floats:
-    return np.asarray((p.reshape(2, heads, -1) * signs[None, :, None]).ravel())
+    def slopes(p: Floats) -> Floats:
+        column, row = p.reshape(2, m, d)
+        pull = np.tanh(score + z @ column.T)
+        by_column = np.einsum("ri,ra,rib->rbia", 1 - pull**2, z, carried + row)
+        by_row = np.einsum("ri,bc->rbic", pull, np.eye(d))
+        parts = np.concatenate([by_column.reshape(-1, m * d), by_row.reshape(-1, m * d)], axis=1)
+        sums = np.concatenate([np.zeros((d, m * d)), np.tile(np.eye(d), m)], axis=1)
+        return np.concatenate([parts, sums])
+
+    # Where nothing is known, a head of two tokens and its negative show the same but for their sum.
+    alone = not w.any() and not offset
+    for _ in range(STARTS):
+        start = np.concatenate([rng.normal(0, 1 / d, m * d), (total / m + rng.normal(0, d**-0.5, (m, d))).ravel()])
+        fit = least_squares(residual, start, slopes, method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300)
+        for signs in product((1.0, -1.0), repeat=m) if alone else [(1.0,) * m]:
+            fit.x = (fit.x.reshape(2, m, d) * np.reshape(signs, (m, 1))).ravel()
+            if np.sum(residual(fit.x) ** 2) < EXACT * scale and np.linalg.cond(slopes(fit.x)) < SINGULAR:
+                column, row = fit.x.reshape(2, m, d)
+                return column, row
+    return None
