@@ -9,7 +9,7 @@ from numba.core.errors import TypingError
 from numba.extending import intrinsic
 
 from hardness.kernels.bits import U, compiled, popcount
-from hardness.kernels.llvm import everywhere, fused
+from hardness.kernels.tile import everywhere, fused
 
 VECTOR, CHUNK, BLOCK = 64, 1 << 17, 1 << 20  # bytes, elements, elements
 # Below, np.intp(…) stands where a constant would ask for a compiled version of its own.

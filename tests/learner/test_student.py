@@ -355,8 +355,8 @@ def test_the_same_bits_on_a_processor_of_half_the_width(tmp_path):
     code = (
         "import llvmlite.binding as b; whole = b.get_host_cpu_features;"
         "b.get_host_cpu_features = lambda: {**whole(), 'avx512f': False};"
-        "from hardness.kernels import llvm; from test_student import digest;"
-        "assert llvm.SIDE == 2; print(digest())"
+        "from hardness.kernels import tile; from test_student import digest;"
+        "assert tile.SIDE == 2; print(digest())"
     )
     half = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+avx", "NUMBA_CACHE_DIR": str(tmp_path)}
     found = subprocess.run(
