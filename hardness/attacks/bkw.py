@@ -33,15 +33,11 @@ def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress)
     """
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
-    return _attack(
-        known,
-        fresh,
-        lambda count, vanish: (pack(known.rows(slice(0, count))), len(equations)),
-        len(known),
-        budget,
-        seed,
-        progress,
-    )
+
+    def rows(count: int, vanish: int) -> tuple[Packed, int]:
+        return pack(known.rows(slice(0, count))), len(equations)
+
+    return _attack(known, fresh, rows, len(known), budget, seed, progress)
 
 
 def bkw_stream(stream: Stream, seed: int) -> Outcome:
@@ -112,10 +108,10 @@ def _out_of_reach(n: int, bias: float, level: int, available: float, most: float
     for need in np.arange(ceil(2 * available) / 2, most + 0.5, 0.5) if available < most else ():
         if plan(n, bias, level, float(need), most) is not None:
             return f"out of reach: a plan needs 2^{need:.1f} informative rows, here are 2^{available:.1f}"
-    wanted = plan(n, bias, level, LOG2_ROWS_SEARCHED, LOG2_ROWS_SEARCHED, 2**30)
-    figure = (
-        f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows"
-        if wanted
-        else f"no plan holds under 2^{LOG2_ROWS_SEARCHED:.0f} rows"
+    wanted, figure = (
+        plan(n, bias, level, LOG2_ROWS_SEARCHED, LOG2_ROWS_SEARCHED, 2**30),
+        "no plan holds under 2^60 rows",
     )
+    if wanted is not None:
+        figure = f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows"
     return f"out of reach: {figure} at a time, 2^{most:.0f} may be held"

@@ -166,7 +166,7 @@ class Stream:
         return public_vectors(unpack(tokens, self.instance.family.dim), self._teacher.kind)
 
     def _packed(self, tokens: Words, vanish: int) -> Words:
-        """The same as packed rows (packed.py), without their last `vanish` coordinates."""
+        """The same as packed rows, without their last `vanish` coordinates."""
         n = self.n - vanish
         if self.level:
             words = np.empty((len(tokens), words_for(n, 1)), dtype=np.uint64)

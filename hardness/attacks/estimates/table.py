@@ -136,11 +136,7 @@ def _parity(public: Public, tolerance: float) -> list[Line]:
 
     return [
         ("sq bound", f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab", sq),
-        (
-            "exhaustive",
-            "all supports of the public weight",
-            lambda: Cost(log2(N) + log2(wrong), log2(n), test + 1),
-        ),
+        ("exhaustive", "all supports of the public weight", lambda: Cost(log2(N) + log2(wrong), log2(n), test + 1)),
         ("meet in the middle", "halves of the support meet on labels; search.py", middle),
         ("gaussian", "one elimination over GF(2); gaussian.py", eliminate),
         ("lpn pooled gauss", "tries geometric with p = .5776 (1-η)^n; gaussian.py", pooled),
@@ -234,11 +230,7 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
     own = "2^30 operations to a second of one core, held to measured seconds; rows free"
     return [
         ("sq bound", f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)", sq),
-        (
-            "exhaustive",
-            "all secrets of the public kind",
-            lambda: Cost(secrets + log2(wrong), log2(n), test + 1),
-        ),
+        ("exhaustive", "all secrets of the public kind", lambda: Cost(secrets + log2(wrong), log2(n), test + 1)),
         ("meet in the middle", "halves of the secret meet in boxes of residues; search.py", middle),
         ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", eliminate),
         ("bkw", f"integer BKW with a grid transform; {own}; bkw.py", lambda: integer_bkw(n, bias, int(dot))),
