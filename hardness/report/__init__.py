@@ -7,11 +7,12 @@ content="package.content:content", template=Path(__file__).with_name("page.md"))
 in Python.
 
 A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
-``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names; the caption is the
-second argument of `figure`. Filters are the names of `rounding.FORMS`; a bound is printed by `at_least`, `at_most` or,
-given its log2, `at_least_power`, `at_most_power`, and by nothing else. A paragraph, heading or list item that begins
-with ``[proved]``, ``[identity]``, ``[measured]`` (`glossary.KINDS`) gets that badge. Words of docs/glossary.md and
-references such as "theory 2.5" are marked by
+``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names. The second argument is
+the caption; `figure` also takes `alt` and `kinds`, `table` the `heads`, `kinds` and `forms` of columns by their keys.
+``{{ term("ψ", "The number of features.") }}`` explains a symbol of this page. Filters are the names of
+`rounding.FORMS`; a bound is printed by `at_least`, `at_most` or, given its log2, `at_least_power`, `at_most_power`, and
+by nothing else. A paragraph, heading or list item that begins with ``[proved]``, ``[identity]``, ``[measured]``
+(`glossary.KINDS`) gets that badge. Words of docs/glossary.md and references such as "theory 2.5" are marked by
 themselves. In this order a template has
 
 1. the headline: its first paragraph, at most 50 words, one claim with its model and limits (more are refused);

@@ -160,15 +160,15 @@ class Panel:
 class Curves:
     """Panels of series over common axes. `alt_summary` says what is to be seen to who cannot see it.
 
-    `caption` stands below, unless the template gives another. `kinds` are the kinds of its statements: words of
-    `hardness.report.glossary.KINDS` with blanks between them.
+    `caption` stands below. `kinds` are the kinds of its statements: words of `hardness.report.glossary.KINDS` with
+    blanks between them. What the template gives of the three stands in their place.
     """
 
     name: str
     panels: Sequence[Panel]
     x: Axis
     y: Axis
-    alt_summary: str
+    alt_summary: str = ""
     caption: str = ""
     kinds: str = "measured"
     columns: int = 3
@@ -197,7 +197,7 @@ class HeatMap:
 
     name: str
     panels: Mapping[str, Sequence[Field]]
-    alt_summary: str
+    alt_summary: str = ""
     caption: str = ""
     x: str = ""
     rows: Sequence[str] = ()
@@ -236,11 +236,12 @@ class Content:
     """All that a page shows of its rows: JSON-able `numbers`, `figures`, and `tables` by name.
 
     `missing` says in one sentence why the rows do not answer the question, if they do not: it then stands for the
-    headline, and figures and tables for the text. `terms` defines symbols that only this page uses.
+    headline, and figures and tables for the text. `grid` holds what the study was set to, as attributes (its module of
+    tasks, say), which the template names. Captions and columns of bare rows stand in the template.
     """
 
     numbers: Mapping[str, Any] = field(default_factory=dict)
     figures: Sequence[Figure] = ()
-    tables: Mapping[str, Table] = field(default_factory=dict)
+    tables: Mapping[str, Table | Sequence[Mapping[str, Any]]] = field(default_factory=dict)
     missing: str = ""
-    terms: Mapping[str, str] = field(default_factory=dict)
+    grid: object = None

@@ -37,11 +37,13 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     rows = list(store.rows())
     content = _content(study)(rows) if any(row.outcome for row in rows) else Content(missing=NOTHING)
     drawings = {figure.name: draw(figure) if figure.panels else None for figure in content.figures}
-    headline, lead, sections = _text(study, content, drawings)
+    tables = {name: table if isinstance(table, Table) else Table("", table) for name, table in content.tables.items()}
+    terms: dict[str, str] = {}
+    headline, lead, sections = _text(study, content, drawings, tables, terms)
     placed = {
         ("figure", name): _macro("figure", figure_context(one)) if one else EMPTY for name, one in drawings.items()
     }
-    placed |= {("table", name): _table(table) if table.rows else EMPTY for name, table in content.tables.items()}
+    placed |= {("table", name): _table(table) if table.rows else EMPTY for name, table in tables.items()}
 
     def put(html: str) -> str:
         return PLACE.sub(lambda found: placed[found[1], found[2]], html)
@@ -50,7 +52,7 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     html = render(
         "page.html",
         **shared(store, folder),
-        terms=content.terms,
+        terms=terms,
         question=study.question,
         verdict=plain,
         headline=headline,
@@ -94,7 +96,11 @@ def _content(study: "Study") -> Callable[..., Content]:
 
 
 def _text(
-    study: "Study", content: Content, drawings: Mapping[str, Drawing | None]
+    study: "Study",
+    content: Content,
+    drawings: Mapping[str, Drawing | None],
+    tables: dict[str, Table],
+    terms: dict[str, str],
 ) -> tuple[str, str, list[tuple[str, str]]]:
     """Headline, the rest of what comes before the first section, and the sections, as HTML with places to fill."""
     if content.missing:
@@ -103,7 +109,7 @@ def _text(
             *(("table", name) for name in content.tables),
         ]
         return f"<p>{escape(content.missing)}</p>", "".join(_place(*name) for name in names), []
-    text = _badges(_markdown(_filled(study, content, drawings)))
+    text = _badges(_markdown(_filled(study, content, drawings, tables, terms)))
     lead, *rest = re.split(r"<h2>", text)
     headline, _, lead = lead.strip().partition("</p>")
     sections = [(heading, body) for heading, _, body in (part.partition("</h2>") for part in rest)]
@@ -114,8 +120,14 @@ def _text(
     return headline, lead, sections
 
 
-def _filled(study: "Study", content: Content, drawings: Mapping[str, Drawing | None]) -> str:
-    """The template with its numbers, as Markdown; the drawings get the captions that it gives."""
+def _filled(
+    study: "Study",
+    content: Content,
+    drawings: Mapping[str, Drawing | None],
+    tables: dict[str, Table],
+    terms: dict[str, str],
+) -> str:
+    """The template with its numbers, as Markdown; drawings, tables and terms get the words that it gives them."""
     from jinja2 import Environment, StrictUndefined, TemplateError
 
     def place(kind: str, name: str, known: Mapping[str, Any]) -> _Mark:
@@ -123,14 +135,23 @@ def _filled(study: "Study", content: Content, drawings: Mapping[str, Drawing | N
             raise InputError(f"study {study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
         return _Mark(f"\n\n{_place(kind, name)}\n\n")  # a paragraph of its own, however the template is broken
 
-    def figure(name: str, caption: str = "") -> _Mark:
+    def figure(name: str, caption: str = "", alt: str = "", kinds: str = "") -> _Mark:
         placed = place("figure", name, drawings)
         if drawing := drawings[name]:
             drawing.caption = " ".join(caption.split()) or drawing.caption
+            drawing.alt_summary = " ".join(alt.split()) or drawing.alt_summary
+            drawing.kinds = kinds or drawing.kinds
         return placed
 
-    def table(name: str) -> _Mark:
-        return place("table", name, content.tables)
+    def table(name: str, caption: str = "", **columns: Mapping[str, str]) -> _Mark:
+        placed = place("table", name, tables)
+        if caption:
+            tables[name] = Table(" ".join(caption.split()), tables[name].rows, _columns(tables[name], **columns))
+        return placed
+
+    def term(name: str, meaning: str) -> str:
+        terms[name] = meaning
+        return ""
 
     environment = Environment(
         undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_escaped
@@ -139,7 +160,8 @@ def _filled(study: "Study", content: Content, drawings: Mapping[str, Drawing | N
     assert study.template is not None
     try:
         template = environment.from_string(study.template.read_text(encoding="utf-8"))
-        return template.render(n=SimpleNamespace(**content.numbers), figure=figure, table=table)
+        numbers = SimpleNamespace(**content.numbers)
+        return template.render(n=numbers, grid=content.grid, figure=figure, table=table, term=term)
     except TemplateError as error:
         raise InputError(f"{study.template.name} of study {study.name}: {error}") from error
 
@@ -175,11 +197,20 @@ def _badges(html: str) -> str:
     return BADGES.sub(lambda m: f"{m[1]}{glossary.badge(' '.join(re.findall(r'[a-z]+', m[2])))} ", html)
 
 
-def _table(table: Table) -> str:
+def _columns(table: Table, **words: Mapping[str, str]) -> list[Column]:
+    """The columns of a table, with the `heads`, `kinds` and `forms` that a template gives them by their keys."""
+    heads, kinds, forms = (words.get(name, {}) for name in ("heads", "kinds", "forms"))
     keys = dict.fromkeys(key for row in table.rows for key, value in row.items() if not isinstance(value, list))
     measured = {key for row in table.rows for key, value in row.items() if isinstance(value, Mean)}
-    columns = [Column(one, kind="measured" * (one in measured)) if isinstance(one, str) else one
-               for one in table.columns or keys]  # fmt: skip
+    return [
+        Column(one, heads.get(one, ""), kinds.get(one, "measured" * (one in measured)), forms.get(one, "plain"))
+        if isinstance(one, str) else one
+        for one in table.columns or keys
+    ]  # fmt: skip
+
+
+def _table(table: Table) -> str:
+    columns = _columns(table)
     lines = [[_cell(column, row.get(column.key)) for column in columns] for row in table.rows]
     left = [any(isinstance(row.get(c.key), str) and row[c.key][:1].isalpha() for row in table.rows) for c in columns]
     heads = [(column.head or column.key, column.kind, first) for column, first in zip(columns, left, strict=True)]

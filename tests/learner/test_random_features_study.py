@@ -35,6 +35,3 @@ def test_paired_differences_pair_repetitions() -> None:
     gap = content.difference(found, "f1", "RFA", RIVAL)
     assert list(gap) == [64]
     assert (gap[64].value, gap[64].runs) == (pytest.approx(-0.1), 2)
-    own = found["f1", "RFA", HEADS]
-    assert content.examples_to(own, 0.41) == 64
-    assert content.examples_to(own, 0.39) is None

@@ -3,57 +3,32 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from hardness.engine.outcome import Row
-from hardness.report import (
-    Axis,
-    Column,
-    Content,
-    Curves,
-    Figure,
-    Panel,
-    Point,
-    Series,
-    Table,
-    grouped,
-    line,
-    mean_points,
-    records,
-)
+from hardness.report.content import Axis, Content, Curves, Panel, Point, Series, grouped, line, mean_points, records
 from hardness.statistics.means import Mean, mean
 from learner.studies.random_features import tasks as grid
 
 Errors = dict[tuple[str, str, int | None], dict[int, dict[int, float]]]  # by target, model, heads: examples, repetition
-LEVELS = (0.5, 0.1)  # errors to which examples are counted, in units of the variance
 INFINITE = 16_000  # where infinitely many heads are drawn
 ERROR = Axis("test error / variance", low=0.0)
 CONSTANT = "predicting the mean"
-TERMS = {
-    "M": "The number of frozen random heads.",
-    "RFA": "Random-feature attention: heads with frozen weights.",
-    "RFMLP": "A network whose neurons have frozen random weights.",
-    "n": "The number of examples.",
-}
 
 
 def content(rows: Sequence[Row]) -> Content:
-    """Numbers, figures and tables of the rows."""
+    """Numbers and figures of the rows."""
     found = errors(rows)
     figures = [_curves(found), _heads(found)]
-    tables = {"errors": _table(found)}
     ours, theirs = (found.get(("f2", name, grid.HEADS), {}) for name in ("RFA", grid.RIVAL))
     if not ours.keys() & theirs.keys():
-        return Content(figures=figures, tables=tables, missing="Attention and network have not both been run on f2.")
+        return Content(figures=figures, missing="Attention and network have not both been run on f2.")
     last = max(ours.keys() & theirs.keys())
     one, other = (mean([*own[last].values()]) for own in (ours, theirs))
     gaps = {name: difference(found, name, grid.BIASED, "RFA") for name in grid.TARGETS}
     numbers = {
         "examples": last, "attention": one.value, "network": other.value, "both": f"{one} and {other}",
-        "ratio": other.value / one.value, "heads": grid.HEADS, "trained": grid.HEADS * (grid.DIM + 1),
-        "dim": grid.DIM, "keys": grid.KEYS,
-        "bias": grid.BIAS, "at": grid.AT, "levels": LEVELS,
         "better": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, -1))},
         "worse": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, 1))},
     }  # fmt: skip
-    return Content(numbers, figures, tables, terms=TERMS)
+    return Content(numbers, figures, grid=grid)
 
 
 def errors(rows: Iterable[Row]) -> Errors:
@@ -64,11 +39,6 @@ def errors(rows: Iterable[Row]) -> Errors:
                         for n, some in sorted(grouped(runs, "samples").items())}
         for cell, runs in cells.items() for name in runs[0]["error"]
     }  # fmt: skip
-
-
-def examples_to(own: Mapping[int, Mapping[int, float]], error: float) -> int | None:
-    """The least number of examples tried at which the mean error is at most `error`; None: at none."""
-    return min((n for n, runs in own.items() if mean([*runs.values()]).value <= error), default=None)
 
 
 def difference(found: Errors, name: str, one: str, other: str) -> dict[int, Mean]:
@@ -98,7 +68,7 @@ def _points(found: Mapping[int, Mapping[int, float]]) -> list[Point]:
     return mean_points((x, mean([*runs.values()])) for x, runs in found.items())
 
 
-def _curves(found: Errors) -> Figure:
+def _curves(found: Errors) -> Curves:
     """Error against examples, a panel for each target."""
     panels = []
     for name in (name for name in grid.TARGETS if any(key[0] == name for key in found)):
@@ -107,49 +77,20 @@ def _curves(found: Errors) -> Figure:
         power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
         formula = f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
         panels.append(Panel(f"{name}: {formula}", [*series, line(CONSTANT, [(64, 1), (4096, 1)], "law")]))
-    return Curves(
-        "errors", panels,
-        Axis("examples n", log=True, ticks=(64, 256, 1024, 4096), names=("64", "256", "1024", "4096")), ERROR,
-        alt_summary="On f2 and f4 attention with a constant learns; the network stays at the error of the mean.",
-    )  # fmt: skip
+    ticks = (64, 256, 1024, 4096)
+    return Curves("errors", panels, Axis("examples n", log=True, ticks=ticks, names=[*map(str, ticks)]), ERROR)
 
 
-def _heads(found: Errors) -> Figure:
-    """Error against the number of heads."""
+def _heads(found: Errors) -> Curves:
+    """Error against the number of heads; that of infinitely many is a point of its own."""
     panels = []
-    for name in grid.SIZED:
+    for name in grid.SIZED if found else ():
         series = []
         for who, style in (("RFA", 0), (grid.BIASED, 2)):
-            own = {heads: cells[grid.AT] for (target, model, heads), cells in found.items()
+            own = {heads or INFINITE: cells[grid.AT] for (target, model, heads), cells in found.items()
                    if (target, model) == (name, who) and grid.AT in cells}  # fmt: skip
-            finite = {heads: own[heads] for heads in sorted(heads for heads in own if heads)}
-            series.append(Series(who, _points(finite), style=style))
-            if None in own:
-                series.append(Series(who, _points({INFINITE: own[None]}), style=style))
+            limit = {INFINITE: own.pop(INFINITE)} if INFINITE in own else {}
+            series += [Series(who, _points(dict(sorted(each.items()))), style=style) for each in (own, limit) if each]
         panels.append(Panel(name, [*series, line(CONSTANT, [(62, 1), (INFINITE, 1)], "law")]))
-    return Curves(
-        "heads", panels if found else [],
-        Axis("heads M", log=True, ticks=(62, 250, 1000, 4000, INFINITE), names=("62", "250", "1000", "4000", "∞")),
-        ERROR,
-        alt_summary="On most targets the error falls with the heads; on g11 it hardly changes.",
-    )  # fmt: skip
-
-
-def _table(found: Errors) -> Table:
-    """Examples to two errors, and errors with their intervals, of every target and model."""
-    lines = []
-    for target, who, heads in sorted(
-        found, key=lambda key: (grid.TARGETS.index(key[0]), list(grid.MODELS).index(key[1]))
-    ):
-        own = found[target, who, heads]
-        if heads == grid.HEADS or target in grid.SIZED:
-            lines.append(
-                {"target": target, "model": who, "heads": f"{heads or '∞'}"}
-                | {f"to {level:g}": examples_to(own, level) or f"none up to {max(own)}" for level in LEVELS}
-                | {f"n = {n}": str(mean([*runs.values()])) for n, runs in own.items()}
-            )  # fmt: skip
-    columns = dict.fromkeys(key for one in lines for key in one)
-    kinds = {key: "measured" for key in columns if key[:2] in ("to", "n ")}
-    return Table(
-        "Examples to an error, and test errors.", lines, [Column(key, kind=kinds.get(key, "")) for key in columns]
-    )
+    ticks = (62, 250, 1000, 4000, INFINITE)
+    return Curves("heads", panels, Axis("heads M", log=True, ticks=ticks, names=[*map(str, ticks[:-1]), "∞"]), ERROR)
