@@ -54,7 +54,7 @@ def resident() -> int:
 
 
 def rows() -> Iterator[Row]:
-    from hardness.studies.trials import trial
+    from hardness.studies.trials import online as trial
 
     tiny = [Task("parity", {"dim": 16, "heads": 2}, {"kind": "test"}, {"queries": 9}, r) for r in range(TRIALS)]
     yield _row("trials that do nothing", tiny, nothing)

@@ -1,29 +1,31 @@
-"""The trials that several studies share: games, online learners looked at as they learn, attacks and single fits."""
+"""The trials that several studies share: games, online learners, solvers that are given more and more examples."""
 
 import time
+from collections.abc import Callable
+from contextlib import AbstractContextManager
 from dataclasses import replace
 from functools import partial
+from typing import TYPE_CHECKING, Any
 
 from hardness import registry
-from hardness.engine.outcome import Outcome, Trial, TrialEnded, outcome_of
+from hardness.engine.outcome import CRASHED, Outcome, TrialEnded, outcome_of
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.evaluation.judge import Criterion, fresh, sizes
 from hardness.evaluation.learning import solves
-from hardness.evaluation.until import evaluations, stream
+from hardness.evaluation.until import Cost, Life, evaluations, stream, until_solved
 from hardness.evaluation.worker import opened
 from hardness.families.concepts import Concepts
 from hardness.instance import Instance
 
+if TYPE_CHECKING:
+    from hardness.sq.game import GameResult
+
 CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
-HELD_OUT = 4096  # fresh examples to judge on, half of them informative
+HELD_OUT = 4096  # fresh examples to judge it on, half of them informative
 ACCURATE = Criterion("sign_accuracy", 0.9)
-JUDGED = 1000  # fresh examples on which a learner that fits once, or an attack, is judged
-
-
-def trial(task: Task, root: int, guard: float) -> Outcome:
-    """One trial of any of these kinds, by the task's solver."""
-    return _KINDS[task.solver["kind"]](task, root, guard)
+FIRST, FITTED, STREAMED = 64, 2**0.5, 1.1  # examples of `least`, and how many times as many come next
+JUDGED = 2000  # fresh examples on which it judges
 
 
 def concepts_of(task: Task) -> Concepts:
@@ -33,74 +35,77 @@ def concepts_of(task: Task) -> Concepts:
     return class_of(registry.get("family", task.family)(**task.params))
 
 
-def game(task: Task, root: int, guard: float) -> Outcome:
-    """A strategy against an oracle on the concept class of the task's family."""
+def played(task: Task, root: int) -> "GameResult":
+    """A strategy against an oracle, the window unless the solver names another, on the concept class of the family."""
     from hardness.sq.game import play
 
+    solver, flip = task.solver, task.params.get("flip", 0.0)
+    oracle, seed, limit = solver.get("oracle", "window"), task.seed(root, "solver"), task.budget.get("queries")
+    return play(concepts_of(task), solver["strategy"], oracle, solver["tolerance"], seed=seed, max_queries=limit,
+                flip=flip)  # fmt: skip
+
+
+def opener(
+    task: Task, instance: Instance, sampling: int, root: int, guard: float
+) -> Callable[[], AbstractContextManager[Any]]:
+    """What opens the learner or attack of a task for `evaluations`, until `guard` seconds from now are over."""
     solver = task.solver
-    result = play(
-        concepts_of(task),
-        solver["strategy"],
-        solver["oracle"],
-        solver["tolerance"],
-        seed=task.seed(root, "solver"),
-        max_queries=task.budget.get("queries"),
-        samples=solver.get("samples"),
-        flip=task.params.get("flip", 0.0),
-    )
-    detail = {"concepts": result.concepts, "remaining": result.remaining, "confirmations": result.confirmations}
-    return Outcome(result.status, result.queries, detail)
+    if "attack" in solver:
+        public, budget = instance.public(sampling), task.budget.get("work")
+        named = {"attack": solver["attack"], "public": public, "budget": budget}
+    else:
+        named = {"learner": solver["learner"], "known": instance.heads, "options": solver.get("params", {})}
+    return partial(opened, named, task.seed(root, "solver"), time.monotonic() + guard)
 
 
 def online(task: Task, root: int, guard: float) -> Outcome:
     """A learner sees more and more examples until its signs are right on fresh ones, or the budget is spent."""
-    deadline, solver, budget = time.monotonic() + guard, task.solver, int(task.budget["samples"])
     instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
-    judged = fresh(instance, HELD_OUT, task.seed(root, "screen"))
+    sampling, judged = task.seed(root, "examples"), fresh(instance, HELD_OUT, task.seed(root, "screen"))
     if judged.values is None:
         raise InputError(f"online learners are judged by signs, and {task.family} has none; give a structured family")
-    named = {"learner": solver["learner"], "options": solver["params"]}
-    own = partial(opened, named, task.seed(root, "solver"), deadline)
-    given, spent, accuracy = stream(instance, task.seed(root, "examples")), 0, 0.0
-    try:
-        for point in evaluations(own, True, given, judged, sizes(budget, CHECK, SPACING)):
-            spent, accuracy = point.examples, point.scores["sign_accuracy"] or 0.0
-            if not point.finite:
-                return Outcome("wrong", spent, {"reason": "predictions are not finite"})
-            if ACCURATE.met(point.scores):
-                return Outcome("solved", spent, {"accuracy": round(accuracy, 6)})
-    except (TrialEnded, TimeoutError) as error:
-        return replace(outcome_of(error, guard), cost=spent)
-    return Outcome("budget", spent, {"accuracy": round(accuracy, 6)})
+    ends = sizes(int(task.budget["samples"]), CHECK, SPACING)
+    life = Life(stream(instance, sampling), {size: Cost(size, size, None) for size in ends})
+    ending = until_solved(opener(task, instance, sampling, root, guard), [life], True, judged, ACCURATE)
+    if ending.error is not None:
+        return replace(outcome_of(ending.error, guard), cost=ending.spent.distinct)
+    accuracy = {"accuracy": round(ending.score or 0.0, 6)}
+    return Outcome("solved" if ending.solved else "budget", ending.spent.distinct, accuracy)
 
 
-def one_shot(task: Task, root: int, guard: float) -> Outcome:
-    """A trial of kind `attack` or `fit`: the solver gets arrays, and is judged on fresh inputs."""
-    deadline, solver = time.monotonic() + guard, task.solver
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
-    sampling, count = task.seed(root, "examples"), int(task.budget["samples"])
-    judged = fresh(instance, JUDGED, sampling, start=count)
-    if solver["kind"] == "attack":
-        public, budget = instance.public(sampling), int(task.budget["work"])
-        named = {"attack": solver["attack"], "public": public, "budget": budget}
-    else:
-        named = {"learner": solver["learner"], "known": instance.heads, "options": solver["params"]}
-    mass = {"error_mass": instance.certificate["error_mass"]} if "error_mass" in instance.certificate else {}
-    own, rule = partial(opened, named, task.seed(root, "solver"), deadline), solves(judged, streamed=False)
-    try:
-        (point,) = evaluations(own, False, stream(instance, sampling), judged, [count])
-        point.accepted()
-    except (TrialEnded, TimeoutError) as error:
-        outcome = outcome_of(error, guard)
-        return replace(outcome, cost=count, detail={**mass, **outcome.detail})
-    figures = {name: round(value, 6) for name, value in point.scores.items() if value is not None}
-    shown = {**mass, **point.work, "criterion": rule.name, **figures}
-    return Outcome("solved" if rule.met(point.scores) else "wrong", count, shown)
+def least(task: Task, root: int, guard: float) -> Outcome:
+    """The cost is queries of a game; of a learner or an attack, the least examples tried that sufficed.
 
+    All solvers meet the same instance and examples in the same repetition. What solves is what solves in `learn`.
 
-_KINDS: dict[str, Trial] = {
-    "game": game,
-    "learner": online,
-    "attack": one_shot,
-    "fit": one_shot,
-}
+    >>> solver = {"kind": "sweep", "attack": "gaussian"}
+    >>> outcome = least(Task("parity", {"dim": 12, "heads": 3}, solver, {"samples": 500}, 0), 0, 60.0)
+    >>> outcome.status, outcome.cost
+    ('solved', 128)
+    """
+    if "strategy" in task.solver:
+        game = played(task, root)
+        detail = {name: getattr(game, name) for name in ("concepts", "remaining", "confirmations")}
+        return Outcome(game.status, game.queries, detail)
+    shared, streamed = task.shared(), bool(task.solver.get("online"))
+    instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
+    sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))
+    own, rule = opener(task, instance, sampling, root, guard), solves(judged, streamed)
+    last = Outcome("budget", 0)
+    at = list(sizes(int(task.budget["samples"]), FIRST, STREAMED if streamed else FITTED))
+    # What fits once is tried at each size by itself: where it refuses, or gives up, it may not with more examples.
+    for part in [at] if streamed else [[size] for size in at]:
+        try:
+            for point in evaluations(own, streamed, stream(instance, sampling), judged, part):
+                shown = {name: round(value, 6) for name, value in point.scores.items() if value is not None}
+                last = Outcome("budget", point.accepted().examples, {"criterion": rule.name, **shown})
+                if rule.met(point.scores):
+                    return replace(last, status="solved")
+        except TimeoutError as error:
+            return replace(outcome_of(error, guard), cost=last.cost)
+        except TrialEnded as error:
+            found = replace(outcome_of(error, guard), cost=last.cost if streamed else part[0])
+            if streamed or found.status in CRASHED:
+                return found
+            last = found if found.status == "refused" else replace(found, status="budget")
+    return last

@@ -16,7 +16,7 @@ from hardness.engine.study import Study
 from hardness.engine.task import canonical
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, Table
 from hardness.studies import catalog
-from hardness.studies.trials import trial
+from hardness.studies.trials import online as trial
 
 TEXTS = {
     "markup": "<script>alert(1)</script><img src=x onerror=alert(1)>&quot;\"'",

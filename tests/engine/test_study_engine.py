@@ -19,7 +19,7 @@ from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.studies.catalog import get
-from hardness.studies.trials import trial
+from hardness.studies.trials import online as trial
 from learner.studies.stress.trial import trial as stressed
 
 

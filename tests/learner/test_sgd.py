@@ -8,7 +8,7 @@ from hardness.engine.task import Task
 from hardness.evaluation.judge import Judged, scores
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.studies.trials import trial
+from hardness.studies.trials import online as trial
 from learner.sgd import OnlineMLP
 
 

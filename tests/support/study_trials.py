@@ -64,7 +64,7 @@ def threads(task: Task, root: int, guard: float) -> Outcome:
 
 def learns(task: Task, root: int, guard: float) -> Outcome:
     """Starts a learner in its own process, which hangs from the ninth trial on."""
-    from hardness.studies.trials import trial
+    from hardness.studies.trials import online as trial
 
     name = "Tunable" if task.repetition < 8 else "Sleeps"
     return trial(learning(f"trial_learners:{name}", task.repetition), root, guard)
@@ -72,7 +72,7 @@ def learns(task: Task, root: int, guard: float) -> Outcome:
 
 def exits(task: Task, root: int, guard: float) -> Outcome:
     """A learner in its own process that dies in every trial."""
-    from hardness.studies.trials import trial
+    from hardness.studies.trials import online as trial
 
     return trial(learning("trial_learners:Exits", task.repetition), root, guard)
 

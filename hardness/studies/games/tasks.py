@@ -8,7 +8,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.exact import exact_floor
-from hardness.studies.trials import concepts_of
+from hardness.studies.trials import concepts_of, played
 
 QUESTION = "How many queries does a hidden secret take exactly, and where that is not known, between what numbers?"
 
@@ -98,11 +98,7 @@ def game(task: Task, root: int, guard: float) -> Outcome:
     >>> outcome.status, outcome.detail["bound"] <= outcome.cost <= outcome.detail["exhaustive"]
     ('solved', True)
     """
-    from hardness.sq.game import play
-
-    concepts, solver = concepts_of(task), task.solver
-    seed, limit = task.seed(root, "solver"), int(task.budget["queries"])
-    result = play(concepts, solver["strategy"], "window", float(solver["tolerance"]), seed=seed, max_queries=limit)
+    result = played(task, root)
     detail = {"bound": result.bound, "concepts": result.concepts, "remaining": result.remaining}
     if task.family == "parity":
         detail["exhaustive"] = result.concepts - 1

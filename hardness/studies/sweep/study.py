@@ -20,7 +20,7 @@ from hardness.engine.tuned import Results
 from hardness.errors import InputError, missing_extra
 from hardness.report import write
 from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
-from hardness.studies.sweep.trial import trial
+from hardness.studies.trials import least
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -34,7 +34,7 @@ def _no_grid(quick: bool) -> list[Task]:
 
 
 STUDY = Study(
-    NAME, QUESTION, _no_grid, lambda task: 1.0, trial,
+    NAME, QUESTION, _no_grid, lambda task: 1.0, least,
     content="hardness.studies.sweep.content:content", template=Path(__file__).with_name("page.md"),
 )  # fmt: skip
 
@@ -63,7 +63,7 @@ def run_grid(
             store.supersede(tasks)
             store.plan(tasks)
             ran += run(
-                tasks, store, trial, root=grid.seed, guard=grid.guard, workers=workers, scheduler=scheduler,
+                tasks, store, least, root=grid.seed, guard=grid.guard, workers=workers, scheduler=scheduler,
                 seconds=learned(store.rows(), STUDY.seconds), progress=progress or Progress(quiet=True),
             )  # fmt: skip
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
