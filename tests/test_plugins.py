@@ -109,9 +109,9 @@ def test_a_study(commands):
         study report {}/study --json
     """)
     asks = "How many examples does a reordered mean take?"
-    assert {"name": "mean-by-size", "question": asks, "trials": 8} in json.loads(listed[1])["studies"]
+    assert {"name": "mean-by-size", "question": asks, "trials": 6} in json.loads(listed[1])["studies"]
     assert ran[0] == 0
-    assert json.loads(ran[1])["statuses"] == {"solved": 2, "wrong": 2}
+    assert json.loads(ran[1])["statuses"] == {"solved": 2, "budget": 2}
     assert json.loads(status[1])["done"] == 4
     assert exported[0] == 0
     assert len((commands.folder / "rows.csv").read_text().splitlines()) == 5
