@@ -115,7 +115,7 @@ def test_a_study(commands):
     assert json.loads(status[1])["done"] == 4
     assert exported[0] == 0
     assert len((commands.folder / "rows.csv").read_text().splitlines()) == 5
-    assert json.loads(reported[1])["verdict"] == "2 of 4 fits solved"
+    assert json.loads(reported[1])["verdict"] == "2 of 4 fits found the order of the coordinates."
     assert asks in (commands.folder / "study" / "index.html").read_text()
 
 
