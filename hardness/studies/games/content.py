@@ -7,35 +7,24 @@ from typing import Any
 from hardness.engine.store import Row
 from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, grouped, line, records
 from hardness.sq.bounds.parity import window_bound
-from hardness.sq.exact import KNOWN, certain_queries, exact_floor, independent_value
+from hardness.sq.exact import KNOWN, certain_queries, exact_floor
 from hardness.statistics.means import mean
-from hardness.studies.games.tasks import (
-    BRACKETING,
-    DRIFT,
-    FRONTIER,
-    FRONTIER_DIM,
-    IDEAL,
-    LARGE,
-    QUICK,
-    SLOWEST,
-    SMALL,
-    TOLERANCE,
-    TOLERANCES,
-)
+from hardness.studies.games import tasks as grid
 
 Line = dict[str, Any]
 # Their order is their look in every figure; those of other packages come after them.
 STRATEGIES = ("sign-batch", "flat", "adaptive", "bent", "characters", "gradient", "low-degree")
-HEIGHTS = (*BRACKETING, "floor", "V at most", "V if independent")  # what is drawn over the floor of a large class
+HEIGHTS = (*grid.BRACKETING, "floor", "V at most")  # what is drawn over the floor of a large class
 SEVERAL = 100  # sets from which on a class is large
 QUERIES = Axis("queries", log=True)
+COUNT = "thousands"
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
     games, values = played(rows), searched(rows)
     brackets, frontier, rounding = bracketed(games, values), at_every_tolerance(games), rounded(games)
-    figures = [*_brackets(brackets), _frontier(frontier), _rounding(rounding)]
+    figures = [_brackets(brackets), _frontier(frontier), _rounding(rounding)]
     tables = {"brackets": _bracket_table(brackets), "games": _games_table(games)}
     large = [cell for cell in brackets if cell["sets"] > SEVERAL and cell["won"]]
     bases = local_bases(rounding)
@@ -44,7 +33,8 @@ def content(rows: Sequence[Row]) -> Content:
         missing = f"Of {len(games)} cells of the grid {won} were won, too few to answer the question."
         return Content(figures=figures, tables=tables, missing=missing)
     cheapest = max(rounding, key=lambda cell: (cell["n"], -cell["queries"]))
-    best = _cheapest(frontier)
+    several = [cell for cell in frontier if cell["ratio"] is not None]
+    best = {place: min(cell["ratio"] for cell in own) for place, own in grouped(several, "m", "τ").items()}
     numbers = {
         "cells": len(brackets),
         "known": sum(cell["V at least"] == cell["V at most"] for cell in brackets),
@@ -52,12 +42,12 @@ def content(rows: Sequence[Row]) -> Content:
         "tight": sum(cell["G over floor"] == 1 for cell in large),
         "worst": max(cell["G over floor"] for cell in large),
         "frontier": {"pairs": len(best), "least": min(best.values()), "most": max(best.values()),
-                     "sign_batch": sum(own == best[cell["m"], cell["τ"]] for cell in frontier
-                                       if cell["strategy"] == "sign-batch" and (own := cell["ratio"]) is not None)},
+                     "sign_batch": sum(cell["ratio"] == best[cell["m"], cell["τ"]] for cell in several
+                                       if cell["strategy"] == "sign-batch")},
         "rounding": {"n": cheapest["n"], "strategy": cheapest["strategy"], "ratio": cheapest["ratio"],
                      "bases": bases[cheapest["strategy"]], "last": bases[cheapest["strategy"]][-1]},
-        "known_apart": KNOWN, "slowest": SLOWEST, "drift": DRIFT, "dim": FRONTIER_DIM, "tau": TOLERANCE,
-        "modulus": IDEAL[0],
+        "known_apart": KNOWN, "slowest": grid.SLOWEST, "drift": grid.DRIFT, "dim": grid.FRONTIER_DIM,
+        "tau": grid.TOLERANCE, "modulus": grid.IDEAL[0],
     }  # fmt: skip
     return Content(numbers, figures, tables)
 
@@ -93,9 +83,10 @@ def searched(rows: Iterable[Row]) -> dict[tuple[int, int, float], tuple[int, int
 def bracketed(games: Sequence[Line], values: Mapping[tuple[int, int, float], tuple[int, int]]) -> list[Line]:
     """One line per class of parities and tolerance: what is proved of V and of G, and what the strategies needed."""
     needed: dict[tuple[int, int, float], dict[str, int | None]] = {key: {} for key in values}
+    classes = (*grid.SMALL, *grid.LARGE, grid.QUICK)
     for game in games:
-        bracketing = game["strategy"] in BRACKETING and game["τ"] in TOLERANCES
-        if game["family"] == "parity" and bracketing and (game["n"], game["m"]) in (*SMALL, *LARGE, QUICK):
+        bracketing = game["strategy"] in grid.BRACKETING and game["τ"] in grid.TOLERANCES
+        if game["family"] == "parity" and bracketing and (game["n"], game["m"]) in classes:
             least = int(game["least"]) if game["least"] else None
             needed.setdefault((game["n"], game["m"], game["τ"]), {})[game["strategy"]] = least
     found = []
@@ -106,27 +97,16 @@ def bracketed(games: Sequence[Line], values: Mapping[tuple[int, int, float], tup
         best = min([queries for queries in own.values() if queries] + [upper])
         found.append({
             "n": n, "s": s, "sets": size, "τ": tau, "8τ²(N−1)": window_bound(size, tau), "floor": floor,
-            **{name: own.get(name) for name in BRACKETING}, "won": any(own.values()), "G at most": best,
+            **{name: own.get(name) for name in grid.BRACKETING}, "won": any(own.values()), "G at most": best,
             "G over floor": best / floor, "V at least": lower, "V at most": upper,
-            "V if independent": independent_value(size, tau),
         })  # fmt: skip
     return found
 
 
 def at_every_tolerance(games: Sequence[Line]) -> list[Line]:
     """The lines of the games at the dimension and the tolerances at which strategies are compared."""
-    return [cell for cell in games if cell["family"] == "parity" and cell["n"] == FRONTIER_DIM - 1
-            and cell["τ"] in FRONTIER]  # fmt: skip
-
-
-def _cheapest(frontier: Sequence[Line]) -> dict[tuple[int, float], float]:
-    """The least ratio to the bound of every (m, τ) where that is at least one query."""
-    best: dict[tuple[int, float], float] = {}
-    for game in frontier:
-        if game["ratio"] is not None:
-            key = game["m"], game["τ"]
-            best[key] = min(best.get(key, game["ratio"]), game["ratio"])
-    return best
+    return [cell for cell in games if cell["family"] == "parity" and cell["n"] == grid.FRONTIER_DIM - 1
+            and cell["τ"] in grid.FRONTIER]  # fmt: skip
 
 
 def rounded(games: Sequence[Line]) -> list[Line]:
@@ -159,48 +139,34 @@ def _series(games: Sequence[Line], x: str) -> list[Series]:
     return found
 
 
-def _brackets(brackets: Sequence[Line]) -> list[Curves]:
-    """Large classes as ratios to the floor; small ones with their exact values."""
-    large: list[Panel] = []
-    small: list[Panel] = []
-    for (n, s), own in grouped(brackets, "n", "s").items():
-        over = comb(n, s) > SEVERAL
-        heights = [{**e, **{key: e[key] / e["floor"] for key in HEIGHTS if e[key]}} if over else e for e in own]
-        won = [
-            Series(name, [Point(e["τ"], high[name], tip=f"{name}, τ = {e['τ']:g}: {e[name]:,} queries")
-                          for e, high in zip(own, heights, strict=True) if e[name]], style=STRATEGIES.index(name))
-            for name in BRACKETING
-        ]  # fmt: skip
-        floor = line("floor of G and V", [(e["τ"], e["floor"]) for e in heights], "lower bound")
-        known = [(e["τ"], e["V at least"]) for e in own if e["V at least"] == e["V at most"]]
-        enough = line("V at most", [(e["τ"], e["V at most"]) for e in heights], "upper bound")
-        independent = line("V of independent sets", [(e["τ"], e["V if independent"]) for e in heights], "law")
-        shown = [*won, floor, enough, independent] if over else [line("V, exactly", known, style=5), *won, floor]
-        (large if over else small).append(Panel(f"{s} of {n} bits: {comb(n, s):,} sets", shown))
-    ticks = (0.04, 0.08, 0.12, 0.2)
-    tau = Axis("τ", log=True, ticks=ticks, names=[f"{tick:g}" for tick in ticks])
+def _brackets(brackets: Sequence[Line]) -> Curves:
+    """Large classes, as ratios to the floor."""
+    panels = []
+    for (n, s), own in grouped((one for one in brackets if one["sets"] > SEVERAL), "n", "s").items():
+        over = {key: [(e["τ"], e[key] / e["floor"], e[key]) for e in own if e[key]] for key in HEIGHTS}
+        won = [Series(name, [Point(tau, y, tip=f"{name}, τ = {tau:g}: {q:,} queries") for tau, y, q in over[name]],
+                      style=STRATEGIES.index(name)) for name in grid.BRACKETING]  # fmt: skip
+        floor, enough = ([(tau, y) for tau, y, _ in over[key]] for key in ("floor", "V at most"))
+        bounds = line("floor of G and V", floor, "lower bound"), line("V at most", enough, "upper bound")
+        panels.append(Panel(f"{s} of {n} bits: {comb(n, s):,} sets", [*won, *bounds]))
+    tau = Axis("τ", log=True, ticks=(0.04, 0.08, 0.12, 0.2))
     ratio = Axis("queries over the floor", log=True, ticks=(1, 1.5, 2, 3, 5, 10, 20))
     seen = "The points lie on the floor at the largest tolerance; as τ falls, they and V's upper bound leave it."
-    steps = "V steps down with the tolerance; the floor equals it or lies just below."
-    return [
-        Curves("bracket", large, tau, ratio, seen, kinds="proved measured", height=3.0),
-        Curves("values", small, tau, Axis("queries"), steps, kinds="proved measured", columns=2),
-    ]
+    return Curves("bracket", panels, tau, ratio, seen, kinds="proved measured", height=3.0)
 
 
 def _frontier(frontier: Sequence[Line]) -> Curves:
     panels = []
     for m, own in grouped(frontier, "m").items():
-        size = comb(FRONTIER_DIM - 1, m)
+        size = comb(grid.FRONTIER_DIM - 1, m)
         taus = sorted({game["τ"] for game in own})
         panels.append(Panel(f"m = {m}", [
             *_series(own, "τ"),
             line("needed", [(tau, window_bound(size, tau)) for tau in taus], "lower bound"),
             line("enough, N − 1", [(tau, size - 1) for tau in taus], "upper bound"),
         ]))  # fmt: skip
-    ticks = (0.03, 0.05, 0.1, 0.2)
     return Curves(
-        "frontier", panels, Axis("τ", log=True, ticks=ticks, names=[f"{tick:g}" for tick in ticks]), QUERIES,
+        "frontier", panels, Axis("τ", log=True, ticks=(0.03, 0.05, 0.1, 0.2)), QUERIES,
         "The need of every strategy rises with the tolerance, above the lower bound in every panel.",
         kinds="proved identity measured", columns=2,
     )  # fmt: skip
@@ -215,16 +181,13 @@ def _rounding(rounding: Sequence[Line]) -> Curves:
     )  # fmt: skip
 
 
-COUNT = "thousands"
-
-
 def _bracket_table(brackets: Sequence[Line]) -> Table:
     columns: list[Column | str] = [
         "n", "s", Column("sets", form=COUNT), Column("τ", form="{:g}".format),
         Column("8τ²(N−1)", "", "proved", "at_least"), Column("floor", "floor of G, V", "proved", COUNT),
-        *(Column(name, "", "measured", COUNT) for name in BRACKETING), Column("G at most", "", "measured", COUNT),
+        *(Column(name, "", "measured", COUNT) for name in grid.BRACKETING), Column("G at most", "", "measured", COUNT),
         Column("G over floor", "", "measured", "at_most"), Column("V at least", "", "proved", COUNT),
-        Column("V at most", "", "proved", COUNT), Column("V if independent", "", "proved", COUNT),
+        Column("V at most", "", "proved", COUNT),
     ]  # fmt: skip
     return Table("V and G of parities: proved bounds, and the games of two strategies", brackets, columns)
 
