@@ -68,5 +68,5 @@ def test_the_page_is_a_function_of_the_rows(rows, tmp_path):
             store.add(row.task, row.outcome, {})
         headlines = [catalog.page(store, tmp_path / name) for name in ("a", "b")]
     assert "(97, 2) none and 40; (97, 4) none and none" in headlines[0]
-    assert "0 of 1 predictions above 2 s lie within 3 bits" in headlines[1]
+    assert "0 of 1 times above 2 s, seen or predicted, lie within 3 bits" in headlines[1]
     assert (tmp_path / "a" / "index.html").read_bytes() == (tmp_path / "b" / "index.html").read_bytes()

@@ -9,20 +9,7 @@ from typing import Any
 from hardness.engine.store import Row
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets.levels import bits
-from hardness.report import (
-    Axis,
-    Column,
-    Content,
-    Curves,
-    Figure,
-    Panel,
-    Point,
-    Series,
-    Table,
-    grouped,
-    line,
-    records,
-)
+from hardness.report import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, grouped, line, records
 from hardness.sq.bounds.head_budget import exact_parity
 from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.bounds.rounding import alike
@@ -32,15 +19,10 @@ from hardness.studies.needs import tasks as grid
 
 Line = dict[str, Any]
 Games = dict[tuple[int, int], list[tuple[float, int, str]]]  # of a class: exponent, queries, who; the cheapest of each
-BOUGHT = ("exact", "truncated", "s", "leak", "n", "rounding")  # what the trials of budgets found
-HIDDEN = {"exact": "diag, m bits", "sharp": "sharp, up to 2m − 1 bits", "truncated": "truncated, more bits"}
+BOUGHT = ("exact", "truncated", "s", "leak")  # what the trials of budgets found of parities
 NAMED = 32  # the number of heads that the text names, or the largest below it
-STRATEGIES = (
-    "sign-batch",
-    "spread",
-    "adaptive",
-    "dependent",
-)  # their order is their look; those of other packages come after them
+# Their order is their look; those of other packages come after them.
+STRATEGIES = ("sign-batch", "spread", "adaptive", "dependent")
 STEPS = 16  # of a factor of two in the tolerance, where a least price is sought
 FINE = tuple(2.0 + (i + 0.5) / STEPS for i in range(round((grid.FINEST - 2) * STEPS)))
 # What q queries at τ cost in examples: fresh ones for each, one sample for all; and the larger of the two numbers.
@@ -50,7 +32,7 @@ PRICES: dict[str, Callable[[float, float], float]] = {
     "max(q, 1/τ)": lambda q, tau: max(q, 1 / tau),
 }
 # Of q/τ² >= 8(N-1), what each price exceeds: max(q, 1/τ²)² and max(q, 1/τ)³ are at least q/τ².
-ROOTS: dict[Callable[[float, float], float], float] = dict(zip(PRICES.values(), (1.0, 1 / 2, 1 / 3), strict=True))
+ROOTS = dict(zip(PRICES.values(), (1.0, 1 / 2, 1 / 3), strict=True))
 
 
 def sharp_heads(size: int) -> int:
@@ -63,12 +45,12 @@ def sharp_heads(size: int) -> int:
 
 
 def content(rows: Sequence[Row]) -> Content:
-    """Numbers, figures and tables of the rows."""
+    """Numbers, figures and the table of the rows."""
     parity, rounding, bought = won(rows, "parity"), won(rows, "rounding"), budget(rows)
     least = least_prices(parity)
-    figures: list[Figure] = [*_maps(parity), _rounding_map(rounding), _budget_figure(bought), _least_figure(least)]
-    tables = {"least": _least_table(least), "budget": _budget_table(bought)}
-    named = [one for one in bought if one["family"] == "parity" and one["m"] <= NAMED]
+    figures: list[Figure] = [*_maps(parity), _rounding_map(rounding), _least_figure(least)]
+    tables = {"budget": _budget_table(bought)}
+    named = [one for one in bought if one["m"] <= NAMED]
     if not parity or not rounding or not named:
         missing = f"Of {len(rows)} planned trials too few have been won to answer the question."
         return Content(figures=figures, tables=tables, missing=missing)
@@ -171,22 +153,20 @@ def least_prices(parity: Games) -> list[Line]:
                                   for one in PRICES.items()):  # fmt: skip
         best, tau = min((price(q, grid.tolerance(e)), grid.tolerance(e)) for e, q in reached(parity, d, s))
         needed = least_needed(d, s, price)
-        found.append({"d": d, "s": s, "price": name, "needed": needed, "reached": best, "τ": tau,
-                      "ratio": best / needed})  # fmt: skip
+        found.append({"d": d, "s": s, "price": name, "needed": needed, "reached": best, "τ": tau})
     return found
 
 
 def budget(rows: Iterable[Row]) -> list[Line]:
-    """One line per family, tolerance and m: log2 of the queries that are needed, as the trials found."""
+    """One line per tolerance and m: log2 of the queries that parities need, as the trials found."""
     found = []
     for one in records(rows, "solved", kind="budget"):
-        m, tau, family = one["heads"], one["tolerance"], one["family"]
-        own: Line = {"family": family, "m": m, "τ": tau, **{key: one[key] for key in BOUGHT if key in one}}
-        if family == "parity":  # the largest class that so many sharp heads hide
+        if one["family"] == "parity":  # and the largest class that so many sharp heads hide
+            m, tau = one["heads"], one["tolerance"]
             size = min(bits("sharp", m), (grid.BUDGET_DIM - 1) // 2)
-            own["sharp"] = exact_parity(size, grid.BUDGET_DIM, tau).log2_queries
-        found.append(own)
-    return sorted(found, key=lambda own: (own["family"], -own["τ"], own["m"]))
+            sharp = exact_parity(size, grid.BUDGET_DIM, tau).log2_queries
+            found.append({"m": m, "τ": tau, "sharp": sharp, **{key: one[key] for key in BOUGHT}})
+    return sorted(found, key=lambda own: (-own["τ"], own["m"]))
 
 
 LOG_QUERIES = Axis("log₂ of the queries", low=0.0)
@@ -252,11 +232,10 @@ def _least_figure(least: Sequence[Line]) -> Curves:
         series = []
         for style, d in enumerate(dims):
             own = [one for one in least if (one["d"], one["price"]) == (d, price)]
-            tips = [f"d = {d}, s = {one['s']}: {one['reached']:,.0f} at τ = {one['τ']:.3g}" for one in own]
             points = [
-                Point(one["s"], log2(one["reached"]), hollow=d == grid.FORMULA, tip=tip)
-                for one, tip in zip(own, tips, strict=True)
-            ]
+                Point(one["s"], log2(one["reached"]), hollow=d == grid.FORMULA,
+                      tip=f"d = {d}, s = {one['s']}: {one['reached']:,.0f} at τ = {one['τ']:.3g}") for one in own
+            ]  # fmt: skip
             needed = [(one["s"], log2(one["needed"])) for one in own]
             series += [Series(f"d = {d}, reached", points, join=False, style=style),
                        line(f"d = {d}, needed", needed, "lower bound", style=style)]  # fmt: skip
@@ -268,35 +247,11 @@ def _least_figure(least: Sequence[Line]) -> Curves:
     )  # fmt: skip
 
 
-def _budget_figure(bought: Sequence[Line]) -> Curves:
-    panels = []
-    for tau, own in grouped((one for one in bought if one["family"] == "parity"), "τ").items():
-        series = [line(label, [(one["m"], one[key]) for one in own if one[key] >= 1], "lower bound", style=style)
-                  for style, (key, label) in enumerate(HIDDEN.items())]  # fmt: skip
-        panels.append(Panel(f"τ = {tau:g}", series))
-    return Curves(
-        "budget-parity", panels, Axis("m", ticks=(2, 32, 64, 96, 128)), LOG_QUERIES,
-        "The bounds rise with m, and are lower at smaller tolerances.", kinds="proved",
-    )  # fmt: skip
-
-
-def _least_table(least: Sequence[Line]) -> Table:
-    shown = [one | {"diag": one["s"], "sharp": sharp_heads(one["s"]), "bit": one["s"]} for one in least]
-    columns = [
-        Column("d"), Column("s", "hidden bits"), Column("diag", "heads, diag"), Column("sharp", "heads, sharp"),
-        Column("price"), Column("needed", "needed", "proved", "at_least"),
-        Column("reached", "", "measured", "at_most"), Column("τ", "at τ", "", "{:.3g}".format),
-        Column("ratio", "reached / needed", "", "at_most"),
-    ]  # fmt: skip
-    return Table(f"The least prices over all tolerances; at d = {grid.FORMULA} by formula", shown, columns)
-
-
 def _budget_table(bought: Sequence[Line]) -> Table:
     columns = [
-        Column("family"), Column("τ", "", "", "{:g}".format), Column("m"),
-        Column("exact", "diag, m bits", "proved", "at_least_power"),
+        Column("τ", "", "", "{:g}".format), Column("m"), Column("exact", "diag, m bits", "proved", "at_least_power"),
         Column("sharp", "sharp, up to 2m − 1 bits", "proved", "at_least_power"),
-        Column("truncated", "truncated to m heads", "proved", "at_least_power"), Column("s", "its bits"),
-        Column("leak", "its leak"), Column("n"), Column("rounding", "labels of m heads", "proved", "at_least_power"),
+        Column("truncated", "truncated to m heads", "proved", "at_least_power"),
+        Column("s", "its bits"), Column("leak", "its leak"),
     ]  # fmt: skip
     return Table("What m heads buy: queries that are needed", bought, columns)
