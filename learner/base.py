@@ -63,7 +63,6 @@ class Learner(Regressor, ABC):
 
     minimum_width: ClassVar[int] = 0  # the least k·d that the method can use
     solved_at: ClassVar[float] = SOLVED
-    loads: ClassVar[tuple[str, ...]] = ()  # modules that a fit imports late: who forks its processes loads them before
 
     heads: Any  # a number; "auto" where a subclass can tell it from the examples
 

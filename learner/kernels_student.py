@@ -215,10 +215,10 @@ def train(
 ) -> Any:  # fmt: skip
     """Updates of `weights` by whole batches of tokens x and targets y times `scale`, both (examples, 2, d).
 
-    `step` updates were made before; `moments` are Adam's, empty for plain gradient descent. After each update Θ is
-    shrunk by `cut`, if that is not 0. From a `zone` of 0 on, the gradient is that of the sum of |F(X) - Y| beyond the
-    zone, and not of half the squared error. `squares` (batches, 2) gets, of every batch before its update, means over
-    examples of the squared error and of the squared targets.
+    `step` updates were made before; `moments` are Adam's. After each update Θ is shrunk by `cut`, if that is not 0. From
+    a `zone` of 0 on, the gradient is that of the sum of |F(X) - Y| beyond the zone, and not of half the squared error.
+    `squares` (batches, 2) gets, of every batch before its update, means over examples of the squared error and of the
+    squared targets.
     """
     d, n, thetas = shape.dim, shape.across, shape.heads // shape.group * shape.dim * shape.width
     for b in range(len(squares)):
@@ -234,11 +234,7 @@ def train(
                 _bend(zone, buffers.errors)
                 _bend(zone, buffers.out)
             _backward(shape, start > b * batch, buffers, gradient)
-        if moments[0].size:
-            _adam(step + b + 1, rate, 1 / batch, weights, gradient, moments)
-        else:
-            for i in range(weights.size):
-                weights[i] -= F(rate / batch) * gradient[i]
+        _adam(step + b + 1, rate, 1 / batch, weights, gradient, moments)
         if cut > 0:
             _shrink(cut, weights[:thetas])
 
@@ -272,12 +268,12 @@ class PairStudent:
     `theta` and `w`, both (M, d, d), are copied; `layer()` gives them back. `loss` is one of `ZONES`.
     """
 
-    def __init__(self, theta: Any, w: Any, adam: bool = True, loss: str = "squared") -> None:
+    def __init__(self, theta: Any, w: Any, loss: str = "squared") -> None:
         self.zone = ZONES[loss]
         self.heads, self.dim, _ = theta.shape
         self.group, self.width = blocks_of(self.heads, self.dim)
         self.weights = self._laid(theta, w)
-        self.moments = tuple(_zeros(self.weights.size if adam else 0) for _ in range(2))
+        self.moments = tuple(_zeros(self.weights.size) for _ in range(2))
         self.gradient = _zeros(self.weights.size)
         self.steps = 0
         self._allot(ACROSS)

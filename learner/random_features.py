@@ -10,8 +10,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from learner.base import Array
-from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks, views
+from learner.base import Array, at_least
+from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks
 
 CHUNK_HEADS = 64
 CHUNK_NEURONS = 1024
@@ -45,7 +45,8 @@ class RandomFeatureAttention(_Scaled):
     `activation` `softmax` puts the softmax back: Σ_m Σ_i softmax_i(<W_m, x₀ xᵢᵀ>) <v_m, xᵢ>. `n_heads` heads, None
     for infinitely many (closed-form kernel; relu without bias only); `bias` μ makes the mean of W_m μ·I, and for relu
     only μ/`std` matters; `augment` appends the constant 1 to tokens: without it even functions of the keys
-    alone cannot be represented. `query` and `keys`: see `views`. The rest is `RidgeLearner`'s.
+    alone cannot be represented. The first token asks, and its `keys` are `all` tokens or the `others`. The rest is
+    `RidgeLearner`'s.
 
     >>> X = np.random.default_rng(0).normal(size=(400, 3, 4))
     >>> model = RandomFeatureAttention(200, keys="others", random_state=0).fit(X, X[:, 1:, 0].mean(axis=1))
@@ -61,7 +62,6 @@ class RandomFeatureAttention(_Scaled):
         std: float = 1.0,
         augment: bool = True,
         activation: str = "relu",
-        query: int | str = 0,
         keys: str = "all",
         alpha: float | tuple[float, ...] = GRID,
         memory_gb: float = 5.0,
@@ -73,7 +73,6 @@ class RandomFeatureAttention(_Scaled):
         self.std = std
         self.augment = augment
         self.activation = activation
-        self.query = query
         self.keys = keys
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
@@ -92,7 +91,8 @@ class RandomFeatureAttention(_Scaled):
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
-        groups = len(self._views(X))
+        if self.keys not in ("all", "others") or (self.keys == "others" and X.shape[1] < 2):
+            raise InputError(f"keys must be 'all' or (with two tokens or more) 'others', got {self.keys!r}")
         if self.activation not in ("relu", "softmax"):
             raise InputError(f"activation must be relu or softmax, got {self.activation!r}")
         if self.n_heads is None:
@@ -105,59 +105,49 @@ class RandomFeatureAttention(_Scaled):
         refuse_beyond(self.memory_gb, 4e-9 * self.n_heads * wide**2, f"{self.n_heads} heads")
         mean = np.diag([self.bias] * d + [0.0] * self.augment)
         self.heads_ = (mean + self.std * rng.normal(size=(self.n_heads, wide, wide))).astype(np.float32)
-        return int(self.n_heads * wide * groups)
-
-    def _views(self, X: Array) -> list[list[tuple[int, list[int]]]]:
-        return views(X.shape[1], self.query, self.keys)
+        return int(self.n_heads * wide)
 
     def _tokens(self, X: Array) -> Array:
         x = self._scaled(X)
         return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2) if self.augment else x
 
+    def _asked(self, x: Array) -> Array:
+        """The keys (n, N, d) of tokens x."""
+        return x if self.keys == "all" else x[:, 1:]
+
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
         x = self._tokens(X).astype(np.float32)
+        keys, (n, _, d) = self._asked(x), x.shape
         for start in range(0, len(self.heads_), CHUNK_HEADS):
-            heads = self.heads_[start : start + CHUNK_HEADS]
-            for group in self._views(X):
-                yield np.mean([self._attend(x[:, q], x[:, keys], heads) for q, keys in group], axis=0)
-
-    def _attend(
-        self, query: NDArray[np.float32], keys: NDArray[np.float32], heads: NDArray[np.float32]
-    ) -> NDArray[np.float32]:
-        """Features (n, m·d) of one asker: query (n, d), keys (n, N, d), heads (m, d, d)."""
-        n, d = query.shape
-        scores = (query @ heads.transpose(1, 0, 2).reshape(d, -1)).reshape(n, -1, d) @ keys.transpose(0, 2, 1)
-        if self.activation == "relu":
-            weights = np.maximum(scores, 0) / np.float32(keys.shape[1])
-        else:
-            weights = np.exp(scores - scores.max(axis=2, keepdims=True))
-            weights /= weights.sum(axis=2, keepdims=True)
-        return np.asarray(weights @ keys, dtype=np.float32).reshape(n, -1)
+            heads = self.heads_[start : start + CHUNK_HEADS].transpose(1, 0, 2).reshape(d, -1)
+            scores = (x[:, 0] @ heads).reshape(n, -1, d) @ keys.transpose(0, 2, 1)
+            if self.activation == "relu":
+                weights = np.maximum(scores, 0) / np.float32(keys.shape[1])
+            else:
+                weights = np.exp(scores - scores.max(axis=2, keepdims=True))
+                weights /= weights.sum(axis=2, keepdims=True)
+            yield np.asarray(weights @ keys, dtype=np.float32).reshape(n, -1)
 
     def gram(self, X: Array, Z: Array) -> Array:
         if self.n_heads is not None:
             return super().gram(X, Z)
         x, z = self._tokens(X), self._tokens(Z)
-        gram = np.zeros((len(x), len(z)))
+        gram = np.empty((len(x), len(z)))
         for rows in row_blocks(len(x), len(z)):
-            for group, other in zip(self._views(X), self._views(Z), strict=True):
-                pairs = [(a, b) for a in group for b in other]
-                gram[rows] += sum(_head_kernel(x[rows], z, a, b) for a, b in pairs) / len(pairs)
+            gram[rows] = _head_kernel(x[rows, 0], self._asked(x[rows]), z[:, 0], self._asked(z))
         return self.std**2 * gram
 
 
-def _head_kernel(x: Array, z: Array, a: tuple[int, list[int]], b: tuple[int, list[int]]) -> Array:
-    """E <φ(x), φ(z)> of one head with standard normal W, query and keys of x as in `a`, of z as in `b`."""
-    (q, keys), (p, others) = a, b
-    size, length = np.linalg.norm(x, axis=2), np.linalg.norm(z, axis=2)
-    asked = np.outer(size[:, q], length[:, p])
-    cosine = _ratio(x[:, q] @ z[:, p].T, asked)
+def _head_kernel(x: Array, keys: Array, z: Array, others: Array) -> Array:
+    """E <φ(x), φ(z)> of one head with standard normal W, for queries x and z (·, d) and their keys (·, N, d)."""
+    asked = np.outer(np.linalg.norm(x, axis=1), np.linalg.norm(z, axis=1))
+    cosine = _ratio(x @ z.T, asked)
+    sizes, lengths = np.linalg.norm(keys, axis=2), np.linalg.norm(others, axis=2)
     total = np.zeros_like(asked)
-    for i in keys:
-        for j in others:
-            norms, inner = np.outer(size[:, i], length[:, j]), x[:, i] @ z[:, j].T
-            total += norms * inner * arc_cosine(cosine * _ratio(inner, norms))
-    return np.asarray(asked * total / (len(keys) * len(others)))
+    for i, j in np.ndindex(keys.shape[1], others.shape[1]):
+        norms, inner = np.outer(sizes[:, i], lengths[:, j]), keys[:, i] @ others[:, j].T
+        total += norms * inner * arc_cosine(cosine * _ratio(inner, norms))
+    return np.asarray(asked * total / (keys.shape[1] * others.shape[1]))
 
 
 def _ratio(inner: Array, norms: Array) -> Array:
@@ -168,16 +158,16 @@ def _ratio(inner: Array, norms: Array) -> Array:
 class RandomFeatureMLP(_Scaled):
     """Σ_m a_m relu(<w_m, (x₀, …, x_N, 1)>): frozen standard normal w_m, trained a_m, on the tokens end to end.
 
-    `width` neurons, None for infinitely many (closed-form kernel). The rest is `RidgeLearner`'s.
+    `width` neurons. The rest is `RidgeLearner`'s.
 
     >>> X = np.random.default_rng(0).normal(size=(400, 2, 3))
-    >>> RandomFeatureMLP(None).fit(X, X[:, 0, 0]).score(X, X[:, 0, 0]) > 0.99
+    >>> RandomFeatureMLP(1000, random_state=0).fit(X, X[:, 0, 0]).score(X, X[:, 0, 0]) > 0.99
     True
     """
 
     def __init__(
         self,
-        width: int | None = 1000,
+        width: int = 1000,
         *,
         alpha: float | tuple[float, ...] = GRID,
         memory_gb: float = 5.0,
@@ -188,30 +178,13 @@ class RandomFeatureMLP(_Scaled):
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
-        if self.width is None:
-            return None
-        if self.width < 1:
-            raise InputError(f"width must be at least 1, or None for infinitely many, got {self.width}")
+        at_least("width", self.width, 1)
         inputs = X.shape[1] * X.shape[2] + 1
         refuse_beyond(self.memory_gb, 4e-9 * self.width * inputs, f"{self.width} neurons")
         self.neurons_ = rng.normal(size=(inputs, self.width)).astype(np.float32)
         return self.width
 
-    def _inputs(self, X: Array) -> Array:
-        return np.concatenate([self._scaled(X).reshape(len(X), -1), np.ones((len(X), 1))], axis=1)
-
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
-        x = self._inputs(X).astype(np.float32)
-        for start in range(0, self.neurons_.shape[1], CHUNK_NEURONS):
+        x = np.concatenate([self._scaled(X).reshape(len(X), -1), np.ones((len(X), 1))], axis=1).astype(np.float32)
+        for start in range(0, self.width, CHUNK_NEURONS):
             yield np.maximum(x @ self.neurons_[:, start : start + CHUNK_NEURONS], 0)
-
-    def gram(self, X: Array, Z: Array) -> Array:
-        if self.width is not None:
-            return super().gram(X, Z)
-        x, z = self._inputs(X), self._inputs(Z)
-        size, length = np.linalg.norm(x, axis=1), np.linalg.norm(z, axis=1)
-        gram = np.empty((len(x), len(z)))
-        for rows in row_blocks(len(x), len(z)):
-            norms = np.outer(size[rows], length)
-            gram[rows] = norms * arc_cosine(x[rows] @ z.T / norms)
-        return gram

@@ -34,7 +34,6 @@ class RidgeLearner(Regressor, ABC):
         self.random_state = random_state
 
     centred = True  # fit an intercept
-    query: int | str = 0
 
     @abstractmethod
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
@@ -169,10 +168,14 @@ class RidgeLearner(Regressor, ABC):
             start += block.shape[1]
         return out
 
+    def _asking(self, tokens: int) -> int:
+        """The token that asks, where only one does: the query."""
+        return 0
+
     def _rows(self, x: Array) -> Array:
         if len(self._shape) < 2:
             return x
-        place = views(x.shape[1], self.query)[0][0][0]
+        place = self._asking(x.shape[1])
         order = np.tile(np.arange(x.shape[1]), (x.shape[1], 1))
         for a, row in enumerate(order):
             row[[a, place]] = row[[place, a]]
@@ -216,22 +219,6 @@ def row_blocks(rows: int, width: int) -> Iterator[slice]:
     """
     step = max(1, BLOCK // max(1, width))
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
-
-
-def views(tokens: int, query: int | str, keys: str = "all") -> list[list[tuple[int, list[int]]]]:
-    """Which token asks which: groups of (query, keys); features are averaged in a group and joined across groups.
-
-    `query` an index: that token alone. `'all'`: the first token, and as a second group all the others.
-
-    >>> views(2, "all")
-    [[(0, [0, 1])], [(1, [0, 1])]]
-    """
-    if query != "all" and not (isinstance(query, int) and -tokens <= query < tokens):
-        raise InputError(f"query must be 'all' or a token from {-tokens} to {tokens - 1}, got {query!r}")
-    if keys not in ("all", "others") or (keys == "others" and tokens < 2):
-        raise InputError(f"keys must be 'all' or (with two tokens or more) 'others', got {keys!r}")
-    groups = [[0], list(range(1, tokens))] if query == "all" else [[int(query) % tokens]]
-    return [[(q, [i for i in range(tokens) if keys == "all" or i != q]) for q in group] for group in groups if group]
 
 
 def real_tokens(X: ArrayLike) -> Array:

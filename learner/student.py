@@ -12,7 +12,7 @@ from hardness.layer import MultiHeadAttention
 from learner.base import Array, FitReport, Learner, Outcome, Phase, at_least, gradient_work, tokens
 from learner.student_dense import ZONES, DenseStudent, initial
 
-RATES = {"adam": 3e-3, "sgd": 0.03}  # frozen: the best of a menu on parities of two
+RATE = 3e-3  # frozen: the best of a menu on parities of two
 FIRST = 1024  # examples that set the scale of the labels before the first update
 SPACING = 1.1  # of the points of the curve, in examples
 EXPLAINED = 0.9  # share of the labels' variance that counts as solved
@@ -26,18 +26,17 @@ class StudentReport(FitReport):
 
 
 class Student(Learner):
-    """A multi-head attention layer of its own, trained online by Adam or plain gradient descent in float32.
+    """A multi-head attention layer of its own, trained online by Adam in float32.
 
     It starts from Θ ~ N(0, 1/d) and W ~ N(0, 1/(d M)), sees raw tokens (n, k, d) and all outputs, and takes a step
     a batch. Nothing of the problem is handed to it, neither products nor a gate. The first 1024 examples scale the
     labels, so that the outputs of a token have variance 1 in all: those of a structured family, which vary in one
     column, vary by 1 there. On two tokens the step is compiled; else it is numpy's.
 
-    `heads` M, its width; `optimizer` adam or sgd; `rate` None is the optimizer's own, tuned once on hidden parities of
-    two and frozen; `batch` examples a step; `l1`: after each step every entry of Θ goes towards 0 by rate · l1, and no
-    further (soft threshold), which helps where Θ is sparse; `loss` of an error e in the scaled labels: squared, e²/2;
-    absolute, |e|; or hinge, max(0, |e| - .1). `hinted` tells it that Θ is diagonal, by where it starts (see `initial`):
-    a control, no fair learner. `device` (cpu, cuda, …) has torch take the steps there.
+    `heads` M, its width; `rate` None is 3e-3, tuned once on hidden parities of two and frozen; `batch` examples a step;
+    `l1`: after each step every entry of Θ goes towards 0 by rate · l1, and no further (soft threshold), which helps
+    where Θ is sparse; `loss` of an error e in the scaled labels: squared, e²/2; absolute, |e|; or hinge,
+    max(0, |e| - .1).
 
     `partial_fit` goes on from where it was, and examples short of a batch wait for the next call, so the same examples
     give the same weights in whatever pieces they come. `fit` starts anew, holds a tenth out and
@@ -54,39 +53,30 @@ class Student(Learner):
     """
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
-    loads: ClassVar[tuple[str, ...]] = ("learner.kernels_student",)
     report_: StudentReport
 
     def __init__(
         self,
         heads: int = 16,
-        optimizer: str = "adam",
         rate: float | None = None,
         batch: int = 64,
         l1: float = 0.0,
         loss: str = "squared",
-        hinted: bool = False,
-        device: str | None = None,
         random_state: int | None = None,
     ) -> None:
         super().__init__(heads, random_state)
-        self.optimizer = optimizer
         self.rate = rate
         self.batch = batch
         self.l1 = l1
         self.loss = loss
-        self.hinted = hinted
-        self.device = device
 
     def checked(self) -> tuple[float, float]:
         """The rate and the l1 of its steps. Raises `InputError` if an option is not what it should be."""
-        if self.optimizer not in RATES:
-            raise InputError(f"optimizer must be one of {', '.join(RATES)}, got {self.optimizer!r}")
         if self.loss not in ZONES:
             raise InputError(f"loss must be one of {', '.join(ZONES)}, got {self.loss!r}")
         at_least("heads", self.heads, 1)
         at_least("batch", self.batch, 1)
-        rate = RATES[self.optimizer] if self.rate is None else self.rate
+        rate = RATE if self.rate is None else self.rate
         for name, value, low in (("rate", rate, "above 0"), ("l1", self.l1, "of 0 or more")):
             if not isinstance(value, Real) or not 0 <= value < np.inf or (name == "rate" and not value):
                 raise InputError(f"{name} must be a finite number {low}, got {value!r}")
@@ -139,15 +129,13 @@ class Student(Learner):
 
     def _start(self, shape: tuple[int, ...]) -> None:
         self.checked()
-        weights = initial(np.random.default_rng(self.random_state), int(self.heads), shape[2], self.hinted)
-        adam = self.optimizer == "adam"
-        self._student: Any
-        if shape[1] == 2 and self.device is None:
+        weights = initial(np.random.default_rng(self.random_state), int(self.heads), shape[2])
+        if shape[1] == 2:
             from learner.kernels_student import PairStudent  # numba is loaded only where it is used
 
-            self._student = PairStudent(*weights, adam, self.loss)
+            self._student: Any = PairStudent(*weights, self.loss)
         else:
-            self._student = DenseStudent(*weights, adam, self.loss, self.device)
+            self._student = DenseStudent(*weights, self.loss)
         self._shape, self.n_features_in_ = shape[1:], shape[2]
         self._waiting: list[tuple[NDArray[np.int8], Array]] = []
         self._scale, self._seen, self._window = 0.0, 0, np.zeros(3)

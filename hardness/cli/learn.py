@@ -30,8 +30,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="An option of the learner, as often as needed; for the student heads (or width), optimizer, rate, batch, "
-        "l1, hinted and device.",
+        help="An option of the learner, as often as needed; for the student heads (or width), rate, batch, l1 and loss.",
         show_default=False,
     ),
 ]
@@ -42,8 +41,8 @@ CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with
 def settings(words: Iterable[str]) -> dict[str, int | float | bool | str | None]:
     """What ``--set NAME=VALUE`` says: numbers, true, false and none as such, and else text.
 
-    >>> settings(["l1=0.03", "batch=512", "optimizer=sgd", "rate=none"])
-    {'l1': 0.03, 'batch': 512, 'optimizer': 'sgd', 'rate': None}
+    >>> settings(["l1=0.03", "batch=512", "loss=hinge", "rate=none"])
+    {'l1': 0.03, 'batch': 512, 'loss': 'hinge', 'rate': None}
     >>> settings(["l1"])
     Traceback (most recent call last):
     ...

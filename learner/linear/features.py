@@ -4,16 +4,10 @@ A head reads Σ_i V z_i (z_iᵀ Q q) = V S Q q, with S = Σ_i z_i z_iᵀ over al
 tokens are the columns of a d×n matrix and its query the last one; here tokens are rows, and `query` says which asks.
 """
 
-from collections.abc import Sequence
-
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
-
 Array = NDArray[np.float64]
-
-Asker = tuple[Array, Array]  # queries (n, d) and their keys (n, N, d)
 
 
 def feature_count(dim: int) -> int:
@@ -31,12 +25,11 @@ def weights(dim: int) -> Array:
     return np.repeat(np.where(j < k, np.sqrt(2), 1.0), dim)
 
 
-def features(X: Array, query: int = -1, keys: Sequence[int] | None = None) -> Array:
-    """H(X) (n, ψ): S_jk q_l at index (pair j <= k, l), of tokens X (n, k, d); `keys` restricts the sum in S."""
+def features(X: Array, query: int = -1) -> Array:
+    """H(X) (n, ψ): S_jk q_l at index (pair j <= k, l), of tokens X (n, k, d)."""
     x = np.asarray(X, dtype=np.float64)
-    moments = x if keys is None else x[:, keys]
     j, k = np.triu_indices(x.shape[2])
-    return np.asarray((moments.transpose(0, 2, 1) @ moments)[:, j, k, None] * x[:, query, None, :]).reshape(len(x), -1)
+    return np.asarray((x.transpose(0, 2, 1) @ x)[:, j, k, None] * x[:, query, None, :]).reshape(len(x), -1)
 
 
 def attention(V: Array, Q: Array, X: Array, query: int = -1) -> Array:
@@ -71,37 +64,21 @@ def lift(p: Array, dim: int) -> Array:
     return W
 
 
-def kernel(x: Asker, z: Asker, degree: int = 1) -> Array:
-    """<q, q'>^p Σ_ij <x_i, z_j>^(p+1), (n, n'): inner products of the features of attention with score (zᵀQq)^p.
-
-    `x` and `z` are pairs of queries (n, d) and keys (n, N, d). For p = 1 the features are √2-weighted `features`.
-    Raises `InputError` unless degree >= 1.
-    """
-    if degree < 1:
-        raise InputError(f"degree must be at least 1, got {degree}")
-    (q, keys), (p, others) = x, z
-    gram = np.empty((len(q), len(p)))
-    dim, pairs = keys.shape[2], keys.shape[1] * others.shape[1]
-    if moments := degree == 1 and dim < pairs:
-        right = (others.transpose(0, 2, 1) @ others).reshape(len(p), -1).T
+def kernel(X: Array, q: int, Z: Array, p: int) -> Array:
+    """<x_q, z_p> Σ_ij <x_i, z_j>², (n, n'): inner products of √2-weighted `features` of X with query q, of Z with p."""
     from learner.ridge import row_blocks
 
-    for rows in row_blocks(len(q), len(p)):
-        part = keys[rows]
-        if moments:
+    gram = np.empty((len(X), len(Z)))
+    dim, pairs = X.shape[2], X.shape[1] * Z.shape[1]
+    if dim < pairs:
+        right = (Z.transpose(0, 2, 1) @ Z).reshape(len(Z), -1).T
+    for rows in row_blocks(len(X), len(Z)):
+        part = X[rows]
+        if dim < pairs:
             total = (part.transpose(0, 2, 1) @ part).reshape(len(part), -1) @ right
         else:
-            total = np.zeros((len(part), len(p)))
-            for i in range(keys.shape[1]):
-                for j in range(others.shape[1]):
-                    total += _power(part[:, i] @ others[:, j].T, degree + 1)
-        gram[rows] = total * _power(q[rows] @ p.T, degree)
+            total = np.zeros((len(part), len(Z)))
+            for i, j in np.ndindex(X.shape[1], Z.shape[1]):
+                total += np.square(part[:, i] @ Z[:, j].T)
+        gram[rows] = total * (part[:, q] @ Z[:, p].T)
     return gram
-
-
-def _power(base: Array, exponent: int) -> Array:
-    # numpy's own integer power calls pow() on every entry.
-    product = base.copy()
-    for _ in range(exponent - 1):
-        product *= base
-    return product

@@ -11,9 +11,10 @@ from hardness.errors import InputError
 from learner.base import Array
 from learner.linear.certificate import Certificate, Span, certificate
 from learner.linear.features import feature_count, features, kernel, weights
-from learner.ridge import RidgeLearner, real_tokens, refuse_beyond, views
+from learner.ridge import RidgeLearner, real_tokens, refuse_beyond
 
 Indices = NDArray[np.intp]
+INSIDE = 1e-8  # share of an input's features outside the span up to which its prediction is certified
 
 
 @dataclass(frozen=True)
@@ -33,7 +34,8 @@ class Component:
 class LinearAttention(RidgeLearner):
     """Least squares over all linear attention layers at once, of any number of heads.
 
-    `degrees` are those of the score, (zᵀQq)^p: (1,) is the paper's layer. `query`, `keys` as in `learner.ridge.views`.
+    `query` says which token asks, or 'all': then the first token makes one part of the features, the mean over the
+    others a second.
     `alpha` 0 is the least-norm solution and gives the certificates; otherwise ridge. There is no intercept: a layer is
     odd. After a fit `rank_` is the rank of the features of the training examples.
 
@@ -49,20 +51,14 @@ class LinearAttention(RidgeLearner):
 
     def __init__(
         self,
-        degrees: tuple[int, ...] = (1,),
         *,
         query: int | str = "all",
-        keys: str = "all",
         alpha: float | tuple[float, ...] = 0.0,
-        rank_tol: float = 1e-10,
         memory_gb: float = 5.0,
         random_state: int | None = None,
     ) -> None:
         super().__init__(alpha, memory_gb, random_state)
-        self.degrees = degrees
         self.query = query
-        self.keys = keys
-        self.rank_tol = rank_tol
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """About what a fit of Y (n, k, d) costs: kernel and factors, or, exactly, two pivoted factorisations.
@@ -70,51 +66,48 @@ class LinearAttention(RidgeLearner):
         >>> [round(LinearAttention(alpha=a).multiply_adds(1000, 2, 12) / 1e9, 1) for a in (0.0, 1e-6)]
         [54.3, 3.1]
         """
-        groups = len(views(tokens, self.query, self.keys))
+        groups = len(self._groups(tokens))
         size, rows = groups * feature_count(dim), examples * tokens
-        if self.alpha != 0 or self.degrees != (1,) or size > 4 * rows:
-            kernel = float(rows) ** 2 * groups * dim * (1 + tokens**2) * len(self.degrees)
+        if self.alpha != 0 or size > 4 * rows:
+            kernel = float(rows) ** 2 * groups * dim * (1 + tokens**2)
             return kernel + (self._solving(rows) if self.alpha != 0 else 20.0 * rows**3)
         short, long = sorted((float(examples * tokens), float(size)))
         return 2 * (2 * short**2 * long + 2 * short**3)
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
-        self._views(X)
-        if not self.degrees or min(self.degrees) < 1:
-            raise InputError(f"degrees must be integers from 1 up, got {self.degrees}")
+        self._groups(X.shape[1])
         return None
 
-    def _views(self, X: Array) -> list[list[tuple[int, list[int]]]]:
-        return views(X.shape[1], self.query, self.keys)
+    def _groups(self, tokens: int) -> list[list[int]]:
+        """Tokens that ask: features are averaged in a group and joined across groups."""
+        if self.query == "all":
+            return [[0], list(range(1, tokens))][:tokens]
+        if not (isinstance(self.query, int) and -tokens <= self.query < tokens):
+            raise InputError(f"query must be 'all' or a token from {-tokens} to {tokens - 1}, got {self.query!r}")
+        return [[self.query % tokens]]
 
-    def _asker(self, X: Array) -> tuple[int, list[int]]:
-        """The one query token, and its keys."""
-        ((asker,),) = self._views(X)
-        return asker
+    def _asking(self, tokens: int) -> int:
+        return self._groups(tokens)[0][0]
 
     def gram(self, X: Array, Z: Array) -> Array:
-        # Tokens of length about 1 keep the degrees comparable; one degree alone is scaled as a whole.
-        scale = 1 if len(self.degrees) == 1 else X.shape[2] ** -0.5
-        x, z = np.asarray(X, dtype=np.float64) * scale, np.asarray(Z, dtype=np.float64) * scale
+        x, z = np.asarray(X, dtype=np.float64), np.asarray(Z, dtype=np.float64)
         gram = np.zeros((len(x), len(z)))
-        for group, other in zip(self._views(X), self._views(Z), strict=True):
-            for (q, keys), (p, others) in ((a, b) for a in group for b in other):
-                for degree in self.degrees:
-                    gram += kernel((x[:, q], x[:, keys]), (z[:, p], z[:, others]), degree) / len(group) / len(other)
+        for group, other in zip(self._groups(x.shape[1]), self._groups(z.shape[1]), strict=True):
+            for q, p in ((a, b) for a in group for b in other):
+                gram += kernel(x, q, z, p) / len(group) / len(other)
         return gram
 
     def _solve(self, rows: Array, targets: Array, each: int, rng: np.random.Generator) -> None:
         if self.alpha != 0:
             super()._solve(rows, targets, each, rng)
             return
-        self._start(rows, rng)
         self.alpha_, self.intercept_ = np.zeros((2, targets.shape[1]))
         kept = len(rows) - max(1, min(len(rows) // each // 10, 2000)) * each
         self.components_ = list(self._split(rows[:kept], targets[:kept]))
         self._judged = self._predict(rows[kept:])
         self.components_ = list(self._split(rows, targets))
         self.rank_ = sum(part.span.rank for part in self.components_)
-        self.n_features_ = len(self._views(rows)) * feature_count(rows.shape[2]) if self.degrees == (1,) else None
+        self.n_features_ = len(self._groups(rows.shape[1])) * feature_count(rows.shape[2])
 
     def _diagnostics(self) -> dict[str, Any]:
         return super()._diagnostics() | ({"rank": self.rank_} if self.alpha == 0 else {})
@@ -124,16 +117,16 @@ class LinearAttention(RidgeLearner):
         for members, asks in self.orthogonal_parts(rows):
             own = rows[members]
             holds = np.flatnonzero(own.any(axis=(0, 1))) if len(asks) < len(everything) else everything
-            size = len(self._views(rows)) * len(holds) * (len(holds) + 1) // 2 * len(asks)
+            size = len(self._groups(rows.shape[1])) * len(holds) * (len(holds) + 1) // 2 * len(asks)
             # The kernel squares the condition number: only where features are many more than examples.
-            by_features = self.degrees == (1,) and size <= 4 * len(own)
+            by_features = size <= 4 * len(own)
             least = 24e-9 * len(own) * (size if by_features else len(own))
             refuse_beyond(self.memory_gb, least, f"exact regression on {len(own)} rows")
             if by_features:
-                span = Span.of_features(self._features(own, asks, holds), targets[members], self.rank_tol)
+                span = Span.of_features(self._features(own, asks, holds), targets[members])
                 yield Component(asks, holds, span, None)
             else:
-                span = Span.of_kernel(self.gram(own, own), targets[members], self.rank_tol)
+                span = Span.of_kernel(self.gram(own, own), targets[members])
                 yield Component(asks, holds, span, own)
 
     def orthogonal_parts(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
@@ -142,26 +135,24 @@ class LinearAttention(RidgeLearner):
         from scipy.sparse.csgraph import connected_components
 
         n, d = len(rows), rows.shape[2]
-        if self.query == "all" or self.degrees != (1,):
+        if self.query == "all":
             yield np.arange(n), np.arange(d)
             return
-        uses = rows[:, self._asker(rows)[0]] != 0
-        i, coordinate = np.nonzero(uses)
+        i, coordinate = np.nonzero(rows[:, self._asking(rows.shape[1])])
         graph = csr_array((np.ones(len(i)), (i, n + coordinate)), shape=(n + d, n + d))
         label = connected_components(graph, directed=False)[1]
         for part in np.unique(label[i]):
             yield np.flatnonzero(label[:n] == part), np.flatnonzero(label[n:] == part)
 
     def _features(self, X: Array, asks: Indices, holds: Indices) -> Array:
-        """√2-weighted features of every group of views, restricted to some coordinates."""
+        """√2-weighted features of every group of tokens that ask, restricted to some coordinates."""
         x = np.asarray(X, dtype=np.float64)
         if self.query != "all":
-            q, keys = self._asker(x)
-            own = x[:, keys][:, :, holds]
+            own = np.asfortranarray(x[:, :, holds])  # the order decides how sums round, and so the rows of the study
             j, k = np.triu_indices(len(holds))
             moments = (own.transpose(0, 2, 1) @ own)[:, j, k] * np.where(j < k, np.sqrt(2), 1.0)
-            return np.asarray(moments[:, :, None] * x[:, q][:, None, asks]).reshape(len(x), -1)
-        groups = [np.mean([features(x, q, keys) for q, keys in group], axis=0) for group in self._views(x)]
+            return np.asarray(moments[:, :, None] * x[:, self._asking(x.shape[1])][:, None, asks]).reshape(len(x), -1)
+        groups = [np.mean([features(x, q) for q in group], axis=0) for group in self._groups(x.shape[1])]
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 
     def _coordinates(self, part: Component, X: Array) -> Array:
@@ -175,7 +166,7 @@ class LinearAttention(RidgeLearner):
             if len(part.asks) == rows.shape[2]:
                 touched = np.arange(len(rows))
             else:
-                touched = np.flatnonzero(rows[:, self._asker(rows)[0]][:, part.asks].any(axis=1))
+                touched = np.flatnonzero(rows[:, self._asking(rows.shape[1])][:, part.asks].any(axis=1))
             if len(touched):
                 yield touched, part, self._coordinates(part, rows[touched])
 
@@ -205,32 +196,29 @@ class LinearAttention(RidgeLearner):
 
     def _length(self, X: Array) -> Array:
         """|H(X)|² (n,): the diagonal of the kernel."""
-        scale = 1 if len(self.degrees) == 1 else X.shape[2] ** -0.5
-        x = np.asarray(X, dtype=np.float64) * scale
+        x = np.asarray(X, dtype=np.float64)
         inner, total = x @ x.transpose(0, 2, 1), np.zeros(len(x))
-        for group in self._views(X):
-            for (q, keys), (p, others) in ((a, b) for a in group for b in group):
-                for degree in self.degrees:
-                    among = np.sum(inner[:, keys][:, :, others] ** (degree + 1), axis=(1, 2))
-                    total += inner[:, q, p] ** degree * among / len(group) ** 2
+        moments = np.sum(inner**2, axis=(1, 2))
+        for group in self._groups(x.shape[1]):
+            total += sum(inner[:, q, p] for q in group for p in group) * moments / len(group) ** 2
         return total
 
-    def certify(self, X: ArrayLike, tol: float = 1e-8) -> NDArray[np.bool_]:
+    def certify(self, X: ArrayLike) -> NDArray[np.bool_]:
         """Whether all least-squares solutions agree at each X, (n,): its features lie in the span of those seen."""
-        return self.residual(X) < tol
+        return self.residual(X) < INSIDE
 
-    def certificate(self, X: ArrayLike, rank_tol: float = 1e-9) -> Certificate:
+    def certificate(self, X: ArrayLike) -> Certificate:
         """The certificate of examples X for a single query token (paper, algorithm 2)."""
-        if self.query == "all" or self.degrees != (1,):
-            raise InputError("the certificate is that of degree 1 with one query token: set query to its index")
+        if self.query == "all":
+            raise InputError("the certificate is that of one query token: set query to its index")
         rows = self._rows(real_tokens(X))
-        return certificate(features(rows, *self._asker(rows)), rank_tol)
+        return certificate(features(rows, self._asking(rows.shape[1])))
 
     @property
     def p_(self) -> Array:
-        """The function as `learner.linear.features.parameters`, (outputs, ψ); for one query, degree 1, alpha 0."""
-        if self.query == "all" or self.degrees != (1,) or self.alpha != 0:
-            raise InputError("parameters p are those of degree 1 with one query token and alpha=0")
+        """The function as `learner.linear.features.parameters`, (outputs, ψ); for one query, alpha 0."""
+        if self.query == "all" or self.alpha != 0:
+            raise InputError("parameters p are those of one query token and alpha=0")
         d = self.n_features_in_
         index = np.zeros((d, d), dtype=np.intp)
         j, k = np.triu_indices(d)
@@ -238,7 +226,7 @@ class LinearAttention(RidgeLearner):
         p = np.zeros((len(self.intercept_), len(j), d))
         for part in self.components_:
             if part.support is not None:
-                H = features(part.support, *self._asker(part.support)) * weights(d)
+                H = features(part.support, self._asking(part.support.shape[1])) * weights(d)
                 p += (part.span.solution.T @ H).reshape(p.shape) * weights(d).reshape(-1, d)
                 continue
             a, b = np.triu_indices(len(part.holds))

@@ -216,7 +216,6 @@ class Provable(Learner):
     """
 
     minimum_width = 16
-    loads = ("learner.provable.kernels",)
 
     def __init__(
         self,

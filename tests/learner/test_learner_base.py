@@ -1,7 +1,5 @@
 """What every learner owes: the conventions of scikit-learn and of the lab, scores, and bad input told in one line."""
 
-from importlib.util import find_spec
-
 import numpy as np
 import pytest
 from learner_teachers import examples, teacher
@@ -59,14 +57,6 @@ def test_model_selection_on_arrays_of_three_axes():
     assert scores[0] < 0.99 < scores[1]
 
 
-def test_the_modules_that_fits_load_late_exist():
-    """Of every built-in learner; a name that is misspelt would only cost time, unseen."""
-    for name in NAMES:
-        for module in getattr(registry.get("learner", name), "loads", ()):
-            assert find_spec(module) is not None, (name, module)
-    assert registry.get("learner", "student").loads
-
-
 def refused(learner, words, X, Y, **options):
     with pytest.raises(InputError, match=words) as caught:
         learner.fit(X, Y, **options)
@@ -103,7 +93,6 @@ OPTIONS = [
     (Provable(mode="paper", heads="auto"), "heads from 1 to 3, got auto"),
     (Provable(mode="literal"), "unknown mode 'literal'"),
     (Provable(heads="many"), "heads must be an integer >= 1"),
-    (Student(optimizer="rmsprop"), "optimizer"),
     (Student(heads=0), "heads"),
     (Student(batch=0), "batch"),
     (Student(batch=1.5), "batch"),
@@ -113,12 +102,8 @@ OPTIONS = [
     (Student(l1=-0.1), "l1"),
     (Student(l1=float("nan")), "l1"),
     (Student(l1="much"), "l1"),
-    (Student(device="abacus"), "device"),
     (LinearAttention(query=2), "query must be"),
     (LinearAttention(query="first"), "query must be"),
-    (LinearAttention(keys="none"), "keys must be"),
-    (LinearAttention((0,), alpha=1e-3), "degrees must be"),
-    (LinearAttention(()), "degrees must be"),
     (LinearAttention(memory_gb=1e-6), "needs about"),
     (LowDegree(-1), "degree must be"),
     (LowDegree(2, memory_gb=1e-6), "needs about"),
@@ -128,7 +113,6 @@ OPTIONS = [
     (RandomFeatureAttention(keys="other"), "keys must be"),
     (RandomFeatureAttention(10**9), "heads needs about"),
     (RandomFeatureMLP(10**9), "neurons needs about"),
-    (RandomFeatureAttention(query=5), "query must be"),
     (RandomFeatureAttention(0), "n_heads must be"),
     (RandomFeatureMLP(0), "width must be"),
     (RandomFeatureMLP(alpha=-1.0), "alpha must be"),

@@ -10,10 +10,9 @@ from hardness.engine.task import Task
 from hardness.evaluation.adapters import plain
 from hardness.evaluation.judge import EXACT
 from learner.base import Array
-from learner.linear.adam import adam_heads
 from learner.linear.certificate import Span
 from learner.linear.features import attention, features, parameters, weights
-from learner.linear.heads import parameter_distance
+from learner.linear.heads import adam_heads
 from learner.linear.regressor import LinearAttention
 from learner.programs.automata import execute, random_automata, steps
 from learner.programs.machine import ADDITION, BUSY_BEAVER, PALINDROME, Integers, Machine, interpret
@@ -59,13 +58,13 @@ def head(task: Task, root: int) -> Outcome:
         own = np.random.default_rng(task.seed(root, "solver"))
         v, q, _ = adam_heads(X, clean, int(task.solver["heads"]), own, epochs=EPOCHS, rate=RATE)
         errors = np.mean((attention(v, q, fresh) - truth) ** 2, axis=0) / truth.var()
-        detail = {"distance": measured(parameter_distance(parameters(v, q), p), TINY)}
+        detail = {"distance": measured(float(np.linalg.norm(parameters(v, q) - p)), TINY)}
     else:
         Y = np.concatenate([clean, clean + NOISE * clean.std() * rng.normal(size=clean.shape)], axis=1)
         learner = LinearAttention(query=-1, random_state=0).fit(X, Y)
         errors = np.mean((learner.predict(fresh) - truth) ** 2, axis=0) / truth.var()
         found = learner.certificate(X)
-        detail = {"noisy": measured(errors[1]), "distance": measured(parameter_distance(learner.p_[:1], p), TINY)}
+        detail = {"noisy": measured(errors[1]), "distance": measured(float(np.linalg.norm(learner.p_[:1] - p)), TINY)}
         detail |= {"rank": found.rank, "lam_min": measured(found.lam_min), "identifiable": found.identifiable}
         detail |= {"certified": learner.certify(fresh).mean()}
     detail["error"] = measured(errors[0], TINY**2)
@@ -105,7 +104,7 @@ def memory(task: Task, root: int) -> Outcome:
         return measured(float(np.mean((said - right) ** 2) / right.var()), TINY**2)
 
     def distance(found: Array) -> float:
-        return measured(parameter_distance(found, p), TINY)
+        return measured(float(np.linalg.norm(found - p)), TINY)
 
     if task.solver["method"] == "Adam":
         V, Q, error = adam_heads(X, Y, int(task.solver["heads"]), own, epochs=MEMORY_STEPS // len(X))
@@ -119,7 +118,7 @@ def memory(task: Task, root: int) -> Outcome:
     learner = LinearAttention(query=-1).fit(X, np.concatenate([Y, noisy], axis=1))
     found, scale, least = learner.certificate(X), weights(2 * SIZE), learner.p_[:SIZE]
     # What no example sees: directions orthogonal to the span of the (√2-weighted) features.
-    basis = Span.of_features(features(X) * scale, Y, learner.rank_tol).basis
+    basis = Span.of_features(features(X) * scale, Y).basis
     hidden = (p / scale) - (p / scale) @ basis @ basis.T
     detail = {
         "distance": distance(least),

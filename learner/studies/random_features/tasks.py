@@ -77,8 +77,8 @@ def model(name: str, heads: int | None, random_state: int) -> "RidgeLearner":
 
     options = dict(MODELS[name])
     if "neurons" in options:
-        return RandomFeatureMLP(options["neurons"] * (heads or 0) or None, random_state=random_state)
-    return RandomFeatureAttention(heads, query=0, keys="others", random_state=random_state, **options)
+        return RandomFeatureMLP(options["neurons"] * (heads or 0), random_state=random_state)
+    return RandomFeatureAttention(heads, keys="others", random_state=random_state, **options)
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
