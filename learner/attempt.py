@@ -6,8 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learner import varpro
+from learner.base import Phase
 from learner.last_fit import DENSE, counting_floor, quick_residue, removal_costs
-from learner.report import Phase
 
 Array = NDArray[np.float64]
 EXACT = 1e-9  # relative training residual of an interpolating layer
@@ -82,7 +82,7 @@ def examples_wanted(heads: int, tokens: int, dim: int) -> int:
 
 
 def leaves_noise(X: Array, Y: Array, theta: Array, rng: np.random.Generator) -> bool:
-    """Whether a fit of many examples from Θ leaves nothing but noise, as far as `learner.noise` can tell."""
+    """Whether a fit of many examples from Θ leaves nothing but noise, as far as `learner.last_fit` can tell."""
     held = max(1, min(len(X) // 10, 2000))
     return quick_residue(theta, (X[held:], Y[held:]), (X[:held], Y[:held]), rng)[1].is_noise
 

@@ -1,26 +1,121 @@
-"""What every learner shares: scikit-learn's conventions on (n, k, d) arrays, and how a fit goes."""
+"""What every learner shares: scikit-learn's conventions on (n, k, d) arrays, how a fit goes, and what it reports."""
 
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass, field
+from typing import Any, ClassVar, Self, TypedDict
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 from sklearn.base import BaseEstimator, RegressorMixin
+from sklearn.utils.validation import check_is_fitted
 
 from hardness.errors import InputError
-from learner.last_fit import counting_floor, fitted_on_all
-from learner.report import SOLVED as SOLVED
-from learner.report import FitReport as FitReport
-from learner.report import Outcome as Outcome
-from learner.report import Phase as Phase
-from learner.report import Scores as Scores
-from learner.report import judge as judge
-from learner.report import verdict
+from hardness.layer import MultiHeadAttention
+from learner.last_fit import Residue, counting_floor, fitted_on_all
 
 Array = NDArray[np.float64]
-Index = NDArray[np.intp]
+SOLVED = 1e-6  # relative error on held-out examples
+
+
+class Scores(TypedDict):
+    """What `judge` says of a prediction."""
+
+    test_error: float
+    relative_error: float
+    sign_accuracy: float
+
+
+@dataclass(frozen=True)
+class Phase:
+    """What one phase of a learner saw: a verdict (ok, weak, poor, failed, refused), why, and its numbers."""
+
+    name: str
+    verdict: str = "ok"
+    reason: str = ""
+    diagnostics: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class Outcome:
+    """What a search ended with: a layer or none, its phases, and whether it refused or ran out of iterations.
+
+    `hint` is what to try if the layer is wrong; `verdicts` are fields of `FitReport` that only this learner knows.
+    """
+
+    layer: MultiHeadAttention | None
+    phases: tuple[Phase, ...] = ()
+    refused: str = ""
+    exhausted: bool = False
+    heads: int | None = None
+    hint: str = ""
+    verdicts: dict[str, Any] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class FitReport:
+    """A fit, judged on examples that the search did not see.
+
+    `status` is `solved` (relative error at most 1e-6, or `noise_floor`), `wrong`, `refused` (an assumption does not
+    hold: `reason` says which) or `budget` (iterations ran out). `test_error` is a root mean square, `relative_error`
+    is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), `sign_accuracy` the share of labels beyond 1e-9 whose sign is right, and `heads`
+    the number that the learner needed, where it can tell.
+
+    `noise_floor`: what is left of the labels looks like independent noise, of size `noise` (see `learner.last_fit`).
+    Of the provable learner: `certified_error` is the relative error after phases 1 to 6, on examples that no phase saw,
+    and `certified` says that it is at most .1 and that the phases trust their hull (learner 1.13 says what this
+    promises). `polished_error` and `random_start_error` are those of the search that follows, from phase 6 and from a
+    random start.
+    """
+
+    status: str
+    reason: str
+    examples: int
+    test_error: float
+    relative_error: float
+    sign_accuracy: float
+    heads: int | None
+    phases: tuple[Phase, ...]
+    seconds: float
+    noise: float | None = None
+    noise_floor: bool = False
+    certified: bool | None = None
+    certified_error: float | None = None
+    polished_error: float | None = None
+    random_start_error: float | None = None
+
+
+def judge(predicted: Array, Y: Array) -> Scores:
+    """Root mean square error, relative error and sign accuracy of a prediction, both (n, …).
+
+    >>> judge(np.array([[[1.0, -1.0]]]), np.array([[[2.0, -1.0]]]))["sign_accuracy"]
+    1.0
+    """
+    error = (predicted - Y) ** 2
+    spread = float(np.sum((Y - Y.mean(axis=0)) ** 2)) or 1.0
+    informative = np.abs(Y) > 1e-9
+    agree = np.sign(predicted[informative]) == np.sign(Y[informative])
+    return {
+        "test_error": float(np.sqrt(np.mean(error))),
+        "relative_error": float(np.sqrt(np.sum(error) / spread)),
+        "sign_accuracy": float(agree.mean()) if agree.size else 1.0,
+    }
+
+
+def verdict(outcome: Outcome, relative_error: float, solved_at: float, left: Residue | None) -> tuple[str, str]:
+    """Status and reason of a search, by its error on held-out examples and what its last fit `left`, if it had one."""
+    if outcome.refused:
+        return "refused", outcome.refused
+    if relative_error <= solved_at:
+        return "solved", ""
+    missed = f"relative error {relative_error:.1e} on held-out examples"
+    if left is not None and left.is_noise:
+        return "solved", f"{missed}: {left}"
+    why = f"; {outcome.hint or left}" if outcome.hint or left else ""
+    if outcome.exhausted:
+        return "budget", f"{missed} when the iterations ran out{why}"
+    return "wrong", f"{missed} where the search came to rest{why}"
 
 
 class Regressor(RegressorMixin, BaseEstimator):
@@ -37,6 +132,14 @@ class Regressor(RegressorMixin, BaseEstimator):
     def score(self, X: ArrayLike, Y: ArrayLike) -> float:
         """1 − relative_error²: the R² of all entries together, higher is better."""
         return 1 - judge(self.predict(X), np.asarray(Y, dtype=np.float64))["relative_error"] ** 2
+
+    def _to_predict(self, X: ArrayLike, fitted: str) -> NDArray[Any]:
+        """Tokens X of a prediction: `InputError` unless they have the features of the fit, which left `fitted`."""
+        check_is_fitted(self, fitted)
+        x = tokens(X)
+        if x.shape[2] != self.n_features_in_:
+            raise InputError(f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}")
+        return x
 
 
 class Learner(Regressor, ABC):
@@ -124,13 +227,7 @@ class Learner(Regressor, ABC):
 
     def predict(self, X: ArrayLike) -> Array:
         """F̂(X), shape (n, k, d)."""
-        x = tokens(X)
-        if not hasattr(self, "layer_"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError(f"this {type(self).__name__} is not fitted yet: call fit(X, Y) first")
-        if x.shape[2] != self.n_features_in_:
-            raise InputError(f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}")
+        x = self._to_predict(X, "layer_").astype(np.float64, copy=False)
         return np.zeros_like(x) if self.layer_ is None else self.layer_(x)
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
@@ -138,9 +235,8 @@ class Learner(Regressor, ABC):
         return None
 
     def _examples(self, X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
-        x, y = tokens(X), _real(Y, "Y")
-        if y.shape != x.shape:
-            raise InputError(f"Y must have the shape of X {x.shape}, got {y.shape}")
+        x = tokens(X).astype(np.float64, copy=False)
+        y = outputs(Y, x)
         self._least_heads()
         _, k, d = x.shape
         if k < 2:
@@ -189,18 +285,34 @@ def at_least(name: str, value: object, least: int) -> None:
         raise InputError(f"{name} must be an integer >= {least}, got {value!r}")
 
 
-def tokens(X: ArrayLike) -> Array:
-    """X as float64 (n, k, d); `InputError` on another shape, NaN or infinity.
+def tokens(X: ArrayLike) -> NDArray[Any]:
+    """X (n, k, d) as int8, if it is that, or float64; `InputError` on another shape, NaN or infinity.
 
     >>> tokens([[1, -1]])
     Traceback (most recent call last):
     ...
     hardness.errors.InputError: X must have shape (examples, tokens, features), got (1, 2)
     """
-    x = _real(X, "X")
+    x = X if isinstance(X, np.ndarray) and X.dtype == np.int8 else _real(X, "X")
     if x.ndim != 3 or 0 in x.shape:
         raise InputError(f"X must have shape (examples, tokens, features), got {x.shape}")
     return x
+
+
+def signs(X: ArrayLike) -> NDArray[np.int8]:
+    """Tokens of ±1 (n, k, d) as int8; `InputError` on others."""
+    x = tokens(X)
+    if not (np.abs(x) == 1).all():
+        raise InputError("X must hold only +1 and -1: tokens are signs")
+    return x.astype(np.int8, copy=False)
+
+
+def outputs(Y: ArrayLike, x: NDArray[Any]) -> Array:
+    """Y as float64, finite and of the shape of X; `InputError` otherwise."""
+    y = _real(Y, "Y")
+    if y.shape != x.shape:
+        raise InputError(f"Y must have the shape of X {x.shape}, got {y.shape}")
+    return y
 
 
 def _real(values: ArrayLike, name: str) -> Array:

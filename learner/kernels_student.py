@@ -215,10 +215,10 @@ def train(
 ) -> Any:  # fmt: skip
     """Updates of `weights` by whole batches of tokens x and targets y times `scale`, both (examples, 2, d).
 
-    `step` updates were made before; `moments` are Adam's. After each update Θ is shrunk by `cut`, if that is not 0. From
-    a `zone` of 0 on, the gradient is that of the sum of |F(X) - Y| beyond the zone, and not of half the squared error.
-    `squares` (batches, 2) gets, of every batch before its update, means over examples of the squared error and of the
-    squared targets.
+    `step` updates were made before; `moments` are Adam's. After each update Θ is shrunk by `cut`, if that is not 0.
+    From a `zone` of 0 on, the gradient is that of the sum of |F(X) - Y| beyond the zone, and not of half the squared
+    error. `squares` (batches, 2) gets, of every batch before its update, means over examples of the squared error and
+    of the squared targets.
     """
     d, n, thetas = shape.dim, shape.across, shape.heads // shape.group * shape.dim * shape.width
     for b in range(len(squares)):

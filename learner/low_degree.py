@@ -13,7 +13,7 @@ from numpy.typing import NDArray
 
 from hardness.attacks.estimates.low_degree import monomials
 from hardness.errors import InputError
-from learner.base import Array
+from learner.base import Array, signs
 from learner.ridge import GRID, RidgeLearner, row_blocks
 
 MANY = 4096  # examples beyond which fewer monomials are made one by one
@@ -60,8 +60,7 @@ class LowDegree(RidgeLearner):
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         if self.degree < 0:
             raise InputError(f"degree must be at least 0, got {self.degree}")
-        if not (np.abs(X) == 1).all():
-            raise InputError("X must hold only +1 and -1: monomials are those of signs")
+        signs(X)  # monomials are those of signs
         bits = X.shape[1] * X.shape[2]
         self._by_distance = krawtchouk_sums(bits, self.degree)
         size = monomials(bits, self.degree)

@@ -6,8 +6,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
-from learner.base import Array, Regressor, at_least
-from learner.ridge import real_tokens
+from learner.base import Array, Regressor, at_least, outputs, tokens
 
 FIRST = 1024  # examples that set the scale of the labels
 
@@ -50,9 +49,8 @@ class MLP(Regressor):
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from X and Y, both (n, k, d); examples short of a batch wait. Raises `InputError` on other shapes."""
-        x, y = real_tokens(X), np.asarray(Y, dtype=np.float32)
-        if y.shape != x.shape or not np.isfinite(y).all():
-            raise InputError(f"Y must be finite and have the shape of X {x.shape}, got shape {y.shape}")
+        x = tokens(X)
+        y = outputs(Y, x)
         if not hasattr(self, "_network"):
             self._start(x)
         elif x.shape[1:] != self._shape:
@@ -65,11 +63,7 @@ class MLP(Regressor):
 
     def predict(self, X: ArrayLike) -> Array:
         """F̂(X), shape (n, k, d): 0 before the first step."""
-        x = real_tokens(X)
-        if not hasattr(self, "_network"):
-            from sklearn.exceptions import NotFittedError
-
-            raise NotFittedError("this MLP is not fitted yet: call fit(X, Y) first")
+        x = self._to_predict(X, "_network")
         if x.shape[1:] != self._shape:
             raise InputError(f"X has {x.shape[1:]} tokens and features, but the learner was fitted on {self._shape}")
         if not self._scale:

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
-from learner.base import SOLVED, Array, FitReport, Phase, Regressor, Scores, judge
+from learner.base import SOLVED, Array, FitReport, Phase, Regressor, Scores, judge, tokens
 
 Features = NDArray[np.float32] | NDArray[np.float64]
 GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -150,12 +150,7 @@ class RidgeLearner(Regressor, ABC):
 
     def predict(self, X: ArrayLike) -> Array:
         """Predicted Y of tokens (n, k, d), in the shape that was fitted."""
-        from sklearn.utils.validation import check_is_fitted
-
-        check_is_fitted(self, "report_")
-        x = real_tokens(X)
-        if x.shape[2] != self.n_features_in_:
-            raise InputError(f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}")
+        x = self._to_predict(X, "report_")
         return self._predict(self._rows(x)).reshape(x.shape if len(self._shape) == 2 else (len(x), *self._shape))
 
     def _predict(self, rows: Array) -> Array:
@@ -221,22 +216,9 @@ def row_blocks(rows: int, width: int) -> Iterator[slice]:
     return (slice(start, min(start + step, rows)) for start in range(0, rows, step))
 
 
-def real_tokens(X: ArrayLike) -> Array:
-    """X as (n, k, d) numbers (int8 stays int8). Raises `InputError` on another shape, NaN or infinity."""
-    x = np.asarray(X)
-    if x.ndim != 3 or 0 in x.shape:
-        raise InputError(f"X must have shape (examples, tokens, features), got {x.shape}")
-    if x.dtype == np.int8:
-        return x
-    x = x.astype(np.float64)
-    if not np.isfinite(x).all():
-        raise InputError("X must be finite, got NaN or infinity")
-    return x
-
-
 def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
     """X and Y of a fit, checked: Y (n,), (n, p) or the shape of X. Raises `InputError` otherwise."""
-    x, y = real_tokens(X), np.asarray(Y, dtype=np.float64)
+    x, y = tokens(X), np.asarray(Y, dtype=np.float64)
     if y.ndim not in (1, 2, 3) or len(y) != len(x) or (y.ndim == 3 and y.shape != x.shape):
         raise InputError(f"Y must have shape ({len(x)},), ({len(x)}, outputs) or that of X {x.shape}, got {y.shape}")
     if not np.isfinite(y).all():

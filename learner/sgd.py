@@ -5,7 +5,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets.coefficients import informative
-from learner.base import Regressor
+from learner.base import Regressor, outputs, signs
 
 Floats = NDArray[np.float32]
 
@@ -55,11 +55,10 @@ class OnlineMLP(Regressor):
 
         Raises `InputError` on another number of tokens, shapes that differ, tokens other than ±1, NaN and infinity.
         """
-        X, Y = np.asarray(X), np.asarray(Y)
-        if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or not len(X):
-            raise InputError(f"X and Y must both have shape (examples, 2, features), got {X.shape} and {Y.shape}")
-        if not (np.abs(X) == 1).all() or not np.isfinite(Y).all():
-            raise InputError("X must hold only +1 and -1, and Y finite numbers")
+        X = signs(X)
+        Y = outputs(Y, X)
+        if X.shape[1] != 2:
+            raise InputError(f"X must have shape (examples, 2, features), got {X.shape}")
         informative, v = _products(X)
         if not hasattr(self, "hidden_"):
             self._start(v.shape[1])

@@ -9,7 +9,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
-from learner.base import Array, FitReport, Learner, Outcome, Phase, at_least, gradient_work, tokens
+from learner.base import Array, FitReport, Learner, Outcome, Phase, at_least, gradient_work, outputs, signs
 from learner.student_dense import ZONES, DenseStudent, initial
 
 RATE = 3e-3  # frozen: the best of a menu on parities of two
@@ -84,9 +84,8 @@ class Student(Learner):
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """Learn from examples X of ±1 and Y, both (n, k, d), in the order given; raises `InputError` on others."""
-        x, y = _signs(X), np.asarray(Y, dtype=np.float64)
-        if y.shape != x.shape or not np.isfinite(y).all():
-            raise InputError(f"Y must be finite and have the shape of X {x.shape}, got shape {y.shape}")
+        x = signs(X)
+        y = outputs(Y, x)
         if not hasattr(self, "_student"):
             self._start(x.shape)
         elif x.shape[1:] != self._shape:
@@ -172,13 +171,3 @@ class Student(Learner):
                 _, error, power = self._window
                 self.curve_.append((self._seen, float(1 - error / power) if power else 0.0))
                 self._window[:] = 0.0
-
-
-def _signs(X: ArrayLike) -> NDArray[np.int8]:
-    """Tokens as int8; those of the lab are that already, and are only checked."""
-    if isinstance(X, np.ndarray) and X.dtype == np.int8 and X.ndim == 3 and X.size and (np.abs(X) == 1).all():
-        return X
-    x = tokens(X)
-    if not (np.abs(x) == 1).all():
-        raise InputError("tokens must be +1 or -1: the student is trained on signs")
-    return x.astype(np.int8)

@@ -8,10 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
-from learner.base import Array
+from learner.base import Array, tokens
 from learner.linear.certificate import Certificate, Span, certificate
 from learner.linear.features import feature_count, features, kernel, weights
-from learner.ridge import RidgeLearner, real_tokens, refuse_beyond
+from learner.ridge import RidgeLearner, refuse_beyond
 
 Indices = NDArray[np.intp]
 INSIDE = 1e-8  # share of an input's features outside the span up to which its prediction is certified
@@ -185,7 +185,7 @@ class LinearAttention(RidgeLearner):
         """
         if self.alpha != 0:
             raise InputError("the pointwise certificate belongs to exact regression: set alpha=0")
-        x = real_tokens(X)
+        x = tokens(X)
         rows = self._rows(x)
         inside = np.zeros(len(rows))
         for touched, part, coordinates in self._touched(rows):
@@ -211,7 +211,7 @@ class LinearAttention(RidgeLearner):
         """The certificate of examples X for a single query token (paper, algorithm 2)."""
         if self.query == "all":
             raise InputError("the certificate is that of one query token: set query to its index")
-        rows = self._rows(real_tokens(X))
+        rows = self._rows(tokens(X))
         return certificate(features(rows, self._asking(rows.shape[1])))
 
     @property

@@ -4,14 +4,10 @@ One token [e_(q,w); e_δ(q,w)] for each transition, then the query [e_(s,w); 0];
 make one coordinate together: a linear score cannot test both of two separate ones.
 """
 
-from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-
-if TYPE_CHECKING:
-    from learner.linear.regressor import LinearAttention
 
 Array = NDArray[np.float64]
 States = NDArray[np.intp]
@@ -50,23 +46,11 @@ def span_rank(states: int, letters: int) -> int:
     return pairs * (pairs * (states - 1) + 1)
 
 
-@dataclass(frozen=True)
-class Execution:
-    """How a learner ran automata on words: shares of right steps, of words right throughout, of certified steps.
+def execute(model: Any, automata: States, words: States) -> dict[str, float | None]:
+    """Run `automata` (n, Q, A) on `words` (n, length) from state 0, feeding back the state that a learner says.
 
-    `certified_right` is the share of right steps among the certified ones (nan if none is).
-    """
-
-    step_accuracy: float
-    word_accuracy: float
-    certified: float
-    certified_right: float
-
-
-def execute(model: "LinearAttention", automata: States, words: States) -> Execution:
-    """Run `automata` (n, Q, A) on `words` (n, length) from state 0, feeding back the state the model says.
-
-    A step is right if it leads where the automaton leads from the state the run is in.
+    Shares of right steps (which lead where the automaton leads from the state the run is in), of words right
+    throughout, of certified steps, and of right ones among these (None if there are none).
     """
     n, length = words.shape
     every, state = np.arange(n), np.zeros(n, dtype=np.intp)
@@ -76,9 +60,9 @@ def execute(model: "LinearAttention", automata: States, words: States) -> Execut
         reached = model.predict(X).argmax(axis=1)
         right[t], certified[t] = reached == automata[every, state, words[:, t]], model.certify(X)
         state = reached
-    return Execution(
-        step_accuracy=float(right.mean()),
-        word_accuracy=float(right.all(axis=0).mean()),
-        certified=float(certified.mean()),
-        certified_right=float(right[certified].mean()) if certified.any() else float("nan"),
-    )
+    return {
+        "step_accuracy": float(right.mean()),
+        "word_accuracy": float(right.all(axis=0).mean()),
+        "certified": float(certified.mean()),
+        "certified_right": float(right[certified].mean()) if certified.any() else None,
+    }

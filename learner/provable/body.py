@@ -1,4 +1,4 @@
-"""The paper's convex body K = {Θ : |A vec Θ − b| <= η}: membership, width queries and least-norm point, by HiGHS."""
+"""The paper's convex body K = {Θ : |A vec Θ − b| <= η}: width queries by HiGHS, and its point of least norm."""
 
 from dataclasses import dataclass, replace
 from typing import Any
@@ -41,11 +41,6 @@ class Body:
     def radius(self) -> Array:
         return self.inflation * self.eta
 
-    def contains(self, theta: Array) -> bool:
-        """Membership of Θ (d, d), to rounding."""
-        off = np.abs(self.A @ theta.ravel() - self.b)
-        return bool((off <= self.radius * (1 + 1e-6) + 1e-9).all())
-
     def extremes(self, u: Array) -> tuple[Array, Array]:
         """Points of K that are lowest and highest along u (d²,). Raises `InputError` if K is unbounded there."""
         lower, upper = self.b - self.radius, self.b + self.radius
@@ -65,12 +60,6 @@ class Body:
         r = E @ dual - f
         point: Array = -scale * r[:-1] / r[-1]
         return point
-
-    def optimality_gap(self, point: Array) -> float:
-        """How far `point` is from least norm, as HiGHS sees it: |x|² − min over K of <x, t>, over |x|²."""
-        value, _ = _program(point, self.A, self.b - self.radius, self.b + self.radius)
-        power = float(point @ point) or 1.0
-        return (power - value) / power
 
 
 def width_span(body: Body, heads: int, rng: np.random.Generator, sweeps: int = 3) -> tuple[Array, list[float]]:
@@ -93,32 +82,15 @@ def width_span(body: Body, heads: int, rng: np.random.Generator, sweeps: int = 3
     return found[: heads - 1], widths
 
 
-def body_hull(body: Body, reference: Hull, heads: int, rng: np.random.Generator) -> tuple[Hull, dict[str, Any]]:
-    """The hull as the body shows it, and how well it agrees with `reference` (the one by eigenvectors)."""
-    d = reference.theta.shape[0]
+def body_hull(body: Body, reference: Hull, rng: np.random.Generator) -> tuple[Hull, dict[str, Any]]:
+    """The hull as the body shows it, in the place of `reference` (the one by eigenvectors), and its numbers."""
+    d, heads = len(reference.theta), reference.heads
     point = body.least_norm()
     span, widths = width_span(body, heads, rng)
     gap = widths[-2] / max(widths[-1], 1e-12) if heads > 1 else None
     theta = (point - span.T @ (span @ point)).reshape(d, d)
     hull = replace(reference, theta=theta, directions=span.reshape(-1, d, d), gap=gap)
-    return hull, {
-        "inflation": body.inflation,
-        "norm_gap": body.optimality_gap(point),
-        "widths": widths,
-        "angle": angle(span, reference.directions.reshape(span.shape)),
-    }
-
-
-def angle(one: Array, other: Array) -> float:
-    """Sine of the largest principal angle between two spans of orthonormal rows (0 if there are none).
-
-    >>> angle(np.array([[1.0, 0.0]]), np.array([[0.0, 1.0]]))
-    1.0
-    """
-    if not len(one):
-        return 0.0
-    outside = one - (one @ other.T) @ other
-    return float(np.linalg.norm(outside, 2))
+    return hull, {"inflation": body.inflation, "widths": widths}
 
 
 def _program(cost: Array, A: Array, lower: Array, upper: Array) -> tuple[float, Array]:

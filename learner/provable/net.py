@@ -3,7 +3,6 @@
 from dataclasses import dataclass
 from itertools import combinations, islice
 from math import comb
-from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -23,15 +22,6 @@ class Net:
     w: Array
     residuals: tuple[float, ...]
     visited: int
-
-    @property
-    def agreeing(self) -> float:
-        """The fraction of starts that ended within 1% of the best."""
-        return sum(r < 1.01 * self.residuals[0] + 1e-12 for r in self.residuals) / len(self.residuals)
-
-    def diagnostics(self) -> dict[str, Any]:
-        """The numbers of the phase, for its `Phase`."""
-        return {"residuals": list(self.residuals[:6]), "agreeing": self.agreeing, "guesses": self.visited}
 
 
 def multi_start(

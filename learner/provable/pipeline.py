@@ -39,12 +39,9 @@ class _Walk:
         self.sample = rows.sample(SAMPLE)
         self.phases: list[Phase] = []
         self.hulls: list[Hull] = []
-        self._began = process_time()
 
     def say(self, name: str, diagnostics: dict[str, Any], verdict: str = "ok", reason: str = "") -> None:
-        now = process_time()
-        self.phases.append(Phase(name, verdict, reason, diagnostics, now - self._began))
-        self._began = now
+        self.phases.append(Phase(name, verdict, reason, diagnostics))
 
     def refuse(self, name: str, diagnostics: dict[str, Any], reason: str) -> None:
         self.say(name, diagnostics, "refused", reason)
@@ -54,10 +51,9 @@ class _Walk:
         """Phase 1: a crude ΣW. The paper's vanishes exactly where ΣW and ΣF do; the other's noise would hide that."""
         first = crude.crude(*self.sample)
         better = first if self.paper or first.refusal() else crude.estimate(*self.sample)
-        seen = {**better.diagnostics(), "duplicates": self.rows.duplicates}
         if refusal := first.refusal() or better.refusal():
-            self.refuse("crude", seen, refusal)
-        self.say("crude", seen)
+            self.refuse("crude", better.diagnostics(), refusal)
+        self.say("crude", better.diagnostics())
         return better.w
 
     def rounds(self, w: Array, plan: list[int]) -> Hull:
@@ -140,16 +136,16 @@ class _Walk:
 
     def _body(self, system: sculpt.Constraints, hull: Hull) -> tuple[Hull, dict[str, Any]]:
         try:
-            return body_hull(Body.of(system), hull, hull.heads, self.rng)
+            return body_hull(Body.of(system), hull, self.rng)
         except InputError as error:
             return hull, {"body": str(error)}
 
     def renew(self, w: Array, examples: int, hull: Hull) -> Array:
         """Phase 3: a better ΣW, from the rows on which the hull predicts that all heads agree."""
-        refined = (refine.sparse_rows if self.paper else refine.agreement_rows)(self.rows, examples, hull)
-        change = float(np.linalg.norm(refined.w - w) / np.linalg.norm(w))
-        self.say(f"refine {len(self.hulls)}", {**refined.diagnostics(), "change": change})
-        return refined.w
+        better, seen = (refine.sparse_rows if self.paper else refine.agreement_rows)(self.rows, examples, hull)
+        change = float(np.linalg.norm(better - w) / np.linalg.norm(w))
+        self.say(f"refine {len(self.hulls)}", {**seen, "change": change})
+        return better
 
     def span(self, hull: Hull) -> bool:
         """Phase 5: the span of the Θᵢ, and whether it is to be trusted, for as many heads as the spectrum shows."""
@@ -181,15 +177,14 @@ class _Walk:
         error = judge(layer(test[0]), test[1])["relative_error"]
         verdict, reason = "ok", ""
         if error > CERTIFIED:
-            verdict, reason = (
-                "failed",
-                f"relative error {error:.2g} on held-out examples, certified is at most {CERTIFIED}",
-            )
+            verdict = "failed"
+            reason = f"relative error {error:.2g} on held-out examples, certified is at most {CERTIFIED}"
         elif m > 1:
             fewer = net.multi_start(X, Y, hull, m - 1, self.rng.spawn(1)[0])
             if fewer.residuals[0] <= FITS_AS_WELL * guess.residuals[0]:
                 verdict, reason = "weak", f"{m - 1} of the {m} heads fit as well, so that their number is not certified"
-        seen = {"relative_error": error, "held_out": len(test[0]), **guess.diagnostics()}
+        residuals = list(guess.residuals[:6])
+        seen = {"relative_error": error, "held_out": len(test[0]), "residuals": residuals, "guesses": guess.visited}
         self.say("net", seen, verdict, reason)
         return layer, error, trusted and error <= CERTIFIED
 
@@ -203,7 +198,7 @@ class Provable(Learner):
     the certificates. Phases 1-6 alone are approximate: `report_.certified` and `report_.certified_error` are theirs, a
     statement on held-out examples and not on Θ (learner 1.13).
     `polish` adds phase 7, which is not the paper's (`report_.polished_error`), with the same search from a random
-    start beside it (`control`, `report_.random_start_error`). A phase whose assumption fails refuses: then no layer
+    start beside it (`report_.random_start_error`). A phase whose assumption fails refuses: then no layer
     is learned and `report_.reason` says why. k·d must be at least 16, and k <= d.
 
     >>> rng = np.random.default_rng(0)
@@ -221,16 +216,12 @@ class Provable(Learner):
         self,
         heads: int | str = 2,
         mode: str = "practical",
-        rounds: int | None = None,
         polish: bool = True,
-        control: bool = True,
         random_state: int | None = None,
     ) -> None:
         super().__init__(heads, random_state)
         self.mode = mode
-        self.rounds = rounds
         self.polish = polish
-        self.control = control
 
     def fit_blocks(self, blocks: Callable[[], Iterable[tuple[ArrayLike, ArrayLike]]], count: int) -> Self:
         """Learn from `count` examples that never stand in memory at once; returns self.
@@ -275,7 +266,7 @@ class Provable(Learner):
         told, paper = self._asked()
         walk = _Walk(rows, told, paper, rng)
         try:
-            rounds = self.rounds or (2 if paper else 6 if told != 1 else 8) + (0 if told else 4)
+            rounds = (2 if paper else 6 if told != 1 else 8) + (0 if told else 4)
             hull = walk.rounds(walk.crude_sum(), walk.plan(rounds))
             layer, error, certified = walk.net(hull, test, walk.span(hull))
         except _Refused as refusal:
@@ -283,18 +274,16 @@ class Provable(Learner):
         self.hull_ = hull
         verdicts = {"certified": certified, "certified_error": error}
         if self.polish:
-            layer, phases = polish(*walk.sample, layer, test, self.control, rng)
+            layer, phases = polish(*walk.sample, layer, test, rng)
             walk.phases += phases
-            names = ("polished_error", "random_start_error")
-            verdicts |= {n: p.diagnostics["relative_error"] for n, p in zip(names, phases, strict=False)}
+            errors = [phase.diagnostics["relative_error"] for phase in phases]
+            verdicts |= {"polished_error": errors[0], "random_start_error": errors[1]}
         return Outcome(layer, tuple(walk.phases), heads=hull.heads, verdicts=verdicts)
 
     def _asked(self) -> tuple[int | None, bool]:
         """Heads (None: find out) and whether to walk the literal phases; `InputError` for options that do not fit."""
         if self.mode not in MODES:
             raise unknown("mode", self.mode, MODES)
-        if self.rounds is not None:
-            at_least("rounds", self.rounds, 1)
         asked: object = self.heads
         told, paper = None if asked == "auto" else super()._least_heads(), self.mode == "paper"
         if paper and (told is None or (told > 1 and not net.points(told, NET_LIMIT))):

@@ -1,7 +1,5 @@
 """Phase 7, ours: local search on all entries, from where phase 6 ended and, as a control, from a random start."""
 
-from time import process_time
-
 import numpy as np
 from numpy.typing import NDArray
 
@@ -23,7 +21,6 @@ def search(
     If no layer fits the first examples exactly, labels are noisy, and more examples show where to go; or Θ is a trap,
     and spare heads, dropped again, lead out of it. That end counts only if it is exact, or leaves noise alone.
     """
-    began = process_time()
     m, d = len(theta), X.shape[2]
     rows = examples_wanted(m, X.shape[1], d)
     more = max(rows, min(MORE * rows, MOST_ROWS))
@@ -42,20 +39,18 @@ def search(
     layer = MultiHeadAttention(end.theta, end.w)
     error = judge(layer(test[0]), test[1])["relative_error"]
     seen = {"relative_error": error, "residual": end.residual, "evaluations": end.evaluations}
-    return layer, Phase(name, "ok" if error < 1e-6 else "failed", diagnostics=seen, seconds=process_time() - began)
+    return layer, Phase(name, "ok" if error < 1e-6 else "failed", diagnostics=seen)
 
 
 def polish(
-    X: Array, Y: Array, layer: MultiHeadAttention, test: tuple[Array, Array], control: bool, rng: np.random.Generator
+    X: Array, Y: Array, layer: MultiHeadAttention, test: tuple[Array, Array], rng: np.random.Generator
 ) -> tuple[MultiHeadAttention, list[Phase]]:
-    """The better of `layer` and what the search from it reaches; the `control` is told, and never used."""
+    """The better of `layer` and what the search from it reaches; the random start is told, and never used."""
     m, d = layer.heads, layer.dim
     order = rng.permutation(len(X))[: max(MOST_ROWS, examples_wanted(m, X.shape[1], d))]
     X, Y = X[order], Y[order]
-    start = random_theta(rng, m, d) if control else None
+    start = random_theta(rng, m, d)
     polished, phase = search(X, Y, layer.theta, test, rng, "polish")
-    phases = [phase]
-    if start is not None:
-        phases.append(search(X, Y, start, test, rng, "random-start control")[1])
+    control = search(X, Y, start, test, rng, "random-start control")[1]
     better = phase.diagnostics["relative_error"] < judge(layer(test[0]), test[1])["relative_error"]
-    return (polished if better else layer), phases
+    return (polished if better else layer), [phase, control]

@@ -1,6 +1,5 @@
 """Phase 3: a better ΣWᵢ, from rows on which the hull predicts that all heads nearly agree."""
 
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -11,20 +10,7 @@ from learner.provable.sculpt import Hull
 from learner.varpro import attend
 
 Array = NDArray[np.float64]
-
-
-@dataclass(frozen=True)
-class Refined:
-    """Ŵ (d, d), from `rows` rows; `disagreement` is the largest predicted among them, `residual` that of the fit."""
-
-    w: Array
-    rows: int
-    disagreement: float
-    residual: float
-
-    def diagnostics(self) -> dict[str, Any]:
-        """The numbers of the phase, for its `Phase`."""
-        return {"rows": self.rows, "disagreement": self.disagreement, "residual": self.residual}
+Refined = tuple[Array, dict[str, Any]]  # Ŵ (d, d), and the numbers of the phase
 
 
 def agreement_rows(rows: Rows, examples: int, hull: Hull) -> Refined:
@@ -79,4 +65,4 @@ def disagreement(X: Array, hull: Hull) -> Array:
 def _solve(Z: Array, Y: Array, weight: Array, worst: float) -> Refined:
     w = np.asarray(np.linalg.lstsq(Z * weight[:, None], Y * weight[:, None])[0], dtype=np.float64)
     residual = float(np.linalg.norm(Y - Z @ w) / (np.linalg.norm(Y) or 1.0))
-    return Refined(w, len(Z), worst, residual)
+    return w, {"rows": len(Z), "disagreement": worst, "residual": residual}

@@ -25,13 +25,12 @@ class Rows:
     tokens: int
     dim: int
     skip: int = 0
-    duplicates: int | None = None  # how many were dropped; None if nobody looked
 
     @classmethod
     def of(cls, X: Array, Y: Array) -> "Rows":
         """Examples that stand in memory, one of each ±X."""
-        x, y, duplicates = canonical(X, Y)
-        return cls(lambda: [(x, y)], len(x), x.shape[1], x.shape[2], duplicates=duplicates)
+        x, y = canonical(X, Y)
+        return cls(lambda: [(x, y)], len(x), x.shape[1], x.shape[2])
 
     def upto(self, count: int) -> Iterator[Block]:
         """The first `count` examples, at most `CHUNK` at a time, as float64."""
@@ -52,8 +51,8 @@ class Rows:
         return np.concatenate(x), np.concatenate(y)
 
 
-def canonical(X: Array, Y: Array) -> tuple[Array, Array, int]:
-    """One example of each ±X, first entry not negative, and how many were dropped.
+def canonical(X: Array, Y: Array) -> Block:
+    """One example of each ±X, first entry not negative.
 
     F(−X) = −F(X), so the sign is a convention; copies of one example would fill the list of best certificates
     and leave its constraints singular.
@@ -61,7 +60,7 @@ def canonical(X: Array, Y: Array) -> tuple[Array, Array, int]:
     sign = np.where(X[:, :1, :1] < 0, -1.0, 1.0)
     X, Y = X * sign, Y * sign
     first = distinct(X)
-    return X[first], Y[first], len(X) - len(first)
+    return X[first], Y[first]
 
 
 def distinct(X: Array, a: Array | None = None) -> NDArray[np.intp]:

@@ -14,7 +14,6 @@ from numpy.typing import NDArray
 from learner.provable.rows import Best, Rows
 
 Array = NDArray[np.float64]
-QUANTILE_CHUNKS = 25  # chunks of examples whose tolerances are sorted for the report
 KEPT = 4  # times as many certificates as a hull wants, for those whose best lack rank
 MOST_HEADS = 12  # heads beyond which the spectrum is not read
 LEAST_GAP = 1.6  # in the spectrum: below, nothing tells the hull from what is pinned
@@ -25,7 +24,7 @@ LEAST_WEIGHT = 0.02  # below this a log-ratio of the pattern is too noisy to use
 class Certificates:
     """The rows of least tolerance: examples X (r, k, d), row a (r,), pattern p (r, k) and eta (r,), ascending.
 
-    `rows` were looked at, `finite` of them fit a pattern; `quantiles` (1 %, 10 %, 50 %) are those of the etas.
+    `rows` were looked at, `finite` of them fit a pattern.
     """
 
     X: Array
@@ -34,7 +33,6 @@ class Certificates:
     eta: Array
     rows: int
     finite: int
-    quantiles: tuple[float, ...]
 
 
 @dataclass(frozen=True)
@@ -84,21 +82,15 @@ class Hull:
 def gather(rows: Rows, examples: int, w: Array, count: int) -> Certificates:
     """The `count` distinct rows of least tolerance among the first `examples`, given Ŵ (d, d)."""
     best, seen, finite = Best(count), 0, 0
-    etas: list[Array] = []
     for X, Y in rows.upto(examples):
         p, eta = certify(X, Y, w)
-        fits = np.isfinite(eta)
-        seen, finite = seen + len(eta), finite + int(fits.sum())
-        if len(etas) < QUANTILE_CHUNKS:
-            etas.append(eta[fits])
+        seen, finite = seen + len(eta), finite + int(np.isfinite(eta).sum())
         best.add(eta, X, p)
-    some = np.concatenate(etas)
-    quantiles = tuple(np.quantile(some, [0.01, 0.1, 0.5]).tolist()) if len(some) else ()
     kept = best.rows()
     if not len(kept[0]):
         kept = np.zeros(0), np.zeros((0, rows.tokens, rows.dim)), np.zeros(0), np.zeros((0, rows.tokens))
     eta, X, a, p = kept
-    return Certificates(X, a.astype(np.intp), p, eta, seen, finite, quantiles)
+    return Certificates(X, a.astype(np.intp), p, eta, seen, finite)
 
 
 def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
@@ -222,7 +214,6 @@ def diagnostics(found: Certificates, system: Constraints, hull: Hull) -> dict[st
     return {
         "rows": found.rows,
         "finite": found.finite / found.rows,
-        "eta_quantiles": list(found.quantiles),
         "kept": len(system.b),
         "eta_max": float(system.eta.max()),
         "eta_median": hull.tolerance,

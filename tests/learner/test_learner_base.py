@@ -88,7 +88,6 @@ def test_bad_examples_are_one_line(kind):
 OPTIONS = [
     *((Direct(heads=heads), "heads must be an integer") for heads in (0, -1, 1.5, "two")),
     *((learner, "must be an integer >= ") for learner in (Direct(starts=0), JointLBFGS(starts=0), Direct(spare=-1))),
-    (Provable(rounds=0), "rounds must be an integer >= 1, got 0"),
     (Provable(mode="paper", heads=4), "heads from 1 to 3, got 4"),
     (Provable(mode="paper", heads="auto"), "heads from 1 to 3, got auto"),
     (Provable(mode="literal"), "unknown mode 'literal'"),

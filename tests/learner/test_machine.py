@@ -5,10 +5,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.errors import InputError
 from learner.linear.features import attention
 from learner.linear.regressor import LinearAttention
-from learner.programs.machine import ADDITION, BUSY_BEAVER, HALT, PALINDROME, Machine, interpret
+from learner.programs.machine import ADDITION, BUSY_BEAVER, PALINDROME, Machine, interpret
 
 SMALL = Machine(states=3, symbols=2)
 LARGE = Machine(states=6, symbols=3)
@@ -16,11 +15,6 @@ LARGE = Machine(states=6, symbols=3)
 
 def trained(machine, count):
     return LinearAttention(query=-1, random_state=0).fit(*machine.steps(count, np.random.default_rng(0)))
-
-
-@pytest.fixture(scope="module")
-def small():
-    return trained(SMALL, 2600)
 
 
 def by_hand(machine):
@@ -51,8 +45,7 @@ def by_hand(machine):
 def test_four_heads_by_hand_execute_every_program():
     for machine in (Machine(1, 1), Machine(2, 3), SMALL):
         X, Y = machine.steps(500, np.random.default_rng(0))
-        V, Q = by_hand(machine)
-        assert np.array_equal(attention(V, Q, X), Y)
+        assert np.array_equal(attention(*by_hand(machine), X), Y)
 
 
 @settings(max_examples=30, deadline=None)
@@ -63,64 +56,47 @@ def test_labels_are_the_next_configuration(seed):
     head, state = int(rng.integers(1, 6)), 0
     windows = LARGE.windows_of(state, head, tape)
     said = LARGE.labels(np.broadcast_to(program, (7, *program.shape)), windows)
-    after = interpret(program, tape, head=head, max_steps=1).history[-1]
+    after = interpret(program, tape, head, 1)[1][-1]
     assert tuple(said[:, 8:].argmax(axis=1)) == after[2]
     states = said[:, :8].argmax(axis=1)
     assert np.flatnonzero(states).tolist() == [after[1]]
     assert states[after[1]] - 1 == after[0]
 
 
-def test_addition_of_numbers_never_seen(small):
+def test_programs_never_seen_are_certified_and_right():
+    small, rng = trained(SMALL, 2600), np.random.default_rng(5)
     assert small.rank_ == SMALL.span_rank == 1792
-    program = SMALL.program(ADDITION)
-    for a, b in ((1, 1), (3, 2), (2, 5)):
-        tape = [1] * a + [0] + [1] * b + [0, 0]
-        run = SMALL.run(small, program, tape)
-        assert run.status == "halted"
-        assert run.history == interpret(program, tape).history
-        written = run.history[-1][2]
-        assert sum(written) == a + b == written.index(0)
-
-
-def test_every_random_program_is_certified_and_right(small):
-    rng = np.random.default_rng(5)
+    ends = []
     for program in SMALL.random_programs(20, rng):
         tape = rng.integers(2, size=9)
-        run = SMALL.run(small, program, tape, head=4, max_steps=30)
-        wanted = interpret(program, tape, head=4, max_steps=30)
-        assert (run.status, run.history) == (wanted.status, wanted.history)
+        run = SMALL.run(small, program, tape, 4, 30)
+        assert run == interpret(program, tape, 4, 30)
+        ends.append(run[0])
+    assert set(ends) == {"halted", "edge", "budget"}
+    for a, b in ((1, 1), (3, 2), (2, 5)):
+        status, history = SMALL.run(small, SMALL.program(ADDITION), [1] * a + [0] + [1] * b + [0, 0], 0, 100)
+        assert status == "halted"
+        assert sum(history[-1][2]) == a + b == history[-1][2].index(0)
 
 
 def test_it_stops_at_the_first_uncertified_step():
     model = trained(SMALL, 1500)
     program, tape = SMALL.program(ADDITION), [1, 1, 1, 0, 1, 1, 0, 0]
-    run = SMALL.run(model, program, tape)
-    assert run.status == "uncertified"
+    status, history = SMALL.run(model, program, tape, 0, 100)
+    wanted = interpret(program, tape, 0, 100)[1]
+    assert status == "uncertified"
     # What it did before is right; without the certificate it goes wrong.
-    assert run.history == interpret(program, tape).history[: len(run.history)]
-    blind = SMALL.run(model, program, tape, trust=True)
-    assert blind.history != interpret(program, tape).history
-
-
-def test_edges_budgets_and_bad_input(small):
-    away = SMALL.program({(0, 0): (0, "L", 0)})
-    assert SMALL.run(small, away, [0, 0, 0], head=1).status == "edge"
-    circling = SMALL.program({(0, 0): (0, "L", 1), (1, 0): (0, "R", 0)})
-    assert SMALL.run(small, circling, [0, 0, 0], head=1, max_steps=9).status == "budget"
-    with pytest.raises(InputError, match="does not fit"):
-        SMALL.program({(0, 2): (0, "L", HALT)})
-    with pytest.raises(InputError, match=r"symbols 0\.\.1"):
-        SMALL.run(small, away, [0, 2, 0])
+    assert history == wanted[: len(history)]
+    assert SMALL.run(model, program, tape, 0, 100, trust=True)[1] != wanted
 
 
 def test_reference_interpreter_on_known_machines():
-    beaver = interpret(LARGE.program(BUSY_BEAVER), [0] * 24, head=12)
-    assert (beaver.status, beaver.steps, sum(beaver.history[-1][2])) == ("halted", 107, 13)
+    status, history = interpret(LARGE.program(BUSY_BEAVER), [0] * 24, 12, 1000)
+    assert (status, len(history) - 1, sum(history[-1][2])) == ("halted", 107, 13)
     for word in np.ndindex(2, 2, 2, 2, 2):
         for length in range(6):
             letters = [1 + w for w in word[:length]]
-            run = interpret(LARGE.program(PALINDROME), [0, *letters, 0, 0], head=1)
-            (_, place, _), (*_, written) = run.history[-2:]
+            (_, place, _), (*_, written) = interpret(LARGE.program(PALINDROME), [0, *letters, 0, 0], 1, 1000)[1][-2:]
             assert written[place] == (1 if letters == letters[::-1] else 2)
 
 
@@ -128,22 +104,12 @@ def test_reference_interpreter_on_known_machines():
 def test_three_programs_to_completion_every_step_certified():
     model = trained(LARGE, 52_000)
     assert model.rank_ == LARGE.span_rank == 38_313
-    rng = np.random.default_rng(7)
-    words = [
-        [],
-        [1],
-        [1, 2],
-        [1, 2, 2, 1],
-        [2, 1, 2, 2, 1, 1],
-        [1, 2, 1, 1, 2, 1],
-        *rng.integers(1, 3, (4, 7)).tolist(),
-    ]
+    words = [[], [1], [1, 2], [1, 2, 2, 1], [2, 1, 2, 2, 1, 1], [1, 2, 1, 1, 2, 1]]
+    words += np.random.default_rng(7).integers(1, 3, (4, 7)).tolist()
     jobs = [(PALINDROME, [0, *word, 0, 0], 1) for word in words]
     jobs += [(ADDITION, [1] * a + [0] + [1] * b + [0, 0], 0) for a, b in ((1, 1), (4, 3), (6, 9))]
     jobs += [(BUSY_BEAVER, [0] * 24, 12)]
     for rules, tape, head in jobs:
-        program = LARGE.program(rules)
-        run = LARGE.run(model, program, tape, head=head)
-        assert run.status == "halted"
-        assert run.history == interpret(program, tape, head=head).history
-    assert (run.steps, sum(run.history[-1][2])) == (107, 13)
+        run = LARGE.run(model, LARGE.program(rules), tape, head, 1000)
+        assert run[0] == "halted"
+        assert run == interpret(LARGE.program(rules), tape, head, 1000)

@@ -9,8 +9,7 @@ from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from learner.base import Learner, judge
 from learner.direct import Direct, JointLBFGS
-from learner.last_fit import all_rows, last_fit
-from learner.noise import examine
+from learner.last_fit import all_rows, examine, last_fit
 from learner.provable.pipeline import Provable
 
 Array = np.ndarray
@@ -44,7 +43,7 @@ def test_noise_costs_what_least_squares_pays(kind: type[Direct], level: float) -
 
 
 def test_the_provable_learner_polishes_down_to_the_noise() -> None:
-    assert ratio(Provable(heads=2, control=False, random_state=1), teacher(2, 8, 32), 0.1, 3000, 1) < 1.3
+    assert ratio(Provable(heads=2, random_state=1), teacher(2, 8, 32), 0.1, 3000, 1) < 1.3
 
 
 @pytest.mark.slow

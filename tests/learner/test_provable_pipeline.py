@@ -65,7 +65,7 @@ def test_the_phases_alone_reach_the_specified_error(m: int, bound: float) -> Non
 @pytest.mark.slow
 def test_forty_dimensions_are_polished() -> None:
     """Learner 9 (4): 8md = 640 examples are fewer than the 800 that a single Θ takes; 40,000 were there."""
-    assert fit(teacher(2, 40, 0), 40_000, 2, 0, control=False).status == "solved"
+    assert fit(teacher(2, 40, 0), 40_000, 2, 0).status == "solved"
 
 
 @pytest.mark.parametrize("m", [1, 2])
@@ -76,9 +76,7 @@ def test_paper_mode_walks_the_literal_phases(m: int) -> None:
     assert report.phases[0].diagnostics["estimator"] == "crude"
     assert names.count("sculpt 1") == names.count("sculpt 2") == 1
     assert report.certified_error is not None  # learner 9 (3): with one head it crashed
-    if m == 2:
-        assert abs(number(report, "sculpt 2", "norm_gap")) < 1e-5
-        assert number(report, "net", "guesses") == 8256
+    assert m == 1 or number(report, "net", "guesses") == 8256
 
 
 def refused(family: Parity | Rounding, seed: int) -> str:
@@ -140,7 +138,7 @@ def test_labels_that_are_zero_are_refused() -> None:
 def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> None:
     """Learner 9 (7): true 3 told 2, true 2 told 1 were `certified`, though the spectrum shows how many there are."""
     for seed in range(heads - 1):
-        report = fit(teacher(heads, 8, 60 + seed), 20_000, 2, seed, heads=heads - 1, control=False)
+        report = fit(teacher(heads, 8, 60 + seed), 20_000, 2, seed, heads=heads - 1)
         assert report.status != "solved"
         assert report.certified is False
         said = next(p.reason for p in report.phases if p.name == "span")
@@ -151,7 +149,7 @@ def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> 
     ("m", "k"), [(1, 2), (2, 2), *(pytest.param(*cell, marks=pytest.mark.slow) for cell in ((3, 2), (2, 3)))]
 )
 def test_heads_are_read_off_the_spectrum(m: int, k: int) -> None:
-    report = fit(teacher(m, 8, 70), 20_000, k, 0, heads="auto", control=False)
+    report = fit(teacher(m, 8, 70), 20_000, k, 0, heads="auto")
     assert (report.heads, report.certified, report.status) == (m, True, "solved")
 
 
@@ -216,12 +214,6 @@ def test_two_verdicts_where_the_span_fails(cell: tuple[int, int, int]) -> None:
     assert report.status == "solved"
     assert report.polished_error is not None
     assert report.polished_error < 1e-6
-
-
-def test_the_time_of_every_phase_is_told() -> None:
-    report = fit(teacher(2, 8, 6), 5000, 2, 6)
-    assert all(p.seconds is not None and 0 <= p.seconds <= report.seconds for p in report.phases)
-    assert sum(p.seconds or 0 for p in report.phases) > report.seconds / 2
 
 
 def test_streamed_examples_give_what_the_same_in_memory_give() -> None:

@@ -152,8 +152,8 @@ def automata(task: Task, root: int) -> Outcome:
     rng = np.random.default_rng(task.seed(root, "examples"))
     learner = LinearAttention(query=-1, random_state=0).fit(*steps(n, Q, A, rng))
     run = execute(learner, random_automata(UNSEEN, Q, A, rng), rng.integers(A, size=(UNSEEN, WORD)))
-    detail = plain({"rank": learner.rank_, "steps": UNSEEN * WORD} | vars(run))
-    return Outcome("solved" if run.word_accuracy == 1 else "wrong", n, detail)
+    detail = plain({"rank": learner.rank_, "steps": UNSEEN * WORD} | run)
+    return Outcome("solved" if run["word_accuracy"] == 1 else "wrong", n, detail)
 
 
 def jobs(machine: Machine, rng: np.random.Generator) -> list[tuple[str, Integers, list[int], int]]:
@@ -188,17 +188,15 @@ def programs(task: Task, root: int) -> Outcome:
     learner = LinearAttention(query=-1, random_state=0).fit(*machine.steps(n, rng))
     found: dict[str, dict[str, int]] = {}
     for name, program, tape, at in jobs(machine, rng):
-        truth = interpret(program, tape, head=at, max_steps=MAX_STEPS)
-        run, blind = (
-            machine.run(learner, program, tape, head=at, max_steps=MAX_STEPS, trust=trust) for trust in (False, True)
-        )
+        truth = interpret(program, tape, at, MAX_STEPS)
+        run, blind = (machine.run(learner, program, tape, at, MAX_STEPS, trust=trust) for trust in (False, True))
         count = found.setdefault(name, dict.fromkeys(("jobs", "whole", "blind", "needed", "steps", "wrong"), 0))
         count["jobs"] += 1
-        count["whole"] += (run.status, run.history) == (truth.status, truth.history)
-        count["blind"] += (blind.status, blind.history) == (truth.status, truth.history)
-        count["needed"] += truth.steps
-        count["steps"] += run.steps
-        count["wrong"] += sum(a != b for a, b in zip(run.history, truth.history, strict=False))
+        count["whole"] += run == truth
+        count["blind"] += blind == truth
+        count["needed"] += len(truth[1]) - 1
+        count["steps"] += len(run[1]) - 1
+        count["wrong"] += sum(a != b for a, b in zip(run[1], truth[1], strict=False))
     whole = all(count["whole"] == count["jobs"] for count in found.values())
     return Outcome("solved" if whole else "wrong", n, plain({"rank": learner.rank_, "programs": found}))
 

@@ -17,12 +17,11 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from learner.attempt import random_theta
-from learner.base import Array
+from learner.base import Array, FitReport
 from learner.direct import Direct, JointLBFGS
 from learner.provable import sculpt
 from learner.provable.pipeline import CERTIFIED, TRUSTED, Provable, hull_error
 from learner.provable.polish import search
-from learner.report import FitReport
 from learner.studies.nice_layers.tasks import LBFGS, LITERAL, PATH, PHASES, RANDOM, RARITY, SCALING
 from learner.studies.recorded import rounded
 
