@@ -5,6 +5,7 @@ identity as the mean of biased heads, its size `bias` and `std` are this lab's c
 """
 
 from collections.abc import Iterator
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -111,7 +112,7 @@ class RandomFeatureAttention(_Scaled):
         x = self._scaled(X)
         return np.concatenate([x, np.ones((*x.shape[:2], 1))], axis=2) if self.augment else x
 
-    def _asked(self, x: Array) -> Array:
+    def _asked(self, x: NDArray[Any]) -> NDArray[Any]:
         """The keys (n, N, d) of tokens x."""
         return x if self.keys == "all" else x[:, 1:]
 
