@@ -30,7 +30,7 @@ Set = Annotated[
     typer.Option(
         "--set",
         metavar="NAME=VALUE",
-        help="An option of the learner, as often as needed; for the student heads (or width), rate, batch, l1 and loss.",
+        help="An option of the learner, as often as needed; for the student heads, rate, batch, l1, loss.",
         show_default=False,
     ),
 ]
