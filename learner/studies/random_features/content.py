@@ -3,7 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 
 from hardness.engine.outcome import Row
-from hardness.report.content import Axis, Content, Curves, Panel, Point, Series, grouped, line, mean_points, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, mean_points, records
 from hardness.statistics.means import Mean, mean
 from learner.studies.random_features import tasks as grid
 

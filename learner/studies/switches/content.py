@@ -11,22 +11,19 @@ from hardness.engine.store import Row
 from hardness.gadgets.nested import blocks_of
 from hardness.report import (
     Axis,
-    Column,
     Content,
     Curves,
     Field,
-    Figure,
     HeatMap,
     Panel,
     Point,
     Series,
-    Table,
     grouped,
     line,
     mean_points,
     records,
 )
-from hardness.report.rounding import at_least, at_most
+from hardness.report.rounding import at_least
 from hardness.sq.bounds import switches as bounds
 from hardness.sq.bounds.parity import window_bound
 from hardness.statistics.means import Mean, mean, slope, spread
@@ -37,41 +34,27 @@ Line = dict[str, Any]
 Runs = list[tuple[float, bool]]  # what each run of a cell cost, and whether it was solved
 SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the phase diagram
 STRATEGY = grid.CHAIN_PLAYED[1]  # the one that the figure of the chains shows
-COUNTS = ("asked", "suffice", "rows predicted")
 MODELS = ("sq", "low degree", "elimination")
 FINE = [i / 20 for i in range(20)]  # biases at which bounds are drawn
 SET = {
     "s": grid.SIZE, "n": SHOWN_BITS, "tolerance": SHOWN_TOLERANCE, "spacing": f"{SPACING - 1:.0%}",
-    "chain_tolerance": grid.CHAIN_TOLERANCE, "bias_size": grid.BIAS_SIZE, "bias_bits": grid.BIAS_BITS[-1],
-    "bias_tolerance": grid.BIAS_TOLERANCE, "taught": grid.TAUGHT_SIZE,
-    "interval": bounds.bias_interval(grid.BIAS_SIZE, grid.BIAS_TOLERANCE),
-    "noisy_bits": grid.NOISY_BITS, "noisy_size": grid.NOISY_SIZE, "noisy_tolerance": grid.NOISY_TOLERANCE,
-    "flip": grid.FLIPS[-1], "factor": 1 / (1 - 2 * grid.FLIPS[-1]) ** 2, "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
+    "interval": bounds.bias_interval(grid.BIAS_SIZE, grid.BIAS_TOLERANCE), "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
     "noisy_needed": window_bound(comb(grid.NOISY_BITS, grid.NOISY_SIZE), grid.NOISY_TOLERANCE),
     "noisy_rows": low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE),
 }  # fmt: skip
-TERMS = {
-    "g": "The number of coordinates by which each shown label of a chain grows; g = s shows the task alone.",
-    "λ(μ)": "The top eigenvalue of the Gram matrix of parities of s bits on products of mean μ (theory 2.9).",
-}
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
     students = {g: at(cells(rows, "learner", "block", "dim"), g) for g in grid.BLOCKS}
     biased = {mu: at(cells(rows, "learner", "bias", "dim"), mu) for mu in grid.BIASES}
-    chains, biases, chosen, noise = chain_lines(rows, students), bias_lines(rows, biased), membership(rows), noisy(rows)
-    figures: list[Figure] = [_phases(students), _blocks(rows, students), _biases(rows, biased), _noise(rows)]
-    tables = {
-        "chains": _table("Exponents by block size, and examples of the student.", chains),
-        "biases": _table("By bias: both bounds and the game at the largest n, exponents, the student.", biases),
-        "membership": _table("Queries against what was predicted and what counting demands.", chosen),
-        "noise": _table("Four models under label noise, predicted beside run.", noise),
-    }
+    biases, chosen = bias_lines(rows, biased), membership(rows)
+    figures = [_phases(students), _blocks(rows, students), _biases(rows, biased), _noise(rows)]
+    tables = {"chains": chain_lines(rows, students), "biases": biases, "membership": chosen}
     untaught = [run for runs in students[grid.SIZE].values() for run in runs]
     parities = [one for one in chosen if one["family"] == "parity" and one["queries"]]
     asked = [one for one in biases if one["asked"]]
-    if not (untaught and parities and asked and noise):
+    if not (untaught and parities and asked and any(means(rows, model) for model in MODELS)):
         return Content(figures=figures, tables=tables, missing="Some of the four switches have no rows yet.")
     taught = exponent(students[min(grid.BLOCKS)])
     last = max(parities, key=lambda one: int(one["d"]))
@@ -81,7 +64,7 @@ def content(rows: Sequence[Row]) -> Content:
                      "spent": max(cost for cost, _ in untaught)},
         "asked": [{key: one[key] for key in ("μ", "asked")} for one in (asked[0], asked[-1])], "parity": last,
     }  # fmt: skip
-    return Content(numbers, figures, tables, terms=TERMS)
+    return Content(numbers, figures, tables, grid=grid)
 
 
 def cells(rows: Iterable[Row], kind: str, *keys: str) -> dict[tuple[Any, ...], Runs]:
@@ -191,22 +174,6 @@ def membership(rows: Sequence[Row]) -> list[Line]:
     return lines
 
 
-def noisy(rows: Sequence[Row]) -> list[Line]:
-    """By flip probability: four models of computation, predicted beside run."""
-    found = {model: means(rows, model) for model in MODELS}
-    lattice = {row.outcome.status for row in rows if row.task.solver["kind"] == "lattice" and row.outcome}
-    laws = _laws()
-    return [
-        {
-            "η": eta, "queries needed": at_least(laws["sq"][eta]), "queries asked": found["sq"].get(eta),
-            "rows predicted": round(laws["low degree"][eta]), "rows": found["low degree"].get(eta),
-            "tries predicted": at_most(laws["elimination"][eta]), "tries": found["elimination"].get(eta),
-            "lattice": ", ".join(sorted(lattice)) or None,
-        }
-        for eta in grid.FLIPS if any(eta in own for own in found.values())
-    ]  # fmt: skip
-
-
 def means(rows: Sequence[Row], model: str) -> dict[float, Mean]:
     """Mean cost of a model by flip probability."""
     return {eta: mean([cost for cost, _ in runs]) for (eta,), runs in cells(rows, model, "flip").items()}
@@ -220,11 +187,6 @@ def _laws() -> dict[str, dict[float, float]]:
         "low degree": {eta: low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE, eta) for eta in grid.FLIPS},
         "elimination": {eta: elimination_tries(eta) for eta in grid.FLIPS},
     }
-
-
-def _table(caption: str, lines: Sequence[Line]) -> Table:
-    keys = dict.fromkeys(key for one in lines for key in one)
-    return Table(caption, lines, [Column(key, form="thousands") if key in COUNTS else key for key in keys])
 
 
 def _phases(students: Mapping[int, Mapping[int, Runs]]) -> HeatMap:
@@ -247,11 +209,9 @@ def _phases(students: Mapping[int, Mapping[int, Runs]]) -> HeatMap:
         fields.append(Field(row, "student", "" if found else "budget", shade, text))
     return HeatMap(
         "phases", {"": fields},
-        "Only the corner without bias and without supervision is dark; every step away from it is lighter.",
         x="bias μ",
         labels={"refused": "nothing is proved to suffice", "budget": "student has no exponent"},
-        kinds="proved measured",
-    )  # fmt: skip
+            )  # fmt: skip
 
 
 def _students(own: Mapping[Any, Runs]) -> list[Point]:
@@ -274,15 +234,17 @@ def _blocks(rows: Sequence[Row], students: Mapping[int, Mapping[int, Runs]]) -> 
         needed = [
             (p.x, bounds.supervised_bound(int(p.x), blocks_of(grid.SIZE, g), grid.CHAIN_TOLERANCE)) for p in asked
         ]
-        played += [Series(f"g = {g}", asked, style=i), line(f"needed, g = {g}", needed, "lower bound", style=i)]
+        played += [
+            Series(f"g = {g}", asked, style=i),
+            line(f"needed, g = {g}", needed, "lower bound", style=i),
+        ]
     dims = sorted({d for own in students.values() for d in own})
     return Curves(
         "blocks",
         [Panel("students", taught, x=Axis("d", log=True, ticks=dims), y=Axis("examples", log=True)),
          Panel("games", played, x=Axis("n"), y=Axis("queries", log=True))],
         Axis("n"), Axis("queries"),
-        "Cost rises the more steeply with d the larger the blocks; blocks of six were not learned at all.",
-        kinds="measured proved", columns=2, height=3.2,
+        columns=2, height=3.2,
     )  # fmt: skip
 
 
@@ -304,8 +266,7 @@ def _biases(rows: Sequence[Row], students: Mapping[float, Mapping[int, Runs]]) -
         "biases",
         [Panel("games", played, y=Axis("queries", log=True)), Panel("students", taught, y=Axis("examples", log=True))],
         Axis("bias μ"), Axis("queries"),
-        "What suffices falls in steps as the bias grows, and what is needed falls below it.",
-        kinds="proved measured", columns=2, height=3.2,
+        columns=2, height=3.2,
     )  # fmt: skip
 
 
@@ -320,6 +281,4 @@ def _noise(rows: Sequence[Row]) -> Curves:
         panels.append(Panel(model, [Series("run", points, join=False), known], y=Axis(unit, log=True)))
     return Curves(
         "noise", panels, Axis("η"), Axis("cost"),
-        "Statistical queries and low degree pay a small factor for noise, elimination hundreds of tries.",
-        kinds="proved measured estimated",
     )  # fmt: skip
