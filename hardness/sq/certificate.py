@@ -21,8 +21,8 @@ from hardness.errors import InputError, unknown
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.io.files import write_text
 from hardness.sq.exact import FIVE, decimal, exact_floor
+from hardness.sq.game import rounds, seated
 from hardness.sq.oracle import Window
-from hardness.sq.play import rounds, seated
 from hardness.sq.queries import Query, SignBatch, SpanFunction, Table, span_coordinates
 from hardness.sq.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames
 from hardness.sq.strategies.parity import STRATEGIES

@@ -1,6 +1,6 @@
 """Strategy against oracle: how many queries until one concept is left?"""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from math import comb
@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 from numpy.random import SeedSequence
+from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.errors import InputError
@@ -16,12 +17,13 @@ from hardness.families.base import Family, disagreement
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
-from hardness.sq.oracle import ORACLES, Oracle, Sampled, Window, samples_for
-from hardness.sq.play import rounds, seated
+from hardness.sq.oracle import ORACLES, Oracle, OutOfQueries, Sampled, Window, samples_for
+from hardness.sq.queries import Query
 from hardness.sq.strategies import parity, rounding
-from hardness.sq.strategies.base import Strategy
-from hardness.sq.tolerance import check_tolerance
+from hardness.sq.strategies.base import Steps, Strategy
+from hardness.sq.tolerance import check_tolerance, within
 
+EXPLICIT = 2**22  # concepts of a list
 CONFIRM = 16
 SET_BY_SET = 2**18  # sets up to which `flat` is offered: it looks for queries among all that live
 
@@ -90,7 +92,9 @@ def play(
     least = kind.bound(concepts, tolerance, flip)
     # An adversary judges no answer (`right` is None): one concept left is the concept.
     status = "budget" if counted.remaining > 1 else "wrong" if counted.right is False else "solved"
-    exact = _exact_floor(concepts, kind, tolerance, flip)
+    tau = decimal(tolerance) / (1 - 2 * decimal(flip))
+    floored = isinstance(concepts, ParityConcepts) and kind is Window and tau < IDENTIFIABLE
+    exact = exact_floor(concepts.size, tau) if floored else None
     return GameResult(
         status=status,
         queries=counted.queries,
@@ -130,13 +134,6 @@ def _checked(
     if flip and isinstance(concepts, RoundingConcepts):
         raise InputError("flip is for parities; the labels of rounding have no sign to flip")
     return kind
-
-
-def _exact_floor(concepts: Concepts, oracle: type[Oracle], tolerance: float, flip: float) -> int | None:
-    tau = decimal(tolerance) / (1 - 2 * decimal(flip))
-    if isinstance(concepts, RoundingConcepts) or oracle is not Window or tau >= IDENTIFIABLE:
-        return None
-    return exact_floor(concepts.size, tau)
 
 
 def _at_scale(
@@ -192,11 +189,64 @@ def play_explicit(
     reach = tolerance / (1 - 2 * flip)
     played, steps = seated(concepts, strategy_of(concepts, strategy), oracle, reach, root, budget, **told)
     live: Any = played.live
-    for each in rounds(concepts, played, steps, tolerance, lambda query: replace(query, flip=flip) if flip else query):
-        live = each.live
+    for _, _, allowed in rounds(concepts, played, steps, tolerance, lambda q: replace(q, flip=flip) if flip else q):
+        live = allowed
     known = len(live) > 0 and concepts.is_identified(live)
     right = None if oracle.adversary or (len(live) and not known) else any(map(played.is_right, live))
     return at_scale.GameCount(played.ledger.queries, 1 if known else len(live), right)
+
+
+def seated(
+    concepts: Concepts,
+    strategy: Callable[..., Steps],
+    oracle: type[Oracle],
+    reach: float,
+    seed: int | SeedSequence,
+    budget: int | None = None,
+    **told: Any,
+) -> tuple[Oracle, Steps]:
+    """An oracle over all concepts, and a strategy that is told of an answer's `reach` around 0: one seed for each.
+
+    `told` is what the oracle is told besides. Raises `InputError` for more than 2^22 concepts.
+    """
+    if concepts.size > EXPLICIT:
+        raise InputError(f"played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim")
+    root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+    for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))
+    live: Any = concepts.masks() if isinstance(concepts, ParityConcepts) else concepts.elements()
+    return oracle(live, for_oracle, budget=budget, **told), strategy(concepts, live, reach, for_learner)
+
+
+def rounds(
+    concepts: Concepts,
+    oracle: Oracle,
+    steps: Steps,
+    tolerance: float,
+    asked: Callable[[Any], Query] = lambda query: query,
+) -> Iterator[tuple[Query, float, NDArray[Any]]]:
+    """The one loop of every explicit game: each query, its answer, and the concepts that all answers so far allow.
+
+    Until a concept is identified, none is left, the strategy gives up, or the queries run out. Bias, flips and the
+    short tables of certificates are what is made of a query before it is `asked`; chains are one such game a block.
+
+    >>> concepts = ParityConcepts(5, 2)
+    >>> oracle, steps = seated(concepts, parity.STRATEGIES["characters"], Window, 0.2, seed=0)
+    >>> [len(live) for _, _, live in rounds(concepts, oracle, steps, 0.2)]
+    [9, 8, 7, 6, 5, 4, 3, 2, 1]
+    """
+    live: Any = oracle.live
+    try:
+        query = asked(next(steps))
+        while not concepts.is_identified(live):
+            reply = oracle.answer(query, tolerance)
+            # What the answers of an adversary allow it keeps itself; an honest oracle knows its secret alone.
+            live = oracle.live if oracle.adversary else live[within(query.means(live), reply, tolerance)]
+            yield query, reply, live
+            if len(live) == 0 or concepts.is_identified(live):
+                return
+            query = asked(steps.send(live))
+    except (StopIteration, OutOfQueries):
+        return
 
 
 def class_of(concepts: Concepts | Family) -> Concepts:
@@ -224,7 +274,7 @@ def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Any:
 
     A function is its own name. Raises `InputError` if there is none.
     """
-    known = strategies_of(concepts)
+    known: Any = parity.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES
     if not isinstance(strategy, str):
         return strategy
     return known[strategy] if strategy in known else registry.get("strategy", strategy, known)
@@ -241,8 +291,3 @@ def oracle_of(oracle: str | type[Oracle]) -> type[Oracle]:
     if not (isinstance(oracle, type) and issubclass(oracle, Oracle)):
         raise InputError(f"{oracle!r} is no oracle: an oracle is a class derived from hardness.sq.oracle.Oracle")
     return oracle
-
-
-def strategies_of(concepts: Concepts) -> Mapping[str, Any]:
-    """The strategies that know how to ask about a class, by name."""
-    return parity.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import combinations
 from typing import Any
 
@@ -17,12 +17,11 @@ from hardness.sq.bounds.switches import (
     bias_degree,
     biased_bound,
     biased_enough,
-    supervised_bound,
-    supervised_enough,
+    chain_bound,
+    chain_enough,
 )
-from hardness.sq.game import play
+from hardness.sq.game import play, rounds, seated
 from hardness.sq.oracle import Window
-from hardness.sq.play import rounds, seated
 from hardness.sq.queries import Correlational, SignBatch, character
 from hardness.sq.strategies.base import Masks, Steps
 from hardness.sq.strategies.parity import STRATEGIES
@@ -34,7 +33,7 @@ PRODUCTS = "products"  # the strategy that bias makes possible
 
 @dataclass(frozen=True)
 class Biased:
-    """A `query` y h(v) 1{z_0 != 0} on n bits of bias μ: its mean under S is (1 - 2 flip) E_μ[h χ_S]/2.
+    """A `query` y h(v) 1{z_0 != 0} on n bits of bias μ: its mean under S is E_μ[h χ_S]/2.
 
     A single character has μ^|S⊕T|/2, for any n; all others by a transform over the cube, n <= 20.
 
@@ -52,10 +51,9 @@ class Biased:
         return self.query.peak
 
     def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        kept = 0.5 - self.query.flip
         if isinstance(self.query, SignBatch) and len(self.query.sets) == 1:
             distance = np.bitwise_count(elements ^ self.query.sets[0]).astype(np.float64)
-            return np.asarray(float(self.query.signs[0]) * kept * self.mu**distance)
+            return np.asarray(float(self.query.signs[0]) / 2 * self.mu**distance)
         if self.n > TABLE_BITS:
             raise InputError(f"biased queries are tables of 2^n values; n={self.n} > {TABLE_BITS}: lower --dim")
         # E_mu[h chi_S] is the sum over v of P_mu(v) h(v) chi_S(v): the transform, unscaled, of h times the density.
@@ -63,7 +61,7 @@ class Biased:
         minus = np.bitwise_count(words).astype(np.float64)
         spectrum = self.query.values_at(words) * ((1 + self.mu) / 2) ** (self.n - minus) * ((1 - self.mu) / 2) ** minus
         walsh_hadamard(spectrum)
-        return np.asarray(spectrum[elements.astype(np.int64)] * kept)
+        return np.asarray(spectrum[elements.astype(np.int64)] / 2)
 
 
 @dataclass(frozen=True)
@@ -92,7 +90,6 @@ def play_biased(
     *,
     seed: int | SeedSequence = 0,
     max_queries: int | None = None,
-    flip: float = 0.0,
 ) -> Switched:
     """A strategy against the window oracle where products have bias μ: one of `STRATEGIES`, or "products".
 
@@ -105,27 +102,25 @@ def play_biased(
     check_tolerance(tolerance)
     if strategy not in (known := (*STRATEGIES, PRODUCTS)):
         raise unknown("strategy", strategy, known)
-    n, s, reach = concepts.n, concepts.s, tolerance / (1 - 2 * flip)
-    proved = biased_bound(n, s, tolerance, mu, flip=flip), biased_enough(n, s, reach, mu)
+    n, s = concepts.n, concepts.s
+    proved = biased_bound(n, s, tolerance, mu), biased_enough(n, s, tolerance, mu)
     if not mu and strategy != PRODUCTS:
-        plain = play(concepts, strategy, "window", tolerance, seed=seed, max_queries=max_queries, flip=flip)
+        plain = play(concepts, strategy, "window", tolerance, seed=seed, max_queries=max_queries)
         return Switched(plain.status, plain.queries, plain.remaining, *proved)
 
     def biased(query: Any) -> Biased:
         assert isinstance(query, Correlational)  # all built-in strategies ask y h(v)
-        return Biased(replace(query, flip=flip), n, mu)
+        return Biased(query, n, mu)
 
-    k = bias_degree(s, reach, mu) or s
+    k = bias_degree(s, tolerance, mu) or s
     asks = (lambda concepts, live, *_: products(concepts, live, k)) if strategy == PRODUCTS else STRATEGIES[strategy]
-    oracle, steps = seated(concepts, asks, Window, reach, seed, max_queries)
+    oracle, steps = seated(concepts, asks, Window, tolerance, seed, max_queries)
     deque(rounds(concepts, oracle, steps, tolerance, biased), maxlen=0)
     status = "solved" if len(oracle.live) == 1 else "budget"
     return Switched(status, oracle.ledger.queries, len(oracle.live), *proved)
 
 
-def play_nested(
-    n: int, blocks: Sequence[int], strategy: str, tolerance: float, *, seed: int = 0, flip: float = 0.0
-) -> Switched:
+def play_nested(n: int, blocks: Sequence[int], strategy: str, tolerance: float, *, seed: int = 0) -> Switched:
     """Chains against the window oracle, block by block: with S_(i-1) known, y_i y_(i-1) is the parity of B_i.
 
     The window counts chains, and every B_i that is still possible has as many continuations; so the game on a block is
@@ -137,9 +132,9 @@ def play_nested(
     queries, children = 0, SeedSequence(seed).spawn(len(blocks))
     for i, g in enumerate(blocks):
         concepts = ParityConcepts(n - sum(blocks[:i]), g)
-        found = play(concepts, strategy, "window", tolerance, seed=children[i] if i else seed, flip=flip)
+        found = play(concepts, strategy, "window", tolerance, seed=children[i] if i else seed)
         queries += found.queries
         if not found.solved:
             break
-    suffice = supervised_enough(n, blocks) if tolerance / (1 - 2 * flip) < 0.25 else None
-    return Switched(found.status, queries, found.remaining, supervised_bound(n, blocks, tolerance, flip), suffice)
+    proved = chain_bound(n, blocks, tolerance), chain_enough(n, blocks, tolerance)
+    return Switched(found.status, queries, found.remaining, *proved)

@@ -1,5 +1,6 @@
 """Games with a switch on: off they are today's, on they lie inside both bounds (theory 2.9)."""
 
+from dataclasses import replace
 from itertools import combinations
 
 import numpy as np
@@ -7,7 +8,7 @@ import pytest
 
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
-from hardness.sq.bounds.switches import supervised_bound, supervised_enough
+from hardness.sq.bounds.switches import chain_bound, chain_enough
 from hardness.sq.game import play
 from hardness.sq.oracle import Window
 from hardness.sq.queries import LevelTable, SignBatch, SpanFunction, Table
@@ -17,9 +18,9 @@ from hardness.sq.switched import Biased, play_biased, play_nested
 def queries(rng, n):
     sets = np.array([3, 9, 24], np.uint64)
     yield SignBatch(sets[:1], np.array([-1]))
-    yield SignBatch(sets, np.array([1, -1, 1]), flip=0.1)
+    yield SignBatch(sets, np.array([1, -1, 1]))
     yield SpanFunction(int(sets[0]), np.array([3, 6], np.uint64), rng.uniform(-1, 1, 4))
-    yield Table(rng.uniform(-1, 1, 2**n), flip=0.2)
+    yield Table(rng.uniform(-1, 1, 2**n))
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.3, 0.8])
@@ -30,7 +31,7 @@ def test_means_of_biased_queries_by_summation(mu):
     law = ((1 + mu) / 2) ** (n - minus) * ((1 - mu) / 2) ** minus
     for query in queries(rng, n):
         chi = 1 - 2 * (np.bitwise_count(words[:, None] & words) & 1).astype(int)
-        exact = (law * query.values_at(words)) @ chi * (0.5 - query.flip)
+        exact = (law * query.values_at(words)) @ chi / 2
         assert Biased(query, n, mu).means(words) == pytest.approx(exact, abs=1e-12)
         if mu == 0:
             assert query.means(words) == pytest.approx(exact, abs=1e-12)
@@ -40,7 +41,10 @@ def test_sample_means_are_means():
     """Fixed seeds; five standard deviations: a false alarm in fewer than 10^-4 of seeds."""
     rng = np.random.default_rng(1)
     levels = RoundingConcepts(3, 4, 3, "dot")
-    asked = [(query, np.arange(0, 32, 3, dtype=np.uint64)) for query in queries(rng, 5)]
+    asked = [
+        (replace(q, flip=eta), np.arange(0, 32, 3, dtype=np.uint64))
+        for q, eta in zip(queries(rng, 5), (0, 0.1, 0, 0.2), strict=True)
+    ]
     asked.append((LevelTable(levels, rng.uniform(-1, 1, (len(levels.public()[0]), 3))), levels.elements()[[3, 37]]))
     for query, secrets in asked:
         for secret, mean in zip(secrets, query.means(secrets), strict=True):
@@ -50,11 +54,10 @@ def test_sample_means_are_means():
 @pytest.mark.parametrize("strategy", ["characters", "sign-batch", "low-degree"])
 def test_without_bias_a_game_is_today_s(strategy):
     concepts = ParityConcepts(10, 3)
-    for flip in (0.0, 0.2):
-        plain = play(concepts, strategy, "window", 0.06, seed=3, flip=flip)
-        found = play_biased(concepts, strategy, 0.06, 0.0, seed=3, flip=flip)
-        assert (found.status, found.queries, found.remaining) == (plain.status, plain.queries, plain.remaining)
-        assert found.needed == plain.bound
+    plain = play(concepts, strategy, "window", 0.06, seed=3)
+    found = play_biased(concepts, strategy, 0.06, 0.0, seed=3)
+    assert (found.status, found.queries, found.remaining) == (plain.status, plain.queries, plain.remaining)
+    assert found.needed == plain.bound
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.1, 0.3, 0.5, 0.65, 0.8, 0.95])
@@ -111,7 +114,7 @@ def test_a_game_on_chains_is_the_sum_of_its_blocks(n, blocks):
             if (door.live[:, i] == mask).any():
                 door.answer(BlockCharacter(i, mask), 0.1)
     assert len(door.live) == 1
-    assert door.ledger.queries == play_nested(n, blocks, "characters", 0.1).queries == supervised_enough(n, blocks)
+    assert door.ledger.queries == play_nested(n, blocks, "characters", 0.1).queries == chain_enough(n, blocks, 0.1)
 
 
 def test_nested_games_lie_inside_both_bounds():
@@ -119,7 +122,7 @@ def test_nested_games_lie_inside_both_bounds():
         for strategy in ("characters", "sign-batch"):
             found = play_nested(n, (g,) * (6 // g), strategy, tau, seed=1)
             assert found.status == "solved"
-            assert supervised_bound(n, (g,) * (6 // g), tau) == found.needed <= found.queries <= found.suffice
+            assert chain_bound(n, (g,) * (6 // g), tau) == found.needed <= found.queries <= found.suffice
 
 
 def test_one_block_is_today_s_game():

@@ -4,7 +4,7 @@ from fractions import Fraction
 from math import floor, log2
 
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
-from hardness.sq.bounds.rounding import rounding_bounds
+from hardness.sq.bounds.rounding import truncated_bounds
 from hardness.sq.tolerance import check_tolerance
 
 # What stands beside a number when it is printed: the statement and where it is from (docs/references.md).
@@ -102,7 +102,7 @@ def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) ->
     {'window': 80, 'null': 40}
     """
     if isinstance(concepts, RoundingConcepts):
-        return rounding_bounds(concepts, tolerance)
+        return truncated_bounds(concepts, tolerance)
     size = concepts.size
     return _positive(window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip))
 

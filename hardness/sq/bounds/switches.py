@@ -28,17 +28,16 @@ def top_eigenvalue(n: int, s: int, mu: float) -> float:
     return total
 
 
-def biased_bound(n: int, s: int, tolerance: float, mu: float, success: float = 1.0, flip: float = 0.0) -> float:
-    """Queries any strategy needs where products have bias μ: 8 τ² (p N - 1)/λ(μ) (theory 2.9, by 2.8).
+def biased_bound(n: int, s: int, tolerance: float, mu: float) -> float:
+    """Queries any strategy needs where products have bias μ: 8 τ² (N - 1)/λ(μ) (theory 2.9, by 2.8).
 
-    The whole class of one set has no two to tell apart (0). At μ = 0 it is `window_bound`, to the last bit. Flipped
-    labels count as a tolerance that much larger (theory 1.2b).
+    The whole class of one set has no two to tell apart (0). At μ = 0 it is `window_bound`, to the last bit.
 
     >>> round(biased_bound(63, 6, 0.005, 0.0)), round(biased_bound(63, 6, 0.005, 0.3))
     (13589, 30)
     """
     spread = top_eigenvalue(n, s, mu) if s < n else 1.0
-    return window_bound(comb(n, s), tolerance, success, flip) / spread
+    return window_bound(comb(n, s), tolerance) / spread
 
 
 def bias_gap(s: int, mu: float, k: int = 1) -> float:
@@ -92,42 +91,30 @@ def biased_enough(n: int, s: int, tolerance: float, mu: float) -> int | None:
     return None if k is None else comb(n, k) - (k == s)
 
 
-def supervised_bound(n: int, blocks: Sequence[int], tolerance: float, flip: float = 0.0) -> float:
-    """Queries to identify a chain whose every label is shown: max_i 8 τ² (N'_i - 1) (theory 2.9).
+def chain_bound(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0) -> float:
+    """Queries to identify a chain whose every label is shown, on products of bias μ: max_i `biased_bound` (theory 2.9).
 
-    N'_i = C(n - Σ_{j≠i} |B_j|, |B_i|): hand the learner all other blocks, and the parity of one is left. A single
+    Hand the learner all other blocks, and the parity of one is left, of |B_i| out of n - Σ_{j≠i} |B_j| bits. A single
     block is 2.5.
 
-    >>> [round(supervised_bound(63, blocks, 0.05)) for blocks in ((6,), (2, 2, 2))]
+    >>> [round(chain_bound(63, blocks, 0.05)) for blocks in ((6,), (2, 2, 2))]
     [1358910, 34]
     """
     rest = n - sum(blocks)
-    return max(window_bound(comb(rest + g, g), tolerance, flip=flip) for g in blocks)
+    return max(biased_bound(rest + g, g, tolerance, mu) for g in blocks)
 
 
-def supervised_enough(n: int, blocks: Sequence[int]) -> int:
-    """Queries that suffice at τ < 1/4: Σ_i (N_i - 1) single characters, block by block (theory 2.9).
+def chain_enough(n: int, blocks: Sequence[int], tolerance: float, mu: float = 0.0) -> int | None:
+    """Queries that suffice for such a chain: Σ_i `biased_enough`, block by block, in what the others left (theory 2.9).
 
-    >>> [supervised_enough(63, blocks) for blocks in ((6,), (2, 2, 2), (1,) * 6)]
-    [67945520, 5491, 357]
+    Without bias these are Σ_i (N_i - 1) single characters, at τ < 1/4. None where no product has a gap.
+
+    >>> [chain_enough(63, blocks, 0.02) for blocks in ((6,), (2, 2, 2), (1,) * 6)], chain_enough(63, (3, 3), 0.02, 0.5)
+    ([67945520, 5491, 357], 123)
     """
-    starts = (sum(blocks[:i]) for i in range(len(blocks)))
-    return sum(comb(n - start, g) - 1 for start, g in zip(starts, blocks, strict=True))
-
-
-def both_switches(n: int, blocks: Sequence[int], tolerance: float, mu: float) -> tuple[float, int | None]:
-    """Queries that are needed, and that suffice, for a chain of `blocks` on products of bias μ (theory 2.9).
-
-    Both proofs hold at once: with the other blocks known, one is a parity of biased products, to which 2.8 applies; and
-    block by block, products of k bits of the complement find B_i. None where no k has a gap.
-
-    >>> [both_switches(63, (3, 3), 0.02, mu)[1] for mu in (0.0, 0.5)], both_switches(63, (6,), 0.02, 0.0)[1]
-    ([73929, 123], 67945520)
-    """
-    rest, starts = n - sum(blocks), [sum(blocks[:i]) for i in range(len(blocks))]
-    needed = max(biased_bound(rest + g, g, tolerance, mu) for g in blocks)
+    starts = [sum(blocks[:i]) for i in range(len(blocks))]
     parts = [biased_enough(n - start, g, tolerance, mu) for start, g in zip(starts, blocks, strict=True)]
-    return needed, None if None in parts else sum(part or 0 for part in parts)
+    return None if None in parts else sum(part or 0 for part in parts)
 
 
 def membership_floor(n: int, q: int, p: int) -> float:

@@ -195,7 +195,8 @@ def _phases(students: Mapping[int, Mapping[int, Runs]]) -> HeatMap:
     for g in grid.BLOCKS:
         row = f"g = {g}" + " (off)" * (g == grid.SIZE)
         for mu in grid.BIASES:
-            needed, suffice = bounds.both_switches(SHOWN_BITS, blocks_of(grid.SIZE, g), SHOWN_TOLERANCE, mu)
+            chain = SHOWN_BITS, blocks_of(grid.SIZE, g), SHOWN_TOLERANCE, mu
+            needed, suffice = bounds.chain_bound(*chain), bounds.chain_enough(*chain)
             k = bounds.bias_degree(g, SHOWN_TOLERANCE, mu)
             tip = f"{row}, μ = {mu:g}: {at_least(max(needed, 0.0))} queries needed"
             if k is None or suffice is None:
@@ -231,13 +232,8 @@ def _blocks(rows: Sequence[Row], students: Mapping[int, Mapping[int, Runs]]) -> 
     for i, g in enumerate(grid.BLOCKS):
         taught.append(Series(f"g = {g}", _students(students[g]), style=i))
         asked = [Point(d - 1, runs[0][0]) for d, runs in at(games, g, STRATEGY).items()]
-        needed = [
-            (p.x, bounds.supervised_bound(int(p.x), blocks_of(grid.SIZE, g), grid.CHAIN_TOLERANCE)) for p in asked
-        ]
-        played += [
-            Series(f"g = {g}", asked, style=i),
-            line(f"needed, g = {g}", needed, "lower bound", style=i),
-        ]
+        needed = [(p.x, bounds.chain_bound(int(p.x), blocks_of(grid.SIZE, g), grid.CHAIN_TOLERANCE)) for p in asked]
+        played += [Series(f"g = {g}", asked, style=i), line(f"needed, g = {g}", needed, "lower bound", style=i)]
     dims = sorted({d for own in students.values() for d in own})
     return Curves(
         "blocks",
