@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.attacks.estimates.table import cheapest, estimates, guarantee, rows_a_candidate
+from hardness.attacks.estimates.table import cheapest, estimates, rows_a_candidate
 from hardness.errors import InputError
 
 
@@ -114,11 +114,6 @@ def test_exhaustive_search_pays_for_the_noise():
     assert lines["meet in the middle"].log2_time > log2(comb(26, 7)) - 4 + 16
     noisy, exact = (next(e for e in estimates(rounding(9, 97, 97, n)) if e.name == "exhaustive") for n in (20, 0))
     assert noisy.log2_time > exact.log2_time + 2
-
-
-def test_the_guarantee_is_printed_with_its_dimension():
-    assert "about 10 dimensions" in guarantee(rounding(64, 97, 4))
-    assert "LPN" in guarantee(parity(20, 3))
 
 
 def test_other_families_are_refused():

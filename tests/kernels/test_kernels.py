@@ -1,29 +1,39 @@
-from typing import Any
+"""Compiled loops against plain ones and definitions, and one layer on the tiles of two processors."""
 
+import hashlib
+from pathlib import Path
+
+import half_width
 import numpy as np
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from numpy.typing import NDArray
+from numba.core.errors import TypingError
+from scipy.linalg import hadamard
 
 from hardness.kernels import bits as kernels
 from hardness.kernels import games as game_kernels
+from hardness.kernels.dense import LANES, panels
 from hardness.kernels.gf2 import rref2
+from hardness.kernels.tile import product
+from hardness.kernels.walsh import walsh_hadamard
+from hardness.layer import MultiHeadAttention
 from hardness.tokens import pack_bits, unpack_bits
 
 
 @given(st.integers(0, 2**64 - 1))
-def test_popcount(word: int) -> None:
+def test_popcount(word):
     assert kernels.popcount(np.uint64(word)) == word.bit_count()
 
 
-def test_random_words_are_splitmix64() -> None:
+def test_random_words_are_splitmix64():
     """The published first outputs of splitmix64 from state 0."""
     state = np.zeros(1, np.uint64)
     assert [int(kernels.random_word(state)) for _ in range(2)] == [0xE220A8397B1DCDAF, 0x6E789E6AA1B965F4]
 
 
 @given(st.lists(st.integers(-20, 20), max_size=30), st.integers(1, 25), st.integers(0, 10))
-def test_best_window_is_the_maximum_over_all_windows(values: list[int], length: int, zeros: int) -> None:
+def test_best_window_is_the_maximum_over_all_windows(values, length, zeros):
     ordered = np.array(sorted(values), np.int64)
     everything = values + [0] * zeros
     # Half-integer steps reach every combination of what a window can hold.
@@ -33,7 +43,7 @@ def test_best_window_is_the_maximum_over_all_windows(values: list[int], length: 
         assert inside == best == sum(low <= v <= low + length for v in everything)
 
 
-def test_sampled_sums_follow_the_sample_mean_of_real_characters() -> None:
+def test_sampled_sums_follow_the_sample_mean_of_real_characters():
     """Lazily drawn columns have the moments of chi_S(v) y 1{z_0 != 0} (false alarm below 1e-6: 5 sd)."""
     state, games, samples = np.array([7], np.uint64), 20_000, 100
     tail = np.uint64((1 << 36) - 1)
@@ -47,7 +57,7 @@ def test_sampled_sums_follow_the_sample_mean_of_real_characters() -> None:
     assert samples == 64 + 36
 
 
-def eliminate(A: NDArray[Any]) -> tuple[NDArray[Any], list[int]]:
+def eliminate(A):
     """Reduced row echelon form over GF(2), a pivot at a time."""
     A, pivots = A.copy(), []
     for c in range(A.shape[1]):
@@ -68,9 +78,7 @@ def eliminate(A: NDArray[Any]) -> tuple[NDArray[Any], list[int]]:
     st.integers(0, 2**32),
 )
 @settings(max_examples=40)
-def test_elimination_in_words_is_elimination_by_pivots(
-    rows: int, columns: int, rank: int, density: float, seed: int
-) -> None:
+def test_elimination_in_words_is_elimination_by_pivots(rows, columns, rank, density, seed):
     rng = np.random.default_rng(seed)
     A = (rng.integers(0, 2, (rows, rank)) @ rng.integers(0, 2, (rank, columns)) % 2).astype(np.uint8)
     A[:, rng.random(columns) > density] = 0  # columns without a pivot: panels with gaps
@@ -81,3 +89,69 @@ def test_elimination_in_words_is_elimination_by_pivots(
     expected, lead = eliminate(A)
     assert np.array_equal(reduced, expected)
     assert pivots.tolist() == lead
+
+
+@given(st.integers(0, 11), st.integers(0, 20), st.integers(0, 6), st.integers(0, 3), st.integers(0, 2**32))
+def test_a_product_is_exact_on_integers_and_stays_in_its_place(rows, depth, vectors, gap, seed):
+    rng = np.random.default_rng(seed)
+    columns = vectors * LANES
+    a = rng.integers(-9, 10, (rows, depth + gap)).astype(np.float64)
+    b = rng.integers(-9, 10, (depth, columns)).astype(np.float64)
+    before = rng.integers(-9, 10, (rows, columns + gap)).astype(np.float64)
+    expected = before.copy()
+    expected[:, :columns] += a[:, :depth] @ b
+    plain, paneled = before.copy(), before.copy()
+    shape, left = (rows, depth, columns), (a.reshape(-1), 0, depth + gap, 1)
+    product(shape, True, left, (b.reshape(-1), 0, columns, LANES), (plain.reshape(-1), 0, columns + gap, LANES))
+    in_panels = (panels(b).reshape(-1), 0, LANES, LANES * depth)
+    product(shape, True, left, in_panels, (paneled.reshape(-1), 0, columns + gap, LANES))
+    assert np.array_equal(plain, expected)
+    assert np.array_equal(paneled, expected)
+
+
+def test_a_product_of_a_transposed_matrix():
+    a, b = np.arange(12.0).reshape(4, 3), np.arange(32.0).reshape(4, 8)
+    out = np.zeros(24)
+    product((3, 4, 8), True, (a.reshape(-1), 0, 1, 3), (b.reshape(-1), 0, 8, LANES), (out, 0, 8, LANES))
+    assert np.array_equal(out.reshape(3, 8), a.T @ b)
+
+
+def digest():
+    found = hashlib.sha256()
+    for m, k, d in ((1, 2, 5), (8, 2, 32), (3, 5, 17), (8, 8, 64), (2, 9, 33)):
+        rng = np.random.default_rng(m)
+        layer = MultiHeadAttention(*rng.normal(size=(2, m, d, d)))
+        found.update(layer(rng.choice([-1.0, 1.0], (50, k, d))))
+    return found.hexdigest()
+
+
+@pytest.mark.slow
+@half_width.wide
+def test_the_same_bits_with_the_tiles_of_a_processor_of_half_the_width(tmp_path):
+    assert half_width.digest_at_half_width(Path(__file__), tmp_path) == digest()
+
+
+def radix_two(f):
+    """The definition, a level at a time."""
+    for level in range(f.size.bit_length() - 1):
+        pairs = f.reshape(-1, 2, 1 << level)
+        f = np.stack((pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]), axis=1).ravel()
+    return f
+
+
+@given(st.integers(0, 10) | st.integers(9, 22), st.sampled_from([np.float64, np.float32, np.int32]))
+@settings(max_examples=25)
+def test_walsh_hadamard_is_the_matrix_in_chunks(bits, kind):
+    f = np.random.default_rng(bits).standard_normal(1 << bits)
+    f = f.astype(kind) if kind != np.int32 else (100 * f).astype(kind)
+    expected, single = radix_two(f), f.copy()
+    walsh_hadamard(single)
+    # The same sums in the same order, level by level: the same bits.
+    assert np.array_equal(single, expected)
+    if bits < 11 and kind == np.int32:
+        assert np.array_equal(single, hadamard(1 << bits) @ f)
+
+
+def test_walsh_hadamard_refuses_what_is_not_contiguous():
+    with pytest.raises(TypingError, match="contiguous"):
+        walsh_hadamard(np.ones((8, 2))[:, 0])

@@ -1,16 +1,13 @@
 """The attention student: its step against float64 and automatic differentiation, the estimator, and what it learns."""
 
 import hashlib
-import os
-import subprocess
-import sys
 from pathlib import Path
 
+import half_width
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from llvmlite.binding import get_host_cpu_features
 
 from hardness.errors import InputError
 from hardness.examples import Examples
@@ -321,21 +318,6 @@ def digest() -> str:
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(not get_host_cpu_features().get("avx512f"), reason="the processor has the smaller tiles only")
+@half_width.wide
 def test_the_same_bits_on_a_processor_of_half_the_width(tmp_path):
-    code = (
-        "import llvmlite.binding as b; whole = b.get_host_cpu_features;"
-        "b.get_host_cpu_features = lambda: {**whole(), 'avx512f': False};"
-        "from hardness.kernels import tile; from test_student import digest;"
-        "assert tile.SIDE == 2; print(digest())"
-    )
-    half = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+avx", "NUMBA_CACHE_DIR": str(tmp_path)}
-    found = subprocess.run(
-        [sys.executable, "-c", code],
-        env=os.environ | half,
-        cwd=Path(__file__).parent,
-        check=True,
-        capture_output=True,
-        text=True,
-    )
-    assert found.stdout.strip() == digest()
+    assert half_width.digest_at_half_width(Path(__file__), tmp_path) == digest()
