@@ -140,7 +140,7 @@ def test_bias_of_the_crude_estimate(k: int, d: int) -> None:
 
 
 def test_gradient_formula() -> None:
-    """Fact 1.8 against central differences, and the gradient that variable projection uses against both."""
+    """Fact 1.8 against central differences."""
     layer = teacher(2, 4, 6)
     X = np.random.default_rng(2).choice([-1.0, 1.0], size=(6, 3, 4))
     J, eps = jacobian(layer, X), 1e-6
@@ -152,9 +152,6 @@ def test_gradient_formula() -> None:
             moved[i] += sign * eps
             ends.append(MultiHeadAttention(*moved.reshape(2, 2, 4, 4))(X).ravel())
         assert np.allclose((ends[0] - ends[1]) / (2 * eps), J[:, i], atol=1e-8)
-    R = np.random.default_rng(3).normal(size=(18, 4))
-    pulled = varpro.pull_back(X, varpro.attend(X, layer.theta)[0], layer.w, R)
-    assert np.allclose(pulled.ravel(), J[:, :32].T @ R.ravel(), atol=1e-12)
 
 
 def test_the_projected_gradient_drops_nothing() -> None:
@@ -296,18 +293,3 @@ def test_vstat_answers_move_by_the_root_of_a_third() -> None:
     for t in (1.0, 3.0, 10.0, 100.0, 1e4):
         gone = np.abs(a - p) > np.maximum(1 / t, np.sqrt(a * (1 - a) / t))
         assert (np.abs(a - p) > np.sqrt(np.minimum(p, 1 - p) / (3 * t)))[gone].all()
-
-
-def test_sections_cited_are_headings() -> None:
-    """Every "learner N", "references X" and "baselines X.N" of the code is a heading of docs/."""
-    files = [f for room in ("hardness", "learner", "tests", "benchmarks") for f in (ROOT / room).rglob("*.py")]
-    text = "\n".join(f.read_text() for f in files if f.resolve() != Path(__file__).resolve())
-    for name, label in (
-        ("learner", r"\d+b?(?:\.\d+)?"),
-        ("references", r"[A-D]\d*"),
-        ("baselines", r"[A-E](?:\.\d+[ab]?)?"),
-    ):
-        headings = set(re.findall(rf"^#+ (?:Part )?({label})\.? ", (ROOT / "docs" / f"{name}.md").read_text(), re.M))
-        cited = set(re.findall(rf"\b{name}(?:\.md)? ({label})\b", text))
-        assert len(headings) > 5
-        assert cited <= headings, (name, cited - headings)

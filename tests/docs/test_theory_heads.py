@@ -167,15 +167,11 @@ def test_nine_heads_at_one_threshold_hide_nineteen_bits():
     columns = [[sharp.tanh(r, 2 * k - 1) for k in range(1, n + 1)] for r in rest]
     signs = [Fraction((-1) ** k) for k in range(1, n + 1)]
 
-    def determinant(rows):
-        size = len(rows)
-        found = DomainMatrix([[QQ(v.numerator, v.denominator) for v in row] for row in rows], (size, size), QQ).det()
-        return Fraction(int(found.numerator), int(found.denominator))
-
     def cofactors(others, rows):
         """What multiplies the entries of the column of ρ in the determinant over these rows."""
-        picked = [[column[k] for k in rows] for column in others]
-        return [(-1) ** i * determinant([row[:i] + row[i + 1 :] for row in picked]) for i in range(len(rows))]
+        picked = [[QQ(column[k].numerator, column[k].denominator) for k in rows] for column in others]
+        found = [DomainMatrix([row[:i] + row[i + 1 :] for row in picked], (len(rows) - 1,) * 2, QQ).det() for i in rows]
+        return [(-1) ** i * Fraction(int(v.numerator), int(v.denominator)) for i, v in enumerate(found)]
 
     whole = cofactors([*columns, signs], range(n))
     minor = cofactors(columns, range(n - 1))  # of the first nine columns, without the last row
