@@ -84,7 +84,7 @@ def examples_wanted(heads: int, tokens: int, dim: int) -> int:
 def leaves_noise(X: Array, Y: Array, theta: Array, rng: np.random.Generator) -> bool:
     """Whether a fit of many examples from Θ leaves nothing but noise, as far as `learner.last_fit` can tell."""
     held = max(1, min(len(X) // 10, 2000))
-    return quick_residue(theta, (X[held:], Y[held:]), (X[:held], Y[:held]), rng)[1].is_noise
+    return quick_residue(theta, (X[held:], Y[held:]), (X[:held], Y[:held]), rng).is_noise
 
 
 def relative_residual(X: Array, Y: Array, theta: Array, w: Array) -> float:

@@ -41,7 +41,8 @@ class Phase:
 class Outcome:
     """What a search ended with: a layer or none, its phases, and whether it refused or ran out of iterations.
 
-    `hint` is what to try if the layer is wrong; `verdicts` are fields of `FitReport` that only this learner knows.
+    `hint` is what to try if the layer is wrong; `settles` says that a last fit on all examples may better it;
+    `verdicts` are fields of `FitReport` that only this learner knows.
     """
 
     layer: MultiHeadAttention | None
@@ -50,6 +51,7 @@ class Outcome:
     exhausted: bool = False
     heads: int | None = None
     hint: str = ""
+    settles: bool = False
     verdicts: dict[str, Any] = field(default_factory=dict)
 
 
@@ -146,8 +148,8 @@ class Learner(Regressor, ABC):
     """A scikit-learn regressor on X (n, k, d) and Y (n, k, d); subclasses implement `_search`.
 
     X is ±1, as in the theorem, or any other finite tokens. `fit` holds a tenth of the examples out (at most 2000)
-    and hands the rest to `_search`; where labels are noisy, a last fit on all of them follows if the learner
-    `_settles`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd layer) and `report_`.
+    and hands the rest to `_search`; where labels are noisy, a last fit on all of them follows if its outcome
+    `settles`. It leaves `layer_` (None if refused: then `predict` is 0, the mean of every odd layer) and `report_`.
     `random_state` is anything `numpy.random.default_rng` takes. Raises `InputError` on shapes that differ, a single
     token, fewer equations than unknowns, NaN and infinity.
 
@@ -199,7 +201,7 @@ class Learner(Regressor, ABC):
     ) -> Self:
         """Fit the outcome of a search on all examples where labels are noisy, judge it on `test`, and report."""
         self.n_features_in_, layer, left = test[0].shape[2], outcome.layer, None
-        if layer is not None and self._settles() and judge(layer(test[0]), test[1])["relative_error"] > self.solved_at:
+        if layer is not None and outcome.settles and judge(layer(test[0]), test[1])["relative_error"] > self.solved_at:
             layer, left = fitted_on_all(layer, train, test, rng)
         self.layer_ = layer
         scores = judge(self.predict(test[0]), test[1])
@@ -221,18 +223,10 @@ class Learner(Regressor, ABC):
         )
         return self
 
-    def _settles(self) -> bool:
-        """Whether a last fit on all examples follows where the search found no exact layer."""
-        return False
-
     def predict(self, X: ArrayLike) -> Array:
         """F̂(X), shape (n, k, d)."""
         x = self._to_predict(X, "layer_").astype(np.float64, copy=False)
         return np.zeros_like(x) if self.layer_ is None else self.layer_(x)
-
-    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
-        """About how many multiply-adds a fit of so many examples (tokens, dim) takes at most; None if not counted."""
-        return None
 
     def _examples(self, X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
         x = tokens(X).astype(np.float64, copy=False)

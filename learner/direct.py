@@ -13,8 +13,7 @@ from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner import adam, varpro
-from learner.attempt import EXACT, Attempt, attempt, leaves_noise, random_theta, relative_residual
-from learner.attempt import examples_wanted as examples_wanted
+from learner.attempt import EXACT, Attempt, attempt, examples_wanted, leaves_noise, random_theta, relative_residual
 from learner.base import Learner, Outcome, Phase, at_least, gradient_work
 from learner.last_fit import DENSE, QUICK, QUICK_ITERATIONS, counting_floor
 
@@ -49,9 +48,6 @@ class Direct(Learner):
         self.spare = spare
         self.starts = starts
         self.iterations = iterations
-
-    def _settles(self) -> bool:
-        return True
 
     def gradient_examples(self, examples: int, tokens: int, dim: int) -> float:
         """What a search of that many steps (`multiply_adds`) reads, an example once a step.
@@ -99,7 +95,9 @@ class Direct(Learner):
             error = relative_residual(X[:4000], Y[:4000], found.theta, found.w)
             if error < best_error:
                 best, best_error = found, error
-            if error < 1e-8 or self._hopeless(tries) or leaves_noise(X, Y, found.theta, rng):
+            # Four starts, spare heads included, and none explains even half of the labels' power: there is no layer.
+            hopeless = len(tries) >= 4 and min(t.descent for t in tries) > 0.7
+            if error < 1e-8 or hopeless or leaves_noise(X, Y, found.theta, rng):
                 break
             if found.residual < EXACT or start % 2 == 1:
                 rows *= 2
@@ -114,6 +112,7 @@ class Direct(Learner):
             tuple(phases),
             exhausted=all(t.exhausted for t in tries),
             heads=needed,
+            settles=True,
             hint="" if needed else self._hint(n, counting_floor(self.heads, k, d), best, best_error),
         )
 
@@ -128,11 +127,6 @@ class Direct(Learner):
             )
         return ""
 
-    @staticmethod
-    def _hopeless(tries: list[Attempt]) -> bool:
-        """Four starts, spare heads included, and none explains even half of the labels' power: there is no layer."""
-        return len(tries) >= 4 and min(t.descent for t in tries) > 0.7
-
 
 def _evaluations(steps: int, examples: int, heads: int, tokens: int, dim: int) -> float:
     """Multiply-adds of so many steps and a tenth more evaluations: gradients, and fits by normal equations."""
@@ -145,6 +139,7 @@ class _Joint(Learner):
     """A search on Θ and W together, from up to `starts` random starts of at most `iterations` steps."""
 
     exact: ClassVar[float]  # relative training residual that ends the search
+    settles: ClassVar[bool] = False
     starts: int
     iterations: int
 
@@ -188,10 +183,11 @@ class _Joint(Learner):
             ends.append((residual, steps, v.reshape(shape)))
             verdict = "ok" if residual < self.exact else "failed"
             phases.append(Phase(f"start {start}", verdict, "", {"residual": residual, "steps": steps}))
-            if residual < self.exact or (self._settles() and leaves_noise(X, Y, ends[-1][2][0], rng)):
+            if residual < self.exact or (self.settles and leaves_noise(X, Y, ends[-1][2][0], rng)):
                 break
         _, steps, best = min(ends, key=lambda end: end[0])
-        return Outcome(MultiHeadAttention(*best), tuple(phases), exhausted=steps >= self.iterations)
+        exhausted = steps >= self.iterations
+        return Outcome(MultiHeadAttention(*best), tuple(phases), exhausted=exhausted, settles=self.settles)
 
 
 class JointLBFGS(_Joint):
@@ -205,6 +201,7 @@ class JointLBFGS(_Joint):
     """
 
     exact = 1e-8
+    settles = True
 
     def __init__(
         self, heads: int = 2, starts: int = 8, iterations: int = 5000, random_state: int | None = None
@@ -212,9 +209,6 @@ class JointLBFGS(_Joint):
         super().__init__(heads, random_state)
         self.starts = starts
         self.iterations = iterations
-
-    def _settles(self) -> bool:
-        return True
 
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
         from scipy.optimize import minimize

@@ -126,21 +126,18 @@ def last_fit(layer: MultiHeadAttention, X: Array, Y: Array) -> MultiHeadAttentio
     return MultiHeadAttention(theta, w)
 
 
-def quick_residue(
-    theta: Array, train: Block, test: Block, rng: np.random.Generator
-) -> tuple[MultiHeadAttention, Residue]:
-    """The layer fitted to the first `QUICK` examples from Θ (m, d, d), and what that leaves of their labels."""
+def quick_residue(theta: Array, train: Block, test: Block, rng: np.random.Generator) -> Residue:
+    """What a fit to the first `QUICK` examples from Θ (m, d, d) leaves of their labels."""
     X, Y = train[0][:QUICK], train[1][:QUICK]
     theta, w, _ = all_rows(X, Y, theta, iterations=QUICK_ITERATIONS)
-    layer = MultiHeadAttention(theta, w)
-    return layer, examine(X, Y, layer, test, rng)
+    return examine(X, Y, MultiHeadAttention(theta, w), test, rng)
 
 
 def fitted_on_all(
     layer: MultiHeadAttention, train: Block, test: Block, rng: np.random.Generator
 ) -> tuple[MultiHeadAttention, Residue]:
     """The layer after the last fit, and what it leaves; unchanged if even a few examples show structure in the rest."""
-    _, left = quick_residue(layer.theta, train, test, rng)
+    left = quick_residue(layer.theta, train, test, rng)
     if not left.is_noise:
         return layer, left
     layer = last_fit(layer, *train)

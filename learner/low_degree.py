@@ -40,10 +40,9 @@ class LowDegree(RidgeLearner):
         degree: int = 3,
         *,
         alpha: float | tuple[float, ...] = GRID,
-        memory_gb: float = 5.0,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(alpha, memory_gb, random_state)
+        super().__init__(alpha, random_state)
         self.degree = degree
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:

@@ -27,8 +27,6 @@ class MLP(Regressor):
     True
     """
 
-    _waiting: list[NDArray[np.float32]]  # inputs and outputs of examples short of a batch
-
     def __init__(
         self, width: int = 128, layers: int = 1, rate: float = 3e-3, batch: int = 64, random_state: int | None = None
     ) -> None:
@@ -37,6 +35,24 @@ class MLP(Regressor):
         self.rate = rate
         self.batch = batch
         self.random_state = random_state
+
+    def _start(self, x: NDArray[np.generic]) -> None:
+        from sklearn.neural_network import MLPRegressor
+
+        for name in ("width", "layers", "batch"):
+            at_least(name, getattr(self, name), 1)
+        seed = None if self.random_state is None else self.random_state % 2**32
+        self._network = MLPRegressor(
+            hidden_layer_sizes=[self.width] * self.layers,
+            batch_size=self.batch,
+            learning_rate_init=self.rate,
+            alpha=0,
+            shuffle=False,
+            random_state=seed,
+        )
+        self._shape, self._scale, self.n_features_in_ = x.shape[1:], 0.0, x.shape[2]
+        # Inputs and outputs of examples short of a batch.
+        self._waiting = [np.empty((0, x[0].size), dtype=np.float32) for _ in "xy"]
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """One pass over all examples, from new weights; returns self."""
@@ -78,23 +94,6 @@ class MLP(Regressor):
         18432.0
         """
         return 3.0 * examples * self.width * (2 * tokens * dim + (self.layers - 1) * self.width)
-
-    def _start(self, x: NDArray[np.generic]) -> None:
-        from sklearn.neural_network import MLPRegressor
-
-        for name in ("width", "layers", "batch"):
-            at_least(name, getattr(self, name), 1)
-        seed = None if self.random_state is None else self.random_state % 2**32
-        self._network = MLPRegressor(
-            hidden_layer_sizes=[self.width] * self.layers,
-            batch_size=self.batch,
-            learning_rate_init=self.rate,
-            alpha=0,
-            shuffle=False,
-            random_state=seed,
-        )
-        self._shape, self._scale, self.n_features_in_ = x.shape[1:], 0.0, x.shape[2]
-        self._waiting = [np.empty((0, x[0].size), dtype=np.float32) for _ in "xy"]
 
     def _take(self, count: int) -> None:
         """Train on the first examples that wait."""

@@ -65,10 +65,9 @@ class RandomFeatureAttention(_Scaled):
         activation: str = "relu",
         keys: str = "all",
         alpha: float | tuple[float, ...] = GRID,
-        memory_gb: float = 5.0,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(alpha, memory_gb, random_state)
+        super().__init__(alpha, random_state)
         self.n_heads = n_heads
         self.bias = bias
         self.std = std
@@ -103,7 +102,7 @@ class RandomFeatureAttention(_Scaled):
         if self.n_heads < 1:
             raise InputError(f"n_heads must be at least 1, or None for infinitely many, got {self.n_heads}")
         d, wide = X.shape[2], X.shape[2] + self.augment
-        refuse_beyond(self.memory_gb, 4e-9 * self.n_heads * wide**2, f"{self.n_heads} heads")
+        refuse_beyond(4e-9 * self.n_heads * wide**2, f"{self.n_heads} heads")
         mean = np.diag([self.bias] * d + [0.0] * self.augment)
         self.heads_ = (mean + self.std * rng.normal(size=(self.n_heads, wide, wide))).astype(np.float32)
         return int(self.n_heads * wide)
@@ -171,17 +170,16 @@ class RandomFeatureMLP(_Scaled):
         width: int = 1000,
         *,
         alpha: float | tuple[float, ...] = GRID,
-        memory_gb: float = 5.0,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(alpha, memory_gb, random_state)
+        super().__init__(alpha, random_state)
         self.width = width
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
         at_least("width", self.width, 1)
         inputs = X.shape[1] * X.shape[2] + 1
-        refuse_beyond(self.memory_gb, 4e-9 * self.width * inputs, f"{self.width} neurons")
+        refuse_beyond(4e-9 * self.width * inputs, f"{self.width} neurons")
         self.neurons_ = rng.normal(size=(inputs, self.width)).astype(np.float32)
         return self.width
 

@@ -13,6 +13,7 @@ from learner.base import SOLVED, Array, FitReport, Phase, Regressor, Scores, jud
 
 Features = NDArray[np.float32] | NDArray[np.float64]
 GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
+MEMORY_GB = 5.0  # that a fit may take
 BLOCK = 1 << 22  # entries of a temporary of a kernel
 
 
@@ -23,14 +24,11 @@ class RidgeLearner(Regressor, ABC):
     the output is learned with one set of parameters, row a from the tokens with a swapped into the query's place,
     for a layer treats its rows alike. A tuple `alpha` is chosen among for every output, on a tenth of the examples;
     another tenth judges (`report_`, of the fit that saw neither), then all examples are fitted. Solves in whichever
-    is smaller, features or examples; a job beyond `memory_gb` is refused with its predicted size (`InputError`).
+    is smaller, features or examples; a job beyond 5 GB is refused with its predicted size (`InputError`).
     """
 
-    def __init__(
-        self, alpha: float | tuple[float, ...] = GRID, memory_gb: float = 5.0, random_state: int | None = None
-    ) -> None:
+    def __init__(self, alpha: float | tuple[float, ...] = GRID, random_state: int | None = None) -> None:
         self.alpha = alpha
-        self.memory_gb = memory_gb
         self.random_state = random_state
 
     centred = True  # fit an intercept
@@ -84,10 +82,6 @@ class RidgeLearner(Regressor, ABC):
         """A fit reads every example once."""
         return float(examples)
 
-    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float | None:
-        """About how many multiply-adds a fit of Y (n, k, d) takes; None if not counted."""
-        return None
-
     def _solving(self, size: int) -> float:
         """Those of Cholesky factors of matrices (size, size), two for every alpha."""
         return 2 * np.size(self.alpha) * size**3 / 6
@@ -98,7 +92,7 @@ class RidgeLearner(Regressor, ABC):
         self.n_features_ = size
         primal = size is not None and size < n
         least = 8e-9 * (n * (size or 0) + 2 * (size or 0) ** 2 if primal else 2 * n**2)
-        refuse_beyond(self.memory_gb, least, f"ridge regression on {n} rows")
+        refuse_beyond(least, f"ridge regression on {n} rows")
         known = np.concatenate(list(self.blocks(rows)), axis=1).astype(np.float64) if primal else self.gram(rows, rows)
 
         def fitted(alpha: float, part: slice, right: Array) -> Array:
@@ -191,19 +185,16 @@ def solve(gram: Array, right: Array, ridge: float) -> Array:
     return np.asarray(cho_solve(factor, right, check_finite=False))
 
 
-def refuse_beyond(limit_gb: float, least_gb: float, what: str) -> None:
-    """Raise `InputError` with the predicted size of a job that is larger than `limit_gb`.
+def refuse_beyond(least_gb: float, what: str) -> None:
+    """Raise `InputError` with the predicted size of a job that is larger than `MEMORY_GB`.
 
-    >>> refuse_beyond(5.0, 17.2, "a fit")
+    >>> refuse_beyond(17.2, "a fit")
     Traceback (most recent call last):
     ...
-    hardness.errors.InputError: a fit needs about 17.2 GB, over memory_gb = 5; give fewer examples or raise memory_gb
+    hardness.errors.InputError: a fit needs about 17.2 GB, and may take 5: give fewer examples
     """
-    if least_gb > limit_gb:
-        raise InputError(
-            f"{what} needs about {least_gb:.1f} GB, over memory_gb = {limit_gb:g}; "
-            "give fewer examples or raise memory_gb"
-        )
+    if least_gb > MEMORY_GB:
+        raise InputError(f"{what} needs about {least_gb:.1f} GB, and may take {MEMORY_GB:g}: give fewer examples")
 
 
 def row_blocks(rows: int, width: int) -> Iterator[slice]:

@@ -29,20 +29,21 @@ class OnlineMLP(Regressor):
     True
     """
 
-    hidden_: Floats
-    out_: Floats
-    shift_: np.float32
-    low_: float
-    high_: float
-    gate_: float
-    _v: Floats
-    _y: Floats
-
     def __init__(self, width: int = 128, batch: int = 16, rate: float = 0.5, random_state: int = 0) -> None:
         self.width = width
         self.batch = batch
         self.rate = rate
         self.random_state = random_state
+
+    def _start(self, inputs: int) -> None:
+        rng = np.random.default_rng(self.random_state)
+        self.hidden_ = (rng.standard_normal((inputs, self.width)) * (2 / inputs) ** 0.5).astype(np.float32)
+        self.hidden_[0] = 0  # v_0 = -1 wherever z_0 != 0: the weights of coordinate 0 are the biases
+        self.out_ = (rng.standard_normal(self.width) * self.width**-0.5).astype(np.float32)
+        self.shift_ = np.float32(0)
+        self.low_, self.high_, self.gate_ = np.inf, -np.inf, 0.0
+        self._v = np.empty((0, inputs), dtype=np.float32)
+        self._y = np.empty(0, dtype=np.float32)
 
     def fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> "OnlineMLP":
         """One pass over all examples, from new initial weights; returns self."""
@@ -93,16 +94,6 @@ class OnlineMLP(Regressor):
         4992.0
         """
         return examples / 2 * 3.0 * (dim + 1) * self.width
-
-    def _start(self, inputs: int) -> None:
-        rng = np.random.default_rng(self.random_state)
-        self.hidden_ = (rng.standard_normal((inputs, self.width)) * (2 / inputs) ** 0.5).astype(np.float32)
-        self.hidden_[0] = 0  # v_0 = -1 wherever z_0 != 0: the weights of coordinate 0 are the biases
-        self.out_ = (rng.standard_normal(self.width) * self.width**-0.5).astype(np.float32)
-        self.shift_ = np.float32(0)
-        self.low_, self.high_, self.gate_ = np.inf, -np.inf, 0.0
-        self._v = np.empty((0, inputs), dtype=np.float32)
-        self._y = np.empty(0, dtype=np.float32)
 
     def _step(self, v: Floats, y: Floats) -> None:
         h = np.maximum(v @ self.hidden_, 0)

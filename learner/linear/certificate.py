@@ -49,10 +49,6 @@ class Span:
     basis: Array
     solution: Array
 
-    @property
-    def rank(self) -> int:
-        return int(self.basis.shape[1])
-
     @staticmethod
     def of_features(H: Array, Y: Array) -> "Span":
         from scipy.linalg import qr, solve_triangular

@@ -54,10 +54,9 @@ class LinearAttention(RidgeLearner):
         *,
         query: int | str = "all",
         alpha: float | tuple[float, ...] = 0.0,
-        memory_gb: float = 5.0,
         random_state: int | None = None,
     ) -> None:
-        super().__init__(alpha, memory_gb, random_state)
+        super().__init__(alpha, random_state)
         self.query = query
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
@@ -106,7 +105,7 @@ class LinearAttention(RidgeLearner):
         self.components_ = list(self._split(rows[:kept], targets[:kept]))
         self._judged = self._predict(rows[kept:])
         self.components_ = list(self._split(rows, targets))
-        self.rank_ = sum(part.span.rank for part in self.components_)
+        self.rank_ = sum(part.span.basis.shape[1] for part in self.components_)
         self.n_features_ = len(self._groups(rows.shape[1])) * feature_count(rows.shape[2])
 
     def _diagnostics(self) -> dict[str, Any]:
@@ -121,7 +120,7 @@ class LinearAttention(RidgeLearner):
             # The kernel squares the condition number: only where features are many more than examples.
             by_features = size <= 4 * len(own)
             least = 24e-9 * len(own) * (size if by_features else len(own))
-            refuse_beyond(self.memory_gb, least, f"exact regression on {len(own)} rows")
+            refuse_beyond(least, f"exact regression on {len(own)} rows")
             if by_features:
                 span = Span.of_features(self._features(own, asks, holds), targets[members])
                 yield Component(asks, holds, span, None)

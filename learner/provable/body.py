@@ -14,7 +14,7 @@ Array = NDArray[np.float64]
 
 @dataclass(frozen=True)
 class Body:
-    """K, with the tolerances `eta` widened by `inflation` so that it is not empty.
+    """K = {t : |A t − b| <= radius}, the tolerances widened by `inflation` so that it is not empty.
 
     Tolerances are estimates and some certificates are false, so the least inflation s for which K has a point is
     found by a linear program, and K is taken at max(1, 2s).
@@ -22,24 +22,19 @@ class Body:
 
     A: Array
     b: Array
-    eta: Array
+    radius: Array
     inflation: float
 
     @classmethod
     def of(cls, system: Constraints) -> "Body":
         """K of the constraints. Raises `InputError` if the program cannot be solved."""
         eta = np.maximum(system.eta, 1e-12)
-        free = system.A.shape[1]
         A = np.block([[system.A, -eta[:, None]], [system.A, eta[:, None]]])
         lower = np.concatenate([np.full(len(eta), -np.inf), system.b])
         upper = np.concatenate([system.b, np.full(len(eta), np.inf)])
-        cost = np.append(np.zeros(free), 1.0)
-        value, _ = _program(cost, A, lower, upper)
-        return cls(system.A, system.b, eta, max(1.0, 2 * value))
-
-    @property
-    def radius(self) -> Array:
-        return self.inflation * self.eta
+        value, _ = _program(np.eye(A.shape[1])[-1], A, lower, upper)
+        inflation = max(1.0, 2 * value)
+        return cls(system.A, system.b, inflation * eta, inflation)
 
     def extremes(self, u: Array) -> tuple[Array, Array]:
         """Points of K that are lowest and highest along u (d²,). Raises `InputError` if K is unbounded there."""

@@ -112,8 +112,11 @@ class _Walk:
             self.cannot(seen, reason, w)
             return None
         if self.paper:
-            hull, body = self._body(system, hull)
-            seen |= body
+            try:
+                hull, body = body_hull(Body.of(system), hull, self.rng)
+                seen |= body
+            except InputError as error:
+                seen["body"] = str(error)
         self.say(f"sculpt {len(self.hulls) + 1}", seen, hull.verdict())
         return hull
 
@@ -133,12 +136,6 @@ class _Walk:
             f"the projection matrices nearly cancel: their sum is {size:.2g} of what the labels suggest of independent "
             "ones, and phases 1 to 4, which see the layer through that sum alone, certify too little"
         )
-
-    def _body(self, system: sculpt.Constraints, hull: Hull) -> tuple[Hull, dict[str, Any]]:
-        try:
-            return body_hull(Body.of(system), hull, self.rng)
-        except InputError as error:
-            return hull, {"body": str(error)}
 
     def renew(self, w: Array, examples: int, hull: Hull) -> Array:
         """Phase 3: a better ΣW, from the rows on which the hull predicts that all heads agree."""
@@ -251,9 +248,6 @@ class Provable(Learner):
         outcome = self._walk(rows, test, rng)
         return self._conclude(outcome, sample, test, rng, count - held, started)
 
-    def _settles(self) -> bool:
-        return self.polish
-
     def _least_heads(self) -> int:
         return 1 if self._asked()[0] is None else super()._least_heads()
 
@@ -278,7 +272,7 @@ class Provable(Learner):
             walk.phases += phases
             errors = [phase.diagnostics["relative_error"] for phase in phases]
             verdicts |= {"polished_error": errors[0], "random_start_error": errors[1]}
-        return Outcome(layer, tuple(walk.phases), heads=hull.heads, verdicts=verdicts)
+        return Outcome(layer, tuple(walk.phases), heads=hull.heads, settles=self.polish, verdicts=verdicts)
 
     def _asked(self) -> tuple[int | None, bool]:
         """Heads (None: find out) and whether to walk the literal phases; `InputError` for options that do not fit."""

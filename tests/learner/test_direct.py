@@ -1,15 +1,19 @@
-"""Direct learners: the calculus against finite differences, the sign symmetry, and solving what they should."""
+"""Direct learners: the calculus against finite differences, the sign symmetry, what is solved, and noisy labels."""
 
 import numpy as np
 import pytest
 from learner_teachers import examples, teacher
 
+from hardness.families.parity import Parity
+from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
 from learner import attempt, varpro
 from learner.base import Learner, judge
-from learner.direct import Adam, Direct, JointLBFGS, examples_wanted
-from learner.last_fit import drop_head
+from learner.direct import Adam, Direct, JointLBFGS
+from learner.last_fit import all_rows, drop_head, examine, last_fit
 from learner.provable.pipeline import Provable
+
+Array = np.ndarray
 
 
 @pytest.mark.parametrize(("m", "k", "d"), [(2, 2, 3), (2, 3, 4), (1, 4, 3)])
@@ -34,24 +38,6 @@ def test_normal_matrix_and_gradient_match_finite_differences(m: int, k: int, d: 
     assert np.allclose(varpro.pull_back(X, P, w, R).ravel(), slope, atol=1e-7 * np.abs(slope).max())
 
 
-def test_attend_is_the_layer() -> None:
-    layer = teacher(3, 5, 1)
-    X, Y = examples(layer, 40, 3, 1)
-    P, Z = varpro.attend(X, layer.theta)
-    assert np.allclose(P, layer.patterns(X), atol=1e-14)
-    assert np.allclose(Z @ layer.w.reshape(-1, 5), Y.reshape(-1, 5), atol=1e-13)
-
-
-def test_on_two_tokens_a_flipped_head_is_a_uniform_head_away() -> None:
-    """The symmetry behind the anchor: F(Θ, W) = F(−Θ, −W) + 2 (mean token) W, at k = 2 only."""
-    layer = teacher(1, 6, 2)
-    flipped = MultiHeadAttention(-layer.theta, -layer.w)
-    for k, holds in ((2, True), (3, False)):
-        X, Y = examples(layer, 30, k, 2)
-        uniform = np.repeat(X.mean(axis=1, keepdims=True), k, axis=1) @ layer.w[0]
-        assert np.allclose(Y, flipped(X) + 2 * uniform) is holds
-
-
 def test_settle_signs_recovers_every_choice_of_signs() -> None:
     layer = teacher(4, 8, 3)
     X, Y = examples(layer, 300, 2, 3)
@@ -69,19 +55,19 @@ def test_drop_head_finds_the_spare_one() -> None:
         assert np.linalg.norm(R) < 1e-9 * np.linalg.norm(Y)
 
 
-SOLVED = [
-    ("two heads", (2, 8, 100), 2, {}, 1e-9),
-    ("four heads on three tokens", (4, 8, 100), 3, {}, 1e-9),
-    ("a vanishing sum", (3, 8, 8, 2.0, True), 2, {}, 1e-9),
-    *((f"{k} tokens without the normal matrix", (3, 8, 5), k, {"dense": 10}, 1e-8) for k in (2, 3)),
-]
-
-
-@pytest.mark.parametrize(("layer", "k", "options", "most"), [row[1:] for row in SOLVED], ids=[row[0] for row in SOLVED])
+@pytest.mark.parametrize(
+    ("layer", "k", "dense", "most"),
+    [
+        ((2, 8, 100), 2, attempt.DENSE, 1e-9),
+        ((4, 8, 100), 3, attempt.DENSE, 1e-9),
+        ((3, 8, 8, 2.0, True), 2, attempt.DENSE, 1e-9),  # whose projections sum to zero
+        ((3, 8, 5), 2, 10, 1e-8),  # without the normal matrix
+    ],
+)
 def test_direct_solves_fresh_layers(
-    layer: tuple[int, ...], k: int, options: dict[str, int], most: float, monkeypatch: pytest.MonkeyPatch
+    layer: tuple[int, ...], k: int, dense: int, most: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("learner.attempt.DENSE", options.get("dense", attempt.DENSE))
+    monkeypatch.setattr("learner.attempt.DENSE", dense)
     truth = teacher(*layer)
     learner = Direct(heads=truth.heads, random_state=0).fit(*examples(truth, 1500, k, layer[2]))
     X, Y = examples(truth, 2000, k, 1000)
@@ -90,22 +76,11 @@ def test_direct_solves_fresh_layers(
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("cell", [(2, 2, 8), (4, 2, 8), (4, 3, 8), (8, 2, 8), (4, 2, 16)])
-def test_direct_solves_twenty_of_twenty(cell: tuple[int, int, int]) -> None:
-    m, k, d = cell
+@pytest.mark.parametrize(("m", "k", "d"), [(2, 2, 8), (4, 2, 8), (4, 3, 8), (8, 2, 8), (4, 2, 16)])
+def test_direct_solves_twenty_of_twenty(m: int, k: int, d: int) -> None:
     for seed in range(20):
-        layer = teacher(m, d, 100 + seed)
-        learner = Direct(heads=m, random_state=seed).fit(*examples(layer, 1500, k, seed))
-        X, Y = examples(layer, 2000, k, 1000 + seed)
-        assert judge(learner.predict(X), Y)["relative_error"] <= 1e-9
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("m", "d", "count", "seeds", "most"), [(10, 8, 2000, 10, 1e-9), (2, 64, 12_000, 1, 1e-6)])
-def test_one_start_of_enough_rows_is_enough(m: int, d: int, count: int, seeds: int, most: float) -> None:
-    for seed in range(seeds):
-        learner = Direct(heads=m, starts=1, random_state=seed).fit(*examples(teacher(m, d, seed), count, 2, seed))
-        assert learner.report_.relative_error <= most
+        data = examples(teacher(m, d, 100 + seed), 1500, k, seed)
+        assert Direct(heads=m, random_state=seed).fit(*data).report_.relative_error <= 1e-9
 
 
 @pytest.mark.parametrize(
@@ -128,19 +103,6 @@ def test_too_few_examples_are_not_blamed_on_the_heads() -> None:
     assert "heads were needed" not in " ".join(p.reason for p in report.phases)
     assert (report.status, report.heads) != ("solved", 6)
     assert "give" in report.reason
-
-
-def test_far_fewer_heads_than_there_are_is_hinted() -> None:
-    report = Direct(heads=1, spare=0, starts=2, random_state=0).fit(*examples(teacher(5, 8, 11), 1500, 2, 11)).report_
-    assert report.status != "solved"
-    assert "more heads" in report.reason
-
-
-def test_a_start_is_shown_what_one_theta_needs() -> None:
-    """Learner 9 (4): 8md examples are fewer than the d²/2 that one Θ takes on two tokens, once d is large."""
-    assert examples_wanted(2, 2, 8) == 128
-    for heads, tokens, dim in ((2, 2, 40), (2, 2, 64), (1, 3, 48)):
-        assert examples_wanted(heads, tokens, dim) >= 4 * dim**2 / (tokens * (tokens - 1))
 
 
 @pytest.mark.parametrize("kind", [Direct, JointLBFGS])
@@ -190,3 +152,67 @@ def test_a_search_that_finds_nothing_takes_no_more_than_it_is_said_to(count, mon
     search = Direct(heads=2, starts=1, random_state=0)
     assert search.fit(X, rng.normal(size=X.shape)).report_.status == "wrong"
     assert 0.2 < spent / search.multiply_adds(count, 2, 8) < 1
+
+
+def noisy(layer: MultiHeadAttention, count: int, level: float, seed: int) -> tuple[Array, Array]:
+    X, F = examples(layer, count, 2, seed)
+    return X, F + level * F.std() * np.random.default_rng([seed, 2]).normal(size=F.shape)
+
+
+def ratio(learner: Learner, layer: MultiHeadAttention, level: float, count: int, seed: int) -> float:
+    """Error on clean labels, over that of least squares from the truth on all examples."""
+    X, Y = noisy(layer, count, level, seed)
+    clean, F = examples(layer, 2000, 2, 900 + seed)
+    theta, w, _ = all_rows(X, Y, layer.theta)
+    best = judge(MultiHeadAttention(theta, w)(clean), F)["relative_error"]
+    report = learner.fit(X, Y).report_
+    assert report.noise_floor
+    assert "at the noise floor" in report.reason
+    assert report.heads == layer.heads
+    # The level is known to 1 / √(2·entries), 1 % at 500 examples; six of that.
+    assert report.noise == pytest.approx(level * F.std(), rel=0.06)
+    return float(judge(learner.predict(clean), F)["relative_error"] / best)
+
+
+@pytest.mark.parametrize("level", [0.1, *(pytest.param(level, marks=pytest.mark.slow) for level in (0.003, 0.5))])
+@pytest.mark.parametrize("kind", [Direct, JointLBFGS])
+def test_noise_costs_what_least_squares_pays(kind: type[Direct], level: float) -> None:
+    """Learner 9 (5): direct was eight times worse at level .1. A tenth is held out, which alone costs 1.05."""
+    assert ratio(kind(heads=2, random_state=1), teacher(2, 8, 31), level, 2000, 1) < 1.3
+
+
+def test_the_provable_learner_polishes_down_to_the_noise() -> None:
+    assert ratio(Provable(heads=2, random_state=1), teacher(2, 8, 32), 0.1, 3000, 1) < 1.3
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("seed", [1, 2])
+def test_a_polish_gets_out_of_a_trap_under_noise(seed: int) -> None:
+    """At level .5 the phases end in junk; from there a few examples led astray, twenty times the error of the best."""
+    assert ratio(Provable(heads=3, random_state=seed), teacher(3, 8, 440 + seed), 0.5, 20_000, seed) < 1.3
+
+
+def test_heads_that_only_fit_noise_are_dropped() -> None:
+    layer, spare = teacher(2, 8, 33), teacher(1, 8, 34)
+    padded = MultiHeadAttention(np.concatenate([layer.theta, spare.theta]), np.concatenate([layer.w, 0 * spare.w]))
+    assert last_fit(padded, *noisy(layer, 800, 0.1, 3)).heads == 2
+
+
+def test_structure_is_not_called_noise() -> None:
+    layer = teacher(3, 8, 37)
+    X, Y = noisy(layer, 4000, 0.1, 6)
+    fewer, random = MultiHeadAttention(layer.theta[:2], layer.w[:2]), np.random.default_rng(2).normal(size=Y.shape)
+    for fit, labels, words in (
+        (layer, Y, "at the noise floor"), (fewer, Y, "has structure"), (layer, random, "nothing was learned"),
+    ):  # fmt: skip
+        found = examine(X[:2000], labels[:2000], fit, (X[2000:], labels[2000:]), np.random.default_rng(0))
+        assert words in str(found)
+
+
+def test_what_a_parity_hides_is_not_called_noise() -> None:
+    """Half of a parity's labels is linear; the other half looks random to random heads, but sits in one output."""
+    instance = Instance.generate(Parity(dim=12, heads=6), 0)
+    data = instance.examples(600, 1)
+    report = Direct(heads=2, starts=1, random_state=0).fit(data.X, data.Y).report_
+    assert not report.noise_floor
+    assert report.status != "solved"

@@ -13,13 +13,9 @@ from learner.provable.pipeline import hull_error
 from learner.provable.rows import Best, Rows, canonical
 
 
-def everything(d: int) -> np.ndarray:
-    return np.array(list(product([-1.0, 1.0], repeat=2 * d))).reshape(-1, 2, d)
-
-
 def test_canonical_keeps_one_of_each_pair_and_its_label() -> None:
     layer = teacher(2, 4, 0)
-    X = everything(4)
+    X = np.array(list(product([-1.0, 1.0], repeat=8))).reshape(-1, 2, 4)
     x, y = canonical(np.concatenate([X, X]), np.concatenate([layer(X), layer(X)]))
     assert len(x) == 2**7
     assert (x[:, 0, 0] == 1).all()
@@ -83,32 +79,6 @@ def test_certificates_bound_the_error_of_the_mean_head() -> None:
         assert 2 < single < 3 * 2 * 7**0.5
 
 
-def test_constraints_hold_for_a_single_head() -> None:
-    layer = teacher(1, 6, 5, tau=1)
-    X, Y = examples(layer, 2000, 3, 5)
-    system = sculpt.constraints(sculpt.gather(Rows.of(X, Y), 2000, layer.w[0], 300), 300)
-    assert np.abs(system.A @ layer.theta[0].ravel() - system.b).max() < 1e-8
-    hull = sculpt.least_squares_hull(system, 1, 6)
-    assert np.abs(hull.theta - layer.theta[0]).max() < 1e-6
-    assert hull.rank == 36
-
-
-def test_hull_and_refinement_contract_on_two_heads() -> None:
-    layer = teacher(2, 8, 6)
-    X, Y = examples(layer, 20_000, 2, 6)
-    rows = Rows.of(X, Y)
-    total = layer.w.sum(axis=0)
-    w, errors = crude.ols(X, Y).w, []
-    for _ in range(4):
-        errors.append(np.linalg.norm(w - total) / np.linalg.norm(total))
-        hull, _ = sculpt.hull_of(sculpt.gather(rows, rows.count, w, 1200), 2)
-        w = refine.agreement_rows(rows, rows.count, hull)[0]
-    assert errors[1] < errors[0] / 3
-    assert errors[-1] < 3e-3
-    assert hull_error(hull, layer.theta) < 0.02
-    assert hull.verdict() == "ok"
-
-
 def test_sparse_rows_read_off_a_saturated_head() -> None:
     layer = teacher(1, 8, 7, tau=12)
     X, Y = examples(layer, 20_000, 2, 7)
@@ -163,11 +133,11 @@ def test_multi_start_is_exact_inside_the_true_hull(m: int) -> None:
 def test_explicit_net_improves_with_its_step() -> None:
     layer = teacher(2, 8, 10)
     X, Y = examples(layer, 600, 2, 10)
-    found = {grid: net.explicit(X, Y, exact_hull(layer), 2, grid) for grid in (5, 33, 129)}
-    assert (found[5].visited, found[33].visited) == (10, 528)
-    assert found[129].residuals[0] < 0.02
-    assert found[33].residuals[0] < 0.05
-    assert found[33].residuals[0] <= found[5].residuals[0]
+    found = [net.explicit(X, Y, exact_hull(layer), 2, grid) for grid in (5, 33, 129)]
+    assert [each.visited for each in found[:2]] == [10, 528]
+    errors = [each.residuals[0] for each in found]
+    assert errors[1] <= min(errors[0], 0.05)
+    assert errors[2] < 0.02
 
 
 def test_net_jacobian_matches_finite_differences() -> None:
@@ -224,13 +194,6 @@ def test_best_keeps_the_least_distinct_rows_whatever_the_parts() -> None:
         for start in range(0, 4000, size):
             best.add(key[2 * start : 2 * (start + size)], X[start : start + size])
         assert best.rows()[0].tolist() == sorted(set(key.tolist()))[:10]
-
-
-def test_a_prefix_of_canonical_examples_is_a_fair_sample() -> None:
-    """Sorted by their bytes, the first examples would share their first signs (and once did)."""
-    X, Y = examples(teacher(1, 16, 13), 20_000, 2, 13)
-    first = Rows.of(X, Y).sample(1000)[0].reshape(1000, -1)[:, 1:]
-    assert np.abs(first.mean(axis=0)).max() < 6 / 1000**0.5
 
 
 def test_the_debiased_estimate_needs_rows_enough() -> None:

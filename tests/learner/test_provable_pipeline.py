@@ -11,7 +11,7 @@ from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
-from learner.base import FitReport, judge
+from learner.base import FitReport, Phase, judge
 from learner.provable import sculpt
 from learner.provable.pipeline import CERTIFIED, Provable
 
@@ -24,12 +24,13 @@ def fit(layer: MultiHeadAttention, count: int, tokens: int, seed: int, **options
     return report
 
 
-def number(report: FitReport, phase: str, name: str) -> float:
-    return next(float(p.diagnostics[name]) for p in report.phases if p.name == phase)
+def phase(report: FitReport, name: str) -> Phase:
+    return next(p for p in report.phases if p.name == name)
 
 
-def within(report: FitReport, bound: float) -> bool:
-    return report.status == "solved" and number(report, "net", "relative_error") <= bound
+def certified_error(report: FitReport) -> float:
+    assert report.certified_error is not None
+    return report.certified_error
 
 
 @pytest.mark.slow
@@ -39,18 +40,13 @@ def within(report: FitReport, bound: float) -> bool:
 def test_the_specified_accuracy(m: int, d: int, count: int, bound: float) -> None:
     """Learner 4: before the polish in two of three fresh seeds, 1e-11 after it."""
     reports = [fit(teacher(m, d, 20 + s), count, 2, s) for s in range(3)]
-    assert sum(r.status == "solved" and number(r, "net", "relative_error") <= bound for r in reports) >= 2
-    assert all(r.relative_error <= 1e-11 for r in reports)
-    assert [p.name for p in reports[0].phases][-3:] == ["net", "polish", "random-start control"]
-    assert all(r.certified_error == number(r, "net", "relative_error") for r in reports)
-    assert all(r.polished_error == number(r, "polish", "relative_error") for r in reports)
-    assert all(r.random_start_error is not None for r in reports)
-    assert m > 2 or all(r.certified and number(r, "span", "gap") > 5 for r in reports)
-
-
-def test_one_head_needs_no_net() -> None:
-    report = fit(teacher(1, 8, 1), 5000, 2, 1)
-    assert number(report, "net", "relative_error") < 1e-5
+    assert sum(r.status == "solved" and certified_error(r) <= bound for r in reports) >= 2
+    for r in reports:
+        assert r.relative_error <= 1e-11
+        assert [p.name for p in r.phases][-3:] == ["net", "polish", "random-start control"]
+        ends = [p.diagnostics["relative_error"] for p in r.phases[-3:]]
+        assert ends == [r.certified_error, r.polished_error, r.random_start_error]
+        assert m > 2 or (r.certified and phase(r, "span").diagnostics["gap"] > 5)
 
 
 @pytest.mark.slow
@@ -62,21 +58,14 @@ def test_the_phases_alone_reach_the_specified_error(m: int, bound: float) -> Non
     assert np.median([r.certified_error for r in reports]) <= bound
 
 
-@pytest.mark.slow
-def test_forty_dimensions_are_polished() -> None:
-    """Learner 9 (4): 8md = 640 examples are fewer than the 800 that a single Θ takes; 40,000 were there."""
-    assert fit(teacher(2, 40, 0), 40_000, 2, 0).status == "solved"
-
-
 @pytest.mark.parametrize("m", [1, 2])
 def test_paper_mode_walks_the_literal_phases(m: int) -> None:
     report = fit(teacher(m, 8, 40, tau=6), 8000, 2, 0, mode="paper", polish=False)
     names = [p.name for p in report.phases]
-    assert names[0] == "crude"
-    assert report.phases[0].diagnostics["estimator"] == "crude"
+    assert phase(report, "crude").diagnostics["estimator"] == "crude"
     assert names.count("sculpt 1") == names.count("sculpt 2") == 1
     assert report.certified_error is not None  # learner 9 (3): with one head it crashed
-    assert m == 1 or number(report, "net", "guesses") == 8256
+    assert m == 1 or phase(report, "net").diagnostics["guesses"] == 8256
 
 
 def refused(family: Parity | Rounding, seed: int) -> str:
@@ -115,23 +104,13 @@ def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str) 
 
 
 @pytest.mark.parametrize(
-    ("m", "k", "d"),
-    [
-        (2, 2, 8),
-        *(pytest.param(*cell, marks=pytest.mark.slow) for cell in ((3, 2, 8), (4, 2, 8), (2, 3, 8), (2, 4, 8))),
-    ],
+    ("m", "k"), [(2, 2), *(pytest.param(*cell, marks=pytest.mark.slow) for cell in ((3, 2), (4, 2), (2, 3), (2, 4)))]
 )
-def test_vanishing_sum_is_refused_on_nice_theta(m: int, k: int, d: int) -> None:
+def test_vanishing_sum_is_refused_on_nice_theta(m: int, k: int) -> None:
     for seed in range(3):
-        report = fit(teacher(m, d, seed, zero_sum=True), 6000, k, seed)
-        assert report.status == "refused"
+        report = fit(teacher(m, 8, seed, zero_sum=True), 6000, k, seed)
+        assert (report.status, report.certified) == ("refused", False)
         assert "the projection matrices nearly cancel" in report.reason  # as they do: their sum is 0
-        assert report.certified is False
-
-
-def test_labels_that_are_zero_are_refused() -> None:
-    X, _ = examples(teacher(2, 8, 0), 4000, 2, 0)
-    assert Provable(heads=2).fit(X, np.zeros_like(X)).report_.status == "refused"
 
 
 @pytest.mark.parametrize("heads", [2, pytest.param(3, marks=pytest.mark.slow)])
@@ -141,7 +120,7 @@ def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> 
         report = fit(teacher(heads, 8, 60 + seed), 20_000, 2, seed, heads=heads - 1)
         assert report.status != "solved"
         assert report.certified is False
-        said = next(p.reason for p in report.phases if p.name == "span")
+        said = phase(report, "span").reason
         assert "were told" in said or "more than one head" in said
 
 
@@ -153,43 +132,20 @@ def test_heads_are_read_off_the_spectrum(m: int, k: int) -> None:
     assert (report.heads, report.certified, report.status) == (m, True, "solved")
 
 
-@pytest.mark.slow
-def test_heads_are_read_off_the_spectrum_every_time() -> None:
-    """Twenty fresh layers each at d = 16: a false count would be one in a hundred at most, so none is allowed."""
-    for m, count in ((1, 20_000), (2, 50_000), (3, 100_000), (4, 200_000)):
-        for seed in range(5):
-            assert fit(teacher(m, 16, 700 + seed), count, 2, seed, heads="auto", polish=False).heads == m
-
-
-def nearly_cancelling(heads: int, dim: int, seed: int, share: float) -> MultiHeadAttention:
-    """|ΣW| / quadrature = `share`: the common part of the projection matrices shrunk."""
-    layer = teacher(heads, dim, seed)
-    mean = layer.w.mean(axis=0)
-    quadrature = np.sqrt((layer.w**2).sum())
-    rest = layer.w - mean
-    return MultiHeadAttention(layer.theta, rest + mean * share * quadrature / np.linalg.norm(layer.w.sum(axis=0)))
-
-
-def learned(report: FitReport) -> bool:
-    return report.certified is True and report.certified_error is not None and report.certified_error < 0.05
-
-
 @pytest.mark.parametrize("layers", [1, pytest.param(20, marks=pytest.mark.slow)])
 def test_nearly_cancelling_sums_are_learned(layers: int) -> None:
-    """Learner 9 (1): a threshold on |ΣW| refused these."""
+    """Learner 9 (1): a threshold on |ΣW| refused these, whose |ΣW| is a small share of their quadrature."""
     for s in range(layers):
-        layer = nearly_cancelling(2, 8, 100 + s, 0.05 + 0.15 * s / 19)
-        assert learned(fit(layer, 30_000, 2, s, polish=False))
-
-
-@pytest.mark.slow
-def test_one_head_of_many_examples_forty_times() -> None:
-    """Learner 9 (2): 3 of 20 were refused, because the best rows of a late round lacked rank."""
-    assert all(learned(fit(teacher(1, 8, 800 + seed), 200_000, 2, seed, polish=False)) for seed in range(40))
+        layer, share = teacher(2, 8, 100 + s), 0.05 + 0.15 * s / 19
+        mean, quadrature = layer.w.mean(axis=0), np.sqrt((layer.w**2).sum())
+        w = layer.w - mean + mean * share * quadrature / np.linalg.norm(layer.w.sum(axis=0))
+        report = fit(MultiHeadAttention(layer.theta, w), 30_000, 2, s, polish=False)
+        assert report.certified
+        assert certified_error(report) < 0.05
 
 
 def test_a_good_hull_outlives_a_round_without_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Learner 9 (2): it was thrown away, and the layer refused."""
+    """Learner 9 (2): it was thrown away, and 3 layers of 20 with one head refused."""
     whole, calls = sculpt.unpinned, []
 
     def third(hull: sculpt.Hull) -> str:
@@ -200,18 +156,15 @@ def test_a_good_hull_outlives_a_round_without_certificates(monkeypatch: pytest.M
     report = fit(teacher(2, 8, 5), 20_000, 2, 5, polish=False)
     assert [p.reason for p in report.phases if p.verdict == "failed"] == ["lost"]
     assert report.certified
-    assert report.certified_error is not None
 
 
-@pytest.mark.parametrize("cell", [(3, 3, 8), pytest.param((2, 4, 8), marks=pytest.mark.slow)])
-def test_two_verdicts_where_the_span_fails(cell: tuple[int, int, int]) -> None:
+@pytest.mark.parametrize("cell", [(3, 3), pytest.param((2, 4), marks=pytest.mark.slow)])
+def test_two_verdicts_where_the_span_fails(cell: tuple[int, int]) -> None:
     """Learner 9 (6): the polish solves what phases 1 to 6 do not certify, and both are said."""
-    m, k, d = cell
-    report = fit(teacher(m, d, 4), 3000, k, 4)
-    assert report.certified is False
-    assert report.certified_error is not None
-    assert report.certified_error > 0.05
-    assert report.status == "solved"
+    m, k = cell
+    report = fit(teacher(m, 8, 4), 3000, k, 4)
+    assert (report.certified, report.status) == (False, "solved")
+    assert certified_error(report) > 0.05
     assert report.polished_error is not None
     assert report.polished_error < 1e-6
 
@@ -225,11 +178,9 @@ def test_streamed_examples_give_what_the_same_in_memory_give() -> None:
         for start in range(0, 20_000, 3000):
             yield X[start : start + 3000].astype(np.int8), Y[start : start + 3000]
 
-    errors = [
-        Provable(heads=2, polish=False, random_state=0).fit_blocks(blocks, 20_000).report_.certified_error,
-        Provable(heads=2, polish=False, random_state=0).fit(X, Y).report_.certified_error,
-    ]
-    assert all(error is not None and error < 1e-2 for error in errors)
+    learner = Provable(heads=2, polish=False, random_state=0)
+    for fitted in (learner.fit_blocks(blocks, 20_000), learner.fit(X, Y)):
+        assert certified_error(fitted.report_) < 1e-2
 
 
 @pytest.mark.parametrize("law", ["gaussian", pytest.param("uniform", marks=pytest.mark.slow)])
@@ -238,25 +189,18 @@ def test_other_product_laws(law: str) -> None:
     rng = np.random.default_rng(8)
     X = rng.normal(size=(20_000, 2, 8)) if law == "gaussian" else rng.uniform(-1.7, 1.7, size=(20_000, 2, 8))
     report = Provable(heads=2, random_state=0).fit(X, layer(X)).report_
-    assert report.certified
-    assert report.certified_error is not None
-    assert report.certified_error < 2e-2
-    assert report.status == "solved"
+    assert (report.certified, report.status) == (True, "solved")
+    assert certified_error(report) < 2e-2
 
 
 def test_what_is_certified_is_learned() -> None:
     """Learner 1.13: saturated patterns betray a hull that holds no head, at a small η and a clear gap."""
-    missed, learned_one = (fit(teacher(2, 8, 90 + s, tau=6), 3000, 2, s, polish=False) for s in (3, 2))
-    span, net = (next(p for p in r.phases if p.name == name) for r, name in ((missed, "span"), (missed, "net")))
-    assert span.verdict != "failed"  # by their own rules the phases trust this hull
-    assert missed.certified is False
-    assert missed.certified_error is not None
-    assert missed.certified_error > CERTIFIED
-    assert net.verdict == "failed"
-    assert "on held-out examples" in net.reason
-    assert learned_one.certified
-    assert learned_one.certified_error is not None
-    assert learned_one.certified_error <= CERTIFIED
+    missed, learned = (fit(teacher(2, 8, 90 + s, tau=6), 3000, 2, s, polish=False) for s in (3, 2))
+    assert phase(missed, "span").verdict != "failed"  # by their own rules the phases trust this hull
+    assert (missed.certified, learned.certified) == (False, True)
+    assert certified_error(learned) <= CERTIFIED < certified_error(missed)
+    assert phase(missed, "net").verdict == "failed"
+    assert "on held-out examples" in phase(missed, "net").reason
 
 
 @pytest.mark.slow
@@ -274,9 +218,8 @@ def test_the_spread_at_which_patterns_saturate() -> None:
 @pytest.mark.parametrize("told", [2, pytest.param(3, marks=pytest.mark.slow)])
 def test_a_head_too_many_is_warned_of(told: int) -> None:
     """One head told 2 is certified in half of the cases: the function is right, the number of heads is not."""
-    spare = fit(teacher(1, 8, 40), 3000, 2, 0, heads=told, polish=False)
-    exact = fit(teacher(told, 8, 40), 20_000, 2, 0, polish=False)
-    said, other = (next(p for p in r.phases if p.name == "net") for r in (spare, exact))
-    assert said.verdict == "weak"
-    assert said.reason == f"{told - 1} of the {told} heads fit as well, so that their number is not certified"
-    assert (other.verdict, other.reason) == ("ok", "")
+    spare = phase(fit(teacher(1, 8, 40), 3000, 2, 0, heads=told, polish=False), "net")
+    exact = phase(fit(teacher(told, 8, 40), 20_000, 2, 0, polish=False), "net")
+    words = f"{told - 1} of the {told} heads fit as well, so that their number is not certified"
+    assert (spare.verdict, spare.reason) == ("weak", words)
+    assert (exact.verdict, exact.reason) == ("ok", "")

@@ -35,15 +35,6 @@ def test_it_learns_small_parities_of_either_gadget_and_under_noise(heads, gadget
     assert accuracy(OnlineMLP(random_state=0).partial_fit(train.X, train.Y), 12, heads, gadget) > least
 
 
-def test_predictions_are_whole_outputs():
-    train, test = examples(10, 2, 8000), examples(10, 2, 1000, 2)
-    predicted = OnlineMLP(random_state=0).partial_fit(train.X, train.Y).predict(test.X)
-    assert predicted.shape == test.Y.shape
-    silent = test.X[:, 0, 0] == test.X[:, 1, 0]
-    assert np.array_equal(predicted[silent], test.Y[silent])
-    assert np.mean(np.all(np.isclose(predicted, test.Y), axis=(1, 2))) > 0.97
-
-
 def test_random_labels_are_not_learnt():
     """Negative control."""
     train = examples(16, 2, 20_000)
@@ -55,12 +46,10 @@ def test_random_labels_are_not_learnt():
 def test_pieces_and_whole_give_the_same_weights():
     train = examples(12, 3, 3000)
     whole, pieces = OnlineMLP(random_state=4).partial_fit(train.X, train.Y), OnlineMLP(random_state=4)
-    for start in [0, 1, *range(100, 3000, 100)]:
-        end = {0: 1, 1: 100}.get(start, start + 100)
-        pieces.partial_fit(train.X[start:end], train.Y[start:end])
+    for part in np.split(np.arange(3000), [1, *range(100, 3000, 100)]):
+        pieces.partial_fit(train.X[part], train.Y[part])
     assert np.array_equal(whole.hidden_, pieces.hidden_)
     assert np.array_equal(whole.hidden_, pieces.fit(train.X, train.Y).hidden_)  # one pass from new weights
-    assert not np.array_equal(whole.hidden_, OnlineMLP(random_state=5).partial_fit(train.X, train.Y).hidden_)
 
 
 @pytest.mark.parametrize(("dim", "heads", "low", "high"), [(16, 3, 3_000, 13_000), (32, 3, 7_000, 27_000)])
