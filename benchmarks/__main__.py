@@ -22,7 +22,7 @@ from pathlib import Path
 from time import perf_counter
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
-from hardness.engine.provenance import cpu
+from hardness.engine.run import cpu
 from hardness.io.files import write_text
 from hardness.io.schemas import SUMMARY_VERSION
 from hardness.report.report import PAGE, ROWS, SUMMARY, docs_href, index_href, render, renew_index

@@ -14,7 +14,7 @@ import shutil
 import tempfile
 from dataclasses import dataclass
 from importlib.metadata import version
-from math import floor, lgamma, log
+from math import lgamma, log
 from pathlib import Path
 from typing import Any
 
@@ -28,6 +28,7 @@ from hardness.gadgets.sharp import Sharp
 from hardness.instance import Instance
 from hardness.io import npz, schemas
 from hardness.io.files import read_bounded, write_text
+from hardness.io.rounding import at_least_power
 from hardness.io.schemas import FORMAT_VERSION
 from hardness.io.texts import sanitize
 from hardness.tokens import Signs, TokenStream, pack, unpack
@@ -67,7 +68,7 @@ def publish(instance: Instance, count: int, out: Path, toy: bool = False) -> dic
     for what, bits in (("secret", secrets_bits), ("vector of held-out labels", _label_bits(instance, held_out))):
         if bits < LEAST_BITS and not toy:
             raise InputError(
-                f"the {what} is one of 2^{rounded_down(bits)}, and all of them can be tried: a challenge needs "
+                f"the {what} is one of {at_least_power(bits)}, and all of them can be tried: a challenge needs "
                 f"2^{LEAST_BITS}; raise dim or heads, or say --toy"
             )
     if out.exists() and (not out.is_dir() or any(out.iterdir())):
@@ -91,8 +92,8 @@ def log2_secrets(instance: Instance) -> float:
     Raises `InputError` for a family without a discrete secret, such as random layers.
 
     >>> from hardness.families.parity import Parity
-    >>> rounded_down(log2_secrets(Instance.generate(Parity(dim=128, heads=16), seed=0)))
-    '66.1'
+    >>> at_least_power(log2_secrets(Instance.generate(Parity(dim=128, heads=16), seed=0)))
+    '2^66.1'
     """
     counted = getattr(instance.family, "log2_secrets", None)
     bits = None if counted is None else counted()
@@ -101,15 +102,6 @@ def log2_secrets(instance: Instance) -> float:
             f"a {instance.family.name} instance has no discrete secret to commit to; use parity or rounding"
         )
     return float(bits)
-
-
-def rounded_down(bits: float) -> str:
-    """Bits with one digit, never more than there are.
-
-    >>> rounded_down(59.96)
-    '59.9'
-    """
-    return f"{floor(10 * bits) / 10:.1f}"
 
 
 def _held_out(instance: Instance) -> Signs:
@@ -201,11 +193,6 @@ def _load(folder: Path) -> dict[str, Any]:
     advice = "label noise followed from the sampling seed; ask for a new challenge, or use attention-hardness 0.1"
     schemas.check_version(header, str(folder), advice)
     return header
-
-
-def answer_of(path: Path) -> Any:
-    """What an ANSWER.json holds. Raises `InputError` on a file that cannot be read, or is no JSON."""
-    return schemas.parse(read_bounded(path), str(path))
 
 
 def _changed(header: dict[str, Any], folder: Path) -> str:

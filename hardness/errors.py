@@ -3,6 +3,8 @@
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from hardness.io.texts import sanitize
+
 
 class InputError(ValueError):
     """Bad input: one line that says what, where, what was expected and what to do.
@@ -19,15 +21,6 @@ class InputError(ValueError):
 MOST_LISTED, LONGEST_NAME = 20, 60
 
 
-def short(name: str) -> str:
-    """A name as a message of one line shows it.
-
-    >>> short("parity"), short("x" * 10**5) == "x" * 59 + "…"
-    ('parity', True)
-    """
-    return name if len(name) <= LONGEST_NAME else name[: LONGEST_NAME - 1] + "…"
-
-
 def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     """The error for a misspelt name, with the nearest known one as a suggestion, and all of them unless they are many.
 
@@ -40,7 +33,7 @@ def unknown(kind: str, name: str, known: Iterable[str]) -> InputError:
     """
     from difflib import get_close_matches
 
-    names, name = sorted(known), short(name)
+    names, name = sorted(known), sanitize(name, LONGEST_NAME)
     near = get_close_matches(name, names, n=1, cutoff=0.5)
     hint = f"; did you mean '{near[0]}'?" if near else ""
     listed = f"known: {', '.join(names)}" if len(names) <= MOST_LISTED else f"{len(names)} are known"

@@ -45,48 +45,6 @@ class Examples:
     def __getitem__(self, index: slice) -> "Examples":
         return Examples(self.X[index], self.Y[index])
 
-    def parity_view(self, offset: float | None = None) -> "ParityView":
-        """What examples of a hidden parity say of it (gadget `diag`): see `ParityView`.
-
-        `offset` is A of the public parameters; if absent it is the middle of the two values that the labels take.
-        Raises `InputError` where the labels of informative rows are not of two values.
-        """
-        if self.X.shape[1] != 2:
-            raise InputError(f"parities are labels of two tokens, not of {self.X.shape[1]}")
-        (rows,) = np.nonzero(self.X[:, 0, 0] != self.X[:, 1, 0])
-        value = self.X[rows, 0, 0] * self.Y[rows, 0, 0]
-        low, high = (value.min(), value.max()) if len(rows) else (0.0, 0.0)
-        middle = (low + high) / 2 if offset is None else offset
-        distance = np.abs(np.abs(value - middle) - 1)
-        if not len(rows) or (offset is None and low == high) or distance.max() > 1e-6:
-            raise InputError("these labels show no parity of two values; give offset=A, or more examples of a parity")
-        bits = (self.X[rows, 0, 1:] != self.X[rows, 1, 1:]).astype(np.int8)
-        return ParityView(rows, bits, np.where(value > middle, 1, -1).astype(np.int8))
-
-    def flat(self) -> tuple[NDArray[np.float64], NDArray[np.float64]]:
-        """X and Y with one line an example, (n, k d) each: as scikit-learn takes them."""
-        return self.X.reshape(len(self), -1).astype(np.float64), self.Y.reshape(len(self), -1)
-
-    def torch(self) -> Any:
-        """A `torch.utils.data.TensorDataset` of X and Y in float32, both (n, k, d). Needs the extra `torch`."""
-        try:
-            import torch
-        except ImportError as error:
-            raise missing_extra("torch", "torch", "a torch data set") from error
-        X, Y = (torch.from_numpy(part.astype(np.float32)) for part in (self.X, self.Y))
-        return torch.utils.data.TensorDataset(X, Y)
-
-
-@dataclass(frozen=True)
-class ParityView:
-    """A parity as a learner of parities sees it: `rows` (r,) are the informative examples, where the gate is open;
-    `bits` (r, d-1) int8 is 1 where the two tokens differ, column j for coordinate j + 1; `sign` (r,) int8 is ±1:
-    without label noise -1 to the number of ones among the hidden set's bits."""
-
-    rows: NDArray[np.int64]
-    bits: Signs
-    sign: NDArray[np.int8]
-
 
 def write(
     path: Path,

@@ -6,7 +6,6 @@ import secrets
 from collections.abc import Iterator
 from dataclasses import dataclass, fields
 from functools import cached_property
-from html import escape
 from importlib.metadata import version
 from pathlib import Path
 from typing import Any, NamedTuple, cast
@@ -31,7 +30,7 @@ SECRET, NOISE = 0, 1  # what is spawned from an instance's seed, family and para
 
 
 class Check(NamedTuple):
-    """One line of `Instance.verify`."""
+    """One line of a check: what was tried, whether it held, and more."""
 
     name: str
     ok: bool
@@ -74,12 +73,6 @@ class Instance:
 
     def __repr__(self) -> str:
         return f"Instance({self.family!r}, heads {self.heads}; the secret is not shown)"
-
-    def _repr_html_(self) -> str:
-        """For notebooks: what may be shown."""
-        rows = {**self.parameters, "m": self.heads, "hypothesis": self.family.hypothesis, **self.certificate}
-        lines = (f"<tr><th>{escape(str(k))}</th><td>{escape(str(v))}</td></tr>" for k, v in rows.items())
-        return f"<table><caption>{escape(self.family.name)}, secret not shown</caption>{''.join(lines)}</table>"
 
     @property
     def heads(self) -> int:
@@ -195,18 +188,11 @@ class Instance:
     def verify(self) -> list[Check]:
         """Regenerate from the seed and re-check everything that is claimed of the instance."""
         again = Instance.generate(self.family, self.seed)
+        follows = _same(_arrays(again.teacher), _arrays(self.teacher))
         checks = [
             Check("seed", _same(again.secret, self.secret), "the secret regenerates from the seed"),
-            Check(
-                "teacher",
-                _same(_arrays(again.teacher), _arrays(self.teacher)),
-                "the teacher follows from the secret",
-            ),
-            Check(
-                "stored certificate",
-                again.certificate == self.certificate,
-                "the certificate follows from both",
-            ),
+            Check("teacher", follows, "the teacher follows from the secret"),
+            Check("stored certificate", again.certificate == self.certificate, "the certificate follows from both"),
             *self._claims(),
             *(Check(*check) for check in self.family.verify(self.teacher, self.secret)),
         ]
@@ -214,13 +200,8 @@ class Instance:
         if isinstance(self.teacher, Gadget) and bits <= EXHAUSTIVE_BITS:
             words = every_pair(self.family.dim)
             error = np.abs(self.layer()(unpack(words, self.family.dim)) - self.teacher.labels(words)).max()
-            checks.append(
-                Check(
-                    "softmax layer",
-                    bool(error < 1e-9),
-                    f"closed form within {error:.1e} on all 2^{bits} inputs",
-                )
-            )
+            said = f"closed form within {error:.1e} on all 2^{bits} inputs"
+            checks.append(Check("softmax layer", bool(error < 1e-9), said))
         return checks
 
     def _claims(self) -> Iterator[Check]:

@@ -11,7 +11,8 @@ from importlib import import_module
 from importlib.metadata import EntryPoint, entry_points
 from typing import Any
 
-from hardness.errors import InputError, short, unknown
+from hardness.errors import LONGEST_NAME, InputError, unknown
+from hardness.io.texts import sanitize
 
 GROUPS = {
     "family": "hardness.families",
@@ -100,8 +101,8 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
             found = getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:
         hint = f"mend or remove its package {known[name].value}" if name in known else "write it as package.module:Name"
-        said = str(error).partition("\n")[0] or type(error).__name__
-        raise InputError(f"cannot load the {kind} {short(name)}: {said[:LONGEST_REASON]}; {hint}") from error
+        said, shown = str(error).partition("\n")[0] or type(error).__name__, sanitize(name, LONGEST_NAME)
+        raise InputError(f"cannot load the {kind} {shown}: {said[:LONGEST_REASON]}; {hint}") from error
     if kind in CLASSES and not isinstance(found, type):
         raise InputError(f"{name} is not a class; a {kind} is one")
     return found

@@ -6,10 +6,7 @@ What Python says while it starts, before it has read this, is its own: a traceba
 import os
 import signal
 import sys
-from typing import TYPE_CHECKING, NoReturn
-
-if TYPE_CHECKING:
-    from types import FrameType
+from typing import NoReturn
 
 CLEANUP_SECONDS = 3.0  # seconds to clean up
 
@@ -23,7 +20,7 @@ def _end(*_: object) -> NoReturn:
     os._exit(130)
 
 
-def _stop(signum: int, frame: "FrameType | None") -> NoReturn:
+def _stop(signum: int, frame: object) -> NoReturn:
     """Say it at once, and clean up. A second one does not wait for that, nor does it last where a library goes on."""
     from threading import Timer
 

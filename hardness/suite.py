@@ -1,17 +1,17 @@
 """The suite: instances with fixed names, on which anybody's results are compared.
 
-A name such as ``parity-s3-d16-0`` is a cell of `CELLS` and a number from 0 to 4. The instance's seed is a function of
+A name such as ``parity-s3-d16-0`` is a cell of suite.json and a number, 0 to 4. The instance's seed is a function of
 the name, so its secret is public: this is a benchmark, no contest (`hardness.challenge` makes contests). Within a minor
 version of the package a name never changes its instance: suite.json pins a SHA-256 of each. Random layers are shipped
 as arrays (suite.npz), since the last bits of normal numbers may differ between machines.
 
-`python -m hardness.suite` writes both files anew, after a change of `CELLS`.
+`python -m hardness.suite` makes digests and arrays anew, after a change of the cells.
 """
 
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -37,48 +37,6 @@ TIERS = {
 
 
 @dataclass(frozen=True)
-class Cell:
-    """Instances NAME-0 to NAME-4: family, parameters and tier."""
-
-    name: str
-    tier: str
-    family: str
-    params: Mapping[str, Any]
-
-
-def _parity(tier: str, bits: int, dim: int, flip: float = 0.0, gadget: str = "diag") -> Cell:
-    shape = {"heads": bits} if gadget == "diag" else {"heads": (bits + 2) // 2, "gadget": gadget, "bits": bits}
-    name = f"{'parity' if gadget == 'diag' else gadget}-s{bits}-d{dim}{f'-f{1000 * flip:.0f}' if flip else ''}"
-    return Cell(name, tier, "parity", {"dim": dim, **shape, **({"flip": flip} if flip else {})})
-
-
-def _rounding(tier: str, n: int, modulus: int, levels: int) -> Cell:
-    params = {"dim": n + 1, "modulus": modulus, "levels": levels}
-    return Cell(f"rounding-q{modulus}-p{levels}-n{n}", tier, "rounding", params)
-
-
-def _nice(tier: str, heads: int, dim: int) -> Cell:
-    return Cell(f"nice-m{heads}-d{dim}", tier, "nondegenerate", {"dim": dim, "tokens": 2, "heads": heads})
-
-
-CELLS = (
-    _nice("easy", 2, 8),
-    _parity("easy", 2, 8),
-    _parity("easy", 3, 8, gadget="sharp"),
-    _nice("frontier", 3, 16),
-    _parity("frontier", 3, 16),
-    _parity("frontier", 3, 16, gadget="sharp"),
-    _parity("frontier", 3, 16, flip=0.125),
-    _parity("frontier", 5, 16),
-    _parity("frontier", 8, 32),
-    _parity("frontier", 8, 64, flip=0.125),
-    _rounding("frontier", 24, 97, 2),
-    _parity("open", 16, 256, flip=0.25),
-    _rounding("open", 256, 97, 2),
-)
-
-
-@dataclass(frozen=True)
 class Entry:
     """What stands under a name. `log2_concepts`: log2 of the number of secrets, None for random layers; `predicted`:
     the cheapest attack and log2 of the operations that it is estimated to take, where there is an estimate."""
@@ -91,10 +49,6 @@ class Entry:
     predicted: Mapping[str, Any]
     digest: str
 
-    @property
-    def cell(self) -> str:
-        return self.name.rpartition("-")[0]
-
 
 @cache
 def entries() -> Mapping[str, Entry]:
@@ -104,14 +58,12 @@ def entries() -> Mapping[str, Entry]:
     'meet in the middle'
     """
     pinned = json.loads(PINNED.read_text(encoding="utf-8"))
-    return {
-        name: Entry(
-            name, cell.tier, cell.family, cell.params, families.build(cell.family, cell.params).log2_secrets(),
-            pinned["predicted"][cell.name], pinned["digests"][name],
-        )
-        for cell in CELLS
-        for name in _names(cell)
-    }  # fmt: skip
+    found = {}
+    for cell, stated in pinned["cells"].items():
+        bits = families.build(stated["family"], stated["params"]).log2_secrets()
+        for name in _names(cell):
+            found[name] = Entry(name, log2_concepts=bits, digest=pinned["digests"].get(name, ""), **stated)
+    return found
 
 
 def entry(name: str) -> Entry:
@@ -139,32 +91,23 @@ def instance(name: str) -> Instance:
     (3, True)
     """
     found = entry(name)
-    return _made(name, families.build(found.family, found.params))
+    made = Instance.generate(families.build(found.family, found.params), _seed(name))
+    shipped = {key.partition("/")[2]: array for key, array in _arrays().items() if key.startswith(f"{name}/")}
+    return replace(made, secret=shipped, teacher=made.family.realize(shipped)) if shipped else made
 
 
-def _names(cell: Cell) -> list[str]:
-    return [f"{cell.name}-{number}" for number in range(RUNS)]
+def _names(cell: str) -> list[str]:
+    return [f"{cell}-{number}" for number in range(RUNS)]
 
 
 def _seed(name: str) -> int:
     return int.from_bytes(hashlib.sha256(name.encode()).digest()[:8], "big")
 
 
-def _made(name: str, family: families.Family) -> Instance:
-    made = Instance.generate(family, _seed(name))
-    if not (shipped := _shipped(name)):
-        return made
-    return replace(made, secret=shipped, teacher=family.realize(shipped))
-
-
 @cache
 def _arrays() -> Mapping[str, NDArray[np.float64]]:
     with np.load(ARRAYS, allow_pickle=False) as file:
         return {name: file[name] for name in file.files}
-
-
-def _shipped(name: str) -> dict[str, NDArray[np.float64]]:
-    return {key.partition("/")[2]: array for key, array in _arrays().items() if key.startswith(f"{name}/")}
 
 
 def digest(made: Instance) -> str:
@@ -197,31 +140,18 @@ def check() -> list[Check]:
     return found
 
 
-def _predicted(family: families.Family) -> dict[str, Any]:
-    """The cheapest attack by its estimate; nothing is known of random layers."""
-    from hardness.attacks.estimates.table import cheapest, estimates
-
-    if family.name not in ("parity", "rounding"):
-        return {"attack": None, "log2_time": None}
-    best = cheapest(estimates({**asdict(family), "family": family.name}))  # type: ignore[call-overload]
-    return {"attack": best and best.name, "log2_time": best and best.log2_time and round(best.log2_time, 2)}
-
-
 def pin() -> None:
-    """Write suite.npz and suite.json from `CELLS`."""
-    made = {cell.name: families.build(cell.family, cell.params) for cell in CELLS}
-    arrays = {
-        f"{name}/{key}": array
-        for cell in CELLS
-        if cell.family == "nondegenerate"
-        for name in _names(cell)
-        for key, array in Instance.generate(made[cell.name], _seed(name)).secret.items()
-    }
+    """Write arrays and digests of all instances of the cells in suite.json."""
+    arrays = {}
+    for name, each in entries().items():
+        if each.family == "nondegenerate":
+            made = Instance.generate(families.build(each.family, each.params), _seed(name))
+            arrays |= {f"{name}/{key}": array for key, array in made.secret.items()}
     np.savez(ARRAYS, allow_pickle=False, **arrays)
     _arrays.cache_clear()
-    digests = {name: digest(_made(name, made[cell.name])) for cell in CELLS for name in _names(cell)}
-    predicted = {name: _predicted(family) for name, family in made.items()}
-    write_text(PINNED, json.dumps({"predicted": predicted, "digests": digests}, indent=1) + "\n")
+    stated = json.loads(PINNED.read_text(encoding="utf-8"))
+    stated["digests"] = {name: digest(instance(name)) for name in entries()}
+    write_text(PINNED, json.dumps(stated, indent=1) + "\n")
 
 
 if __name__ == "__main__":

@@ -99,50 +99,13 @@ def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:
 
 
 @pytest.mark.parametrize("width", WIDTHS)
-def test_pages_of_studies(browser: Any, pages: list[Path], width: int) -> None:
+def test_pages(browser: Any, pages: list[Path], site: list[Path], width: int) -> None:
+    """Of studies without rows and with some, the committed ones, and those of the site."""
+    committed = sorted((ROOT / "reports").rglob(report.PAGE))
     assert len(pages) >= 9
-    found = {page.parent.name: faults(browser, page, width) for page in pages}
-    assert {name: said for name, said in found.items() if said} == {}
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_committed_pages(browser: Any, width: int) -> None:
-    found = {page.parent.name: faults(browser, page, width) for page in sorted((ROOT / "reports").rglob(report.PAGE))}
-    assert {name: said for name, said in found.items() if said} == {}
-
-
-@pytest.mark.parametrize("width", WIDTHS)
-def test_the_site(browser: Any, site: list[Path], width: int) -> None:
     assert len(site) > 20
-    found = {page.name: faults(browser, page, width) for page in site}
+    found = {str(page): faults(browser, page, width) for page in [*pages, *committed, *site]}
     assert {name: said for name, said in found.items() if said} == {}
-
-
-@pytest.mark.parametrize(
-    ("words", "first"),
-    {"PyTorch": "tutorials/own-learner.html", "kappa": "glossary.html", "sign-batch": "glossary.html"}.items(),
-)
-def test_the_site_is_searched(browser: Any, site: list[Path], words: str, first: str) -> None:
-    """Without a server, and with the page's own script: what explains a thing stands before what defines it in code."""
-    (home,) = (page for page in site if page.name == "index.html" and page.with_name("theory.html").exists())
-    view = browser.new_page(viewport={"width": 1280, "height": 900})
-    view.goto(home.as_uri())
-    view.locator("[data-md-component=search-query]").click()
-    view.wait_for_timeout(1000)  # for the script to listen
-    view.keyboard.type(words)
-    view.wait_for_selector(".md-search-result__item")
-    found = [link.get_attribute("href") for link in view.locator(".md-search-result__item > a").all()]
-    view.close()
-    assert f"/{first}?" in found[0]
-
-
-def test_what_is_cut_or_unlabelled_is_found(browser: Any, tmp_path: Path) -> None:
-    page = tmp_path / "bad.html"
-    page.write_text('<html lang="en"><title>x</title><main><p style="width: 3000px">wide</p><img src="a.svg">'
-                    '<div style="width: 9em; overflow: hidden"><div style="width: 99em">hid</div></div>')  # fmt: skip
-    said = "\n".join(faults(browser, page, 390))
-    for word in ("image-alt", "wider than the window", "hidden: DIV"):
-        assert word in said
 
 
 def test_tables_filter_and_sort_and_figures_enlarge(browser: Any, pages: list[Path]) -> None:

@@ -18,11 +18,8 @@ def instance():
     ("call", "told"),
     [
         (lambda: hardness.generate("parity", dim=16, heads="2"), "heads of parity must be of type int, got '2'"),
-        (lambda: hardness.generate("parity", dim=8.0, heads=2), "parameter dim of parity must be of type int, got 8.0"),
         (lambda: hardness.Parity(dim=8.0, heads=2), "parameter dim of parity must be of type int, got 8.0"),
         (lambda: hardness.Parity(dim=8, heads=True), "parameter heads of parity must be of type int, got True"),
-        (lambda: hardness.Rounding(dim=8, modulus="5", levels=2), "parameter modulus of rounding must be of type int"),
-        (lambda: hardness.generate("parity", dim=16, haeds=2), "lacks its parameter heads"),
         (lambda: hardness.generate("parity", dim=16, heads=2, sharpnes=3), "did you mean 'sharpness'"),
         (lambda: hardness.generate("paritty", dim=16, heads=2), "did you mean 'parity'"),
         (lambda: hardness.generate("parity", dim=16, heads=2, seed="0"), "seed must be an integer >= 0, got '0'"),
@@ -31,7 +28,6 @@ def instance():
         (lambda: hardness.attack("nowhere.npz", "gausian"), "did you mean 'gaussian'"),
         (lambda: hardness.play(hardness.Nondegenerate(dim=8, tokens=2, heads=2), "flat"), "no concept class"),
         (lambda: hardness.sweep("parity", dim=8, heads=2, strategy=3), "give a name, a function or a class"),
-        (lambda: hardness.sweep("parity", dim=8, heads=2), "one solver"),
     ],
 )
 def test_what_is_wrong_is_one_line(call, told, tmp_path, monkeypatch):
@@ -50,42 +46,13 @@ def test_integers_of_numpy_are_integers():
 def test_what_prints_shows_no_secret(instance):
     secret = instance.secret["support"].tolist()
     moved = hardness.generate("parity", dim=12, heads=3, seed=8)
-    for show in (repr, lambda thing: thing._repr_html_()):
-        assert len(show(instance)) < 3000
-        assert show(instance) == show(moved)  # what is shown does not depend on the secret or the seed
+    assert len(repr(instance)) < 3000
+    assert repr(instance) == repr(moved)  # what is shown does not depend on the secret or the seed
     assert repr(instance.teacher) == repr(moved.teacher)
     assert len(repr(instance.teacher)) < 100
     assert len(repr(instance.layer())) < 100
     assert secret != moved.secret["support"].tolist()
     assert repr(instance.examples(10, 0)) == "Examples(10 of 2 tokens in 12 features)"
-
-
-def test_the_parity_view_is_the_parity(instance):
-    examples = instance.examples(500, 3)
-    view = examples.parity_view()
-    hidden = view.bits[:, instance.secret["support"] - 1].sum(axis=1)
-    assert view.bits.shape == (len(view.rows), 11)
-    assert 200 < len(view.rows) < 300
-    assert (view.sign == 1 - 2 * (hidden % 2)).all()
-    told = examples.parity_view(offset=instance.public(3)["A"])
-    assert (told.sign == view.sign).all()
-    flipped = hardness.generate("parity", dim=12, heads=3, flip=0.2, seed=7).examples(2000, 3).parity_view()
-    wrong = np.mean(flipped.sign != 1 - 2 * (flipped.bits[:, instance.secret["support"] - 1].sum(axis=1) % 2))
-    assert 0.14 < wrong < 0.26  # 5 standard errors around 0.2: a false alarm in one of a million seeds
-    with pytest.raises(hardness.InputError, match="no parity"):
-        hardness.generate("nondegenerate", dim=6, tokens=2, heads=2, seed=0).examples(50, 0).parity_view()
-
-
-def test_flat_and_torch_views(instance):
-    torch = pytest.importorskip("torch")
-    examples = instance.examples(30, 3)
-    X, Y = examples.flat()
-    assert X.shape == Y.shape == (30, 24)
-    assert (X.reshape(30, 2, 12) == examples.X).all()
-    data = examples.torch()
-    first = next(iter(torch.utils.data.DataLoader(data, batch_size=8)))
-    assert first[0].shape == first[1].shape == (8, 2, 12)
-    assert (first[0].numpy() == examples.X[:8]).all()
 
 
 def test_load_attack_estimate_as_in_the_readme(instance, tmp_path):

@@ -12,7 +12,7 @@ from page_reading import words
 
 from benchmarks import __main__ as benchmarks
 from benchmarks import harness
-from benchmarks.harness import Row, Times, absent, exponent, race, row, shared
+from benchmarks.harness import Row, absent, exponent, race, row
 from hardness.report.report import write_index
 
 
@@ -49,20 +49,6 @@ def test_a_race_finds_the_ratio_whatever_slows_all_down(ours, theirs, floor):
     assert (found.ours, found.theirs) == (pytest.approx(ours / 4), pytest.approx(theirs / 4))
 
 
-def test_short_calls_are_repeated_and_long_ones_are_not():
-    clock, counts = Clock(), {}
-    for name, seconds in (("short", 1e-5), ("long", 5.0)):
-        before = clock.calls
-        race({name: clock.lasting(seconds)}, seconds=0, least=2, clock=clock)
-        counts[name] = clock.calls - before
-    assert counts == {"short": 2 + 2 * 200, "long": 1 + 2}
-
-
-def test_scaled_times_and_quartiles():
-    times = Times({"ours": np.array([1.0, 1, 1, 1, 1]), "peer": np.array([1.0, 2, 3, 4, 5])}).scaled({"peer": 10})
-    assert times.ratio("peer", "ours") == (30, 20, 40)
-
-
 @given(st.floats(0.5, 4), st.floats(1e-9, 1), st.integers(3, 8))
 def test_exponent_of_a_power_law(slope, scale, count):
     sizes = 2.0 ** np.arange(count)
@@ -79,21 +65,6 @@ def test_interval_of_an_exponent_covers_it():
         _, low, high = exponent(sizes, sizes**1.5 * np.exp(rng.normal(0, 0.1, 5)))
         missed += not low <= 1.5 <= high
     assert 5 <= missed <= 45
-
-
-def test_goals_are_met_or_missed_with_the_reason():
-    found = Row("topic", "case", 1, note="usual").judged({"a": True, "b": False, "c": True}, miss="the floor")
-    assert (found.met, found.missed, found.note) == ("a; c", "b", "the floor")
-    assert Row("topic", "case", 1, note="usual").judged({"a": True}, miss="the floor").note == "usual"
-    rows = [found, *absent("topic", {"here": harness, "peer": None})]
-    assert benchmarks.verdict(rows) == "2 of 3 goals met; missed: b (1x); absent: peer."
-
-
-def test_work_is_shared_by_parts():
-    for count in (1, 3):
-        seen = []
-        shared(seen.append, count)()
-        assert sorted(seen) == list(range(count))
 
 
 def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):

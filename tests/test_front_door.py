@@ -4,7 +4,6 @@ import ast
 import subprocess
 import sys
 from pathlib import Path
-from pkgutil import iter_modules
 
 import pytest
 
@@ -43,13 +42,6 @@ def test_type_checkers_see_the_same_names(package):
     seen |= {node.target.id: None for node in block.body if isinstance(node, ast.AnnAssign)}
     assert sorted(seen) == package.__all__
     assert {name: home for name, home in seen.items() if name in package._HOMES} == package._HOMES
-
-
-@pytest.mark.parametrize("package", [hardness, learner])
-def test_no_name_stands_before_a_room(package):
-    rooms = {module.name for module in iter_modules(package.__path__)}
-    for name in rooms & set(package.__all__):
-        assert getattr(package, name) is sys.modules[f"{package.__name__}.{name}"]
 
 
 def test_nothing_is_imported_before_it_is_used():

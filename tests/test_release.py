@@ -71,24 +71,6 @@ def test_the_lock_names_every_dependency_and_no_place() -> None:
     assert wanted - {name.lower() for name in locked} == set()
 
 
-def test_public_integration_tries_every_python_on_the_systems_that_work() -> None:
-    text = (ROOT / ".github/workflows/tests.yml").read_text()
-    (systems,), (pythons,) = (re.findall(rf"{name}: \[(.*)\]", text) for name in ("os", "python"))
-    assert systems.split(", ") == ["ubuntu-latest", "macos-latest"]
-    assert pythons.split(", ") == [f'"3.{minor}"' for minor in range(11, 15)]
-    assert PROJECT["requires-python"] == ">=3.11"
-
-
-def test_the_main_job_leaves_tracked_files_alone() -> None:
-    """`make study` writes where git looks away; committed pages are those of reports/."""
-    recipe = run("make", "--dry-run", "study", cwd=ROOT)
-    (out,) = re.findall(r"study run exponential-in-m --out (\S+)", recipe)
-    if (ROOT / ".git").exists():
-        assert run("git", "check-ignore", f"{out}/index.html", cwd=ROOT).strip() == f"{out}/index.html"
-        assert run("git", "ls-files", out, cwd=ROOT) == ""
-    assert f"{out}/index.html" in (ROOT / "README.md").read_text()
-
-
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the sdist of what git tracks, and the wheel made of that sdist."""
@@ -130,8 +112,6 @@ def test_the_wheel_works_where_nothing_of_ours_lies(built: Path, tmp_path: Path)
     hardness = bin_ / "hardness"
     run(hardness, "generate", "parity", "--dim", "8", "--heads", "2", "--out", "p.safetensors", cwd=work)
     assert run(hardness, "verify", "p.safetensors", cwd=work).endswith("ok\n")
-    found = json.loads(run(hardness, "learn", "direct", "p.safetensors", "--count", "500", "--json", cwd=work))
-    assert found["status"] in ("solved", "wrong", "refused")
     run(hardness, "study", "run", "needs", "--quick", "--workers", "0", "--out", "page", cwd=work)  # fmt: skip
     page = (work / "page" / "index.html").read_text(encoding="utf-8")
     assert "Words and symbols on this page" in page

@@ -157,8 +157,9 @@ def challenge(
 
     Example: hardness challenge lwr.safetensors --count 100000 --out challenge-1
     """
-    from hardness.challenge import log2_secrets, publish, rounded_down
+    from hardness.challenge import log2_secrets, publish
     from hardness.instance import Instance
+    from hardness.io.rounding import at_least_power
 
     instance = Instance.load(file)
     fresh = out.with_name(f".{out.name}.fresh") if force and (out / "challenge.json").is_file() else out
@@ -170,7 +171,7 @@ def challenge(
         fresh.rename(out)
     bits, commitment = log2_secrets(instance), header["commitment"]
     payload = {"out": str(out), "count": count, "toy": toy, "commitment": commitment, "log2_secrets": bits}
-    lines = [f"the secret is one of 2^{rounded_down(bits)}"]
+    lines = [f"the secret is one of {at_least_power(bits)}"]
     emit(as_json, payload, [*lines, f"wrote {count} examples and commitment {commitment} to {out}"])
 
 
@@ -183,10 +184,10 @@ def judge(
 
     Example: hardness judge challenge-1 answer.json
     """
-    from hardness.challenge import answer_of
     from hardness.challenge import judge as verdict_on
+    from hardness.io import files, schemas
 
-    verdict = verdict_on(folder, answer_of(answer))
+    verdict = verdict_on(folder, schemas.parse(files.read_bounded(answer), str(answer)))
     emit(as_json, vars(verdict), [f"{'right' if verdict.ok else 'NOT right'}: {verdict.reason}"])
     if not verdict.ok:
         raise typer.Exit(1)

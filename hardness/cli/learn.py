@@ -88,7 +88,7 @@ def learn(
     options: Set = None,
     threads: Annotated[int, typer.Option(min=1, help="Threads of a learner of yours.", rich_help_panel=RESOURCES)] = 1,
     limit: Annotated[
-        float | None, typer.Option(min=0.1, help="Seconds that end a learner of yours.", rich_help_panel=RESOURCES)
+        float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
     ] = None,
     check: CheckOnly = False,
     as_json: Json = False,

@@ -167,7 +167,6 @@ def run(
         return
     folder = out or Path("reports") / study.name
 
-    from hardness.engine.forecast import learned
     from hardness.engine.progress import Progress
     from hardness.engine.run import Interrupted
     from hardness.engine.run import run as run_tasks
@@ -184,7 +183,7 @@ def run(
         try:
             ran = run_tasks(
                 chosen, store, study.trial, root=seed, guard=timeout or study.guard, workers=workers,
-                scheduler=scheduler, seconds=learned(store.rows(), study.seconds), progress=Progress(),
+                scheduler=scheduler, seconds=study.seconds, progress=Progress(),
             )  # fmt: skip
         except Interrupted as stop:
             talk(f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on")
@@ -217,17 +216,12 @@ def sweep(
     from hardness.engine.progress import Progress
     from hardness.engine.run import Interrupted
     from hardness.studies.sweep.grid import read
-    from hardness.studies.sweep.study import forecast, run_grid
+    from hardness.studies.sweep.study import missing, run_grid
 
     folder, wanted = out or Path("sweeps") / grid.stem, read(grid, changes or ())
     if dry_run:
-        trials, seconds = forecast(wanted, folder)
-        known = (
-            "how long is known when the first have ended"
-            if seconds is None
-            else f"about {seconds:.0f} s of one process"
-        )
-        emit(as_json, {"trials": trials, "seconds": seconds}, [f"{trials} trials to run, {known}; nothing was run"])
+        trials = missing(wanted, folder)
+        emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
         return
     try:
         verdict, ran = run_grid(wanted, folder, workers, Progress(), scheduler, typed(context))
@@ -296,7 +290,7 @@ def merge(
 
     Example: hardness study merge part1/rows.db part2/rows.db --out whole/rows.db
     """
-    from hardness.engine.results import merge as merge_stores
+    from hardness.engine.table import merge as merge_stores
 
     counts = merge_stores(stores, out)
     emit(as_json, {"out": str(out), "statuses": counts}, [f"{sum(counts.values())} trials in {out}"])

@@ -6,18 +6,18 @@ Their fingerprint is that of their source and of what it uses of the same notebo
 
 import hashlib
 import inspect
-import linecache
+import re
 import sys
 import sysconfig
-from collections.abc import Iterator
 from pathlib import Path
-from types import CodeType, FunctionType, ModuleType
+from types import FunctionType, ModuleType
 from typing import Any
 
 from hardness import registry
 from hardness.errors import InputError, missing_extra
 
 PREFIX = "carried_"
+PLAIN = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset)  # constants that a function may use
 
 
 def importable_name(thing: Any) -> tuple[str, str | None]:
@@ -72,7 +72,7 @@ def _pickle() -> Any:
 
 
 def fingerprint(thing: Any) -> str:
-    """Digest of the source of a function or class, and of what it uses of the module that it is defined in.
+    """Digest of the source of a function or class, and of what it names of the module that it is defined in.
 
     >>> def helper(x): return x + 1
     >>> def one(x): return helper(x)
@@ -81,63 +81,26 @@ def fingerprint(thing: Any) -> str:
     >>> before == fingerprint(one)
     False
     """
-    digest = hashlib.sha256()
-    for part in _parts(thing, set()):
-        digest.update(hashlib.sha256(part.encode()).digest())
-    return digest.hexdigest()[:16]
+    parts, waiting, seen = list[str](), [thing], {id(thing)}
+    while waiting:
+        each = waiting.pop()
+        used: list[Any] = []
+        if isinstance(each, type):
+            used = [getattr(value, "__func__", value) for _, value in sorted(vars(each).items())]
+        elif isinstance(each, FunctionType):
+            parts.append(_source(each))
+            named = sorted(set(re.findall(r"\w+", parts[-1])) & each.__globals__.keys())
+            used = [each.__globals__[name] for name in named] + [cell.cell_contents for cell in each.__closure__ or ()]
+        else:
+            parts.append(repr(each))
+        own = [u for u in used if isinstance(u, PLAIN) or getattr(u, "__module__", None) == thing.__module__]
+        waiting += [u for u in own if id(u) not in seen]
+        seen.update(map(id, own))
+    return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 
-def _parts(thing: Any, seen: set[int]) -> Iterator[str]:
-    if id(thing) in seen:
-        return
-    seen.add(id(thing))
-    if isinstance(thing, type):
-        yield thing.__name__
-        for name, value in sorted(vars(thing).items()):
-            if isinstance(value, FunctionType) or not name.startswith("__"):
-                yield name
-                yield from _parts(value, seen)
-        for base in thing.__bases__:
-            if base.__module__ == thing.__module__:
-                yield from _parts(base, seen)
-    elif isinstance(thing, FunctionType):
-        try:
-            yield inspect.getsource(thing)
-        except (OSError, TypeError):
-            yield thing.__code__.co_code.hex() + repr(thing.__code__.co_consts)
-        for name in sorted(_names(thing.__code__) & thing.__globals__.keys()):
-            used = thing.__globals__[name]
-            if getattr(used, "__module__", thing.__module__) == thing.__module__ or not callable(used):
-                yield from _parts(used, seen)
-        for cell in thing.__closure__ or ():
-            yield from _parts(cell.cell_contents, seen)
-    elif isinstance(thing, (str, bytes, int, float, complex, bool, tuple, list, dict, set, frozenset, type(None))):
-        yield repr(thing)
-    elif isinstance(thing, (staticmethod, classmethod, property)):
-        yield from _parts(thing.fget if isinstance(thing, property) else thing.__func__, seen)
-
-
-def _names(code: CodeType) -> set[str]:
-    """The names that a piece of code and the functions in it use."""
-    inner = (each for each in code.co_consts if isinstance(each, CodeType))
-    return set(code.co_names).union(*map(_names, inner))
-
-
-def check_main() -> None:
-    """Raise `InputError` if worker processes would run the calling script again: if its guard is missing.
-
-    Processes are started afresh and import the script that started them, so a call that stands in it unguarded
-    would be made by each of them too.
-    """
-    main = sys.modules["__main__"]
-    path, spec = getattr(main, "__file__", None), getattr(main, "__spec__", None)
-    if path is None or (spec is not None and spec.name.endswith("__main__")) or Path(path).suffix != ".py":
-        return
-    frame = inspect.currentframe()
-    while frame and not (frame.f_globals is vars(main) and frame.f_code.co_name == "<module>"):
-        frame = frame.f_back
-    if frame and not linecache.getline(path, frame.f_lineno)[:1].isspace():
-        raise InputError(
-            f"{path}, line {frame.f_lineno}, starts worker processes, which import that file: put the call under "
-            f'`if __name__ == "__main__":`, or give workers=0'
-        )
+def _source(function: FunctionType) -> str:
+    try:
+        return inspect.getsource(function)
+    except (OSError, TypeError):  # of ``python -c``
+        return repr((function.__code__.co_code, function.__code__.co_names, function.__code__.co_consts))

@@ -1,11 +1,15 @@
 """What plug-ins do to a grid: their fingerprints in its tasks, the parts of it that are asked for, what they add."""
 
+import hashlib
+import json
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
+from importlib.machinery import PathFinder
+from pathlib import Path
 from typing import Any
 
 from hardness import families, registry
-from hardness.engine.fingerprint import fingerprint, of_module
 from hardness.engine.study import Study
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, unknown
@@ -13,6 +17,27 @@ from hardness.evaluation.adapters import LearnerAdapter, is_streamed
 
 SOLVERS = ("learner", "attack", "strategy")
 OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are built in
+
+
+def fingerprint(module: str) -> str | None:
+    """Digest of the source of a plug-in's module, or of all of its package; None for what is built in, whose rows
+    carry the version, and where there is no source. Nothing is imported.
+
+    >>> fingerprint("hardness.engine.run") is fingerprint("no.such.module") is None
+    True
+    """
+    top = module.partition(".")[0]
+    if top in registry.PACKAGES:
+        return None
+    found = (finder.find_spec(top, None) for finder in sys.meta_path)
+    spec = next(filter(None, found), None) or PathFinder.find_spec(top, [""])
+    if spec is None:
+        return None
+    places = [Path(place) for place in spec.submodule_search_locations or ()]
+    files = sorted(file for place in places for file in place.rglob("*.py"))
+    files = files or [Path(spec.origin or "")]
+    whole = b"".join(hashlib.sha256(file.read_bytes()).digest() for file in files if file.suffix == ".py")
+    return hashlib.sha256(whole).hexdigest()[:16] if whole else None
 
 
 def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None) -> list[Task]:
@@ -25,12 +50,13 @@ def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study
     """
     prints: dict[tuple[str, str], str | None] = {}
     run = getattr(study.trial, "func", study.trial) if study else None  # what a functools.partial holds
-    made = of_module(getattr(run, "__module__", None) or "") if study else None
+    made = fingerprint(getattr(run, "__module__", None) or "hardness") if study else None
     always = {f"study {study.name}": made} if study and made else {}
 
     def of(kind: str, name: str) -> str | None:
         if (kind, name) not in prints:
-            prints[kind, name] = (known or {}).get(name) or fingerprint(kind, name)
+            own = None if registry.is_builtin(kind, name) else fingerprint(registry.module_of(kind, name))
+            prints[kind, name] = (known or {}).get(name, own)
         return prints[kind, name]
 
     def stamp(task: Task) -> Task:
@@ -106,13 +132,13 @@ def _added_tasks(
         known = {**parity.STRATEGIES, **rounding.STRATEGIES}
         if name not in known:
             registry.get(kind, name, known)
-    online = kind != "strategy" and kind == "learner" and is_streamed(name)
+    online = kind == "learner" and is_streamed(name)
     if own:
         LearnerAdapter(name, 0, own, known=1)  # a misspelt option is said before anything runs
     if kind == "learner" and study.user_learner_tasks is not None:
         found = study.user_learner_tasks(quick, name)
-        asked = [{**task.solver.get("params", {}), **own} for task in found]
-        return [replace(t, solver={**t.solver, "params": o}) if own else t for t, o in zip(found, asked, strict=True)]
+        asked = [{**t.solver, "params": {**t.solver.get("params", {}), **own}} for t in found]
+        return [replace(t, solver=s) for t, s in zip(found, asked, strict=True)] if own else found
     if kind == "learner" and not online:
         here = [task for task in here if task.solver["kind"] != "learner"]
     added: dict[str, Task] = {}
@@ -151,9 +177,7 @@ def example_of(family: Any) -> dict[str, Any]:
 
 
 def _number(text: str) -> Any:
-    for kind in (int, float):
-        try:
-            return kind(text)
-        except ValueError:
-            continue
-    return text
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text

@@ -1,17 +1,15 @@
 """How far a job is: in place on a terminal, on a plain line now and then elsewhere; the same words on both."""
 
 import sys
-import threading
-from collections import Counter, deque
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import inf
+from time import monotonic
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task
+from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 from rich.progress import Progress as Bars
-from rich.text import Text
 
 from hardness.io.texts import printable
 
@@ -19,73 +17,43 @@ EVERY = 10.0  # seconds between plain lines
 PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails at once says why, and no more
 
 
-def said(task: Task) -> str:
-    """What is done, the seconds that it took, and those left, if the rest goes like what is done."""
-    left = "" if task.time_remaining is None else f", about {task.time_remaining:.0f} s left"
-    return f"{task.description}; {task.elapsed or 0:.0f} s so far{left}"
-
-
-class _Sentence(ProgressColumn):
-    def render(self, task: Task) -> Text:
-        return Text(said(task))
-
-
 @contextmanager
-def steps(
-    name: str, stream: TextIO | None = None, every: float | None = None, total: float | None = None
-) -> Iterator[Callable[..., None]]:
+def steps(name: str, stream: TextIO | None = None, total: float | None = None) -> Iterator[Callable[..., None]]:
     """What a single long job is at: yields what is to be told each step, and how much more of `total` is done.
 
-    On a terminal the last step stands in place, with the time. Elsewhere one line says every `every` seconds how far
-    the job is, and without a `total` each step has a line too. Lines of a job that raises within `PATIENCE` are never
-    shown.
+    On a terminal the last step stands in place, with the time. Elsewhere each step has a line, or, with a `total`, one
+    in `EVERY` seconds has. Lines of a job that raises within `PATIENCE` are never shown.
 
     >>> with steps("direct", stream=sys.stdout) as tell:
     ...     tell("fitting 1000 examples")
     fitting 1000 examples
     """
     stream = stream or sys.stderr
-    every = EVERY if every is None else every
     console = Console(file=stream, force_terminal=stream.isatty())  # a file is none, whatever the environment says
     in_place = console.is_interactive
-    first = SpinnerColumn() if total is None else BarColumn(bar_width=12)
-    bars = Bars(first, _Sentence(), console=console, transient=True, disable=not in_place, speed_estimate_period=inf)
-    bars.advance(bars.add_task(printable(name), total=total), 0)  # time left counts from here
-    (task,) = bars.tasks
-    lines, ended = deque[str](), threading.Event()
+    first = [SpinnerColumn()] if total is None else [BarColumn(bar_width=12), TimeRemainingColumn()]
+    text = TextColumn("{task.description}", markup=False)
+    bars = Bars(*first, TimeElapsedColumn(), text, console=console, transient=True, disable=not in_place)
+    task = bars.add_task(printable(name), total=total)
+    lines = list[str]()
+    began = last = monotonic()
 
     def tell(line: str, done: float = 0.0) -> None:
-        bars.update(task.id, description=printable(line), advance=done)
-        if not in_place and total is None:
+        nonlocal last
+        bars.update(task, description=printable(line), advance=done)
+        if not in_place and (total is None or monotonic() - last >= EVERY):
             lines.append(printable(line))
+            last = monotonic()
+            if last - began >= PATIENCE:
+                flush()
 
     def flush() -> None:
-        while lines:
-            print(lines.popleft(), file=stream, flush=True)
-
-    def remind() -> None:
-        pause, silent = min(PATIENCE, every), 0.0
-        while not ended.wait(pause):
-            silent = 0.0 if lines else silent + pause
-            flush()
-            if silent >= every:
-                print(said(task), file=stream, flush=True)
-                silent = 0.0
-
-    reminder = threading.Thread(target=remind, daemon=True)
-    try:
-        with bars:
-            if not in_place:
-                reminder.start()
-            yield tell
-    except BaseException:
+        print("".join(f"{line}\n" for line in lines), end="", file=stream, flush=True)
         lines.clear()
-        raise
-    finally:
-        ended.set()
-        if not in_place:
-            reminder.join()
-        flush()
+
+    with bars:
+        yield tell
+    flush()
 
 
 class Progress:
@@ -99,18 +67,14 @@ class Progress:
     2 of 2 trials: 1 solved, 1 budget
     """
 
-    def __init__(self, quiet: bool = False, stream: TextIO | None = None) -> None:
+    def __init__(self, stream: TextIO | None = None) -> None:
         self.stream = stream or sys.stderr
-        self.quiet = quiet
         self.statuses: Counter[str] = Counter()
 
     @contextmanager
     def of(self, work: float, trials: int) -> Iterator[None]:
         """Report on `trials` trials of `work` predicted seconds for the length of this context."""
         self.trials = trials
-        if self.quiet:
-            yield
-            return
         print(f"{trials} trials to run, about {work:.0f} s of one process", file=self.stream, flush=True)
         try:
             with steps(self.line(), self.stream, total=work) as self._tell:
@@ -121,8 +85,7 @@ class Progress:
     def advance(self, work: float, status: str) -> None:
         """One trial of `work` predicted seconds ended."""
         self.statuses[status] += 1
-        if not self.quiet:
-            self._tell(self.line(), work)
+        self._tell(self.line(), work)
 
     def line(self) -> str:
         """Trials ended, by status."""

@@ -1,19 +1,27 @@
 """Runs tasks on an engine: in this process, in a pool of processes, or on a Dask cluster. The rows are the same."""
 
+import multiprocessing
 import os
-from collections import deque
+import platform
+import signal
+import subprocess
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import BrokenExecutor
+from contextlib import contextmanager
+from functools import cache
+from importlib.metadata import version
+from io import StringIO
 from itertools import islice
+from pathlib import Path
 from queue import SimpleQueue
+from types import FrameType
 from typing import Any
 
 from hardness import registry
-from hardness.engine.guards import Interrupted as Interrupted
-from hardness.engine.guards import signals
 from hardness.engine.outcome import Outcome, Trial, outcome_of, run_trial
-from hardness.engine.pickled import check_main, pickle_by_value
+from hardness.engine.pickled import pickle_by_value
 from hardness.engine.progress import Progress
-from hardness.engine.provenance import provenance
 from hardness.engine.store import Store
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, missing_extra
@@ -24,8 +32,18 @@ Ran = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE_SECONDS = 10.0  # beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
 CONNECT = "10s"  # to a Dask scheduler
-MACHINE = ("out of memory", "its worker died", "ended with code -9")  # -9: killed, as a system short of memory does
-RESTARTS = 5  # of a pool whose workers die before they take a task
+BROKEN = (
+    'the worker processes died: in a script put the call under `if __name__ == "__main__":`, since they import it; '
+    "workers=0 shows other causes"
+)
+
+
+class Interrupted(KeyboardInterrupt):
+    """SIGINT or SIGTERM ended a run; the store resumes. `code` is the exit status, 130 or 143."""
+
+    def __init__(self, signum: int) -> None:
+        super().__init__("interrupted: every trial that ended is stored; the same call goes on")
+        self.code = 128 + signum
 
 
 def run(
@@ -49,28 +67,35 @@ def run(
     store.plan(tasks)
     done = store.done()
     missing = sorted((task for task in tasks if task.identity not in done), key=seconds, reverse=True)
-    progress = progress or Progress(quiet=True)
+    progress = progress or Progress(StringIO())  # which nobody reads
     if not missing:
         return 0
     with signals(), single_threaded(workers != 0), progress.of(sum(map(seconds, missing)), len(missing)):
-        faults: dict[str, str] = {}  # by identity: what the machine did to a trial, which runs once more
         for task, outcome, note in _engine(missing, trial, root, guard, workers, scheduler):
-            if fault := _fault(outcome):
-                faults[task.identity] = fault
-            else:
-                store.add(task, outcome, note)
-                progress.advance(seconds(task), outcome.status)
-        again = [task for task in missing if task.identity in faults]
-        for task, outcome, note in _engine(again, trial, root, guard, workers, scheduler) if again else ():
-            store.add(task, outcome, {**note, "retried": f"once: {faults[task.identity]}"})
+            store.add(task, outcome, note)
             progress.advance(seconds(task), outcome.status)
     return len(missing)
 
 
-def _fault(outcome: Outcome) -> str:
-    """What the machine did to a trial, if it was not the trial's own doing: memory, or a worker that was killed."""
-    reason = str(outcome.detail.get("reason", ""))
-    return reason if outcome.status == "killed" and reason.endswith(MACHINE) else ""
+@contextmanager
+def signals() -> Iterator[None]:
+    """SIGINT and SIGTERM raise `Interrupted`, once: the clean-up that follows is not interrupted again."""
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    caught = (signal.SIGINT, signal.SIGTERM)
+
+    def stop(signum: int, frame: FrameType | None) -> None:
+        for each in caught:
+            signal.signal(each, signal.SIG_IGN)
+        raise Interrupted(signum)
+
+    before = {each: signal.signal(each, stop) for each in caught}
+    try:
+        yield
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
 
 
 def _engine(
@@ -82,7 +107,6 @@ def _engine(
     if workers < 0:
         raise InputError(f"workers must be at least 0, got {workers}")
     if workers:
-        check_main()
         return _in_pool(tasks, trial, root, guard, min(workers, len(tasks)))
     return _serially(tasks, trial, root, guard)
 
@@ -97,48 +121,31 @@ def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> I
 
 def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, workers: int) -> Iterator[Ran]:
     """In processes that may die or hang without harm to the rest."""
-    import multiprocessing
-    from concurrent.futures.process import BrokenProcessPool
-
     from pebble import ProcessPool
 
-    waiting = deque(tasks)
-    for _ in range(RESTARTS):
-        pool: Any = ProcessPool(
-            workers, initializer=_begin, initargs=(registry.pickled(),), context=multiprocessing.get_context("spawn")
-        )
-        finished: SimpleQueue[Any] = SimpleQueue()
-        running: dict[Any, Task] = {}
-        broken = False
-        try:
-            while running or (waiting and not broken):
-                while waiting and not broken and len(running) < AHEAD * workers:
-                    limit = guard + GRACE_SECONDS
-                    try:
-                        future = pool.schedule(_job, (trial, waiting[0].text, root, guard), timeout=limit)
-                    except RuntimeError:
-                        broken = True
-                        break
-                    running[future] = waiting.popleft()
-                    future.add_done_callback(finished.put)
-                if not running:
-                    break
-                future = finished.get()
-                task = running.pop(future)
-                error = future.exception()
-                if isinstance(error, BrokenProcessPool):
-                    broken = True  # a worker died with no trial of its own: start afresh and run these again
-                    waiting.appendleft(task)
-                elif error is not None:
-                    yield task, outcome_of(error, guard), provenance(root)
-                else:
-                    yield (task, *future.result())
-        finally:
-            pool.stop()
-            pool.join()
-        if not broken:
-            return
-    raise InputError("the worker processes die at once; try --workers 0 to see why")
+    pool: Any = ProcessPool(
+        workers, initializer=_begin, initargs=(registry.pickled(),), context=multiprocessing.get_context("spawn")
+    )
+    finished: SimpleQueue[Any] = SimpleQueue()
+    waiting, running = iter(tasks), dict[Any, Task]()
+    try:
+        while True:
+            for task in islice(waiting, AHEAD * workers - len(running)):
+                future = pool.schedule(_job, (trial, task.text, root, guard), timeout=guard + GRACE_SECONDS)
+                running[future] = task
+                future.add_done_callback(finished.put)
+            if not running:
+                return
+            future = finished.get()
+            task, error = running.pop(future), future.exception()
+            if isinstance(error, BrokenExecutor):
+                raise error
+            yield (task, *future.result()) if error is None else (task, outcome_of(error, guard), provenance(root))
+    except RuntimeError as error:  # a worker died with no trial of its own: one that imports an unguarded script, say
+        raise InputError(BROKEN) from error
+    finally:
+        pool.stop()
+        pool.join()
 
 
 def _begin(pickles: Mapping[str, str]) -> None:
@@ -198,3 +205,46 @@ def _dask_job(*job: Any) -> tuple[Outcome, Mapping[str, Any]]:
     key = worker.get_current_task()
     ABANDONED.set(lambda: getattr(worker.state.tasks.get(key), "state", "cancelled") == "cancelled")
     return _job(*job)
+
+
+@cache
+def provenance(root: int) -> Mapping[str, Any]:
+    """What is noted with every row, by name; `root` is the root seed."""
+    import numpy as np
+
+    build: Any = np.show_config("dicts")
+    blas = build["Build Dependencies"]["blas"]
+    return {
+        "package": version("attention-hardness"),
+        "commit": _commit(),
+        "python": platform.python_version(),
+        "numpy": np.__version__,
+        "blas": f"{blas.get('name', 'unknown')} {blas.get('version', '')}".strip(),
+        "cpu": cpu(),
+        "system": f"{platform.system()} {platform.machine()}",
+        "seed": str(root),  # text: it may have 128 bits
+    }
+
+
+def _commit() -> str | None:
+    """The commit of the source tree this package runs from, with + if it was changed; None outside of one."""
+    tree = Path(__file__).parents[2]
+    if not (tree / ".git").exists():
+        return None
+    try:
+        git = ["git", "-C", str(tree)]
+        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
+        changed = subprocess.run([*git, "status", "--porcelain", "hardness", "learner"], capture_output=True, text=True)
+    except (OSError, subprocess.CalledProcessError):
+        return None
+    return commit.stdout.strip() + ("+" if changed.stdout else "")
+
+
+def cpu() -> str:
+    """The processor by name."""
+    try:
+        lines = Path("/proc/cpuinfo").read_text().splitlines()
+    except OSError:
+        lines = []
+    names = (line.partition(":")[2].strip() for line in lines if line.startswith("model name"))
+    return next(names, platform.processor() or "unknown")

@@ -3,16 +3,16 @@
 import hashlib
 import json
 import sqlite3
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager, suppress
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from hardness.engine.outcome import CRASHED, STATUSES, Outcome
 from hardness.engine.outcome import Row as Row
 from hardness.engine.task import Task, canonical
-from hardness.engine.transactions import LOCK_WAIT_SECONDS, transaction, write_ahead
 from hardness.errors import InputError
 from hardness.io import schemas
 from hardness.io.files import regular
@@ -20,6 +20,7 @@ from hardness.io.texts import is_sanitized, load_sanitized, sanitize, sanitize_j
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
 VERSION = 2
+LOCK_WAIT_SECONDS = 30.0  # for another writer
 TRIAL = "identity, status, cost, detail, seconds, provenance"
 AGAIN = "move it away and run again, or take the rows of its page: `hardness study merge FOLDER/rows.csv --out F.db`"
 COMMANDS = "commands"  # in the table `meta`; not a part of what the store is about
@@ -78,7 +79,7 @@ class Store:
         self._db.execute("PRAGMA trusted_schema = OFF")
         if about is not None and not self._tables():
             # The journal survives kill -9 at any instruction; only a power cut could lose the last trials.
-            write_ahead(self._db)
+            self._write_ahead()
             self._db.execute("BEGIN IMMEDIATE")
             if not self._tables():  # another process may have been first
                 self._create(about)
@@ -93,8 +94,8 @@ class Store:
             )
         if self._db.execute("SELECT 1 FROM sqlite_master WHERE type IN ('view', 'trigger')").fetchone():
             raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
-        page = self._db.execute("PRAGMA page_size").fetchone()[0]
-        if not self._journal() and self.path.stat().st_size % page:
+        page, journal = self._db.execute("PRAGMA page_size").fetchone()[0], Path(f"{self.path}-wal")
+        if not (journal.exists() and journal.stat().st_size) and self.path.stat().st_size % page:
             raise InputError(f"{self.path} is damaged (its last page is cut off); {AGAIN}")  # SQLite would read zeros
         if (check := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise InputError(f"{self.path} is damaged ({sanitize(check)}); {AGAIN}")
@@ -121,21 +122,43 @@ class Store:
         self._db.execute(f"PRAGMA application_id = {APPLICATION}")
         self._db.execute(f"PRAGMA user_version = {VERSION}")
 
-    def _journal(self) -> bool:
-        journal = self.path.with_name(self.path.name + "-wal")
-        return journal.exists() and journal.stat().st_size > 0
+    def _write_ahead(self) -> None:
+        """Keep a journal. Here SQLite itself does not wait for another process that makes the same store."""
+        deadline = time.monotonic() + LOCK_WAIT_SECONDS
+        while True:
+            try:
+                self._db.execute("PRAGMA journal_mode = WAL")
+                return
+            except sqlite3.OperationalError as error:
+                if "locked" not in str(error) or time.monotonic() > deadline:
+                    raise
+            time.sleep(0.01)
+
+    @contextmanager
+    def _transaction(self) -> Iterator[None]:
+        """One transaction, whole or not at all. Raises `InputError` for a full disk or a busy writer."""
+        try:
+            self._db.execute("BEGIN IMMEDIATE")
+            yield
+            self._db.execute("COMMIT")
+        except sqlite3.OperationalError as error:
+            raise InputError(f"cannot write {self.path}: {error}") from error
+        finally:
+            if self._db.in_transaction:
+                with suppress(sqlite3.OperationalError):  # a full disk has rolled it back already
+                    self._db.execute("ROLLBACK")
 
     def __enter__(self) -> "Store":
         return self
 
-    def __exit__(self, kind: type | None, error: BaseException | None, trace: TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self._db.close()
 
     def made_by(self, *commands: str) -> None:
         """Note command lines that make rows of this store; what is noted already stays where it is."""
         known = list(dict.fromkeys([*self.commands, *commands]))
         if known != self.commands:
-            with transaction(self._db, self.path):
+            with self._transaction():
                 self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (COMMANDS, canonical(known)))
             self.commands = known
 
@@ -145,7 +168,7 @@ class Store:
         if odd := next((task.text for task in tasks if not is_sanitized(task.text)), None):
             raise InputError(f"a task holds a text that is too long or cannot be printed: {sanitize(odd)}")
         rows = ((bytes.fromhex(task.identity), task.text) for task in tasks)
-        with transaction(self._db, self.path):
+        with self._transaction():
             self._db.executemany("INSERT OR IGNORE INTO plan (identity, task) VALUES (?, ?)", rows)
 
     def supersede(self, tasks: Iterable[Task]) -> int:
@@ -153,7 +176,7 @@ class Store:
         now = {task.question: task.identity for task in tasks if task.plugins}
         found = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
         old = [(bytes.fromhex(t.identity),) for t in found if now.get(t.question, t.identity) != t.identity]
-        with transaction(self._db, self.path):
+        with self._transaction():
             forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
             self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
         return max(forgotten, 0)
@@ -161,7 +184,7 @@ class Store:
     def add(self, task: Task, outcome: Outcome, provenance: Mapping[str, Any]) -> None:
         """Record a finished trial in one transaction; a task that has one keeps it."""
         text, detail = canonical(sanitize_json(provenance)), canonical(sanitize_json(outcome.detail))
-        with transaction(self._db, self.path):
+        with self._transaction():
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
             self._db.execute(
                 "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
@@ -178,7 +201,7 @@ class Store:
     def retry(self, tasks: Iterable[Task]) -> int:
         """Forget the trials of `tasks` that ended as one of `CRASHED`, so that they run again; returns how many."""
         rows = [(bytes.fromhex(task.identity), *CRASHED) for task in tasks]
-        with transaction(self._db, self.path):
+        with self._transaction():
             return self._db.executemany("DELETE FROM trials WHERE identity = ? AND status IN (?, ?)", rows).rowcount
 
     def done(self) -> set[str]:

@@ -3,14 +3,10 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import Any
 
-from hardness.engine.outcome import Outcome
-from hardness.engine.store import Row
+from hardness.engine.outcome import Row, Trial
 from hardness.engine.task import Task
-
-if TYPE_CHECKING:
-    from hardness.report.content import Content
 
 
 @dataclass(frozen=True)
@@ -29,11 +25,11 @@ class Study:
     question: str
     tasks: Callable[[bool], list[Task]]
     seconds: Callable[[Task], float]
-    trial: Callable[[Task, int, float], Outcome]
+    trial: Trial
     guard: float = 120.0
     user_learner_tasks: Callable[[bool, str], list[Task]] | None = None
     role: str = "measured"
-    content: "Callable[[Sequence[Row]], Content] | str | None" = None
+    content: Callable[[Sequence[Row]], Any] | str | None = None
     template: Path | None = None
     formerly: Mapping[str, str] = field(default_factory=dict)
     plan: Callable[[Path], list[Task]] | None = None

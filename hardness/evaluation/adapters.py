@@ -9,8 +9,8 @@ from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from inspect import signature
 from time import process_time
-from types import NoneType, UnionType
-from typing import Any, Union, get_args, get_origin, get_type_hints
+from types import NoneType
+from typing import Any, get_args, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,7 +20,7 @@ from hardness.errors import InputError, TrialEnded, unknown
 from hardness.io.schemas import finite
 from hardness.io.texts import sanitize
 
-PLAIN = {int: "an integer", float: "a number", str: "text", bool: "true or false"}
+PLAIN = {int, float, str, bool, NoneType}
 PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}}
 VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
 # What an attack needed, and what it predicted, as far as it says: figures of its `Outcome.detail`.
@@ -58,17 +58,14 @@ def make(
 
 def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:
     """`value`, if it is of the type that the constructor is annotated with, where that is a plain one."""
+    from hardness.families.base import fitting  # here, since a worker needs no families
+
     try:
         hint = get_type_hints(cls.__init__).get(name, Any)
     except (NameError, TypeError):  # annotations that only type checkers can read
         return value
-    kinds = get_args(hint) if get_origin(hint) in (Union, UnionType) else (hint,)
-    if not set(kinds) <= {int, float, str, bool, NoneType}:
-        return value
-    if type(value) in kinds or (type(value) is int and float in kinds):
-        return value
-    wanted = " or ".join("none" if kind is NoneType else PLAIN[kind] for kind in kinds)
-    raise InputError(f"{what} must be {wanted}, got {sanitize(str(value), 60)}")
+    kinds = set(get_args(hint) or (hint,))
+    return fitting(value, hint, what) if kinds <= PLAIN else value
 
 
 def plain(value: Any) -> Any:

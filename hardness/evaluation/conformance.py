@@ -1,7 +1,7 @@
 """What keeps a learner from being used in the lab, tried on small data."""
 
 from collections.abc import Callable
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -9,19 +9,11 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.evaluation.adapters import make
 from hardness.families.nondegenerate import Nondegenerate
-from hardness.instance import Instance
-
-
-class Check(NamedTuple):
-    """One line of `check`: what was tried, whether it held, and what to do if not."""
-
-    name: str
-    ok: bool
-    detail: str
+from hardness.instance import Check, Instance
 
 
 def check(name: str) -> list[Check]:
-    """What keeps the learner `name` from being used in the lab, on small data; later checks stop at a failed basis.
+    """What was tried of the learner `name` on small data, and what to do where it failed; a failed basis ends it.
 
     It runs in this process. Raises `InputError` only if the class cannot be loaded.
     """

@@ -3,7 +3,6 @@
 import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -11,7 +10,7 @@ import numpy as np
 
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
-from hardness.evaluation.adapters import VERDICTS, LearnerAdapter, is_streamed
+from hardness.evaluation.adapters import VERDICTS, is_streamed
 from hardness.evaluation.judge import EXACT, EXPLAINED, OPEN, SIGNS, Criterion, Judged, fresh, sizes
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, stream
 from hardness.evaluation.worker import opened
@@ -54,9 +53,9 @@ def learn(
     """Fit a learner on `count` examples of an instance, and judge it on `test` fresh ones.
 
     `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are what its constructor
-    takes. A name that is not built in runs in a worker process with `threads` threads, which is ended after `limit`
-    seconds; anything else runs in this process (`process` of the result says which). Examples, or a file of them, are
-    judged on a tenth that is held out. `seed` drives examples and learner by separate spawns. `progress` is told what
+    takes. A name that is not built in runs in a worker process with `threads` threads, anything else in this process
+    (`process` of the result says which); it is ended after `limit` seconds. Examples, or a file of them, are judged on
+    a tenth that is held out. `seed` drives examples and learner by separate spawns. `progress` is told what
     is being done.
 
     Returns a mapping, whose names are attributes too: the `status` is `refused` if the learner's own report says so;
@@ -91,13 +90,12 @@ def learn(
     found |= {"options": dict(options)} if options else {}
     solver = {"learner": learner, "options": dict(options or {}), "heads": heads, "known": told}
     deadline = time.monotonic() + (FOREVER if limit is None else limit)
-    own = partial(opened, solver, state % 2**32, deadline, threads) if in_worker else partial(_here, solver, state)
     points: list[Evaluation] = []
     started = time.perf_counter()
 
     @contextmanager
     def watched() -> Iterator[Any]:
-        with own() as made:
+        with opened(solver, state, deadline, threads) as made:
             found["model"] = getattr(made, "learner", None)
             yield made
 
@@ -124,11 +122,6 @@ def learn(
     else:
         found |= _result(points, judged, streamed) | {"seconds": time.perf_counter() - started}
     return found
-
-
-@contextmanager
-def _here(solver: Mapping[str, Any], seed: int) -> Iterator[LearnerAdapter]:
-    yield LearnerAdapter(seed=seed, **solver)
 
 
 def _data(

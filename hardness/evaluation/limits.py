@@ -29,16 +29,14 @@ def single_threaded(children: bool = True) -> Iterator[None]:
         with _one_thread_here():
             yield
         return
-    before = {name: os.environ.get(name) for name in THREADS}
+    before = {name: os.environ[name] for name in THREADS if name in os.environ}
     os.environ.update(dict.fromkeys(THREADS, "1"))
     try:
         yield
     finally:
-        for name, value in before.items():
-            if value is None:
-                del os.environ[name]
-            else:
-                os.environ[name] = value
+        for name in THREADS:
+            del os.environ[name]
+        os.environ.update(before)
 
 
 @contextmanager

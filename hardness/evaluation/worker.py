@@ -20,7 +20,9 @@ from io import BufferedReader
 from math import prod
 from typing import IO, TYPE_CHECKING, Any
 
+from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
+from hardness.evaluation.limits import THREADS, alarm
 
 if TYPE_CHECKING:
     import numpy as np
@@ -76,9 +78,6 @@ class Worker:
     """
 
     def __init__(self, solver: Mapping[str, Any], seed: int, deadline: float, threads: int = 1) -> None:
-        from hardness import registry
-        from hardness.evaluation.limits import THREADS
-
         self._why, self._deadline, self._abandoned = "", deadline, ABANDONED.get()
         lifeline, self._lifeline = os.pipe()
         environment = {k: v for k, v in os.environ.items() if k not in NAMING} | dict.fromkeys(THREADS, str(threads))
@@ -200,7 +199,7 @@ def _resident(process: Any) -> int:
 
 @contextmanager
 def opened(solver: Mapping[str, Any], seed: int, deadline: float, threads: int = 1) -> "Iterator[Adapter | Worker]":
-    """The solver that plain data name: a built-in one in this process under an alarm, any other in a worker.
+    """A solver: what is built in, or no name, in this process under an alarm; any other in a worker.
 
     >>> import numpy as np
     >>> X = np.ones((8, 2, 3), dtype=np.int8)
@@ -209,12 +208,10 @@ def opened(solver: Mapping[str, Any], seed: int, deadline: float, threads: int =
     ...     solver.predict(X).shape
     (8, 2, 3)
     """
-    from hardness import registry
     from hardness.evaluation.adapters import adapted
-    from hardness.evaluation.limits import alarm
 
     kind = "attack" if "attack" in solver else "learner"
-    if registry.is_builtin(kind, solver[kind]):
+    if not isinstance(solver[kind], str) or registry.is_builtin(kind, solver[kind]):
         with alarm(deadline - time.monotonic()):
             yield adapted(solver, seed)
     else:
@@ -236,6 +233,7 @@ def main() -> None:
     sys.argv[1:] = []
     made, _ = receive(requests)
     sys.path[:] = made["paths"]
+    registry.provide(made["provided"])
     adapter: Any = None
     with suppress(EOFError, BrokenPipeError):
         header: dict[str, Any] = {"do": "make"}
@@ -243,7 +241,9 @@ def main() -> None:
         while True:
             try:
                 if header["do"] == "make":
-                    adapter = _made(made)
+                    from hardness.evaluation.adapters import adapted
+
+                    adapter = adapted(made["solver"], made["seed"])
                     send(replies, {"streamed": adapter.streamed})
                 elif header["do"] == "learn":
                     adapter.partial_fit(*arrays)
@@ -255,14 +255,6 @@ def main() -> None:
             except Exception as error:
                 send(replies, {"raised": _raised(error)})
             header, arrays = receive(requests)
-
-
-def _made(made: Mapping[str, Any]) -> Any:
-    from hardness import registry
-    from hardness.evaluation.adapters import adapted
-
-    registry.provide(made["provided"])
-    return adapted(made["solver"], made["seed"])
 
 
 def _raised(error: Exception) -> list[Any]:

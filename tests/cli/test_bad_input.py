@@ -194,9 +194,9 @@ REFUSED = [
         (f"learn student parity --count 2000 --seed 1 --set {word}", words)
         for word, words in {
             "l2=3": "did you mean 'l1'?",
-            "rate=fast": "a number or none",
-            "batch=1.5": "an integer",
-            "hinted=1": "true or false",
+            "rate=fast": "of type float | None",
+            "batch=1.5": "of type int",
+            "hinted=1": "of type bool",
             "l1=-1": "l1 must be",
             "l1=inf": "finite",
             "random_state=1": "follows from the seed",

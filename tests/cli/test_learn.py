@@ -156,7 +156,7 @@ def test_a_users_learner_is_checked_and_has_options_too(hard):
     found = answer(f"{line} --set level=2.5 --set anything=x")
     assert (found["status"], found["process"], found["test_error"] > 2) == ("wrong", "worker", True)
     check_refused(told(f"{line} --set levle=2.5"), "unknown option of Tunable 'levle'; did you mean 'level'")
-    check_refused(told(f"{line} --set level=high"), "level of Tunable must be a number")
+    check_refused(told(f"{line} --set level=high"), "level of Tunable must be of type float")
     assert answer(f"learn trial_learners:Raises {hard} --count 50", code=1)["status"] == "error"
     checks = answer("learn trial_learners:Tunable --check", code=1)["checks"]
     assert {check["name"] for check in checks if not check["ok"]} == {"clone", "refuses NaN", "refuses shapes"}

@@ -1,7 +1,5 @@
 """Runs that are killed, two on one store, full disks, long runs: no child stays, no row is lost, all goes on."""
 
-import os
-import re
 import signal
 import subprocess
 import sys
@@ -94,56 +92,11 @@ def test_kill_9_at_random_moments(tmp_path: Path, kills: int) -> None:
     assert exported(tmp_path / "rows.db") == exported(tmp_path / "undisturbed.db", COUNT)
 
 
-@pytest.mark.slow  # tests/cli/test_interrupt.py tries the first instants by default
-def test_an_interrupted_command_says_so_and_goes_on(tmp_path: Path) -> None:
-    command = [sys.executable, "-m", "hardness", "study"]
-    arguments = ["run", "games", "--quick", "--out", str(tmp_path)]
-    prey = subprocess.Popen([*command, *arguments], env=ENVIRONMENT, stderr=subprocess.PIPE, text=True)
-    wait_until_stored(tmp_path, 1)
-    prey.send_signal(signal.SIGINT)
-    told = prey.communicate(timeout=30)[1]
-    assert prey.returncode == 130
-    assert "the same command goes on" in told
-    assert "Traceback" not in told
-    status = subprocess.run([*command, "status", str(tmp_path)], capture_output=True, text=True, check=True)
-    assert "to run" in status.stdout
-
-
 def test_two_runs_on_one_store_do_the_work_once(tmp_path: Path) -> None:
     """Both end well, every row is there once and is what one run would have made."""
     runs = [started(tmp_path, count=40, workers=1) for _ in range(2)]
     assert [each.wait(120) for each in runs] == [0, 0]
     assert exported(tmp_path / "rows.db") == exported(tmp_path / "undisturbed.db", 40)
-
-
-def mounts() -> bool:
-    """Whether this user may have a file system of his own."""
-    if sys.platform != "linux":
-        return False
-    tried = ["unshare", "-rm", "mount", "-t", "tmpfs", "tmpfs", "/mnt"]
-    return subprocess.run(tried, capture_output=True, check=False).returncode == 0
-
-
-CROWDED = "mount -t tmpfs -o size={size}k tmpfs {disk} && {command} {disk}/rows.db 2000 0 trivial >{back}/said; " \
-          "code=$?; cp {disk}/* {back}; exit $code"  # fmt: skip
-
-
-@pytest.mark.skipif(not mounts(), reason="needs a mount of one's own")
-@pytest.mark.parametrize("size", [40, 100, pytest.param(60, marks=pytest.mark.slow)])
-def test_a_full_disk_is_one_line_and_the_rows_before_it_stay(tmp_path: Path, size: int) -> None:
-    """On a disk of 40 kB the store cannot be made or planned, on larger ones trials fill it."""
-    disk, back = tmp_path / "disk", tmp_path / "back"
-    disk.mkdir()
-    back.mkdir()
-    own = f"{COMMAND[0]} -c '{COMMAND[2]}'"
-    script = CROWDED.format(size=size, disk=disk, command=own, back=back)
-    told = subprocess.run(["unshare", "-rm", "sh", "-c", script], env=ENVIRONMENT, capture_output=True, text=True)
-    assert told.returncode == 2, told
-    assert re.fullmatch(r"error: cannot (open|write) .*(full|I/O).*\n", told.stderr), told.stderr
-    if (back / "rows.db").exists() and (back / "rows.db").stat().st_size:
-        with Store(back / "rows.db", ABOUT) as store:
-            assert len(store.done()) < 2000
-        assert exported(back / "rows.db", 2000) == exported(tmp_path / "undisturbed.db", 2000)
 
 
 LIMITED = """
@@ -185,22 +138,3 @@ def test_a_file_that_may_not_grow_is_one_line_for_every_writer(tmp_path: Path) -
         assert store.planned() == 50
         run(numbered(50), store, workers=0, trial=study_trials.trivial)
         assert len(store.done()) == 50
-
-
-@pytest.mark.slow
-@linux
-@pytest.mark.parametrize("workers", [0, 2])
-@pytest.mark.parametrize(("count", "trial"), [(20_000, "trivial"), (100, "exits")])
-def test_memory_of_a_long_run_is_flat(tmp_path: Path, count: int, workers: int, trial: str) -> None:
-    """What the lab's process holds after a quarter of its trials and after most: 4 MB apart at most."""
-    prey, held = started(tmp_path, trial, count, workers), list[int]()
-    for part in (count // 4, count * 19 // 20):
-        deadline = time.monotonic() + 600
-        while stored(tmp_path) < part:
-            assert time.monotonic() < deadline
-            time.sleep(0.01)
-        held.append(psutil.Process(prey.pid).memory_info().rss)
-    assert prey.wait(600) == 0
-    assert held[1] - held[0] < 4 << 20
-    size = sum(os.path.getsize(file) for file in tmp_path.glob("rows.db*"))
-    assert count < 1000 or size / count < 600

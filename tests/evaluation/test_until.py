@@ -1,17 +1,12 @@
 """Examples in portions, from pools and with random signs, and what was spent on a solution."""
 
-import time
-from dataclasses import replace
-from functools import partial
 from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.evaluation.judge import OPEN, fresh, sizes
-from hardness.evaluation.until import cost, evaluations, pooled, signed, stream
-from hardness.evaluation.worker import opened
+from hardness.evaluation.until import cost, pooled, signed, stream
 from hardness.examples import Examples
 from hardness.families.parity import Parity
 from hardness.instance import Instance
@@ -30,34 +25,6 @@ def test_a_pool_is_read_in_whole_passes_each_in_its_own_order_whatever_the_piece
         assert set(read[turn * count : (turn + 1) * count, 0, 0]) == set(pool.Y[:, 0, 0])
     if count > 20 and ends[-1] >= 2 * count:
         assert not np.array_equal(read[:count], read[count : 2 * count])
-
-
-def tuned(given, judged, most):
-    """Evaluations of a student that learns parities of two quickly."""
-    student = {"learner": "student", "options": {"rate": 0.03, "l1": 0.12}}
-    solver = partial(opened, student, 0, time.monotonic() + 60)
-    return evaluations(solver, True, given, judged, sizes(most, 512, 1.05))
-
-
-def test_a_pool_costs_fewer_distinct_examples_and_as_many_steps():
-    instance = Instance.generate(Parity(8, 2), 0)
-    judged, costs, examples = fresh(instance, 2000, seed=5), {}, stream(instance, 1)
-    for pool in (None, 2048):
-        given = examples if pool is None else pooled(examples(0, pool), 1)
-        spent = next(each.examples for each in tuned(given, judged, 60_000) if OPEN.met(each.scores))
-        costs[pool] = cost(instance, Student(), spent, pool)
-    new, again = costs[None], costs[2048]
-    assert new.distinct == new.gradient > 2048 == again.distinct < again.gradient
-    assert again.gradient < 4 * new.gradient
-    assert again.multiply_adds == 4 * 16 * 8**2 * again.gradient
-
-
-def test_random_labels_of_a_pool_are_memorized_at_best():
-    instance = Instance.generate(Parity(6, 2), 0)
-    judged, chance = fresh(instance, 2000, seed=5), signed(stream(instance, 1), 3)
-    judged = replace(judged, Y=signed(lambda start, count: judged, 4)(0, 2000).Y)
-    seen = list(tuned(pooled(chance(0, 1024), 1), judged, 40_000))
-    assert min(each.scores["open_error"] for each in seen) > 0.9
 
 
 def test_signs_are_those_of_their_rows_in_any_pieces_and_fair():
@@ -80,4 +47,5 @@ def test_a_learner_that_counts_nothing_has_no_multiply_adds():
         {"gradient_examples": lambda self, *shape: -1, "multiply_adds": lambda self, *shape: float("nan")},
     )
     assert cost(instance, boasting(), 100) == (100, None, None)
+    assert cost(instance, Student(), 5000, 2048) == (2048, 5000, 4 * 16 * 6**2 * 5000)
     assert cost(instance, MLP(width=10), 100).multiply_adds == MLP(width=10).multiply_adds(100, 2, 6)

@@ -115,12 +115,6 @@ def runs(place: str, request: pytest.FixtureRequest, tmp_path: Path, monkeypatch
     return these
 
 
-def used(name: str) -> tuple[np.ndarray, dict]:
-    with opened({"learner": f"trial_learners:{name}", "known": 2}, 0, time.monotonic() + 60) as solver:
-        solver.partial_fit(X, np.full(X.shape, 0.5))
-        return solver.predict(X), solver.work()
-
-
 def child() -> psutil.Process:
     """The process that the learner `Sleeps` in the working directory has started, in five minutes at most."""
     patience = time.monotonic() + 300
@@ -222,14 +216,11 @@ def test_a_printing_one_leaves_json_clean(tmp_path: Path, command: str, said: di
     assert b"fitting 50" in done.stderr or b"fitting 256" in done.stderr
 
 
-def test_what_is_no_figure_is_none() -> None:
-    assert used("Nan")[1] == {"loss": None, "huge": None}
-
-
 def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "MEMORY", 0.3 * 2**30 / psutil.virtual_memory().available)
-    with pytest.raises(TrialEnded, match="out of memory: more than 0"):
-        used("Hungry")
+    solver = opened({"learner": "trial_learners:Hungry"}, 0, time.monotonic() + 60)
+    with solver as hungry, pytest.raises(TrialEnded, match="out of memory: more than 0"):
+        hungry.partial_fit(X, np.full(X.shape, 0.5))
 
 
 @pytest.mark.skipif(shutil.which("bwrap") is None, reason="bubblewrap is not installed")

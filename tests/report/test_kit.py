@@ -16,8 +16,8 @@ from page_reading import words as read
 from hardness import report
 from hardness.cli import run
 from hardness.engine.outcome import Outcome
-from hardness.engine.results import merge
 from hardness.engine.store import Row, Store
+from hardness.engine.table import merge
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.report import (

@@ -12,8 +12,8 @@ from page_reading import words
 from hardness import cli, registry, suite
 from hardness.engine.outcome import Outcome, run_trial
 from hardness.engine.plugins import chosen
-from hardness.engine.results import merge, read
 from hardness.engine.store import Store
+from hardness.engine.table import merge, read
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.sq.strategies import parity

@@ -90,14 +90,6 @@ class Sleeps(Mean):
         return self
 
 
-class Nan(Mean):
-    """Says of its own work what is no figure."""
-
-    def fit(self, X: Any, Y: Any) -> "Nan":
-        self.work_ = {"loss": float("nan"), "huge": 10**400}
-        return super().fit(X, Y)  # type: ignore[return-value]
-
-
 class Exits(Mean):
     def fit(self, X: Any, Y: Any) -> "Exits":
         os._exit(3)

@@ -7,7 +7,7 @@ from typing import Any
 
 from hardness.engine.outcome import Row
 from hardness.engine.plugins import SOLVERS
-from hardness.evaluation.tuning import APART
+from hardness.engine.tuning import APART
 from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, grouped
 
 Settings = dict[str, Any]

@@ -11,11 +11,10 @@ from pathlib import Path
 from typing import Any
 
 from hardness import families
+from hardness.engine import tuning
 from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.task import Task
-from hardness.engine.tuned import Results, tune
 from hardness.errors import InputError, unknown
-from hardness.evaluation import tuning
 from hardness.evaluation.adapters import is_streamed
 from hardness.io import schemas
 from hardness.io.files import read_bounded
@@ -39,7 +38,7 @@ class Grid:
 
     The solver's name, oracle, tolerance and options may be lists as well. `tune` has a `menu`, lists by a learner's
     options, of whose combinations at most `settings` are tried in every cell on up to `seeds` seeds of their own
-    (`hardness.evaluation.tuning`); the cell is run with the cheapest. `prints` holds fingerprints of plug-ins that have
+    (`hardness.engine.tuning`); the cell is run with the cheapest. `prints` holds fingerprints of plug-ins that have
     no file. Raises `InputError` for anything that makes no sense.
 
     >>> grid = Grid("parity", {"dim": [8, 10], "heads": 2}, {"strategy": ["sign-batch", "flat"]}, runs=2)
@@ -109,7 +108,7 @@ class Grid:
         """The settings that are tried in every cell."""
         return tuning.menu(self.tune["menu"], int(self.tune.get("settings", SETTINGS)), self.seed)
 
-    def tuned(self, run: Callable[[Sequence[Task]], Results]) -> list[Task]:
+    def tuned(self, run: Callable[[Sequence[Task]], tuning.Results]) -> list[Task]:
         """One task per cell and run, each cell with the cheapest setting of the menu; `run` runs the tuning.
 
         A cell that no setting solves is run with the first one.
@@ -127,7 +126,7 @@ class Grid:
             budget = {**cells[cell].budget, "samples": run.cap}
             return with_setting(cells[cell], run.setting, budget=budget, repetition=tuning.APART + run.seed)
 
-        won = tune(dict.fromkeys(range(len(cells)), rungs), wanted, run)
+        won = tuning.tune(dict.fromkeys(range(len(cells)), rungs), wanted, run)
         return [with_setting(task, won[cell] or 0, repetition=i) for cell, task in enumerate(cells)
                 for i in range(self.runs)]  # fmt: skip
 

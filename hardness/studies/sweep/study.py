@@ -2,13 +2,11 @@
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
-from math import isnan, nan
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardness.engine.forecast import learned
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
@@ -16,7 +14,7 @@ from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.table import flat
 from hardness.engine.task import Task
-from hardness.engine.tuned import Results
+from hardness.engine.tuning import Results
 from hardness.errors import InputError, missing_extra
 from hardness.report import write
 from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
@@ -64,7 +62,7 @@ def run_grid(
             store.plan(tasks)
             ran += run(
                 tasks, store, least, root=grid.seed, guard=grid.guard, workers=workers, scheduler=scheduler,
-                seconds=learned(store.rows(), STUDY.seconds), progress=progress or Progress(quiet=True),
+                progress=progress,
             )  # fmt: skip
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
@@ -72,16 +70,14 @@ def run_grid(
         return write(STUDY, store, out), ran
 
 
-def forecast(grid: Grid, out: Path) -> tuple[int, float | None]:
-    """How many trials a run of the grid would run, and for how long by what is stored: None where nothing tells."""
+def missing(grid: Grid, out: Path) -> int:
+    """How many trials a run of the grid would run."""
     tasks = grid.tasks()
     if not (out / STORE).exists():
-        return len(tasks), None
+        return len(tasks)
     with Store(out / STORE) as store:
-        done, seconds = store.done(), learned(store.rows(), lambda task: nan)
-    missing = [task for task in tasks if task.identity not in done]
-    total = sum(map(seconds, missing))
-    return len(missing), None if isnan(total) else total
+        done = store.done()
+    return sum(task.identity not in done for task in tasks)
 
 
 def rows_of(grid: Grid, out: Path) -> list[Row]:

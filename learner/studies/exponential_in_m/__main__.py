@@ -11,8 +11,7 @@ from hardness.engine.progress import Progress
 from hardness.engine.run import run
 from hardness.engine.store import Store
 from hardness.engine.task import Task, canonical
-from hardness.engine.tuned import Results, tune
-from hardness.evaluation.tuning import APART
+from hardness.engine.tuning import APART, Results, tune
 from learner.studies.exponential_in_m.settings import OPTIONS, ROOT, ROWS, Cell, cells, halving, wanted
 from learner.studies.exponential_in_m.trial import trial
 

@@ -14,8 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from hardness.engine.task import Task
-from hardness.engine.tuned import latest
-from hardness.evaluation.tuning import APART, Halving, Run, Wanted
+from hardness.engine.tuning import APART, Halving, Run, Wanted, latest
 
 HARD, NICE = "parity", "nondegenerate"
 ROWS = Path(__file__).with_name("tuning2.csv")

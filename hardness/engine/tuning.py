@@ -1,19 +1,25 @@
 """Tuning a learner: successive halving over a menu of settings, on seeds on which nothing is judged.
 
-Pure functions of what the runs so far came to. Who runs them keeps them as rows like any others.
+What comes next is a function of what the runs so far came to; they are run and stored as rows like any others.
 """
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections import defaultdict
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import product
 from math import ceil, inf, prod
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
 from hardness import registry
-from hardness.errors import InputError, unknown
+from hardness.engine.outcome import CRASHED, Outcome
+from hardness.engine.task import Task
+from hardness.errors import InputError
 from hardness.evaluation.adapters import make
+
+Cell = TypeVar("Cell", bound=Hashable)
+Results = Mapping[str, Outcome]  # how trials ended, by identity
 
 APART = 1_000_000  # repetitions from here on are of tuning: no judged run has the seeds of one
 MOST = 100_000  # products of lists that are listed before they are drawn from
@@ -64,17 +70,6 @@ class Halving:
     kept: tuple[int, ...]
     start: int
     most: int
-
-    def __post_init__(self) -> None:
-        rungs = list(zip(self.seeds, self.kept, strict=False))
-        falls = [*self.kept, 1] == sorted([*self.kept, 1], reverse=True) and self.kept[-1:] == (1,)
-        if len(self.seeds) != len(self.kept) or not rungs or not falls or list(self.seeds) != sorted(self.seeds):
-            raise InputError(
-                "a tuning has as many numbers of seeds, rising, as numbers of settings kept, falling to 1; got "
-                f"{list(self.seeds)} and {list(self.kept)}"
-            )
-        if not 1 <= self.kept[0] <= self.settings or self.seeds[0] < 1 or not 1 <= self.start <= self.most:
-            raise InputError("a tuning keeps at most all of its settings, has a seed, and starts at or below its cap")
 
     def wanted(self, found: Runs) -> list[Wanted]:
         """The runs that come next; none once the winner is known."""
@@ -151,21 +146,49 @@ def menu(options: Mapping[str, Sequence[Any]], settings: int, seed: int = 0) -> 
             f"a menu has from 1 to {MOST:,} combinations and at least 1 setting, got {count:,}, {settings}"
         )
     drawn = np.random.default_rng(seed).permutation(count)[:settings]
-    every = list(_combinations(options))
+    every = [dict(zip(options, values, strict=True)) for values in product(*options.values())]
     return [every[i] for i in sorted(drawn)]
 
 
-def _combinations(options: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:
-    for values in product(*options.values()):
-        yield dict(zip(options, values, strict=True))
-
-
-def check(learner: str, settings: Sequence[Mapping[str, Any]]) -> None:
-    """`InputError` unless the learner of that name has all options of the menu, by its `get_params` if it has one."""
+def check(learner: str, settings: Iterable[Mapping[str, Any]]) -> None:
+    """`InputError` unless the learner of that name has all options of the menu."""
     kind = registry.get("learner", learner)
     for setting in settings:
-        made = make(kind, None, 0, setting, known=1)
-        known = made.get_params() if hasattr(made, "get_params") else setting
-        for name in setting:
-            if name not in known:
-                raise unknown(f"option of {learner}", name, known)
+        make(kind, None, 0, setting, known=1)
+
+
+def tune(
+    cells: Mapping[Cell, Halving], task: Callable[[Cell, Wanted], Task], run: Callable[[Sequence[Task]], Results]
+) -> dict[Cell, int | None]:
+    """The setting that won in every cell; None where none of its last rung solved.
+
+    `task(cell, wanted)` is the trial of a wanted run; `run` runs those of all cells that come next and returns how they
+    ended (from a store, what it holds already is not run again). Cells do not depend on each other.
+    """
+    found: dict[Cell, dict[tuple[int, int], Run]] = defaultdict(dict)
+    while asked := [(cell, wanted) for cell, each in cells.items() for wanted in each.wanted(found[cell])]:
+        tasks = [task(cell, wanted) for cell, wanted in asked]
+        ended = run(tasks)
+        for (cell, wanted), each in zip(asked, tasks, strict=True):
+            found[cell][wanted.setting, wanted.seed] = run_of(ended[each.identity], wanted.cap)
+    return {cell: each.winner(found[cell]) for cell, each in cells.items()}
+
+
+def run_of(outcome: Outcome, cap: int) -> Run:
+    """What a tuning makes of a trial: one that neither solved nor spent its cap would not do better with more."""
+    spent = cap if outcome.cost is None else float(outcome.cost)
+    return Run(spent, outcome.status == "solved", outcome.status in ("wrong", *CRASHED, "refused"))
+
+
+def latest(runs: Iterable[tuple[int, int, Run]]) -> Runs:
+    """Runs by setting and seed; of several caps the run that solved, or else the one that spent most.
+
+    >>> latest([(0, 0, Run(100, False)), (0, 0, Run(150, True)), (0, 1, Run(80, True))])[0, 0]
+    Run(cost=150, solved=True, final=False)
+    """
+    found: dict[tuple[int, int], Run] = {}
+    for setting, seed, run in runs:
+        kept = found.get((setting, seed))
+        if kept is None or (run.solved, run.cost) > (kept.solved, kept.cost):
+            found[setting, seed] = run
+    return found

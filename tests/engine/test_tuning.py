@@ -10,28 +10,10 @@ from hypothesis import strategies as st
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
-from hardness.engine.tuned import run_of, tune
+from hardness.engine.tuning import APART, Halving, Run, Wanted, check, halving, menu, run_of, tune
 from hardness.errors import InputError
-from hardness.evaluation.tuning import APART, Halving, Run, Wanted, check, halving, menu
-from hardness.studies.sweep.grid import read
+from hardness.studies.sweep.grid import Grid, read
 from hardness.studies.sweep.study import run_grid
-
-BY_HEART = """
-import numpy as np
-from sklearn.base import BaseEstimator
-
-
-class ByHeart(BaseEstimator):
-    def __init__(self, level: float = 1.0):
-        self.level = level
-
-    def fit(self, X, Y):
-        self.known_ = {x.tobytes(): y for x, y in zip(X, Y)}
-        return self
-
-    def predict(self, X):
-        return self.level * np.stack([self.known_.get(x.tobytes(), np.zeros(x.shape)) for x in X])
-"""
 
 
 def task(cell: str, wanted: Wanted) -> Task:
@@ -62,11 +44,8 @@ def test_the_cheapest_setting_wins_wherever_the_cap_starts(costs: list[int], sta
     assert winners == {"a": costs.index(min(costs)), "b": len(costs) - 1 - costs.index(min(costs))}
 
 
-def test_where_nothing_solves_nobody_wins() -> None:
+def test_where_nothing_solves_nobody_wins_and_a_rung_has_its_cap() -> None:
     assert tuned({"a": [10, 20, 30]}, 2, 8)[0] == {"a": None}
-
-
-def test_a_dear_setting_costs_no_more_than_the_cap_of_its_rung() -> None:
     assert tuned({"a": [100, 10**9, 10**9, 10**9]}, 100, 10**10)[1] == 4 * 100 + 2 * 100
 
 
@@ -98,44 +77,22 @@ def test_a_menu_has_options_of_the_learner_only() -> None:
     with pytest.raises(InputError, match="unknown option of Student 'speed'"):
         check("student", [{"speed": 1}])
 
+    for bad in ({"settings": 2}, {"menu": {"rate": []}}, {"menu": {"rate": [1]}, "speed": 1}):
+        with pytest.raises(InputError):
+            Grid("nondegenerate", {"dim": 4, "tokens": 2, "heads": 1}, {"learner": "student"}, tune=bad)
 
-@pytest.mark.parametrize(
-    "bad", ["[tune]\nsettings = 2", "[tune]\nmenu.rate = []", "[tune]\nmenu.rate = [1]\nspeed = 1"]
-)
-def test_what_is_no_tuning_is_refused(tmp_path: Path, bad: str) -> None:
+
+def test_a_sweep_tunes_a_learner(tmp_path: Path) -> None:
+    """Of two settings the one that solves is found on seeds of its own, and all judged runs have it."""
     path = tmp_path / "grid.toml"
     path.write_text(
-        f'family = "nondegenerate"\n[params]\ndim = 4\ntokens = 2\nheads = 1\n[solver]\nlearner = "student"\n{bad}\n'
-    )
-    with pytest.raises(InputError):
-        read(path)
-
-
-USERS = pytest.param("by_heart:ByHeart", "parity", "heads = 2", "level", -1, 1, 512, marks=pytest.mark.slow)
-
-
-@pytest.mark.parametrize(
-    ("learner", "family", "more", "option", "bad", "good", "samples"),
-    [("student", "nondegenerate", "tokens = 2\nheads = 1", "rate", 1e-09, 0.03, 20_000), USERS],
-)
-def test_a_sweep_tunes_a_learner(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, learner: str, family: str, more: str, option: str, bad: float,
-    good: float, samples: int,
-) -> None:  # fmt: skip
-    """Of two settings the one that solves is found on seeds of its own, and all judged runs have it; a user's too."""
-    (tmp_path / "by_heart.py").write_text(BY_HEART)
-    monkeypatch.syspath_prepend(str(tmp_path))
-    monkeypatch.setenv("PYTHONPATH", str(tmp_path))
-    path = tmp_path / "grid.toml"
-    path.write_text(
-        f'family = "{family}"\nruns = 2\n[params]\ndim = 3\n{more}\n[solver]\nlearner = "{learner}"\n'
-        f"[budget]\nsamples = {samples}\n[tune]\nmenu.{option} = [{bad}, {good}]\nseeds = 2\n"
+        'family = "nondegenerate"\nruns = 2\n[params]\ndim = 3\ntokens = 2\nheads = 1\n[solver]\nlearner = "student"\n'
+        "[budget]\nsamples = 20000\n[tune]\nmenu.rate = [1e-09, 0.03]\nseeds = 2\n"
     )
     run_grid(read(path), tmp_path / "out", workers=0)
     with (tmp_path / "out" / "rows.csv").open() as file:
         rows = list(csv.DictReader(file))
     judged = [row for row in rows if int(row["repetition"]) < APART]
-    assert [float(row[f"solver.params.{option}"]) for row in judged] == [good, good]
-    assert [row["status"] for row in judged] == ["solved", "solved"]
-    assert {float(row[f"solver.params.{option}"]) for row in rows} == {bad, good}
+    assert [(row["status"], row["solver.params.rate"]) for row in judged] == [("solved", "0.03")] * 2
+    assert {float(row["solver.params.rate"]) for row in rows} == {1e-09, 0.03}
     assert "tuned over the same menu" in (tmp_path / "out" / "index.html").read_text()
