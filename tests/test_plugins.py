@@ -105,6 +105,7 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
     assert sampled[0] == 0
     result = json.loads(attacked[1])
     assert (result["status"], result["secret"]) == ("solved", found["secret"])
+    assert ran[0] == 0, ran
     assert json.loads(ran[1])["statuses"] == {"solved": 2, "budget": 2}
     assert json.loads(reported[1])["verdict"] == "2 of 4 fits found the order of the coordinates."
     assert "How many examples does a reordered mean take?" in (commands.folder / "study" / "index.html").read_text()
