@@ -134,7 +134,9 @@ class Stream:
         words, phases = np.empty((count, words_for(left, self.level)), np.uint64), np.empty(count, np.uint32)
         for after, tokens, levels in self._selected(start, count, vanish, ALL):
             at, part = after, slice(made, made + len(levels))
-            words[part], phases[part] = self._packed(tokens, vanish), turns(levels, q, p)
+            vectors = np.ascontiguousarray(self._vectors(tokens)[:, :left])
+            kernels_bkw.pack_rows(vectors, self.level + 1, self.level, words[part])
+            phases[part] = turns(levels, q, p)
             made += len(levels)
         return Packed(words, phases, left, self.level), at
 
@@ -164,18 +166,6 @@ class Stream:
     def _vectors(self, tokens: Words) -> NDArray[np.int8]:
         """Public vectors (N, n) of examples."""
         return public_vectors(unpack(tokens, self.instance.family.dim), self._teacher.kind)
-
-    def _packed(self, tokens: Words, vanish: int) -> Words:
-        """The same as packed rows, without their last `vanish` coordinates."""
-        n = self.n - vanish
-        if self.level:
-            words = np.empty((len(tokens), words_for(n, 1)), dtype=np.uint64)
-            kernels_bkw.pack_rows(np.ascontiguousarray(self._vectors(tokens)[:, :n]), 2, 1, words)
-            return words
-        bits = tokens[:, 0] ^ tokens[:, 1]  # the coordinates follow the gate's bit
-        words = bits >> np.uint64(1)
-        words[:, :-1] |= bits[:, 1:] << np.uint64(63)
-        return words[:, : words_for(n, 0)]
 
 
 def _mask(dim: int, vanish: int) -> Words:

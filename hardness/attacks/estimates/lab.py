@@ -25,13 +25,11 @@ CHOSEN = (0, 4, 8, 14, 20, 32, 48, 72, 108)  # coordinates on which rows are cho
 
 @dataclass(frozen=True)
 class Cost:
-    """log2 of time, memory and samples; `beta` and `dimension` where a lattice is reduced."""
+    """log2 of time, memory and samples."""
 
     time: float
     memory: float
     samples: float
-    beta: int | None = None
-    dimension: int | None = None
 
 
 class EstimateFailed(ArithmeticError):
@@ -61,7 +59,7 @@ def short_vectors(n: int, error: float, dot: bool) -> Cost:
                 rows = _rows(n - b, M, b)
                 time = max(_trials(n - b, M, beta, error, dot), rows)
                 if time < best.time:
-                    best = Cost(time, 2 * log2(n - b + M), rows - PER_EXAMPLE, beta, M)
+                    best = Cost(time, 2 * log2(n - b + M), rows - PER_EXAMPLE)
     if best.time == inf:
         raise EstimateFailed("no block size of the model decodes, whatever the selection of rows")
     return best

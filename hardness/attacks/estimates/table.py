@@ -49,7 +49,6 @@ class Estimate:
     samples: float | None
     status: str
     source: str
-    detail: dict[str, Any]
 
 
 def estimates(public: Public, tolerance: float = TOLERANCE) -> list[Estimate]:
@@ -84,11 +83,10 @@ def _line(name: str, source: str, compute: Callable[[], Cost | str]) -> Estimate
     try:
         cost = compute()
     except EstimateFailed as error:
-        return Estimate(name, None, None, None, "failed", f"{source}: {error}", {})
+        return Estimate(name, None, None, None, "failed", f"{source}: {error}")
     if isinstance(cost, str):
-        return Estimate(name, None, None, None, "not applicable", cost, {})
-    detail = {"beta": cost.beta, "dimension": cost.dimension} if cost.beta is not None else {}
-    return Estimate(name, cost.time, cost.memory, cost.samples, "ok", source, detail)
+        return Estimate(name, None, None, None, "not applicable", cost)
+    return Estimate(name, cost.time, cost.memory, cost.samples, "ok", source)
 
 
 def guarantee(public: Public) -> str:
