@@ -15,21 +15,14 @@ def test_subsets_are_itertools_combinations(n, h):
     assert subsets(n, h, comb(n, h)).tolist() == [list(c) for c in combinations(range(n), h)]
 
 
-def test_collisions_need_a_signal():
-    assert collision_plan(63, 1 << 16, 0.1) is not None
-    assert collision_plan(63, 1 << 16, 0.4) is None
-    assert collision_plan(64, 1 << 16, 0.1) is None
-
-
-def test_transforms_are_as_large_as_the_budget_allows():
+def test_plans_need_a_signal_rows_for_its_union_bound_and_a_transform_that_the_budget_allows():
+    assert [collision_plan(n, 1 << 16, eta) is None for n, eta in ((63, 0.1), (63, 0.4), (64, 0.1))] == [0, 1, 1]
     steps, _, cost = collision_plan(26, 1 << 22, 0.1)
     assert (steps, cost > 2**30) == (0, True)
     assert collision_plan(26, 1 << 22, 0.1, budget=2**30)[0] == 1
     assert collision_plan(26, 1 << 22, 0.1, budget=2**20) is None
-
-
-def test_rows_of_a_plan_are_those_of_its_union_bound():
     for n, eta in ((20, 0.3), (24, 0.45), (26, 0.45)):
         need = 8 * (n * np.log(2) + 5) / (1 - 2 * eta) ** 2
-        assert collision_plan(n, int(1.01 * need), eta)[0] == 0
-        assert collision_plan(n, int(0.99 * need), eta) is None or collision_plan(n, int(0.99 * need), eta)[0] > 0
+        enough, few = (collision_plan(n, int(share * need), eta) for share in (1.01, 0.99))
+        assert enough[0] == 0
+        assert few is None or few[0] > 0

@@ -73,15 +73,6 @@ def test_every_attack_is_listed_with_a_finite_figure_or_none(n, kind):
     assert n < 1100 or (lines[0].log2_time or 0) > 1000
 
 
-def test_exact_parity_is_polynomial_and_its_sq_bound_is_not():
-    lines = {e.name: e for e in estimates(parity(63, 12))}
-    assert lines["gaussian"].log2_time < 20
-    assert lines["sq bound"].log2_time == pytest.approx(35.6, abs=0.1)  # theory 2.5, d = 64, m = 12
-    noisy = {e.name: e for e in estimates(parity(63, 12, 0.1))}
-    assert noisy["gaussian"].status == "not applicable"
-    assert noisy["lf2"].log2_time < noisy["exhaustive"].log2_time
-
-
 def rows_of_the_test(bias):
     """Expected rows of a wrong candidate until its likelihood ratio is at most 1/2, by the law of its agreements."""
     alive, rows, expected = {0: 1.0}, 0, 0.0  # number of agreements: probability

@@ -11,6 +11,7 @@ import pytest
 from theory_page import SECTIONS, characters
 
 from hardness.attacks.estimates.low_degree import low_degree_rows
+from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.bounds.switches import bias_interval, biased_bound, top_eigenvalue
 
 
@@ -143,12 +144,8 @@ def test_low_degree_advantage():
     # Likelihood ratio at every (v_1..v_M, y_1..y_M), and its Fourier weight by degree.
     rows = np.concatenate([1 + signs, 1 - signs], axis=1)
     ratio = sum(np.multiply.outer(np.multiply.outer(x, x), x) for x in rows).ravel() / len(sets)
-    width, hat = 1, ratio.copy()
-    while width < hat.size:
-        hat = hat.reshape(-1, 2, width)
-        hat = np.stack([hat[:, 0] + hat[:, 1], hat[:, 0] - hat[:, 1]], axis=1).ravel()
-        width *= 2
-    weight = np.bincount(np.bitwise_count(np.arange(hat.size)), (hat / hat.size) ** 2)
+    walsh_hadamard(ratio)
+    weight = np.bincount(np.bitwise_count(np.arange(ratio.size)), (ratio / ratio.size) ** 2)
     for D in range(1, (s + 1) * M + 1):
         stated = sum(comb(M, t) * (1 - 2 * eta) ** (2 * t) for t in range(1, D // (s + 1) + 1)) / comb(n, s)
         assert weight[1 : D + 1].sum() == pytest.approx(stated, abs=1e-12)
