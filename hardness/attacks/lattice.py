@@ -137,11 +137,7 @@ def _trials(
         progress(f"trial {trial + 1}: {detail}")
         if w is None:
             continue
-        full = grow(rows, kept, order, w)
-        guess = finish(few, fresh, full)
-        if guess is None and known.noise == 0 and len(few) < ENOUGH:
-            half = (preimages(known.q, known.p)[1][known.level] - 1) / 2
-            guess = finish(few, fresh, centre_of_box(rows, half, full))
+        guess = finish(few, fresh, grow(rows, kept, order, w))
         if guess is not None:
             detail["agreement"] = known.agreement(guess)
             return Outcome("solved", secret(known, guess), used, detail=detail)
@@ -216,25 +212,6 @@ def regress(rows: Rows, w: Floats, rounds: int = 4) -> Floats:
         rest[np.abs(rest) > (rows.reach if turn else np.inf)] = 0
         w = w + inverse @ (a.T @ rest)
     return w
-
-
-def centre_of_box(rows: Rows, half: Floats, w: Floats) -> Floats:
-    """The estimate with most slack in |a·w - y - qk| <= half, k from `w`: sharper than regression when rows are few.
-
-    A linear programme on as many rows as it solves in seconds; `w` itself if no estimate is within all
-    bounds.
-    """
-    from scipy.optimize import linprog
-
-    use = slice(0, 400_000 // len(w))
-    a, y, half = rows.a[use].astype(np.float64), rows.y[use], half[use]
-    y = y + rows.q * np.rint((a @ w - y) / rows.q)
-    slack = np.ones((len(y), 1))
-    bound = np.concatenate((half + y, half - y))
-    matrix = np.block([[a, slack], [-a, slack]])
-    result = linprog(np.append(np.zeros(len(w)), -1.0), matrix, bound, bounds=(None, None))
-    inside = result.x is not None and result.x[-1] > -0.5
-    return np.asarray(result.x)[:-1] if inside else w
 
 
 def grow(rows: Rows, kept: Integers, order: Integers, w: Floats) -> Floats:

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from hardness.attacks.equations import extract
 from hardness.attacks.finish import polish, trimmed
-from hardness.attacks.lattice import Rows, centre_of_box, decode, lattice, lookup, regress
+from hardness.attacks.lattice import Rows, decode, lattice, lookup, regress
 from hardness.attacks.lattice_model import forecast, profile
 from hardness.attacks.reduction import ladder, orthogonal_basis, triangular
 from hardness.kernels.lattice import nearest
@@ -74,7 +74,7 @@ def test_small_dimensions_by_look_up(n, q, p):
     assert lattice(*data).status == "solved"
 
 
-def test_regression_and_box_recover_an_unwrapped_secret():
+def test_regression_recovers_an_unwrapped_secret():
     rng = np.random.default_rng(3)
     q, n, N = 97, 12, 3000
     w = rng.integers(0, q, n)
@@ -82,7 +82,6 @@ def test_regression_and_box_recover_an_unwrapped_secret():
     rows = Rows(a, ((a @ w) % q + rng.integers(-11, 12, N)) % q * 1.0, q, 6.6)
     start = w + rng.normal(0, 1, n)
     assert (np.rint(regress(rows, start)) == w).all()
-    assert np.abs(centre_of_box(rows, np.full(N, 11.0), regress(rows, start)) - w).max() < 0.3
 
 
 @pytest.mark.parametrize(("q", "sd", "n"), [(97, 3.5, 60), (257, 4.6, 80), (97, 7.0, 24), (97, 14.0, 26)])
