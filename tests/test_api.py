@@ -23,10 +23,12 @@ def instance():
         (lambda: hardness.generate("parity", dim=16, heads=2, sharpnes=3), "did you mean 'sharpness'"),
         (lambda: hardness.generate("paritty", dim=16, heads=2), "did you mean 'parity'"),
         (lambda: hardness.generate("parity", dim=16, heads=2, seed="0"), "seed must be an integer >= 0, got '0'"),
+        (lambda: hardness.generate("parity", dim=6, heads=2, seed=-1), "seed must be an integer >= 0, got -1"),
         (lambda: hardness.estimate("parity", dim=16), "lacks its parameter heads"),
         (lambda: hardness.attack(hardness.generate("parity", dim=8, heads=2), "gaussian"), "how many examples"),
         (lambda: hardness.attack("nowhere.npz", "gausian"), "did you mean 'gaussian'"),
         (lambda: hardness.play(hardness.Nondegenerate(dim=8, tokens=2, heads=2), "flat"), "no concept class"),
+        (lambda: hardness.play(hardness.Parity(dim=9, heads=2, bias=0.3), "characters"), "no concept class"),
         (lambda: hardness.sweep("parity", dim=8, heads=2, strategy=3), "give a name, a function or a class"),
     ],
 )

@@ -158,6 +158,9 @@ REFUSED = [
     ("verify missing", "No such file"),
     ("inspect text", "instance"),
     ("export cut --out out", "instance"),
+    ("export parity --form xor-dimacs --out out", "how many examples"),
+    ("export parity --form lwe --count 50 --out out", "family rounding with a prime modulus"),
+    ("export parity --form xnf --count 50 --out out", "unknown form 'xnf'"),
     ("genrate", "Did you mean 'generate'"),
     *(
         (f"sq play parity --dim 9 --heads 3 --tolerance {t} --strategy characters", "tolerance")

@@ -38,8 +38,3 @@ def test_the_nice_end_is_the_random_layer() -> None:
     # Entries N(0, 4/(2 d²)) and N(0, 1/d): 108 of each; the variance of 108 has 5 sd of 68 %.
     assert instance.teacher.theta.var() * 2 * 36 / 4 == pytest.approx(1, abs=0.68)
     assert instance.teacher.w.var() * 6 == pytest.approx(1, abs=0.68)
-
-
-def test_all_of_the_path_shares_its_ends() -> None:
-    near, far = (Instance.generate(Interpolation(7, 3, rho), 5) for rho in (0.2, 0.9))
-    assert all(np.array_equal(near.secret[name], far.secret[name]) for name in near.secret)

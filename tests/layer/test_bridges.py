@@ -1,16 +1,12 @@
 """Examples as XOR clauses and as LWE: read back by code of its own, and held against the secret."""
 
 import json
-import subprocess
-import sys
 from itertools import product
 from math import ceil, sqrt
-from pathlib import Path
 
 import flint
 import numpy as np
 import pytest
-from tutorial import blocks
 
 from hardness.cli import run
 from hardness.errors import InputError
@@ -135,40 +131,10 @@ def test_the_command_writes_every_form(tmp_path, capsys):
 
 
 @pytest.mark.parametrize(
-    ("words", "told"),
-    [
-        (["--form", "xor-dimacs"], "how many examples"),
-        (["--form", "lwe", "--count", "50"], "family rounding with a prime modulus"),
-        (["--form", "xnf", "--count", "50"], "unknown form 'xnf'"),
-    ],
+    ("write", "dim", "modulus", "words"),
+    [(normal_form, 9, 91, "prime modulus"), (normal_form, 33, 97, "sample more"), (xor_dimacs, 33, 97, "no parities")],
 )
-def test_what_cannot_be_written_is_one_line(tmp_path, capsys, words, told):
-    hard = tmp_path / "hard.safetensors"
-    assert run(["generate", "parity", "--dim", "10", "--heads", "2", "--seed", "1", "--out", str(hard)]) == 0
-    assert run(["export", str(hard), *words, "--out", str(tmp_path / "out")]) == 2
-    assert told in capsys.readouterr().err
-    assert not (tmp_path / "out").exists()
-
-
-def test_other_families_and_too_few_rows_are_refused():
-    nested = Instance.generate(Rounding(9, 91, 4), 0)
-    with pytest.raises(InputError, match="prime modulus"):
-        normal_form(nested.examples(60, 1), nested.public(1))
-    few = Instance.generate(Rounding(33, 97, 4), 0)
-    with pytest.raises(InputError, match="sample more"):
-        normal_form(few.examples(20, 1), few.public(1))
-    with pytest.raises(InputError, match="no parities"):
-        xor_dimacs(few.examples(20, 1), few.public(1))
-
-
-@pytest.mark.parametrize(("heads", "flip", "count"), [(4, 0.0, 200), (16, 0.0, 200), (4, 0.125, 160)])
-def test_pycryptosat_finds_the_hidden_set(tmp_path, heads, flip, count):
-    """By the script of the tutorial, in d = 32: a hundredth of a second, under a second with noise."""
-    pytest.importorskip("pycryptosat", reason="extra `sat` is not installed")
-    page = (Path(__file__).parents[2] / "docs" / "tutorials" / "own-tools.md").read_text()
-    (script,) = (block.text for block in blocks(page) if block.file == "sat.py")
-    instance = Instance.generate(Parity(32, heads, flip=flip), 0)
-    (tmp_path / "a.xnf").write_text(xor_dimacs(instance.examples(count, 1), instance.public(1)))
-    (tmp_path / "sat.py").write_text(script)
-    done = subprocess.run([sys.executable, "sat.py", "a.xnf"], cwd=tmp_path, capture_output=True, text=True, check=True)
-    assert json.loads(done.stdout) == sorted(instance.secret["support"].tolist())
+def test_other_families_and_too_few_rows_are_refused(write, dim, modulus, words):
+    instance = Instance.generate(Rounding(dim, modulus, 4), 0)
+    with pytest.raises(InputError, match=words):
+        write(instance.examples(20, 1), instance.public(1))

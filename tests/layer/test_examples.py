@@ -55,7 +55,7 @@ def test_pack_inverts_unpack(seed, dim):
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])
 def test_file_round_trip_in_chunks(tmp_path, monkeypatch, suffix):
     pytest.importorskip("pyarrow") if suffix == ".parquet" else None
-    instance = Instance.generate(Parity(9, 3), seed=4)
+    instance = Instance.generate(Parity(9, 3, flip=0.3), seed=4)
     whole = instance.examples(1000, seed=7)
     contents = []
     for chunk in (64, 1000):

@@ -113,16 +113,6 @@ def test_no_number_that_an_attack_is_told_gives_the_noise():
     nothing_gives(noise, rows, {*numbers(public), own, 3}, NOISY[0], public["sampling_seed"])
 
 
-def test_any_chunking_gives_the_same_noise():
-    instance = Instance.generate(Parity(9, 3, flip=0.3), 0)
-    whole = instance.noise(1000, 5)
-    assert 0 < whole.min() < whole.max() < 1
-    for start, count in ((0, 1), (1, 7), (63, 130), (999, 1)):
-        assert np.array_equal(instance.noise(count, 5, start), whole[start : start + count])
-    labels = instance.examples(1000, 5).Y
-    assert np.array_equal(np.concatenate([instance.examples(125, 5, at).Y for at in range(0, 1000, 125)]), labels)
-
-
 def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
     """As long as both were one uniform number, no flipped label kept its sign."""
     instance = Instance.generate(NOISY[0], 0)

@@ -99,18 +99,19 @@ def test_floating_point_carries_ten_heads_to_1e_9_and_twelve_to_1e_7():
         assert error < (1e-9 if heads <= 10 else 1e-7)
 
 
-def test_what_cannot_be_made_is_refused():
-    with pytest.raises(InputError, match="bits must be from 1 to 7 for 4 sharp heads, got 8"):
-        sharp.rational(4, 8)
-    with pytest.raises(InputError, match="bits must be from 1 to 5 for 4 sharp heads, got 6"):
-        sharp.rational(4, 6, True)
-    with pytest.raises(InputError, match="13 sharpnesses at one threshold"):
-        sharp.rational(13, 25)
-    assert len(sharp.rational(13, 23).coefficients) == 13
-    with pytest.raises(InputError, match="bits must be from 1 to 7 for 4 wide heads, got 8"):
-        wide.plan(4, 8)
-    with pytest.raises(InputError, match="up to 32 heads"):
-        wide.plan(33, 65)
+@pytest.mark.parametrize(
+    ("plan", "shape", "words"),
+    [
+        (sharp.rational, (4, 8), "bits must be from 1 to 7 for 4 sharp heads, got 8"),
+        (sharp.rational, (4, 6, True), "bits must be from 1 to 5 for 4 sharp heads, got 6"),
+        (sharp.rational, (13, 25), "13 sharpnesses at one threshold"),
+        (wide.plan, (4, 8), "bits must be from 1 to 7 for 4 wide heads, got 8"),
+        (wide.plan, (33, 65), "up to 32 heads"),
+    ],
+)
+def test_what_cannot_be_made_is_refused(plan, shape, words):
+    with pytest.raises(InputError, match=words):
+        plan(*shape)
 
 
 # --- one wide head among steep ones: certified by interval arithmetic ----------------------------------------------
@@ -143,7 +144,7 @@ def test_a_number_off_by_1e_55_is_not_certified(monkeypatch, place):
     assert not wide.certified(how)
 
 
-# --- how the table was made ---------------------------------------------------------------------------------------
+# --- how the table was found --------------------------------------------------------------------------------------
 
 
 def least(m, start):
@@ -176,34 +177,13 @@ def least(m, start):
         start = found
 
 
-def rounded(value, betas):
-    """The simplest r_i, r_i - 1 within 1/4, 1/8, … of e^(β_i/2) - 1, whose Σ|c| is within 2 % of the infimum."""
-    for halvings in range(2, 10):
-        table = [_near(mpmath.expm1(b / 2), Fraction(1, 2**halvings)) for b in betas]
-        r = [*(1 + excess for excess in table), Fraction(4096)]
-        h = len(r)
-        if len(set(r)) == h:
-            c = sharp.solved([[sharp.tanh(y, k) for y in r] for k in range(1, 2 * h, 2)], [(-1) ** k for k in range(h)])
-            if float(sum(map(abs, c))) <= 1.02 * value:
-                return " ".join(map(str, r))
-    raise AssertionError
-
-
-def _near(value, relative):
-    exact = Fraction(mpmath.nstr(value, 30))
-    d = 1
-    while abs(exact.limit_denominator(d) / exact - 1) > relative:
-        d += 1
-    return exact.limit_denominator(d)
-
-
 @pytest.mark.slow
-def test_the_table_of_sharpnesses_is_reproduced():
+def test_the_table_of_sharpnesses_is_near_the_optimum():
     with mpmath.workdps(60):
         betas = [mpmath.mpf("1.4")]
         for m in range(2, 13):
             value, betas = least(m, betas)
             assert m not in LEAST or abs(value / LEAST[m] - 1) < 1e-5
-            assert rounded(value, betas) == sharp.SHARPNESSES[m]
+            assert value <= float(sum(map(abs, sharp.rational(m, 2 * m - 1).coefficients))) <= 1.02 * value
             middles = [(a + b) / 2 * mpmath.mpf("0.9") for a, b in pairwise(betas)]
             betas = [betas[0] * mpmath.mpf("0.55"), *middles, betas[-1] * mpmath.mpf("1.2")]

@@ -25,17 +25,6 @@ def test_a_name_never_changes_its_instance_within_a_minor_version() -> None:
     assert (now, whole) == FROZEN, "a new minor version may change the suite: then freeze its digests here"
 
 
-def test_the_suite_holds_both_gadgets_noise_rounding_and_nice_layers_in_every_tier() -> None:
-    found = list(suite.entries().values())
-    assert 55 <= len(found) <= 70
-    assert {each.tier for each in found} == set(suite.TIERS)
-    assert {each.params.get("gadget", "diag") for each in found if each.family == "parity"} == {"diag", "sharp"}
-    assert {each.family for each in found} == {"parity", "rounding", "nondegenerate"}
-    assert any(each.params.get("flip") for each in found)
-    assert all(each.predicted["log2_time"] >= 56 for each in found if each.tier == "open")
-    assert len({each.digest for each in found}) == len(found)
-
-
 @pytest.mark.parametrize("name", ["parity-s3-d16-f125-0", "sharp-s3-d16-0", "rounding-q97-p2-n24-0", "nice-m2-d8-0"])
 def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: str) -> None:
     made = suite.instance(name)
@@ -74,6 +63,7 @@ def test_the_commands_say_what_the_contract_says(tmp_path: Path, capsys: pytest.
     assert set(listed[0]) == {"name", "tier", "family", "params", "log2_concepts", "predicted", "digest"}
     assert {each["tier"] for each in listed} == {"open"}
     assert set(listed[0]["predicted"]) == {"attack", "log2_time"}
+    assert all(each["predicted"]["log2_time"] >= 56 for each in listed)
     shown = json.loads(run("suite show sharp-s3-d8-4 --json", capsys))
     assert re.fullmatch("[0-9a-f]{64}", shown["digest"])
     assert "sharp" in run("suite show sharp-s3-d8-4", capsys)
