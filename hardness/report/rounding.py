@@ -42,6 +42,17 @@ def decimals(value: float | None, digits: int = 2) -> str:
     return "–" if value is None else f"{value:.{digits}f}".replace("-", "−")
 
 
+def power(value: float) -> str:
+    """Two digits times a power of ten.
+
+    >>> power(6_000_000_000), power(1.26e5)
+    ('6·10⁹', '1.3·10⁵')
+    """
+    digits, _, exponent = f"{value:.1e}".partition("e")
+    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
+    return f"{digits.removesuffix('.0')}·10{raised}"
+
+
 def listed(values: Iterable[Any], form: str = "decimals") -> str:
     """Several numbers in one sentence.
 
@@ -71,6 +82,7 @@ FORMS: dict[str, Callable[..., str]] = {
     "thousands": thousands,
     "decimals": decimals,
     "short": short,
+    "power": power,
     "listed": listed,
     "at_least": at_least,
     "at_most": at_most,

@@ -228,7 +228,7 @@ def test_crashes_timeouts_and_refusals_are_counted_apart_and_are_never_a_failure
            f"timed out, {everything} crashed, {everything} refused, 0 were wrong." in verdict  # fmt: skip
     assert "nowhere" not in page
     with Store(crashing / "rows.db") as store:
-        table = content(list(store.rows())).tables["ranks"].rows
+        table = content(list(store.rows())).tables["ranks"]
     for line in table:
         word = {"mlp": "crashed", "lbfgs": "timed out", "provable": "refused", "low-degree": "gave up within budget",
                 "student": "solved"}[line["solver"]]  # fmt: skip
@@ -265,7 +265,7 @@ def test_a_results_file_of_others_joins_the_board(toys: Path, crashing: Path, tm
              for row in rows if row.outcome] for rows in (before, after)]  # fmt: skip
     assert ends[1] == [*ends[0], (tasks[0].identity, "solved", 256, {})]
     assert all(row.provenance == {"commit": "abc"} for row in after[: len(before)])
-    (line,) = (line for line in content(after).tables["ranks"].rows if line["solver"] == "Scaled, rate 2.5")
+    (line,) = (line for line in content(after).tables["ranks"] if line["solver"] == "Scaled, rate 2.5")
     assert (line["rank by examples"], line["rank by multiply-adds"]) == (2, None)
 
 
@@ -333,5 +333,5 @@ def test_ranks_do_not_depend_on_the_order_of_rows(crashing: Path) -> None:
     with Store(crashing / "rows.db") as store:
         rows = list(store.rows())
     order = np.random.default_rng(0).permutation(len(rows))
-    one, other = (content(found).tables["ranks"].rows for found in (rows, [rows[i] for i in order]))
+    one, other = (content(found).tables["ranks"] for found in (rows, [rows[i] for i in order]))
     assert sorted(map(str, one)) == sorted(map(str, other))

@@ -11,11 +11,12 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row
 from hardness.engine.task import Task
 from hardness.families.parity import Parity
-from hardness.report import Column, Content, Field, HeatMap, Table, grouped
+from hardness.report import Content, Field, HeatMap, grouped
 from hardness.report.rounding import short
 from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.game import class_of
-from learner.studies.stress.tasks import ATTACKED, EXAMPLES, HANDED, OPTIONS, ORACLE, PASSES, SETS, SIGNS, TOLERANCE
+from learner.studies.stress import tasks as grid
+from learner.studies.stress.tasks import HANDED, OPTIONS, TOLERANCE
 
 Line = dict[str, Any]
 # How trials end, in words: a crash, a time limit or a refusal is no failure to learn, and each is counted apart.
@@ -47,20 +48,17 @@ def content(rows: Sequence[Row]) -> Content:
         "runs": len(learned),
         "ended": counted(_outcomes(learned)),
         "examples": max((most for most, _ in budgets), default=0),
-        "work": power(max((work for _, work in budgets), default=0)), "full": SIGNS // EXAMPLES,
+        "work": max((work for _, work in budgets), default=0),
         "attacks": len(kinds["attack"]), "attacks_ended": counted(_outcomes(kinds["attack"])),
-        "games": len(kinds["game"]), "attacked": ATTACKED, "passes": PASSES, "tau": TOLERANCE, "oracle": ORACLE,
-        "sets": SETS,
+        "games": len(kinds["game"]),
     }  # fmt: skip
     figures = [_board(kind, own) for kind, own in kinds.items()]
     tables = {
         "ranks": _ranks(learned),
-        "attacks": _solvers("Attacks by tier: how their trials ended, and the examples used.", kinds["attack"]),
-        "games": _solvers("Strategies by tier: how their games ended, and the queries asked.", kinds["game"]),
         "cells": _cells(learned),
         "predicted": _predicted(ended),
     }
-    return Content(numbers, figures, tables, missing="" if learned else "No learner has been run.")
+    return Content(numbers, figures, tables, "" if learned else "No learner has been run.", grid)
 
 
 def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
@@ -71,20 +69,6 @@ def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
     """
     found = [outcome.status for outcome in outcomes]
     return {word: sum(found.count(status) for status in statuses) for word, statuses in ENDINGS.items()}
-
-
-def power(value: float) -> str:
-    """Two digits times a power of ten.
-
-    >>> power(6_000_000_000), power(1.26e5)
-    ('6·10⁹', '1.3·10⁵')
-    """
-    digits, _, exponent = f"{value:.1e}".partition("e")
-    raised = str(int(exponent)).translate(str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹"))
-    return f"{digits.removesuffix('.0')}·10{raised}"
-
-
-FORMS = {"multiply-adds": power}  # of the others of `CURRENCIES`, all digits are shown
 
 
 def solver_of(task: Task) -> str:
@@ -196,21 +180,16 @@ def ranked(lines: Sequence[Line], currency: str) -> list[int | None]:
     return [None if key is None else 1 + sum(other is not None and other < key for other in keys) for key in keys]
 
 
-def _ranks(rows: Sequence[Row]) -> Table:
+def _ranks(rows: Sequence[Row]) -> list[Line]:
+    """Solvers by tier, those that solved most first: how runs ended, the rank in every currency and its mean."""
     lines: list[Line] = []
-    for tier, own in _groups(rows, lambda task: task.params["tier"]).items():
-        within = [_line(tier[0], solver, each) for (solver,), each in _groups(own, solver_of).items()]
-        places = {currency: ranked(within, currency) for currency in CURRENCIES}
-        within = [{**line, **{f"rank by {name}": ranks[i] for name, ranks in places.items()}}
-                  for i, line in enumerate(within)]  # fmt: skip
+    for (tier,), own in _groups(rows, lambda task: task.params["tier"]).items():
+        within = [_line(tier, solver, each) for (solver,), each in _groups(own, solver_of).items()]
+        for name in CURRENCIES:
+            for one, rank in zip(within, ranked(within, name), strict=True):
+                one |= {f"rank by {name}": rank, name: one.pop(name)}  # beside each other, behind what is there
         lines += sorted(within, key=lambda line: (-line["solved"], line["rank by examples"] or len(within)))
-    columns: list[Column | str] = [
-        "tier", Column("solver", "learner"), "runs", *ENDINGS,
-        *(column for name in CURRENCIES
-          for column in (f"rank by {name}", Column(name, "", "measured", FORMS.get(name, "thousands")))),
-    ]  # fmt: skip
-    return Table("Learners by tier: how their runs ended, their rank in each currency, and the geometric mean of what "
-                 "the solved runs paid.", lines, columns)  # fmt: skip
+    return lines
 
 
 def _line(tier: str, solver: str, rows: Sequence[Row]) -> Line:
@@ -223,19 +202,7 @@ def _line(tier: str, solver: str, rows: Sequence[Row]) -> Line:
     return {"tier": tier, "solver": solver, "runs": len(rows), **counted(_outcomes(rows)), **means}
 
 
-def _solvers(caption: str, rows: Sequence[Row]) -> Table:
-    """Attacks or strategies by tier, in order of rank."""
-    lines = [_line(tier, solver, own) for (tier, solver), own in
-             _groups(rows, lambda task: task.params["tier"], solver_of).items()]  # fmt: skip
-    order = {tier: number for number, tier in enumerate(suite.TIERS)}
-    lines.sort(key=lambda line: (order.get(line["tier"], 9), -line["solved"], line["examples"] or 0))
-    price = "queries" if rows and rows[0].task.solver["kind"] == "game" else "examples"
-    columns: list[Column | str] = ["tier", "solver", "runs", *ENDINGS,
-               Column("examples", price, "measured", "thousands")]  # fmt: skip
-    return Table(caption, lines, columns)
-
-
-def _cells(rows: Sequence[Row]) -> Table:
+def _cells(rows: Sequence[Row]) -> list[Line]:
     lines: list[Line] = []
     for (cell, solver), own in _groups(rows, _cell_of, solver_of).items():
         middle, model = _middle(own), null(own[0].task)
@@ -248,16 +215,10 @@ def _cells(rows: Sequence[Row]) -> Table:
             "examples / null": middle / model if middle and model else None,
             "seconds": fmean(outcome.seconds for outcome in _outcomes(own)) or None,
         })  # fmt: skip
-    columns: list[Column | str] = [
-        "instances", "learner", "runs", *ENDINGS,
-        Column("examples", "", "measured"), "limit met", Column("multiply-adds", "", "measured", power),
-        Column("null model", "", "identity", power), "examples / null", Column("seconds", "", "measured"),
-    ]  # fmt: skip
-    return Table("Every learner on every kind of instance: medians over its runs where most were solved, a lower bound "
-                 "where most gave up.", lines, columns)  # fmt: skip
+    return lines
 
 
-def _predicted(rows: Sequence[Row]) -> Table:
+def _predicted(rows: Sequence[Row]) -> list[Line]:
     """What each kind of instance is predicted to cost, beside what solved it."""
     lines: list[Line] = []
     for (cell,), own in _groups(rows, _cell_of).items():
@@ -269,14 +230,7 @@ def _predicted(rows: Sequence[Row]) -> Table:
             "log₂ operations": each and each.predicted["log2_time"],
             "solved by a learner": best["learner"], "by an attack": best["attack"], "by queries": best["game"],
         })  # fmt: skip
-    columns: list[Column | str] = [
-        "instances", "tier", "log₂ secrets",
-        Column("proved", f"log₂ of the queries needed at τ = {TOLERANCE}", "proved"),
-        Column("attack", "cheapest attack, predicted", "estimated"), Column("log₂ operations", "", "estimated"),
-        *(Column(name, "", "measured") for name in ("solved by a learner", "by an attack", "by queries")),
-    ]  # fmt: skip
-    return Table("What every kind of instance is predicted to cost, and the cheapest learner, attack and strategy with "
-                 "the examples or queries that most of its runs paid at most.", lines, columns)  # fmt: skip
+    return lines
 
 
 def _queries(task: Task) -> float | None:
