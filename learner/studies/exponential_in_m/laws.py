@@ -6,7 +6,7 @@ A place is (s, d); rho there is the log of the median cost on hidden parities ov
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from math import comb, log
+from math import comb, exp, log
 from typing import Any
 
 import numpy as np
@@ -57,7 +57,7 @@ def correlations(places: tuple[Place, ...], correlation: float) -> Floats:
     return neighbours([s for s, _ in places], [d for _, d in places], correlation)
 
 
-def _places(cells: "Sequence[Cell]") -> tuple[Place, ...]:
+def _places(cells: Sequence[Cell]) -> tuple[Place, ...]:
     return tuple(cell.place for cell in cells)
 
 
@@ -65,7 +65,7 @@ def _dims(places: Sequence[Place]) -> tuple[int, ...]:
     return tuple(sorted({d for _, d in places}))
 
 
-def regressed(X: Floats, cells: "Sequence[Cell]", correlation: float) -> Fit:
+def regressed(X: Floats, cells: Sequence[Cell], correlation: float) -> Fit:
     """Generalised least squares of the cells' rho."""
     above = np.array([cell.censored for cell in cells])
     return regress(X, np.array([cell.rho for cell in cells]), correlations(_places(cells), correlation), above)
@@ -101,39 +101,37 @@ def errors(predictions: Floats, seen: Sequence[Cell]) -> Floats:
     return np.where([cell.censored for cell in seen], np.maximum(wrong, 0.0), wrong) ** 2
 
 
-@dataclass(frozen=True)
-class Primary:
-    """Whether an exponential of s predicts cells better than a power of s, by the rule of the plan."""
+def primary(cells: Sequence[Cell], seen: Sequence[Cell], rule: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
+    """Whether an exponential of s predicts cells better than a power of s, by the rule of the plan.
 
-    outcome: str
-    wins: int  # cells that the exponential law predicts better than the power law
-    ratio: float  # log of the total squared error of the power law over that of the exponential
-    rate: tuple[float, float, float]  # g: estimate and 95 % limits
-    power: tuple[float, float, float]  # b, likewise
-    predictions: Mapping[str, Floats]
-    margin: float  # log of the total squared error of the sum of two powers over that of the exponential
-
-
-def primary(cells: Sequence[Cell], seen: Sequence[Cell], rule: Mapping[str, Any]) -> Primary:
-    """Fit laws to `cells`, freeze them, and let them predict the cells `seen`."""
+    Laws are fitted to `cells`, frozen, and predict the cells `seen`: the outcome; the exponential's `factor` and the
+    `power` with 95 % limits; `wins`, the cells that the former predicts better; `ratio` and `margin`, logs of the total
+    squared error of the power law and of the sum of two powers over that of the exponential; and the `predictions`.
+    """
     r, places, asked = rule["correlation"], _places(cells), _places(seen)
     dims = _dims(places)
     fits = {law: regressed(design(law, places, dims), cells, r) for law in IN_S}
     found = {law: design(law, asked, dims) @ fit.beta for law, fit in fits.items()}
     found[SUM] = sum_of_two(cells, asked, r)
     off = {law: errors(each, seen) for law, each in found.items()}
-    wins = int((off[EXPONENTIAL] < off[POWER]).sum())
-    shown = {law: (float(fit.beta[-1]), *fit.limits(len(fit.beta) - 1)) for law, fit in fits.items()}
+    rate, power = ([float(fit.beta[-1]), *fit.limits(len(fit.beta) - 1)] for fit in fits.values())
     total = {law: max(float(each.sum()), 1e-300) for law, each in off.items()}
     ratio, margin = (log(total[law] / total[EXPONENTIAL]) for law in (POWER, SUM))
-    if ratio > rule["ratio"] and shown[EXPONENTIAL][1] > 0:
+    if ratio > rule["ratio"] and rate[1] > 0:
         outcome = "exponential" if margin > rule["margin"] else "better"
     else:
         outcome = "power" if ratio < -rule["ratio"] else "undecided"
-    return Primary(outcome, wins, ratio, shown[EXPONENTIAL], shown[POWER], found, margin)
+    return outcome, {
+        "factor": [exp(each) for each in rate], "power": power, "ratio": ratio, "margin": margin,
+        "wins": int((off[EXPONENTIAL] < off[POWER]).sum()),
+        "predictions": [
+            {"s": cell.place[0], "d": cell.place[1], "seen": cell.rho, "censored": cell.censored,
+             **{law: float(each[i]) for law, each in found.items()}} for i, cell in enumerate(seen)
+        ],
+    }  # fmt: skip
 
 
-def secondary(cells: Sequence[Cell], correlation: float) -> tuple[str, tuple[float, float, float]]:
+def secondary(cells: Sequence[Cell], correlation: float) -> tuple[str, list[float]]:
     """Whether the exponent of d rises with s: the slope a bit, even and odd s with exponents of their own."""
     places = _places(cells)
     sizes = sorted({s for s, _ in places})
@@ -142,7 +140,7 @@ def secondary(cells: Sequence[Cell], correlation: float) -> tuple[str, tuple[flo
     fit = regressed(X, cells, correlation)
     low, high = fit.limits(X.shape[1] - 1)
     outcome = "rises" if low > 0 else "falls" if high < 0 else "undecided"
-    return outcome, (float(fit.beta[-1]), low, high)
+    return outcome, [float(fit.beta[-1]), low, high]
 
 
 def score(cells: Sequence[Cell], seen: Sequence[Cell], law: str, correlation: float) -> float:
@@ -169,21 +167,11 @@ def tertiary(cells: Sequence[Cell], seen: Sequence[Cell], rule: Mapping[str, Any
     return "as N" if found > rule["as N"] else "not as N" if found < rule["not as N"] else "undecided", found
 
 
-def simulated(
-    truth: Mapping[Place, float], scatter: float, correlation: float, sets: int, seed: int
-) -> list[list[Cell]]:
-    """Data sets of a true rho with normal scatter that correlates along d."""
-    places = tuple(truth)
-    half = np.linalg.cholesky(correlations(places, correlation))
-    noise = np.random.default_rng(seed).standard_normal((sets, len(places))) @ half.T * scatter
-    values = np.array(list(truth.values())) + noise
-    return [[Cell(place, float(rho)) for place, rho in zip(places, row, strict=True)] for row in values]
-
-
-def described(cells: Sequence[Cell], costs: Sequence[float], correlation: float) -> list[dict[str, Any]]:
+def described(cells: Sequence[Cell], correlation: float) -> list[dict[str, Any]]:
     """Laws for log costs by likelihood: parameters, AIC, BIC, the residuals' standard deviation."""
     places = _places(cells)
-    y, C, above = np.log(costs), correlations(places, correlation), np.array([cell.censored for cell in cells])
+    y, C = np.array([cell.rho for cell in cells]), correlations(places, correlation)
+    above = np.array([cell.censored for cell in cells])
     d, s = np.log([d for _, d in places]), np.array([s for s, _ in places], dtype=float)
     one, odd = np.ones(len(y)), s % 2
     kappa = np.log([comb(d - 1, s) for s, d in places])

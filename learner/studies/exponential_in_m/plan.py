@@ -2,9 +2,7 @@
 
 import hashlib
 import tomllib
-from collections import Counter
 from collections.abc import Mapping
-from math import comb, log
 from pathlib import Path
 from typing import Any
 
@@ -65,40 +63,14 @@ def places(plan: Mapping[str, Any]) -> tuple[list[Place], list[Place]]:
     return [place for place in found if place[0] <= largest], [place for place in found if place[0] > largest]
 
 
-def judged(plan: Mapping[str, Any], fitted: list[laws.Cell], seen: list[laws.Cell]) -> tuple[Any, Any, Any]:
-    """The three questions put to cells: what `laws.primary`, `secondary` and `tertiary` answer."""
+def judged(plan: Mapping[str, Any], fitted: list[laws.Cell], seen: list[laws.Cell]) -> dict[str, Any]:
+    """The three questions put to cells: `outcomes` and `sentences` by question, `slope`, `score`, what primary says."""
     own = [cell for cell in (*fitted, *seen) if cell.place[0] <= plan["secondary"]["up to s"]]
     largest = max(cell.place[1] for cell in own)
     inner, outer = ([c for c in own if (c.place[1] == largest) == last] for last in (False, True))
-    return (
-        laws.primary(fitted, seen, plan["primary"]),
-        laws.secondary(own, plan["secondary"]["correlation"]),
-        laws.tertiary(inner, outer, plan["tertiary"]),
-    )
-
-
-def rho_of(truth: Mapping[str, Any], place: Place) -> float:
-    """Rho at (s, d) by a law that the plan simulates: e^(g s), powers of s/3 with weights, or N^k; with d and odd s."""
-    s, d = place
-    powers = sum(weight * (s / 3) ** b for b, weight in truth.get("powers", ()))
-    law = log(powers) if powers else truth.get("g", 0.0) * s + truth.get("k", 0.0) * log(comb(d - 1, s))
-    return float(law + truth["odd"] * (s % 2) + truth["d"] * log(d / 14))
-
-
-def power(plan: Mapping[str, Any], sets: int, seed: int = 0) -> list[dict[str, Any]]:
-    """How often each outcome comes up on simulated data of the plan's cells, by truth and scatter of cells."""
-    inside, asked = places(plan)
-    found = []
-    for truth in plan["truths"]:
-        values = {place: rho_of(truth, place) for place in (*inside, *asked)}
-        for scatter in plan["scatters"]:
-            count: Counter[str] = Counter()
-            for cells in laws.simulated(values, scatter, plan["primary"]["correlation"], sets, seed):
-                first, second, third = judged(plan, cells[: len(inside)], cells[len(inside) :])
-                count.update([f"primary {first.outcome}", f"secondary {second[0]}", f"tertiary {third[0]}"])
-            names = [
-                f"{name} {key}" for name in ("primary", "secondary", "tertiary") for key in plan[name]["sentences"]
-            ]
-            shares = {name: count[name] / sets for name in names}
-            found.append({"truth": truth["name"], "scatter": scatter, **shares})
-    return found
+    first, found = laws.primary(fitted, seen, plan["primary"])
+    second, slope = laws.secondary(own, plan["secondary"]["correlation"])
+    third, score = laws.tertiary(inner, outer, plan["tertiary"])
+    outcomes = {"primary": first, "secondary": second, "tertiary": third}
+    sentences = {name: plan[name]["sentences"][outcome] for name, outcome in outcomes.items()}
+    return found | {"outcomes": outcomes, "sentences": sentences, "slope": slope, "score": score}
