@@ -66,13 +66,9 @@ def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study
     return [stamp(task) for task in tasks]
 
 
-def solver_of(task: Task) -> str | None:
-    """The name of who solves a task.
-
-    >>> solver_of(Task("parity", {}, {"kind": "attack", "attack": "search"}, {}, 0))
-    'search'
-    """
-    return next((str(task.solver[kind]) for kind in SOLVERS if task.solver.get(kind)), None)
+def _solver_of(task: Task) -> str | None:
+    """The name of who solves a task."""
+    return next((name for kind, name in named_in(task) if kind in SOLVERS), None)
 
 
 def chosen(
@@ -108,11 +104,11 @@ def chosen(
     if kept:
         tasks = [task for name in kept for task in _on_family(tasks, name)]
     if only:
-        known = {name for task in tasks if (name := solver_of(task))}
+        known = {name for task in tasks if (name := _solver_of(task))}
         for name in only:
             if name not in known:
                 raise unknown("solver", name, known)
-        tasks = [task for task in tasks if solver_of(task) in only]
+        tasks = [task for task in tasks if _solver_of(task) in only]
     return stamped({task.identity: task for task in tasks}.values(), study=study)
 
 
@@ -154,16 +150,12 @@ def _on_family(tasks: Sequence[Task], name: str) -> list[Task]:
     here = [task for task in tasks if task.family == name]
     if here:
         return here
-    params = example_of(families.get(name))
+    params = _example_of(families.get(name))
     return [replace(task, family=name, params=params) for task in tasks]
 
 
-def example_of(family: Any) -> dict[str, Any]:
-    """The parameters of the worked example of a family, as the command line would read it. `InputError` if it has none.
-
-    >>> example_of(families.get("parity"))
-    {'dim': 64, 'heads': 12}
-    """
+def _example_of(family: Any) -> dict[str, Any]:
+    """The parameters of the worked example of a family, as the command line would read it. `InputError` if it has none."""
     known = {families.option(field.name): field.name for field in fields(family)}
     words = str(getattr(family, "example", "")).split()
     found = {

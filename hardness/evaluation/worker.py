@@ -157,8 +157,8 @@ class Worker:
                 self._why = "time"
             elif self._abandoned():
                 self._why = "the run that asked for it has ended"
-            with suppress(psutil.Error):
-                if sum(_resident(each) for each in [process, *process.children(recursive=True)]) > most:
+            with suppress(psutil.Error):  # one that has just ended: the next look counts again
+                if sum(each.memory_info().rss for each in [process, *process.children(recursive=True)]) > most:
                     self._why = f"out of memory: more than {most / 2**30:.1f} GiB"
             if self._why:
                 break
@@ -186,15 +186,6 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
-
-
-def _resident(process: Any) -> int:
-    import psutil
-
-    try:
-        return int(process.memory_info().rss)
-    except psutil.Error:
-        return 0
 
 
 @contextmanager
