@@ -155,7 +155,7 @@ def _on_family(tasks: Sequence[Task], name: str) -> list[Task]:
 
 
 def _example_of(family: Any) -> dict[str, Any]:
-    """The parameters of the worked example of a family, as the command line would read it. `InputError` if it has none."""
+    """The parameters of the worked example of a family, as the command line reads it. `InputError` if it has none."""
     known = {families.option(field.name): field.name for field in fields(family)}
     words = str(getattr(family, "example", "")).split()
     found = {
