@@ -6,7 +6,6 @@ import numpy as np
 from numpy.typing import NDArray
 
 from learner import varpro
-from learner.base import Phase
 from learner.last_fit import DENSE, counting_floor, quick_residue, removal_costs
 
 Array = NDArray[np.float64]
@@ -21,26 +20,14 @@ def random_theta(rng: np.random.Generator, heads: int, dim: int) -> Array:
 
 @dataclass(frozen=True)
 class Attempt:
-    """One start: heads it began and ended with, its residual after the descent and after the last step."""
+    """The end of one start, its residual after the descent and after the last step."""
 
     theta: Array
     w: Array
-    started: int
     descent: float
     residual: float
     evaluations: int
     exhausted: bool
-
-    def phase(self, number: int) -> Phase:
-        """What the start of this number saw."""
-        seen = {
-            "heads_from": self.started,
-            "heads_to": len(self.theta),
-            "descent_residual": self.descent,
-            "residual": self.residual,
-            "evaluations": self.evaluations,
-        }
-        return Phase(f"start {number}", "ok" if self.residual < EXACT else "failed", diagnostics=seen)
 
 
 def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) -> Attempt:
@@ -48,7 +35,6 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) ->
 
     Beyond `heads` every head is tried; below, one is dropped where the others plainly do without it.
     """
-    started = len(theta)
     theta, residual, evaluations = varpro.descend(X, Y, theta, iterations=iterations)
     descent = residual
     while len(theta) > 1 and residual < 2e-3:
@@ -69,7 +55,7 @@ def attempt(X: Array, Y: Array, theta: Array, *, heads: int, iterations: int) ->
     steps = iterations if residual < 0.02 and theta.size <= DENSE else 0
     end, history = varpro.fit(X, Y, theta, iterations=steps)
     exhausted = evaluations >= iterations or (steps > 0 and len(history) > steps)
-    return Attempt(end.theta, end.w, started, descent, end.residual, evaluations + len(history), exhausted)
+    return Attempt(end.theta, end.w, descent, end.residual, evaluations + len(history), exhausted)
 
 
 def examples_wanted(heads: int, tokens: int, dim: int) -> int:

@@ -68,7 +68,7 @@ class FitReport:
     Of the provable learner: `certified_error` is the relative error after phases 1 to 6, on examples that no phase saw,
     and `certified` says that it is at most .1 and that the phases trust their hull (learner 1.13 says what this
     promises). `polished_error` and `random_start_error` are those of the search that follows, from phase 6 and from a
-    random start.
+    random start. Of the student: `curve`, (examples seen, share of the labels' variance explained), …
     """
 
     status: str
@@ -86,6 +86,7 @@ class FitReport:
     certified_error: float | None = None
     polished_error: float | None = None
     random_start_error: float | None = None
+    curve: tuple[tuple[int, float], ...] = ()
 
 
 def judge(predicted: Array, Y: Array) -> Scores:

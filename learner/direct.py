@@ -103,7 +103,12 @@ class Direct(Learner):
                 rows *= 2
         assert best is not None
         needed = len(best.theta) if best_error < 1e-8 else None
-        phases = [attempt.phase(i) for i, attempt in enumerate(tries)]
+        phases = [
+            Phase(f"start {i}", "ok" if each.residual < EXACT else "failed", diagnostics={
+                "heads": len(each.theta), "residual": each.residual, "evaluations": each.evaluations
+            })
+            for i, each in enumerate(tries)
+        ]  # fmt: skip
         if needed and needed != self.heads:
             told = f"{needed} heads {'were needed' if needed > self.heads else 'suffice'}, {self.heads} were told"
             phases.append(Phase("prune", "weak", told, {"heads": needed, "told": self.heads}))

@@ -1,6 +1,6 @@
 """The attention student: a multi-head layer trained on raw tokens, each example seen once."""
 
-from dataclasses import dataclass
+from dataclasses import replace
 from numbers import Real
 from typing import Any, ClassVar, Self
 
@@ -9,20 +9,13 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
-from learner.base import Array, FitReport, Learner, Outcome, Phase, at_least, gradient_work, outputs, signs
+from learner.base import Array, Learner, Outcome, Phase, at_least, gradient_work, outputs, signs
 from learner.student_dense import ZONES, DenseStudent, initial
 
 RATE = 3e-3  # frozen: the best of a menu on parities of two
 FIRST = 1024  # examples that set the scale of the labels before the first update
 SPACING = 1.1  # of the points of the curve, in examples
 EXPLAINED = 0.9  # share of the labels' variance that counts as solved
-
-
-@dataclass(frozen=True)
-class StudentReport(FitReport):
-    """A fit's report with its learning curve: (examples seen, share of the labels' variance explained), …"""
-
-    curve: tuple[tuple[int, float], ...] = ()
 
 
 class Student(Learner):
@@ -53,7 +46,6 @@ class Student(Learner):
     """
 
     solved_at: ClassVar[float] = (1 - EXPLAINED) ** 0.5
-    report_: StudentReport
 
     def __init__(
         self,
@@ -98,7 +90,7 @@ class Student(Learner):
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
         """One pass over nine tenths of X and Y, both (n, k, d), judged on the rest; returns self."""
         super().fit(X, Y)
-        self.report_ = StudentReport(**vars(self.report_), curve=tuple(self.curve_))
+        self.report_ = replace(self.report_, curve=tuple(self.curve_))
         return self
 
     def predict(self, X: ArrayLike) -> Array:

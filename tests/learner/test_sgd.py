@@ -43,15 +43,6 @@ def test_random_labels_are_not_learnt():
     assert 0.4 < accuracy(model, 16, 2) < 0.6  # 1000 examples: 6 standard deviations
 
 
-def test_pieces_and_whole_give_the_same_weights():
-    train = examples(12, 3, 3000)
-    whole, pieces = OnlineMLP(random_state=4).partial_fit(train.X, train.Y), OnlineMLP(random_state=4)
-    for part in np.split(np.arange(3000), [1, *range(100, 3000, 100)]):
-        pieces.partial_fit(train.X[part], train.Y[part])
-    assert np.array_equal(whole.hidden_, pieces.hidden_)
-    assert np.array_equal(whole.hidden_, pieces.fit(train.X, train.Y).hidden_)  # one pass from new weights
-
-
 @pytest.mark.parametrize(("dim", "heads", "low", "high"), [(16, 3, 3_000, 13_000), (32, 3, 7_000, 27_000)])
 def test_its_needs_are_those_measured_before(dim, heads, low, high):
     """Theory 3.5: medians of 3.2k and 6.7k informative examples, half of all; within a factor of two."""

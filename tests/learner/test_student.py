@@ -202,14 +202,6 @@ def test_three_tokens():
     assert Student(heads=4, random_state=0).fit(nice.X, nice.Y).report_.relative_error < 0.3
 
 
-@pytest.mark.parametrize("seed", [0, 1])
-def test_a_threshold_makes_a_parity_cheaper(seed):
-    train, menu = parity(12, 2, 25_000), ({}, {"rate": 0.03, "l1": 0.12})
-    plain, shrunk = (Student(random_state=seed, **options).partial_fit(train.X, train.Y) for options in menu)
-    assert plain.curve_[-1][1] < 0.7 < 0.9 < shrunk.curve_[-1][1]
-    assert np.mean(shrunk.layer_.theta == 0) > 0.5 > np.mean(plain.layer_.theta == 0)
-
-
 @pytest.mark.parametrize("options", [{}, {"l1": 0.06, "rate": 0.01}], ids=["plain", "shrunk"])
 def test_random_labels_are_not_learned(options):
     train = parity(8, 2, 100_000)
