@@ -6,7 +6,7 @@ from pathlib import Path
 import half_width
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hardness.errors import InputError
@@ -91,6 +91,8 @@ def test_the_reference_is_what_torch_differentiates_and_its_adam_is_torchs():
     st.integers(0, 99),
 )
 def test_the_compiled_step_is_the_reference(heads, dim, batch, l1, loss, seed):
+    # Signs of a single example may cancel but for rounding, of which Adam makes a whole step.
+    assume(loss == "squared" or batch > 1)
     theta, w = initial(np.random.default_rng(seed), heads, dim)
     x, y = data(3 * batch + (batch > 1), 2, dim, seed)
     student = PairStudent(theta, w, loss)
