@@ -1,12 +1,17 @@
-"""Python as users write it: types told in one line, what prints shows no secret, views of examples."""
+"""Python as users write it: names that load when they are used, mistakes told in one line, no secret printed."""
 
+import ast
 import json
 import re
+import subprocess
+import sys
+from pathlib import Path
 
 import numpy as np
 import pytest
 
 import hardness
+import learner
 
 
 @pytest.fixture(scope="module")
@@ -26,6 +31,7 @@ def instance():
         (lambda: hardness.generate("parity", dim=6, heads=2, seed=-1), "seed must be an integer >= 0, got -1"),
         (lambda: hardness.estimate("parity", dim=16), "lacks its parameter heads"),
         (lambda: hardness.attack(hardness.generate("parity", dim=8, heads=2), "gaussian"), "how many examples"),
+        (lambda: hardness.load("nowhere/p"), "No such file"),
         (lambda: hardness.attack("nowhere.npz", "gausian"), "did you mean 'gaussian'"),
         (lambda: hardness.play(hardness.Nondegenerate(dim=8, tokens=2, heads=2), "flat"), "no concept class"),
         (lambda: hardness.play(hardness.Parity(dim=9, heads=2, bias=0.3), "characters"), "no concept class"),
@@ -54,15 +60,54 @@ def test_what_prints_shows_no_secret(instance):
     assert len(repr(instance.teacher)) < 100
     assert len(repr(instance.layer())) < 100
     assert secret != moved.secret["support"].tolist()
+    assert "gaussian" in hardness.estimate("parity", dim=12, heads=3)._repr_html_()
     assert repr(instance.examples(10, 0)) == "Examples(10 of 2 tokens in 12 features)"
 
 
-def test_load_attack_estimate_as_in_the_readme(instance, tmp_path):
-    instance.save(tmp_path / "hard")
-    with pytest.raises(hardness.InputError, match="No such file"):
-        hardness.load("nowhere/p")
-    assert repr(hardness.load(str(tmp_path / "hard"))) == repr(hardness.load(tmp_path / "hard")) == repr(instance)
-    told = hardness.estimate(tmp_path / "hard")
-    assert told.cheapest.name == hardness.estimate("parity", dim=12, heads=3).cheapest.name
-    assert "gaussian" in told._repr_html_()
-    assert hardness.attack(instance, "gaussian", 300, seed=1).status == "solved"
+FAMILIES = ("Parity", "Rounding", "Nondegenerate", "Interpolation")
+STARTING = ("Instance", "MultiHeadAttention", "Examples", "ParityConcepts", "RoundingConcepts", "InputError")
+ACTING = ("__version__", "load", "learn", "learners", "play")
+
+
+@pytest.mark.parametrize("package", [hardness, learner])
+def test_every_name_offered_is_there(package):
+    assert dir(package) == package.__all__ == sorted(set(package.__all__))
+    assert all(getattr(package, name) is not None for name in package.__all__)
+    with pytest.raises(AttributeError, match="has no attribute 'nothing'"):
+        _ = package.nothing
+
+
+def test_what_a_user_starts_with_is_offered():
+    assert set(hardness.__all__) >= {*FAMILIES, *STARTING, *ACTING}
+    assert {"provable", "direct"} <= set(hardness.learners())
+    ours = {hardness.registry.get("learner", name) for name in hardness.learners()}
+    assert {cls for cls in ours if cls.__module__.startswith("learner.")} <= {getattr(learner, n) for n in dir(learner)}
+
+
+@pytest.mark.parametrize("package", [hardness, learner])
+def test_type_checkers_see_the_same_names(package):
+    tree = ast.parse(Path(package.__file__).read_text())
+    (block,) = [
+        node for node in tree.body if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+    ]
+    seen = {
+        alias.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+    }
+    seen |= {node.target.id: None for node in block.body if isinstance(node, ast.AnnAssign)}
+    assert sorted(seen) == package.__all__
+    assert {name: home for name, home in seen.items() if name in package._HOMES} == package._HOMES
+
+
+def test_nothing_is_imported_before_it_is_used():
+    """At first nothing heavy, then no more by looking at the names, then the home of a name alone."""
+    code = """
+import sys, hardness, learner
+print({"numpy", "scipy", "numba", "matplotlib", "sympy"} & set(sys.modules))
+before = set(sys.modules)
+dir(hardness), dir(learner)
+print(set(sys.modules) - before)
+hardness.ParityConcepts
+print("hardness.families.concepts" in sys.modules, "hardness.instance" in sys.modules)
+"""
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.splitlines() == ["set()", "set()", "True False"]

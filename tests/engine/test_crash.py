@@ -50,15 +50,7 @@ def wait_until_stored(folder: Path, count: int) -> None:
 @linux
 @pytest.mark.parametrize(
     ("signum", "code", "trial"),
-    [
-        (signal.SIGKILL, -9, "learns"),
-        (signal.SIGTERM, 143, "learns"),
-        (signal.SIGINT, 130, "brief"),
-        *(
-            pytest.param(*each, marks=pytest.mark.slow)
-            for each in ((signal.SIGKILL, -9, "brief"), (signal.SIGTERM, 143, "brief"), (signal.SIGINT, 130, "learns"))
-        ),
-    ],
+    [(signal.SIGKILL, -9, "learns"), (signal.SIGTERM, 143, "learns"), (signal.SIGINT, 130, "brief")],
 )
 def test_killed_parents_leave_no_children_and_a_store_that_resumes(
     tmp_path: Path, signum: int, code: int, trial: str

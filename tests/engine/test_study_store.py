@@ -98,26 +98,27 @@ def test_a_damaged_row_is_one_sentence(tmp_path: Path, name: str) -> None:
     damaged(path)
 
 
-def test_views_and_triggers_are_no_store(tmp_path: Path) -> None:
-    path = filled(tmp_path / "rows.db", [1])
+@pytest.mark.parametrize(
+    ("sql", "words"),
+    [("TABLE t (x)", "not a store"), ("TRIGGER t AFTER INSERT ON trials BEGIN SELECT 1; END", "triggers")],
+)
+def test_other_databases_and_triggers_are_no_store(tmp_path: Path, sql: str, words: str) -> None:
+    path = filled(tmp_path / "rows.db", [1]) if words == "triggers" else tmp_path / "rows.db"
     with sqlite3.connect(path) as db:
-        db.execute("CREATE TRIGGER t AFTER INSERT ON trials BEGIN DELETE FROM trials; END")
-    with pytest.raises(InputError, match="triggers"):
-        Store(path)
+        db.execute(f"CREATE {sql}")
+    with pytest.raises(InputError, match=words):
+        Store(path, ABOUT)
 
 
 def test_foreign_files_are_refused(tmp_path: Path) -> None:
     (tmp_path / "text.db").write_text("hello " * 1000)
-    with pytest.raises(InputError, match="damaged or no store"):
-        Store(tmp_path / "text.db")
-    with sqlite3.connect(tmp_path / "other.db") as db:
-        db.execute("CREATE TABLE t (x)")
-    with pytest.raises(InputError, match="not a store"):
-        Store(tmp_path / "other.db", ABOUT)
-    with pytest.raises(InputError, match="does not exist"):
-        Store(tmp_path / "none.db")
-    with pytest.raises(InputError, match="a folder; name a regular file"):
-        Store(tmp_path, ABOUT)
+    for path, about, words in (
+        (tmp_path / "text.db", None, "damaged or no store"),
+        (tmp_path / "none.db", None, "does not exist"),
+        (tmp_path, ABOUT, "a folder; name a regular file"),
+    ):
+        with pytest.raises(InputError, match=words):
+            Store(path, about)
 
 
 def test_a_torn_journal_loses_at_most_its_last_trial(tmp_path: Path) -> None:

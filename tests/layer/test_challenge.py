@@ -210,15 +210,14 @@ def test_secrets_are_counted(family):
 
 
 def test_challenges_of_version_0_1_are_refused_with_what_to_do(published, tmp_path):
-    _, _, folder = published
-    edit(folder, lambda header: header.update(format_version=1))
+    """And examples of that version; examples of one's own state no format."""
+    edit(published[2], lambda header: header.update(format_version=1))
     with pytest.raises(InputError, match=r"is of format 1, this version reads format 2: .*ask for a new challenge"):
-        judge(folder, {})
-    examples, public = read(folder / "examples.npz")
+        judge(published[2], {})
+    examples, public = read(published[2] / "examples.npz")
     write(tmp_path / "old.npz", examples.X.shape, lambda: iter([examples]), public | {"format_version": 1})
     with pytest.raises(InputError, match=r"is of format 1, this version reads format 2: .*sample the examples anew"):
         read(tmp_path / "old.npz")
-    # Examples of one's own state no format.
     unversioned = {name: value for name, value in public.items() if not name.endswith("_version")}
     write(tmp_path / "own.npz", examples.X.shape, lambda: iter([examples]), unversioned)
     assert len(read(tmp_path / "own.npz")[0]) == len(examples)

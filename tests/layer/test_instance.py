@@ -134,6 +134,8 @@ def test_a_header_that_asks_for_more_than_its_arrays_hold_is_refused(tmp_path, f
     ("header", "arrays", "words"),
     [
         ({"format_version": 1}, {}, r"is of format 1, this version reads format 2: .*generate it anew"),
+        ({"family": "json:a"}, {}, "cannot load"),
+        ({"family": "json:loads"}, {}, "not a class"),
         ({}, {"gadget.betas": None}, "betas must hold 3"),
         ({}, {"gadget.values": np.ones(5)}, "values must hold 6"),
         ({}, {"gadget.weights": np.array([0, 1, 1, 1, 1, 2, -1, 0])}, "weights must be 0 or 1"),
