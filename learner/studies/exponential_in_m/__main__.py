@@ -1,7 +1,6 @@
 """The tuning of the attention student: its runs as rows of a store, and `tuning2.csv` of them."""
 
 import csv
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -15,9 +14,6 @@ from hardness.engine.tuning import APART, Results, tune
 from learner.studies.exponential_in_m.settings import OPTIONS, ROOT, ROWS, Cell, cells, halving, wanted
 from learner.studies.exponential_in_m.trial import trial
 
-RUNS = 60  # of the first cap, about, that the tuning of a cell takes
-NANOSECONDS = 110  # of a gradient example, times d
-
 
 def _line(cell: Cell, row: Row) -> tuple[Any, ...]:
     task, outcome = row.task, row.outcome
@@ -27,25 +23,13 @@ def _line(cell: Cell, row: Row) -> tuple[Any, ...]:
     return (cell.family, cell.panel, cell.s, cell.d, *setting, *run, outcome.status, int(outcome.cost or 0))
 
 
-def _seconds(examples: float, d: int) -> float:
-    return examples * d * NANOSECONDS * 1e-9
-
-
-def expected(own: Sequence[Cell]) -> str:
-    """What tuning these cells would cost, about."""
-    examples = {cell: RUNS * halving(cell).start for cell in own}
-    minutes = sum(_seconds(n, cell.d) for cell, n in examples.items()) / 60
-    return f"{len(own)} cells: about {sum(examples.values()):.1e} gradient examples, {minutes:.0f} minutes of one core"
-
-
 def main(own: Sequence[Cell], folder: Path = Path("out/tuning"), workers: int = 2) -> None:
     """Run what the store in `folder` lacks of the tuning of cells, and write `tuning2.csv` of those that it has."""
     of = {(cell.family, *map(canonical, (cell.params, cell.loss))): cell for cell in cells()}
     with Store(folder / "rows.db", {"study": "exponential-in-m tuning", "seed": ROOT}) as store:
 
         def ran(tasks: Sequence[Task]) -> Results:
-            run(tasks, store, trial, root=ROOT, guard=900.0, workers=workers, progress=Progress(),
-                seconds=lambda task: _seconds(float(task.budget["samples"]), int(task.params["dim"])))  # fmt: skip
+            run(tasks, store, trial, root=ROOT, guard=900.0, workers=workers, progress=Progress())
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
         tune({cell: halving(cell) for cell in own}, wanted, ran)
@@ -61,6 +45,4 @@ def main(own: Sequence[Cell], folder: Path = Path("out/tuning"), workers: int = 
 
 
 if __name__ == "__main__":
-    print(expected(cells()), file=sys.stderr)
-    if "--dry-run" not in sys.argv:
-        main(cells())
+    main(cells())
