@@ -1,35 +1,29 @@
 """Every number of the headline of reports/games, again from its rows: csv and arithmetic, nothing of the lab."""
 
-import csv
-import json
 import re
 from collections import defaultdict
 from fractions import Fraction
 from math import comb
-from pathlib import Path
 from statistics import mean
 
 import pytest
+from committed import Row, headline
+from committed import rows as committed_rows
 from theorem_b import floor, surely_enough
 
-FOLDER = Path(__file__).parents[2] / "reports" / "games"
 CLASSES = {(4, 2), (4, 3), (5, 2), (5, 3), (20, 4), (16, 6), (24, 6)}
 TOLERANCES = ("0.2", "0.16", "0.14", "0.12", "0.1", "0.08", "0.06", "0.05", "0.04")
-Row = dict[str, str]
 
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    with (FOLDER / "rows.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return committed_rows("games")
 
 
 @pytest.fixture(scope="module")
 def said() -> list[str]:
     """The numbers of the headline, in order."""
-    headline = json.loads((FOLDER / "summary.json").read_text(encoding="utf-8"))["verdict"]
-    assert len(headline.split()) <= 50
-    return re.findall(r"\d[\d,.]*\d|\d", headline)
+    return re.findall(r"\d[\d,.]*\d|\d", headline("games"))
 
 
 def place(row: Row) -> tuple[int, int, str]:

@@ -1,29 +1,14 @@
 """Every number of four headlines, again from the rows: csv and arithmetic, nothing of the lab."""
 
-import csv
-import json
 import re
 from collections import defaultdict
 from math import log, log2, sqrt
-from pathlib import Path
 from statistics import fmean
 
+from committed import Row, headline, page, rows
 from scipy.stats import t
 
-REPORTS = Path(__file__).parents[2] / "reports"
 FLOOR, CLOSE = 2.0, 3  # seconds and bits of the predictions of `lattices`
-Row = dict[str, str]
-
-
-def rows(study: str, **wanted: str) -> list[Row]:
-    """Rows of a page whose columns have these values; a column is named with _ for its dots."""
-    with (REPORTS / study / "rows.csv").open(newline="", encoding="utf-8") as file:
-        found = list(csv.DictReader(file))
-    return [row for row in found if all(row.get(name.replace("_", ".", 1)) == value for name, value in wanted.items())]
-
-
-def headline(study: str) -> str:
-    return str(json.loads((REPORTS / study / "summary.json").read_text(encoding="utf-8"))["verdict"])
 
 
 def grouped(found: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
@@ -44,8 +29,7 @@ def test_lattices_the_largest_sizes() -> None:
 
 def test_lattices_the_predictions() -> None:
     """From the printed table, since seconds are in the store and not in rows.csv, which has no timing."""
-    page = (REPORTS / "lattices" / "index.html").read_text(encoding="utf-8")
-    lines = [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in re.findall(r"(?s)<tr>(.*?)</tr>", page)]
+    lines = [re.findall(r"<td[^>]*>(.*?)</td>", line) for line in re.findall(r"(?s)<tr>(.*?)</tr>", page("lattices"))]
     timed = [line[8:10] for line in lines if len(line) > 10 and line[8] and line[9]]  # log2 of seconds
     judged = [(float(predicted), float(took.split()[0])) for predicted, took in timed]
     above = [pair for pair in judged if max(pair) > log2(FLOOR)]

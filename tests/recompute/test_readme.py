@@ -1,13 +1,12 @@
 """What README.md says: what elimination takes, by one of its own and from committed rows; and what the plan gave."""
 
-import csv
-import json
 import random
 import re
-from pathlib import Path
 from statistics import mean, median
 
-ROOT = Path(__file__).parents[2]
+from committed import ROOT, rows, summary
+
+README = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
 SENTENCE = "reads the parity off about 2(d − 1) examples, of which half carry information, and takes some sixty more"
 
 
@@ -27,7 +26,7 @@ def examples_until_determined(bits: int, rng: random.Random) -> int:
 
 def test_twice_the_bits_determine_a_parity() -> None:
     """The expectation is 2 Σ 1/(1 − 2^−j), j = 1..d−1: 2(d − 1) + 3.2 at most."""
-    assert SENTENCE in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+    assert SENTENCE in README
     rng = random.Random(0)
     for dim in (8, 16, 32, 64):
         expected = 2 * sum(1 / (1 - 0.5**j) for j in range(1, dim))
@@ -39,10 +38,8 @@ def test_twice_the_bits_determine_a_parity() -> None:
 def test_some_sixty_more_are_taken() -> None:
     """The first try was "about twice as many examples as coordinates": 9 times at d = 8, 2.8 times at d = 64."""
     taken: dict[int, list[float]] = {}
-    with (ROOT / "reports" / "exponential-in-m" / "rows.csv").open(encoding="utf-8") as file:
-        for row in csv.DictReader(file):
-            if row["family"] == "parity" and row["solver.kind"] == "elimination" and row["status"] == "solved":
-                taken.setdefault(int(row["params.dim"]), []).append(float(row["cost"]))
+    for row in rows("exponential-in-m", family="parity", solver_kind="elimination", status="solved"):
+        taken.setdefault(int(row["params.dim"]), []).append(float(row["cost"]))
     more = {dim: median(counts) - 2 * (dim - 1) for dim, counts in taken.items()}
     assert len(more) >= 3
     assert 55 <= median(more.values()) <= 65, more
@@ -51,10 +48,9 @@ def test_some_sixty_more_are_taken() -> None:
 
 def test_the_plan_gave_what_is_said_of_it() -> None:
     """tests/recompute/test_exponential_in_m.py recomputes that headline from the rows."""
-    text = " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
-    said = json.loads((ROOT / "reports" / "exponential-in-m" / "summary.json").read_text(encoding="utf-8"))
+    said = summary("exponential-in-m")
     headline = said["verdict"]
     (power,) = re.findall(r"s to the power ([\d.]+ \([\d.]+ to [\d.]+\))", headline)
     assert "better than an exponential law does" in headline
-    assert f"s^{power}" in text
+    assert f"s^{power}" in README
     assert [plan["outcomes"]["primary"] for plan in said["numbers"]["plans"]] == ["power", "power"]
