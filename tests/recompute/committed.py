@@ -45,5 +45,9 @@ def tables(study: str) -> dict[str, list[list[str]]]:
     for table in re.findall(r"(?s)<table.*?</table>", page(study)):
         caption = re.search(r"(?s)<caption>(.*?)</caption>", table)
         lines = [re.findall(r"(?s)<td[^>]*>(.*?)</td>", line) for line in re.findall(r"(?s)<tr>(.*?)</tr>", table)]
-        found[plain(caption[1]) if caption else ""] = [[plain(cell) for cell in line] for line in lines if line]
+        found[_text(caption[1]) if caption else ""] = [[_text(cell) for cell in line] for line in lines if line]
     return found
+
+
+def _text(html: str) -> str:
+    return unescape(re.sub(r"<[^>]+>", "", html)).strip()

@@ -10,19 +10,20 @@ import re
 import tomllib
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
-from html import unescape
 from itertools import product
 from math import comb, exp, log, log2
 from pathlib import Path
 
 import numpy as np
 import pytest
+from committed import ROOT, Row, summary
+from committed import rows as committed_rows
+from committed import tables as committed_tables
 from scipy.optimize import least_squares as least_squares_search
 from scipy.optimize import minimize
 from scipy.stats import binom, norm, t
 
-ROOT = Path(__file__).parents[2]
-FOLDER, STUDY = ROOT / "reports" / "exponential-in-m", ROOT / "learner" / "studies" / "exponential_in_m"
+STUDY = ROOT / "learner" / "studies" / "exponential_in_m"
 HARD, NICE = "parity", "nondegenerate"
 # The pilot: gradient examples to 90 % of all rows, in thousands, by (d, s).
 PILOT = {(8, 2): 10, (8, 3): 33, (12, 2): 12, (12, 3): 116, (12, 4): 192, (12, 5): 950, (16, 2): 16, (16, 3): 207,
@@ -31,7 +32,6 @@ QUESTIONS = ("primary", "secondary", "tertiary")
 CLOSE = 1e-3  # of two searches for the greatest likelihood
 PLANS = {"plan": "first", "plan2": "second"}
 TUNING = ("plan", "tuned", "plan2")  # series of the tuned student; of a place in several the last is shown
-Row = dict[str, str]
 Place = tuple[int, int]
 Cell = tuple[float, bool]  # the median, and whether it is censored
 
@@ -68,40 +68,25 @@ def median(rows: Sequence[Row], key: str = "detail.gradient") -> Cell:
 
 @pytest.fixture(scope="module")
 def rows() -> list[Row]:
-    with (FOLDER / "rows.csv").open(encoding="utf-8") as file:
-        return list(csv.DictReader(file))
+    return committed_rows("exponential-in-m")
 
 
 @pytest.fixture(scope="module")
 def numbers() -> dict[str, object]:
-    return dict(json.loads((FOLDER / "summary.json").read_text(encoding="utf-8"))["numbers"])
+    return dict(summary("exponential-in-m")["numbers"])
 
 
 @pytest.fixture(scope="module")
 def plans() -> dict[str, dict]:
     """By series; what a later one does not say is as in the first."""
-    found = {name: tomllib.loads(path.read_text(encoding="utf-8"))
-             for name in PLANS if (path := STUDY / f"{name}.toml").exists()}  # fmt: skip
-    first = found["plan"]
-    return {"plan": first} | {
-        name: {**first, **plan, "primary": {**first["primary"], **plan["primary"]}}
-        for name, plan in found.items() if name != "plan"
-    }  # fmt: skip
+    found = {name: tomllib.loads((STUDY / f"{name}.toml").read_text(encoding="utf-8")) for name in PLANS}
+    first, second = found.values()
+    return {"plan": first, "plan2": {**first, **second, "primary": {**first["primary"], **second["primary"]}}}
 
 
 @pytest.fixture(scope="module")
 def tables() -> dict[str, list[list[str]]]:
-    """The tables of the page, by their captions."""
-    page = (FOLDER / "index.html").read_text(encoding="utf-8")
-    found = {}
-    for text in re.findall(r"(?s)<table.*?</table>", page):
-        caption = re.search(r"(?s)<caption>(.*?)</caption>", text)
-        lines = re.findall(r"(?s)<tr>(.*?)</tr>", text)
-        parts = [re.findall(r"(?s)<td[^>]*>(.*?)</td>", line) for line in lines]
-        plain = [[unescape(re.sub(r"<[^>]+>", "", cell)).strip() for cell in part] for part in parts]
-        name = re.sub(r"<[^>]+>", "", caption[1]).strip() if caption else ""
-        found[unescape(name)] = [line for line in plain if line]
-    return found
+    return committed_tables("exponential-in-m")
 
 
 def cells(rows: Iterable[Row], *series: str) -> dict[str, dict[Place, list[Row]]]:
@@ -309,7 +294,7 @@ def sum_of_powers(inside: Sequence[Place], asked: Sequence[Place], y: np.ndarray
 
 
 def test_the_headline_says_these_numbers(numbers: dict, plans: dict[str, dict]) -> None:
-    said = json.loads((FOLDER / "summary.json").read_text(encoding="utf-8"))["verdict"]
+    said = summary("exponential-in-m")["verdict"]
     found, plan = numbers["plans"][-1], plans["plan"]
     shown = {name: "{:.2f} ({:.2f} to {:.2f})".format(*found[key])
              for name, key in (("factor", "factor"), ("exponent", "power"))}  # fmt: skip

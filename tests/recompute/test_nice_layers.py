@@ -3,41 +3,22 @@
 With csv and numpy alone: nothing of the lab is imported, so that an error there cannot hide here.
 """
 
-import csv
-import html
-import json
 import math
 import re
 from collections import defaultdict
 from collections.abc import Iterable
 from itertools import pairwise
-from pathlib import Path
 
 import numpy as np
-import pytest
+from committed import ROOT, Row, headline, page, plain, rows, summary
 
-ROOT = Path(__file__).parents[2]
-FOLDER = ROOT / "reports" / "nice-layers"
 STUDENT = {2: 4.302653, 3: 3.182446, 5: 2.570582, 7: 2.364624}  # 97.5 % points of t, by degrees of freedom
 SOLVED, AIM = 1e-6, 0.1
 ETAS = ("0.3", "0.1", "0.05", "0.02", "0.01")
 PHASES, LITERAL, RANDOM, LBFGS = "phases", "literal phases", "polish from a random start", "lbfgs"
-Rows = list[dict[str, str]]
-
-
-def text_of(page: Path) -> str:
-    """The words of a page: no tags, no code, no drawings, single blanks."""
-    text = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>|<[^>]+>", " ", page.read_text(encoding="utf-8"))
-    return re.sub(r" (?=[,;:)]|\.(?!\d))|(?<=\() ", "", re.sub(r"\s+", " ", html.unescape(text)))
-
-
-with (FOLDER / "rows.csv").open(encoding="utf-8") as file:
-    ROWS = [row for row in csv.DictReader(file) if row["status"] in ("solved", "wrong", "refused")]
-PAGE = text_of(FOLDER / "index.html")
-SUMMARY = json.loads((FOLDER / "summary.json").read_text(encoding="utf-8"))
-HEADLINE, QUICK, NUMBERS = SUMMARY["verdict"], SUMMARY["quick"], SUMMARY["numbers"]
-DIM = 12 if QUICK else 16  # of the main cell
-whole = pytest.mark.skipif(QUICK, reason="the committed rows are those of --quick")
+Rows = list[Row]
+ROWS = [row for row in rows("nice-layers") if row["status"] in ("solved", "wrong", "refused")]
+PAGE, NUMBERS = plain(page("nice-layers")), summary("nice-layers")["numbers"]
 
 
 def of(kind: str, **wanted: object) -> Rows:
@@ -50,11 +31,11 @@ def of(kind: str, **wanted: object) -> Rows:
     ]
 
 
-def cell(m: int, learner: str = PHASES, k: int = 2, d: int = DIM) -> Rows:
+def cell(m: int, learner: str = PHASES, k: int = 2, d: int = 16) -> Rows:
     return of("scaling", params__heads=m, params__tokens=k, params__dim=d, params__scale=2, solver__learner=learner)
 
 
-def error(row: dict[str, str], name: str = "error") -> float:
+def error(row: Row, name: str = "error") -> float:
     """An error of a row; infinite where there is none. The text "0" is the number 0."""
     return float(row[f"detail.{name}"]) if row[f"detail.{name}"] else math.inf
 
@@ -111,15 +92,13 @@ def test_the_headline() -> None:
     both, found = (
         sum(error(row, "random_start_error") <= SOLVED for row in group) for group in (solved, refused)
     )  # an error of 0 is the best there is, and no missing one
-    most = 3 if QUICK else 5
     expected = (
-        f"For relative error .1 (k = 2, d = {DIM}) the theorem's phases need {bracket(cell(2), AIM)} examples with two "
-        f"heads, {bracket(cell(most), AIM)} with {most}; random-start search then needs "
-        f"{bracket(cell(2 if QUICK else most, RANDOM), AIM)}. Elsewhere it solves {both} of {len(solved)} layers that "
-        f"phases and polish solve, {found} of {len(refused)} refused ones."
+        f"For relative error .1 (k = 2, d = 16) the theorem's phases need {bracket(cell(2), AIM)} examples with two "
+        f"heads, {bracket(cell(5), AIM)} with 5; random-start search then needs {bracket(cell(5, RANDOM), AIM)}. "
+        f"Elsewhere it solves {both} of {len(solved)} layers that phases and polish solve, {found} of {len(refused)} "
+        "refused ones."
     )
-    assert expected == HEADLINE
-    assert sum(bool(re.search(r"\w", word)) for word in HEADLINE.split()) <= 50
+    assert expected == headline("nice-layers")
     assert expected in PAGE
 
 
@@ -141,7 +120,6 @@ def test_no_certificate_is_false() -> None:
     assert max(error(row) for row in fits if row["detail.certified"] == "True") <= 0.12  # on other examples
 
 
-@whole
 def test_brackets_of_every_cell_stand_on_the_page() -> None:
     """learner-scaling once said "158 [157, 158]" where 154 solved none: what solved all was 192 once, and 512 once."""
     cells = {(r["solver.learner"], *(int(r[f"params.{p}"]) for p in ("tokens", "dim", "heads")))
@@ -157,7 +135,6 @@ def test_brackets_of_every_cell_stand_on_the_page() -> None:
     assert bracket(cell(5, LBFGS), AIM) == "154 to 512"
 
 
-@whole
 def test_slopes_of_the_error() -> None:
     pairs = []
     for k, d, heads in ((2, 16, (2, 3, 4, 5)), (2, 12, (2, 3, 4)), (2, 24, (2, 3, 4)), (3, 16, (2, 3))):
@@ -173,7 +150,6 @@ def test_slopes_of_the_error() -> None:
     assert sides(pairs).items() <= (NUMBERS["slopes"] | {"none": 0}).items()
 
 
-@whole
 def test_certificates_and_the_spread() -> None:
     fits = [row for row in of("scaling") if row["solver.learner"] in (PHASES, LITERAL)]
     certified = [error(row) for row in fits if row["detail.certified"] == "True"]
@@ -189,7 +165,6 @@ def test_certificates_and_the_spread() -> None:
          f"{ends[1]:g}; the others end at {ends[2]:g} to {ends[3]:g}.")  # fmt: skip
 
 
-@whole
 def test_rarity() -> None:
     found = {}
     for spread in (1, 3):
@@ -212,7 +187,6 @@ def written(low: float, high: float) -> str:
     return " to ".join(f"{x:g}".lstrip("0") if x >= 0.01 else f"{x:.1e}".replace("e-0", "e-") for x in ends)
 
 
-@whole
 def test_the_spread_in_the_documentation() -> None:
     """learner 4 once said 1.3e-2 at spread 16, a prototype's figure that few layers of the package meet."""
     text = re.sub(r"\s+", " ", (ROOT / "docs" / "learner.md").read_text(encoding="utf-8").replace("**", ""))
