@@ -5,7 +5,9 @@ subsets xor to nothing (theory 2.7).
 """
 
 from collections.abc import Iterator, Sequence
+from functools import reduce
 from itertools import combinations, permutations
+from operator import xor
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,7 +103,7 @@ def symmetries(points: Sequence[int], rank: int, most: int = 720) -> list[tuple[
 
     def extend(images: list[int], spanned: list[tuple[int, int]]) -> None:
         if len(images) == len(basis):
-            sums = [_total(code, images) for code in codes]
+            sums = [reduce(xor, (image for i, image in enumerate(images) if code >> i & 1), 0) for code in codes]
             if all(total in index for total in sums):
                 back = dict(zip(order, (index[total] for total in sums), strict=True))
                 found.append(tuple(back[i] for i in range(len(points))))
@@ -113,10 +115,3 @@ def symmetries(points: Sequence[int], rank: int, most: int = 720) -> list[tuple[
 
     extend([], [])
     return found
-
-
-def _total(code: int, images: list[int]) -> int:
-    total = 0
-    for i, image in enumerate(images):
-        total ^= image * (code >> i & 1)
-    return total

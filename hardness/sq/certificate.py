@@ -23,10 +23,9 @@ from hardness.io.files import write_text
 from hardness.sq.exact import FIVE, decimal, exact_floor
 from hardness.sq.game import rounds, seated
 from hardness.sq.oracle import Window
-from hardness.sq.queries import Query, SignBatch, SpanFunction, Table, span_coordinates
-from hardness.sq.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames
+from hardness.sq.queries import Query, SignBatch, SpanFunction, span_coordinates
+from hardness.sq.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames, refutations, winning
 from hardness.sq.strategies.parity import STRATEGIES
-from hardness.sq.value_proof import refutations, winning
 
 Certificate = dict[str, Any]
 KINDS = ("transcript", "bound", "value")
@@ -66,7 +65,7 @@ def transcript(
 
 
 def _short(query: Query) -> Query:
-    if not isinstance(query, (SpanFunction, Table)):
+    if not isinstance(query, SpanFunction):
         return query
     return replace(query, values=np.clip(np.round(query.values * DENOMINATOR) / DENOMINATOR, -1, 1))
 
@@ -100,19 +99,16 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
                     raise InputError(f"sign batches are certified that span up to {WIDEST_BATCH} bits; lower --dim")
                 records.append({"batch": [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]})
             case SpanFunction(base=base, generators=generators, values=values):
-                record(int(base), generators.tolist(), [_multiple(v) for v in values.tolist()])
-            case Table(values=values):
-                units = [1 << j for j in range(len(values).bit_length() - 1)]
-                record(0, units, [_multiple(v) for v in values.tolist()])
+                record(
+                    int(base),
+                    generators.tolist(),
+                    [Fraction(round(v * DENOMINATOR), DENOMINATOR) for v in values.tolist()],
+                )
             case Ask(base=base, generators=generators, values=exact):
                 record(base, list(generators), exact)
             case _:
                 raise InputError(f"a {type(query).__name__} query has no exact form that the checker knows")
     return records, [json.loads(text) for text in tables]
-
-
-def _multiple(value: float) -> Fraction:
-    return Fraction(round(value * DENOMINATOR), DENOMINATOR)
 
 
 def _table(values: Sequence[Any]) -> dict[str, Any]:

@@ -73,68 +73,45 @@ def dependent_losses(tolerance: float) -> tuple[Loss, ...]:
     >>> [(loss.live, loss.lost) for loss in dependent_losses(0.05)][:5], dependent_losses(0.05)[-1].lost
     ([(2, 1), (4, 2), (6, 3), (8, 4), (10, 5)], 31)
     """
-    plans = _Plans.of(tolerance)
+    plans = _plans(tolerance)
+    most = int(plans[0].max(initial=0)) // 2  # what is lost of independent parities
     found, live, lost = [], 2, 0
-    while live < MOST and plans.most > lost:
-        best = plans.best(live)
-        if best and best.lost > lost:
+    while live < MOST and most > lost:
+        best = _best(plans, live)
+        if best.lost > lost:
             found.append(best)
             lost = best.lost
         live = max(live + 1, int(live * LIVE_GROWTH))
     return tuple(found)
 
 
-@dataclass(frozen=True)
-class _Plans:
-    """Every sum that is looked at: columns of its size, its cut, how far means pass the tolerance, E f^2 - M nu^2."""
-
-    count: NDArray[np.float64]
-    cut: NDArray[np.float64]
-    past: NDArray[np.float64]
-    spread: NDArray[np.float64]
-    crowd: NDArray[np.float64]  # 2^M / C(M, M/2), by which even signs are rarer; infinite for odd M
-
-    @classmethod
-    def of(cls, tolerance: float) -> "_Plans":
-        last = 1 / (2 * pi * tolerance**2)  # sums of more signs do not reach the tolerance on average
-        counts = sorted({max(2, round(x)) + odd for x in _row(last) for odd in (0, 1)} | _largest(last))
-        columns = []
-        for count in counts:
-            cuts = np.concatenate([[2.0 - count % 2], CUTS / (2 * tolerance)])
-            driven, size = cut_moments(count, cuts[cuts >= 1])
-            past = driven * (1 - SAFE) - tolerance
-            crowd = inf if count % 2 else 1 / middle(count)
-            spread = size - count * driven**2 + SAFE
-            rows = np.full(len(past), count), cuts[cuts >= 1], past, spread, np.full(len(past), crowd)
-            columns.append(np.array(rows)[:, past > 0])
-        return cls(*np.concatenate(columns, axis=1))
-
-    @property
-    def most(self) -> int:
-        """What is lost of independent parities."""
-        return int(self.count.max(initial=0)) // 2
-
-    def best(self, live: int) -> Loss | None:
-        """The plan that loses most of so many."""
-        variance = self.spread / np.maximum(self.count, float(live) - self.count + 1)
-        driven = np.ceil(self.count * self.past**2 / (self.past**2 + variance) * (1 - SAFE))
-        any_signs = np.ceil((driven - np.floor(np.sqrt(driven))) / 2)
-        missed = self.crowd * self.count * variance / self.past**2 * (1 + SAFE)
-        even_signs = self.count / 2 - np.floor(missed)
-        lost = np.where(self.count <= live, np.maximum(any_signs, even_signs), 0)
-        at = int(lost.argmax()) if len(lost) else 0
-        if not len(lost) or lost[at] < 1:
-            return None
-        even = bool(even_signs[at] >= any_signs[at])
-        return Loss(live, int(lost[at]), int(self.count[at]), float(self.cut[at]), even)
+def _plans(tolerance: float) -> NDArray[np.float64]:
+    """Every sum that is looked at, a column each: size M, cut, how far means pass the tolerance, E f^2 - M nu^2, and
+    2^M / C(M, M/2), by which even signs are rarer; infinite for odd M."""
+    last = 1 / (2 * pi * tolerance**2)  # sums of more signs do not reach the tolerance on average
+    row = [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
+    # Even numbers about the largest sum: the last of them that passes the tolerance loses as much as is possible.
+    even = 2 * (isqrt(int(last) ** 2) // 2)
+    counts = {max(2, round(x)) + odd for x in row for odd in (0, 1)} | set(range(max(2, even - 6), even + 6, 2))
+    columns = []
+    for count in sorted(counts):
+        cuts = np.concatenate([[2.0 - count % 2], CUTS / (2 * tolerance)])
+        cuts = cuts[cuts >= 1]
+        driven, size = cut_moments(count, cuts)
+        past, crowd = driven * (1 - SAFE) - tolerance, inf if count % 2 else 1 / middle(count)
+        spread = size - count * driven**2 + SAFE
+        rows = np.full(len(past), count), cuts, past, spread, np.full(len(past), crowd)
+        columns.append(np.array(rows)[:, past > 0])
+    return np.concatenate(columns, axis=1)
 
 
-def _row(last: float) -> list[float]:
-    """Numbers from 2 to `last`, each larger by a twentieth."""
-    return [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
-
-
-def _largest(last: float) -> set[int]:
-    """Even numbers about the largest sum: the last of them that passes the tolerance loses as much as is possible."""
-    middle = 2 * (isqrt(int(last) ** 2) // 2)
-    return {count for count in range(middle - 6, middle + 6, 2) if count >= 2}
+def _best(plans: NDArray[np.float64], live: int) -> Loss:
+    """The plan that loses most of so many."""
+    count, cut, past, spread, crowd = plans
+    variance = spread / np.maximum(count, float(live) - count + 1)
+    driven = np.ceil(count * past**2 / (past**2 + variance) * (1 - SAFE))
+    any_signs = np.ceil((driven - np.floor(np.sqrt(driven))) / 2)
+    even_signs = count / 2 - np.floor(crowd * count * variance / past**2 * (1 + SAFE))
+    lost = np.where(count <= live, np.maximum(any_signs, even_signs), 0)
+    at = int(lost.argmax())
+    return Loss(live, int(lost[at]), int(count[at]), float(cut[at]), bool(even_signs[at] >= any_signs[at]))

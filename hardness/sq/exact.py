@@ -46,14 +46,15 @@ def strict_floor(concepts: int, tolerance: float | Fraction) -> int:
     >>> strict_floor(8008, 0.1), strict_floor(4845, 0.2)
     (668, 1615)
     """
-    tau = decimal(tolerance)
-    _identifiable(tau)
+    tau = _identifying(tolerance)
     return ceil(Fraction(concepts - 1, ceil(1 / (8 * tau**2)) - 1))
 
 
-def _identifiable(tau: Fraction) -> None:
+def _identifying(tolerance: float | Fraction) -> Fraction:
+    tau = decimal(tolerance)
     if not 0 < tau < IDENTIFIABLE:
         raise InputError(f"no floor exists at tolerance {float(tau):g}: parities are told apart in (0, 1/4) only")
+    return tau
 
 
 def independent_apart(e: int) -> Fraction:
@@ -98,8 +99,7 @@ def most_lost(tolerance: float | Fraction) -> int:
     >>> [most_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
     [1, 3, 9, 48]
     """
-    tau = decimal(tolerance)
-    _identifiable(tau)
+    tau = _identifying(tolerance)
     return _last(lambda e: max_separation(e) > tau)
 
 
@@ -109,8 +109,7 @@ def independent_lost(tolerance: float | Fraction) -> int:
     >>> [independent_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
     [1, 2, 7, 31]
     """
-    tau = decimal(tolerance)
-    _identifiable(tau)
+    tau = _identifying(tolerance)
     # Beyond e = 2000 by Stirling's series, whose next term is below 1e-17; neighbours differ by 1/(2e).
     return _last(
         lambda e: (
@@ -126,11 +125,7 @@ def _last(holds: Callable[[int], bool]) -> int:
     high = 2
     while holds(high):
         high *= 2
-    low = high // 2
-    while high - low > 1:
-        middle = (low + high) // 2
-        low, high = (middle, high) if holds(middle) else (low, middle)
-    return low
+    return bisect_left(range(high), True, lo=high // 2, key=lambda e: not holds(e)) - 1
 
 
 def exact_floor(concepts: int, tolerance: float | Fraction) -> int:

@@ -8,7 +8,7 @@ oracles stands `Membership`, whose learner chooses the inputs.
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass
-from math import ceil, inf, log
+from math import ceil, log
 from typing import Any, ClassVar
 
 import numpy as np
@@ -30,12 +30,12 @@ class OutOfQueries(InputError):
 
 @dataclass
 class Ledger:
-    """Counts queries and the smallest tolerance asked for; refuses beyond the budget.
+    """Counts queries; refuses beyond the budget.
 
     >>> ledger = Ledger(budget=1)
-    >>> ledger.charge(0.1); ledger.queries, ledger.smallest_tolerance
-    (1, 0.1)
-    >>> ledger.charge(0.1)
+    >>> ledger.charge(); ledger.queries
+    1
+    >>> ledger.charge()
     Traceback (most recent call last):
     ...
     hardness.sq.oracle.OutOfQueries: the budget of 1 queries is spent; raise --max-queries
@@ -43,13 +43,11 @@ class Ledger:
 
     budget: int | None = None
     queries: int = 0
-    smallest_tolerance: float = inf
 
-    def charge(self, tolerance: float) -> None:
+    def charge(self) -> None:
         if self.budget is not None and self.queries >= self.budget:
             raise OutOfQueries(f"the budget of {self.budget} queries is spent; raise --max-queries")
         self.queries += 1
-        self.smallest_tolerance = min(self.smallest_tolerance, tolerance)
 
 
 def samples_for(tolerance: float) -> int:
@@ -94,7 +92,7 @@ class Oracle(ABC):
             raise InputError(f"query {self.ledger.queries} reaches {query.peak:g}; queries must stay within [-1, 1]")
         # An adversary knows no secret: it is asked for the means of all that may still be one.
         means = query.means(self.live if self.adversary else self._secret[None])
-        self.ledger.charge(tolerance)
+        self.ledger.charge()
         reply = self.reply(query, means, tolerance)
         if self.adversary:
             self.live = self.live[within(means, reply, tolerance)]
@@ -199,5 +197,5 @@ class Membership:
         x = np.asarray(X)
         if x.shape != self.shape or not (np.abs(x) == 1).all():
             raise InputError(f"an input is {self.shape} tokens of +1 and -1, got shape {x.shape}")
-        self.ledger.charge(0.0)
+        self.ledger.charge()
         return np.asarray(self._teacher(x.astype(np.int8)[None])[0])

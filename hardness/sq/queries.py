@@ -186,6 +186,16 @@ class SpanFunction(Correlational):
         return np.asarray(bit_products(words, np.uint64(self.base)) * self.values[cell])
 
 
+def table(values: NDArray[np.float64]) -> SpanFunction:
+    """The general correlational query: h = any table, float (2^n,), n <= 24.
+
+    >>> table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
+    [0.5, 0.0]
+    """
+    bits = len(values).bit_length() - 1
+    return SpanFunction(0, np.uint64(1) << np.arange(bits, dtype=np.uint64), values)
+
+
 def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """What is left of a vector over GF(2) after the rows of a basis, and the `code` of what was added to it.
 
@@ -222,29 +232,6 @@ def span_coordinates(
     inside, coordinates = np.zeros(len(elements), np.bool_), np.zeros(len(elements), np.int64)
     inside[near], coordinates[near] = rest == 0, codes.astype(np.int64)
     return basis, inside, coordinates
-
-
-@dataclass(frozen=True)
-class Table(Correlational):
-    """h = any table b, float (2^n,), n <= 24; the general correlational query.
-
-    >>> Table(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
-    [0.5, 0.0]
-    """
-
-    values: NDArray[np.float64]
-
-    @property
-    def peak(self) -> float:
-        return float(np.max(np.abs(self.values)))
-
-    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
-        spectrum = self.values.astype(np.float64)
-        walsh_hadamard(spectrum)
-        return np.asarray(spectrum[elements.astype(np.int64)] * ((1 - 2 * self.flip) / (2 * len(spectrum))))
-
-    def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
-        return np.asarray(self.values[(words & np.uint64(len(self.values) - 1)).astype(np.int64)])
 
 
 @dataclass(frozen=True)

@@ -15,8 +15,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-LARGEST_DENOMINATOR = 2**40  # denominators that rounded programs are tried with, last
-DENOMINATORS = (64, 5040, LARGEST_DENOMINATOR)
+DENOMINATORS = (64, 5040, 2**40)  # that rounded programs are tried with
 
 
 class Undecided(ArithmeticError):

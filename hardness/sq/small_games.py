@@ -26,6 +26,7 @@ from hardness.sq.exact import certain_queries, decimal, exact_floor, independent
 from hardness.sq.separation import folded, separate
 
 Pair = tuple[int, int]
+Concepts = tuple[int, ...]
 MOST_CONCEPTS = 11
 GUESSES = 10
 
@@ -38,7 +39,6 @@ class OutOfTime(Exception):
 class Ask:
     """A query on a class: `queries.SpanFunction` with rational values in [-1, 1] (2^r,); its means."""
 
-    concepts: tuple[int, ...]
     base: int
     generators: tuple[int, ...]
     values: tuple[Fraction, ...]
@@ -61,15 +61,12 @@ class Leaf:
 
 @dataclass(frozen=True)
 class Refutation:
-    """V(concepts) > queries: every order of the concepts begins as one of the leaves does.
+    """V of some concepts is larger: every order of them begins as one of the leaves does.
 
-    Where `symmetric`, every order does so after an affine map that takes the class to itself.
+    If the games are `symmetric`, every order does so after an affine map that takes the class to itself.
     """
 
-    concepts: tuple[int, ...]
-    queries: int
     leaves: tuple[Leaf, ...]
-    symmetric: bool
 
 
 @dataclass
@@ -169,7 +166,7 @@ class _Decision:
 
     def answer(self) -> Ask | Refutation:
         ask = self._guessed() or self._search([])
-        return ask or Refutation(self.concepts, self.queries, tuple(self.leaves), self.games.symmetric)
+        return ask or Refutation(tuple(self.leaves))
 
     def _guessed(self) -> Ask | None:
         """A winning query by luck: drive apart what a random order demands, take the query's own order, and so on."""
@@ -244,7 +241,7 @@ class _Decision:
         sums = self.signs.astype(object) @ np.array([int(x * scale) for x in b], object)
         means = tuple(Fraction(int(m), scale * len(b)) for m in sums)
         values = tuple(2 * Fraction(x) for x in b)
-        return Ask(self.concepts, self.concepts[0], tuple(self.generators), values, means), ()
+        return Ask(self.concepts[0], tuple(self.generators), values, means), ()
 
     def _needs_all(self, indices: list[int]) -> bool:
         """Does this set need all the queries: an answer that keeps it loses the game?"""
@@ -253,3 +250,56 @@ class _Decision:
         if whole and any(self._needs_all(indices[:i] + indices[i + 1 :]) for i in range(len(indices))):
             return True
         return self.games.value([self.concepts[i] for i in indices]) >= self.queries
+
+
+def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
+    """First queries of a best strategy on all that answers may leave of a class, smaller sets first.
+
+    >>> {len(live) for live in winning(SmallGames(0.2), (3, 5, 6))}
+    {2, 3}
+    """
+    known: dict[Concepts, Ask] = {}
+
+    def win(live: Concepts) -> None:
+        if len(live) == 1 or live in known:
+            return
+        ask = games.decide(live, games.value(live))
+        assert isinstance(ask, Ask)
+        means = dict(zip(live, ask.means, strict=True))
+        for low in sorted(set(ask.means)):
+            win(tuple(m for m in live if low <= means[m] <= low + 2 * games.tau))
+        known[live] = ask
+
+    win(concepts)
+    return known
+
+
+def refutations(games: SmallGames, concepts: Concepts, least: int) -> dict[Concepts, tuple[int, Refutation]]:
+    """Proofs that sets of concepts take so many queries, each after those it rests on, the last about the class.
+
+    Theorem B's floor needs no entry, and a larger set rests on the entry of a smaller one.
+
+    >>> plane = (0, 1, 2, 3)
+    >>> [(live, height) for live, (height, _) in refutations(SmallGames(0.15), plane, 3).items()][-1]
+    ((0, 1, 2, 3), 3)
+    """
+    known: dict[Concepts, tuple[int, Refutation]] = {}
+
+    def refute(live: Concepts, height: int) -> None:
+        if exact_floor(len(live), games.tau) >= height or (live in known and known[live][0] >= height):
+            return
+        fewer = [live[:i] + live[i + 1 :] for i in range(len(live))]
+        hard = next((some for some in fewer if games.value(some) >= height), None)
+        if hard:
+            refute(hard, height)
+            return
+        proof = games.decide(live, height - 1)
+        assert isinstance(proof, Refutation)
+        for leaf in proof.leaves:
+            for a, b in leaf.pairs:
+                since = leaf.beginning[leaf.beginning.index(a) :]
+                refute(tuple(sorted(since[: since.index(b) + 1] if b in since else (*since, b))), height - 1)
+        known[live] = height, proof
+
+    refute(concepts, least)
+    return known

@@ -12,7 +12,7 @@ import pytest
 from theory_page import ROOT, SECTIONS, characters, near, table
 
 from hardness.gadgets import sharp
-from hardness.sq.bounds.correlations import head_limited_parity
+from hardness.sq.bounds.head_budget import head_limited_parity
 
 
 def test_every_citation_resolves():

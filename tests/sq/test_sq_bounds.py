@@ -14,7 +14,7 @@ from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
-from hardness.sq.bounds.correlations import head_limited_parity
+from hardness.sq.bounds.head_budget import head_limited_parity
 from hardness.sq.queries import LevelTable
 from hardness.sq.strategies.rounding import votes
 

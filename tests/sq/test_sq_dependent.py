@@ -18,7 +18,7 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.dependent import Loss, cut_moments, dependent_losses, middle
 from hardness.sq.exact import certain_queries, exact_floor, independent_lost, most_lost
 from hardness.sq.game import play
-from hardness.sq.queries import Table
+from hardness.sq.queries import table
 from hardness.sq.strategies.tables import cut_sum
 
 
@@ -65,7 +65,7 @@ def test_every_live_set_loses_what_is_promised(kind: str) -> None:
         plan = plan_of(count, tau)
         live = some_sets(kind, 9, count, rng)
         assert plan.lost >= min(count / 4, independent_lost(tau) / 3)
-        queries = (Table(cut_sum(live, plan, 9, tau, rng)) for _ in range(12))
+        queries = (table(cut_sum(live, plan, 9, tau, rng)) for _ in range(12))
         assert max(window_loss(query.means(live), tau) for query in queries) >= plan.lost
 
 

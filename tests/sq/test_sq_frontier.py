@@ -5,7 +5,7 @@ import pytest
 
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.bounds import head_budget
-from hardness.sq.bounds.correlations import head_limited_parity
+from hardness.sq.bounds.head_budget import head_limited_parity
 from hardness.sq.game import play
 
 

@@ -13,7 +13,7 @@ from hardness.sq.bounds import parity as dimension
 from hardness.sq.exact import exact_floor
 from hardness.sq.game import play, play_explicit
 from hardness.sq.oracle import ORACLES, Exact, Window
-from hardness.sq.queries import SignBatch, SpanFunction, Table, character
+from hardness.sq.queries import SignBatch, SpanFunction, character, table
 from hardness.sq.strategies.sign_batch import batch_modes, batch_queries, batch_size
 from hardness.sq.tolerance import within
 
@@ -33,7 +33,7 @@ def test_parseval_and_the_window_theorem(kind: str) -> None:
     rng = np.random.default_rng(3)
     n = 9
     for _ in range(40):
-        query = Table(random_table(kind, 1 << n, rng))
+        query = table(random_table(kind, 1 << n, rng))
         every = query.means(np.arange(1 << n, dtype=np.uint64))
         assert np.sum(every**2) <= 0.25 + 1e-12
         for s in (1, 2, 4):
@@ -59,10 +59,10 @@ def test_majority_means_agree_with_the_transform() -> None:
     for size in (1, 3, 5, 9):
         sets = np.array([(1 << i) ^ ((1 << i) - 1 & int(rng.integers(1 << n))) for i in range(size)], np.uint64)
         batch = SignBatch(sets, rng.choice([-1, 1], size))
-        dense = Table(batch.values_at(words).astype(float))
+        dense = table(batch.values_at(words).astype(float))
         assert np.allclose(batch.means(words), dense.means(words), atol=1e-15)
     dependent = SignBatch(np.array([1, 2, 3, 4, 7], np.uint64), np.array([1, -1, 1, 1, -1]))
-    assert np.allclose(dependent.means(words), Table(dependent.values_at(words).astype(float)).means(words), atol=1e-15)
+    assert np.allclose(dependent.means(words), table(dependent.values_at(words).astype(float)).means(words), atol=1e-15)
 
 
 @pytest.mark.parametrize(
@@ -262,9 +262,9 @@ def random_game(rng: np.random.Generator) -> None:
     per_query = 1 / (8 * tau**2) if mode == "window" else 1 / (4 * tau**2)
     while len(live := oracle.live) > 1 and oracle.ledger.queries < 100:
         size = int(rng.integers(0, len(live) + 1) // 2 * 2 + 1)
-        query: SignBatch | Table = SignBatch(rng.choice(live, min(size, 31)), rng.choice([-1, 1], min(size, 31)))
+        query: SignBatch | SpanFunction = SignBatch(rng.choice(live, min(size, 31)), rng.choice([-1, 1], min(size, 31)))
         if rng.random() < 0.3:
-            query = Table(np.clip(3 * query.values_at(np.arange(1 << n, dtype=np.uint64)) * rng.random(1 << n), -1, 1))
+            query = table(np.clip(3 * query.values_at(np.arange(1 << n, dtype=np.uint64)) * rng.random(1 << n), -1, 1))
         oracle.answer(query, tau)
         assert 0 <= len(live) - len(oracle.live) <= per_query
     if len(oracle.live) == 1:

@@ -8,8 +8,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.errors import InputError
-from hardness.gadgets.nested import blocks_of
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.bounds.switches import (
     bias_degree,
@@ -58,13 +56,6 @@ def test_interval_ends_where_the_gap_is_four_tau_to_the_last_bit(s, data, tau):
     assert bias_gap(s, nextafter(high, inf), k) <= 4 * tau
 
 
-def test_interval_by_a_polynomial_s_roots():
-    for s, tau in ((2, 0.05), (3, 0.02), (6, 0.005), (6, 0.02)):
-        roots = np.roots([-1, 0, 1, *[0] * (s - 2), -4 * tau])
-        real = sorted(x.real for x in roots if abs(x.imag) < 1e-12 and 0 < x.real < 1)
-        assert bias_interval(s, tau) == pytest.approx(real, abs=1e-12)
-
-
 def test_products_of_k_bits_show_the_sets_inside():
     """Every mean of y χ_T, |T| = k: μ^(s-k) at T inside S, at most μ^(s-k+2) elsewhere."""
     for n, s, k, mu in ((7, 3, 1, 0.6), (7, 3, 2, 0.4), (8, 4, 2, 0.5), (6, 3, 3, 0.2)):
@@ -81,10 +72,3 @@ def test_supervision_never_needs_more_than_suffices(g, count, rest, tau):
     assert chain_bound(n, blocks, tau) <= enough
     chains = factorial(n) // (factorial(rest) * prod(map(factorial, blocks)))
     assert 2**enough >= chains  # two answers a query must tell all chains apart
-
-
-def test_blocks():
-    assert blocks_of(6, 4) == (4, 2)
-    for g in (0, 7):
-        with pytest.raises(InputError):
-            blocks_of(6, g)

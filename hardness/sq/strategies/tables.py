@@ -10,7 +10,7 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.walsh import walsh_hadamard
 from hardness.sq.dependent import Loss, dependent_losses
-from hardness.sq.queries import Query, Table
+from hardness.sq.queries import Query, SpanFunction, table
 from hardness.sq.strategies.base import Masks, Steps, kept, until_idle
 from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch, batch_modes, batch_size, best_batch
 
@@ -46,7 +46,7 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
             tables += [evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng)] if few > 2 else []
         else:
             tables += [evened(live, concepts.n, clip, rng) for clip in CLIPS]
-        return [*map(Table, tables)]
+        return [*map(table, tables)]
 
     return _best(concepts, live, tolerance, candidates)
 
@@ -65,7 +65,7 @@ def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rand
 
     def candidates(live: Masks, idle: int) -> list[Query]:
         plan = next((loss for loss in reversed(dependent_losses(tolerance)) if loss.live <= len(live)), None)
-        sums = [Table(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
+        sums = [table(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
         return [batch(live, batch_size(tolerance) - 2 * idle, rng), *sums]
 
     return _best(concepts, live, tolerance, candidates)
@@ -152,9 +152,9 @@ def _coordinates(concepts: ParityConcepts, live: Masks, rng: Random, students: t
         raise InputError(f"gradient queries are tables of 2^n values; n={concepts.n} > 20: lower --dim")
     v = np.where(np.arange(1 << concepts.n) >> np.arange(concepts.n)[:, None] & 1, -1.0, 1.0)
 
-    def gradient(live: Masks, idle: int) -> list[Table]:
+    def gradient(live: Masks, idle: int) -> list[SpanFunction]:
         drawn = [student(v, rng) for student in students]
-        return [Table(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
+        return [table(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
 
     return until_idle(live, gradient, most=100)
 

@@ -95,7 +95,7 @@ def bought(task: Task) -> Outcome:
     if task.family == "parity":
         dim = int(task.params["dim"])
         exact = head_budget.exact_parity(m, dim, tau)
-        best = head_budget.truncated_parity(m, dim, tau, (dim - 1) // 2)
+        best = head_budget.truncated_parity(m, dim, tau)
         detail = {"exact": exact.log2_queries, "truncated": best.log2_queries, "s": best.size, "leak": best.leak}
         return Outcome("solved", None, detail)
     found = head_budget.rounding(m, tau, int(task.params["modulus"]), int(task.params["levels"]))

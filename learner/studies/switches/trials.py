@@ -11,7 +11,7 @@ from hardness.engine.task import Task
 from hardness.evaluation.adapters import plain
 from hardness.families.concepts import ParityConcepts
 from hardness.instance import Instance
-from hardness.sq.bounds.correlations import krawtchouk
+from hardness.sq.bounds.head_budget import krawtchouk
 from hardness.studies.trials import online
 from learner.studies.recorded import rounded
 from learner.studies.switches.tasks import MOST_TRIES
@@ -45,7 +45,7 @@ def _game(task: Task, root: int) -> Outcome:
         found = play_nested(n, family.blocks, solver["strategy"], solver["tolerance"], seed=seed)
     else:
         concepts = ParityConcepts(n, family.size)
-        found = play_biased(concepts, solver["strategy"], solver["tolerance"], family.bias, seed=seed)
+        found = play_biased(concepts, solver["tolerance"], family.bias)
     detail = {"needed": found.needed, "suffice": found.suffice, "remaining": found.remaining}
     return Outcome(found.status, found.queries, rounded(detail))
 
