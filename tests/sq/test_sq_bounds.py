@@ -1,20 +1,19 @@
 """Bounds of theory 2.4 and 2.6 against brute force."""
 
-from itertools import combinations, product
-from math import ceil, log2
+from itertools import combinations, pairwise, product
+from math import ceil, comb, log2
 
 import numpy as np
 import pytest
 from theory_page import table
 from window import window_loss
 
-from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
+from hardness.sq.bounds import head_budget
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
-from hardness.sq.bounds.head_budget import head_limited_parity
 from hardness.sq.queries import LevelTable
 from hardness.sq.strategies.rounding import votes
 
@@ -185,18 +184,12 @@ def test_truncation_beyond_what_can_be_counted_holds_too(n: int, heads: int, mon
     rounding_bounds.truncation.cache_clear()
 
 
-@pytest.mark.parametrize("bad", [{"q": 1}, {"p": 6}, {"p": 1}, {"n": 0}, {"gadget": "dat"}, {"heads": 1}])
-def test_classes_that_do_not_exist_are_refused(bad: dict[str, int]) -> None:
-    with pytest.raises(InputError):
-        RoundingConcepts(**({"n": 3, "q": 5, "p": 2} | bad))
-
-
 @pytest.mark.parametrize(("s", "m"), [(7, 4), (8, 6), (9, 2), (12, 6)])
 def test_krawtchouk_coefficients_by_brute_force(s: int, m: int) -> None:
     v = np.arange(1 << s, dtype=np.uint64)
     weight = np.bitwise_count(v).astype(int)
     h = (-1.0) ** np.clip(weight, (s - m) // 2, (s - m) // 2 + m)
-    error, coefficients = head_limited_parity(s, m)
+    error, coefficients = head_budget.head_limited_parity(s, m)
     assert np.mean((h - (-1.0) ** weight) ** 2) == float(error)
     for k, value in enumerate(coefficients):
         chi = 1 - 2.0 * (np.bitwise_count(v & np.uint64((1 << k) - 1)) & 1)
@@ -214,3 +207,16 @@ def test_mean_square_correlation_is_the_collision_probability() -> None:
     gram = vectors @ vectors.T / 2**n
     variance = [float(np.sum((h.T @ h)[np.ix_(levels, levels)] ** 2) / q**2), float((h.T @ h)[0, 0] ** 2)]
     assert np.mean(gram**2) == pytest.approx(((2**n - 1) * variance[0] + variance[1]) / 4**n)
+
+
+def test_head_budgets() -> None:
+    for m in (2, 4, 8, 16):
+        exact = head_budget.exact_parity(m, 64, 0.05)
+        truncated = head_budget.truncated_parity(m, 64, 0.05)
+        assert exact.log2_queries == pytest.approx(log2(8 * 0.0025 * (comb(63, m) - 1)))
+        assert truncated.log2_queries >= exact.log2_queries
+        if truncated.size > m:
+            error, _ = head_budget.head_limited_parity(truncated.size, m)
+            assert head_budget.error_mass(truncated.size, m) == float(error) / 4 < 0.05
+    sizes = [head_budget.rounding(m, 0.05).size for m in (16, 32, 64, 128)]
+    assert all(3.5 < b / a < 8 for a, b in pairwise(sizes))  # towards m^2

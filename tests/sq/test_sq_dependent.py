@@ -1,10 +1,8 @@
 """Theorem C: what a query surely loses of any parities; the bound on V, the strategy, and both at scale."""
 
 from fractions import Fraction
-from functools import reduce
 from itertools import combinations, pairwise, product
-from math import comb, prod
-from operator import xor
+from math import comb
 
 import mpmath
 import numpy as np
@@ -88,23 +86,6 @@ def law_of(count: int, cut: Fraction) -> tuple[Fraction, Fraction]:
     f = [max(min(Fraction(z), cut), -cut) / (2 * cut) for z in totals]
     driven = sum(z * y for z, y in zip(totals, f, strict=True)) / count / len(f)
     return driven, sum(y * y for y in f) / len(f)
-
-
-def test_means_vary_through_dependent_sets_only() -> None:
-    """The proof's identity: over all signs, the mean square of a mean is a sum of g(T)^2 over dependent T, exactly."""
-    count, cut = 7, Fraction(2)
-    signs = list(product((-1, 1), repeat=count))
-    g = [s[0] * max(min(Fraction(sum(s)), cut), -cut) / (2 * cut) for s in signs]
-    stated = Fraction(0)
-    for code in range(2**count):
-        members = [i for i in range(count) if code >> i & 1]
-        if reduce(xor, (EVERY[i] for i in members), 0) == 0:
-            spectrum = sum(v * prod(s[i] for i in members) for v, s in zip(g, signs, strict=True)) / len(signs)
-            assert len(members) not in (1, 2)
-            stated += spectrum**2
-    first = [means_of(EVERY, s, cut)[0] for s in signs]
-    assert sum(a * a for a in first) / len(first) == stated
-    assert sum(first) / len(first) == law_of(count, cut)[0]
 
 
 @pytest.mark.parametrize(("count", "cut"), [(2, 2), (4, 2), (4, 3), (5, 1), (6, 2), (7, 2), (7, 3)])

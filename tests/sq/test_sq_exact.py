@@ -3,7 +3,7 @@
 import importlib
 import re
 from fractions import Fraction
-from itertools import combinations, permutations, product
+from itertools import combinations, product
 from math import ceil, comb
 from pathlib import Path
 
@@ -33,7 +33,7 @@ from hardness.sq.exact import (
     strict_floor,
 )
 from hardness.sq.separation import Undecided, separate
-from hardness.sq.small_games import Ask, Refutation, SmallGames, Value, value
+from hardness.sq.small_games import SmallGames, Value, value
 from hardness.sq.strategies.layers import templates
 from hardness.sq.strategies.sign_batch import batch_size
 
@@ -67,46 +67,6 @@ def test_dependent_classes_go_both_ways() -> None:
     assert (fano.value(range(1, 8)), independent_value(7, 0.12)) == (2, 3)
     sets = ParityConcepts(4, 2).masks().tolist()
     assert [SmallGames(tau).value(sets) for tau in (0.2, 0.15, 0.12, 0.1, 0.05)] == [5, 3, 2, 2, 2]
-
-
-def test_what_a_query_asks_is_what_it_does() -> None:
-    """The winning first query of C(4,2) at .12, put to the lab's own query type, leaves every window at V = 1."""
-    from hardness.sq.queries import SpanFunction
-
-    sets, tau = ParityConcepts(4, 2).masks(), 0.12
-    ask = SmallGames(tau).decide(sets.tolist(), 2)
-    assert isinstance(ask, Ask)
-    assert max(abs(v) for v in ask.values) <= 1
-    query = SpanFunction(ask.base, np.array(ask.generators, np.uint64), np.array([float(v) for v in ask.values]))
-    means = query.means(sets)
-    assert means == pytest.approx([float(m) for m in ask.means])
-    for low in means:
-        assert SmallGames(tau).value(sets[(means >= low) & (means <= low + 2 * tau)].tolist()) <= 1
-
-
-@pytest.mark.parametrize(("sets", "tau"), [((0, 1, 2, 3), 0.15), (tuple(ParityConcepts(4, 2).masks().tolist()), 0.15)])
-def test_refutations_are_proofs(sets: tuple[int, ...], tau: float) -> None:
-    """Every order of the concepts begins as a leaf does; its pairs are demanded; its weights exclude them, exactly."""
-    games = SmallGames(tau, theorem=False, symmetric=False)
-    queries = games.value(sets) - 1
-    refutation = games.decide(sets, queries)
-    assert isinstance(refutation, Refutation)
-    signs = {mask: [1 - 2 * ((mask & v).bit_count() & 1) for v in range(16)] for mask in sets}
-    beginnings = {leaf.beginning for leaf in refutation.leaves}
-    for order in permutations(sets):
-        assert any(order[:end] in beginnings for end in range(len(sets) + 1))
-    for leaf in refutation.leaves:
-        assert sum(leaf.weights) == 1
-        assert min(leaf.weights) > 0
-        total = [
-            sum(w * (signs[b][v] - signs[a][v]) for (a, b), w in zip(leaf.pairs, leaf.weights, strict=True))
-            for v in range(16)
-        ]
-        assert Fraction(sum(map(abs, total))) / 16 / 2 <= 2 * decimal(tau)
-        for a, b in leaf.pairs:
-            start = leaf.beginning.index(a)
-            end = leaf.beginning.index(b) if b in leaf.beginning else len(leaf.beginning)
-            assert games.value({*leaf.beginning[start:end], b}) >= queries
 
 
 def test_the_separation_proves_what_it_says() -> None:

@@ -13,7 +13,7 @@ from hardness.sq.bounds import parity as dimension
 from hardness.sq.exact import exact_floor
 from hardness.sq.game import play, play_explicit
 from hardness.sq.oracle import ORACLES, Exact, Window
-from hardness.sq.queries import SignBatch, SpanFunction, character, table
+from hardness.sq.queries import SignBatch, SpanFunction, character, span_coordinates, table
 from hardness.sq.strategies.sign_batch import batch_modes, batch_queries, batch_size
 from hardness.sq.tolerance import within
 
@@ -99,8 +99,8 @@ def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau:
     for size in np.flatnonzero(modes):
         for count in (concepts.size, 40):
             some = rng.choice(live, min(count, concepts.size), replace=False)
-            sets = independent(some, int(size), s)
-            if sets is None:
+            sets = some[span_coordinates(some[:4096], some[:1])[0][:size]]  # the first that are independent
+            if len(sets) < size or (size >= 3 and int(np.bitwise_xor.reduce(sets)).bit_count() == s):
                 continue
             batch = SignBatch(sets, np.where(np.arange(size) < size // 2, -1, 1))
             means = batch.means(some)
@@ -108,26 +108,6 @@ def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau:
             lost = window_loss(means, tau)
             expected = size // 2 if modes[size] == 1 else len(some) - max(len(some) - size, (size + 1) // 2)
             assert lost == expected
-
-
-def independent(pool: np.ndarray, size: int, s: int) -> np.ndarray | None:
-    """The first `size` sets of the pool that are independent and do not xor to a set of size s."""
-    basis: list[int] = []
-    chosen: list[int] = []
-    for mask in map(int, pool):
-        rest = mask
-        for vector in basis:
-            rest = min(rest, rest ^ vector)
-        total = mask
-        for other in chosen:
-            total ^= other
-        if not rest or (len(chosen) == size - 1 and size >= 3 and total.bit_count() == s):
-            continue
-        basis.append(rest)
-        chosen.append(mask)
-        if len(chosen) == size:
-            return np.array(chosen, np.uint64)
-    return None
 
 
 @pytest.mark.parametrize(("n", "s", "tau"), [(9, 3, 0.08), (12, 2, 0.1), (16, 3, 0.1), (20, 3, 0.12), (24, 2, 0.07)])
@@ -181,28 +161,12 @@ def test_honest_exhaustive_needs_half_the_class() -> None:
     assert abs(mean - 1) < 5 * (1 / 3 / 200) ** 0.5
 
 
-def test_the_same_seed_plays_the_same_game() -> None:
-    concepts = ParityConcepts(16, 3)
-    for strategy, oracle in (("sign-batch", "window"), ("characters", "sampled"), ("sign-batch", "noisy")):
-        one, two = (play(concepts, strategy, oracle, 0.1, seed=9) for _ in range(2))
-        assert (one.queries, one.remaining) == (two.queries, two.remaining)
-
-
 @pytest.mark.parametrize("bad", [0.0, -1.0, 2.0, float("nan"), float("inf")])
 def test_tolerances_outside_0_1_are_refused(bad: float) -> None:
     with pytest.raises(InputError, match="tolerance"):
         play(ParityConcepts(6, 2), "characters", "window", bad)
     with pytest.raises(InputError, match="tolerance"):
         Exact(ParityConcepts(6, 2).masks(), np.random.default_rng(0)).answer(character(3), bad)
-
-
-def test_misspelt_names_are_refused() -> None:
-    with pytest.raises(InputError, match="did you mean 'sign-batch'"):
-        play(ParityConcepts(6, 2), "sign-bach", "window", 0.1)
-    with pytest.raises(InputError, match="did you mean 'window'"):
-        play(ParityConcepts(6, 2), "characters", "windows", 0.1)
-    with pytest.raises(InputError, match="odd"):
-        SignBatch(np.array([1, 2], np.uint64), np.array([1, 1]))
 
 
 def drawn_cells(count: int, most: int, seed: int) -> list[tuple[int, int, float]]:
@@ -371,3 +335,13 @@ def test_a_rank_just_below_a_batch_costs_nothing(n: int, s: int) -> None:
     """Fifteen sets of even size of fifteen bits are never independent; a batch of thirteen would lose one set less."""
     concepts = ParityConcepts(n, s)
     assert play(concepts, "sign-batch", "window", 0.1).queries <= (batch_queries(concepts.size, 0.1) or 0) + 3
+
+
+def test_adaptive_beats_sign_batch_where_bent_blocks_fit() -> None:
+    """tau just below 2^-r/2: a fresh bent block loses 6 of 16, more than a batch of 9 (theory 2.5e has no such end)."""
+    batch, adaptive = (
+        play(ParityConcepts(12, 4), strategy, "window", 0.124) for strategy in ("sign-batch", "adaptive")
+    )
+    assert batch.solved
+    assert adaptive.solved
+    assert adaptive.queries < batch.queries
