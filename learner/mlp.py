@@ -12,7 +12,7 @@ FIRST = 1024  # examples that set the scale of the labels
 
 
 class MLP(Regressor):
-    """Hidden layers of ReLU units on all signs of an input, all outputs at once: Adam on the squared error, online.
+    """A hidden layer of ReLU units on all signs of an input, all outputs at once: Adam on the squared error, online.
 
     The network is scikit-learn's `MLPRegressor`, shown every example once, in the order given, `batch` a step, in
     float32. It sees raw tokens and nothing else; products and the gate are for it to find. The first 1024 examples
@@ -27,11 +27,8 @@ class MLP(Regressor):
     True
     """
 
-    def __init__(
-        self, width: int = 128, layers: int = 1, rate: float = 3e-3, batch: int = 64, random_state: int | None = None
-    ) -> None:
+    def __init__(self, width: int = 128, rate: float = 3e-3, batch: int = 64, random_state: int | None = None) -> None:
         self.width = width
-        self.layers = layers
         self.rate = rate
         self.batch = batch
         self.random_state = random_state
@@ -39,11 +36,11 @@ class MLP(Regressor):
     def _start(self, x: NDArray[np.generic]) -> None:
         from sklearn.neural_network import MLPRegressor
 
-        for name in ("width", "layers", "batch"):
+        for name in ("width", "batch"):
             at_least(name, getattr(self, name), 1)
         seed = None if self.random_state is None else self.random_state % 2**32
         self._network = MLPRegressor(
-            hidden_layer_sizes=[self.width] * self.layers,
+            hidden_layer_sizes=[self.width],
             batch_size=self.batch,
             learning_rate_init=self.rate,
             alpha=0,
@@ -59,8 +56,7 @@ class MLP(Regressor):
         if hasattr(self, "_network"):
             del self._network
         self.partial_fit(X, Y)
-        if len(self._waiting[0]):
-            self._take(len(self._waiting[0]))
+        self._take(len(self._waiting[0]))
         return self
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
@@ -93,7 +89,7 @@ class MLP(Regressor):
         >>> MLP(width=128).multiply_adds(1, 2, 12)
         18432.0
         """
-        return 3.0 * examples * self.width * (2 * tokens * dim + (self.layers - 1) * self.width)
+        return 3.0 * examples * self.width * 2 * tokens * dim
 
     def _take(self, count: int) -> None:
         """Train on the first examples that wait."""
