@@ -2,14 +2,13 @@
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
 if TYPE_CHECKING:
     from hardness.engine.store import Row
     from hardness.statistics.means import Mean
 
-SERIES = ("points", "curve", "law", "lower bound", "upper bound")
-CENSORED = ("", "above", "below")  # where the truth lies
+Kind = Literal["points", "curve", "law", "lower bound", "upper bound"]  # of a series
 T = TypeVar("T")
 
 
@@ -74,14 +73,10 @@ class Point:
     y: float
     low: float | None = None
     high: float | None = None
-    censored: str = ""
+    censored: Literal["", "above", "below"] = ""
     hollow: bool = False
     tip: str = ""
     note: str = ""
-
-    def __post_init__(self) -> None:
-        if self.censored not in CENSORED:
-            raise ValueError(f"censored must be one of {CENSORED}, got {self.censored!r}")
 
 
 @dataclass(frozen=True)
@@ -96,17 +91,13 @@ class Series:
 
     label: str
     points: Sequence[Point]
-    kind: str = "points"
+    kind: Kind = "points"
     join: bool = True
     style: int | None = None
     dashed: bool = False
 
-    def __post_init__(self) -> None:
-        if self.kind not in SERIES:
-            raise ValueError(f"kind must be one of {SERIES}, got {self.kind!r}")
 
-
-def line(label: str, points: Sequence[tuple[float, float]], kind: str = "curve", **more: Any) -> Series:
+def line(label: str, points: Sequence[tuple[float, float]], kind: Kind = "curve", **more: Any) -> Series:
     """A series of bare points (x, y): a curve, a law or a bound.
 
     >>> line("8τ²(N−1)", [(2, 7.0), (3, 36.4)], "lower bound").points[1].y

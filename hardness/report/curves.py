@@ -33,9 +33,8 @@ def curves(figure: Curves) -> Drawing:
     styles = _styles([one for panel in panels for one in panel.series])
     entries = _entries(figure, styles)
     across = _across([str(entry.get_label()) for entry in entries])
-    width = WIDTH if columns > 1 else NARROW
-    drawing = Drawing(figure.name, width, figure.height * rows + 0.35 + 0.22 * -(-len(entries) // across))
-    drawing.caption, drawing.alt_summary, drawing.kinds = figure.caption, figure.alt_summary, figure.kinds
+    height = figure.height * rows + 0.35 + 0.22 * -(-len(entries) // across)
+    drawing = Drawing(figure, WIDTH if columns > 1 else NARROW, height)
     with style(figure.name):
         grid = list(drawing.figure.subplots(rows, columns, squeeze=False).flat)
         for axes in grid[len(panels) :]:

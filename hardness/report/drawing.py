@@ -2,12 +2,14 @@
 
 import io
 import re
+from html import escape
 from typing import TYPE_CHECKING, Any
-from xml.sax.saxutils import escape
 
 if TYPE_CHECKING:
     from matplotlib.artist import Artist
     from matplotlib.axes import Axes
+
+    from hardness.report.content import Figure
 
 # Placeholders: on the page every one becomes a CSS variable, which dark mode redefines. Ink differs from any default.
 INK, MUTED, GRID = "#1b1b1c", "#69696a", "#dcdcdd"
@@ -27,6 +29,7 @@ STYLE: dict[str, Any] = {
     "axes.spines.right": False,
     "axes.linewidth": 0.7,
     "text.color": INK,
+    "text.parse_math": False,  # a name with two dollars is no formula
     "xtick.color": MUTED,
     "ytick.color": MUTED,
     "xtick.labelcolor": INK,
@@ -42,14 +45,12 @@ STYLE: dict[str, Any] = {
 class Drawing:
     """A figure with the words under it, and those that hovering over its points shows."""
 
-    def __init__(self, name: str, width: float, height: float) -> None:
-        from matplotlib.figure import Figure
+    def __init__(self, drawn: "Figure", width: float, height: float) -> None:
+        from matplotlib import figure
 
-        self.name = name
-        self.figure: Figure = Figure(figsize=(width, height), layout="constrained")
-        self.caption = ""
-        self.kinds = ""  # of its statements: words of `glossary.KINDS`
-        self.alt_summary = ""  # what there is to see, for who cannot: before the caption in the alternative text
+        self.name, self.kinds, self.alt_summary = drawn.name, drawn.kinds, drawn.alt_summary
+        self.figure: figure.Figure = figure.Figure(figsize=(width, height), layout="constrained")
+        self.caption = ""  # of the template
         self.tips: dict[str, str] = {}
         self._saved: dict[str, bytes] = {}
 
@@ -70,44 +71,29 @@ class Drawing:
         panels = [axes for axes in self.figure.axes if axes.get_visible()]
         said = [self.alt_summary, self.caption]
         for name, texts in (
-            ("Panels", [axes.get_title() or axes.get_title("left") for axes in panels]),
+            ("Panels", [axes.get_title() for axes in panels]),
             ("Across", [axes.get_xlabel() for axes in panels]),
             ("Up", [axes.get_ylabel() for axes in panels]),
-            ("Key", [text.get_text() for legend in self._legends() for text in legend.get_texts()]),
+            ("Key", [text.get_text() for legend in self.figure.legends for text in legend.get_texts()]),
         ):
             found = list(dict.fromkeys(text.replace("\n", " ") for text in texts if text))
             said += [f"{name}: {'; '.join(found)}."] if found else []
         return " ".join(filter(None, said))
 
-    def _legends(self) -> list[Any]:
-        return [*self.figure.legends, *(axes.get_legend() for axes in self.figure.axes if axes.get_legend())]
-
     def save(self, kind: str) -> bytes:
         """The figure as `svg` or `pdf`, the same bytes every time."""
-        if kind in self._saved:
-            return self._saved[kind]
-        from matplotlib.text import Text
-
-        undated = dict.fromkeys({"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind])
-        stream = io.BytesIO()
-        for text in self.figure.findobj():
-            if (
-                isinstance(text, Text) and "$" in text.get_text()
-            ):  # a power of ten; another package's name is no formula
-                text.set_parse_math("\\mathdefault" in text.get_text())
-        with style(self.name):
-            self.figure.savefig(stream, format=kind, metadata=undated)
-        self.figure.set_layout_engine("none")  # laid out once: another format keeps the places
-        found = stream.getvalue()
-        self._saved[kind] = self._told(_counted(found.decode(), self.name)).encode() if kind == "svg" else found
+        if kind not in self._saved:
+            undated = dict.fromkeys({"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind])
+            stream = io.BytesIO()
+            with style(self.name):
+                self.figure.savefig(stream, format=kind, metadata=undated)
+            self.figure.set_layout_engine("none")  # laid out once: another format keeps the places
+            self._saved[kind] = stream.getvalue()
+            if kind == "svg":
+                text = _counted(stream.getvalue().decode(), self.name)
+                text = text.replace("<svg ", f'<svg role="img" aria-label="{escape(self.alt)}" ', 1)
+                self._saved[kind] = text.encode()
         return self._saved[kind]
-
-    def _told(self, svg: str) -> str:
-        """An SVG that says what it shows to who does not see it."""
-        alt = escape(self.alt)
-        label = escape(self.alt, {'"': "&quot;"})
-        head = f'<svg role="img" aria-label="{label}" '
-        return re.sub(r"<svg ([^>]*>)", lambda found: f"{head}{found[1]}\n <desc>{alt}</desc>", svg, count=1)
 
     def inline(self) -> str:
         """The figure for a page: no XML head, colours as CSS variables, a title on every point."""
@@ -116,11 +102,9 @@ class Drawing:
         for identity, tip in self.tips.items():
             text = text.replace(f'<g id="{identity}">', f'<g id="{identity}" class="tip"><title>{escape(tip)}</title>')
         head, rest = text.split(">", 1)
-        head = re.sub(
-            r' height="[^"]*"', "", re.sub(r' width="([\d.]+pt)"', r' style="width:\1;min-width:min(\1,46rem)"', head)
-        )
-        text = f"{head}>{rest}"
-        return re.sub(r"#[0-9a-f]{6}", lambda m: f"var(--c{m[0][1:]}, {m[0]})", text)
+        head = re.sub(r' height="[^"]*"', "", head)
+        head = re.sub(r' width="([\d.]+pt)"', r' style="width:\1;min-width:min(\1,46rem)"', head)
+        return re.sub(r"#[0-9a-f]{6}", lambda m: f"var(--c{m[0][1:]}, {m[0]})", f"{head}>{rest}")
 
 
 def _counted(svg: str, name: str) -> str:
@@ -139,5 +123,4 @@ def style(salt: str) -> Any:
     """The style of every figure, as a matplotlib context; `salt` makes the identifiers of an SVG repeatable."""
     import matplotlib as mpl
 
-    style: Any = {**STYLE, "svg.hashsalt": salt}
-    return mpl.rc_context(style)
+    return mpl.rc_context({**STYLE, "svg.hashsalt": salt})

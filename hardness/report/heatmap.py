@@ -61,8 +61,7 @@ def heatmap(figure: HeatMap) -> Drawing:
     shown = [[row for row in order if any(f.row == row for name in band for f in figure.panels[name])]
              for band in bands]  # fmt: skip
     heights = [GAP + TALL * max(len(rows), 1) for rows in shown]
-    drawing = Drawing(figure.name, WIDTH, sum(heights) + 0.45)
-    drawing.caption, drawing.alt_summary, drawing.kinds = figure.caption, figure.alt_summary, figure.kinds
+    drawing = Drawing(figure, WIDTH, sum(heights) + 0.45)
     with style(figure.name):
         grids = drawing.figure.add_gridspec(len(bands), 1, height_ratios=heights)
         for number, (band, rows) in enumerate(zip(bands, shown, strict=True)):

@@ -1,26 +1,31 @@
 """The page of a study: a Markdown template beside it, filled with the numbers, figures and tables of its rows."""
 
+import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 from html import escape, unescape
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
+from markupsafe import Markup
+
 from hardness.engine.store import Store
+from hardness.engine.table import export
 from hardness.errors import InputError
-from hardness.report import glossary
+from hardness.io.files import replacing, write_text
+from hardness.io.schemas import SUMMARY_VERSION
+from hardness.report import glossary, report
 from hardness.report.content import Column, Content, Figure, HeatMap, Table
 from hardness.report.drawing import Drawing
-from hardness.report.report import environment, figure_context, publish, render, shared
 from hardness.report.rounding import FORMS
 from hardness.statistics.means import Mean
 
 if TYPE_CHECKING:
     from hardness.engine.study import Study
 
-HEADLINE_WORDS = 50  # words of a headline
+HEADLINE_WORDS = 50  # words of a headline: what holds a letter or a digit
 REFEREES = "Statistics for referees"  # the section that is folded
 NOTHING = "No trial has been run."
 EMPTY = '<p class="note">No row shows this yet.</p>'  # a figure without panels, a table without rows
@@ -30,38 +35,40 @@ PLACE = re.compile("(?:<p>)?\ue000(figure|table) (.+?)\ue001(?:</p>)?")
 
 
 def write(study: "Study", store: Store, folder: Path) -> str:
-    """Write page, figures, rows and summary of a study into `folder`; returns the headline. A function of the rows.
+    """Write page, figures (SVG and PDF), rows and summary of a study into `folder`; returns the headline.
 
-    Raises `InputError` if the template names what the content lacks, or its headline has more than `HEADLINE_WORDS`.
+    A function of the rows. `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the
+    same seed. Raises `InputError` if the template names what the content lacks, or its headline has more than
+    `HEADLINE_WORDS`.
     """
     rows = list(store.rows())
-    content = _content(study)(rows) if any(row.outcome for row in rows) else Content(missing=NOTHING)
-    drawings = {figure.name: draw(figure) if figure.panels else None for figure in content.figures}
-    tables = {name: table if isinstance(table, Table) else Table("", table) for name, table in content.tables.items()}
-    terms: dict[str, str] = {}
-    headline, lead, sections = _text(study, content, drawings, tables, terms)
-    placed = {
-        ("figure", name): _macro("figure", figure_context(one)) if one else EMPTY for name, one in drawings.items()
-    }
-    placed |= {("table", name): _table(table) if table.rows else EMPTY for name, table in tables.items()}
-
-    def put(html: str) -> str:
-        return PLACE.sub(lambda found: placed[found[1], found[2]], html)
-
-    plain = _plain(headline)
-    html = render(
-        "page.html",
-        **shared(store, folder),
-        terms=terms,
-        question=study.question,
-        verdict=plain,
-        headline=headline,
-        lead=put(lead),
-        sections=[(heading, put(body), REFEREES in heading) for heading, body in sections],
-    )
-    extra = {"question": study.question, "role": study.role, "numbers": content.numbers}
-    publish(store, folder, plain, html, [one for one in drawings.values() if one], extra=extra)
-    return plain
+    make = resolve_name(study.content) if isinstance(study.content, str) else study.content
+    content: Content = make(rows) if any(row.outcome for row in rows) else Content(missing=NOTHING)
+    text = _Text(study, content)
+    headline, lead, sections = text.parts()
+    verdict, commits = _plain(headline), dict(report.origins(rows)).get("commit", [])
+    html = report.render(
+        "page.html", terms=text.terms, docs=report.docs_href(folder), home=report.index_href(folder),
+        about=store.about, commands=store.commands or [report.command(store.about)], rows=rows,
+        crashes=report.crashes(rows), origins=report.origins(rows), question=study.question, verdict=verdict,
+        headline=headline, lead=text.put(lead),
+        sections=[(heading, text.put(body), REFEREES in heading) for heading, body in sections],
+    )  # fmt: skip
+    shown = [drawing for drawing in text.drawings.values() if drawing]
+    for drawing in shown:
+        for kind in ("svg", "pdf"):
+            with replacing(folder / f"{drawing.name}.{kind}") as temporary:
+                temporary.write_bytes(drawing.save(kind))
+    export(store.rows, folder / report.ROWS, timing=False)
+    summary = {
+        **store.about, "schema": SUMMARY_VERSION, "verdict": verdict, "planned": store.planned(),
+        "statuses": store.counts(), "made_by": store.commands, "commits": commits,
+        "figures": [{"file": f"{d.name}.svg", "alt": d.alt, "caption": d.caption} for d in shown],
+        "question": study.question, "role": study.role, "numbers": content.numbers,
+    }  # fmt: skip
+    write_text(folder / report.SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
+    write_text(folder / report.PAGE, html)
+    return verdict
 
 
 def draw(figure: Figure) -> Drawing:
@@ -72,113 +79,104 @@ def draw(figure: Figure) -> Drawing:
     return heatmap(figure) if isinstance(figure, HeatMap) else curves(figure)
 
 
-def _plain(html: str) -> str:
-    """A paragraph as text, without its badges."""
-    text = re.sub(r"<[^>]+>", "", re.sub(r'<a class="kind.*?</a>', "", html))
-    return re.sub(r"\s+", " ", unescape(text)).strip()
+class _Text:
+    """A template and what it places: drawings, tables and terms, with the words that it gives them."""
 
+    def __init__(self, study: "Study", content: Content) -> None:
+        self.study, self.content = study, content
+        self.drawings = {figure.name: draw(figure) if figure.panels else None for figure in content.figures}
+        self.tables = {name: one if isinstance(one, Table) else Table("", one) for name, one in content.tables.items()}
+        self.terms: dict[str, str] = {}
 
-def words(headline: str) -> int:
-    """The words of a headline: what holds a letter or a digit.
+    def parts(self) -> tuple[str, str, list[tuple[str, str]]]:
+        """Headline, the rest of what comes before the first section, and the sections, as HTML with places to fill."""
+        if self.content.missing:
+            places = [_place("figure", name) for name in self.drawings] + [
+                _place("table", name) for name in self.tables
+            ]
+            return f"<p>{escape(self.content.missing)}</p>", "".join(places), []
+        lead, *rest = _badges(_markdown(self._filled())).split("<h2>")
+        headline, _, lead = lead.strip().partition("</p>")
+        sections = [(heading, body) for heading, _, body in (part.partition("</h2>") for part in rest)]
+        count = len(re.findall(r"\S*\w\S*", _plain(headline)))
+        if count > HEADLINE_WORDS:
+            raise InputError(
+                f"the headline of study {self.study.name} has {count} words; shorten it to {HEADLINE_WORDS}"
+            )
+        return f"{headline}</p>", lead, sections
 
-    >>> words("At d = 24 a learner needs 1,957 queries.")
-    8
-    """
-    return sum(bool(re.search(r"\w", word)) for word in headline.split())
+    def put(self, html: str) -> str:
+        """A part with figures and tables in their places."""
+        return PLACE.sub(lambda found: self._figure(found[2]) if found[1] == "figure" else self._table(found[2]), html)
 
+    def _filled(self) -> str:
+        """The template with its numbers, as Markdown."""
+        from jinja2 import Environment, StrictUndefined, TemplateError
 
-def _content(study: "Study") -> Callable[..., Content]:
-    if callable(study.content):
-        return study.content
-    module, _, name = str(study.content).partition(":")
-    found: Callable[..., Content] = getattr(import_module(module), name)
-    return found
+        template, numbers = self.study.template, SimpleNamespace(**self.content.numbers)
+        assert template is not None
+        environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_escaped)
+        environment.filters |= FORMS
+        named = {"figure": self.figure, "table": self.table, "term": self.terms.__setitem__, "grid": self.content.grid}
+        try:
+            return environment.from_string(template.read_text(encoding="utf-8")).render(n=numbers, **named)
+        except TemplateError as error:
+            raise InputError(f"{template.name} of study {self.study.name}: {error}") from error
 
-
-def _text(
-    study: "Study",
-    content: Content,
-    drawings: Mapping[str, Drawing | None],
-    tables: dict[str, Table],
-    terms: dict[str, str],
-) -> tuple[str, str, list[tuple[str, str]]]:
-    """Headline, the rest of what comes before the first section, and the sections, as HTML with places to fill."""
-    if content.missing:
-        names = [
-            *(("figure", figure.name) for figure in content.figures),
-            *(("table", name) for name in content.tables),
-        ]
-        return f"<p>{escape(content.missing)}</p>", "".join(_place(*name) for name in names), []
-    text = _badges(_markdown(_filled(study, content, drawings, tables, terms)))
-    lead, *rest = re.split(r"<h2>", text)
-    headline, _, lead = lead.strip().partition("</p>")
-    sections = [(heading, body) for heading, _, body in (part.partition("</h2>") for part in rest)]
-    headline += "</p>"
-    count = words(_plain(headline))
-    if count > HEADLINE_WORDS:
-        raise InputError(f"the headline of study {study.name} has {count} words; shorten it to {HEADLINE_WORDS}")
-    return headline, lead, sections
-
-
-def _filled(
-    study: "Study",
-    content: Content,
-    drawings: Mapping[str, Drawing | None],
-    tables: dict[str, Table],
-    terms: dict[str, str],
-) -> str:
-    """The template with its numbers, as Markdown; drawings, tables and terms get the words that it gives them."""
-    from jinja2 import Environment, StrictUndefined, TemplateError
-
-    def place(kind: str, name: str, known: Mapping[str, Any]) -> _Mark:
-        if name not in known:
-            raise InputError(f"study {study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
-        return _Mark(f"\n\n{_place(kind, name)}\n\n")  # a paragraph of its own, however the template is broken
-
-    def figure(name: str, caption: str = "", alt: str = "", kinds: str = "") -> _Mark:
-        placed = place("figure", name, drawings)
-        if drawing := drawings[name]:
-            drawing.caption = " ".join(caption.split()) or drawing.caption
+    def figure(self, name: str, caption: str = "", alt: str = "", kinds: str = "") -> str:
+        """The place of a figure, which gets the words that are given."""
+        placed = self._placed("figure", name, self.drawings)
+        if drawing := self.drawings[name]:
+            drawing.caption = " ".join(caption.split())
             drawing.alt_summary = " ".join(alt.split()) or drawing.alt_summary
             drawing.kinds = kinds or drawing.kinds
         return placed
 
-    def table(name: str, caption: str = "", **columns: Mapping[str, str]) -> _Mark:
-        placed = place("table", name, tables)
+    def table(self, name: str, caption: str = "", columns: Sequence[str] = (), **words: Mapping[str, str]) -> str:
+        """The place of a table: its `columns`, if not all, with their `heads`, `kinds` and `forms` by their keys."""
+        placed = self._placed("table", name, self.tables)
         if caption:
-            tables[name] = Table(" ".join(caption.split()), tables[name].rows, _columns(tables[name], **columns))
+            rows = self.tables[name].rows
+            self.tables[name] = Table(" ".join(caption.split()), rows, _columns(Table("", rows, columns), **words))
         return placed
 
-    def term(name: str, meaning: str) -> str:
-        terms[name] = meaning
-        return ""
+    def _placed(self, kind: str, name: str, known: Mapping[str, Any]) -> str:
+        if name not in known:
+            raise InputError(f"study {self.study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
+        return Markup(f"\n\n{_place(kind, name)}\n\n")  # a paragraph of its own, however the template is broken
 
-    environment = Environment(
-        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, autoescape=False, finalize=_escaped
-    )
-    environment.filters |= FORMS
-    assert study.template is not None
-    try:
-        template = environment.from_string(study.template.read_text(encoding="utf-8"))
-        numbers = SimpleNamespace(**content.numbers)
-        return template.render(n=numbers, grid=content.grid, figure=figure, table=table, term=term)
-    except TemplateError as error:
-        raise InputError(f"{study.template.name} of study {study.name}: {error}") from error
+    def _figure(self, name: str) -> str:
+        drawing = self.drawings[name]
+        return _macro("figure", drawing) if drawing else EMPTY
 
-
-class _Mark(str):
-    """A text that is put into the template as it stands."""
+    def _table(self, name: str) -> str:
+        table = self.tables[name]
+        if not table.rows:
+            return EMPTY
+        columns = _columns(table)
+        lines = [[_cell(column, row.get(column.key)) for column in columns] for row in table.rows]
+        left = [
+            any(isinstance(row.get(c.key), str) and row[c.key][:1].isalpha() for row in table.rows) for c in columns
+        ]
+        heads = [(column.head or column.key, column.kind, first) for column, first in zip(columns, left, strict=True)]
+        return _macro("grid", heads, lines, table.caption)
 
 
 def _escaped(value: Any) -> Any:
     """What an expression of a template gives: texts of rows are text, whatever Markdown would make of them."""
-    if isinstance(value, _Mark) or not isinstance(value, str):
-        return value
-    return MARKS.sub(r"\\\1", re.sub(r"\s+", " ", value))
+    if value is None or isinstance(value, Markup):  # a term gives nothing
+        return value or ""
+    return MARKS.sub(r"\\\1", re.sub(r"\s+", " ", value)) if isinstance(value, str) else value
 
 
 def _place(kind: str, name: str) -> str:
     return f"\ue000{kind} {name}\ue001"
+
+
+def _plain(html: str) -> str:
+    """A paragraph as text, without its badges."""
+    text = re.sub(r"<[^>]+>", "", re.sub(r'<a class="kind.*?</a>', "", html))
+    return re.sub(r"\s+", " ", unescape(text)).strip()
 
 
 def _markdown(text: str) -> str:
@@ -209,14 +207,6 @@ def _columns(table: Table, **words: Mapping[str, str]) -> list[Column]:
     ]  # fmt: skip
 
 
-def _table(table: Table) -> str:
-    columns = _columns(table)
-    lines = [[_cell(column, row.get(column.key)) for column in columns] for row in table.rows]
-    left = [any(isinstance(row.get(c.key), str) and row[c.key][:1].isalpha() for row in table.rows) for c in columns]
-    heads = [(column.head or column.key, column.kind, first) for column, first in zip(columns, left, strict=True)]
-    return _macro("grid", heads, lines, table.caption)
-
-
 def _cell(column: Column, value: Any) -> tuple[str, float | None]:
     """The text of a cell, and the number by which it is sorted, where the text does not begin with it."""
     form = FORMS[column.form] if isinstance(column.form, str) else column.form
@@ -226,4 +216,4 @@ def _cell(column: Column, value: Any) -> tuple[str, float | None]:
 
 def _macro(name: str, *arguments: Any) -> str:
     """What a macro of parts.html makes of its arguments."""
-    return str(getattr(environment().get_template("parts.html").module, name)(*arguments))
+    return str(getattr(report.environment().get_template("parts.html").module, name)(*arguments))

@@ -1,75 +1,24 @@
-"""Rows to page: one HTML file that needs no network, its rows as CSV and its figures as SVG and PDF beside it."""
+"""What all pages share: templates that need no network, the index, and where rows come from."""
 
 import json
 import os
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.store import Row, Store
-from hardness.engine.table import export
+from hardness.engine.store import Row
 from hardness.errors import InputError
-from hardness.io.files import replacing, write_text
-from hardness.io.schemas import SUMMARY_VERSION
-from hardness.report import drawing as figures
+from hardness.io.files import write_text
 from hardness.report import glossary
 from hardness.report.rounding import FORMS
 
 if TYPE_CHECKING:
     from jinja2 import Environment
 
-
 PAGE, ROWS, SUMMARY = "index.html", "rows.csv", "summary.json"
 INDEX = '<meta name="generator" content="attention-hardness index">'  # by which an index of ours is known
 ROLES = ("answer", "proved", "measured", "broken", "appendix", "speed")  # where a study stands on the index
-
-
-def publish(
-    store: Store,
-    folder: Path,
-    verdict: str,
-    html: str,
-    drawings: Sequence[figures.Drawing] = (),
-    extra: Mapping[str, Any] | None = None,
-) -> None:
-    """Write page, figures (SVG and PDF), rows and summary of a study into `folder`; `extra` goes into the summary.
-
-    `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the same seed.
-    """
-    for drawing in drawings:
-        for kind in ("svg", "pdf"):
-            with replacing(folder / f"{drawing.name}.{kind}") as temporary:
-                temporary.write_bytes(drawing.save(kind))
-    export(store.rows, folder / ROWS, timing=False)
-    summary = {
-        **store.about,
-        "schema": SUMMARY_VERSION,
-        "verdict": verdict,
-        "planned": store.planned(),
-        "statuses": store.counts(),
-        "made_by": store.commands,
-        "commits": dict(origins(store.rows())).get("commit", []),
-        "figures": [{"file": f"{d.name}.svg", "alt": d.alt, "caption": d.caption} for d in drawings],
-        **(extra or {}),
-    }
-    write_text(folder / SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
-    write_text(folder / PAGE, html)
-
-
-def shared(store: Store, folder: Path) -> dict[str, Any]:
-    """What the templates of all studies need of the rows, and the way from the page to the index of its folder."""
-    rows = list(store.rows())
-    return {
-        "about": store.about,
-        "commands": store.commands or [command(store.about)],
-        "done": sum(1 for row in rows if row.outcome),
-        "total": len(rows),
-        "crashes": crashes(rows),
-        "origins": origins(rows),
-        "home": index_href(folder),
-        "docs": docs_href(folder),
-    }
 
 
 def index_href(folder: Path) -> str:
@@ -86,11 +35,6 @@ def docs_href(folder: Path) -> str:
     tree, here = Path(__file__).resolve().parents[2], folder.resolve()
     inside = here.is_relative_to(tree) and (tree / "docs" / "theory.md").is_file()
     return f"{os.path.relpath(tree / 'docs', here)}/" if inside else ""
-
-
-def figure_context(drawing: figures.Drawing) -> dict[str, str]:
-    """A drawing as the templates take it."""
-    return {"name": drawing.name, "svg": drawing.inline(), "caption": drawing.caption, "kinds": drawing.kinds}
 
 
 def write_index(folder: Path) -> None:

@@ -79,6 +79,7 @@ def cell_text(value: Any) -> str:
 # How the cells of a column may be written, and the filters of templates: by name.
 FORMS: dict[str, Callable[..., str]] = {
     "plain": cell_text,
+    "whole": "{:g}".format,
     "thousands": thousands,
     "decimals": decimals,
     "short": short,

@@ -5,7 +5,7 @@ from math import comb, isnan, nan
 from typing import Any
 
 from hardness.engine.store import Row
-from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, grouped, line, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, records
 from hardness.sq.bounds.parity import window_bound
 from hardness.sq.exact import KNOWN, certain_queries, exact_floor
 from hardness.statistics.means import mean
@@ -17,7 +17,6 @@ STRATEGIES = ("sign-batch", "flat", "adaptive", "bent", "characters", "gradient"
 HEIGHTS = (*grid.BRACKETING, "floor", "V at most")  # what is drawn over the floor of a large class
 SEVERAL = 100  # sets from which on a class is large
 QUERIES = Axis("queries", log=True)
-COUNT = "thousands"
 
 
 def content(rows: Sequence[Row]) -> Content:
@@ -25,7 +24,7 @@ def content(rows: Sequence[Row]) -> Content:
     games, values = played(rows), searched(rows)
     brackets, frontier, rounding = bracketed(games, values), at_every_tolerance(games), rounded(games)
     figures = [_brackets(brackets), _frontier(frontier), _rounding(rounding)]
-    tables = {"brackets": _bracket_table(brackets), "games": _games_table(games)}
+    tables = {"brackets": brackets, "games": games}
     large = [cell for cell in brackets if cell["sets"] > SEVERAL and cell["won"]]
     bases = local_bases(rounding)
     if not large or not bases or not frontier:
@@ -46,10 +45,9 @@ def content(rows: Sequence[Row]) -> Content:
                                        if cell["strategy"] == "sign-batch")},
         "rounding": {"n": cheapest["n"], "strategy": cheapest["strategy"], "ratio": cheapest["ratio"],
                      "bases": bases[cheapest["strategy"]], "last": bases[cheapest["strategy"]][-1]},
-        "known_apart": KNOWN, "slowest": grid.SLOWEST, "drift": grid.DRIFT, "dim": grid.FRONTIER_DIM,
-        "tau": grid.TOLERANCE, "modulus": grid.IDEAL[0],
+        "known_apart": KNOWN,
     }  # fmt: skip
-    return Content(numbers, figures, tables)
+    return Content(numbers, figures, tables, grid=grid)
 
 
 def played(rows: Iterable[Row]) -> list[Line]:
@@ -151,8 +149,7 @@ def _brackets(brackets: Sequence[Line]) -> Curves:
         panels.append(Panel(f"{s} of {n} bits: {comb(n, s):,} sets", [*won, *bounds]))
     tau = Axis("τ", log=True, ticks=(0.04, 0.08, 0.12, 0.2))
     ratio = Axis("queries over the floor", log=True, ticks=(1, 1.5, 2, 3, 5, 10, 20))
-    seen = "The points lie on the floor at the largest tolerance; as τ falls, they and V's upper bound leave it."
-    return Curves("bracket", panels, tau, ratio, seen, kinds="proved measured", height=3.0)
+    return Curves("bracket", panels, tau, ratio, height=3.0)
 
 
 def _frontier(frontier: Sequence[Line]) -> Curves:
@@ -165,38 +162,10 @@ def _frontier(frontier: Sequence[Line]) -> Curves:
             line("needed", [(tau, window_bound(size, tau)) for tau in taus], "lower bound"),
             line("enough, N − 1", [(tau, size - 1) for tau in taus], "upper bound"),
         ]))  # fmt: skip
-    return Curves(
-        "frontier", panels, Axis("τ", log=True, ticks=(0.03, 0.05, 0.1, 0.2)), QUERIES,
-        "The need of every strategy rises with the tolerance, above the lower bound in every panel.",
-        kinds="proved identity measured", columns=2,
-    )  # fmt: skip
+    return Curves("frontier", panels, Axis("τ", log=True, ticks=(0.03, 0.05, 0.1, 0.2)), QUERIES, columns=2)
 
 
 def _rounding(rounding: Sequence[Line]) -> Curves:
     bounds = sorted({(game["n"], game["bound"]) for game in rounding if game["bound"]})
     panels = [Panel("", [*_series(rounding, "n"), line("needed", bounds, "lower bound")])] if rounding else []
-    return Curves(
-        "rounding", panels, Axis("n", ticks=sorted({n for n, _ in bounds})), QUERIES,
-        "Every strategy lies above the bound and rises faster than it.", kinds="proved measured", height=2.8,
-    )  # fmt: skip
-
-
-def _bracket_table(brackets: Sequence[Line]) -> Table:
-    columns: list[Column | str] = [
-        "n", "s", Column("sets", form=COUNT), Column("τ", form="{:g}".format),
-        Column("8τ²(N−1)", "", "proved", "at_least"), Column("floor", "floor of G, V", "proved", COUNT),
-        *(Column(name, "", "measured", COUNT) for name in grid.BRACKETING), Column("G at most", "", "measured", COUNT),
-        Column("G over floor", "", "measured", "at_most"), Column("V at least", "", "proved", COUNT),
-        Column("V at most", "", "proved", COUNT),
-    ]  # fmt: skip
-    return Table("V and G of parities: proved bounds, and the games of two strategies", brackets, columns)
-
-
-def _games_table(games: Sequence[Line]) -> Table:
-    columns: list[Column | str] = [
-        "family", "m", "n", Column("N", form=COUNT), "strategy", Column("τ", form="{:g}".format),
-        Column("runs", "runs identified"), Column("queries", "", "measured", COUNT), Column("low", form=COUNT),
-        Column("high", form=COUNT), Column("gave up at", form=COUNT), Column("bound", "needed", "proved", "at_least"),
-        Column("ratio", "over needed", form="at_most"),
-    ]  # fmt: skip
-    return Table("Every strategy at every tolerance, on parities and on rounded inner products", games, columns)
+    return Curves("rounding", panels, Axis("n", ticks=sorted({n for n, _ in bounds})), QUERIES, height=2.8)

@@ -6,7 +6,7 @@ from statistics import median
 from typing import Any
 
 from hardness.engine.store import Row
-from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, grouped, line, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, records
 from hardness.studies.lattices.tasks import FILES, PANELS
 
 Line = dict[str, Any]
@@ -20,7 +20,8 @@ TOP = 9.0  # log2 of seconds that the figure shows
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figure and table of the rows."""
     found = lines(rows)
-    figures, tables = [_reach(found)], {"attacks": _table(found)}
+    shown = [{**one, "took": _spread(one["took"]), "masses": _spread(one["masses"])} for one in found]
+    figures, tables = [_reach(found)], {"attacks": shown}
     far = [{"q": q, "p": p} | {attack: _farthest(found, q, p, attack) for attack in NAMES} for q, p in PANELS]
     if not any(one[attack] for one in far for attack in NAMES):
         return Content(figures=figures, tables=tables, missing="No attack has solved an instance with right labels.")
@@ -89,11 +90,8 @@ def _reach(found: Sequence[Line]) -> Curves:
             series.append(Series(name, [_reached(e) for e in own], join=False, style=i))
             series.append(line(f"{name}: predicted", model, "law", style=i))
         panels.append(Panel(f"q = {q}, p = {p}", series, x=Axis("n")))
-    return Curves(
-        "lattices", panels if found else [], Axis("n"), Axis("log₂ of processor seconds", low=0.5, high=TOP),
-        "Time rises with n on all lines; lines of streams reach further than those of files.",
-        kinds="measured estimated", columns=2, height=2.8,
-    )  # fmt: skip
+    seconds = Axis("log₂ of processor seconds", low=0.5, high=TOP)
+    return Curves("lattices", panels if found else [], Axis("n"), seconds, columns=2, height=2.8)
 
 
 def _reached(e: Line) -> Point:
@@ -105,13 +103,3 @@ def _reached(e: Line) -> Point:
     edge = TOP - 0.3
     y = edge if e["predicted"] is None else min(e["predicted"], edge)
     return Point(e["n"], y, hollow=True, tip=tip, note=e["else"].partition(",")[0])
-
-
-def _table(found: Sequence[Line]) -> Table:
-    shown = [{**e, "took": _spread(e["took"]), "masses": _spread(e["masses"])} for e in found]
-    columns: list[Column | str] = [
-        "q", "p", "n", "m", "attack", "examples", "solved", "else",
-        Column("predicted", "predicted, log₂ s", "estimated"), Column("took", "measured, log₂ s", "measured"),
-        Column("off", "difference, bits", "measured"), Column("masses", "error mass"),
-    ]  # fmt: skip
-    return Table("Every attack on every instance: medians over the runs.", shown, columns)

@@ -9,7 +9,7 @@ from typing import Any
 from hardness.engine.store import Row
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets.levels import bits
-from hardness.report import Axis, Column, Content, Curves, Figure, Panel, Point, Series, Table, grouped, line, records
+from hardness.report import Axis, Content, Curves, Figure, Panel, Point, Series, grouped, line, records
 from hardness.sq.bounds.head_budget import exact_parity
 from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.bounds.rounding import alike
@@ -49,7 +49,7 @@ def content(rows: Sequence[Row]) -> Content:
     parity, rounding, bought = won(rows, "parity"), won(rows, "rounding"), budget(rows)
     least = least_prices(parity)
     figures: list[Figure] = [*_maps(parity), _rounding_map(rounding), _least_figure(least)]
-    tables = {"budget": _budget_table(bought)}
+    tables = {"budget": bought}
     named = [one for one in bought if one["m"] <= NAMED]
     if not parity or not rounding or not named:
         missing = f"Of {len(rows)} planned trials too few have been won to answer the question."
@@ -59,20 +59,16 @@ def content(rows: Sequence[Row]) -> Content:
     last = {one["price"]: one for one in least if (one["d"], one["s"]) == (d, s)}
     fresh, sample, larger = (last[price] for price in PRICES)
     m = max(one["m"] for one in named)
-    coarse, fine = max(grid.BUDGET_TOLERANCES), min(grid.BUDGET_TOLERANCES)
     heads = {f"{one['τ']:g}": one for one in named if one["m"] == m}
     numbers = {
         "d": d, "s": s, "sets": comb(d - 1, s), "sharp": sharp_heads(s), "fresh": fresh, "sample": sample,
         "larger": larger, "others": sorted({dim for dim, _ in parity} - {d}, reverse=True),
         "gap": max(gap(grid.FORMULA, s) for s in grid.HEADS),
         "last": {"s": grid.HEADS[-1], "gap": gap(grid.FORMULA, grid.HEADS[-1])},
-        "games": len(ratios), "exact": ratios.count(1.0), "worst": max(ratios), "formula": grid.FORMULA,
-        "budget": {"m": m, "d": grid.BUDGET_DIM, "bits": bits("sharp", m), "coarse": heads[f"{coarse:g}"],
-                   "fine": heads[f"{fine:g}"]},
-        "coarse": coarse, "fine": fine, "at": grid.AT, "modulus": grid.MODULUS, "q": grid.BUDGET_MODULUS,
-        "p": grid.BUDGET_LEVELS,
+        "games": len(ratios), "exact": ratios.count(1.0), "worst": max(ratios), "m": m, "bits": bits("sharp", m),
+        "coarse": heads[f"{max(grid.BUDGET_TOLERANCES):g}"], "fine": heads[f"{min(grid.BUDGET_TOLERANCES):g}"],
     }  # fmt: skip
-    return Content(numbers, figures, tables)
+    return Content(numbers, figures, tables, grid=grid)
 
 
 def won(rows: Iterable[Row], family: str) -> Games:
@@ -204,9 +200,7 @@ def _maps(parity: Games) -> list[Curves]:
             counted = f"{size:,}" if size < 1e7 else f"2^{log2(size):.1f}"
             regions.append(Panel(f"s = {s}: N = {counted}", series, floor=[(2.0, floor[0][1]), *floor],
                                  reached=_logs(reached(parity, d, s)), barred=(1.0, 2.0)))  # fmt: skip
-        seen = "The grey floor rises with the number of sets, and falls with the tolerance; what is reached follows it."
-        kinds = "proved identity" if d == grid.FORMULA else "proved measured"
-        found.append(Curves(f"map-{d}", regions, LOG_TOLERANCE, LOG_QUERIES, seen, kinds=kinds))
+        found.append(Curves(f"map-{d}", regions, LOG_TOLERANCE, LOG_QUERIES))
     return found
 
 
@@ -217,8 +211,7 @@ def _rounding_map(games: Games) -> Curves:
         paid = _logs((e, q) for e, q, _ in own)
         regions.append(Panel(f"m = {m}: n = {d - 1}", _played(own), floor=floor, reached=paid))
     axis = Axis("log₂ 1/τ", ticks=(3, 4, 5, 6, 7, 8))
-    seen = "The floor is low in every panel and rises little; the points lie above it and fall towards it."
-    return Curves("map-rounding", regions, axis, LOG_QUERIES, seen, kinds="proved measured")
+    return Curves("map-rounding", regions, axis, LOG_QUERIES)
 
 
 def _class(d: int, m: int) -> RoundingConcepts:
@@ -240,18 +233,4 @@ def _least_figure(least: Sequence[Line]) -> Curves:
             series += [Series(f"d = {d}, reached", points, join=False, style=style),
                        line(f"d = {d}, needed", needed, "lower bound", style=style)]  # fmt: skip
         panels.append(Panel(price, series))
-    return Curves(
-        "least", panels, Axis("s", ticks=grid.HEADS), Axis("log₂ of the price"),
-        "The lines rise with s as the number of sets does; where games were played, the points lie just above them.",
-        kinds="proved measured", height=3.0,
-    )  # fmt: skip
-
-
-def _budget_table(bought: Sequence[Line]) -> Table:
-    columns = [
-        Column("τ", "", "", "{:g}".format), Column("m"), Column("exact", "diag, m bits", "proved", "at_least_power"),
-        Column("sharp", "sharp, up to 2m − 1 bits", "proved", "at_least_power"),
-        Column("truncated", "truncated to m heads", "proved", "at_least_power"),
-        Column("s", "its bits"), Column("leak", "its leak"),
-    ]  # fmt: skip
-    return Table("What m heads buy: queries that are needed", bought, columns)
+    return Curves("least", panels, Axis("s", ticks=grid.HEADS), Axis("log₂ of the price"), height=3.0)
