@@ -8,7 +8,7 @@ in Python.
 
 A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
 ``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names. The second argument is
-the caption; `figure` also takes `alt` and `kinds`, `table` the `heads`, `kinds` and `forms` of columns by their keys.
+the caption; `figure` also takes `alt` and `kinds`, `table` its columns, and their `heads`, `kinds` and `forms` by key.
 ``{{ term("ψ", "The number of features.") }}`` explains a symbol of this page. Filters are the names of
 `rounding.FORMS`; a bound is printed by `at_least`, `at_most` or, given its log2, `at_least_power`, `at_most_power`, and
 by nothing else. A paragraph, heading or list item that begins with ``[proved]``, ``[identity]``, ``[measured]``
@@ -25,29 +25,7 @@ Title, words and symbols, the command line that made the rows, crashes and prove
 answer the question, a content says so by `missing`, and the page shows that sentence and whatever figures there are. A
 content has all figures and tables that the template names; one without panels or rows is left out with a remark.
 Points of different parity are different series; a censored point is `Point(…, censored="above")` at what was spent.
-
->>> import tempfile
->>> from pathlib import Path
->>> from hardness.engine.outcome import Outcome
->>> from hardness.engine.store import Store
->>> from hardness.engine.study import Study
->>> from hardness.engine.task import Task
->>> def content(rows):
-...     spent = [Point(row.task.params["dim"], row.outcome.cost) for row in rows if row.outcome]
-...     costs = Curves("costs", [Panel("", [Series("elimination", spent)])], Axis("d"), Axis("examples"),
-...                    alt_summary="The line rises.")
-...     return Content({"most": max(point.y for point in spent)}, [costs])
->>> text = '[measured] Elimination takes {{ n.most | thousands }} examples.\\n\\n{{ figure("costs") }}\\n'
->>> with tempfile.TemporaryDirectory() as name:
-...     folder = Path(name)
-...     _ = (folder / "page.md").write_text(text)
-...     study = Study("demo", "How many?", None, None, None, content=content, template=folder / "page.md")
-...     with Store(folder / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
-...         for d in (8, 16):
-...             store.plan([task := Task("parity", {"dim": d}, {}, {}, 0)])
-...             store.add(task, Outcome("solved", 8 * d), {})
-...         write(study, store, folder), sorted(path.name for path in folder.glob("costs.*"))
-('Elimination takes 128 examples.', ['costs.pdf', 'costs.svg'])
+docs/extending.md makes a study from start to end.
 """
 
 from hardness.report.content import Axis as Axis

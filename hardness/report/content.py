@@ -151,8 +151,8 @@ class Panel:
 class Curves:
     """Panels of series over common axes. `alt_summary` says what is to be seen to who cannot see it.
 
-    `caption` stands below. `kinds` are the kinds of its statements: words of `hardness.report.glossary.KINDS` with
-    blanks between them. What the template gives of the three stands in their place.
+    `kinds` are the kinds of its statements: words of `hardness.report.glossary.KINDS` with blanks between them. What
+    the template gives of both stands in their place.
     """
 
     name: str
@@ -160,7 +160,6 @@ class Curves:
     x: Axis
     y: Axis
     alt_summary: str = ""
-    caption: str = ""
     kinds: str = "measured"
     columns: int = 3
     height: float = 2.3  # inches of a panel
@@ -189,7 +188,6 @@ class HeatMap:
     name: str
     panels: Mapping[str, Sequence[Field]]
     alt_summary: str = ""
-    caption: str = ""
     x: str = ""
     rows: Sequence[str] = ()
     labels: Mapping[str, str] = field(default_factory=dict)

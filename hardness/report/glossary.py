@@ -11,6 +11,7 @@ from functools import cache
 from pathlib import Path
 
 DOCS = "../../docs/"  # from the folder of a page in reports/
+FOOT = '<section class="glossary" id="words">\n<h2>Words and symbols on this page</h2>\n<dl>\n{}\n</dl>\n</section>'
 LINK = '<a href="#words">Words and symbols</a>'
 ENTRY = re.compile(
     r"(?ms)^### (?P<head>.+?)\n(?P<ids>(?:<a id=.+?\n)?)(?:<!-- on pages: (?P<forms>.*?) -->\n)?(?P<text>.+?)(?=^##|\Z)"
@@ -90,9 +91,9 @@ def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> s
     here: set[str] = set()
 
     def link(found: re.Match[str]) -> str:
-        words = html.escape(found[0], quote=False)
         if found["document"]:
-            return f'<a href="{docs}{found["document"].lower()}.md#{found["number"]}">{words}</a>' if docs else words
+            return _reference(found, docs)
+        words = html.escape(found[0], quote=False)
         term = forms[int(str(found.lastgroup)[1:])][1]
         if term.identity in here:
             return words
@@ -117,7 +118,9 @@ def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> s
     out.append(words(page[end:]))
     if 'class="kind ' in page:
         used |= {term.identity: term for term in known if term.identity == "kinds"}
-    foot = _foot([t for t in known if t.identity in used], docs)
+    lines = "\n".join(f'<dt id="term-{term.identity}">{html.escape(term.head)}</dt>\n<dd>{_prose(term.text, docs)}</dd>'
+                      for term in known if term.identity in used)  # fmt: skip
+    foot = FOOT.format(lines) if lines else ""
     return "".join(out).replace("<!-- glossary -->", foot).replace(LINK, LINK if foot else "")
 
 
@@ -149,27 +152,15 @@ def _form(form: str) -> str:
     return rf"(?<![\w-])[{stem[0].upper()}{stem[0]}]{re.escape(stem[1:])}s?(?![\w])"
 
 
-def _foot(used: list[Term], docs: str) -> str:
-    """The terms a page uses, with their definitions."""
-    if not used:
-        return ""
-    lines = [f'<dt id="term-{term.identity}">{html.escape(term.head)}</dt>\n<dd>{_prose(term.text, docs)}</dd>'
-             for term in used]  # fmt: skip
-    head = '<section class="glossary" id="words">\n<h2>Words and symbols on this page</h2>\n<dl>\n'
-    return head + "\n".join(lines) + "\n</dl>\n</section>"
-
-
 def _prose(text: str, docs: str) -> str:
     """Markdown of the glossary as HTML: emphasis, code, links, references to the theory."""
-    text = html.escape(text, quote=False)
-    text = re.sub(r"`(.+?)`", r"<code>\1</code>", text)
-    text = re.sub(r"(?<!\w)\*([^*\s][^*]*)\*(?!\w)", r"<em>\1</em>", text)
-    linked = rf"\[(?P<words>.+?)\]\((?P<file>.+?)\)|{REFERENCE}"
-    if not docs:
-        return re.sub(linked, lambda m: m["words"] or m[0], text)
-    return re.sub(
-        linked,
-        lambda m: f'<a href="{docs}{m["file"]}">{m["words"]}</a>' if m["file"] else
-        f'<a href="{docs}{m["document"].lower()}.md#{m["number"]}">{m[0]}</a>',
-        text,
-    )  # fmt: skip
+    from markdown_it import MarkdownIt
+
+    found: str = MarkdownIt("commonmark", {"html": False}).renderInline(text)
+    found = found.replace('<a href="', f'<a href="{docs}') if docs else re.sub(r"</?a\b.*?>", "", found)
+    return re.sub(REFERENCE, lambda reference: _reference(reference, docs), found)
+
+
+def _reference(found: re.Match[str], docs: str) -> str:
+    """A reference such as "theory 2.5" as a link into `docs`, unless that is ""."""
+    return f'<a href="{docs}{found["document"].lower()}.md#{found["number"]}">{found[0]}</a>' if docs else found[0]

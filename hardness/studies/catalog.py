@@ -4,8 +4,8 @@ Other packages add theirs under the entry point `hardness.studies`: a mapping fr
 named as ``package.module:STUDY`` as well.
 """
 
-from importlib import import_module
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import TYPE_CHECKING
 
 from hardness import registry
@@ -27,21 +27,18 @@ UNLISTED: "dict[str, Study | str]" = {"sweep": "hardness.studies.sweep.study:STU
 
 
 def _loaded(found: "Study | str") -> "Study":
-    if not isinstance(found, str):
-        return found
-    module, _, name = found.partition(":")
-    study: Study = getattr(import_module(module), name)
+    study: Study = resolve_name(found) if isinstance(found, str) else found
     return study
 
 
 def _offered() -> "dict[str, Study | str]":
-    """All studies by name: built-in ones, then those of other packages; none takes a name that is already there."""
+    """All studies by name: those of other packages, then built-in ones, whose names nobody else takes."""
     builtin = registry.names("studies", builtin=True)
-    found = dict(STUDIES)
-    for name, studies in sorted(registry.each("studies"), key=lambda pair: pair[0] not in builtin):
+    found: dict[bool, dict[str, Study | str]] = {False: {}, True: {**STUDIES}}
+    for name, studies in registry.each("studies"):
         if not isinstance(studies, InputError):
-            found = {**studies, **found} if name not in builtin else found | studies
-    return found
+            found[name in builtin] |= studies
+    return found[False] | found[True]
 
 
 def names() -> list[str]:
@@ -67,8 +64,9 @@ def get(name: str) -> "Study":
     """
     from hardness.engine.study import Study
 
-    own = STUDIES | UNLISTED
-    offered = own if name in own else _offered() | UNLISTED
+    offered = STUDIES | UNLISTED
+    if name not in offered:
+        offered = _offered() | UNLISTED
     if name in offered:
         return _loaded(offered[name])
     if ":" in name:

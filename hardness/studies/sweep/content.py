@@ -8,7 +8,7 @@ from typing import Any
 from hardness.engine.outcome import Row
 from hardness.engine.plugins import SOLVERS
 from hardness.engine.tuning import APART
-from hardness.report import Axis, Column, Content, Curves, Panel, Point, Series, Table, grouped
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped
 
 Settings = dict[str, Any]
 ENDED = ("solved", "budget", "wrong")  # a crash, a refusal and a time limit say nothing of the cost
@@ -32,7 +32,8 @@ def content(rows: Sequence[Row]) -> Content:
         "least": min(whole, key=lambda one: one["median"], default=None),
         "most": max(whole, key=lambda one: one["median"], default=None),
     }  # fmt: skip
-    return Content(numbers, figures(cells, unit), {"cells": table(cells)})
+    table = [{**one["settings"], "cost": _cost(one), "runs": one["runs"], "ended": one["ended"]} for one in cells]
+    return Content(numbers, figures(cells, unit), {"cells": table})
 
 
 def settings(row: Row) -> Settings:
@@ -91,8 +92,7 @@ def figures(cells: Sequence[Mapping[str, Any]], unit: str) -> list[Curves]:
                                      for label, style in styles.items() if label in curves]))  # fmt: skip
     values = sorted({one["settings"][x] for one in placed})
     axis = Axis(x, ticks=values if len(values) <= TICKS else ())
-    seen = f"The table gives every point: {unit} against {x}."
-    return [Curves("sweep", panels, axis, Axis(unit, log=True), seen, columns=2, height=3.0)]
+    return [Curves("sweep", panels, axis, Axis(unit, log=True), columns=2, height=3.0)]
 
 
 def _rest(one: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], x: str) -> str:
@@ -108,14 +108,6 @@ def _point(one: Mapping[str, Any], x: str) -> Point:
     known = not one["censored"] and one["high"] is not None
     low, high = (one["low"], one["high"]) if known else (None, None)
     return Point(one["settings"][x], one["median"], low, high, censored="above" if one["censored"] else "")
-
-
-def table(cells: Sequence[Mapping[str, Any]]) -> Table:
-    """One row per cell."""
-    rows = [{**one["settings"], "cost": _cost(one), "runs": one["runs"], "ended": one["ended"]} for one in cells]
-    names = dict.fromkeys(name for row in rows for name in row)
-    measured = {"cost": "measured", "ended": "measured"}
-    return Table("One row per cell", rows, [Column(name, "", measured.get(name, "")) for name in names])
 
 
 def _cost(one: Mapping[str, Any]) -> str:

@@ -187,12 +187,7 @@ def read(path: Path, changes: Iterable[str] = ()) -> Grid:
     for name in found:
         if name not in known:
             raise unknown("entry of a grid", name, known)
-    for name in ("family", "params", "solver"):
-        if name not in found:
-            raise InputError(f"{path} has no {name}; a grid has family, [params] and [solver]")
-    for name in TABLES:
-        if not isinstance(found.get(name, {}), dict):
-            raise InputError(f"{name} of {path} is not a table; write it as [{name}]")
+    schemas.check("grid", found, str(path))
     for change in changes:
         _change(found, change)
     return Grid(**found)

@@ -80,13 +80,6 @@ def missing(grid: Grid, out: Path) -> int:
     return sum(task.identity not in done for task in tasks)
 
 
-def rows_of(grid: Grid, out: Path) -> list[Row]:
-    """The rows of a grid's own tasks, in its order."""
-    with Store(out / STORE) as store:
-        found = {row.task.identity: row for row in store.rows()}
-        return [found[task.identity] for task in grid.tasks()]
-
-
 def sweep(
     family: Any,
     *,
@@ -130,10 +123,6 @@ def sweep(
         raise missing_extra("pandas", "notebook", "hardness.sweep") from error
     solvers = {"strategy": strategy, "learner": learner, "attack": attack}
     given = {kind: thing for kind, thing in solvers.items() if thing is not None}
-    label = "-".join(_label(thing) for each in (family, *given.values()) for thing in _axes(each))
-    folder = Path(out) if out is not None else Path("sweeps") / label
-    own = {name: _axis(value) for name, value in (options or {}).items()}
-    extra = {"strategy": {"oracle": oracle, "tolerance": _axis(tolerance)}, "learner": {"options": own}}
     prints: dict[str, str] = {}
 
     def name_of(thing: Any) -> Any:
@@ -142,27 +131,20 @@ def sweep(
         name, made = importable_name(thing)
         return prints.setdefault(name, made) and name if made else name
 
+    own = {name: _axis(value) for name, value in (options or {}).items()}
+    extra = {"strategy": {"oracle": name_of(oracle), "tolerance": _axis(tolerance)}, "learner": {"options": own}}
     solver = {kind: name_of(thing) for kind, thing in given.items()} | extra.get(next(iter(given), ""), {})
-    if "oracle" in solver:
-        solver["oracle"] = name_of(solver["oracle"])
     limits = {"queries": queries, "samples": samples, "work": work}
     budget = {name: value for name, value in limits.items() if value is not None}
     axes = {name: _axis(value) for name, value in params.items()}
     grid = Grid(name_of(family), axes, solver, budget, runs, seed, guard, prints)
-    stated = {"family": grid.family, **axes, **solver, **budget, "runs": runs, "seed": seed}
-    call = ", ".join(f"{name}={_typed(value)}" for name, value in stated.items() if value != {})
-    verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep({call})")
-    table = pd.DataFrame([_columns(row) for row in rows_of(grid, folder)])
+    folder = Path(out) if out is not None else Path("sweeps") / grid.name
+    verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
+    with Store(folder / STORE) as store:
+        found = {row.task.identity: _columns(row) for row in store.rows()}
+    table = pd.DataFrame([found[task.identity] for task in grid.tasks()])
     table.attrs |= {"verdict": verdict, "page": str(folder / "index.html")}
     return table
-
-
-def _axes(thing: Any) -> list[Any]:
-    return list(thing) if isinstance(thing, list | tuple) else [thing]
-
-
-def _label(thing: Any) -> str:
-    return str(getattr(thing, "__name__", thing)).rpartition(":")[2]
 
 
 def _axis(value: Any) -> Any:
@@ -177,21 +159,11 @@ def _axis(value: Any) -> Any:
 
 
 def _columns(row: Row) -> dict[str, Any]:
-    """A row for a table: parameters by their own names, nothing that may differ between two runs of one seed."""
+    """A row for a table: parameters and what was carried by their own names, nothing that two runs of one seed may
+    have different."""
     found = flat(row, timing=False)
     names = {name: name.removeprefix("params.").removeprefix("solver.") for name in found}
     left_out = ("identity", "solver.kind", "solver.online")
     kept = {names[name]: value for name, value in found.items() if name not in left_out and "plugins" not in name}
-    return {("run" if name == "repetition" else name): _bare(value) for name, value in kept.items()}
-
-
-def _typed(value: Any) -> str:
-    """A value as the user wrote it: what has a name in a notebook by that name."""
-    if isinstance(value, list):
-        return f"[{', '.join(map(_typed, value))}]"
-    return repr(value) if _bare(value) is value else str(_bare(value))
-
-
-def _bare(value: Any) -> Any:
-    """What the user called a thing that was carried."""
-    return value.rpartition(":")[2] if isinstance(value, str) and value.startswith(PREFIX) else value
+    bare = {name: value.rpartition(":")[2] if str(value).startswith(PREFIX) else value for name, value in kept.items()}
+    return {("run" if name == "repetition" else name): value for name, value in bare.items()}
