@@ -11,7 +11,6 @@ from pathlib import Path
 import pytest
 from matplotlib.colors import to_rgb
 from matplotlib.text import Text
-from page_reading import words as read
 
 from hardness import report
 from hardness.cli import run
@@ -51,18 +50,18 @@ SEVERAL = [
     line("law", [(8, 500), (28, 20_000)], "law"),
 ]
 FLOOR = [(2.0, 9.0), (4.0, 5.0), (6.0, 3.0)]
-CURVES = Curves("costs", [Panel(f"m = {m}", SEVERAL) for m in range(4)], Axis("d", True), Axis("examples", True),
-                "Lines rise.", "Examples against d.")  # fmt: skip
+PANELS = [Panel(f"m = {m}", SEVERAL) for m in range(4)]
+CURVES = Curves("costs", PANELS, Axis("d", True), Axis("examples", True), "Lines rise.")
 REACHED = [(x, y + 1) for x, y in FLOOR]
 REGIONS = [Panel(f"m = {m}", SEVERAL[:1], None, None, FLOOR, REACHED, (1.0, 2.0)) for m in range(4)]
-BRACKET = Curves("map", REGIONS, Axis("log₂ 1/τ"), Axis("log₂ q", low=0.0), "It falls.", "A map.")
+BRACKET = Curves("map", REGIONS, Axis("log₂ 1/τ"), Axis("log₂ q", low=0.0), "It falls.")
 STATUSES = list(FILLS)
 FIELDS = [
     Field(f"learner {i}", f"m = {m}", STATUSES[(i + m) % len(FILLS)], text="12/20\n1.1M")
     for i in range(8)
     for m in range(5)
 ]
-HEAT = HeatMap("board", {"parity": FIELDS, "nice": [Field("a", "1", shade=0.7, text="x")]}, "Few.", "Who.", x="m")
+HEAT = HeatMap("board", {"parity": FIELDS, "nice": [Field("a", "1", shade=0.7, text="x")]}, "Few.", x="m")
 FIGURES: list[Figure] = [CURVES, replace(CURVES, name="one", panels=CURVES.panels[:1]), BRACKET, HEAT]
 
 
@@ -83,13 +82,18 @@ def test_no_label_is_below_eight_points_at_a_column_s_width(figure: Figure) -> N
 def test_the_same_data_are_the_same_bytes_and_are_told_to_who_does_not_see_them(figure: Figure) -> None:
     one, two = draw(figure), draw(figure)
     assert [one.save(kind) for kind in ("svg", "pdf")] == [two.save(kind) for kind in ("svg", "pdf")]
-    assert one.alt.startswith(f"{figure.alt_summary} {figure.caption}")
+    assert one.alt.startswith(figure.alt_summary)
     assert " Across: " in one.alt
     assert figure is HEAT or " Up: " in one.alt
-    for text in (one.save("svg").decode(), one.inline()):
-        assert f'role="img" aria-label="{escape(one.alt)}' in text
-        assert f"<desc>{escape(one.alt, quote=False)}" in text
+    assert f'role="img" aria-label="{escape(one.alt)}' in one.inline()
     assert one.inline().count("<title>") == len(one.tips) > 0
+
+
+def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
+    """Two of them were a formula, and one that cannot be read ended the page."""
+    series = [Series("a$\\frac$b", POINTS)]
+    svg = draw(Curves("dollars", [Panel("$one$", series)], Axis("$x$", True), Axis("y", True))).save("svg").decode()
+    assert all(name in svg for name in ("a$\\frac$b", "$one$", "$x$"))
 
 
 def joined(drawing_of: Figure) -> list[list[float]]:
@@ -102,7 +106,7 @@ def test_panels_that_share_an_axis_show_the_points_of_all() -> None:
     """The limits of the first panel once held for all, and cut off what lay beyond them."""
     panels = [Panel("", [Series("a", [Point(x, x)])]) for x in (5, 1, 1000)]
     for log in (False, True):
-        for axes in draw(Curves("shared", panels, Axis("x", log), Axis("y", log), "Points.", "Three.")).figure.axes:
+        for axes in draw(Curves("shared", panels, Axis("x", log), Axis("y", log))).figure.axes:
             assert axes.get_xlim()[0] < 1 < 1000 < axes.get_xlim()[1]
             assert axes.get_ylim()[0] < 1 < 1000 < axes.get_ylim()[1]
 
@@ -121,11 +125,6 @@ def test_a_lower_bound_is_never_drawn_as_an_upper_one() -> None:
     assert (low.get_marker(), high.get_marker()) == (2, 3)  # matplotlib's TICKUP and TICKDOWN
     assert low._dash_pattern != high._dash_pattern
     assert {"only known to be larger", "only known to be smaller"} <= set(lines)
-    for wrong in ({"kind": "bound"}, {"kind": "Lower bound"}):
-        with pytest.raises(ValueError, match="kind must be one of"):
-            Series("x", [], **wrong)
-    with pytest.raises(ValueError, match="censored must be one of"):
-        Point(1, 2, censored="up")
 
 
 def grey(color: str) -> float:
@@ -209,16 +208,6 @@ def test_a_template_makes_a_page_of_the_owed_parts_in_their_order(page: Pages, t
     assert summary["made_by"] == ["hardness study run demo --only 'a b'"]
 
 
-def test_no_link_of_a_page_outside_the_tree_is_dead(page: Pages, tmp_path: Path) -> None:
-    _, html = page()
-    links = re.findall(r'(?:href|src)="([^"]+)"', re.sub(r"(?s)<svg.*?</svg>", "", html))
-    assert links.count("#words") == 1
-    assert "theory 2.7" in read(html)
-    for link in links:
-        file, _, part = link.partition("#")
-        assert (tmp_path / file).is_file() if file else f'id="{part}"' in html, link
-
-
 def test_a_headline_of_more_than_fifty_words_is_refused(page: Pages) -> None:
     assert page(text="word " * 50)[0].count("word") == 50
     with pytest.raises(InputError, match="headline of study demo has 51 words; shorten it to 50"):
@@ -294,17 +283,7 @@ OLD = (
 )
 
 
-@pytest.mark.parametrize("name", OLD.split())
-def test_every_study_that_was_taken_over_is_known(name: str) -> None:
-    with pytest.raises(InputError, match=rf"study {name} is part of [\w-]+ now \(.*\): `hardness study run"):
-        catalog.get(name)
-
-
-def test_an_old_name_says_where_its_question_went(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    study = replace(catalog.get("needs"), formerly={"old-one": "what so many heads buy"})
-    monkeypatch.setitem(catalog.STUDIES, "needs", study)
-    assert run(["study", "run", "old-one"]) == 2
-    said = capsys.readouterr().err
-    assert said == "error: study old-one is part of needs now (what so many heads buy): `hardness study run needs`\n"
+def test_every_study_that_was_taken_over_says_where_its_question_went() -> None:
+    for name in OLD.split():
+        with pytest.raises(InputError, match=rf"study {name} is part of [\w-]+ now \(.*\): `hardness study run"):
+            catalog.get(name)

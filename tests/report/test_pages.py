@@ -12,7 +12,6 @@ from page_reading import read, unexplained, words
 from hardness.engine.store import Store
 from hardness.errors import InputError
 from hardness.io import schemas
-from hardness.report import drawing as figures
 from hardness.report import glossary, report
 from hardness.studies import catalog
 
@@ -172,18 +171,3 @@ def test_a_summary_is_as_its_schema_says(tmp_path: Path) -> None:
     summary = schemas.check("summary", json.loads((tmp_path / report.SUMMARY).read_text()), "the summary")
     with pytest.raises(InputError, match="planned"):
         schemas.check("summary", {name: value for name, value in summary.items() if name != "planned"}, "the summary")
-
-
-def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
-    """Two of them were a formula, and one that cannot be read ended the page."""
-    drawing = figures.Drawing("dollars", 3.4, 2.4)
-    with figures.style("dollars"):
-        axes = drawing.figure.subplots()
-        axes.plot([1, 2], [1e5, 1e7], label="a$\\frac$b")
-        axes.set_yscale("log")
-        axes.set_xticks([1, 2], ["$one$", "two"])
-        axes.legend()
-    svg = drawing.save("svg").decode()
-    assert all(name in svg for name in ("a$\\frac$b", "$one$"))
-    assert "mathdefault" not in re.sub("<!--.*?-->", "", svg)
-    assert drawing.save("pdf")
