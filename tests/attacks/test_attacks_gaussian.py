@@ -1,6 +1,7 @@
-"""Elimination against its own law under label noise (theory 4.1)."""
+"""Elimination against its own law under label noise (theory 4.1), and plans of searches."""
 
-from math import gcd
+from itertools import combinations
+from math import comb, gcd
 
 import flint
 import numpy as np
@@ -10,10 +11,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from hardness.attacks.equations import Equations, accepts, expected_agreement, extract, preimages
+from hardness.attacks.equations import Equations, accepts, expected_agreement, extract
 from hardness.attacks.gaussian import FULL_RANK, check_plan, solve2, solve_mod
+from hardness.attacks.search import collision_plan
 from hardness.errors import InputError
 from hardness.kernels.gf2 import pooled_gauss
+from hardness.kernels.search import subsets
 from hardness.tokens import pack_bits, unpack_bits
 
 
@@ -104,16 +107,6 @@ def test_changed_labels_and_foreign_families_are_refused():
         extract(X[:, :, :3], Y, public)
 
 
-@given(st.integers(2, 300), st.integers(2, 300))
-def test_preimages_are_the_levels(q, p):
-    if p > q:
-        q, p = p, q
-    centre, width = preimages(q, p)
-    levels = np.arange(q) * p // q
-    assert (np.bincount(levels, minlength=p) == width).all()
-    assert np.allclose(np.bincount(levels, np.arange(q), minlength=p) / width, centre)
-
-
 def test_expected_agreement_under_noise():
     rng = np.random.default_rng(0)
     w = rng.integers(0, 97, 20)
@@ -121,3 +114,21 @@ def test_expected_agreement_under_noise():
     # Binomial sd .0034 at 20000 rows; 5 sd.
     assert abs(equations.agreement(w) - expected_agreement(equations)) < 0.017
     assert expected_agreement(Equations(equations.a, equations.level, 97, 8)) == 1
+
+
+@pytest.mark.parametrize(("n", "h"), [(5, 0), (5, 1), (7, 3), (6, 6)])
+def test_subsets_are_itertools_combinations(n, h):
+    assert subsets(n, h, comb(n, h)).tolist() == [list(c) for c in combinations(range(n), h)]
+
+
+def test_plans_need_a_signal_rows_for_its_union_bound_and_a_transform_that_the_budget_allows():
+    assert [collision_plan(n, 1 << 16, eta) is None for n, eta in ((63, 0.1), (63, 0.4), (64, 0.1))] == [0, 1, 1]
+    steps, _, cost = collision_plan(26, 1 << 22, 0.1)
+    assert (steps, cost > 2**30) == (0, True)
+    assert collision_plan(26, 1 << 22, 0.1, budget=2**30)[0] == 1
+    assert collision_plan(26, 1 << 22, 0.1, budget=2**20) is None
+    for n, eta in ((20, 0.3), (24, 0.45), (26, 0.45)):
+        need = 8 * (n * np.log(2) + 5) / (1 - 2 * eta) ** 2
+        enough, few = (collision_plan(n, int(share * need), eta) for share in (1.01, 0.99))
+        assert enough[0] == 0
+        assert few is None or few[0] > 0

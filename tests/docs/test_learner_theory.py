@@ -13,7 +13,6 @@ from scipy.stats import binom
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
-from learner import varpro
 from learner.provable.crude import crude
 from learner.provable.sculpt import Constraints, least_squares_hull
 
@@ -40,26 +39,6 @@ def jacobian(layer: MultiHeadAttention, X: Array) -> Array:
 def rank(matrix: Array) -> int:
     values = np.linalg.svd(matrix, compute_uv=False)
     return int((values > 1e-10 * values[0]).sum())
-
-
-@pytest.mark.parametrize(("k", "d"), [(2, 3), (3, 2)])
-def test_layers_are_odd_and_follow_the_order_of_tokens(k: int, d: int) -> None:
-    """Facts 1.1 and 1.2, on all inputs."""
-    X, layer = universe(k, d), teacher(2, d, 0)
-    assert np.allclose(layer(-X), -layer(X), atol=1e-14)
-    order = np.roll(np.arange(k), 1)
-    assert np.allclose(layer(X[:, order]), layer(X)[:, order], atol=1e-14)
-
-
-def test_equal_tokens_show_the_sum_of_w() -> None:
-    """Fact 1.3: exact, with probability 2^(−d(k−1)), and d independent ones give ΣW by linear algebra."""
-    layer, d = teacher(3, 4, 1), 4
-    X = universe(2, d)
-    equal = X[(X[:, 0] == X[:, 1]).all(axis=1)]
-    assert len(equal) / len(X) == 2.0**-d
-    assert np.allclose(layer(equal)[:, 0], equal[:, 0] @ layer.w.sum(axis=0), atol=1e-13)
-    found = np.linalg.lstsq(equal[:, 0], layer(equal)[:, 0])[0]
-    assert np.abs(found - layer.w.sum(axis=0)).max() < 1e-13
 
 
 @pytest.mark.parametrize(("m", "k"), [(2, 2), (3, 2), (2, 3)])
@@ -152,24 +131,6 @@ def test_gradient_formula() -> None:
             moved[i] += sign * eps
             ends.append(MultiHeadAttention(*moved.reshape(2, 2, 4, 4))(X).ravel())
         assert np.allclose((ends[0] - ends[1]) / (2 * eps), J[:, i], atol=1e-8)
-
-
-def test_the_projected_gradient_drops_nothing() -> None:
-    """Kaufman's Jacobian leaves out a term, and that term is orthogonal to the residual (phase 7)."""
-    rng = np.random.default_rng(4)
-    X, theta = rng.choice([-1.0, 1.0], size=(30, 2, 4)), rng.normal(size=(2, 4, 4)) / 2
-    Y = rng.normal(size=(60, 4))
-
-    def loss(t: Array) -> float:
-        return 0.5 * float(np.sum(varpro.project(varpro.attend(X, t)[1], Y)[1] ** 2))
-
-    P, Z = varpro.attend(X, theta)
-    W, R, _ = varpro.project(Z, Y)
-    gradient = -varpro.pull_back(X, P, W.reshape(theta.shape), R)
-    for index in [(0, 0, 0), (0, 2, 1), (1, 3, 3)]:
-        step = np.zeros_like(theta)
-        step[index] = 1e-5
-        assert (loss(theta + step) - loss(theta - step)) / 2e-5 == pytest.approx(gradient[index], abs=1e-6)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""The site: built without a warning, every link inside resolves, and nothing is fetched from elsewhere."""
+"""Every tutorial does what it says, as a reader would run it; the site is whole and fetches nothing from elsewhere."""
 
 import os
 import re
@@ -12,10 +12,15 @@ from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
+import tutorial
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 BLOCK = '<div class="highlight"><pre><span></span><code>{}</code></pre></div>'
+FOLDER = ROOT / "docs" / "tutorials"
+PAGES = sorted(path for path in FOLDER.glob("*.md") if path.stem != "index")
+# What could not be done without reading our sources, and the lines of a reader's own that it may take.
+SHORT = {"own-sweep": 15, "own-family": 15, "own-attack": 15, "one-learner": 15, "board": 20}
 
 
 @cache
@@ -117,3 +122,37 @@ def test_theory_is_linked_by_its_numbers_and_every_study_stands_in_the_gallery(s
     studies = {path.parent.name for path in ROOT.glob("reports/*/summary.json")}
     assert len(studies) >= 10
     assert {name for name in studies if f"reports/{name}/index.html" not in gallery} == set()
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
+def test_tutorial(page: Path, tmp_path: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, tutorial.__file__, page], cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True, text=True, check=False, timeout=600,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+
+
+def test_there_are_twelve_and_the_index_names_them() -> None:
+    assert len(PAGES) == 12
+    index = (FOLDER / "index.md").read_text()
+    assert [page.name for page in PAGES if f"]({page.name})" not in index] == []
+    for page in PAGES:
+        assert len(list(tutorial.blocks(page.read_text()))) >= 2
+
+
+@pytest.mark.parametrize("name", SHORT)
+def test_what_was_impossible_takes_few_lines(name: str) -> None:
+    assert 0 < tutorial.lines_of_user((FOLDER / f"{name}.md").read_text()) <= SHORT[name]
+
+
+def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:
+    for text, right in (("```python\nprint(2)\n```\n\n```text\n2\n```\n", True), ("```console\n$ false\n```\n", False),
+                        ("```console\n$ echo a b c\na … c\n```\n", True), ("```console\n$ echo a\nb\n```\n", False),
+                        ('```python title="a.py"\nx = 5\n```\n```python\nimport a; print(a.x)\n```\n```text\n6\n```\n',
+                         False)):  # fmt: skip
+        page = tmp_path / "page.md"
+        page.write_text(text)
+        done = subprocess.run([sys.executable, tutorial.__file__, page], cwd=tmp_path, capture_output=True, check=False)
+        assert (done.returncode == 0) == right, text

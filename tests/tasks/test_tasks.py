@@ -1,6 +1,6 @@
 """What a new user wants to do, each in at most 15 lines of Python: scripts run as a user would, in an empty folder.
 
-Tutorials do more of it (tests/docs/test_tutorials.py): an own family, an own attack, a challenge, an own network by
+Tutorials do more of it (tests/docs/test_site.py): an own family, an own attack, a challenge, an own network by
 name and on the board. Interrupted runs: tests/cli/test_interrupt.py.
 """
 
