@@ -10,10 +10,9 @@ import numpy as np
 from llvmlite import ir
 from numba import njit, types
 from numba.core import cgutils
-from numba.extending import intrinsic
 
 from hardness.kernels.bits import compiled, compiled_for
-from hardness.kernels.tile import Memory, accumulated, along, fused
+from hardness.kernels.tile import Memory, accumulated, along, fused, piece
 
 LANES = 16  # numbers of a vector
 VECTOR = ir.VectorType(ir.FloatType(), LANES)
@@ -30,7 +29,7 @@ FLAT = "float32[::1]"
 def _pair(vectors: int) -> Any:
     """A part of `pair`: `part(e, depth, start, y, x, out)` takes so many vectors of examples, from the e-th on."""
 
-    @intrinsic
+    @piece
     def part(context: Any, e: Any, depth: Any, start: Any, y: Any, x: Any, out: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[3:]]
@@ -71,7 +70,7 @@ def _pair(vectors: int) -> Any:
 _FOUR, _ONE = _pair(4), _pair(1)
 
 
-@intrinsic
+@piece
 def mix(context: Any, count: Any, out: Any, a: Any, x: Any) -> Any:
     """One vector at a time, out[h] = a_1[h] x_1 + a_2[h] x_2 for h = 0, …, count - 1; (memory, start, step, apart)."""
 
@@ -94,7 +93,7 @@ def mix(context: Any, count: Any, out: Any, a: Any, x: Any) -> Any:
     return types.void(types.intp, out, a, x), generate
 
 
-@intrinsic
+@piece
 def add(context: Any, count: Any, out: Any, at: Any, a: Any, start: Any, step: Any) -> Any:
     """One vector out[at:] += a[start + h step:] for h = 0, …, count - 1, one after the other."""
 
@@ -110,7 +109,7 @@ def add(context: Any, count: Any, out: Any, at: Any, a: Any, start: Any, step: A
     return types.void(types.intp, out, types.intp, a, types.intp, types.intp), generate
 
 
-@intrinsic
+@piece
 def transpose(context: Any, out: Any, a: Any) -> Any:
     """A square of 16 x 16 numbers, transposed; out and a are (memory, start, pitch)."""
 
@@ -140,7 +139,7 @@ def transpose(context: Any, out: Any, a: Any) -> Any:
     return types.void(out, a), generate
 
 
-@intrinsic
+@piece
 def _as_float(context: Any, bits: Any) -> Any:
     """The float32 of these 32 bits."""
 

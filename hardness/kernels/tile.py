@@ -19,6 +19,7 @@ from numba.extending import intrinsic
 from hardness.kernels.bits import compiled
 
 VECTOR_BYTES = 64
+piece: Any = intrinsic  # its first argument, the context, is not the caller's, which numba's own type does not say
 # Rows, and vectors a row, of a tile: side² sums and what they are made of have to fit the registers, 32 with AVX-512.
 SIDE = 4 if get_host_cpu_features().get("avx512f") else 2
 
@@ -86,7 +87,7 @@ def _tile(rows: int, vectors: int) -> Any:
     vectors in a row of b or out, follow one another at `step`. All memories hold numbers of one type.
     """
 
-    @intrinsic
+    @piece
     def tile(context: Any, depth: Any, keep: Any, a: Any, b: Any, out: Any) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             def placed(i: int) -> list[Any]:
