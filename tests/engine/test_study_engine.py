@@ -60,13 +60,6 @@ def test_the_number_of_workers_changes_nothing(tmp_path: Path, here: bytes, work
     assert here.count(b",solved,") == len(sampled())
 
 
-def test_a_second_run_has_nothing_to_do(tmp_path: Path) -> None:
-    with Store(tmp_path / "rows.db", ABOUT) as store:
-        assert run(numbered(6)[:4], store, workers=0, trial=study_trials.trivial) == 4
-        assert run(numbered(6), store, workers=0, trial=study_trials.trivial) == 2
-        assert run(numbered(6), store, workers=0, trial=study_trials.trivial) == 0
-
-
 @pytest.mark.parametrize("workers", [0, 2])
 def test_dead_and_hanging_trials_end_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
     monkeypatch.setattr(engine, "GRACE_SECONDS", 0.5)

@@ -60,23 +60,6 @@ def test_thresholds_are_no_parities(tmp_path, name, told_of, refused):
         hardness.estimate(hardness.load(tmp_path / "f"))
 
 
-def test_a_class_that_redefines_labels_may_state_what_holds():
-    class Renamed(Parity):
-        def realize(self, secret):
-            return super().realize(secret)
-
-    assert (Renamed(9, 2).concepts(), Renamed.verify) == (None, Family.verify)
-
-    class Right(Renamed):
-        hypothesis = Parity.hypothesis
-        concepts = Parity.concepts
-
-    instance = Instance.generate(Right(dim=9, heads=2), seed=0)
-    assert [check for check in instance.verify() if not check.ok] == []
-    assert "concepts" in {check.name for check in instance.verify()}
-    assert hardness.play(Right(dim=9, heads=2), "sign-batch").bound == hardness.play(Parity(9, 2), "sign-batch").bound
-
-
 @pytest.mark.parametrize(
     ("parent", "name"),
     [
