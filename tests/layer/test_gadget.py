@@ -47,16 +47,12 @@ def test_parity_certificate_is_exact_over_the_rationals(size, sharpness):
     assert gadget.residual(levels, [1 - 2 * (t % 2) for t in levels], sharpness) == Fraction(0)
 
 
-def test_certificate_beyond_the_rationals_uses_a_prime_field_and_can_fail():
-    levels = range(67)
-    targets = [1 - 2 * (t % 2) for t in levels]
+def test_certificate_beyond_the_rationals_uses_a_prime_field():
+    levels, targets = range(67), [1 - 2 * (t % 2) for t in range(67)]
     assert gadget.residual(levels, targets, 8) == 0
     fast = gadget.exact("diag", [0] + [1] * 66, levels, targets, 8)
     slow, _ = gadget.coefficients(*nodes(levels, np.arange(66) + 0.5, targets, 8))
     assert np.allclose(fast.coefficients, [float(c) for c in slow], rtol=1e-15)
-    wrong = slow + np.array([Fraction(int(i == 40)) for i in range(66)], dtype=object)
-    y, a, g = nodes(levels, np.arange(66) + 0.5, targets, 8)
-    assert any(((y[:, None] - a) / (y[:, None] + a) * wrong).sum(axis=1) != Fraction(g[0]) + g)
 
 
 def test_parity_symmetry_fixes_offset_or_gate():
@@ -106,19 +102,14 @@ FAMILIES = [
 ]
 
 
+@pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
-def test_closed_form_equals_the_softmax_layer_on_every_input(family):
-    words = every_pair(family.dim)
-    X = unpack(words, family.dim)
-    for seed in range(3):
-        instance = Instance.generate(family, seed)
-        assert np.abs(instance.layer()(X) - instance.teacher.labels(words)).max() < 1e-12 * max(1, 2 * family.dim)
-
-
-@pytest.mark.parametrize("family", [f for f in FAMILIES if getattr(f, "modulus", 0) != 97], ids=str)
-def test_labels_are_the_parity_or_the_rounded_inner_product_on_every_input(family):
-    words = every_pair(family.dim)
-    X, instance = unpack(words, family.dim).astype(int), Instance.generate(family, 1)
+def test_closed_form_is_the_softmax_layer_and_the_parity_or_rounded_inner_product_on_every_input(family, seed):
+    words, instance = every_pair(family.dim), Instance.generate(family, seed)
+    X, labels = unpack(words, family.dim).astype(int), instance.teacher.labels(words)
+    assert np.abs(instance.layer()(X) - labels).max() < 1e-12 * max(1, 2 * family.dim)
+    if getattr(family, "modulus", 0) == 97:
+        return  # its heads are too few for all levels
     z = (X[:, 0] - X[:, 1]) // 2
     if isinstance(family, Parity):
         g = (X[:, 0] * X[:, 1])[:, instance.secret["support"]].prod(axis=1)
@@ -128,7 +119,6 @@ def test_labels_are_the_parity_or_the_rounded_inner_product_on_every_input(famil
     column = np.where(z[:, 0] != 0, instance.teacher.offset + g, instance.teacher.gate)
     expected = np.zeros((len(X), 2, family.dim))
     expected[:, :, 0] = X[:, :, 0] * column[:, None]
-    labels = instance.teacher.labels(words)
     assert np.abs(labels - expected).max() <= 1e-12
     # Theory, pitfall 5: as many label values as levels and no more, or the last bits of a float leak the secret.
     shown = (X[:, 0, 0] * labels[:, 0, 0])[z[:, 0] != 0]
@@ -138,12 +128,15 @@ def test_labels_are_the_parity_or_the_rounded_inner_product_on_every_input(famil
 # --- laws of the level, truncation ---------------------------------------------------------------------------------
 
 
+def informative_pairs(d):
+    words = every_pair(d)
+    return words[((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1)).astype(bool)]
+
+
 @settings(max_examples=40)
 @given(st.sampled_from(["diag", "dot"]), st.lists(st.integers(-5, 5), min_size=1, max_size=4))
 def test_level_counts_equal_brute_force(kind, w):
-    d = len(w) + 1
-    words = every_pair(d)
-    words = words[((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1)).astype(bool)]
+    words = informative_pairs(len(w) + 1)
     made = gadget.saturated(kind, [0, *w], np.array([0.5]), np.array([0, 1]))
     low, counts, bits = gadget.level_counts(kind, [0, *w])
     found = np.bincount(made.levels(words) - low, minlength=len(counts))
@@ -153,9 +146,7 @@ def test_level_counts_equal_brute_force(kind, w):
 def test_error_mass_equals_the_share_of_wrong_labels():
     for kind in ("diag", "dot"):
         instance = Instance.generate(Rounding(7, 17, 3, gadget=kind, heads=3), seed=5)
-        words = every_pair(7)
-        words = words[((words[:, 0, 0] ^ words[:, 1, 0]) & np.uint64(1)).astype(bool)]
-        t = instance.teacher.levels(words)
+        t = instance.teacher.levels(informative_pairs(7))
         wrong = instance.teacher.value(t) - instance.teacher.offset != 3 * (t % 17) // 17
         assert instance.certificate["error_mass"] == wrong.mean()
         assert 0 < wrong.mean() < 1
