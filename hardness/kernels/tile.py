@@ -19,9 +19,13 @@ from numba.extending import intrinsic
 from hardness.kernels.bits import compiled
 
 VECTOR_BYTES = 64
-piece: Any = intrinsic  # its first argument, the context, is not the caller's, which numba's own type does not say
 # Rows, and vectors a row, of a tile: side² sums and what they are made of have to fit the registers, 32 with AVX-512.
 SIDE = 4 if get_host_cpu_features().get("avx512f") else 2
+
+
+def piece(function: Any) -> Any:
+    """An intrinsic, whose first argument, the context, is not the caller's."""
+    return intrinsic(function)
 
 
 def everywhere(builder: Any, number: Any, vector: Any) -> Any:
