@@ -14,6 +14,7 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.io import schemas
 
 FAMILIES = [
     Parity(dim=128, heads=16),
@@ -91,6 +92,7 @@ def test_neither_secret_nor_seed_is_in_a_challenge_or_a_file_of_examples(publish
 def test_the_right_secret_opens_the_commitment(published):
     instance, _, folder = published
     answer = answer_of(instance)
+    schemas.check("answer", answer, "the answer")
     assert judge(folder, answer).ok
     assert judge(folder, {"secret": answer}).ok
     for values in answer.values():

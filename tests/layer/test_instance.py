@@ -10,7 +10,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import load, save
 
-from hardness.challenge import publish
 from hardness.errors import InputError
 from hardness.families.interpolation import Interpolation
 from hardness.families.nested import Nested
@@ -36,13 +35,14 @@ SEVERAL = [
 ]
 
 
-@pytest.mark.parametrize("family", [*TWO_HEADED, *SEVERAL], ids=str)
+@pytest.mark.parametrize("family", [*TWO_HEADED, *SEVERAL, Nested(7, 5, 2), Nested(6, 3, 1, "dot")], ids=str)
 def test_round_trip_and_verify(tmp_path, family):
     instance = Instance.generate(family, 0)
     instance.save(tmp_path / "deep" / "x.safetensors")
     again = Instance.load(tmp_path / "deep" / "x.safetensors")
     assert again.header() == instance.header()
-    assert again.heads == 2
+    assert again.heads == len(instance.layer().theta)
+    assert again.heads == 2 or family.name == "nested"
     assert [check for check in again.verify() if not check.ok] == []
     first, second = (i.examples(500, seed=1) for i in (instance, again))
     assert np.array_equal(first.Y, second.Y)
@@ -161,12 +161,3 @@ def test_schemas_state_what_the_code_states():
     assert fields["summary"]["schema"]["const"] == schemas.SUMMARY_VERSION
     for name in ("instance", "public", "challenge"):
         assert fields[name]["format_version"]["const"] == schemas.FORMAT_VERSION
-
-
-@pytest.mark.parametrize("family", [Parity(6, 2), Rounding(6, 5, 2, weight=2, noise=0.5)], ids=str)
-def test_the_lab_writes_what_its_schemas_say(family, tmp_path):
-    instance = Instance.generate(family, 0)
-    schemas.check("instance", json.loads(json.dumps(instance.header())), "header")
-    schemas.check("public", instance.public(0), "public")
-    schemas.check("challenge", publish(instance, 4, tmp_path / "c", toy=True), "challenge")
-    schemas.check("answer", {name: value.tolist() for name, value in instance.secret.items()}, "answer")

@@ -8,9 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hardness.attacks import Outcome
 from hardness.challenge import publish
-from hardness.evaluation.attacking import attack
 from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -97,20 +95,6 @@ def test_no_number_of_a_challenge_gives_its_noise(family, tmp_path, monkeypatch)
     found = {*numbers(header), *numbers(public)}
     assert {public["sampling_seed"], public["dim"], int(header["salt"], 16)} <= found
     nothing_gives(noise, rows, found, family, public["sampling_seed"])
-
-
-def test_no_number_that_an_attack_is_told_gives_the_noise():
-    told = []
-
-    def listens(X, Y, public, *, budget, seed, progress):
-        told.append((X, Y, public, seed))
-        return Outcome("refused", None, len(X), 0.0)
-
-    instance = Instance.generate(NOISY[0], 123456)
-    attack(instance, listens, ROWS, seed=3)
-    ((X, Y, public, own),) = told
-    noise, rows = truth(X, Y, public, instance.secret)
-    nothing_gives(noise, rows, {*numbers(public), own, 3}, NOISY[0], public["sampling_seed"])
 
 
 def test_signs_of_independent_labels_have_nothing_to_do_with_flips():

@@ -70,13 +70,6 @@ def learns(task: Task, root: int, guard: float) -> Outcome:
     return trial(learning(f"trial_learners:{name}", task.repetition), root, guard)
 
 
-def exits(task: Task, root: int, guard: float) -> Outcome:
-    """A learner in its own process that dies in every trial."""
-    from hardness.studies.trials import online as trial
-
-    return trial(learning("trial_learners:Exits", task.repetition), root, guard)
-
-
 def learning(name: str, repetition: int = 0) -> Task:
     """A task of a learner, by its name."""
     solver = {"kind": "learner", "learner": name, "params": {}}
