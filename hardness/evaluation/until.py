@@ -17,6 +17,7 @@ from hardness.tokens import TokenStream, load_compiled, unpack
 
 PORTION = 1 << 14  # examples handed over at a time
 FIRST, SPACING = 1024, 1.1  # an online learner is judged after so many examples, then this much later each time
+LEAST = 256  # examples with which a learner begins that fits once, or makes passes over a pool
 
 Labelled = Callable[[int, int], Examples]  # examples start..start + count - 1 of a stream
 
@@ -143,14 +144,6 @@ def evaluations(
                 yield Evaluation(size, scores(judged, predicted), solver.work(), solver.report())
 
 
-class Budget(NamedTuple):
-    """What a learner may spend: distinct examples, and multiply-adds. What fits once begins with `least` examples."""
-
-    examples: int
-    multiply_adds: float
-    least: int = 256
-
-
 @dataclass(frozen=True)
 class Life:
     """A learner from its start to its end: its examples, and the sizes at which it is judged with the cost by then."""
@@ -160,9 +153,10 @@ class Life:
 
 
 def lives(
-    learner: Any, instance: Instance, given: Labelled, budget: Budget, passes: int = 0, seed: int = 0
+    learner: Any, instance: Instance, given: Labelled, most: int, work: float, passes: int = 0, seed: int = 0
 ) -> Iterator[Life]:
-    """All that a learner is handed of the stream `given`, until more would exceed a budget.
+    """All that a learner is handed of the stream `given`, until more would exceed `most` distinct examples, or `work`,
+    multiply-adds.
 
     One with `partial_fit` sees each example once, or makes `passes` over pools of twice as many examples each time.
     Another is fitted anew on twice as many each time. Who starts several times pays for all of its lives.
@@ -173,22 +167,22 @@ def lives(
     ...         return 3 * examples
     >>> instance = Instance.generate(Parity(6, 2), 0)
     >>> from pprint import pp
-    >>> pp([life.costs for life in lives(Thrice(), instance, stream(instance, 1), Budget(512, 1e9))], width=100)
+    >>> pp([life.costs for life in lives(Thrice(), instance, stream(instance, 1), 512, 1e9)], width=100)
     [{256: Cost(distinct=256, gradient=768, multiply_adds=None)},
      {512: Cost(distinct=512, gradient=2304, multiply_adds=None)}]
     """
     online = hasattr(learner, "partial_fit")
     if online and not passes:
         each = cost(instance, learner, 1).multiply_adds
-        most = min(budget.examples, int(budget.multiply_adds / each)) if each else budget.examples
+        most = min(most, int(work / each)) if each else most
         yield Life(given, {n: cost(instance, learner, n) for n in sizes(most, FIRST, SPACING)})
         return
-    spent, pool = Cost(0, 0, 0.0), budget.least
-    while pool <= budget.examples:
+    spent, pool = Cost(0, 0, 0.0), LEAST
+    while pool <= most:
         ends = list(sizes(passes * pool, FIRST, SPACING)) if online else [pool]
         costs = {n: _after(spent, cost(instance, learner, n, pool)) for n in ends}
         spent = costs[ends[-1]]
-        if (spent.multiply_adds or 0.0) > budget.multiply_adds:
+        if (spent.multiply_adds or 0.0) > work:
             return
         yield Life(pooled(given(0, pool), seed) if online else given, costs)
         pool *= 2

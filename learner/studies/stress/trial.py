@@ -9,7 +9,7 @@ from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.task import Task
 from hardness.evaluation.adapters import LearnerAdapter
 from hardness.evaluation.judge import EXPLAINED, OPEN, Criterion, Judged, fresh
-from hardness.evaluation.until import Budget, evaluations, lives, stream, until_solved
+from hardness.evaluation.until import evaluations, lives, stream, until_solved
 from hardness.evaluation.worker import opened
 from hardness.instance import Instance
 
@@ -47,9 +47,9 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     judged, rule = _judged(instance, shared.seed(root, "fresh"))
     named = {"learner": solver["learner"], "options": solver.get("params", {}), "known": instance.heads}
     learner, own = LearnerAdapter(seed=0, **named).learner, task.seed(root, "solver")
-    budget = Budget(int(task.budget["samples"]), float(task.budget["work"]))
-    told = lives(learner, instance, stream(instance, shared.seed(root, "examples")), budget,
-                 int(solver.get("passes", 0)), own)  # fmt: skip
+    most = int(task.budget["samples"])
+    told = lives(learner, instance, stream(instance, shared.seed(root, "examples")), most,
+                 float(task.budget["work"]), int(solver.get("passes", 0)), own)  # fmt: skip
     opener, streamed = partial(opened, named, own, time.monotonic() + guard), hasattr(learner, "partial_fit")
     ending = until_solved(opener, told, streamed, judged, rule)
     spent = ending.spent
@@ -63,7 +63,7 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     if ending.solved:
         return Outcome("solved", spent.distinct, detail)
     more = spent.distinct + 1 if streamed and not solver.get("passes") else 2 * spent.distinct
-    limit = "examples" if more > budget.examples else "multiply-adds"
+    limit = "examples" if more > most else "multiply-adds"
     return Outcome("budget", spent.distinct, detail | {"limit": limit})
 
 
