@@ -44,14 +44,9 @@ def affine_type(points: Sequence[int], rank: int) -> Type:
     >>> affine_type([0, 1, 2, 3], 2), affine_type([0, 1, 2, 4], 3), affine_type([3, 1, 0, 2], 2)
     ((3, (1, 1, 1)), (4, (0, 0, 0, 0)), (3, (1, 1, 1)))
     """
-    best: tuple[tuple[int, ...], tuple[int, ...]] | None = None
-    for weights, rest in _over_bases([2 * p + 1 for p in points], rank + 1):
-        if best is None or weights < best[0]:
-            best = (weights, _least(rest, rank + 1))
-        elif weights == best[0]:
-            best = (weights, min(best[1], _least(rest, rank + 1)))
-    assert best is not None
-    return rank + 1, best[1]
+    bases = list(_over_bases([2 * p + 1 for p in points], rank + 1))
+    lightest = min(weights for weights, _ in bases)
+    return rank + 1, min(_least(rest, rank + 1) for weights, rest in bases if weights == lightest)
 
 
 def _over_bases(vectors: list[int], size: int) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
@@ -82,22 +77,17 @@ def _least(rows: tuple[int, ...], width: int) -> tuple[int, ...]:
     )
 
 
-def symmetries(points: Sequence[int], rank: int, most: int = 720) -> list[tuple[int, ...]]:
+def symmetries(points: Sequence[int], most: int = 720) -> list[tuple[int, ...]]:
     """Affine maps that take the points to themselves, as maps of their indices: all of them, or the first `most`.
 
-    >>> len(symmetries([0, 1, 2, 3], 2)), len(symmetries([0, 1, 2, 4, 7], 3))
+    >>> len(symmetries([0, 1, 2, 3])), len(symmetries([0, 1, 2, 4, 7]))
     (24, 24)
     """
     vectors = [2 * p + 1 for p in points]
-    basis: list[int] = []
-    rows: list[tuple[int, int]] = []
-    for i, vector in enumerate(vectors):
-        rest, code = reduced(vector, 1 << len(basis), rows)
-        if rest and len(basis) <= rank:
-            basis.append(i)
-            rows.append((rest, code))
+    masks = np.array(vectors, np.uint64)
+    basis, _, places = span_coordinates(masks, masks)
     order = basis + [i for i in range(len(points)) if i not in basis]
-    codes = [reduced(vectors[i], 0, rows)[1] for i in order]
+    codes = [int(places[i]) for i in order]
     index = {vector: i for i, vector in enumerate(vectors)}
     found: list[tuple[int, ...]] = []
 

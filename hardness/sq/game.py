@@ -87,8 +87,7 @@ def play(
     if isinstance(concepts, ParityConcepts) and ORACLES.get(kind.name) is kind and not (flip and kind is Sampled):
         # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
         counted = _at_scale(concepts, strategy, kind, tolerance / (1 - 2 * flip), root, budget, samples)
-    if counted is None:
-        counted = play_explicit(concepts, strategy, kind, tolerance, root, budget, samples=samples, flip=flip)
+    counted = counted or play_explicit(concepts, strategy, kind, tolerance, root, budget, samples=samples, flip=flip)
     least = kind.bound(concepts, tolerance, flip)
     # An adversary judges no answer (`right` is None): one concept left is the concept.
     status = "budget" if counted.remaining > 1 else "wrong" if counted.right is False else "solved"

@@ -161,7 +161,7 @@ class _Decision:
         self.games, self.concepts, self.queries = games, concepts, queries
         self.generators, points = coordinates(concepts)
         self.signs = characters(points, len(self.generators))
-        self.maps = symmetries(points, len(self.generators)) if games.symmetric else []
+        self.maps = symmetries(points) if games.symmetric else []
         self.leaves: list[Leaf] = []
 
     def answer(self) -> Ask | Refutation:

@@ -265,7 +265,7 @@ def test_symmetries_are_symmetries() -> None:
     relations = {
         c for c in even if not np.bitwise_xor.reduce([p for p, take in zip(points, c, strict=True) if take] or [0])
     }
-    maps = symmetries(points, 4)
+    maps = symmetries(points)
     for map_ in maps:
         assert {tuple(c[i] for i in np.argsort(map_)) for c in relations} == relations
     assert len(set(maps)) == len(maps) == 48  # 1 ^ 2 ^ 4 ^ 7 = 0: these in any order, 0 and 8 exchanged

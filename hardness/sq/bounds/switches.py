@@ -63,9 +63,6 @@ def bias_interval(s: int, tolerance: float, k: int = 1) -> tuple[float, float] |
         return None
     ends = []
     for inside, outside in ((peak, 0.0), (peak, 1.0)):
-        if bias_gap(s, outside, k) > 4 * tolerance:  # k = s: the gap is 1 at μ = 0
-            ends.append(outside)
-            continue
         while (middle := (inside + outside) / 2) not in (inside, outside):
             inside, outside = (middle, outside) if bias_gap(s, middle, k) > 4 * tolerance else (inside, middle)
         ends.append(inside)

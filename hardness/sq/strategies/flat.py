@@ -55,18 +55,13 @@ class _Caster:
 
     def __post_init__(self) -> None:
         self.least, self.most = independent_lost(self.tau), most_lost(self.tau)
-        fit = [t for t in templates() if t.reach > self.tau and self._fits(t.size, t.held)]
+        n, s = self.concepts.n, self.concepts.s
+        fit = [t for t in templates() if t.reach > self.tau and t.held <= s and t.size - t.held <= n - s]
         self.templates = sorted((t for t in fit if t.lost > self.least), key=lambda t: -t.lost)[:3]
         self.goal = self.templates[0].lost if self.templates else min(self.most, self.least + 1)
-        self.largest = min(WINDOW_COORDINATES, self.concepts.n)
-        self.size = next((m for m in range(2, self.largest) if self._room(m) >= ROOM * self.goal), self.largest)
-
-    def _fits(self, size: int, held: int) -> bool:
-        n, s = self.concepts.n, self.concepts.s
-        return size <= n and held <= s and size - held <= n - s
-
-    def _room(self, size: int) -> int:
-        return comb(size, held_of(self.concepts, size))
+        self.largest = min(WINDOW_COORDINATES, n)
+        sizes = (m for m in range(2, self.largest) if comb(m, held_of(self.concepts, m)) >= ROOM * self.goal)
+        self.size = next(sizes, self.largest)
 
     def query(self, live: Masks) -> SpanFunction | None:
         """A query that loses more than a sign batch, or None."""
