@@ -29,7 +29,6 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq import certificate, exact
 from hardness.sq.bounds.switches import top_eigenvalue
-from hardness.sq.queries import SignBatch, SpanFunction
 
 CHECKER = Path(__file__).parents[2] / "checker" / "check_certificate.py"
 COMMITTED = sorted((CHECKER.parent / "certificates").glob("*.json"))
@@ -72,33 +71,11 @@ def bases() -> dict[str, Certificate]:
     return json.loads(json.dumps(made))
 
 
-def means(base: Certificate, hidden: int) -> list[float]:
-    """The lab's means of a transcript's queries."""
-    found = []
-    for asked in base["asked"]:
-        if "batch" in asked:
-            sets = np.array([abs(mask) for mask in asked["batch"]], np.uint64)
-            query: Any = SignBatch(sets, np.sign(asked["batch"]))
-        else:
-            table = base["tables"][asked["table"]]
-            values = np.array(table["values"]) / table["scale"]
-            query = SpanFunction(asked["base"], np.array(asked["generators"], np.uint64), values)
-        found.append(float(query.means(np.array([hidden], np.uint64))[0]))
-    return found
-
-
-def deviation(base: Certificate, hidden: int) -> float:
-    """How far the answers of a transcript are from a concept's means, at most."""
-    answers = [float(Fraction(answer)) for answer in base["answers"]]
-    return max(abs(a - b) for a, b in zip(answers, means(base, hidden), strict=True))
-
-
 def false_transcript(base: Certificate, rng: np.random.Generator) -> None:
     """Change a transcript so that it is false."""
     tau, i, side = Fraction(base["tolerance"]), int(rng.integers(base["queries"])), int(rng.integers(2))
-    n, s = base["family"]["n"], base["family"]["sizes"][0]
-    members = [mask for mask in range(1 << n) if mask.bit_count() == s]
-    match int(rng.integers(8)):
+    n = base["family"]["n"]
+    match int(rng.integers(6)):
         case 0:
             base["queries"] += int(rng.integers(1, 50))
         case 1:  # both means are within tau of the answer, so they are not of this one
@@ -107,18 +84,11 @@ def false_transcript(base: Certificate, rng: np.random.Generator) -> None:
             base["concepts"][side] = base["concepts"][1 - side]
         case 3:
             base["concepts"][side] ^= 1 << int(rng.integers(n))  # of another size
-        case 4:
-            others = rng.permutation(members).tolist()
-            base["concepts"][side] = next(mask for mask in others if deviation(base, mask) > tau + 1e-9)
-        case 5:
-            most = max(deviation(base, mask) for mask in base["concepts"])
-            low = Fraction(most) * Fraction(999, 1000) if most else Fraction(0)
-            base["tolerance"] = str(low.limit_denominator(10**6)) if low > Fraction(1, 1000) else "-" + str(tau)
-        case 6:  # half away from the other answer's side of it
+        case 4:  # half away from the other answer's side of it
             base["tables"].append({"scale": 1, "values": [-1 if Fraction(base["answers"][i]) > 0 else 1]})
             query = {"table": len(base["tables"]) - 1, "base": base["concepts"][side], "generators": []}
             base["asked"][i] = query
-        case 7:
+        case 5:
             del base["asked"][i], base["answers"][i]
 
 
@@ -269,7 +239,6 @@ HOSTILE = [
         2,
         "not a certificate",
     ),
-    (ONE | {"value": -3, "strategy": []}, 2, "an integer of at least 0, not -3"),
     (ONE | {"value": 1, "strategy": []}, 1, "fewer than 1 queries are too few"),
     (ONE | {"value": 0, "strategy": []}, 0, "takes exactly 0 queries"),
     (BOUND | {"queries": True}, 2, "true is not an integer"),
@@ -294,16 +263,13 @@ def test_hostile_files_get_one_line(content: Any, code: int, reason: str, verdic
 WORK = {
     "large batches": LARGE
     | {"family": {"n": 24, "sizes": [6]}, "tables": [], "asked": [{"batch": [i**3 % 2**24 | 1 for i in range(2001)]}]},
-    "large minors": BOUND
-    | {"by": "7" * 100 + "/" + "3" * 96 + "1"}
-    | {"family": {"weights": [9**99] * 8, "labels": [[1 - (i >> j & 1) * 2 for j in range(8)] for i in range(256)]}},
     "many sizes": BOUND | {"family": {"n": 4096, "sizes": list(range(4097))}},
     "large spectrum": BOUND | {"by": "1", "family": {"n": 256, "s": 128, "mean": "0.123"}},
     "empty lists": [[]] * 10**6,
 }
 
 
-@pytest.mark.parametrize("name", [pytest.param(n, marks=pytest.mark.slow) if "minors" in n else n for n in WORK])
+@pytest.mark.parametrize("name", WORK)
 def test_work_is_limited(name: str, tmp_path: Path) -> None:
     """Within two seconds of computing and 500 MB, by the command; one that asks for more steps gets them."""
     path = tmp_path / "c.json"
@@ -315,21 +281,16 @@ def test_work_is_limited(name: str, tmp_path: Path) -> None:
     assert done.mib < 500
 
 
-def test_more_steps_are_allowed_on_demand(tmp_path: Path) -> None:
-    path = tmp_path / "c.json"
-    path.write_text(json.dumps(certificate.rounding_bound(RoundingConcepts(3, 3, 2), 0.3)))
-    for steps, code in (("10000", 2), ("1000000", 0), ("many", 2)):
-        done = subprocess.run([sys.executable, str(CHECKER), str(path), steps], capture_output=True, text=True)
-        assert (done.returncode, done.stderr, done.stdout.count("\n") <= 1 or steps == "many") == (code, "", True)
-
-
 def test_what_is_no_file_and_a_verdict_that_cannot_be_written(tmp_path: Path) -> None:
     """Exit code 1 would say that the certificate does not hold."""
     os.mkfifo(tmp_path / "pipe")
     assert checker.verdict(tmp_path / "pipe") == (2, "This is not a certificate: it is not a file.")
-    for arguments in ([], [str(tmp_path)], [str(tmp_path / "absent")], ["a", "b"]):
+    made = str(tmp_path / "c.json")
+    Path(made).write_text(json.dumps(certificate.rounding_bound(RoundingConcepts(3, 3, 2), 0.3)))
+    bad = [[], [str(tmp_path)], [str(tmp_path / "absent")], ["a", "b"], [made, "10000"], [made, "many"]]
+    for arguments in [*bad, [made, "1000000"]]:  # more steps than usual are allowed on demand
         done = subprocess.run([sys.executable, str(CHECKER), *arguments], capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (2, "")
+        assert (done.returncode, done.stderr) == (2 if arguments in bad else 0, "")
     done = subprocess.run(f"{sys.executable} {CHECKER} {COMMITTED[0]} >&-", shell=True, capture_output=True, text=True)
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("The verdict cannot be written: ")

@@ -32,7 +32,7 @@ from hardness.sq.exact import (
     most_lost,
     strict_floor,
 )
-from hardness.sq.separation import Undecided, separate
+from hardness.sq.separation import separate
 from hardness.sq.small_games import SmallGames, Value, value
 from hardness.sq.strategies.layers import templates
 from hardness.sq.strategies.sign_batch import batch_size
@@ -100,15 +100,6 @@ def test_windows_are_closed() -> None:
             assert SmallGames(tau, theorem=False).value(independent(2 * e)) == independent_value(2 * e, tau)
     answer = separate(np.array([[0, 2, -2, 0]]), np.array([Fraction(1, 4)] * 4), Fraction(1, 2))
     assert not answer.possible
-
-
-def test_a_solver_that_fails_decides_nothing(monkeypatch: pytest.MonkeyPatch) -> None:
-    class Failed:
-        status, message = 4, "numerical difficulties"
-
-    monkeypatch.setattr("scipy.optimize.linprog", lambda *_, **__: Failed())
-    with pytest.raises(Undecided, match="status 4"):
-        separate(np.array([[0, 2, -2, 0]]), np.array([Fraction(1, 4)] * 4), Fraction(1, 4))
 
 
 @settings(max_examples=150)
@@ -243,22 +234,6 @@ def test_t_of_five_by_computer(monkeypatch: pytest.MonkeyPatch, capsys: pytest.C
     assert t_of_five.main() == 1
 
 
-def test_affine_types_do_not_see_affine_maps() -> None:
-    rng = np.random.default_rng(3)
-    for _ in range(30):
-        sets = rng.choice(64, int(rng.integers(3, 9)), replace=False)
-        moved = rng.permutation(sets) ^ int(rng.integers(64))
-        matrix = rng.integers(1, 2**20, 6)
-        image = [int(np.bitwise_xor.reduce([matrix[j] for j in range(6) if x >> j & 1] or [0])) for x in moved]
-        if len(coordinates([*matrix.tolist(), 0])[0]) < 6:
-            continue
-        kinds = []
-        for some in (sets.tolist(), image):
-            generators, own = coordinates(some)
-            kinds.append(affine_type(own, len(generators)))
-        assert kinds[0] == kinds[1]
-
-
 def test_symmetries_are_symmetries() -> None:
     points = [0, 1, 2, 4, 7, 8]
     even = [c for c in product((0, 1), repeat=6) if sum(c) % 2 == 0]
@@ -273,11 +248,8 @@ def test_symmetries_are_symmetries() -> None:
 
 def test_values_of_classes() -> None:
     assert value(ParityConcepts(4, 2), 0.15) == Value(3, 3)
-    assert value(ParityConcepts(1001, 1), 0.2).exact == 1000
-    assert value(ParityConcepts(20, 4), 0.2).exact == 4844
-    assert value(ParityConcepts(16, 6), 0.1) == Value(891, 1296)
-    out_of_time = value(ParityConcepts(5, 2), 0.1, seconds=0.0)
-    assert out_of_time == Value(2, 5)
+    assert [value(ParityConcepts(n, s), 0.2).exact for n, s in ((1001, 1), (20, 4))] == [1000, 4844]
+    assert value(ParityConcepts(5, 2), 0.1, seconds=0.0) == Value(2, 5)  # out of time
 
 
 @pytest.mark.slow

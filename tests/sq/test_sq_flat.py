@@ -30,12 +30,6 @@ def test_templates_reach_what_they_say() -> None:
         assert t.lost == 2 or t.reach > independent_apart(t.lost)
 
 
-def test_flat_is_not_offered_at_scale() -> None:
-    """Above 2^18 sets it would have to look at all that live; nothing else plays under its name."""
-    with pytest.raises(InputError, match=r"flat is offered up to 2\^18 sets, not 593775"):
-        play(ParityConcepts(30, 6), "flat", "window", 0.1)
-
-
 def test_a_layer_is_its_sets_and_its_query_moves_them() -> None:
     rng = np.random.default_rng(0)
     live = ParityConcepts(12, 4).masks()
@@ -87,13 +81,12 @@ def test_flat_against_other_oracles() -> None:
     concepts = ParityConcepts(9, 3)
     for oracle in ("null", "exact", "noisy", "sampled"):
         result = play(concepts, "flat", oracle, 0.11, seed=2)
-        assert result.solved
-        assert (result.exact_floor, result.floor_ratio) == (None, None)
+        assert (result.status, result.exact_floor, result.floor_ratio) == ("solved", None, None)
     assert play(concepts, "flat", "window", 0.25).status == "budget"
-    assert play(concepts, "flat", "window", 0.25).exact_floor is None
     flipped = play(concepts, "flat", "window", 0.06, flip=0.2, seed=2)
-    assert flipped.solved
-    assert flipped.exact_floor == exact_floor(84, Fraction(1, 10))
+    assert (flipped.status, flipped.exact_floor) == ("solved", exact_floor(84, Fraction(1, 10)))
+    with pytest.raises(InputError, match=r"flat is offered up to 2\^18 sets, not 593775"):
+        play(ParityConcepts(30, 6), "flat", "window", 0.1)
 
 
 @pytest.mark.slow
@@ -107,18 +100,3 @@ def test_the_bracket_of_the_greedy_window(n: int, s: int, tau: float, most: int,
     assert result.queries <= most
     assert result.floor_ratio is not None
     assert 1 <= result.floor_ratio <= ratio
-
-
-def test_a_template_times_a_bent_function_is_the_tensor_lemma() -> None:
-    """T(4e) >= T(e)/2: each pair of sets becomes four, at half the distance, whatever the other sets do."""
-    bent = np.array([1, 1, 1, -1])  # of two new variables: every character of theirs has the mean 1/2 or -1/2
-    new = np.array([[1, 1, 1, 1], [1, 1, -1, -1], [1, -1, 1, -1], [1, -1, -1, 1]])
-    for template in (t for t in templates() if t.lost in (3, 10, 12) and t.size < 9):
-        signs = layer_signs(template.size, template.held)
-        means = np.kron(signs, new) @ np.kron(template.values, bent) / (2 * 4 * signs.shape[1])
-        up, down = (4 * side[:, None] + np.arange(4) for side in (template.upper, template.lower))
-        apart = np.abs(means[up] - means[down]).ravel()
-        assert len(apart) == 4 * template.lost
-        assert apart.min() >= float(template.reach) * (1 - 1e-12)  # twice the reach, halved
-        tau = float(template.reach) / 2 - 1e-9
-        assert window_loss(means, tau) >= 4 * template.lost

@@ -34,7 +34,8 @@ def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Rando
     if total <= 4 * lost * (tolerance + MARGIN) * states:
         return None
     upper, lower, reached = np.flatnonzero(g > 0), np.flatnonzero(g < 0), -1.0
-    f = np.sign((signs[upper].sum(axis=0, dtype=np.int64) - signs[lower].sum(axis=0, dtype=np.int64)).astype(float))
+    sums = signs[upper].sum(axis=0, dtype=np.int64) - signs[lower].sum(axis=0, dtype=np.int64)
+    f: NDArray[np.float64] = np.sign(sums.astype(float))
     for _ in range(ROUNDS):
         means = signs.astype(np.float64) @ f / (2 * states)
         up, down = upper[np.argsort(means[upper])], lower[np.argsort(means[lower])]
