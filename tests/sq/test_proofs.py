@@ -28,7 +28,7 @@ def test_make_proofs_checks_and_prints_what_is_proved(tmp_path: Path) -> None:
         "T_six",
         "one_tenth",
     ]
-    for theorem in ("lemma_L", "counting", "queries_needed", "pairing", *theorem_a, *theorem_b):
+    for theorem in ("lemma_L", "counting", "queries_needed", "pairing", "T_six", "one_tenth", *theorem_a, *theorem_b):
         assert f"\n{theorem}\n" in "\n" + done.stdout
     axioms = set(re.findall(r"^(\w+\.\w+)$", done.stdout, flags=re.MULTILINE))
     assert axioms == OF_THE_REALS
