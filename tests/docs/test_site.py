@@ -19,8 +19,6 @@ TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 BLOCK = '<div class="highlight"><pre><span></span><code>{}</code></pre></div>'
 FOLDER = ROOT / "docs" / "tutorials"
 PAGES = sorted(path for path in FOLDER.glob("*.md") if path.stem != "index")
-# What could not be done without reading our sources, and the lines of a reader's own that it may take.
-SHORT = {"own-sweep": 15, "own-family": 15, "own-attack": 15, "one-learner": 15, "board": 20}
 
 
 @cache
@@ -140,11 +138,6 @@ def test_there_are_twelve_and_the_index_names_them() -> None:
     assert [page.name for page in PAGES if f"]({page.name})" not in index] == []
     for page in PAGES:
         assert len(list(tutorial.blocks(page.read_text()))) >= 2
-
-
-@pytest.mark.parametrize("name", SHORT)
-def test_what_was_impossible_takes_few_lines(name: str) -> None:
-    assert 0 < tutorial.lines_of_user((FOLDER / f"{name}.md").read_text()) <= SHORT[name]
 
 
 def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:

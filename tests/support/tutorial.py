@@ -37,12 +37,6 @@ def blocks(page: str) -> Iterator[Block]:
             yield block._replace(shown=after.text if after and after.language == "text" else None)
 
 
-def lines_of_user(page: str) -> int:
-    """How many lines a reader writes, in Python or, where a page shows two ways, as TOML: the longer of the two."""
-    written = {language: [b.text for b in blocks(page) if b.language == language] for language in ("python", "toml")}
-    return max(sum(bool(line.strip()) for line in "\n".join(texts).splitlines()) for texts in written.values())
-
-
 def agrees(found: str, shown: str) -> bool:
     """Is what was printed what the page shows, up to "…" and blanks?
 
