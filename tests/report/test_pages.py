@@ -4,10 +4,8 @@ import json
 import re
 from pathlib import Path
 
-import made_up
-import numpy as np
 import pytest
-from page_reading import read, unexplained, words
+from page_reading import unexplained, words
 
 from hardness.engine.store import Store
 from hardness.errors import InputError
@@ -16,35 +14,6 @@ from hardness.report import glossary, report
 from hardness.studies import catalog
 
 ROOT = Path(__file__).parents[2]
-
-
-@pytest.fixture(scope="module")
-def pages(tmp_path_factory: pytest.TempPathFactory) -> dict[str, str]:
-    """The page of every study before any row: its notes, which are the same whatever the rows say; as in reports/."""
-    found, here = {}, pytest.MonkeyPatch()
-    here.setattr(report, "docs_href", lambda folder: glossary.DOCS)
-    for name in catalog.known():
-        folder = tmp_path_factory.mktemp("page")
-        with Store(folder / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
-            if name == "exponential-in-m":  # one page with all its text
-                rng = np.random.default_rng(0)
-                for task in catalog.get(name).tasks(False):
-                    store.plan([task])
-                    store.add(task, made_up.outcome(task, rng), {})
-            catalog.page(store, folder)
-        found[name] = (folder / report.PAGE).read_text(encoding="utf-8")
-    here.undo()
-    return found
-
-
-def test_the_first_use_of_a_symbol_in_a_section_is_linked_to_its_definition(pages: dict[str, str]) -> None:
-    assert {name: unexplained(page) for name, page in pages.items() if unexplained(page)} == {}
-    linked = {
-        name: {term for _, _, term in read(page).words if term not in ("", "link")} for name, page in pages.items()
-    }
-    assert sum(map(len, linked.values())) > 10
-    for name, page in pages.items():
-        assert {f"term-{term}" for term in linked[name]} <= read(page).ids, name
 
 
 def test_what_is_not_explained_is_found() -> None:
@@ -92,22 +61,6 @@ def test_every_heading_of_the_theory_has_its_anchor() -> None:
         assert len(numbers) > 20
         for number in numbers:
             assert re.search(rf'(?m)^#+ {re.escape(number)}\b.*\n<a id="{re.escape(number)}"></a>$', text), number
-
-
-def test_no_link_of_a_page_dangles(pages: dict[str, str]) -> None:
-    proofs = 0
-    for name, page in pages.items():
-        for link in re.findall(r'(?:href|src)="([^"]+)"', page):
-            file, _, part = link.partition("#")
-            if file.startswith(glossary.DOCS):
-                docs = (ROOT / "docs" / Path(file).name).read_text()
-                assert not part or f'<a id="{part}"></a>' in docs, (name, link)
-                proofs += bool(part)
-            elif not file:
-                assert f'id="{part}"' in page, (name, link)
-            else:
-                assert link in (report.ROWS, report.SUMMARY) or link.endswith((".svg", ".pdf")), (name, link)
-    assert proofs > 0
 
 
 # Digits that a sentence may hold: numbers of references; names and coefficients of symbols; what follows an operator;

@@ -61,15 +61,11 @@ def sentences(blocks: list[str]) -> list[list[str]]:
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
-def test_sentences_are_short(page: Path) -> None:
-    found = sentences(read(page).blocks)
+def test_sentences_are_short_and_every_symbol_is_explained(page: Path) -> None:
+    prose = read(page)
+    found = sentences(prose.blocks)
     assert fmean(map(len, found)) <= MEAN
     assert not [" ".join(words) for words in found if len(words) > LONGEST]
-
-
-@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.parent.name)
-def test_every_symbol_is_explained(page: Path) -> None:
-    prose = read(page)
     name = page.name if page.parent.name == "reports" else page.parent.name
     symbol = r"(?<![\w’'^_.\-])([B-HJ-Zb-zΑ-Ωα-ω])(?![\w’'])"
     used = set(re.findall(symbol, " ".join(prose.blocks)))

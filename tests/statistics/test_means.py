@@ -22,16 +22,6 @@ def test_a_mean_lies_on_the_side_on_which_its_whole_interval_is() -> None:
     assert [Mean(1.0, 0.5, 1.5, 3).side(x) for x in (0.4, 0.5, 1.5, 1.6)] == [1, 0, 0, -1]
 
 
-def test_exponents_are_those_of_the_law() -> None:
-    rng = np.random.default_rng(0)
-    found = slope([(d, d**2.5 * np.exp(rng.normal(0, 0.1))) for d in (8, 12, 16, 24) for _ in range(5)])
-    assert found is not None
-    assert found.low is not None
-    assert found.high is not None
-    assert found.low < 2.5 < found.high < found.low + 0.5
-    assert slope([(8, 1.0), (8, 2.0)]) is None
-
-
 def test_intervals_hold_the_exponent() -> None:
     """Fixed seed, 400 data sets: 95 % intervals of normal errors miss in 3 to 8 % (a false alarm in 10^-2 of seeds)."""
     rng, missed = np.random.default_rng(1), 0
@@ -40,3 +30,4 @@ def test_intervals_hold_the_exponent() -> None:
         assert found is not None
         missed += found.side(2) != 0
     assert 8 <= missed <= 34
+    assert slope([(8, 1.0), (8, 2.0)]) is None

@@ -5,7 +5,6 @@ import json
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
 from page_reading import words
 
@@ -19,7 +18,7 @@ from hardness.errors import InputError
 from hardness.sq.strategies import parity
 from hardness.studies import catalog
 from learner.studies.stress import tasks as grid
-from learner.studies.stress.content import content, counted, solver_of
+from learner.studies.stress.content import content, solver_of
 from learner.studies.stress.trial import trial
 
 TOYS = '''
@@ -113,15 +112,10 @@ ENDS = {
 }
 
 
-@pytest.mark.parametrize(
-    "name",
-    [
-        "Late",
-        "Raises",
-        "Lost",
-        *(pytest.param(n, marks=pytest.mark.slow) for n in ("Zeros", "Never", "Exits", "Sleeps")),
-    ],
-)
+SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Zeros", "Never", "Exits", "Sleeps")]
+
+
+@pytest.mark.parametrize("name", ["Late", "Raises", "Lost", *SLOW])
 def test_every_end_has_its_status_and_a_crash_adds_no_cost(toys: Path, name: str) -> None:
     status, cost, reason = ENDS[name]
     outcome = run_trial(trial, task_of(f"mypkg.mod:{name}"), 0, 8.0 if name == "Sleeps" else 60.0)
@@ -136,7 +130,6 @@ def test_every_end_has_its_status_and_a_crash_adds_no_cost(toys: Path, name: str
         ("Costly", 1024, 1e4, 0, "multiply-adds", None, None),
         ("Online", 4096, 1e9, 4096, "examples", 4096, 4096e3),
         ("Online", 4096, 1.5e6, 1500, "multiply-adds", 1500, 1.5e6),
-        ("Online", 4096, 3e6, 3000, "multiply-adds", 3000, 3e6),
         ("Zeros", 512, 1.0, 512, "examples", None, None),  # it has no count
     ],
 )
@@ -146,12 +139,6 @@ def test_a_run_ends_at_whichever_budget_it_meets_first(
     outcome = run_trial(trial, task_of(f"mypkg.mod:{learner}", most, work), 0, 60.0)
     assert (outcome.status, outcome.cost, outcome.detail["limit"]) == ("budget", cost, limit)
     assert (outcome.detail.get("gradient_examples"), outcome.detail.get("multiply_adds")) == (read, counted_)
-
-
-def test_a_pool_is_read_again_and_its_currencies_differ() -> None:
-    outcome = run_trial(trial, task_of("student", 512, 1e9, passes=8), 0, 60.0)
-    assert outcome.cost == 512
-    assert outcome.detail["gradient_examples"] == 8 * (256 + 512)
 
 
 def test_an_instance_of_another_version_is_refused() -> None:
@@ -178,11 +165,9 @@ def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
         on.setdefault((task.solver["kind"], name), set()).add(task.params["instance"])
     everything = set(suite.entries())
     hard = {name for name in everything if not name.startswith("nice")}
-    for learner in registry.names("learner", builtin=True):
-        if learner != "adam":
-            assert on["learner", learner if learner != "sgd" else "sgd (products)"] == (
-                everything if learner != "sgd" else hard
-            )
+    for learner in set(registry.names("learner", builtin=True)) - {"adam", "sgd"}:
+        assert on["learner", learner] == everything
+    assert on["learner", "sgd (products)"] == hard
     assert all(on["attack", attack] == hard for attack in registry.names("attack", builtin=True))
     assert [name for kind, name in on if kind == "game"] == list(parity.STRATEGIES)
     for name in everything:
@@ -207,9 +192,7 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A board on which mlp fails to be imported, and lbfgs runs out of time, everywhere."""
     ends = {"mlp": ("error", {"reason": "ImportError: no module"}), "lbfgs": ("timeout", {"reason": "over 60 s"}),
             "provable": ("refused", {"reason": "no"}), "low-degree": ("budget", {"limit": "examples"})}  # fmt: skip
-    tasks = [task for name in ends for task in grid.user_learner_tasks(False, name)] + grid.user_learner_tasks(
-        False, "student"
-    )
+    tasks = [task for name in [*ends, "student"] for task in grid.user_learner_tasks(False, name)]
     folder = tmp_path_factory.mktemp("crashing")
 
     def outcome(i: int, task: Task) -> Outcome:
@@ -234,12 +217,6 @@ def test_crashes_timeouts_and_refusals_are_counted_apart_and_are_never_a_failure
                 "student": "solved"}[line["solver"]]  # fmt: skip
         assert line[word] == line["runs"] > 0
         assert line["rank by examples"] == (1 if line["solver"] == "student" else None)
-
-
-def test_every_status_has_one_word() -> None:
-    from hardness.engine.outcome import STATUSES
-
-    assert sum(counted(Outcome(status) for status in STATUSES).values()) == len(STATUSES)
 
 
 def run_(command: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> str:
@@ -327,11 +304,3 @@ def test_what_cannot_join_is_one_line(
     assert said.startswith(message)
     assert said.count("\n") == 1
     assert not (tmp_path / "out").exists()
-
-
-def test_ranks_do_not_depend_on_the_order_of_rows(crashing: Path) -> None:
-    with Store(crashing / "rows.db") as store:
-        rows = list(store.rows())
-    order = np.random.default_rng(0).permutation(len(rows))
-    one, other = (content(found).tables["ranks"] for found in (rows, [rows[i] for i in order]))
-    assert sorted(map(str, one)) == sorted(map(str, other))

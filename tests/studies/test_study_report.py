@@ -1,25 +1,23 @@
 """The page: the same rows give the same bytes, offline, with every part it owes the reader."""
 
-import html
 import json
 import re
 import shutil
 import subprocess
 from dataclasses import replace
 from pathlib import Path
-from xml.etree import ElementTree
 
 import made_up
 import numpy as np
 import pytest
-from page_reading import words
+from page_reading import unexplained, words
 
 from hardness import cli
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, Table, report, write
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, Table, write
 from hardness.studies import catalog
 
 ABOUT = {"study": "exponential-in-m", "seed": 0, "quick": False}
@@ -52,12 +50,13 @@ def resolves(link: str, folder: Path, text: str) -> bool:
     return (folder / name).exists() if name else f'id="{part}"' in text
 
 
-def test_the_page_needs_no_network(written: Path) -> None:
+def test_the_page_needs_no_network_and_explains_its_symbols(written: Path) -> None:
     text = (written / "index.html").read_text()
     linked = re.findall(r"(?:src|href|xlink:href)=\"([^\"]+)\"", text) + re.findall(r"url\(([^)]+)\)", text)
     assert all(resolves(link, written, text) for link in linked), linked
     assert "<script src" not in text
     assert "@import" not in text
+    assert unexplained(text) == []
 
 
 def test_the_page_says_what_it_owes(written: Path) -> None:
@@ -82,12 +81,6 @@ def test_the_same_rows_give_the_same_bytes(written: Path, tmp_path: Path) -> Non
         assert (written / name).read_bytes() == (tmp_path / name).read_bytes(), name
 
 
-def test_every_point_tells_its_trials_and_text_is_text(written: Path) -> None:
-    inline = (written / "costs.svg").read_text()
-    ElementTree.fromstring(inline)
-    assert "5 of 5 solved" in (written / "index.html").read_text()
-
-
 @pytest.fixture(scope="module")
 def tabled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A page of a figure and a table."""
@@ -105,14 +98,7 @@ def tabled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-BROWSER = [
-    "chromium",
-    "--headless",
-    "--no-sandbox",
-    "--disable-gpu",
-    "--no-first-run",
-    "--disable-background-networking",
-]
+BROWSER = ["chromium", "--headless", "--no-sandbox", "--disable-gpu", "--disable-background-networking"]
 
 
 def browse(page: Path, script: str, *options: str) -> str:
@@ -128,18 +114,6 @@ def browse(page: Path, script: str, *options: str) -> str:
 
 
 NO_BROWSER = pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
-FITS = "document.documentElement.scrollWidth <= window.innerWidth"
-
-
-@NO_BROWSER
-@pytest.mark.parametrize("width", [380, 800, 1400])
-def test_a_browser_runs_the_page(written: Path, tabled: Path, width: int) -> None:
-    """Every head of a sortable table became a button, and the page is not wider than the window."""
-    for folder, least in ((written, 20), (tabled, 3)):
-        script = f"document.querySelectorAll('th button').length + ' ' + ({FITS})"
-        buttons, fits = browse(folder / "index.html", script, f"--window-size={width},900").split()
-        assert int(buttons) >= least
-        assert fits == "true"
 
 
 @NO_BROWSER
@@ -180,16 +154,6 @@ def test_every_study_has_a_page_whatever_its_rows(tmp_path: Path, name: str, end
             store.add(task, Outcome(end, None, {"reason": "a <sad> one"}), {})
         assert catalog.page(store, tmp_path)
     assert "a &lt;sad&gt; one" in (tmp_path / "index.html").read_text()
-
-
-def test_the_committed_index_lists_every_committed_study() -> None:
-    """reports/index.html is what `write_index` makes of the summaries beside it."""
-    reports = Path(__file__).parents[2] / "reports"
-    index = (reports / "index.html").read_text(encoding="utf-8")
-    for path in reports.glob(f"*/{report.SUMMARY}"):
-        verdict = json.loads(path.read_text(encoding="utf-8"))["verdict"]
-        assert words(html.escape(verdict)) in words(index), path
-        assert f'href="{path.parent.name}/index.html"' in index
 
 
 @pytest.fixture
@@ -237,13 +201,8 @@ def test_the_command_line_from_run_to_merge(
 
 
 def test_a_crashed_trial_makes_the_exit_code_one(tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    broken = Task(
-        "parity",
-        {"dim": 16, "heads": 2},
-        {"kind": "learner", "learner": "no.such:Thing", "params": {}, "series": "x"},
-        {"samples": 9},
-        0,
-    )
+    solver = {"kind": "learner", "learner": "no.such:Thing", "params": {}, "series": "x"}
+    broken = Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 9}, 0)
     monkeypatch.setitem(catalog.STUDIES, "tiny", replace(tiny, tasks=lambda quick: [broken]))
     assert cli.run(["study", "run", "tiny", "--workers", "0", "--out", str(tmp_path / "out")]) == 1
     assert "no.such:Thing" in (tmp_path / "out" / "index.html").read_text()
