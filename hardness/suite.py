@@ -142,7 +142,7 @@ def check() -> list[Check]:
 
 def pin() -> None:
     """Write arrays and digests of all instances of the cells in suite.json."""
-    arrays = {}
+    arrays: dict[str, Any] = {}
     for name, each in entries().items():
         if each.family == "nondegenerate":
             made = Instance.generate(families.build(each.family, each.params), _seed(name))
