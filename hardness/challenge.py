@@ -252,6 +252,6 @@ def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
 def _canonical_levels(public: dict[str, Any], X: NDArray[np.int8], values: NDArray[np.float64]) -> bytes:
     """The integer levels x₁[0]·value - A of outputs (H,) in row 0, column 0; `ValueError` if one is no number."""
     level = X[:, 0, 0] * values - float(public["A"])
-    if not np.isfinite(level).all():
-        raise ValueError("predictions must be finite numbers")
+    if not (np.abs(level) < 2**53).all():  # levels are far smaller, and NaN is not
+        raise ValueError("predictions must be finite numbers of a label's size")
     return _canonical(np.rint(level).astype(np.int64).tolist())

@@ -6,23 +6,18 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import INSTANCES, SOLVERS, Force, Json, complete, emit, first_line, listed
+from hardness.cli.common import Force, Json, emit, emit_registered
 from hardness.cli.options import command, names
 from hardness.errors import unknown
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
-Name = Annotated[
-    str,
-    typer.Argument(
-        help="A name of `hardness attacks`, or module:function.", metavar="NAME", autocompletion=complete("attack")
-    ),
-]
+Name = Annotated[str, typer.Argument(help="A name of `hardness attacks`, or module:function.", metavar="NAME")]
 Examples = Annotated[Path, typer.Argument(help="Examples of `hardness sample`.", metavar="E.npz")]
 
 
 def register(app: typer.Typer) -> None:
-    for each, cls in ((attack, None), (attacks, None), (estimate, Estimate), (challenge, None), (judge, None)):
-        app.command(cls=cls, rich_help_panel=INSTANCES if each in (challenge, judge) else SOLVERS)(each)
+    for each in (attack, attacks, estimate, challenge, judge):
+        app.command(cls=Estimate if each is estimate else None)(each)
 
 
 def attack(
@@ -87,10 +82,7 @@ def attacks(as_json: Json = False) -> None:
 
     Example: hardness attacks
     """
-    found, broken = listed("attack")
-    summary = {name: first_line(each) for name, each in found.items()}
-    rows = [{"name": name, "summary": text} for name, text in summary.items()]
-    emit(as_json, {"attacks": rows, "broken": broken}, [f"{name:10} {text}" for name, text in summary.items()])
+    emit_registered("attack", "attacks", as_json)
 
 
 class Estimate(TyperCommand):
@@ -114,12 +106,7 @@ class Estimate(TyperCommand):
 
 
 def estimate(
-    target: Annotated[
-        str,
-        typer.Argument(
-            help="An instance file, or a family with its options.", metavar="F", autocompletion=complete("family")
-        ),
-    ],
+    target: Annotated[str, typer.Argument(help="An instance file, or a family with its options.", metavar="F")],
     tolerance: SqTolerance = 0.05,
     as_json: Json = False,
 ) -> None:

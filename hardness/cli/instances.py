@@ -2,22 +2,19 @@
 
 import secrets
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, group, listed, refuse_existing
+from hardness.cli.common import Force, Json, Seed, emit, group, listed, refuse_existing
 from hardness.cli.options import FamilyCommands, FamilyGroup, command
-from hardness.errors import InputError, unknown
+from hardness.errors import InputError
 
 if TYPE_CHECKING:
     from hardness.families import Family
-    from hardness.instance import Instance
 
 Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
-Cited = Annotated[
-    Path | None, typer.Argument(help="An instance file, whose parameters are to be cited.", metavar="[F]")
-]
+Form = Literal["layer", "xor-dimacs", "lwe", "lwe-challenge", "estimator"]
 File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
 
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
@@ -40,9 +37,9 @@ generate_app = group(
 
 
 def register(app: typer.Typer) -> None:
-    app.add_typer(generate_app, name="generate", rich_help_panel=INSTANCES)
+    app.add_typer(generate_app, name="generate")
     for each in (families, inspect, verify, export, sample):
-        app.command(rich_help_panel=INSTANCES)(each)
+        app.command()(each)
     app.command()(cite)
 
 
@@ -81,16 +78,12 @@ def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False
 
 
 def _describe(instance: Any) -> list[str]:
+    settings = ", ".join(f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
     return [
-        _settings(instance),
+        f"{instance.family.name}: {settings}",
         f"heads {instance.heads} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
         *(f"{name.replace('_', ' ')}: {value}" for name, value in instance.certificate.items()),
     ]
-
-
-def _settings(instance: Any) -> str:
-    known = ", ".join(f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
-    return f"{instance.family.name}: {known}"
 
 
 def inspect(
@@ -102,8 +95,6 @@ def inspect(
 
     Example: hardness inspect hard.safetensors
     """
-    from dataclasses import asdict
-
     from hardness.gadgets.conditions import conditions
     from hardness.instance import Instance
 
@@ -116,17 +107,15 @@ def inspect(
     # The conditions are read off the dense layer; a large one is not made just to look at it.
     entries = instance.heads * instance.family.dim**2
     rows = conditions(instance.layer(), instance.family.tokens) if entries <= LARGEST_INSPECTED else []
-    payload |= {"conditions": [asdict(row) for row in rows]}
+    payload |= {"conditions": [row._asdict() for row in rows]}
     lines = [*_describe(instance), f"hypothesis: {instance.family.hypothesis}", "non-degeneracy conditions:"]
-    lines += [f"  {c.name}: {_figure(c.value)} (best {c.best}; needs {c.needs}; used by {c.phase})" for c in rows]
+    for c in rows:
+        figure = "undefined" if c.value is None else f"{c.value:.3g}"
+        lines.append(f"  {c.name}: {figure} (best {c.best}; needs {c.needs}; used by {c.phase})")
     lines += [] if rows else [f"  not measured: the dense layer has {entries:.1e} entries"]
     if reveal:
         lines += [f"{name}: {value}" for name, value in hidden.items()]
     emit(as_json, payload, lines)
-
-
-def _figure(value: float | None) -> str:
-    return "undefined" if value is None else f"{value:.3g}"
 
 
 def verify(file: File, as_json: Json = False) -> None:
@@ -151,7 +140,7 @@ def verify(file: File, as_json: Json = False) -> None:
 def export(
     file: Annotated[Path, typer.Argument(help="An instance file, or examples of one.", metavar="F")],
     out: Annotated[Path, typer.Option("--out", help="File to write; for lwe a folder.")],
-    form: Annotated[str, typer.Option(help="layer, xor-dimacs, lwe, lwe-challenge or estimator.")] = "layer",
+    form: Annotated[Form, typer.Option(help="What is written.")] = "layer",
     count: Annotated[int | None, typer.Option(min=1, help="Examples of an instance, for any form but layer.")] = None,
     seed: Seed = None,
     as_json: Json = False,
@@ -163,15 +152,19 @@ def export(
 
     Example: hardness export hard.safetensors --form xor-dimacs --count 200 --out hard.xnf
     """
+    from safetensors.numpy import save
+
     from hardness.examples import read
     from hardness.exchange import bridges
     from hardness.instance import Instance
+    from hardness.io.files import replacing
 
     if form == "layer":
-        _export_layer(Instance.load(file), out, as_json)
+        layer = Instance.load(file).layer()
+        with replacing(out) as temporary:
+            temporary.write_bytes(save({"theta": layer.theta, "w": layer.w}))
+            emit(as_json, {"heads": layer.heads, "dim": layer.dim, "out": str(out)}, [f"wrote {out}"])
         return
-    if form not in bridges.FORMS:
-        raise unknown("form", form, ("layer", *bridges.FORMS))
     if file.suffix in (".npz", ".parquet"):
         examples, public = read(file)
     elif count is None:
@@ -181,17 +174,6 @@ def export(
         examples, public = instance.examples(count, sampling), instance.public(sampling)
     said = bridges.write(form, examples, public, out)
     emit(as_json, {"form": form, "out": str(out), "about": said}, [f"wrote {out}: {said}"])
-
-
-def _export_layer(instance: "Instance", out: Path, as_json: bool) -> None:
-    from safetensors.numpy import save
-
-    from hardness.io.files import replacing
-
-    layer = instance.layer()
-    with replacing(out) as temporary:
-        temporary.write_bytes(save({"theta": layer.theta, "w": layer.w}))
-        emit(as_json, {"heads": layer.heads, "dim": layer.dim, "out": str(out)}, [f"wrote {out}"])
 
 
 def sample(
@@ -205,8 +187,6 @@ def sample(
 
     Example: hardness sample hard.safetensors --count 100000 --seed 1 --out examples.npz
     """
-    import secrets
-
     from hardness.examples import write
     from hardness.instance import Instance
 
@@ -221,23 +201,18 @@ def sample(
     )
 
 
-def cite(file: Cited = None, as_json: Json = False) -> None:
-    """Print BibTeX for the lab: its version, and the parameters of an instance.
+def cite(as_json: Json = False) -> None:
+    """Print BibTeX for the lab, with its version.
 
-    Example: hardness cite hard.safetensors
+    Example: hardness cite
     """
     from importlib.metadata import version
 
-    release, note = version("attention-hardness"), ""
-    if file is not None:
-        from hardness.instance import Instance
-
-        note = _settings(Instance.load(file))
+    release = version("attention-hardness")
     fields = {
         "title": "{attention-hardness}: a lab for the hardness of learning multi-head attention layers",
         "author": "{The attention-hardness authors}",
         "version": release,
-        **({"note": note.replace("_", r"\_")} if note else {}),
     }
     entry = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
     text = f"@software{{attention-hardness,\n{entry}\n}}"

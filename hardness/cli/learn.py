@@ -3,38 +3,24 @@
 from collections.abc import Iterable
 from math import isfinite
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
-from hardness.cli.common import RESOURCES, SOLVERS, Json, Seed, complete, emit, first_line, listed
+from hardness.cli.common import Json, Seed, emit, emit_registered
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
-Name = Annotated[
-    str,
-    typer.Argument(help="A name of `hardness learners`, or package.module:Class.", autocompletion=complete("learner")),
-]
+Name = Annotated[str, typer.Argument(help="A name of `hardness learners`, or package.module:Class.")]
 File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
 Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
 Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
-Heads = Annotated[
-    str | None,
-    typer.Option(
-        help="Heads the learner is told (auto: it finds out); the instance's if absent, an online learner's own."
-    ),
-]
+Heads = Annotated[str | None, typer.Option(help="Heads the learner is told; auto: it finds out.")]
 WORDS = {"true": True, "false": False, "none": None, "null": None}
 Set = Annotated[
-    list[str] | None,
-    typer.Option(
-        "--set",
-        metavar="NAME=VALUE",
-        help="An option of the learner, as often as needed; for the student heads, rate, batch, l1, loss.",
-        show_default=False,
-    ),
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the learner; may be repeated.")
 ]
-ERRORS = ("certified_error", "polished_error", "random_start_error")
+VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
 CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")]
 
 
@@ -72,10 +58,8 @@ def _value(name: str, text: str) -> int | float | bool | str | None:
 
 
 def register(app: typer.Typer) -> None:
-    app.command(
-        epilog="Example: hardness learn provable nice.safetensors --count 20000 --seed 0", rich_help_panel=SOLVERS
-    )(learn)
-    app.command(rich_help_panel=SOLVERS)(learners)
+    app.command()(learn)
+    app.command()(learners)
 
 
 def learn(
@@ -86,16 +70,16 @@ def learn(
     seed: Seed = None,
     heads: Heads = None,
     options: Set = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of a learner of yours.", rich_help_panel=RESOURCES)] = 1,
-    limit: Annotated[
-        float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
-    ] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of a learner of yours.")] = 1,
+    limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds that end the learner.")] = None,
     check: CheckOnly = False,
     as_json: Json = False,
 ) -> None:
     """Run a learner on examples of an instance, and judge what it learned on fresh ones.
 
     An examples file may stand for the instance: then a tenth of its rows is held out for the judge.
+
+    Example: hardness learn provable nice.safetensors --count 20000 --seed 0
     """
     if check:
         _check(learner, as_json)
@@ -121,19 +105,10 @@ def learn(
     scores = [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
     head = ", ".join([payload["status"], *scores, f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"])
     lines = [f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}" for p in payload["phases"]]
-    lines += _verdicts(payload) if "certified" in payload else []
+    lines += [_numbers({name: payload[name] for name in VERDICTS})] if "certified" in payload else []
     emit(as_json, payload, [head, *lines])
     if payload["status"] == "error":
         raise typer.Exit(1)
-
-
-def _verdicts(payload: dict[str, Any]) -> list[str]:
-    """What phases 1 to 6 certify and what the search after them reached: two verdicts, each with its error."""
-    errors = [f"{payload[name]:.2g}" if payload[name] is not None else "-" for name in ERRORS]
-    return [
-        f"phases 1 to 6: {'certified' if payload['certified'] else 'not certified'}, relative error {errors[0]}",
-        f"polish: relative error {errors[1]}; the same search from a random start {errors[2]}",
-    ]
 
 
 def _numbers(diagnostics: dict[str, object]) -> str:
@@ -160,6 +135,4 @@ def learners(as_json: Json = False) -> None:
 
     Example: hardness learners
     """
-    found, broken = listed("learner")
-    rows = [{"name": name, "summary": first_line(each)} for name, each in found.items()]
-    emit(as_json, {"learners": rows, "broken": broken}, [f"{row['name']:18} {row['summary']}" for row in rows])
+    emit_registered("learner", "learners", as_json)

@@ -1,6 +1,6 @@
 """Commands on statistical queries: sq bounds, value, play and certify, and strategies."""
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping
 from inspect import signature
 from pathlib import Path
 from secrets import randbits
@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hardness.cli.common import SOLVERS, Json, Seed, emit, first_line, group, listed, talk
+from hardness.cli.common import Json, Seed, emit, emit_registered, group, talk
 from hardness.cli.options import with_options
 from hardness.errors import InputError
 
@@ -49,30 +49,23 @@ EXAMPLES = {
 }
 
 app = group("Statistical queries: bounds and games.", "sq bounds parity --dim 64 --heads 6 --tolerance 0.05")
-value_app = typer.Typer(
-    invoke_without_command=True, epilog="Example: hardness sq value parity --dim 5 --heads 2 --tolerance 0.15"
-)
+value_app = typer.Typer(invoke_without_command=True)
 
 
 def register(parent: typer.Typer) -> None:
-    groups = {
-        "bounds": ("Lower bounds on the queries any strategy needs.", bounds),
-        "play": ("Play a strategy against an oracle and count its queries.", play),
-        "certify": (
-            "Write a statement with a proof that `checker/check_certificate.py` verifies without the lab.",
-            certify,
-        ),
-    }
     app.add_typer(value_app, name="value")
     _of_class(value_app, "value", parity, value_of_class)
-    for name, (text, run) in groups.items():
-        inner = group(text, f"sq {name} parity {EXAMPLES[f'{name} parity']}")
+    for name, run, classes in (
+        ("bounds", bounds, (parity, rounding)),
+        ("play", play, (parity, rounding)),
+        ("certify", certify, (parity,)),
+    ):
+        inner = group(f"{run.__doc__}", f"sq {name} parity {EXAMPLES[f'{name} parity']}")
         app.add_typer(inner, name=name)
-        for make in (parity, rounding):
-            if f"{name} {make.__name__}" in EXAMPLES:
-                _of_class(inner, name, make, run)
-    parent.add_typer(app, name="sq", rich_help_panel=SOLVERS)
-    parent.command(rich_help_panel=SOLVERS)(strategies)
+        for make in classes:
+            _of_class(inner, name, make, run)
+    parent.add_typer(app, name="sq")
+    parent.command()(strategies)
 
 
 def parity(dim: Dim, heads: Heads, gadget: ParityGadget = "diag", bits: Bits = None) -> "ParityConcepts":
@@ -99,22 +92,14 @@ def _of_class(parent: typer.Typer, name: str, make: Callable[..., "Concepts"], r
 
 
 def strategies(as_json: Json = False) -> None:
-    """List the strategies of `sq play`: name and what it asks.
+    """List the strategies of `sq play`: name and what it asks, those of rounding too.
 
     Example: hardness strategies
     """
     from hardness.sq.strategies import rounding
     from hardness.sq.strategies.parity import STRATEGIES
 
-    families: dict[str, Container[str]] = {"parity": STRATEGIES, "rounding": rounding.STRATEGIES}
-    found, broken = listed("strategy")
-    rows = [
-        (name, [family for family, known in families.items() if name in known] or ["as it says"], first_line(rule))
-        for name, rule in ({**found, **rounding.STRATEGIES, **STRATEGIES}).items()
-    ]
-    payload = [{"name": name, "families": has, "summary": summary} for name, has, summary in rows]
-    lines = [f"{name:12} {', '.join(has):17} {summary}" for name, has, summary in rows]
-    emit(as_json, {"strategies": payload, "broken": broken}, lines)
+    emit_registered("strategy", "strategies", as_json, {**rounding.STRATEGIES, **STRATEGIES})
 
 
 def bounds(concepts: "Concepts", tolerance: Tolerance, as_json: Json = False) -> None:
@@ -145,9 +130,9 @@ def bounds(concepts: "Concepts", tolerance: Tolerance, as_json: Json = False) ->
 
 def _floors(concepts: int, tolerance: float) -> dict[str, float | None]:
     """The floors in integers of theory 2.7, and whether anything is identifiable."""
-    from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor, strict_floor
+    from hardness.sq.exact import exact_floor, strict_floor
 
-    if concepts == 1 or decimal(tolerance) >= IDENTIFIABLE:
+    if concepts == 1 or not _identifiable(concepts, tolerance):
         least = 0 if concepts == 1 else None
         return {"strict": least, "exact_floor": least, "identifiable": concepts == 1}
     floors = {"strict": strict_floor(concepts, tolerance), "exact_floor": exact_floor(concepts, tolerance)}
@@ -237,7 +222,10 @@ def certify(
     max_queries: MaxQueries = None,
     as_json: Json = False,
 ) -> None:
-    """A certificate: what a run left open, a lower bound, or the exact value of a small class."""
+    """A statement with a proof that `checker/check_certificate.py` verifies without the lab.
+
+    It says what a run left open, or is a lower bound, or the exact value of a small class.
+    """
     from hardness.sq import certificate
     from hardness.sq.tolerance import check_tolerance
 

@@ -6,20 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import (
-    EXPERIMENTS,
-    GRID,
-    OUTPUT,
-    RESOURCES,
-    Json,
-    Scheduler,
-    Workers,
-    complete,
-    emit,
-    group,
-    talk,
-    typed,
-)
+from hardness.cli.common import Json, Scheduler, Workers, emit, group, talk, typed
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
 
@@ -29,74 +16,34 @@ if TYPE_CHECKING:
     from hardness.engine.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
-Name = Annotated[
-    str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME", autocompletion=complete("study"))
-]
-Out = Annotated[
-    Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.", rich_help_panel=OUTPUT)
-]
-Shard = Annotated[
-    str | None,
-    typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.", rich_help_panel=RESOURCES),
-]
-ADDED = "One more on the grid, as module:Name, in its own process; may be repeated."
-Learner = Annotated[
-    list[str] | None, typer.Option(help=ADDED, rich_help_panel=GRID, autocompletion=complete("learner"))
-]
-Attack = Annotated[list[str] | None, typer.Option(help=ADDED, rich_help_panel=GRID, autocompletion=complete("attack"))]
-Strategy = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="One more on the grid, as module:Name, in the lab's own process; may be repeated.", rich_help_panel=GRID
-    ),
-]
-Family = Annotated[
-    list[str] | None,
-    typer.Option(
-        help="Only this family, your own module:Class too, in the lab's own process; may be repeated.",
-        rich_help_panel=GRID,
-        autocompletion=complete("family"),
-    ),
-]
-Plan = Annotated[
-    Path | None,
-    typer.Option(help="The trials of this plan, which was fixed before them, and no others.", rich_help_panel=GRID),
-]
-Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.", rich_help_panel=GRID)]
-Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.", rich_help_panel=GRID)]
-Set = Annotated[
-    list[str] | None,
-    typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.", rich_help_panel=GRID),
-]
+Name = Annotated[str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME")]
+Out = Annotated[Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.")]
+Shard = Annotated[str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.")]
+Added = Annotated[list[str] | None, typer.Option(help="One more on the grid, as module:Name; may be repeated.")]
+Family = Annotated[list[str] | None, typer.Option(help="Only this family, module:Class too; may be repeated.")]
+Plan = Annotated[Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")]
+Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")]
+Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
+Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.")]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
-        "--set",
-        help="Another value for the grid, commas between several; may be repeated.",
-        metavar="TABLE.NAME=VALUE",
-        rich_help_panel=GRID,
+        "--set", help="Another value for the grid, commas between several; may be repeated.", metavar="TABLE.NAME=VALUE"
     ),
 ]
 File = Annotated[Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")]
-Sweeps = Annotated[
-    Path | None, typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.", rich_help_panel=OUTPUT)
-]
-Timeout = Annotated[
-    float | None,
-    typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.", rich_help_panel=RESOURCES),
-]
-Retry = Annotated[
-    bool, typer.Option("--retry", help="Run again what ended in error or was killed.", rich_help_panel=GRID)
-]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)]
+Sweeps = Annotated[Path | None, typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.")]
+Timeout = Annotated[float | None, typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.")]
+Retry = Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")]
 STORE = "rows.db"
 
 app = group("Grids of trials that resume, and the pages they make.", "study run exponential-in-m --quick")
 
 
 def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="study", rich_help_panel=EXPERIMENTS)
-    parent.command(rich_help_panel=EXPERIMENTS)(sweep)
+    parent.add_typer(app, name="study")
+    parent.command()(sweep)
 
 
 @app.command("list")
@@ -120,15 +67,15 @@ def list_(as_json: Json = False) -> None:
 def run(
     context: typer.Context,
     name: Name,
-    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid.", rich_help_panel=GRID)] = False,
-    seed: Annotated[int, typer.Option(min=0, help="Root seed of every trial.", rich_help_panel=GRID)] = 0,
+    quick: Annotated[bool, typer.Option("--quick", help="A smaller grid.")] = False,
+    seed: Annotated[int, typer.Option(min=0, help="Root seed of every trial.")] = 0,
     out: Out = None,
     workers: Workers = None,
     scheduler: Scheduler = None,
     shard: Shard = None,
-    learner: Learner = None,
-    attack: Attack = None,
-    strategy: Strategy = None,
+    learner: Added = None,
+    attack: Added = None,
+    strategy: Added = None,
     family: Family = None,
     plan: Plan = None,
     only: Only = None,

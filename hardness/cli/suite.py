@@ -5,14 +5,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardness.cli.common import EXPERIMENTS, Force, Json, complete, emit, group, refuse_existing
+from hardness.cli.common import Force, Json, emit, group, refuse_existing
 
 if TYPE_CHECKING:
     from hardness.suite import Entry
 
-Name = Annotated[
-    str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME", autocompletion=complete("suite"))
-]
+Name = Annotated[str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME")]
 
 app = group(
     "Instances with fixed names, on which results are compared; their secrets are public.",
@@ -21,7 +19,7 @@ app = group(
 
 
 def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="suite", rich_help_panel=EXPERIMENTS)
+    parent.add_typer(app, name="suite")
 
 
 def _fields(each: "Entry") -> dict[str, Any]:
@@ -95,7 +93,7 @@ def check(as_json: Json = False) -> None:
 
     checks = suite.check()
     wrong = [each for each in checks if not each.ok]
-    payload = {"ok": not wrong, "checks": [{"name": c.name, "ok": c.ok, "detail": c.detail} for c in checks]}
+    payload = {"ok": not wrong, "checks": [each._asdict() for each in checks]}
     lines = [f"FAIL {each.name}: {each.detail}" for each in wrong]
     emit(as_json, payload, lines or [f"{len(checks)} instances are those that were pinned"])
     if wrong:

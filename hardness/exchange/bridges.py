@@ -184,7 +184,7 @@ def independent(U: Integers, q: int) -> tuple[Integers, Integers]:
 
 
 def write(form: str, examples: Examples, public: Public, out: Path) -> str:
-    """Write examples in one of `FORMS`; returns in one sentence what the file is and what it is not."""
+    """Write examples in a form of `hardness export`; returns in one sentence what the file is and what it is not."""
     if form == "xor-dimacs":
         text = xor_dimacs(examples, public)
         write_text(out, text)
@@ -201,6 +201,3 @@ def write(form: str, examples: Examples, public: Public, out: Path) -> str:
     if form == "lwe-challenge":
         return "LWE in normal form as the text of the LWE challenges; errors are uniform there, not Gaussian"
     return "one line for the lattice estimator; it prices attacks on uniform A and knows no label noise but Gaussian"
-
-
-FORMS = ("xor-dimacs", "lwe", "lwe-challenge", "estimator")

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -20,22 +20,13 @@ from hardness.io.texts import sanitize
 Arrays = Mapping[str, NDArray[Any]]
 GADGET = {"weights": "<i8", "thresholds": "<f8", "coefficients": "<f8", "values": "<f8"}
 MOST_LEVEL = 2**53  # sums of weights stay exact in 64-bit integers and floats
-LONGEST = 1 << 20  # characters of the header: the lab's own have a few thousand
 
 
-class Parts(NamedTuple):
-    """What an instance file holds."""
+def instance(path: Path) -> tuple[dict[str, Any], Family, Secret, Teacher]:
+    """The header, family, secret and teacher of an instance file.
 
-    header: dict[str, Any]
-    family: Family
-    secret: Secret
-    teacher: Teacher
-
-
-def instance(path: Path) -> Parts:
-    """The parts of an instance file. Raises `InputError` on a missing, truncated, foreign or inconsistent file.
-
-    Nothing that the header names is made before the arrays of the file have the size that it asks for.
+    Raises `InputError` on a missing, truncated, foreign or inconsistent file. Nothing that the header names is made
+    before the arrays of the file have the size that it asks for.
     """
     header, arrays = _contents(path)
     try:
@@ -44,7 +35,7 @@ def instance(path: Path) -> Parts:
         check = getattr(family, "check", None)
         if check is not None:
             check(secret)
-        return Parts(header, family, secret, _teacher(family, secret, header["gadget"], arrays))
+        return header, family, secret, _teacher(family, secret, header["gadget"], arrays)
     except InputError as error:
         raise InputError(f"{path} is not a whole instance: {error}; generate it anew") from error
 
@@ -63,8 +54,6 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
         raise InputError(f"cannot read {path}: {error.strerror or sanitize(error)}") from error
     except (SafetensorError, ValueError, TypeError, LookupError, AttributeError) as error:
         raise InputError(f"{path} is not a whole instance file ({sanitize(error)}); generate it anew") from error
-    if len(text) > LONGEST:
-        raise InputError(f"{path} has a header of {len(text)} characters; generate it anew")
     header = schemas.parse(text, f"the header of {path}")
     if not isinstance(header, dict) or header.get("format") != "attention-hardness instance":
         raise InputError(f"{path} is not an instance file; generate one with `hardness generate`")

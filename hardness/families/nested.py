@@ -11,8 +11,8 @@ from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
 from hardness.families.parity import Parity, levels
 from hardness.gadgets import coefficients as gadget
-from hardness.gadgets.coefficients import Gadget, Kind
-from hardness.gadgets.nested import NestedGadget, blocks_of
+from hardness.gadgets.coefficients import Gadget, Kind, NestedGadget
+from hardness.gadgets.levels import blocks_of
 
 
 @dataclass(frozen=True)

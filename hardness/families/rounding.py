@@ -60,7 +60,7 @@ class Rounding(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        modular.check(self.modulus, self.levels, self.gadget, self.heads)
+        modular.check(self.modulus, self.levels, self.heads)
         if self.dim < 2:
             raise InputError(f"dim must be at least 2, got {self.dim}")
         if self.weight is not None and not 1 <= self.weight <= self.dim - 1:

@@ -13,10 +13,8 @@ MAX_MODULUS = 2**20
 # In int64 every sum below stays under 2^63: at most 2^20 terms of at most (q - 1)^2 < 2^40.
 
 
-def check(q: int, p: int, gadget: str, heads: int | None) -> None:
+def check(q: int, p: int, heads: int | None) -> None:
     """Raise `InputError` unless rounding residues mod q to p levels by so many heads makes sense."""
-    if gadget not in ("diag", "dot"):
-        raise InputError(f"gadget must be diag or dot, got {gadget!r}")
     if not 2 <= q <= MAX_MODULUS:
         raise InputError(f"modulus must be from 2 to {MAX_MODULUS}, got {q}")
     if not 2 <= p <= q:

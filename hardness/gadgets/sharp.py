@@ -16,14 +16,14 @@ from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
 from math import log
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets.coefficients import Gadget
-from hardness.gadgets.levels import bits
+from hardness.gadgets.levels import ParityKind
 
 METHOD = "theorem 1.5, exact over Q"
 STEEP = 64  # r of the pairs: their coefficients are within 4 % of those of steps
@@ -105,16 +105,13 @@ def arrangement(heads: int, size: int) -> tuple[int, int]:
 def rational(heads: int, size: int, balance: bool = False) -> Heads:
     """The heads that compute the parity of `size` bits, over Q; with `balance` one of them makes Σ c_i = 0.
 
-    Raises `InputError` if so many heads hide fewer bits, or if no sharpnesses are stored for them.
+    Raises `InputError` if no sharpnesses are stored for them.
 
     >>> [float(sum(map(abs, rational(m, s).coefficients))) for m, s in ((3, 5), (5, 7), (3, 3))]
     [31.92..., 36.64..., 3.09...]
     >>> rational(3, 3, balance=True).sharpness
     [Fraction(1, 1), Fraction(2, 1), Fraction(4096, 1)]
     """
-    most = bits("sharp", heads, balance)
-    if not 1 <= size <= most:
-        raise InputError(f"bits must be from 1 to {most} for {heads} sharp heads, got {size}")
     q, p = arrangement(heads - balance, size)
     if q > max(SHARPNESSES) or heads > MOST_HEADS:
         raise InputError(
@@ -183,14 +180,21 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
     size = sum(weights)
     r, doubled, c = rational(heads, size, balance)
     betas = np.array([2 * log(x) for x in r])
+    return made("sharp", weights, np.array(doubled) / 2, betas, c, float(betas.max()), float(sum(c)))
+
+
+def made(
+    kind: ParityKind, weights: Sequence[int], thresholds: Any, betas: Any, coefficients: Any, beta: float, gate: float
+) -> Sharp:
+    """The gadget of exact heads, rounded once: (-1)^t at the level t of `weights`."""
     return Sharp(
-        kind="sharp",
+        kind=kind,
         weights=np.array(weights, dtype=np.int64),
-        thresholds=np.array(doubled) / 2,
-        coefficients=np.array([float(x) for x in c]),
-        beta=float(betas.max()),
-        values=np.where(np.arange(size + 1) % 2, -1.0, 1.0),
+        thresholds=np.array(thresholds),
+        coefficients=np.array([float(c) for c in coefficients]),
+        beta=beta,
+        values=np.where(np.arange(sum(weights) + 1) % 2, -1.0, 1.0),
         offset=0.0,
-        gate=float(sum(c)),
-        betas=betas,
+        gate=gate,
+        betas=np.array(betas),
     )

@@ -16,8 +16,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from hardness.errors import InputError
-from hardness.gadgets.levels import bits
-from hardness.gadgets.sharp import MOST_HEADS, STEEP, Sharp, arrangement
+from hardness.gadgets.sharp import MOST_HEADS, STEEP, Sharp, arrangement, made
 
 METHOD = "theorem 1.5, Krawczyk's test in interval arithmetic"
 DIGITS = 100
@@ -50,14 +49,11 @@ class Plan(NamedTuple):
 
 
 def plan(heads: int, size: int) -> Plan:
-    """The heads that hide `size` bits. Raises `InputError` if so many do not.
+    """The heads that hide `size` bits. Raises `InputError` for more heads than layers are made of.
 
     >>> plan(6, 11)
     Plan(q=6, p=0, ratio=Fraction(8, 7))
     """
-    most = bits("wide", heads)
-    if not 1 <= size <= most:
-        raise InputError(f"bits must be from 1 to {most} for {heads} wide heads, got {size}")
     if heads > MOST_HEADS:
         raise InputError(f"wide layers are made of up to {MOST_HEADS} heads, got {heads}")
     q, p = arrangement(heads, size)
@@ -94,10 +90,8 @@ def steps(plan: Plan) -> list[Any]:
 
     q, r = plan.q, mpf(plan.ratio.numerator) / plan.ratio.denominator
     tanh = [mpf(0), *((r**x - 1) / (r**x + 1) for x in range(1, 2 * plan.h, 2))]
-    fall = [
-        2 * tanh[1],
-        *(tanh[k + 1] - tanh[k] for k in range(1, plan.h)),
-    ]  # in the gap above level k, k = 0 the middle
+    # How far the wide head falls in the gap above level k; k = 0 is the middle.
+    fall = [2 * tanh[1], *(tanh[k + 1] - tanh[k] for k in range(1, plan.h))]
     wide = mpf((-1) ** (plan.p + 1)) * 2 / fall[q - 1]  # 2 in the last gap of its own
     lift, sign = [abs(wide) * x for x in fall], mpf(-1) ** plan.p
     found = [wide] + [sign * (2 + lift[0]) / 2] * (q > 1 and not q % 2)
@@ -193,17 +187,16 @@ def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
     """Heads whose label is (-1)^t at the level t of `weights`, 0s and 1s: the parity of as many bits.
 
-    The numbers of `solution`, rounded once. Raises `InputError` for more bits than so many heads hide.
+    The numbers of `solution`, rounded once. Raises `InputError` as `plan` does.
 
-    >>> made = exact([0, 1, 1, 1, 1, 1], heads=3)
-    >>> made.coefficients.round(3).tolist(), made.thresholds.round(3).tolist()
+    >>> gadget = exact([0, 1, 1, 1, 1, 1], heads=3)
+    >>> gadget.coefficients.round(3).tolist(), gadget.thresholds.round(3).tolist()
     ([2.63, -9.118, 2.63], [1.734, 2.5, 3.266])
     """
     from mpmath import log as ln
     from mpmath import mpf, workdps
 
-    size = sum(weights)
-    how = plan(heads - balance, size)
+    how = plan(heads - balance, sum(weights))
     steep, middle = 2 * log(STEEP), how.h - 0.5
     with workdps(DIGITS):
         found = list(solution(how))
@@ -218,14 +211,6 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
     if balance:
         placed.append((0.0, 0.0, -gate))
     placed.sort()
-    return Sharp(
-        kind="wide",
-        weights=np.array(weights, dtype=np.int64),
-        thresholds=np.array([middle + b for b, _, _ in placed]),
-        coefficients=np.array([float(c) for _, _, c in placed]),
-        beta=steep if how.h > 1 else 2 * log(how.ratio),
-        values=np.where(np.arange(size + 1) % 2, -1.0, 1.0),
-        offset=0.0,
-        gate=0.0 if balance else float(gate),
-        betas=np.array([beta for _, beta, _ in placed]),
-    )
+    b, betas, c = zip(*placed, strict=True)
+    beta = steep if how.h > 1 else 2 * log(how.ratio)
+    return made("wide", weights, middle + np.array(b), betas, c, beta, 0.0 if balance else float(gate))

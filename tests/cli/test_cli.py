@@ -1,7 +1,6 @@
 """The command line: its contract and its manners."""
 
 import json
-import os
 import re
 import subprocess
 import sys
@@ -18,9 +17,7 @@ from safetensors.numpy import load_file
 from hardness import cli, registry
 from hardness.cli import app
 from hardness.families import get
-from hardness.instance import Instance, every_pair
-from hardness.layer import MultiHeadAttention
-from hardness.tokens import unpack
+from hardness.instance import Instance
 
 HARDNESS = Path(sys.executable).parent / "hardness"
 
@@ -32,17 +29,10 @@ def parity_file(tmp_path_factory):
     return path
 
 
-def test_generate_parity_fields_and_bytes(tmp_path):
-    line = "generate parity --dim 64 --heads 12 --seed 0 --out"
-    found = answer(line, tmp_path / "new" / "a")
+def test_generate_says_what_the_contract_says(tmp_path):
+    found = answer("generate parity --dim 64 --heads 12 --seed 0 --out", tmp_path / "new" / "a")
     assert {"family", "dim", "tokens", "heads", "gadget", "seed", "secret", "out"} <= set(found)
     assert (found["seed"], found["heads"], len(found["secret"]["support"])) == (0, 12, 12)
-    answer(line, tmp_path / "b")
-    assert (tmp_path / "new" / "a").read_bytes() == (tmp_path / "b").read_bytes()
-    assert answer("verify", tmp_path / "b")["ok"]
-
-
-def test_generate_rounding_prints_its_error_mass_and_dot_its_size(tmp_path):
     found = answer("generate rounding --dim 129 --modulus 97 --levels 2 --heads 30 --seed 0 --out", tmp_path / "r")
     assert 0 < found["error_mass"] < 1e-3
     assert len(found["secret"]["w"]) == 128
@@ -87,19 +77,14 @@ def test_classes_of_sharp_heads_are_counted_by_bits(tmp_path, gadget):
         "generate parity --dim 9 --heads 4 --gadget dot --flip 0.1",
         "generate rounding --dim 9 --modulus 12 --levels 3 --weight 4 --noise 0.5",
         "generate rounding --dim 6 --modulus 4 --levels 2 --exact",
-        "generate nondegenerate --dim 6 --tokens 3 --heads 2 --scale 1.5",
         "generate interpolation --dim 6 --heads 2 --rho 0.25 --scale 1.5",
     ],
 )
 def test_the_stored_command_makes_the_same_instance_again(tmp_path, line):
     """Of a seed that was drawn, which is another one each time."""
     made = answer(f"{line} --out", tmp_path / "a")
-    command = made["command"].removeprefix("hardness ")
     assert answer(f"{line} --out", tmp_path / "other")["seed"] != made["seed"]
-    assert answer("inspect --reveal", tmp_path / "a")["seed"] == made["seed"]
-    for name in "bc":
-        assert told(f"{command} --out", tmp_path / name).code == 0
-    assert (tmp_path / "b").read_bytes() == (tmp_path / "c").read_bytes()
+    assert told(f"{made['command'].removeprefix('hardness ')} --out", tmp_path / "b").code == 0
     drawn, given = (Instance.load(tmp_path / name) for name in "ab")
     assert (drawn.seed_drawn, given.seed_drawn) == (True, False)
     assert drawn.header() | {"seed_drawn": False} == given.header()
@@ -119,26 +104,11 @@ def test_inspect_keeps_the_secret_unless_revealed(parity_file):
     assert "--seed 0" in revealed["command"]
 
 
-def test_sample_writes_what_the_contract_says(parity_file, tmp_path):
-    assert told(f"sample {parity_file} --count 300 --seed 0 --out", tmp_path / "e.npz").code == 0
-    arrays = np.load(tmp_path / "e.npz")
-    public = json.loads(str(arrays["public"]))
-    assert (arrays["X"].shape, arrays["X"].dtype, arrays["Y"].dtype) == ((300, 2, 7), np.int8, np.float64)
-    assert {"family", "dim", "tokens", "heads", "gadget", "flip", "A", "C", "sampling_seed"} <= set(public)
-
-
-def test_a_two_headed_instance_equals_its_dense_layer(parity_file, tmp_path):
+def test_export_writes_the_dense_layer(parity_file, tmp_path):
     assert told(f"export {parity_file} --out", tmp_path / "layer.safetensors").code == 0
-    layer = MultiHeadAttention(**load_file(tmp_path / "layer.safetensors"))
-    words = every_pair(7)
-    assert layer.heads == 2
-    assert np.abs(layer(unpack(words, 7)) - Instance.load(parity_file).teacher.labels(words)).max() < 1e-12
-
-
-def test_no_escape_codes_where_there_is_no_terminal():
-    for command in ("--help", "families", "generate --help", "sq play parity --help", "genrate"):
-        found = told(command)
-        assert "\x1b" not in found.out + found.err
+    found, layer = load_file(tmp_path / "layer.safetensors"), Instance.load(parity_file).layer()
+    assert np.array_equal(found["theta"], layer.theta)
+    assert np.array_equal(found["w"], layer.w)
 
 
 def test_help_imports_no_more_than_the_family_it_is_about():
@@ -158,23 +128,25 @@ def imported_by(*commands):
 
 
 def test_every_command_shows_an_example():
-    def walk(command, path):
-        if hasattr(command, "commands"):
-            for name, child in command.commands.items():
-                yield from walk(child, [*path, name])
-        else:
-            yield path, f"{command.help or ''}{command.epilog or ''}"
-
-    commands = list(walk(typer.main.get_command(app), []))
-    assert len(commands) > 8
-    for path, text in commands:
-        assert "Example: hardness" in text, path
+    commands = [typer.main.get_command(app)]
+    while commands:
+        command = commands.pop()
+        commands += getattr(command, "commands", {}).values()
+        assert "Example: hardness" in f"{command.help or ''}{command.epilog or ''}", command.name
 
 
 def test_estimate_finds_its_family_anywhere_in_the_line():
     first = answer("estimate parity --dim 20 --heads 3 --tolerance 0.1")
     for line in ("--dim 20 parity --heads=3 --tolerance 0.1", "--tolerance 0.1 --heads 3 --dim 20 parity"):
         assert answer(f"estimate {line}") == first
+
+
+@pytest.mark.parametrize(
+    ("kind", "known"),
+    [("learners", {"provable", "direct", "lbfgs", "adam"}), ("attacks", {"bkw", "gaussian", "lattice", "search"})],
+)
+def test_registered_names_are_listed(kind, known):
+    assert {row["name"] for row in answer(kind)[kind]} >= known
 
 
 def test_families_are_listed_and_the_example_of_each_works(tmp_path):
@@ -204,14 +176,9 @@ def test_what_needs_more_prints_its_help(line):
     assert (helped.code, helped.err) == (0, "")
 
 
-def test_as_a_module_and_completion():
-    def said(*command, **environment):
-        environment = {**os.environ, **environment}
-        return subprocess.run(command, capture_output=True, text=True, check=True, timeout=120, env=environment).stdout
-
-    assert said(sys.executable, "-m", "hardness", "--version") == version("attention-hardness") + "\n"
-    words = said(HARDNESS, _HARDNESS_COMPLETE="complete_bash", COMP_WORDS="hardness gen", COMP_CWORD="1")
-    assert "generate" in words
+def test_as_a_module():
+    command = [sys.executable, "-m", "hardness", "--version"]
+    assert subprocess.check_output(command, text=True) == version("attention-hardness") + "\n"
 
 
 def test_nothing_is_overwritten_without_force(tmp_path):
@@ -229,15 +196,13 @@ def test_nothing_is_overwritten_without_force(tmp_path):
     assert told(f"{publish} --force").code == 2
 
 
-def test_cite_is_bibtex(tmp_path):
-    assert told(f"generate rounding --dim 6 --modulus 7 --levels 2 --seed 0 --out {tmp_path}/r").code == 0
-    text = told(f"cite {tmp_path}/r").out
+def test_cite_is_bibtex():
+    text = told("cite").out
     assert re.fullmatch(r"@software\{[\w-]+,\n(  \w+ = \{.*\},?\n)+\}\n", text)
     assert f"version = {{{version('attention-hardness')}}}" in text
-    assert "rounding: dim 6, modulus 7, levels 2" in text
 
 
-@pytest.mark.parametrize("name", ["x" * 100_000, "x:" + "y" * 100_000, "prity-s2-d8-0"])
+@pytest.mark.parametrize("name", ["x:" + "y" * 100_000, "prity-s2-d8-0"])
 @pytest.mark.parametrize(
     "line",
     ["suite show", "study run games --dry-run --strategy", "study run stress --dry-run --learner", "study run",
@@ -250,3 +215,9 @@ def test_an_unknown_name_is_one_short_line(capsys, line, name):
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert len(said.err) < 600
     assert line != "suite show" or name[0] == "x" or "did you mean 'parity-s2-d8-0'? (65 are known)" in said.err
+
+
+def test_no_escape_codes_where_there_is_no_terminal():
+    for command in ("--help", "families", "generate --help", "sq play parity --help", "genrate"):
+        found = told(command)
+        assert "\x1b" not in found.out + found.err

@@ -2,17 +2,13 @@
 
 import json
 
-import numpy as np
 import pytest
 from commands import answer, check_refused, told
 
-import hardness
-from hardness.errors import InputError
 from hardness.evaluation.adapters import Constant
 from hardness.evaluation.learning import learn
 from hardness.evaluation.until import PORTION
 from hardness.examples import write
-from hardness.families.interpolation import Interpolation
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
@@ -57,9 +53,7 @@ def test_provable_gives_two_verdicts(nice):
     assert 0 < found["certified_error"] < 0.1
     assert found["polished_error"] < 1e-6
     assert isinstance(found["random_start_error"], float)
-    said = told(line).out
-    assert "phases 1 to 6: certified, relative error" in said
-    assert "polish: relative error" in said
+    assert "certified True  certified_error" in told(line).out
 
 
 def test_student_answers_with_its_curve_and_says_its_points(hard):
@@ -78,19 +72,6 @@ def test_student_answers_with_its_curve_and_says_its_points(hard):
     assert answer(line) | {"seconds": 0} == found | {"seconds": 0}
 
 
-def test_too_few_examples_are_wrong_and_heads_are_its_own(hard):
-    instance = Instance.load(hard)
-    own, given, wide = (learn(instance, "student", 3000, seed=1, heads=heads) for heads in (None, 16, 4))
-    assert own["status"] == "wrong"
-    assert own["curve"] == given["curve"] != wide["curve"]
-
-
-def test_any_online_learner_is_streamed(hard):
-    found = learn(Instance.load(hard), "sgd", 20_000, seed=1)
-    assert found["status"] == "solved"
-    assert found["curve"][-1][1] > 0.9
-
-
 def test_portions_are_bounded_and_none_is_lost():
     class Counts(Constant):
         seen, largest = 0, 0
@@ -103,22 +84,6 @@ def test_portions_are_bounded_and_none_is_lost():
     assert len(said) == len(found.curve) + 2
     assert (Counts.seen, found.curve[-1][0]) == (100_000, 100_000)
     assert Counts.largest <= PORTION
-
-
-def test_predictions_that_are_not_finite_are_wrong():
-    class Broken(Constant):
-        def predict(self, X):
-            return np.full(X.shape, np.nan)
-
-    found = learn(Instance.generate(Parity(6, 2), 0), Broken(), 200, test=50, seed=3)
-    assert {share for _, share in found.curve} == {None}
-    assert (found.status, found.test_error, found.process) == ("wrong", None, "caller")
-
-
-@pytest.mark.parametrize("family", [Nondegenerate(4, 2, 1), Interpolation(5, 2, 0.5)], ids=repr)
-def test_random_layers_have_no_open_rows(family):
-    found = learn(Instance.generate(family, 0), "student", 2000, test=50, seed=0)
-    assert (found["open_curve"], found["open_solved"]) == (None, None)
 
 
 def test_examples_stand_for_an_instance_and_a_tenth_is_held_out(tmp_path):
@@ -137,18 +102,13 @@ def test_options_of_the_learner_are_set_by_name(hard):
     assert "options" not in plain
     assert wide["options"] == {"width": 32}
     assert wide["curve"] == answer(f"{line} --heads 32")["curve"] != plain["curve"]
+    check_refused(told(f"{line} --heads 8 --set heads=4"), "given twice")
     tuned = answer(f"{line} --set l1=0.12 --set rate=0.03 --set batch=64")
     assert tuned["open_solved"]
     assert not plain["open_solved"]
     assert [n for n, _ in tuned["open_curve"]] == [n for n, _ in tuned["curve"]]
     one = learn(Instance.generate(Nondegenerate(5, 2, 2), 0), "direct", 900, seed=1, options={"heads": 1, "starts": 1})
     assert one["status"] == "wrong"  # told one head of two
-
-
-@pytest.mark.parametrize("options", [{"width": 3, "heads": 4}, {"heads": 4}, {"width": 3}], ids=str)
-def test_heads_are_given_once(hard, options):
-    with pytest.raises(InputError, match="given twice"):
-        learn(Instance.load(hard), "student", 2000, seed=1, heads=8, options=options)
 
 
 def test_a_users_learner_is_checked_and_has_options_too(hard):
@@ -160,34 +120,3 @@ def test_a_users_learner_is_checked_and_has_options_too(hard):
     assert answer(f"learn trial_learners:Raises {hard} --count 50", code=1)["status"] == "error"
     checks = answer("learn trial_learners:Tunable --check", code=1)["checks"]
     assert {check["name"] for check in checks if not check["ok"]} == {"clone", "refuses NaN", "refuses shapes"}
-
-
-def test_learners_lists_the_registered_names():
-    assert {"provable", "direct", "lbfgs", "adam"} <= {row["name"] for row in answer("learners")["learners"]}
-
-
-def test_it_says_what_it_does_while_it_does_it():
-    said = []
-
-    class Asks:
-        def fit(self, X, Y):
-            self.before = list(said)
-            return self
-
-        def predict(self, X):
-            return 0.0 * X
-
-    instance = hardness.generate("parity", dim=9, heads=3, seed=0)
-    model = learn(instance, Asks(), 20, progress=said.append)["model"]
-    assert model.before == said[:-1] == [
-        "making 20 examples to learn from, 2000 to judge on", "fitting 20 examples"
-    ]  # fmt: skip
-    assert said[-1] == "20 of 20 examples: -0.00 of the variance explained"
-
-
-@pytest.mark.parametrize("count", [10**10, 10**21])
-def test_what_it_cannot_do_it_refuses_before_it_says_anything(count):
-    said = []
-    with pytest.raises(InputError, match="--count"):
-        learn(hardness.generate("parity", dim=64, heads=3, seed=0), "direct", count, progress=said.append)
-    assert said == []

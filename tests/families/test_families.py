@@ -13,6 +13,7 @@ from hardness.errors import InputError
 from hardness.families.base import UNSTATED
 from hardness.families.concepts import ParityConcepts
 from hardness.families.interpolation import Interpolation
+from hardness.families.nested import Nested
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -24,43 +25,35 @@ from hardness.instance import Instance
     ("family", "parameters", "words"),
     [
         (Parity, {"dim": 8, "heads": 1}, "at least 2"),
-        (Parity, {"dim": 8, "heads": -3}, "at least 2"),
+        (Parity, {"dim": 8, "heads": 3, "gadget": "dot"}, "even"),
         (Parity, {"dim": 8, "heads": 16, "gadget": "dot"}, "room"),
         (Parity, {"dim": 8, "heads": 2, "gadget": "sum"}, "diag or dot or sharp or wide"),
-        (Parity, {"dim": 8, "heads": 5, "gadget": "sharp"}, "room"),
         (Parity, {"dim": 8, "heads": 3, "gadget": "sharp", "bits": 6}, "from 1 to 5"),
-        (Parity, {"dim": 8, "heads": 3, "gadget": "wide", "bits": 4, "balance": True}, "from 1 to 3"),
-        (Parity, {"dim": 8, "heads": 3, "gadget": "sharp", "bits": 0}, "from 1 to 5"),
         (Parity, {"dim": 8, "heads": 3, "bits": 3}, "absent for diag"),
         (Parity, {"dim": 8, "heads": 3, "balance": True}, "sharp and wide"),
         (Parity, {"dim": 8, "heads": 3, "gadget": "sharp", "sharpness": 3}, "drop sharpness"),
         (Parity, {"dim": 8, "heads": 2, "sharpness": 1}, "sharpness"),
         (Parity, {"dim": 8, "heads": 2, "flip": 0.5}, "flip"),
-        (Parity, {"dim": 8, "heads": 2, "flip": float("nan")}, "flip"),
-        (Rounding, {"dim": 8, "modulus": 5, "levels": 1}, "levels"),
+        (Parity, {"dim": 8, "heads": 2, "bias": 1.0}, "bias"),
+        (Parity, {"dim": 8, "heads": 2, "bias": float("nan")}, "bias"),
+        (Nested, {"dim": 8, "size": 1, "block": 1}, "size"),
+        (Nested, {"dim": 8, "size": 8, "block": 2}, "size"),
+        (Nested, {"dim": 8, "size": 4, "block": 0}, "block"),
+        (Nested, {"dim": 8, "size": 4, "block": 5}, "block"),
+        (Rounding, {"dim": 8, "modulus": 1, "levels": 2}, "modulus"),
+        (Rounding, {"dim": 8, "modulus": 5, "levels": 6}, "levels"),
         (Rounding, {"dim": 1, "modulus": 5, "levels": 2}, "dim"),
         (Rounding, {"dim": 8, "modulus": 5, "levels": 2, "weight": 8}, "weight"),
         (Rounding, {"dim": 8, "modulus": 5, "levels": 2, "heads": 1}, "heads"),
         (Rounding, {"dim": 8, "modulus": 5, "levels": 2, "heads": 3, "exact": True}, "exact"),
         (Rounding, {"dim": 8, "modulus": 5, "levels": 2, "noise": float("nan")}, "noise"),
         (Rounding, {"dim": 999, "modulus": 3, "levels": 2, "weight": 600, "exact": True}, "here 1200"),
-        (
-            Rounding,
-            {"dim": 33, "modulus": 97, "levels": 2, "exact": True},
-            "every two levels, here 3072, and at most 512",
-        ),
-        (Rounding, {"dim": 33, "modulus": 97, "levels": 2, "weight": 6, "exact": True}, "here 576"),
-        (Rounding, {"dim": 7, "modulus": 97, "levels": 2, "gadget": "dot", "exact": True}, "here 576"),
-        (Rounding, {"dim": 99999, "modulus": 2**20, "levels": 2}, "GiB"),
         (Nondegenerate, {"dim": 4, "tokens": 5, "heads": 2}, "tokens"),
         (Nondegenerate, {"dim": 4, "tokens": 2, "heads": 0}, "heads"),
         (Nondegenerate, {"dim": 4, "tokens": 2, "heads": 2, "scale": 0.0}, "scale"),
         (Interpolation, {"dim": 4, "heads": 2, "rho": 0.0}, "rho"),
-        (Interpolation, {"dim": 4, "heads": 2, "rho": 1.01}, "rho"),
         (Interpolation, {"dim": 4, "heads": 2, "rho": float("nan")}, "rho"),
         (Interpolation, {"dim": 4, "heads": 4, "rho": 0.5}, "dim - 1 = 3"),
-        (Interpolation, {"dim": 4, "heads": 1, "rho": 0.5}, "at least 2"),
-        (Interpolation, {"dim": 4, "heads": 2, "rho": 0.5, "scale": -1.0}, "scale"),
     ],
 )
 def test_bad_parameters_are_refused(family, parameters, words):
@@ -89,14 +82,7 @@ def test_secrets_are_uniform_and_centred(q):
     assert chi2 < q - 1 + 6 * (2 * (q - 1)) ** 0.5 + 6
 
 
-def test_sparse_secrets_have_exactly_their_weight():
-    for q in (2, 5, 12):
-        for seed in range(50):
-            w = Rounding(17, q, 2, weight=5).draw(np.random.default_rng(seed))["w"]
-            assert (w != 0).sum() == 5
-
-
-@given(st.sampled_from([2, 3, 4, 6, 9, 12, 97, 256, 257]), st.data())
+@given(st.sampled_from([2, 3, 4, 6, 9, 12, 97, 256, 257, 1048573, 2**20]), st.data())
 def test_modular_arithmetic_equals_python_integers(q, data):
     n = data.draw(st.integers(1, 6))
     u = data.draw(st.lists(st.integers(-3, 3), min_size=n, max_size=n))
@@ -104,15 +90,8 @@ def test_modular_arithmetic_equals_python_integers(q, data):
     p = data.draw(st.integers(2, q))
     t = sum(a * b for a, b in zip(u, w, strict=True))
     assert modular.inner(np.array([u]), np.array(w), q)[0] == t % q
+    assert modular.inner(np.full((1, 256), q - 1), np.full(256, q - 1), q)[0] == 256 * (q - 1) ** 2 % q
     assert modular.level(np.array(t), q, p) == p * (t % q) // q
-
-
-@pytest.mark.parametrize("q", [2**20, 1048573])
-def test_modular_arithmetic_at_the_edge_of_its_dtype(q):
-    # The largest modulus with the largest residues: 256 terms of (q-1)^2, against Python integers.
-    u = np.full((1, 256), q - 1)
-    assert modular.inner(u, u[0], q)[0] == 256 * (q - 1) ** 2 % q
-    assert modular.level(q - 1, q, q) == q - 1
 
 
 def test_flips_flip_at_their_rate_and_leave_no_trace():

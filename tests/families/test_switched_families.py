@@ -7,9 +7,7 @@ import numpy as np
 import pytest
 from softmax import softmax_layer
 
-from hardness.challenge import publish
 from hardness.errors import InputError
-from hardness.evaluation.judge import SIGNS, judge
 from hardness.families.interpolation import Interpolation
 from hardness.families.nested import Nested
 from hardness.families.parity import Parity
@@ -78,12 +76,6 @@ def test_nested_labels_are_the_softmax_layer_s_and_parities(dim, size, block, ga
     assert not Y[:, :, len(ends) :].any()
 
 
-def test_the_task_of_a_chain_is_judged_by_its_signs():
-    instance = Instance.generate(Nested(dim=9, size=4, block=2), seed=0)
-    assert SIGNS.met(judge(instance, instance.teacher, 200, 1))
-    assert not SIGNS.met(judge(instance, lambda X: instance.teacher(X)[:, :, [1, *range(1, 9)]], 200, 1))
-
-
 def test_a_chain_that_is_none_does_not_verify_and_its_file_is_refused(tmp_path):
     family = Nested(dim=9, size=4, block=2)
     instance = Instance.generate(family, seed=0)
@@ -95,17 +87,6 @@ def test_a_chain_that_is_none_does_not_verify_and_its_file_is_refused(tmp_path):
         replace(instance, secret={**instance.secret, "order": order.astype(np.int64)}).save(tmp_path / "f")
         with pytest.raises(InputError, match="not a whole instance"):
             Instance.load(tmp_path / "f")
-
-
-def test_what_is_refused(tmp_path):
-    for bad in ({"size": 1, "block": 1}, {"size": 8, "block": 2}, {"size": 4, "block": 0}, {"size": 4, "block": 5}):
-        with pytest.raises(InputError):
-            Nested(dim=8, **bad)
-    for bias in (-0.1, 1.0, float("nan")):
-        with pytest.raises(InputError, match="bias"):
-            Parity(dim=8, heads=2, bias=bias)
-    with pytest.raises(InputError, match="nested"):
-        publish(Instance.generate(Nested(dim=8, size=4, block=2), seed=0), 10, tmp_path / "c", toy=True)
 
 
 @pytest.mark.parametrize(("dim", "heads"), [(3, 2), (4, 2), (4, 3)])

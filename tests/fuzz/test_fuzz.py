@@ -1,81 +1,229 @@
-"""Damaged files of every format, and random command lines: each ends with 0, 1 or 2, and on 2 with one line of error.
+"""Damaged files of every format: each command that reads them ends with 0, 1 or 2, and on 2 with one line of error.
 
 Forty of a kind by default, the same every time; `make fuzz` tries 5,000 of each.
 """
 
 import contextlib
+import copy
+import io
+import json
 import re
-import resource
-import signal
+import shutil
+import sqlite3
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Sequence
+from contextlib import closing, suppress
+from functools import cache
 from pathlib import Path
+from tempfile import mkdtemp
+from typing import Any
 
+import numpy as np
 import pytest
-from command_lines import line
-from damage import Draw
-from file_formats import FORMATS
+from commands import told
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardness import cli
+from hardness.challenge import _sha256, digest, publish
+from hardness.engine.outcome import Outcome
+from hardness.engine.store import Store
+from hardness.evaluation.limits import alarm
+from hardness.families.interpolation import Interpolation
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.instance import Instance
+from hardness.studies import catalog
 
-CPU_SECONDS, WALL_SECONDS, BYTES = 20, 120, 6 << 30
+SECONDS = 120.0  # for what hangs: the machine may be busy
 LONG = settings().max_examples > 100  # with --hypothesis-profile=fuzz
-KINDS = {**FORMATS, "lines": line}
+Draw = Callable[[st.SearchStrategy[Any]], Any]
+
+# What stands for texts that `json.dumps` cannot write: put in after it.
+DEEP, DIGITS, LONE = "@deep@", "@digits@", "@lone@"
+LATER = {DEEP: "[" * 100_000 + "]" * 100_000, DIGITS: "9" * 5000, LONE: '"\\ud800"'}
+STRANGE: tuple[Any, ...] = (
+    None, True, False, -1, 0, 1, 3, 10**30, -(2**63), 2.5, 5e-324, 1e308, float("nan"), float("inf"), "", "x", "1",
+    "self", "=1+1", "\x1b[31mred", "\u202eabc", "a\nb", "x" * 100_000, [], {}, [1], {"self": 1}, [[1], [2, 3]], DEEP,
+    DIGITS, LONE,
+)  # fmt: skip
+KEYS = ("self", "cls", "__class__", "", "dim", "seed", "x" * 1000, "\x1b[2J")
 
 
-class Hang(BaseException):
-    """A command took too long."""
+def pick(draw: Draw, choices: Sequence[Any]) -> Any:
+    return choices[draw(st.integers(0, len(choices) - 1))]
 
 
-def _hang(*_: object) -> None:
-    raise Hang
+def damaged(draw: Draw, data: bytes) -> bytes:
+    """`data` cut, overwritten, repeated or emptied in places."""
+    raw = bytearray(data)
+    for _ in range(draw(st.integers(1, 3))):
+        at, span = draw(st.integers(0, len(raw))), 2 ** draw(st.integers(0, 11))
+        part = raw[at : at + span]
+        if pick(draw, (True, True, True, True, False)):
+            raw[at : at + span] = pick(
+                draw, (b"", bytes(len(part)), part + part, draw(st.binary(min_size=1, max_size=span)))
+            )
+        else:
+            del raw[at:]
+    return bytes(raw)
 
 
-@contextlib.contextmanager
-def limited() -> Iterator[None]:
-    """At most so many seconds (of CPU: a busy machine is no hang) and addresses beyond those that are taken."""
-    soft, hard = resource.getrlimit(resource.RLIMIT_AS)
-    taken = int(Path("/proc/self/statm").read_text().split()[0]) * resource.getpagesize()
-    handlers = [(number, signal.signal(number, _hang)) for number in (signal.SIGPROF, signal.SIGALRM)]
-    resource.setrlimit(resource.RLIMIT_AS, (taken + BYTES, hard))
-    signal.setitimer(signal.ITIMER_PROF, CPU_SECONDS)
-    signal.alarm(WALL_SECONDS)
-    try:
-        yield
-    finally:
-        signal.setitimer(signal.ITIMER_PROF, 0)
-        signal.alarm(0)
-        resource.setrlimit(resource.RLIMIT_AS, (soft, hard))
-        for number, handler in handlers:
-            signal.signal(number, handler)
+def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
+    """The paths to everything inside a JSON value, itself first."""
+    inner = value.items() if isinstance(value, dict) else enumerate(value[:4]) if isinstance(value, list) else ()
+    return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
 
 
-def told(words: list[str]) -> tuple[int, str]:
-    """Exit code and what was said on stderr; stdout and stderr are files as strict and as lenient as the real ones."""
-    with (
-        tempfile.TemporaryFile("w+", encoding="utf-8") as out,
-        tempfile.TemporaryFile("w+", encoding="utf-8", errors="backslashreplace") as err,
-        contextlib.redirect_stdout(out),
-        contextlib.redirect_stderr(err),
-        limited(),
-    ):
-        code = cli.run(list(words))
-        err.seek(0)
-        return code, err.read()
+def changed(draw: Draw, value: Any) -> Any:
+    """A JSON value with one or two of its parts lost, renamed, added or replaced by something strange."""
+    value = copy.deepcopy(value)
+    for _ in range(draw(st.integers(1, 2))):
+        *path, last = pick(draw, places(value)[1:] or [(None,)])
+        parent = value
+        for key in path:
+            parent = parent[key]
+        if not parent or last is None:
+            return pick(draw, STRANGE)
+        old = parent.pop(last)
+        strange = pick(draw, STRANGE)
+        if isinstance(parent, list):
+            parent.insert(last, strange)
+        else:
+            parent |= pick(draw, ({}, {last: old, pick(draw, KEYS): strange}, {pick(draw, KEYS): old}, {last: strange}))
+    return value
 
 
-def strays(words: list[str], new: set[Path]) -> set[str]:
-    """What lies in the folder afterwards and was not asked for."""
-    named = {words[i + 1] for i, word in enumerate(words[:-1]) if word == "--out"} | {"out"}
-    asked = {Path(name).parts[0] for name in named if name and Path(name).parts}
-    page = {"index.html", "rows.csv", "summary.json"} if "report" in words else set()
-    tops = {path.parts[0] for path in new} - asked - page
-    return {top for top in tops if not top.startswith("rows.db-") and not top.endswith((".svg", ".pdf"))}
+def text(value: Any) -> str:
+    """JSON of `value`, strange parts included."""
+    written = json.dumps(value)
+    for placeholder, real in LATER.items():
+        written = written.replace(json.dumps(placeholder), real)
+    return written
 
 
-@pytest.mark.parametrize("kind", KINDS)
+FAMILIES = (Parity(6, 2), Rounding(6, 5, 2), Nondegenerate(4, 2, 2), Interpolation(5, 2, 0.5))
+
+
+@cache
+def made(index: int = 0) -> Instance:
+    """A small instance of a family."""
+    return Instance.generate(FAMILIES[index], seed=index)
+
+
+def put(draw: Draw, path: Path, data: bytes) -> None:
+    """Write the file, in one of four cases with damage to its bytes."""
+    path.write_bytes(damaged(draw, data) if draw(st.integers(0, 3)) == 0 else data)
+
+
+def instances(draw: Draw, folder: Path) -> list[str]:
+    """A damaged instance file, and one of the commands on instances."""
+    from safetensors.numpy import load, save
+
+    whole = made(draw(st.integers(0, len(FAMILIES) - 1)))
+    header = text(changed(draw, whole.header())).encode("utf-8", "replace").decode()
+    put(draw, folder / "f", save(load(whole.to_bytes()), {"instance": header}))
+    commands = ("inspect f", "verify f", "inspect f --reveal", "estimate f", "export f --out out.safetensors",
+                "sample f --count 5 --out out.npz", "challenge f --count 4 --toy --out out")  # fmt: skip
+    return pick(draw, commands).split()
+
+
+def examples(draw: Draw, folder: Path) -> list[str]:
+    """A damaged examples file, and an attack on it."""
+    found, out = made().examples(12, 1), io.BytesIO()
+    np.savez(out, X=found.X, Y=found.Y, public=np.array(text(changed(draw, made().public(1)))))
+    put(draw, folder / "e.npz", out.getvalue())
+    return ["attack", pick(draw, ("gaussian", "search", "bkw")), "e.npz", "--budget", "100"]
+
+
+@cache
+def challenge_folder() -> Path:
+    """A whole challenge, toy of course, of twelve examples."""
+    folder = Path(mkdtemp(prefix="fuzz-challenge-")) / "c"
+    publish(made(), 12, folder, toy=True)
+    return folder
+
+
+def right() -> dict[str, Any]:
+    """Its answer."""
+    return {name: value.tolist() for name, value in made().secret.items()}
+
+
+def challenges(draw: Draw, folder: Path) -> list[str]:
+    """A damaged challenge, in most cases with digests that fit the damage, and the right answer to it."""
+    whole = shutil.copytree(challenge_folder(), folder / "c")
+    name = pick(draw, ("challenge.json", "examples.npz", "heldout.npz"))
+    (whole / name).write_bytes(damaged(draw, (whole / name).read_bytes()))
+    with suppress(Exception):
+        header = changed(draw, json.loads((challenge_folder() / "challenge.json").read_text()))
+        header["sha256"] = {name: _sha256((whole / name).read_bytes()) for name in ("examples.npz", "heldout.npz")}
+        header["header_sha256"] = digest(header)
+        (whole / "challenge.json").write_text(text(header))
+    (folder / "answer.json").write_text(json.dumps(right()))
+    return ["judge", "c", "answer.json"]
+
+
+def answers(draw: Draw, folder: Path) -> list[str]:
+    """A strange answer to a whole challenge."""
+    base = pick(draw, (right(), {"secret": right()}, {"predictions": [0.5] * 256}, {"w": [1, 2]}, {}))
+    answer = text(changed(draw, base) if draw(st.integers(0, 4)) else pick(draw, STRANGE))
+    put(draw, folder / "answer.json", answer.encode("utf-8", "surrogatepass"))
+    return ["judge", str(challenge_folder()), "answer.json"]
+
+
+@cache
+def stored() -> bytes:
+    """A store of six trials of the study needs, of which five ended."""
+    folder = Path(mkdtemp(prefix="fuzz-store-"))
+    tasks = catalog.get("needs").tasks(True)[:6]
+    with Store(folder / "rows.db", {"study": "needs", "seed": 0, "quick": True}) as store:
+        store.plan(tasks)
+        for task, status in zip(tasks, ("solved", "wrong", "error", "refused", "budget"), strict=False):
+            store.add(task, Outcome(status, 64, {"reason": "x", "bound": 0.5}, 0.1), {"numpy": "2"})
+    with closing(sqlite3.connect(folder / "rows.db")) as db:
+        db.execute("PRAGMA journal_mode = DELETE")
+    return (folder / "rows.db").read_bytes()
+
+
+COLUMNS = {
+    "meta": ("key", "value"),
+    "plan": ("position", "identity", "task"),
+    "provenance": ("id", "text"),
+    "trials": ("identity", "status", "cost", "detail", "seconds", "source", "provenance"),
+}
+
+
+def stores(draw: Draw, folder: Path) -> list[str]:
+    """A damaged store, and one of the commands on stores."""
+    path = folder / "rows.db"
+    path.write_bytes(stored())
+    if draw(st.integers(0, 2)) == 0:
+        path.write_bytes(damaged(draw, stored()))
+    else:
+        with closing(sqlite3.connect(path)) as db, suppress(sqlite3.Error), db:
+            db.execute("PRAGMA foreign_keys = OFF")
+            _edit(draw, db)
+    if draw(st.integers(0, 19)) == 0:
+        (folder / "rows.db-wal").write_bytes(draw(st.binary(max_size=200)))
+    commands = ("status .", "export . --out out.csv", "merge rows.db rows.db --out out.db")
+    return ["study", *pick(draw, commands).split()]
+
+
+def _edit(draw: Draw, db: sqlite3.Connection) -> None:
+    """One value of one table is replaced: by anything, by changed JSON."""
+    table = pick(draw, sorted(COLUMNS))
+    column = pick(draw, COLUMNS[table])
+    (old,) = pick(draw, db.execute(f"SELECT {column} FROM {table}").fetchall())
+    new = pick(draw, (None, 7, -1.5, "x", "", "nan", b"\xff\xfe", "{", "[]", "=1+1", 1e308))
+    with suppress(TypeError, ValueError):
+        new = text(changed(draw, json.loads(old)))
+    db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", [new, old])
+
+
+FORMATS = {"instances": instances, "examples": examples, "challenges": challenges, "answers": answers, "stores": stores}
+
+
+@pytest.mark.parametrize("kind", FORMATS)
 @settings(
     max_examples=settings().max_examples if LONG else 40,
     derandomize=not LONG,
@@ -84,17 +232,16 @@ def strays(words: list[str], new: set[Path]) -> set[str]:
     suppress_health_check=list(HealthCheck),
 )
 @given(data=st.data())
-def test_what_is_damaged_or_random_ends_in_one_line(kind: str, data: st.DataObject) -> None:
-    draw: Draw = data.draw
+def test_what_is_damaged_ends_in_one_line(kind: str, data: st.DataObject) -> None:
     with tempfile.TemporaryDirectory(ignore_cleanup_errors=True) as name, contextlib.chdir(name):
-        here = Path(name)
-        words = KINDS[kind](draw, here)
-        before = set(here.rglob("*"))
-        code, said = told(words)
-        new = {path.relative_to(here) for path in set(here.rglob("*")) - before}
+        words = FORMATS[kind](data.draw, Path(name))
+        before = set(Path(name).rglob("*"))
+        with alarm(SECONDS):
+            code, _, said = told("", *words)
+        new = {path.relative_to(name).parts[0] for path in set(Path(name).rglob("*")) - before}
     assert code in (0, 1, 2)
     assert "Traceback (most recent call last)" not in said
     errors = re.findall(r"(?m)^error: .*$", said)
     assert code != 2 or (len(errors) == 1 and len(errors[0]) < 2000)
     assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]", said)
-    assert strays(words, new) == set()
+    assert {top for top in new if not top.startswith(("out", "rows.db-"))} == set()

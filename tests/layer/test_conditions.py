@@ -47,11 +47,6 @@ def test_hard_instances_fail_where_the_specification_says(heads: int) -> None:
     assert ((hard["sum of w"] or 0) < 1e-9) is vanishes
 
 
-def test_nothing_is_invented_where_nothing_can_be_measured() -> None:
-    table = values(MultiHeadAttention(np.zeros((1, 3, 3)), np.zeros((1, 3, 3))))
-    assert {table[name] for name in ("incoherence of theta", "stable rank of theta", "sum of w")} == {None}
-
-
 @pytest.mark.parametrize("least", [5e-324, 1e-300, 1e150])
 def test_the_distance_to_a_lattice_has_no_unit(least: float) -> None:
     """An eighth of the least number that there is was 0, and no scale: a damaged file of the fuzzers had it."""
@@ -59,3 +54,10 @@ def test_the_distance_to_a_lattice_has_no_unit(least: float) -> None:
     found = values(MultiHeadAttention(theta * least, np.ones((1, 3, 3))))["distance of theta to a lattice"]
     plain = values(MultiHeadAttention(theta, np.ones((1, 3, 3))))["distance of theta to a lattice"]
     assert found == pytest.approx(plain, rel=1e-12)
+
+
+def test_nothing_is_invented_where_nothing_can_be_measured() -> None:
+    table = values(MultiHeadAttention(np.zeros((1, 3, 3)), np.zeros((1, 3, 3))))
+    assert table["incoherence of theta"] is None
+    assert table["stable rank of theta"] is None
+    assert table["sum of w"] is None

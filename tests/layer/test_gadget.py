@@ -1,6 +1,5 @@
 """The gadget of theory 1.1-1.4: exactness through the real softmax layer, over Q, and against measured figures."""
 
-from dataclasses import replace
 from fractions import Fraction
 from unittest import mock
 
@@ -53,13 +52,6 @@ def test_certificate_beyond_the_rationals_uses_a_prime_field():
     fast = gadget.exact("diag", [0] + [1] * 66, levels, targets, 8)
     slow, _ = gadget.coefficients(*nodes(levels, np.arange(66) + 0.5, targets, 8))
     assert np.allclose(fast.coefficients, [float(c) for c in slow], rtol=1e-15)
-
-
-def test_parity_symmetry_fixes_offset_or_gate():
-    for s in range(2, 10):
-        made = Parity(s + 1, s).realize({"support": np.arange(1, s + 1)})
-        assert (made.offset if s % 2 else made.gate) == 0
-        assert Parity(s + 1, 2 * s, gadget="dot").realize({"support": np.arange(1, s + 1)}).gate == 0
 
 
 # --- the level of packed words --------------------------------------------------------------------------------------
@@ -154,30 +146,22 @@ def test_error_mass_equals_the_share_of_wrong_labels():
 
 @pytest.mark.parametrize("kind", ["diag", "dot"])
 @pytest.mark.parametrize(
-    "family",
-    [
-        *(Rounding(33, *each[:2], heads=each[2]) for each in ((17, 2, 2), (17, 2, 5), (97, 4, 6), (12, 5, 3))),
-        *(
-            Rounding(*each, exact=exact)
-            for each in ((3, 5, 2), (4, 4, 3), (3, 6, 5), (5, 2, 2))
-            for exact in (False, True)
-        ),
-    ],
-    ids=str,
+    ("dim", "modulus", "levels", "heads"),
+    [(33, 17, 2, 2), (33, 17, 2, 5), (33, 97, 4, 6), (33, 12, 5, 3), (3, 5, 2, None), (4, 4, 3, None), (5, 2, 2, None)],
 )
-def test_label_shape_does_not_depend_on_the_secret(family, kind):
-    """A and C where heads are as many as the secret needs; all coefficients else (theory 2.6)."""
-    family = replace(family, gadget=kind)
-    made = [family.realize(family.draw(np.random.default_rng(seed))) for seed in range(200 if family.heads else 25)]
-    assert len({(teacher.offset, teacher.gate) for teacher in made}) == 1
-    if family.heads or family.exact:
-        assert len({(*teacher.coefficients, *teacher.values) for teacher in made}) == 1
-    else:
-        assert (made[0].offset, made[0].gate) == (0, 0)
-    if family.exact:
-        d, q, p = family.dim, family.modulus, family.levels
-        assert made[0].heads == 2 * (d - 1) * (q // 2)
-        assert family.concepts() == RoundingConcepts(d - 1, q, p, kind)
+def test_label_shape_does_not_depend_on_the_secret(kind, dim, modulus, levels, heads):
+    """Theory 2.6 holds for exact heads as it stands: A, C and all coefficients are the same for every secret."""
+    for exact in (False, True) if heads is None else (False,):
+        family = Rounding(dim, modulus, levels, gadget=kind, heads=heads, exact=exact)
+        made = [family.realize(family.draw(np.random.default_rng(seed))) for seed in range(100)]
+        assert len({(teacher.offset, teacher.gate) for teacher in made}) == 1
+        if exact or heads:
+            assert len({(*teacher.coefficients, *teacher.values) for teacher in made}) == 1
+        else:
+            assert (made[0].offset, made[0].gate) == (0, 0)
+        if exact:
+            assert made[0].heads == 2 * (dim - 1) * (modulus // 2)
+            assert family.concepts() == RoundingConcepts(dim - 1, modulus, levels, kind)
 
 
 def test_fewest_heads_are_fewest():
@@ -197,3 +181,12 @@ def test_fewest_heads_are_fewest():
                     b = modular.change(first + np.arange(teacher.heads - 3), 7, 3) - 0.5
                     steps = family.steps(teacher.heads - 3)
                     assert not np.array_equal(steps[np.searchsorted(b, t)], ideal)
+
+
+@pytest.mark.parametrize(("dim", "modulus", "heads", "mass"), [(65, 97, 16, 3.4e-4), (513, 257, 90, 2.6e-12)])
+def test_mean_error_mass_is_of_the_size_of_theory_1_4(dim, modulus, heads, mass):
+    family = Rounding(dim, modulus, 2, heads=heads)
+    runs = 12 if dim < 100 else 3
+    found = [Instance.generate(family, seed).certificate["error_mass"] for seed in range(runs)]
+    # The mass of one secret is a Gaussian tail and scatters by more than tenfold: an order of magnitude is a fit.
+    assert mass / 15 < np.mean(found) < mass * 15

@@ -91,13 +91,6 @@ def test_what_says_how_examples_are_drawn_leaves_the_secret_and_not_the_noise(fa
     assert abs(np.corrcoef(one.noise(10_000, 1), two.noise(10_000, 1))[0, 1]) < 0.05
 
 
-def test_parameters_that_are_equal_give_equal_secrets():
-    assert Parity(9, 3, flip=0) == Parity(9, 3, flip=0.0)
-    one, two = (Instance.generate(Nondegenerate(5, 2, 1, scale), 0) for scale in (2, 2.0))
-    assert np.array_equal(one.secret["theta"], two.secret["theta"])
-    assert np.array_equal(one.noise(9, 1), two.noise(9, 1))
-
-
 @pytest.mark.parametrize("damage", ["secret", "gadget", "seed"])
 @pytest.mark.parametrize("family", [Parity(7, 3), Parity(7, 2, "sharp"), Parity(7, 2, "wide")], ids=str)
 def test_verify_notices_damage(damage, family):

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from hardness.challenge import publish
-from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
@@ -59,16 +58,6 @@ def numbers(value):
         yield int(value, 16)
 
 
-def nothing_gives(noise, rows, found, family, seed):
-    """No generator seeded with one of the numbers `found` gives the noise, nor does another instance."""
-    for number in found:
-        assert not any(correlated(stream[rows], noise) for stream in streams(number))
-    unrelated = Instance.generate(family, 1)
-    for number in found:
-        for other, sampling in ((unrelated, number), (Instance.generate(family, number), seed)):
-            assert not correlated(other.noise(ROWS, sampling)[rows], noise)
-
-
 @pytest.mark.parametrize("family", NOISY, ids=lambda family: family.name)
 def test_noise_of_other_instances_and_other_seeds_is_independent(family):
     one, other = (Instance.generate(family, seed) for seed in (1, 2))
@@ -94,17 +83,11 @@ def test_no_number_of_a_challenge_gives_its_noise(family, tmp_path, monkeypatch)
     assert np.array_equal(noise, noise_of(instance, public["sampling_seed"])[0])
     found = {*numbers(header), *numbers(public)}
     assert {public["sampling_seed"], public["dim"], int(header["salt"], 16)} <= found
-    nothing_gives(noise, rows, found, family, public["sampling_seed"])
-
-
-def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
-    """As long as both were one uniform number, no flipped label kept its sign."""
-    instance = Instance.generate(NOISY[0], 0)
-    data = instance.examples(ROWS, 4)
-    flips, rows = noise_of(instance, 4)
-    given = signed(stream(instance, 4), 4)(0, ROWS).Y[:, 0, 0]
-    signs = given[rows] * data.Y[rows, 0, 0] > 0
-    assert not correlated(signs, flips)
+    unrelated = Instance.generate(family, 1)
+    for number in found:  # no generator seeded with one of them gives the noise, nor does another instance
+        assert not any(correlated(stream[rows], noise) for stream in streams(number))
+        for other, sampling in ((unrelated, number), (Instance.generate(family, number), public["sampling_seed"])):
+            assert not correlated(other.noise(ROWS, sampling)[rows], noise)
 
 
 def test_the_recipe_is_the_documented_one():

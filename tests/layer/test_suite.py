@@ -8,8 +8,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from commands import answer, check_refused, told
 
-from hardness import cli, suite
+from hardness import suite
 from hardness.instance import Instance
 
 # Of the digests of 0.2: within a minor version a name never changes its instance.
@@ -39,36 +40,27 @@ def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: st
     assert suite.entry(name).digest not in {suite.digest(other) for other in others}
 
 
-def run(command: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> str:
-    assert cli.run(command.split()) == code
-    said = capsys.readouterr()
-    return said.out if code < 2 else said.err
-
-
-def test_the_commands_say_what_the_contract_says(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    listed = json.loads(run("suite list --tier open --json", capsys))["instances"]
+def test_the_commands_say_what_the_contract_says(tmp_path: Path) -> None:
+    listed = answer("suite list --tier open")["instances"]
     assert set(listed[0]) == {"name", "tier", "family", "params", "log2_concepts", "predicted", "digest"}
     assert {each["tier"] for each in listed} == {"open"}
-    assert set(listed[0]["predicted"]) == {"attack", "log2_time"}
     assert all(each["predicted"]["log2_time"] >= 56 for each in listed)
-    shown = json.loads(run("suite show sharp-s3-d8-4 --json", capsys))
+    assert set(listed[0]["predicted"]) == {"attack", "log2_time"}
+    shown = answer("suite show sharp-s3-d8-4")
     assert re.fullmatch("[0-9a-f]{64}", shown["digest"])
-    assert "sharp" in run("suite show sharp-s3-d8-4", capsys)
-    run(f"suite make sharp-s3-d8-4 --out {tmp_path}/f", capsys)
+    assert told(f"suite make sharp-s3-d8-4 --out {tmp_path}/f").code == 0
     assert suite.digest(Instance.load(tmp_path / "f")) == shown["digest"]
-    assert json.loads(run(f"verify {tmp_path}/f --json", capsys))["ok"]
-    assert "--force" in run(f"suite make sharp-s3-d8-4 --out {tmp_path}/f", capsys, 2)
-    assert "did you mean 'sharp-s3-d8-4'" in run("suite show sharp-s3-d8-44", capsys, 2)
-    assert "unknown tier" in run("suite list --tier hard", capsys, 2)
-    assert "list" in run("suite", capsys)
+    check_refused(told(f"suite make sharp-s3-d8-4 --out {tmp_path}/f"), "--force")
+    check_refused(told("suite list --tier hard"), "unknown tier")
 
 
-def test_check_says_which_instance_differs(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+def test_check_says_which_instance_differs(monkeypatch: pytest.MonkeyPatch) -> None:
     kept = {name: each for name, each in suite.entries().items() if name in ("nice-m2-d8-0", "parity-s2-d8-0")}
     monkeypatch.setattr(suite, "entries", lambda: kept)
-    assert run("suite check", capsys) == "2 instances are those that were pinned\n"
+    assert told("suite check").out == "2 instances are those that were pinned\n"
     kept["parity-s2-d8-0"] = replace(kept["parity-s2-d8-0"], digest="0" * 64)
-    assert "FAIL parity-s2-d8-0" in run("suite check", capsys, 1)
+    found = told("suite check")
+    assert (found.code, "FAIL parity-s2-d8-0" in found.out) == (1, True)
 
 
 @pytest.mark.slow  # makes 65 instances: 3 s of CPU

@@ -113,11 +113,6 @@ class NeedsMore(Mean):
         pass
 
 
-class NotANumber(Mean):
-    def predict(self, X: Any) -> Any:
-        return np.full(X.shape, np.nan)
-
-
 class Shapeless(Mean):
     def predict(self, X: Any) -> Any:
         return np.zeros((len(X), 3))

@@ -8,7 +8,7 @@ from typing import Any
 from hardness.attacks.estimates.low_degree import low_degree_rows
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.engine.store import Row
-from hardness.gadgets.nested import blocks_of
+from hardness.gadgets.levels import blocks_of
 from hardness.report import (
     Axis,
     Content,

@@ -3,7 +3,7 @@
 from typing import Any
 
 from hardness.engine.task import Task
-from hardness.gadgets.nested import blocks_of
+from hardness.gadgets.levels import blocks_of
 
 SIZE, BLOCKS = 6, (1, 2, 3, 6)  # s of the chains, and the sizes g of their blocks
 CHAIN_TOLERANCE, CHAIN_BITS = 0.05, (12, 14, 16, 18, 20)  # games on chains of n bits
