@@ -123,4 +123,5 @@ def style(salt: str) -> Any:
     """The style of every figure, as a matplotlib context; `salt` makes the identifiers of an SVG repeatable."""
     import matplotlib as mpl
 
-    return mpl.rc_context({**STYLE, "svg.hashsalt": salt})
+    settings: Any = {**STYLE, "svg.hashsalt": salt}
+    return mpl.rc_context(settings)

@@ -42,7 +42,7 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     `HEADLINE_WORDS`.
     """
     rows = list(store.rows())
-    make = resolve_name(study.content) if isinstance(study.content, str) else study.content
+    make = study.content if callable(study.content) else resolve_name(str(study.content))
     content: Content = make(rows) if any(row.outcome for row in rows) else Content(missing=NOTHING)
     text = _Text(study, content)
     headline, lead, sections = text.parts()
