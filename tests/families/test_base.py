@@ -133,8 +133,3 @@ def test_labels_that_are_nearly_right_are_not(change):
     secret = family.draw(np.random.default_rng(0))
     said = disagreement(family, family.concepts(), family.realize(secret), secret)
     assert f"of {COMPARED} random inputs" in str(said)
-
-
-def test_a_bias_has_another_bound():
-    with pytest.raises(InputError, match="no concept class"):
-        hardness.play(Parity(dim=9, heads=2, bias=0.3), "characters")
