@@ -8,6 +8,7 @@ import numpy as np
 import pytest
 from softmax import on, softmax_layer, wrong
 
+from hardness.errors import InputError
 from hardness.gadgets import sharp, wide
 from hardness.gadgets.levels import bits
 from hardness.instance import every_pair
@@ -165,3 +166,9 @@ def test_m_heads_hide_m_plus_q_minus_1_bits_at_a_price_that_is_linear_in_m():
         for p in range(1, 7):
             total = float(sum(map(abs, sharp.rational(q + 2 * p, 2 * (q + p) - 1).coefficients)))
             assert total < 1.06 * (2 * LEAST[q] + 2 * p)
+
+
+@pytest.mark.parametrize(("plan", "shape"), [(sharp.rational, (13, 25)), (wide.plan, (33, 65))])
+def test_more_heads_than_a_layer_is_made_of_are_refused(plan, shape):
+    with pytest.raises(InputError, match=r"13 sharpnesses at one threshold|up to 32 heads"):
+        plan(*shape)
