@@ -1,7 +1,8 @@
 """Pages of studies: how one is made.
 
-A study is a folder of four files. `__init__.py` holds ``STUDY = Study(name, question, tasks, seconds, trial,
-content="package.content:content", template=Path(__file__).with_name("page.md"))``, `tasks.py` the grid and the trial.
+A study is a folder of three files. `__init__.py` holds the grid, the trial and ``STUDY = Study(name, question, tasks,
+seconds, trial, content="package.content:content", template=Path(__file__).with_name("page.md"))``; what is long of it
+may stand in modules beside it.
 `content.py` holds one pure function from rows to a `Content`: numbers that the text names, figures (`Curves`,
 `HeatMap`) and tables, all plain data. `page.md` is the text. Studies hold no drawing code, and no sentences
 in Python.

@@ -18,7 +18,8 @@ from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.statistics.regression import neighbours, regress
 from hardness.studies import catalog
-from learner.studies.exponential_in_m import content, laws, plan, settings, tasks
+from learner.studies import exponential_in_m as grid
+from learner.studies.exponential_in_m import content, laws, plan, settings
 from learner.studies.exponential_in_m.laws import Cell
 from learner.studies.exponential_in_m.trial import trial
 
@@ -154,11 +155,6 @@ def test_the_exponent_of_d_that_rises_by_a_tenth_a_bit() -> None:
     assert low < slope < high
 
 
-def test_medians_count_runs_that_did_not_solve_as_dearer() -> None:
-    assert laws.median([5.0, 1e6, 7.0], [True, False, True]) == (7.0, False)
-    assert laws.median([100.0, 100.0, 7.0], [False, False, True]) == (100.0, True)
-
-
 def test_least_squares_with_correlated_errors() -> None:
     """Against the textbook formula, and unbiased with the stated interval on simulated data."""
     rng = np.random.default_rng(0)
@@ -204,12 +200,12 @@ def test_random_labels_and_few_examples_shown_again_and_again(more: dict, sample
 
 
 def test_the_grid_is_tuned_and_has_all_its_series() -> None:
-    found = tasks.tasks(False)
+    found = grid.tasks(False)
     series = {task.solver["series"] for task in found}
-    assert series >= {"tuned", "frozen", "elimination", "random labels", "mlp", "direct", "lbfgs", *tasks.PANELS}
+    assert series >= {"tuned", "frozen", "elimination", "random labels", "mlp", "direct", "lbfgs", *settings.PANELS}
     assert len({task.identity for task in found}) == len(found)
-    assert sum(map(tasks.seconds, found)) < 400
-    assert len(tasks.tasks(True)) < 50
+    assert sum(map(grid.seconds, found)) < 400
+    assert len(grid.tasks(True)) < 50
 
 
 def test_a_row_that_did_not_end_leaves_the_plan_open() -> None:

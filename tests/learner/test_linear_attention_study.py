@@ -8,8 +8,7 @@ from hardness.report import records
 from learner.linear.certificate import certificate
 from learner.linear.features import attention, feature_count, features
 from learner.programs.machine import Machine
-from learner.studies.linear_attention import STUDY, content, trials
-from learner.studies.linear_attention.tasks import AUTOMATA, HEAD, MACHINE_SIZES
+from learner.studies.linear_attention import AUTOMATA, HEAD, MACHINE_SIZES, STUDY, content, trials
 
 
 def test_tasks_are_distinct_and_all_of_the_old_studies() -> None:

@@ -11,11 +11,8 @@ from hardness.engine.run import run
 from hardness.engine.store import Row, Store
 from hardness.engine.table import export
 from hardness.engine.task import Task
-from learner.studies.nice_layers import STUDY, content
-from learner.studies.nice_layers.content import Bracket, Line
-from learner.studies.nice_layers.tasks import LITERAL, PATH, PHASES, RARITY, SCALING
-
-SIZES = [1000 * 2**i for i in range(6)]
+from learner.studies.nice_layers import LITERAL, PATH, PHASES, RARITY, SCALING, STUDY, content
+from learner.studies.nice_layers.content import Line
 
 
 def some(kind: str) -> list[Task]:
@@ -49,21 +46,6 @@ def test_trials_give_the_same_rows_again(kind: str, tmp_path: Path) -> None:
         assert [one["random start"] for one in content.paths(rows)] == [False, True, True]
 
 
-def scaled(errors: dict[int, float | None], layers: range = range(4)) -> list[Line]:
-    return [{"repetition": r, "samples": n, "error": error} for r in layers for n, error in errors.items()]
-
-
-def test_nothing_is_interpolated_between_none_and_all() -> None:
-    """154 solved none and 192 all: no power law says where between."""
-    found = content.examples_to(scaled({154: 0.6, 192: 1e-9, 256: 1e-9}), 0.1)
-    assert (found, str(found)) == (Bracket(154, 192, 256), "154 to 192")
-    assert str(content.examples_to(scaled({1000: 0.5, 2000: 0.4}), 0.1)) == "more than 2,000"
-    mixed = scaled({154: 0.6, 192: 1e-9, 256: 1e-9}) + scaled({154: 1e-9, 192: 1e-9, 256: 0.2}, range(4, 5))
-    assert str(content.examples_to(mixed, 0.1)) == "mixed up to 256"  # success is not monotone
-    some_at_the_end = scaled({100: 0.5, 200: 0.0}) + scaled({100: 0.5, 200: None}, range(4, 5))
-    assert str(content.examples_to(some_at_the_end, 0.1)) == "100 to more than 200"
-
-
 @given(st.dictionaries(st.integers(1, 50), st.lists(st.booleans(), min_size=1, max_size=3), min_size=1, max_size=8))
 def test_a_bracket_says_what_was_seen(learned: dict[int, list[bool]]) -> None:
     found = content.bracket(learned)
@@ -74,13 +56,6 @@ def test_a_bracket_says_what_was_seen(learned: dict[int, list[bool]]) -> None:
     assert found.none is None or found.all is None or found.none < found.all
     between = sorted(set(learned) - set(below) - set(above))
     assert not between or (any(learned[between[0]]) and not all(learned[between[-1]]))
-
-
-def test_slopes_of_made_up_rows() -> None:
-    """Error 40/n: slope −1."""
-    slope = content.slope_of(scaled({n: 40 / n for n in SIZES}))
-    assert slope is not None
-    assert slope.value == pytest.approx(-1)
 
 
 def path_row(repetition: int, status: str, **errors: float | None) -> Row:
@@ -113,13 +88,7 @@ def test_the_interval_of_an_exponent_is_over_layers() -> None:
     assert found.low is not None
     assert found.low < 0  # three layers that disagree say little, however many rows each has
     assert not content.slopes([layer(1.0), layer(2.0)])
-
-
-def test_nothing_is_estimated_from_a_handful_of_rows() -> None:
-    """A layer that is left out would bias the others."""
-    many = layer(2.0)
-    assert list(content.slopes([many, many, layer(2.0, 10**4)])) == [0.3]
-    assert all(slope.value == pytest.approx(2, abs=1e-3) for slope in content.slopes([many] * 3).values())
+    assert list(content.slopes([layer(2.0), layer(2.0), layer(2.0, 10**4)])) == [0.3]  # a handful of rows says nothing
 
 
 def test_trials_on_one_path_share_their_layers() -> None:

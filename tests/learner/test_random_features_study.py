@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 from learner.random_features import RandomFeatureAttention
-from learner.studies.random_features import STUDY, content
-from learner.studies.random_features.tasks import HEADS, RIVAL, sphere, target
+from learner.studies.random_features import HEADS, RIVAL, STUDY, content, sphere, target
 
 
 def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions_others() -> None:

@@ -17,7 +17,7 @@ from hardness.instance import Instance
 from learner import low_degree
 from learner.low_degree import LowDegree, krawtchouk_sums
 from learner.random_features import RandomFeatureAttention, RandomFeatureMLP, arc_cosine
-from learner.studies.random_features.tasks import DIM, sphere, target
+from learner.studies.random_features import DIM, sphere, target
 
 
 def attention(heads=1000, **options):

@@ -9,8 +9,8 @@ from hardness.engine.run import run
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.studies import catalog
-from learner.studies.linear_attention.tasks import AUTOMATA, HEAD, MACHINE, MEMORY
-from learner.studies.random_features.tasks import BIASED, RIVAL
+from learner.studies.linear_attention import AUTOMATA, HEAD, MACHINE, MEMORY
+from learner.studies.random_features import BIASED, RIVAL
 
 # Quick tasks of every kind.
 FEW: dict[str, Callable[[Task], bool]] = {

@@ -9,8 +9,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.report.report import PAGE
 from hardness.studies import catalog
-from learner.studies.switches import STUDY, content
-from learner.studies.switches.tasks import BLOCKS, SIZE, tasks
+from learner.studies.switches import BLOCKS, SIZE, STUDY, content, tasks
 
 
 def made_up(task):

@@ -17,7 +17,7 @@ from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.sq.strategies import parity
 from hardness.studies import catalog
-from learner.studies.stress import tasks as grid
+from learner.studies import stress as grid
 from learner.studies.stress.content import content, solver_of
 from learner.studies.stress.trial import trial
 

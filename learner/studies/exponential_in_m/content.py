@@ -14,8 +14,8 @@ from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped
 from hardness.report.rounding import decimals
+from learner.studies import exponential_in_m as grid
 from learner.studies.exponential_in_m import laws, plan, settings
-from learner.studies.exponential_in_m import tasks as grid
 from learner.studies.exponential_in_m.laws import EXPONENTIAL, POWER, SUM, Place
 from learner.studies.exponential_in_m.settings import HARD, NICE, OPTIONS, PANEL_DIM, PANELS
 
@@ -177,7 +177,7 @@ def _without(
         return None
     found = plan.judged(fixed, *([c for c in own if c.place not in lost] for own in (fitted, asked)))
     said = "; ".join(f"s = {s}, d = {d}: {hard[s, d].ended} solved" for s, d in lost)
-    return found | found["sentences"] | {"cells": said, "outcomes": [*found["outcomes"].values()]}
+    return {**found, **found["sentences"], "cells": said, "outcomes": [*found["outcomes"].values()]}
 
 
 def _rise(own: Medians) -> float:

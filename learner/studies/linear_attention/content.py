@@ -23,7 +23,7 @@ from hardness.statistics.means import Mean, mean, share, spread
 from learner.linear.features import feature_count
 from learner.programs.automata import span_rank
 from learner.programs.machine import Machine
-from learner.studies.linear_attention import tasks as grid
+from learner.studies import linear_attention as grid
 from learner.studies.linear_attention import trials
 from learner.studies.recorded import TINY
 

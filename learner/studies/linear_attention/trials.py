@@ -16,7 +16,7 @@ from learner.linear.heads import adam_heads
 from learner.linear.regressor import LinearAttention
 from learner.programs.automata import execute, random_automata, steps
 from learner.programs.machine import ADDITION, BUSY_BEAVER, PALINDROME, Integers, Machine, interpret
-from learner.studies.linear_attention.tasks import AUTOMATA, HEAD, LENGTH, MACHINE, MEMORY, SIZE
+from learner.studies.linear_attention import AUTOMATA, HEAD, LENGTH, MACHINE, MEMORY, SIZE
 from learner.studies.recorded import TINY, measured
 
 FRESH = 2000

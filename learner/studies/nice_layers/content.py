@@ -15,9 +15,8 @@ from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped
 from hardness.statistics.means import Mean, mean, slope
 from learner.base import SOLVED
 from learner.last_fit import counting_floor
-from learner.studies.nice_layers import tasks as grid
-from learner.studies.nice_layers import trials
-from learner.studies.nice_layers.tasks import LITERAL, PHASES
+from learner.studies import nice_layers as grid
+from learner.studies.nice_layers import LITERAL, PHASES, trials
 from learner.studies.nice_layers.trials import ETAS
 
 Line = dict[str, Any]

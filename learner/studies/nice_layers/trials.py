@@ -22,7 +22,7 @@ from learner.direct import Direct, JointLBFGS
 from learner.provable import sculpt
 from learner.provable.pipeline import CERTIFIED, TRUSTED, Provable, hull_error
 from learner.provable.polish import search
-from learner.studies.nice_layers.tasks import LBFGS, LITERAL, PATH, PHASES, RANDOM, RARITY, SCALING
+from learner.studies.nice_layers import LBFGS, LITERAL, PATH, PHASES, RANDOM, RARITY, SCALING
 from learner.studies.recorded import rounded
 
 ETAS = (0.3, 0.1, 0.05, 0.02, 0.01)

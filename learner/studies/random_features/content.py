@@ -5,7 +5,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from hardness.engine.outcome import Row
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, mean_points, records
 from hardness.statistics.means import Mean, mean
-from learner.studies.random_features import tasks as grid
+from learner.studies import random_features as grid
 
 Errors = dict[tuple[str, str, int | None], dict[int, dict[int, float]]]  # by target, model, heads: examples, repetition
 INFINITE = 16_000  # where infinitely many heads are drawn

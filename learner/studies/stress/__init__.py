@@ -1,14 +1,113 @@
 """The study `stress`, the board: who solves the named instances of `hardness.suite`, and what it costs."""
 
+from collections.abc import Mapping
+from math import comb, log2
 from pathlib import Path
+from typing import Any
 
+from hardness import families, registry, suite
 from hardness.engine.study import Study
-from learner.studies.stress import tasks as grid
+from hardness.engine.task import Task
+from hardness.families.parity import Parity
 from learner.studies.stress import trial as run
 
+QUESTION = "Which learners, attacks and strategies solve which named layers, and at what price?"
+
+EXAMPLES, WORK = 1 << 18, 6_000_000_000  # what every learner may spend at most: examples, and multiply-adds
+SIGNS = 1 << 23  # of a token, in all examples: so many fit into a gigabyte for any learner
+SMALL_WORK = 1_000_000_000
+HANDED = ("sgd",)  # is handed the products of the tokens: a best case, for structured families alone
+# Searches make one start a fit, and ridges are told their penalty: both then reach further.
+OPTIONS: dict[str, dict[str, Any]] = {
+    "direct": {"starts": 1},
+    "lbfgs": {"starts": 1, "iterations": 1000},
+    "adam": {"iterations": 1000},
+    "low-degree": {"alpha": 1e-3},
+    "random-features": {"alpha": 1e-3, "n_heads": 150},
+    "linear-attention": {"alpha": 1e-6},
+}
+# Settings of the student that were the best of a menu on other layers of as many hidden bits.
+TUNED = {2: {"rate": 0.03, "l1": 0.12}, 3: {"rate": 0.03, "batch": 512, "l1": 0.03}, 5: {"rate": 0.01, "l1": 0.01}}
+PASSES = 64  # over a pool, of the student that sees examples again
+ATTACKED = 40_000  # examples of an attack
+WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}  # what each counts by itself
+TOLERANCE, ORACLE = 0.1, "window"
+STRATEGIES = ("characters", "random", "low-degree", "sign-batch", "bent", "adaptive", "flat", "spread", "dependent",
+              "gradient", "mlp-gradient", "attention-gradient")  # fmt: skip
+SETS = 1 << 14  # of classes on which games are played
+
+
+def tasks(quick: bool) -> list[Task]:
+    """Every built-in solver on every instance; games once per cell."""
+    known = registry.names("learner", builtin=True)
+    found = [task for name in known for task in user_learner_tasks(quick, name)]
+    for each in _instances(quick):
+        bits = _bits(each)
+        found += [_student(each, bits, passes, quick) for passes in (None, PASSES)] if bits in TUNED else []
+        if each.family != "nondegenerate":
+            found += [_attack(each, name) for name in registry.names("attack", builtin=True)]
+        if bits and each.name.endswith("-0") and comb(int(each.params["dim"]) - 1, bits) <= SETS:
+            found += [_game(each, name, bits) for name in STRATEGIES]
+    return found
+
+
+def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
+    """One learner, registered or ``package.module:Class``, on every instance."""
+    solver = {"kind": "learner", "learner": learner, "params": OPTIONS.get(learner, {})}
+    return [_task(each, solver, _budget(each, quick)) for each in _instances(quick)
+            if each.family != "nondegenerate" or learner not in HANDED]  # fmt: skip
+
+
+def _bits(each: suite.Entry) -> int:
+    """The hidden bits of a parity, 0 of another layer."""
+    family = families.build(each.family, each.params)
+    return family.size if isinstance(family, Parity) else 0
+
+
+def _instances(quick: bool) -> list[suite.Entry]:
+    return [each for each in suite.tier("easy" if quick else None) if not quick or each.name.endswith("-0")]
+
+
+def _budget(each: suite.Entry, quick: bool) -> dict[str, Any]:
+    most = min(EXAMPLES, 1 << int(log2(SIGNS / each.params["dim"])))
+    return {"samples": most // 4, "work": SMALL_WORK} if quick else {"samples": most, "work": WORK}
+
+
+def _task(each: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, Any]) -> Task:
+    """A task on a named instance; the digest is a part of its identity."""
+    named = {"instance": each.name, "tier": each.tier, "digest": f"sha256:{each.digest[:16]}"}
+    kept = {name: value for name, value in solver.items() if value not in ({}, None)}
+    return Task(each.family, {**each.params, **named}, kept, budget, int(each.name.rpartition("-")[2]))
+
+
+def _student(each: suite.Entry, bits: int, passes: int | None, quick: bool) -> Task:
+    solver = {"kind": "learner", "learner": "student", "params": TUNED[bits], "setting": "tuned", "passes": passes}
+    return _task(each, solver, _budget(each, quick))
+
+
+def _attack(each: suite.Entry, name: str) -> Task:
+    return _task(each, {"kind": "attack", "attack": name}, {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)})
+
+
+def _game(each: suite.Entry, name: str, bits: int) -> Task:
+    solver = {"kind": "game", "strategy": name, "oracle": ORACLE, "tolerance": TOLERANCE}
+    return _task(each, solver, {"queries": 4 * comb(int(each.params["dim"]) - 1, bits) + 64})
+
+
+# Seconds of a run that spends its budget; what has no entry is taken for the last.
+FAILING = {"adam": 3.0, "direct": 2.0, "provable": 2.0, "linear-attention": 1.4, "sgd": 0.3, "": 0.6}
+
+
+def seconds(task: Task) -> float:
+    """Predicted seconds of a trial."""
+    if task.solver["kind"] != "learner":
+        return 0.5
+    return 0.1 + FAILING.get(task.solver["learner"], FAILING[""]) * float(task.budget["work"]) / WORK
+
+
 STUDY = Study(
-    "stress", grid.QUESTION, grid.tasks, grid.seconds, run.trial, guard=300.0, role="measured",
-    user_learner_tasks=grid.user_learner_tasks,
+    "stress", QUESTION, tasks, seconds, run.trial, guard=300.0, role="measured",
+    user_learner_tasks=user_learner_tasks,
     content="learner.studies.stress.content:content", template=Path(__file__).with_name("page.md"),
     formerly={
         "who-wins": "which strategy, learner or attack solves which family",

@@ -15,8 +15,8 @@ from hardness.report import Content, Field, HeatMap, grouped
 from hardness.report.rounding import short
 from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.game import class_of
-from learner.studies.stress import tasks as grid
-from learner.studies.stress.tasks import HANDED, OPTIONS, TOLERANCE
+from learner.studies import stress as grid
+from learner.studies.stress import HANDED, OPTIONS, TOLERANCE
 
 Line = dict[str, Any]
 # How trials end, in words: a crash, a time limit or a refusal is no failure to learn, and each is counted apart.

@@ -28,7 +28,7 @@ from hardness.sq.bounds import switches as bounds
 from hardness.sq.bounds.parity import window_bound
 from hardness.statistics.means import Mean, mean, slope, spread
 from hardness.studies.trials import SPACING
-from learner.studies.switches import tasks as grid
+from learner.studies import switches as grid
 
 Line = dict[str, Any]
 Runs = list[tuple[float, bool]]  # what each run of a cell cost, and whether it was solved
@@ -49,7 +49,7 @@ def content(rows: Sequence[Row]) -> Content:
     students = {g: at(cells(rows, "learner", "block", "dim"), g) for g in grid.BLOCKS}
     biased = {mu: at(cells(rows, "learner", "bias", "dim"), mu) for mu in grid.BIASES}
     biases, chosen = bias_lines(rows, biased), membership(rows)
-    figures = [_phases(students), _blocks(rows, students), _biases(rows, biased), _noise(rows)]
+    figures: list[Curves | HeatMap] = [_phases(students), _blocks(rows, students), _biases(rows, biased), _noise(rows)]
     tables = {"chains": chain_lines(rows, students), "biases": biases, "membership": chosen}
     untaught = [run for runs in students[grid.SIZE].values() for run in runs]
     parities = [one for one in chosen if one["family"] == "parity" and one["queries"]]

@@ -14,7 +14,7 @@ from hardness.instance import Instance
 from hardness.sq.bounds.head_budget import krawtchouk
 from hardness.studies.trials import online
 from learner.studies.recorded import rounded
-from learner.studies.switches.tasks import MOST_TRIES
+from learner.studies.switches import MOST_TRIES
 
 SHOWN = 20_000  # examples an attack is handed
 DRAWS = 4000  # data sets, planted and null, of which a low-degree statistic's shift is estimated
