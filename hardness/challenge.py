@@ -39,6 +39,7 @@ HELD_OUT = 256
 COMMITTED = ("parity", "rounding")  # families whose secrets have a canonical spelling
 LEAST_BITS = 60  # of a secret: the salt is public, so commitments can be tried offline, billions a second
 FILES = ("examples.npz", "heldout.npz")
+BESIDE = 1 << 16  # bytes of headers and parameters in them
 
 
 @dataclass(frozen=True)
@@ -198,9 +199,12 @@ def _changed(header: dict[str, Any], folder: Path) -> str:
     if header.get("header_sha256") != digest(header):
         return "challenge.json does not have the digest it states"
     schemas.check("challenge", header, f"{folder}/challenge.json")
-    for name in FILES:
+    entries = header["public"]["tokens"] * header["public"]["dim"]
+    for name, most in zip(FILES, (9 * header["count"] * entries, HELD_OUT * entries), strict=True):
         if not (folder / name).is_file():
             return f"{name} is missing"
+        if (folder / name).stat().st_size > most + BESIDE:  # said before a file of any size is read for its digest
+            return f"{name} is larger than the examples that challenge.json states"
         if digest_of(folder / name) != header["sha256"][name]:
             return f"{name} does not have the digest that challenge.json states"
     return ""

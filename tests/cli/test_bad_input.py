@@ -4,8 +4,11 @@ import json
 import os
 import subprocess
 import sys
+import time
+import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from commands import Told, answer, check_refused, told
 from safetensors import safe_open
@@ -159,11 +162,26 @@ def test_what_is_refused_is_one_line_and_leaves_nothing(files, monkeypatch, line
     assert sorted(files.rglob("*")) == before
 
 
-@pytest.mark.parametrize(("line", "code"), [("estimate large", 0), ("judge sparse answer.json", 1)])
-def test_what_can_be_answered_is(files, monkeypatch, line, code):
+@pytest.mark.parametrize(
+    ("line", "code", "words"),
+    [("estimate large", 0, "gaussian"), ("judge sparse answer.json", 1, "examples.npz is larger than the examples")],
+)
+def test_what_can_be_answered_is_and_no_file_of_any_size_is_read_for_it(files, monkeypatch, line, code, words):
     monkeypatch.chdir(files)
+    began = time.process_time()
     found = told(line)
     assert (found.code, found.err) == (code, "")
+    assert words in found.out
+    assert time.process_time() - began < CPU_SECONDS / 2
+
+
+def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(files, monkeypatch):
+    monkeypatch.chdir(files)
+    with open("claims.npy", "wb") as file:
+        np.lib.format.write_array_header_1_0(file, {"descr": "|i1", "fortran_order": False, "shape": (1 << 40, 2, 6)})
+    with zipfile.ZipFile("claims.npz", "w") as archive:
+        archive.write("claims.npy", "X.npy")
+    check_refused(told("attack gaussian claims.npz"), "X.npy holds fewer or more entries than its shape")
 
 
 LIAR = """
