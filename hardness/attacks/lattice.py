@@ -173,8 +173,7 @@ def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, An
     The basis B of the orthogonal lattice is reduced while that pays, then searched with pruning for the integers
     m = B(y - e)/q of the shortest error e; a search of more than 2^`MOST_NODES` nodes is not made.
     """
-    from hardness.attacks.reduction import MOST_NODES, ladder, orthogonal_basis, pruning, reduction_nodes, triangular
-    from hardness.kernels.lattice import nearest
+    from hardness.attacks.reduction import nearest_integers, orthogonal_basis
 
     n = core.a.shape[1]
     sample = core.where(rng.permutation(len(core.a))[: n + rank])
@@ -182,19 +181,9 @@ def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, An
         B, rest = orthogonal_basis(sample.a)
     except ValueError:
         return None
-    price = np.inf
-    for beta, basis in ladder(B):
-        B, L, before = basis, triangular(basis), price
-        bound, chance, nodes, price = pruning(L, core.sd / core.q, reduction_nodes(beta, len(B)))
-        # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
-        if price > 0.875 * before and nodes < MOST_NODES:
-            break
-    detail |= {"dimension": len(sample.a), "rank": len(B), "block_size": beta, "log2_nodes": round(nodes, 1)}
-    detail["chance"] = round(chance, 3)
-    if nodes > MOST_NODES:
-        return None
-    m, norm, _ = nearest(L, B @ sample.y / core.q, bound, int(2**MOST_NODES))
-    if not np.isfinite(norm):
+    detail |= {"dimension": len(sample.a), "rank": len(B)}
+    B, m = nearest_integers(B, sample.y, core.q, core.sd, detail)
+    if m is None:
         return None
     k = np.rint(np.linalg.solve(np.vstack((B, rest)).astype(np.float64), np.append(-m, np.zeros(n))))
     w = np.linalg.lstsq(sample.a.astype(np.float64), sample.y + core.q * k, rcond=None)[0]

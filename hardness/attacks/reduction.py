@@ -152,3 +152,27 @@ def pruning(L: Floats, sd: float, spent: float) -> tuple[Floats, float, float, f
         found.append((sd**2 * level, chance, nodes, price))
     few = [one for one in found if one[2] <= MOST_NODES]
     return min(few, key=lambda one: one[3]) if few else min(found, key=lambda one: one[2])
+
+
+def nearest_integers(
+    B: Integers, y: Floats, q: float, sd: float, detail: dict[str, Any]
+) -> tuple[Integers, Integers | None]:
+    """A better reduced basis B' and the integers m = B'(y - e)/q of the shortest error e, of standard deviation `sd`.
+
+    B (M, N) is reduced further while that pays, then searched with pruning; m is None where that finds nothing, or has
+    more than 2^`MOST_NODES` nodes. `detail` is told block size, nodes and chance of success.
+    """
+    from hardness.kernels.lattice import nearest
+
+    price = np.inf
+    for beta, basis in ladder(B):
+        B, L, before = basis, triangular(basis), price
+        bound, chance, nodes, price = pruning(L, sd / q, reduction_nodes(beta, len(B)))
+        # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
+        if price > 0.875 * before and nodes < MOST_NODES:
+            break
+    detail |= {"block_size": beta, "log2_nodes": round(nodes, 1), "chance": round(chance, 3)}
+    if nodes > MOST_NODES:
+        return B, None
+    m, norm, _ = nearest(L, B @ y / q, bound, int(2**MOST_NODES))
+    return B, m if np.isfinite(norm) else None

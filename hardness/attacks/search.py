@@ -149,22 +149,31 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
 
 
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Found:
-    """The secret of a rounding from two halves that meet in boxes of residues, each as wide as the widest level."""
-    from hardness.kernels.search import box_match, residues
-
-    n, q, weight = equations.n, equations.q, equations.sparsity
+    n, q = equations.n, equations.q
     if equations.noise:
         return None, {"reason": "label noise: a half secret cannot be told right from wrong; try lattice"}
-    large = n - n // 2 if weight is None else (weight + 1) // 2
-    count = q**large if weight is None else (q - 1) ** large * comb(n, large)
-    if count > MOST_HALVES:
-        return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
-    one, two = _halves(n, np.arange(weight is not None, q), weight)
     centre, width = preimages(q, equations.p)
     # More than TEST_ROWS, so that the pair that passes is the secret and not a neighbour.
     rows = rng.permutation(len(equations))[: max(TEST_ROWS, 8 * q // equations.p + 4 * n)]
     a, level = equations.a[rows].astype(np.int64), equations.level[rows]
     low, span = (centre - (width - 1) / 2).astype(np.int64)[level], width[level]
+    return meet_in_boxes(a, low, span, q, np.arange(q), equations.sparsity, budget)
+
+
+def meet_in_boxes(
+    a: Integers, low: Integers, span: Integers, q: int, values: Integers, weight: int | None, budget: int
+) -> Found:
+    """The w (n,) with entries of `values`, `weight` of them not 0 if it is given, and ⟨w, a⟩ mod q in [low, low + span)
+    for every row of a (R, n): two halves of it meet in boxes of residues, each as wide as the widest span."""
+    from hardness.kernels.search import box_match, residues
+
+    n = a.shape[1]
+    large = n - n // 2 if weight is None else (weight + 1) // 2
+    kinds = values if weight is None else values[values != 0]
+    count = len(kinds) ** large * (1 if weight is None else comb(n, large))
+    if count > MOST_HALVES:
+        return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
+    one, two = _halves(n, kinds, weight)
     pairs, box = len(one[0]) * len(two[0]), int(span.max())
     boxes = max(1, q // box)
     k, cost = _meeting_rows(len(one[0]), len(two[0]), boxes)

@@ -12,7 +12,9 @@ from hardness.errors import unknown
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
 Name = Annotated[str, typer.Argument(help="A name of `hardness attacks`, or module:function.", metavar="NAME")]
-Examples = Annotated[Path, typer.Argument(help="Examples of `hardness sample`.", metavar="E.npz")]
+Examples = Annotated[
+    Path, typer.Argument(help="Examples of `hardness sample`, or LWE samples: a .txt or a folder.", metavar="E.npz")
+]
 
 
 def register(app: typer.Typer) -> None:
@@ -33,6 +35,10 @@ def attack(
 
     `hardness attack membership F` takes an instance file instead: the attacker chooses inputs and sees their labels.
 
+    lattice and search also take LWE samples of others: an LWE challenge's text (.txt), or a folder of A.npy (m, n),
+    b.npy (m,) and lwe.json, which says q, error [lowest, highest], and if known secret [lowest, highest], its weight,
+    and noise, the standard deviation of a Gaussian that is added to the errors.
+
     Example: hardness attack gaussian examples.npz
     """
     if name == "membership":
@@ -40,12 +46,11 @@ def attack(
         return
     from hardness import registry
     from hardness.engine.progress import steps
-    from hardness.evaluation.attacking import attack_examples
-    from hardness.examples import read
+    from hardness.evaluation.attacking import attack_file
 
     registry.module_of("attack", name)  # a misspelt name is said before a missing file
     with steps(name) as tell:
-        outcome = attack_examples(*read(file), name, budget, seed, tell)
+        outcome = attack_file(file, name, budget, seed, tell)
     payload = {
         "status": outcome.status,
         "attack": name,

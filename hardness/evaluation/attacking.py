@@ -8,12 +8,13 @@ from typing import Any
 import numpy as np
 
 from hardness import registry
-from hardness.attacks import Outcome, Progress
-from hardness.attacks.equations import accepts, extract, stands_out
+from hardness.attacks import Outcome, Progress, lwe
+from hardness.attacks.equations import accepts, extract, quiet, stands_out
 from hardness.errors import InputError, TrialEnded
 from hardness.evaluation.learning import FOREVER
 from hardness.evaluation.worker import Worker
 from hardness.examples import Examples, read
+from hardness.exchange import bridges
 from hardness.instance import Instance
 from hardness.io.schemas import STATUSES
 from hardness.io.texts import sanitize_json
@@ -30,7 +31,7 @@ def attack(
     seed: int = 0,
     progress: Progress | None = None,
 ) -> Outcome:
-    """Attack a file of examples, or `count` examples of an instance: the attack sees no more.
+    """Attack a file of examples or of LWE samples, or `count` examples of an instance: the attack sees no more.
 
     `name` is a registered attack, ``module:function``, or the function itself; what is named and not built in runs in
     a worker process. `budget` counts what the attack counts; `seed` draws the examples, if any, and the attack's own
@@ -51,7 +52,16 @@ def attack(
             raise InputError(f"say how many examples the attack gets, an integer of at least 1; got {count!r}")
         examples, public = target.examples(count, sampling), target.public(sampling)
         return attack_examples(examples, public, name, budget, own, progress)
-    return attack_examples(*read(Path(target)), name, budget, own, progress)
+    return attack_file(Path(target), name, budget, own, progress)
+
+
+def attack_file(
+    path: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
+) -> Outcome:
+    """The same on a file of examples, or on LWE samples of others: a .txt or a folder (`hardness.exchange.bridges`)."""
+    if path.is_dir() or path.suffix == ".txt":
+        return lwe.attack(bridges.read(path), str(name), budget, seed, progress or quiet)
+    return attack_examples(*read(path), name, budget, seed, progress)
 
 
 def attack_examples(

@@ -5,7 +5,7 @@ Everything here is made of examples and public parameters alone, as an attack se
 
 import json
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import ceil, sqrt
 from pathlib import Path
 from typing import Any
@@ -15,12 +15,16 @@ from numpy.typing import NDArray
 
 from hardness.attacks import Public
 from hardness.attacks.equations import Equations, extract
-from hardness.errors import InputError
+from hardness.errors import InputError, one_line
 from hardness.examples import Examples
 from hardness.gadgets.modular import is_prime, preimages
-from hardness.io.files import replacing, write_text
+from hardness.io.files import read_bounded, regular, replacing, write_text
+from hardness.io.schemas import parse
+from hardness.io.texts import sanitize
 
 Integers = NDArray[np.int64]
+MOST_BYTES, MOST_Q = 1 << 28, 1 << 24  # of a text; products of two residues stay exact in sums of 2^15
+BRACKETS = str.maketrans("[],", "   ")
 SLACK = 2.0  # standard deviations by which the wrong labels that are allowed exceed those expected
 
 
@@ -100,7 +104,7 @@ def at_most(literals: range, most: int, used: int) -> Iterator[list[int]]:
 @dataclass(frozen=True)
 class LWE:
     """Samples b = A s + e mod q: A (m, n), entries of e from `error[0]` to `error[1]`, plus a Gaussian of standard
-    deviation `noise`; entries of s from `secret[0]` to `secret[1]`.
+    deviation `noise`; entries of s from `secret[0]` to `secret[1]`, all residues if None, `weight` of them not 0.
 
     >>> LWE(np.zeros((3, 2), np.int64), np.zeros(3, np.int64), 97, (-24, 24), (-24, 24)).estimator()
     "LWE.Parameters(n=2, q=97, Xs=ND.Uniform(-24, 24), Xe=ND.Uniform(-24, 24), m=3, tag='rounding in normal form')"
@@ -109,36 +113,36 @@ class LWE:
     A: Integers
     b: Integers
     q: int
-    secret: tuple[int, int]
+    secret: tuple[int, int] | None
     error: tuple[int, int]
     noise: float = 0.0
+    weight: int | None = None
 
     @property
     def parameters(self) -> dict[str, Any]:
         """What is public of it, by name."""
         m, n = self.A.shape
         return {"n": n, "m": m, "q": self.q, "secret": self.secret, "error": self.error, "noise": self.noise,
-                "weight": None}  # fmt: skip
+                "weight": self.weight}  # fmt: skip
 
     def estimator(self) -> str:
         """The line that describes it, in normal form, to the lattice estimator."""
         m, n = self.A.shape
-        spread, error = (f"ND.Uniform({low}, {high})" for low, high in (self.secret, self.error))
+        spread, error = (f"ND.Uniform({low}, {high})" for low, high in (self.secret or (0, 0), self.error))
         if self.noise:
-            spread = error = f"ND.DiscreteGaussian({sqrt(self._variance):.4g})"
+            spread = error = f"ND.DiscreteGaussian({self.sd:.4g})"
         return f"LWE.Parameters(n={n}, q={self.q}, Xs={spread}, Xe={error}, m={m}, tag='rounding in normal form')"
 
     def challenge(self) -> str:
         """The text that solvers of LWE challenges read: n, m, q, α = standard deviation/q, b, and the rows of A."""
         rows = "\n".join(f"[{' '.join(map(str, row))}]" for row in self.A.tolist())
         m, n = self.A.shape
-        alpha = sqrt(self._variance) / self.q
-        return f"{n}\n{m}\n{self.q}\n{alpha:.6f}\n[{' '.join(map(str, self.b.tolist()))}]\n[{rows}]\n"
+        return f"{n}\n{m}\n{self.q}\n{self.sd / self.q:.6f}\n[{' '.join(map(str, self.b.tolist()))}]\n[{rows}]\n"
 
     @property
-    def _variance(self) -> float:
-        """That of an error."""
-        return ((self.error[1] - self.error[0] + 1) ** 2 - 1) / 12 + self.noise**2
+    def sd(self) -> float:
+        """Standard deviation of an error."""
+        return sqrt(((self.error[1] - self.error[0] + 1) ** 2 - 1) / 12 + self.noise**2)
 
 
 def normal_form(examples: Examples, public: Public) -> LWE:
@@ -181,6 +185,47 @@ def independent(U: Integers, q: int) -> tuple[Integers, Integers]:
     system = np.hstack([U[first], np.eye(len(first), dtype=np.int64)])
     rref_local(system, q, q, n)
     return first, system[:, n:]
+
+
+def read(path: Path) -> LWE:
+    """LWE samples of others: a folder of A.npy (m, n), b.npy (m,) and lwe.json, or the text of an LWE challenge.
+
+    lwe.json says ``q`` and ``error``, [lowest, highest]; if it has them, ``secret``, [lowest, highest] too, ``weight``,
+    how many entries of the secret are not 0, and ``noise``, the standard deviation of a Gaussian that is added to the
+    errors. A text knows a Gaussian alone, and a secret of all residues. Nothing of either is evaluated. Raises
+    `InputError` for what is neither.
+    """
+    try:
+        lwe = _folder(path) if path.is_dir() else _text(read_bounded(path, MOST_BYTES).decode("ascii"))
+        m, n = lwe.A.shape
+        ranges = all(-lwe.q < low <= high < lwe.q for low, high in (lwe.error, lwe.secret or (0, 0)))
+        if not (lwe.b.shape == (m,) and m * n and 2 <= lwe.q <= MOST_Q and ranges):
+            raise ValueError("needed are A (m, n), b (m,), q from 2 to 2^24, lowest <= highest between -q and q")
+        if not (0 <= lwe.noise < lwe.q and lwe.sd > 0 and 0 < (lwe.weight or 1) <= n):
+            raise ValueError("errors must not be all 0, and a weight is at most n")
+        return replace(lwe, A=lwe.A % lwe.q, b=lwe.b % lwe.q)
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, OSError) as error:
+        said = sanitize(one_line(error), 200)
+        raise InputError(f"{path} holds no LWE samples: {said}; see `hardness attack --help`") from error
+
+
+def _folder(path: Path) -> LWE:
+    said = parse(read_bounded(path / "lwe.json"), f"{path}/lwe.json")
+    A, b = (np.load(regular(path / name), mmap_mode="r", allow_pickle=False) for name in ("A.npy", "b.npy"))
+    if A.dtype.kind not in "iu" or b.dtype.kind not in "iu":
+        raise ValueError("A and b must be integers")
+    pairs = (None if pair is None else (int(pair[0]), int(pair[1])) for pair in map(said.get, ("secret", "error")))
+    secret, error = pairs
+    weight = None if said.get("weight") is None else int(said["weight"])
+    q, noise = int(said["q"]), float(said.get("noise", 0.0))
+    return LWE(A.astype(np.int64), b.astype(np.int64), q, secret, error or (0, 0), noise, weight)
+
+
+def _text(text: str) -> LWE:
+    n, m, q, alpha, rest = text.split(None, 4)
+    numbers = np.array(rest.translate(BRACKETS).split(), dtype=np.int64)
+    A = numbers[int(m) :].reshape(int(m), int(n))
+    return LWE(A, numbers[: int(m)], int(q), None, (0, 0), float(alpha) * int(q))
 
 
 def write(form: str, examples: Examples, public: Public, out: Path) -> str:
