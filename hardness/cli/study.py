@@ -167,8 +167,11 @@ def sweep(
 
     folder, wanted = out or Path("sweeps") / grid.stem, read(grid, changes or ())
     if dry_run:
-        trials = missing(wanted, folder)
-        emit(as_json, {"trials": trials}, [f"{trials} trials to run; nothing was run"])
+        trials, seconds = missing(wanted, folder)
+        known = "how long is known when the first have ended"
+        if seconds is not None:
+            known = f"about {seconds:.0f} s of one process"
+        emit(as_json, {"trials": trials, "seconds": seconds}, [f"{trials} trials to run, {known}; nothing was run"])
         return
     try:
         verdict, ran = run_grid(wanted, folder, workers, Progress(), scheduler, typed(context))

@@ -1,15 +1,17 @@
 """How far a job is: in place on a terminal, on a plain line now and then elsewhere; the same words on both."""
 
 import sys
-from collections import Counter
+import threading
+from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from time import monotonic
+from math import inf
 from typing import TextIO
 
 from rich.console import Console
-from rich.progress import BarColumn, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
+from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task
 from rich.progress import Progress as Bars
+from rich.text import Text
 
 from hardness.io.texts import printable
 
@@ -17,12 +19,23 @@ EVERY = 10.0  # seconds between plain lines
 PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails at once says why, and no more
 
 
+def said(task: Task) -> str:
+    """What is done, the seconds that it took, and those left, if the rest goes like what is done."""
+    left = "" if task.time_remaining is None else f", about {task.time_remaining:.0f} s left"
+    return f"{task.description}; {task.elapsed or 0:.0f} s so far{left}"
+
+
+class _Sentence(ProgressColumn):
+    def render(self, task: Task) -> Text:
+        return Text(said(task))
+
+
 @contextmanager
 def steps(name: str, stream: TextIO | None = None, total: float | None = None) -> Iterator[Callable[..., None]]:
     """What a single long job is at: yields what is to be told each step, and how much more of `total` is done.
 
-    On a terminal the last step stands in place, with the time. Elsewhere each step has a line, or, with a `total`, one
-    in `EVERY` seconds has. Lines of a job that raises within `PATIENCE` are never shown.
+    On a terminal the last step stands in place, with the time. Elsewhere a line in `EVERY` seconds says the same, and
+    without a `total` each step has a line too. Lines of a job that raises within `PATIENCE` are never shown.
 
     >>> with steps("direct", stream=sys.stdout) as tell:
     ...     tell("fitting 1000 examples")
@@ -30,30 +43,44 @@ def steps(name: str, stream: TextIO | None = None, total: float | None = None) -
     """
     stream = stream or sys.stderr
     console = Console(file=stream, force_terminal=stream.isatty())  # a file is none, whatever the environment says
+    first = SpinnerColumn() if total is None else BarColumn(bar_width=12)
     in_place = console.is_interactive
-    first = [SpinnerColumn()] if total is None else [BarColumn(bar_width=12), TimeRemainingColumn()]
-    text = TextColumn("{task.description}", markup=False)
-    bars = Bars(*first, TimeElapsedColumn(), text, console=console, transient=True, disable=not in_place)
-    task = bars.add_task(printable(name), total=total)
-    lines = list[str]()
-    began = last = monotonic()
+    bars = Bars(first, _Sentence(), console=console, transient=True, disable=not in_place, speed_estimate_period=inf)
+    bars.advance(bars.add_task(printable(name), total=total), 0)  # time left counts from here
+    (task,) = bars.tasks
+    lines, ended = deque[str](), threading.Event()
 
     def tell(line: str, done: float = 0.0) -> None:
-        nonlocal last
-        bars.update(task, description=printable(line), advance=done)
-        if not in_place and (total is None or monotonic() - last >= EVERY):
+        bars.update(task.id, description=printable(line), advance=done)
+        if not in_place and total is None:
             lines.append(printable(line))
-            last = monotonic()
-            if last - began >= PATIENCE:
-                flush()
 
     def flush() -> None:
-        print("".join(f"{line}\n" for line in lines), end="", file=stream, flush=True)
-        lines.clear()
+        while lines:
+            print(lines.popleft(), file=stream, flush=True)
 
-    with bars:
-        yield tell
-    flush()
+    def remind() -> None:
+        pause = min(PATIENCE, EVERY)
+        while not ended.wait(pause):
+            if not lines:
+                lines.append(said(task))
+            flush()
+            pause = EVERY
+
+    reminder = threading.Thread(target=remind, daemon=True)
+    try:
+        with bars:
+            if not in_place:
+                reminder.start()
+            yield tell
+    except BaseException:
+        lines.clear()
+        raise
+    finally:
+        ended.set()
+        if not in_place:
+            reminder.join()
+        flush()
 
 
 class Progress:

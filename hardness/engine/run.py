@@ -5,6 +5,7 @@ import os
 import platform
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
@@ -15,7 +16,7 @@ from io import StringIO
 from itertools import islice
 from pathlib import Path
 from queue import SimpleQueue
-from types import FrameType
+from types import FrameType, TracebackType
 from typing import Any
 
 from hardness import registry
@@ -39,11 +40,26 @@ BROKEN = (
 
 
 class Interrupted(KeyboardInterrupt):
-    """SIGINT or SIGTERM ended a run; the store resumes. `code` is the exit status, 130 or 143."""
+    """SIGINT or SIGTERM ended a run; the store resumes. `code` is the exit status, 130 or 143.
+
+    Where nobody catches it, in a script, a console or a notebook, it is one line that says so, and no traceback.
+    """
 
     def __init__(self, signum: int) -> None:
         super().__init__("interrupted: every trial that ended is stored; the same call goes on")
         self.code = 128 + signum
+        if sys.excepthook is sys.__excepthook__:
+            sys.excepthook = _one_line
+
+    def _render_traceback_(self) -> list[str]:  # IPython's name for it
+        return [str(self)]
+
+
+def _one_line(kind: type[BaseException], error: BaseException, trace: TracebackType | None) -> None:
+    if isinstance(error, Interrupted):
+        print(error, file=sys.stderr)
+    else:
+        sys.__excepthook__(kind, error, trace)
 
 
 def run(

@@ -66,11 +66,12 @@ if __name__ == "__main__":
 """
 
 
-def test_in_python_its_last_line_is_on_resuming(tmp_path: Path) -> None:
+def test_in_python_it_is_one_line_on_resuming(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SWEEP)
     told = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
     assert told.returncode != 0
-    assert told.stderr.endswith("interrupted: every trial that ended is stored; the same call goes on\n")
+    assert told.stderr.splitlines()[-1] == "interrupted: every trial that ended is stored; the same call goes on"
+    assert "Traceback" not in told.stderr
 
 
 PROGRAMS = {

@@ -34,11 +34,14 @@ def test_trials_say_the_same_on_a_terminal_as_in_a_pipe(kind, monkeypatch):
     stream = kind()
     run = Progress(stream=stream)
     with run.of(work=4.0, trials=3):
-        time.sleep(0.1)
-        run.advance(1.0, "solved")
         time.sleep(0.2)
+        run.advance(1.0, "solved")
+        deadline = time.monotonic() + 20
+        while " s left" not in stream.getvalue() and time.monotonic() < deadline:
+            time.sleep(0.01)
     said = stream.getvalue()
     assert said.startswith("3 trials to run, about 4 s of one process\n")
-    assert said.count("1 of 3 trials: 1 solved") >= 2
+    assert "0 of 3 trials: none ended; 0 s so far" in said  # before any ended: a job that is silent goes on
+    assert "1 of 3 trials: 1 solved; 0 s so far, about 1 s left" in said
     assert said.endswith("1 of 3 trials: 1 solved\n")
     assert ("\x1b" in said) == stream.isatty()

@@ -71,15 +71,18 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
     (tmp_path / "grid.toml").write_text(text)
     command = ["sweep", str(tmp_path / "grid.toml"), "--out", str(tmp_path / "out"), "--workers", "0", "--json"]
     assert run([*command, "--dry-run"]) == 0
-    assert json.loads(capsys.readouterr().out) == {"trials": 32}
+    assert json.loads(capsys.readouterr().out) == {"trials": 32, "seconds": None}  # which nothing tells yet
     assert not (tmp_path / "out").exists()
     assert run([*command, "--set", "params.heads=2", "--set", "solver.tolerance=0.2", "--set", "runs=1"]) == 0
     assert json.loads(capsys.readouterr().out)["statuses"] == {"solved": 4}
     with Store(tmp_path / "out" / "rows.db") as store:
-        own = {(r.task.solver["strategy"], r.task.params["dim"], r.task.solver["tolerance"]) for r in store.rows()}
+        done = list(store.rows())
+    own = {(r.task.solver["strategy"], r.task.params["dim"], r.task.solver["tolerance"]) for r in done}
     assert own == {(name, d, 0.2) for name in ("sign-batch", "flat") for d in (8, 9)}
     assert run([*command, "--dry-run"]) == 0
-    assert json.loads(capsys.readouterr().out)["trials"] == 28
+    left, took = json.loads(capsys.readouterr().out), [row.outcome.seconds for row in done]
+    assert left["trials"] == 28
+    assert 28 * min(took) <= left["seconds"] <= 28 * max(took)
     assert run([*command, "--set", "nowhere.heads=2"]) == 2
     assert "a table of params, solver, budget" in capsys.readouterr().err
     options = {"starts": [1, 2]}

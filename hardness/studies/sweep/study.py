@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 from pathlib import Path
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -13,7 +14,7 @@ from hardness.engine.run import run
 from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
 from hardness.engine.table import flat
-from hardness.engine.task import Task
+from hardness.engine.task import Task, canonical
 from hardness.engine.tuning import Results
 from hardness.errors import InputError, missing_extra
 from hardness.report import write
@@ -70,14 +71,30 @@ def run_grid(
         return write(STUDY, store, out), ran
 
 
-def missing(grid: Grid, out: Path) -> int:
-    """How many trials a run of the grid would run."""
+def missing(grid: Grid, out: Path) -> tuple[int, float | None]:
+    """How many trials a run of the grid would run, and its seconds of one process: None before anything is stored.
+
+    A trial is predicted to take the median of the stored ones that it shares most with: the cell, else the solver and
+    the family, else the solver's kind, which all of a grid share.
+    """
     tasks = grid.tasks()
     if not (out / STORE).exists():
-        return len(tasks)
+        return len(tasks), None
+    took: dict[str, list[float]] = {}
     with Store(out / STORE) as store:
         done = store.done()
-    return sum(task.identity not in done for task in tasks)
+        for row in store.rows():
+            for like in _likes(row.task) if row.outcome else ():
+                took.setdefault(like, []).append(row.outcome.seconds)
+    left = [task for task in tasks if task.identity not in done]
+    if not took:
+        return len(left), None
+    return len(left), sum(median(next(took[like] for like in _likes(task) if like in took)) for task in left)
+
+
+def _likes(task: Task) -> list[str]:
+    """What a trial has in common with others, the most first."""
+    return [canonical([task.family, task.solver, task.params]), canonical([task.family, task.solver]), ""]
 
 
 def sweep(
