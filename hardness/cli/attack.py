@@ -6,12 +6,17 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import Force, Json, emit, emit_registered
+from hardness.cli.common import INSTANCES, SOLVERS, Force, Json, complete, emit, emit_registered
 from hardness.cli.options import command, names
 from hardness.errors import unknown
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
-Name = Annotated[str, typer.Argument(help="A name of `hardness attacks`, or module:function.", metavar="NAME")]
+Name = Annotated[
+    str,
+    typer.Argument(
+        help="A name of `hardness attacks`, or module:function.", metavar="NAME", autocompletion=complete("attack")
+    ),
+]
 Examples = Annotated[
     Path, typer.Argument(help="Examples of `hardness sample`, or LWE samples: a .txt or a folder.", metavar="E.npz")
 ]
@@ -19,7 +24,8 @@ Examples = Annotated[
 
 def register(app: typer.Typer) -> None:
     for each in (attack, attacks, estimate, challenge, judge):
-        app.command(cls=Estimate if each is estimate else None)(each)
+        panel = INSTANCES if each in (challenge, judge) else SOLVERS
+        app.command(cls=Estimate if each is estimate else None, rich_help_panel=panel)(each)
 
 
 def attack(
@@ -111,7 +117,12 @@ class Estimate(TyperCommand):
 
 
 def estimate(
-    target: Annotated[str, typer.Argument(help="An instance file, or a family with its options.", metavar="F")],
+    target: Annotated[
+        str,
+        typer.Argument(
+            help="An instance file, or a family with its options.", metavar="F", autocompletion=complete("family")
+        ),
+    ],
     tolerance: SqTolerance = 0.05,
     as_json: Json = False,
 ) -> None:

@@ -4,7 +4,7 @@ import json
 import os
 import shlex
 import sys
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Annotated, Any, Literal
 
@@ -16,10 +16,15 @@ from hardness.io.texts import printable
 # What makes no difference to the rows: left out where a page says which command made them.
 INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
 MARKUP: Literal["markdown"] | None = "markdown" if sys.stdout.isatty() else None  # help in panels is for eyes alone
-Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.")]
-Force = Annotated[bool, typer.Option("--force", help="Replace what --out names.")]
-Workers = Annotated[int | None, typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.")]
-Scheduler = Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.")]
+OUTPUT, RESOURCES = "Output", "Resources"  # panels of options
+INSTANCES, SOLVERS, EXPERIMENTS = "Instances", "Solvers", "Experiments"  # panels of commands
+Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.", rich_help_panel=OUTPUT)]
+Force = Annotated[bool, typer.Option("--force", help="Replace what --out names.", rich_help_panel=OUTPUT)]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.", rich_help_panel=RESOURCES),
+]
+Scheduler = Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.", rich_help_panel=RESOURCES)]
 Seed = Annotated[int | None, typer.Option(min=0, help="Any integer >= 0; drawn with 128 bits and recorded if absent.")]
 
 
@@ -73,6 +78,26 @@ def listed(kind: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
             broken.append({"name": name, "error": str(error)})
             talk(f"skipped: {error}")
     return found, broken
+
+
+def complete(kind: str) -> Callable[[str], list[str]]:
+    """Completion of a registered name, of a "study" or of an instance of the "suite"; what is heavy is not imported.
+
+    >>> complete("learner")("di"), complete("study")("ga"), complete("suite")("nice-m2-d8-0")
+    (['direct'], ['games'], ['nice-m2-d8-0'])
+    """
+
+    def names(incomplete: str) -> list[str]:
+        from hardness import registry
+        from hardness.studies import catalog
+
+        if kind == "suite":
+            known = json.loads(Path(registry.__file__).with_name("suite.json").read_text())["digests"]
+        else:
+            known = catalog.names() if kind == "study" else registry.names(kind)
+        return [name for name in known if name.startswith(incomplete)]
+
+    return names
 
 
 def emit_registered(kind: str, kinds: str, as_json: bool, more: Mapping[str, Any] | None = None) -> None:

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardness.cli.common import Force, Json, Seed, emit, group, listed, refuse_existing
+from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, group, listed, refuse_existing
 from hardness.cli.options import FamilyCommands, FamilyGroup, command
 from hardness.errors import InputError
 
@@ -37,9 +37,9 @@ generate_app = group(
 
 
 def register(app: typer.Typer) -> None:
-    app.add_typer(generate_app, name="generate")
+    app.add_typer(generate_app, name="generate", rich_help_panel=INSTANCES)
     for each in (families, inspect, verify, export, sample):
-        app.command()(each)
+        app.command(rich_help_panel=INSTANCES)(each)
     app.command()(cite)
 
 

@@ -7,11 +7,14 @@ from typing import Annotated
 
 import typer
 
-from hardness.cli.common import Json, Seed, emit, emit_registered
+from hardness.cli.common import RESOURCES, SOLVERS, Json, Seed, complete, emit, emit_registered
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
 
-Name = Annotated[str, typer.Argument(help="A name of `hardness learners`, or package.module:Class.")]
+Name = Annotated[
+    str,
+    typer.Argument(help="A name of `hardness learners`, or package.module:Class.", autocompletion=complete("learner")),
+]
 File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
 Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
 Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
@@ -58,8 +61,8 @@ def _value(name: str, text: str) -> int | float | bool | str | None:
 
 
 def register(app: typer.Typer) -> None:
-    app.command()(learn)
-    app.command()(learners)
+    app.command(rich_help_panel=SOLVERS)(learn)
+    app.command(rich_help_panel=SOLVERS)(learners)
 
 
 def learn(
@@ -70,8 +73,10 @@ def learn(
     seed: Seed = None,
     heads: Heads = None,
     options: Set = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of a learner of yours.")] = 1,
-    limit: Annotated[float | None, typer.Option(min=0.1, help="Seconds that end the learner.")] = None,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of a learner of yours.", rich_help_panel=RESOURCES)] = 1,
+    limit: Annotated[
+        float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
+    ] = None,
     check: CheckOnly = False,
     as_json: Json = False,
 ) -> None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
-from hardness.cli.common import Json, Seed, emit, emit_registered, group, talk
+from hardness.cli.common import SOLVERS, Json, Seed, emit, emit_registered, group, talk
 from hardness.cli.options import with_options
 from hardness.errors import InputError
 
@@ -64,8 +64,8 @@ def register(parent: typer.Typer) -> None:
         app.add_typer(inner, name=name)
         for make in classes:
             _of_class(inner, name, make, run)
-    parent.add_typer(app, name="sq")
-    parent.command()(strategies)
+    parent.add_typer(app, name="sq", rich_help_panel=SOLVERS)
+    parent.command(rich_help_panel=SOLVERS)(strategies)
 
 
 def parity(dim: Dim, heads: Heads, gadget: ParityGadget = "diag", bits: Bits = None) -> "ParityConcepts":

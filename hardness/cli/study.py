@@ -6,7 +6,19 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from hardness.cli.common import Json, Scheduler, Workers, emit, group, talk, typed
+from hardness.cli.common import (
+    EXPERIMENTS,
+    OUTPUT,
+    RESOURCES,
+    Json,
+    Scheduler,
+    Workers,
+    complete,
+    emit,
+    group,
+    talk,
+    typed,
+)
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
 
@@ -16,11 +28,23 @@ if TYPE_CHECKING:
     from hardness.engine.task import Task
 
 Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
-Name = Annotated[str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME")]
-Out = Annotated[Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.")]
-Shard = Annotated[str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.")]
-Added = Annotated[list[str] | None, typer.Option(help="One more on the grid, as module:Name; may be repeated.")]
-Family = Annotated[list[str] | None, typer.Option(help="Only this family, module:Class too; may be repeated.")]
+Name = Annotated[
+    str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME", autocompletion=complete("study"))
+]
+Out = Annotated[
+    Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.", rich_help_panel=OUTPUT)
+]
+Shard = Annotated[
+    str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.", rich_help_panel=RESOURCES)
+]
+ADDED = "One more on the grid, as module:Name; may be repeated."
+Learner = Annotated[list[str] | None, typer.Option(help=ADDED, autocompletion=complete("learner"))]
+Attack = Annotated[list[str] | None, typer.Option(help=ADDED, autocompletion=complete("attack"))]
+Strategy = Annotated[list[str] | None, typer.Option(help=ADDED)]
+Family = Annotated[
+    list[str] | None,
+    typer.Option(help="Only this family, module:Class too; may be repeated.", autocompletion=complete("family")),
+]
 Plan = Annotated[Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")]
 Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")]
 Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
@@ -32,18 +56,22 @@ Changes = Annotated[
     ),
 ]
 File = Annotated[Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")]
-Sweeps = Annotated[Path | None, typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.")]
-Timeout = Annotated[float | None, typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.")]
+Sweeps = Annotated[
+    Path | None, typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.", rich_help_panel=OUTPUT)
+]
+Timeout = Annotated[
+    float | None, typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.", rich_help_panel=RESOURCES)
+]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.")]
+DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)]
 STORE = "rows.db"
 
 app = group("Grids of trials that resume, and the pages they make.", "study run exponential-in-m --quick")
 
 
 def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="study")
-    parent.command()(sweep)
+    parent.add_typer(app, name="study", rich_help_panel=EXPERIMENTS)
+    parent.command(rich_help_panel=EXPERIMENTS)(sweep)
 
 
 @app.command("list")
@@ -73,9 +101,9 @@ def run(
     workers: Workers = None,
     scheduler: Scheduler = None,
     shard: Shard = None,
-    learner: Added = None,
-    attack: Added = None,
-    strategy: Added = None,
+    learner: Learner = None,
+    attack: Attack = None,
+    strategy: Strategy = None,
     family: Family = None,
     plan: Plan = None,
     only: Only = None,

@@ -5,12 +5,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from hardness.cli.common import Force, Json, emit, group, refuse_existing
+from hardness.cli.common import EXPERIMENTS, Force, Json, complete, emit, group, refuse_existing
 
 if TYPE_CHECKING:
     from hardness.suite import Entry
 
-Name = Annotated[str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME")]
+Name = Annotated[
+    str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME", autocompletion=complete("suite"))
+]
 
 app = group(
     "Instances with fixed names, on which results are compared; their secrets are public.",
@@ -19,7 +21,7 @@ app = group(
 
 
 def register(parent: typer.Typer) -> None:
-    parent.add_typer(app, name="suite")
+    parent.add_typer(app, name="suite", rich_help_panel=EXPERIMENTS)
 
 
 def _fields(each: "Entry") -> dict[str, Any]:

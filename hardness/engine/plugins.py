@@ -130,11 +130,12 @@ def _added_tasks(
             registry.get(kind, name, known)
     if own:
         LearnerAdapter(name, 0, own, known=1)  # a misspelt option is said before anything runs
+    whole = kind == "learner" and not is_streamed(name)  # a name that is no learner's is said here
     if kind == "learner" and study.user_learner_tasks is not None:
         found = study.user_learner_tasks(quick, name)
         asked = [{**t.solver, "params": {**t.solver.get("params", {}), **own}} for t in found]
         return [replace(t, solver=s) for t, s in zip(found, asked, strict=True)] if own else found
-    if kind == "learner" and not is_streamed(name):
+    if whole:
         here = [task for task in here if task.solver["kind"] != "learner"]
     added: dict[str, Task] = {}
     for task in here:

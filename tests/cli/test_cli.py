@@ -1,6 +1,7 @@
 """The command line: its contract and its manners."""
 
 import json
+import os
 import re
 import subprocess
 import sys
@@ -215,6 +216,18 @@ def test_an_unknown_name_is_one_short_line(capsys, line, name):
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert len(said.err) < 600
     assert line != "suite show" or name[0] == "x" or "did you mean 'parity-s2-d8-0'? (65 are known)" in said.err
+
+
+@pytest.mark.parametrize(
+    ("typed", "name"),
+    [("gen", "generate"), ("learn di", "direct"), ("attack gau", "gaussian"), ("estimate ro", "rounding"),
+     ("study run ga", "games"), ("suite make nice-m2-d8-0", "nice-m2-d8-0")],
+)  # fmt: skip
+def test_the_shell_completes_commands_and_names(typed, name):
+    line = f"hardness {typed}"
+    asked = {"_HARDNESS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    done = subprocess.run([HARDNESS], env={**os.environ, **asked}, capture_output=True, text=True, check=True)
+    assert done.stdout.split() == [name]
 
 
 def test_no_escape_codes_where_there_is_no_terminal():
