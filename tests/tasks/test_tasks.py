@@ -4,6 +4,7 @@ Tutorials do more of it (tests/docs/test_site.py): an own family, an own attack,
 name and on the board. Interrupted runs: tests/cli/test_interrupt.py.
 """
 
+import importlib.util
 import json
 import os
 import subprocess
@@ -110,3 +111,32 @@ for heads in (1, 2, 3):
 @pytest.mark.slow  # thirty-nine fits: 20 s of CPU
 def test_a_grid_search_over_heads_chooses_the_true_number(tmp_path: Path) -> None:
     assert done(tmp_path, SEARCH) == "1 1.0\n2 1.0\n3 1.0\n"
+
+
+DATASET = """
+import subprocess
+import numpy as np
+from datasets import load_dataset
+for line in ("generate parity --dim 12 --heads 3 --seed 7 --out p", "sample p --count 40 --seed 2 --out e.parquet"):
+    subprocess.run(["hardness", *line.split()], check=True, stdout=subprocess.DEVNULL)
+rows = load_dataset("parquet", data_files="e.parquet", split="train", cache_dir="cache")
+print(*(rows.features[name] for name in "XY"))
+X, Y = (np.array(rows[:][name]) for name in "XY")
+print(X.shape, Y.shape)
+from hardness.examples import read  # also where datasets has named the type of its columns
+import pathlib
+examples, _ = read(pathlib.Path("e.parquet"))
+print((X == examples.X).all() and (Y == examples.Y).all())
+"""
+
+
+@pytest.mark.slow  # to import datasets takes seconds
+def test_a_parquet_file_is_a_data_set_of_hugging_face(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    if importlib.util.find_spec("datasets") is None:
+        pytest.skip("datasets, of the extra dev, is not installed")
+    monkeypatch.setitem(CLEAN, "HF_HUB_OFFLINE", "1")
+    monkeypatch.setitem(CLEAN, "HF_HOME", str(tmp_path / "home"))
+    features, shapes, same = done(tmp_path, DATASET).splitlines()
+    assert features == "Array2D(shape=(2, 12), dtype='int8') Array2D(shape=(2, 12), dtype='float64')"
+    assert shapes == "(40, 2, 12) (40, 2, 12)"
+    assert same == "True"
