@@ -8,7 +8,10 @@ from itertools import combinations
 import numpy as np
 import pytest
 
+from hardness.attacks import Outcome
 from hardness.challenge import publish
+from hardness.evaluation.attacking import attack
+from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
@@ -83,11 +86,38 @@ def test_no_number_of_a_challenge_gives_its_noise(family, tmp_path, monkeypatch)
     assert np.array_equal(noise, noise_of(instance, public["sampling_seed"])[0])
     found = {*numbers(header), *numbers(public)}
     assert {public["sampling_seed"], public["dim"], int(header["salt"], 16)} <= found
+    nothing_gives(noise, rows, found, family, public["sampling_seed"])
+
+
+def nothing_gives(noise, rows, found, family, seed):
+    """No generator seeded with one of the numbers `found` gives the noise, nor does another instance."""
     unrelated = Instance.generate(family, 1)
-    for number in found:  # no generator seeded with one of them gives the noise, nor does another instance
+    for number in found:
         assert not any(correlated(stream[rows], noise) for stream in streams(number))
-        for other, sampling in ((unrelated, number), (Instance.generate(family, number), public["sampling_seed"])):
+        for other, sampling in ((unrelated, number), (Instance.generate(family, number), seed)):
             assert not correlated(other.noise(ROWS, sampling)[rows], noise)
+
+
+def test_no_number_that_an_attack_is_told_gives_the_noise():
+    told = []
+
+    def listens(X, Y, public, *, budget, seed, progress):
+        told.append((X, Y, public, seed))
+        return Outcome("refused", None, len(X), 0.0)
+
+    attack(Instance.generate(NOISY[0], 123456), listens, ROWS, seed=3)
+    ((X, Y, public, own),) = told
+    noise, rows = truth(X, Y, public, Instance.generate(NOISY[0], 123456).secret)
+    nothing_gives(noise, rows, {*numbers(public), own, 3}, NOISY[0], public["sampling_seed"])
+
+
+def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
+    """As long as both were one uniform number, no flipped label kept its sign."""
+    instance = Instance.generate(NOISY[0], 0)
+    flips, rows = noise_of(instance, 4)
+    given = signed(stream(instance, 4), 4)(0, ROWS).Y[:, 0, 0]
+    signs = given[rows] * instance.examples(ROWS, 4).Y[rows, 0, 0] > 0
+    assert not correlated(signs, flips)
 
 
 def test_the_recipe_is_the_documented_one():

@@ -25,6 +25,9 @@ from scipy.stats import binom, norm, t
 
 STUDY = ROOT / "learner" / "studies" / "exponential_in_m"
 HARD, NICE = "parity", "nondegenerate"
+# The pilot: gradient examples to 90 % of all rows, in thousands, by (d, s).
+PILOT = {(8, 2): 10, (8, 3): 33, (12, 2): 12, (12, 3): 116, (12, 4): 192, (12, 5): 950, (16, 2): 16, (16, 3): 207,
+         (16, 4): 318, (16, 5): 1320, (20, 2): 31, (20, 3): 256, (24, 2): 33, (24, 3): 249, (24, 4): 820}  # fmt: skip
 QUESTIONS = ("primary", "secondary", "tertiary")
 CLOSE = 1e-3  # of two searches for the greatest likelihood
 PLANS = {"plan": "first", "plan2": "second"}
@@ -297,6 +300,18 @@ def test_the_headline_says_these_numbers(numbers: dict, plans: dict[str, dict]) 
              for name, key in (("factor", "factor"), ("exponent", "power"))}  # fmt: skip
     assert said == plan["primary"]["headlines"][found["outcomes"]["primary"]].format(**shown)
     assert len(said.split()) <= 52
+
+
+def test_tuned_medians_are_near_the_pilots(rows: list[Row]) -> None:
+    """To nine tenths of all rows, the pilot's target: at most 1.5 times its median."""
+    runs = cells(rows, *TUNING)[HARD]
+    for (d, s), thousands in PILOT.items():
+        if d >= 2 * s + 1:
+            own = runs[s, d]
+            costs = [float(row["detail.explained"] or row["budget.samples"]) for row in own]
+            found, bound = middle(costs, [bool(row["detail.explained"]) for row in own])
+            assert not bound, (d, s)
+            assert found <= 1.5e3 * thousands, (d, s)
 
 
 def test_controls(rows: list[Row], numbers: dict[str, object]) -> None:
