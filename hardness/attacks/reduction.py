@@ -156,7 +156,7 @@ def pruning(L: Floats, sd: float, spent: float) -> tuple[Floats, float, float, f
 
 def nearest_integers(
     B: Integers, y: Floats, q: float, sd: float, detail: dict[str, Any]
-) -> tuple[Integers, Integers | None]:
+) -> tuple[Integers, Floats | None]:
     """A better reduced basis B' and the integers m = B'(y - e)/q of the shortest error e, of standard deviation `sd`.
 
     B (M, N) is reduced further while that pays, then searched with pruning; m is None where that finds nothing, or has

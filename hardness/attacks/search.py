@@ -1,14 +1,18 @@
 """Searches: meet in the middle for sparse secrets, birthday collisions of samples for noisy parities."""
 
-from math import ceil, comb, inf, log, log2
+from collections.abc import Iterable
+from math import ceil, comb, inf, log, log2, sqrt
+from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress
-from hardness.attacks.equations import Equations, accepts, on_equations, secret
+from hardness.attacks import Outcome, Progress, Public
+from hardness.attacks.equations import Equations, accepts, extract, on_equations, secret
 from hardness.attacks.gaussian import check_plan
+from hardness.errors import InputError
+from hardness.examples import Examples
 from hardness.gadgets.modular import preimages
 from hardness.tokens import pack_bits
 
@@ -18,6 +22,7 @@ BUDGET = 2**32  # elementary steps: about a minute
 MOST_HALVES = 2**24
 TEST_ROWS = 64
 FINAL_BITS = 26  # bits of the last transform, a table of 256 MiB
+SURE = 20.0  # nats: a wrong secret is taken for the right one with probability at most e^-20
 
 
 @on_equations
@@ -146,6 +151,42 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
         w[found] = int(np.argmax(table)) >> np.arange(width) & 1
         label = (label + a[:, found] @ w[found]) % 2
     return w, {"method": "collisions", "steps": steps, "bits": block, "rounds": rounds}
+
+
+def search_stream(chunks: Iterable[Examples], public: Public) -> Outcome:
+    """The secret of a parity of n <= 26 bits, of any weight and noise, from examples that come in chunks.
+
+    One Walsh-Hadamard transform correlates the labels with all 2^n parities at once; a chunk is counted and let go, so
+    that memory is that of a table of 2^n integers, however many rows the noise takes: about 2 (ln 2^n + 20)/(1-2η)².
+    Of R rows whose labels have nothing to do with it, a parity reaches |Σ ±1| >= √(2R (ln 2^n + 20)) with probability
+    at most 2 e^-20/2^n (Hoeffding), so that a parity above it is the right one but for e^-19 (union bound); `budget`
+    if none is.
+
+    >>> from hardness.families.parity import Parity
+    >>> from hardness.instance import Instance
+    >>> instance = Instance.generate(Parity(dim=12, heads=5, flip=0.4), seed=0)
+    >>> found = search_stream(instance.chunks(20_000, seed=1), instance.public(1))
+    >>> found.secret == {"support": instance.secret["support"].tolist()}
+    True
+    """
+    from hardness.kernels.search import tally
+    from hardness.kernels.walsh import walsh_hadamard
+
+    began, used, rows, n = perf_counter(), 0, 0, int(public["dim"]) - 1
+    if public.get("family") != "parity" or n > FINAL_BITS:
+        raise InputError(
+            f"one transform finds parities of at most {FINAL_BITS} bits, got {public.get('family')} of {n}"
+        )
+    table = np.zeros(1 << n, dtype=np.int32)
+    for chunk in chunks:
+        equations = extract(chunk.X, chunk.Y, public)
+        tally(pack_bits(np.column_stack((equations.level, equations.a & 1)))[:, 0], table)
+        used, rows = used + len(chunk), rows + len(equations)
+    walsh_hadamard(table)
+    best, bar = int(np.argmax(table)), sqrt(2 * rows * (n * log(2) + SURE))
+    found = {"support": [j + 1 for j in range(n) if best >> j & 1]} if table[best] >= bar else None
+    detail = {"method": "transform", "rows": rows, "peak": int(table[best]), "bar": round(bar, 1)}
+    return Outcome("solved" if found else "budget", found, used, perf_counter() - began, detail)
 
 
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Found:
