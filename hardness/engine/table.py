@@ -21,6 +21,20 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS, SUMMARY, STORE = "rows.csv", "summary.json", "rows.db"
+COLUMNS = {
+    "identity": "SHA-256 of the task: what was run",
+    "family": "the family of the instance",
+    "repetition": "the run among equal tasks; each has an instance of its own",
+    "params.": "parameters of the family",
+    "solver.": "who solved, and its options",
+    "budget.": "what the run might spend: queries, samples, work",
+    "plugins.": "fingerprints of code of other packages that the task names",
+    "status": "solved, wrong, budget, timeout, error, killed, refused; or planned: not run yet",
+    "cost": "queries or examples spent; a run that did not solve is only known to need more",
+    "detail.": "what else the trial found",
+    "seconds": "wall-clock time of the trial",
+    "provenance.": "version, commit and machine that made the row",
+}
 
 
 def flat(row: Row, timing: bool = True) -> dict[str, Any]:
@@ -82,7 +96,7 @@ def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) ->
 
 
 def rows(folder: str | Path) -> "pd.DataFrame":
-    """The rows of a study or sweep, as a pandas DataFrame.
+    """The rows of a study or sweep, as a pandas DataFrame; `attrs["columns"]` says what each column is.
 
     `folder` is what `study run --out` or `sweep --out` named, or the rows.db in it. Raises `InputError` where there is
     no store, and where pandas is missing.
@@ -93,6 +107,8 @@ def rows(folder: str | Path) -> "pd.DataFrame":
     ...     found = hardness.rows(folder)
     >>> found[["params.dim", "status", "cost"]].values.tolist()
     [[8, 'solved', 4], [9, 'solved', 5]]
+    >>> found.attrs["columns"]["cost"]
+    'queries or examples spent; a run that did not solve is only known to need more'
     """
     try:
         import pandas as pd
@@ -100,7 +116,10 @@ def rows(folder: str | Path) -> "pd.DataFrame":
         raise missing_extra("pandas", "notebook", "hardness.rows") from error
     path = Path(folder)
     with Store(path / STORE if path.is_dir() else path) as store:
-        return pd.DataFrame([flat(row) for row in store.rows()])
+        table = pd.DataFrame([flat(row) for row in store.rows()])
+    meanings = {name: [text for known, text in COLUMNS.items() if name.startswith(known)] for name in table.columns}
+    table.attrs["columns"] = {name: text for name, (text,) in meanings.items()}
+    return table
 
 
 def read(path: Path, provenance: Mapping[str, Any]) -> Iterator[Row]:

@@ -216,6 +216,12 @@ def test_a_printing_one_leaves_json_clean(tmp_path: Path, command: str, said: di
     assert b"fitting 50" in done.stderr or b"fitting 256" in done.stderr
 
 
+def test_work_that_is_no_figure_is_none() -> None:
+    with opened({"learner": "trial_learners:Nan", "known": 2}, 0, time.monotonic() + 60) as solver:
+        solver.partial_fit(X, np.full(X.shape, 0.5))
+        assert solver.work() == {"loss": None, "huge": None}
+
+
 def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "MEMORY", 0.3 * 2**30 / psutil.virtual_memory().available)
     solver = opened({"learner": "trial_learners:Hungry"}, 0, time.monotonic() + 60)

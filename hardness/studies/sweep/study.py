@@ -84,8 +84,9 @@ def missing(grid: Grid, out: Path) -> tuple[int, float | None]:
     with Store(out / STORE) as store:
         done = store.done()
         for row in store.rows():
-            for like in _likes(row.task) if row.outcome else ():
-                took.setdefault(like, []).append(row.outcome.seconds)
+            if row.outcome:
+                for like in _likes(row.task):
+                    took.setdefault(like, []).append(row.outcome.seconds)
     left = [task for task in tasks if task.identity not in done]
     if not took:
         return len(left), None
