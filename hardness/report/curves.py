@@ -32,9 +32,10 @@ def curves(figure: Curves) -> Drawing:
     rows = -(-len(panels) // columns)
     styles = _styles([one for panel in panels for one in panel.series])
     entries = _entries(figure, styles)
-    across = _across([str(entry.get_label()) for entry in entries])
+    width = WIDTH if columns > 1 else NARROW
+    across = _across([str(entry.get_label()) for entry in entries], width)
     height = figure.height * rows + 0.35 + 0.22 * -(-len(entries) // across)
-    drawing = Drawing(figure, WIDTH if columns > 1 else NARROW, height)
+    drawing = Drawing(figure, width, height)
     with style(figure.name):
         grid = list(drawing.figure.subplots(rows, columns, squeeze=False).flat)
         for axes in grid[len(panels) :]:
@@ -186,9 +187,9 @@ def _entries(figure: Curves, styles: Styles) -> list[Any]:
     return found
 
 
-def _across(labels: Sequence[str]) -> int:
-    """How many entries of a legend fit side by side."""
-    return max(1, min(4, len(labels), int(WIDTH / (HANDLE + CHARACTER * max(map(len, labels), default=1)))))
+def _across(labels: Sequence[str], width: float) -> int:
+    """How many entries of a legend fit side by side in a figure of that width in inches."""
+    return max(1, min(4, len(labels), int(width / (HANDLE + CHARACTER * max(map(len, labels), default=1)))))
 
 
 def _label(axes: "Axes", figure: Curves, panel: Panel, left: bool, bottom: bool) -> None:

@@ -89,6 +89,16 @@ def test_the_same_data_are_the_same_bytes_and_are_told_to_who_does_not_see_them(
     assert one.inline().count("<title>") == len(one.tips) > 0
 
 
+def test_no_entry_of_a_legend_is_cut_off() -> None:
+    names = [name for m in range(2, 7) for name in (f"s = {m}", f"random, m = {m}")]
+    figure = replace(CURVES, panels=[Panel("", [Series(name, POINTS) for name in names])])
+    drawing = draw(figure).figure
+    drawing.draw_without_rendering()
+    (legend,) = drawing.legends
+    inside, whole = legend.get_window_extent(), drawing.bbox
+    assert whole.x0 <= inside.x0 < inside.x1 <= whole.x1
+
+
 def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
     """Two of them were a formula, and one that cannot be read ended the page."""
     series = [Series("a$\\frac$b", POINTS)]
