@@ -128,5 +128,5 @@ def _legend(drawing: Drawing, figure: HeatMap, fields: Sequence[Field]) -> None:
               label=figure.labels.get(s, FILLS[s].words)) for s in used
     ]  # fmt: skip
     if handles:
-        across = _across([str(handle.get_label()) for handle in handles])
+        across = _across([str(handle.get_label()) for handle in handles], drawing.figure.get_figwidth())
         drawing.figure.legend(handles=handles, loc="outside upper center", ncols=across)
