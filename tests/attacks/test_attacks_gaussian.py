@@ -6,12 +6,12 @@ from math import comb, gcd
 import flint
 import numpy as np
 import pytest
-from attack_examples import examples, support_secret
+from attack_examples import examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from hardness.attacks.equations import Equations, accepts, expected_agreement, extract
+from hardness.attacks.equations import Equations, expected_agreement, extract
 from hardness.attacks.gaussian import FULL_RANK, check_plan, solve2, solve_mod
 from hardness.attacks.search import collision_plan, search_stream
 from hardness.errors import InputError
@@ -73,28 +73,13 @@ def geometric_p_value(tries, p):
     return float(chisquare(observed, law * len(tries)).pvalue)
 
 
-LONG = ((15, 0.2), (31, 0.1), (31, 0.15), (63, 0.05))
-
-
 @pytest.mark.parametrize(
-    ("n", "flip", "trials"),
-    [(15, 0.1, 600), (31, 0.05, 600), *(pytest.param(*cell, 4000, marks=pytest.mark.slow) for cell in LONG)],
+    ("n", "flip", "trials"), [(15, 0.1, 600), pytest.param(31, 0.15, 4000, marks=pytest.mark.slow)]
 )
 def test_lpn_tries_are_geometric(n, flip, trials):
     # False alarms: once in 10^4 runs of another seed, for each of the settings.
     tries = _tries(n, flip, trials, np.random.default_rng([n, 7]))
     assert geometric_p_value(tries, FULL_RANK * (1 - flip) ** n) > 1e-4
-
-
-def test_equations_reproduce_their_secret():
-    rng = np.random.default_rng(0)
-    for q, p, gadget in ((97, 4, "diag"), (17, 2, "dot"), (2, 2, "dot"), (9, 4, "dot")):
-        w = rng.integers(0, q, 12) if q > 2 else support_secret(12, 3, rng)
-        equations = extract(*examples(w, q, p, count=300, seed=4, gadget=gadget))
-        assert 100 < len(equations) < 200
-        assert accepts(equations, w)
-        near = (w + np.eye(12, dtype=np.int64)[3]) % q
-        assert not accepts(equations, near)
 
 
 def test_changed_labels_and_foreign_families_are_refused():

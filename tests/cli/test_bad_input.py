@@ -123,6 +123,16 @@ REFUSED = [
     ("genrate", "Did you mean 'generate'"),
     *((f"sq play parity --dim 9 --heads 3 --tolerance {t} --strategy characters", "tolerance") for t in (0, 2, "nan")),
     ("sq play parity --dim 9 --heads 3 --tolerance .1 --strategy charcters", "did you mean 'characters'"),
+    *((f"sq value --independent {options}", "") for options in ("5", "5 --tolerance nan", "1000 --tolerance 0.001")),
+    *(
+        (f"sq certify parity --dim 17 --heads 4 --out out --kind {options}", words)
+        for options, words in {
+            "prof --tolerance .1": "not one of 'transcript', 'bound', 'value'",
+            "bound --tolerance .1 --seed 1": "for a transcript",
+            "bound --tolerance .25": "no floor exists at tolerance 0.25",
+            "value --tolerance .1": "up to 11 concepts",
+        }.items()
+    ),
     ("attack gausian nice.npz", "did you mean 'gaussian'"),
     ("attack gaussian nice.npz", "no hidden linear equations"),
     ("judge missing missing.json", "cannot read"),

@@ -5,10 +5,8 @@ import re
 import subprocess
 import sys
 import unicodedata
-from functools import cache
-from html import escape, unescape
+from html import escape
 from pathlib import Path
-from urllib.parse import unquote
 from xml.etree import ElementTree
 
 import pytest
@@ -19,30 +17,6 @@ TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
 BLOCK = '<div class="highlight"><pre><span></span><code>{}</code></pre></div>'
 FOLDER = ROOT / "docs" / "tutorials"
 PAGES = sorted(path for path in FOLDER.glob("*.md") if path.stem != "index")
-
-
-@cache
-def links_of(page: Path) -> list[str]:
-    return [unescape(link) for link in re.findall(r'<[^>]*\s(?:href|src)="([^"]+)"', page.read_text(encoding="utf-8"))]
-
-
-@cache
-def places_of(page: Path) -> set[str]:
-    return {"", "__top", *map(unescape, re.findall(r'<[^>]*\s(?:id|name)="([^"]+)"', page.read_text(encoding="utf-8")))}
-
-
-def dangling(page: Path) -> list[str]:
-    """Links of a built page that lead nowhere."""
-    found = []
-    for link in links_of(page):
-        target, _, part = unquote(link).partition("#")
-        if re.match(r"[a-z]+:", target):
-            continue
-        path = (page.parent / target.partition("?")[0]).resolve() if target else page
-        path = path / "index.html" if path.is_dir() else path
-        if not path.is_file() or (path.suffix == ".html" and part not in places_of(path)):
-            found.append(link)
-    return found
 
 
 @pytest.mark.parametrize("text", TEXTS, ids=lambda path: str(path.relative_to(ROOT)))
@@ -80,7 +54,7 @@ def test_formulas_are_set_without_a_sign_lost(monkeypatch: pytest.MonkeyPatch) -
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The site, built anew; a warning of mkdocs ends it."""
+    """The site, built anew; a warning of mkdocs ends it, and a link that leads nowhere is one."""
     pytest.importorskip("mkdocs", reason="the site is built by the extra docs")
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
@@ -90,16 +64,6 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
     return folder
-
-
-@pytest.mark.slow
-def test_every_link_of_the_site_resolves(site: Path) -> None:
-    pages = sorted(site.rglob("*.html"))
-    assert len(pages) > 40
-    assert {str(page): dangling(page) for page in pages if page.name != "404.html" and dangling(page)} == {}
-    bad = site / "bad.html"
-    bad.write_text('<a href="nowhere.html">x</a><a href="theory.html#2.99">y</a><a href="theory.html#2.7">z</a>')
-    assert dangling(bad) == ["nowhere.html", "theory.html#2.99"]
 
 
 @pytest.mark.slow
@@ -115,7 +79,14 @@ def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
 
 @pytest.mark.slow
 def test_theory_is_linked_by_its_numbers_and_every_study_stands_in_the_gallery(site: Path) -> None:
-    assert 'href="theory.html#2.7"' in (site / "certificates.html").read_text() + (site / "glossary.html").read_text()
+    cited = {
+        each
+        for page in site.rglob("*.html")
+        for each in re.findall(r'href="(?:\.\./)*(theory|learner)\.html#([\d.]+b?)"', page.read_text(encoding="utf-8"))
+    }
+    assert ("theory", "2.7") in cited
+    for name, section in cited:
+        assert f'id="{section}"' in (site / f"{name}.html").read_text(encoding="utf-8"), (name, section)
     gallery = (site / "gallery.html").read_text(encoding="utf-8")
     studies = {path.parent.name for path in ROOT.glob("reports/*/summary.json")}
     assert len(studies) >= 10
@@ -130,14 +101,6 @@ def test_tutorial(page: Path, tmp_path: Path) -> None:
         capture_output=True, text=True, check=False, timeout=600,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-
-
-def test_there_are_twelve_and_the_index_names_them() -> None:
-    assert len(PAGES) == 12
-    index = (FOLDER / "index.md").read_text()
-    assert [page.name for page in PAGES if f"]({page.name})" not in index] == []
-    for page in PAGES:
-        assert len(list(tutorial.blocks(page.read_text()))) >= 2
 
 
 def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:

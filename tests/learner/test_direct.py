@@ -75,14 +75,6 @@ def test_direct_solves_fresh_layers(
     assert judge(learner.predict(X), Y)["relative_error"] <= most
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize(("m", "k", "d"), [(2, 2, 8), (4, 2, 8), (4, 3, 8), (8, 2, 8), (4, 2, 16)])
-def test_direct_solves_twenty_of_twenty(m: int, k: int, d: int) -> None:
-    for seed in range(20):
-        data = examples(teacher(m, d, 100 + seed), 1500, k, seed)
-        assert Direct(heads=m, random_state=seed).fit(*data).report_.relative_error <= 1e-9
-
-
 @pytest.mark.parametrize(
     ("true", "told", "k", "words"),
     [

@@ -113,9 +113,7 @@ def test_parameters_agree_between_primal_and_dual():
     assert np.allclose(dual.predict(X[:12]), y[:12], atol=1e-8)
 
 
-@pytest.mark.parametrize(
-    ("outputs", "heads", "dim", "found"), [(4, 2, 4, 16), (1, 1, 2, 2), (1, 1, 4, 4), (1, 1, 8, 8)]
-)
+@pytest.mark.parametrize(("outputs", "heads", "dim", "found"), [(4, 2, 4, 16), (1, 1, 2, 2), (1, 1, 8, 8)])
 def test_heads_after_svd_say_little(outputs, heads, dim, found):
     rng = np.random.default_rng(0)
     p = parameters(rng.normal(size=(heads, outputs, dim)), rng.normal(size=(heads, dim, dim)))
@@ -124,9 +122,7 @@ def test_heads_after_svd_say_little(outputs, heads, dim, found):
     assert np.abs(parameters(V, Q) - p).max() < 1e-12
 
 
-@pytest.mark.parametrize(
-    ("d", "n"), [(8, 512), *(pytest.param(*each, marks=pytest.mark.slow) for each in ((10, 1024), (12, 2048)))]
-)
+@pytest.mark.parametrize(("d", "n"), [(8, 512), pytest.param(12, 2048, marks=pytest.mark.slow)])
 def test_two_queries_solve_a_parity_of_one(d, n):
     instance = Instance.generate(Parity(dim=d, heads=2, gadget="dot"), seed=1)  # |S| = 1
     train, fresh = instance.examples(n, 1), instance.examples(500, 2)

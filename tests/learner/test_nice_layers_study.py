@@ -95,12 +95,3 @@ def test_trials_on_one_path_share_their_layers() -> None:
     tasks = [t for t in STUDY.tasks(True) if t.solver["kind"] == PATH and t.params["heads"] == 2]
     assert len({task.shared(kind=PATH).seed(0, "instance") for task in tasks}) == 1
     assert len({task.identity for task in tasks}) == len(tasks)
-
-
-@pytest.mark.slow
-def test_rarity_law() -> None:
-    """Every (m, k) with (m−1)(k−1) <= 4 at spread 3 within 20 %, where rows enough are certified."""
-    tasks = [t for t in STUDY.tasks(False) if t.solver["kind"] == RARITY and t.params["scale"] == 3]
-    for line in content.rarity([Row(task, STUDY.trial(task, 0, 600)) for task in tasks]):
-        if line["law"] <= 4 and (slope := line["farthest slope"]):
-            assert abs(slope.value - line["law"]) <= 0.2 * line["law"]

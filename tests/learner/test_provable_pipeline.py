@@ -6,12 +6,11 @@ import numpy as np
 import pytest
 from learner_teachers import examples, teacher
 
-from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
-from learner.base import FitReport, Phase, judge
+from learner.base import FitReport, Phase
 from learner.provable import sculpt
 from learner.provable.pipeline import CERTIFIED, Provable
 
@@ -68,28 +67,21 @@ def test_paper_mode_walks_the_literal_phases(m: int) -> None:
     assert m == 1 or phase(report, "net").diagnostics["guesses"] == 8256
 
 
-def refused(family: Parity | Rounding, seed: int) -> str:
-    data = Instance.generate(family, seed).examples(2000, seed + 50)
-    learner = Provable(heads=family.heads, random_state=seed).fit(data.X, data.Y)
-    assert learner.report_.status == "refused"
-    assert learner.layer_ is None
-    assert not learner.predict(data.X[:5]).any()
-    return str(learner.report_.reason)
+PARITIES = [Parity(dim=m + 2 if m > 6 else 8, heads=m) for m in range(2, 13)]
+ROUNDINGS = [Rounding(dim=13, modulus=5, levels=2, gadget=g, heads=m) for m in (2, 5) for g in ("diag", "dot")]
 
 
-@pytest.mark.parametrize("heads", range(2, 13))
-def test_parity_is_refused_with_the_right_reason(heads: int) -> None:
+@pytest.mark.parametrize("family", [*PARITIES, *ROUNDINGS], ids=repr)
+def test_hard_layers_are_refused_with_the_right_reason(family: Parity | Rounding) -> None:
     for seed in range(2):
-        reason = refused(Parity(dim=heads + 2 if heads > 6 else 8, heads=heads), seed)
-        # ΣW = C E_00, and C = 0 for even size only (theory 1.2).
-        assert (reason == SUM_ZERO) if heads % 2 == 0 else ("rank one" in reason)
-
-
-@pytest.mark.parametrize("heads", [2, 5, *(pytest.param(m, marks=pytest.mark.slow) for m in (3, 4, *range(6, 13)))])
-@pytest.mark.parametrize("gadget", ["diag", "dot"])
-def test_rounding_is_refused(heads: int, gadget: str) -> None:
-    reason = refused(Rounding(dim=13, modulus=5, levels=2, gadget=gadget, heads=heads), heads)
-    assert reason == SUM_ZERO or "rank one" in reason
+        data = Instance.generate(family, seed).examples(2000, seed + 50)
+        learner = Provable(heads=family.heads, random_state=seed).fit(data.X, data.Y)
+        assert learner.report_.status == "refused"
+        assert learner.layer_ is None
+        assert not learner.predict(data.X[:5]).any()
+        # Of a parity ΣW = C E_00, and C = 0 for even size only (theory 1.2).
+        assert (learner.report_.reason == SUM_ZERO) or "rank one" in str(learner.report_.reason)
+        assert family in ROUNDINGS or (learner.report_.reason == SUM_ZERO) == (family.heads % 2 == 0)
 
 
 @pytest.mark.parametrize("heads", [2, 3, 4])
@@ -103,9 +95,7 @@ def test_no_fake_certificate_passes_the_rank_test(heads: int, projections: str) 
     assert "directions" in report.reason or "rows" in report.reason
 
 
-@pytest.mark.parametrize(
-    ("m", "k"), [(2, 2), *(pytest.param(*cell, marks=pytest.mark.slow) for cell in ((3, 2), (4, 2), (2, 3), (2, 4)))]
-)
+@pytest.mark.parametrize(("m", "k"), [(2, 2), pytest.param(4, 2, marks=pytest.mark.slow)])
 def test_vanishing_sum_is_refused_on_nice_theta(m: int, k: int) -> None:
     for seed in range(3):
         report = fit(teacher(m, 8, seed, zero_sum=True), 6000, k, seed)
@@ -124,24 +114,20 @@ def test_one_head_more_than_told_is_not_solved_and_not_certified(heads: int) -> 
         assert "were told" in said or "more than one head" in said
 
 
-@pytest.mark.parametrize(
-    ("m", "k"), [(1, 2), (2, 2), *(pytest.param(*cell, marks=pytest.mark.slow) for cell in ((3, 2), (2, 3)))]
-)
+@pytest.mark.parametrize(("m", "k"), [(1, 2), (2, 2), pytest.param(3, 2, marks=pytest.mark.slow)])
 def test_heads_are_read_off_the_spectrum(m: int, k: int) -> None:
     report = fit(teacher(m, 8, 70), 20_000, k, 0, heads="auto")
     assert (report.heads, report.certified, report.status) == (m, True, "solved")
 
 
-@pytest.mark.parametrize("layers", [1, pytest.param(20, marks=pytest.mark.slow)])
-def test_nearly_cancelling_sums_are_learned(layers: int) -> None:
-    """Learner 9 (1): a threshold on |ΣW| refused these, whose |ΣW| is a small share of their quadrature."""
-    for s in range(layers):
-        layer, share = teacher(2, 8, 100 + s), 0.05 + 0.15 * s / 19
-        mean, quadrature = layer.w.mean(axis=0), np.sqrt((layer.w**2).sum())
-        w = layer.w - mean + mean * share * quadrature / np.linalg.norm(layer.w.sum(axis=0))
-        report = fit(MultiHeadAttention(layer.theta, w), 30_000, 2, s, polish=False)
-        assert report.certified
-        assert certified_error(report) < 0.05
+def test_nearly_cancelling_sums_are_learned() -> None:
+    """Learner 9 (1): a threshold on |ΣW| refused this one, whose |ΣW| is a small share of its quadrature."""
+    layer = teacher(2, 8, 100)
+    mean, quadrature = layer.w.mean(axis=0), np.sqrt((layer.w**2).sum())
+    w = layer.w - mean + mean * 0.05 * quadrature / np.linalg.norm(layer.w.sum(axis=0))
+    report = fit(MultiHeadAttention(layer.theta, w), 30_000, 2, 0, polish=False)
+    assert report.certified
+    assert certified_error(report) < 0.05
 
 
 def test_a_good_hull_outlives_a_round_without_certificates(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -158,11 +144,9 @@ def test_a_good_hull_outlives_a_round_without_certificates(monkeypatch: pytest.M
     assert report.certified
 
 
-@pytest.mark.parametrize("cell", [(3, 3), pytest.param((2, 4), marks=pytest.mark.slow)])
-def test_two_verdicts_where_the_span_fails(cell: tuple[int, int]) -> None:
+def test_two_verdicts_where_the_span_fails() -> None:
     """Learner 9 (6): the polish solves what phases 1 to 6 do not certify, and both are said."""
-    m, k = cell
-    report = fit(teacher(m, 8, 4), 3000, k, 4)
+    report = fit(teacher(3, 8, 4), 3000, 3, 4)
     assert (report.certified, report.status) == (False, "solved")
     assert certified_error(report) > 0.05
     assert report.polished_error is not None
@@ -201,18 +185,6 @@ def test_what_is_certified_is_learned() -> None:
     assert certified_error(learned) <= CERTIFIED < certified_error(missed)
     assert phase(missed, "net").verdict == "failed"
     assert "on held-out examples" in phase(missed, "net").reason
-
-
-@pytest.mark.slow
-def test_the_spread_at_which_patterns_saturate() -> None:
-    """Learner 4, (2,2,10) at spread 16 with 40,000 examples: half of these layers are learned, the others said so."""
-    for seed in range(12):
-        instance = Instance.generate(Nondegenerate(dim=10, tokens=2, heads=2, scale=16), seed)
-        data, fresh = instance.examples(40_000, seed + 1000), instance.examples(4000, seed + 2000)
-        learner = Provable(heads=2, random_state=seed, polish=False).fit(data.X, data.Y)
-        error = judge(learner.predict(fresh.X), fresh.Y)["relative_error"]
-        assert learner.report_.certified == (error <= 0.1)
-        assert error < 0.07 or error > 0.2
 
 
 @pytest.mark.parametrize("told", [2, pytest.param(3, marks=pytest.mark.slow)])

@@ -1,10 +1,8 @@
 """The study of random features: its data, its page through the engine, and paired differences."""
 
-import numpy as np
 import pytest
 
-from learner.random_features import RandomFeatureAttention
-from learner.studies.random_features import HEADS, RIVAL, STUDY, content, sphere, target
+from learner.studies.random_features import HEADS, RIVAL, STUDY, content
 
 
 def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions_others() -> None:
@@ -12,18 +10,6 @@ def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions
     assert len({task.identity for task in tasks}) == len(tasks) == 280
     seeds = {(t.repetition, t.shared().seed(0, "examples")) for t in tasks}
     assert len(seeds) == len({repetition for repetition, _ in seeds}) == 5
-
-
-def test_biased_heads_of_four_to_one_half_are_those_of_eight_to_one() -> None:
-    X = sphere(40, np.random.default_rng(0))
-    y = target("g11", X, np.eye(16)[0])
-    assert y.std() == pytest.approx(1)
-    models = [
-        RandomFeatureAttention(40, bias=b, std=s, alpha=1e-2, keys="others", random_state=0)
-        for b, s in ((4.0, 0.5), (8.0, 1.0))
-    ]
-    said = [model.fit(X, y).predict(X) for model in models]
-    assert np.allclose(*said, atol=1e-3)
 
 
 def test_paired_differences_pair_repetitions() -> None:

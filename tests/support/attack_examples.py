@@ -34,17 +34,14 @@ def examples(w, q, p, *, count, seed, gadget="diag", flip=0.0, noise=0.0, A=0.25
     return X, Y, shape | {"weight": None} | public
 
 
-def support_secret(n, s, rng):
-    """A parity secret w (n,) of weight s."""
-    w = np.zeros(n, dtype=np.int64)
-    w[rng.permutation(n)[:s]] = 1
-    return w
-
-
 def planted(n, q, weight=None):
     """A secret w (n,) mod q, the same at every call: uniform, or of that weight."""
     rng = np.random.default_rng([n, q])
-    return rng.integers(0, q, n) if weight is None else support_secret(n, weight, rng) * rng.integers(1, q, n)
+    if weight is None:
+        return rng.integers(0, q, n)
+    w = np.zeros(n, dtype=np.int64)
+    w[rng.permutation(n)[:weight]] = 1
+    return w * rng.integers(1, q, n)
 
 
 def support(w):
