@@ -6,9 +6,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import check_refused, told
 from page_reading import words
 
-from hardness import cli, registry, suite
+from hardness import registry, suite
 from hardness.engine.outcome import Outcome, run_trial
 from hardness.engine.plugins import chosen
 from hardness.engine.store import Store
@@ -21,130 +22,56 @@ from learner.studies import stress as grid
 from learner.studies.stress.content import content, solver_of
 from learner.studies.stress.trial import trial
 
-TOYS = '''
-import os, time
-import numpy as np
-from hardness.errors import InputError
-
-class Zeros:
-    def fit(self, X, Y):
-        return self
-    def predict(self, X):
-        return np.zeros(X.shape)
-
-class Costly(Zeros):
-    """Counts a thousand multiply-adds an example, two readings of each, and learns nothing."""
-    def gradient_examples(self, examples, tokens, dim):
-        return 2 * examples
-    def multiply_adds(self, examples, tokens, dim):
-        return 1000.0 * examples
-
-class Online(Costly):
-    def partial_fit(self, X, Y):
-        return self
-
-class Lost(Online):
-    def predict(self, X):
-        return np.full(X.shape, np.nan)
-
-class Late(Zeros):
-    """Refuses fewer than 1000 examples, then learns."""
-    def fit(self, X, Y):
-        if len(X) < 1000:
-            raise InputError("too few")
-        from learner.sgd import OnlineMLP  # here, since every fit of every toy imports this module
-        self.inner = OnlineMLP().fit(X, Y)
-    def predict(self, X):
-        return self.inner.predict(X)
-
-class Never(Zeros):
-    def fit(self, X, Y):
-        raise InputError("not for me")
-
-class Raises(Zeros):
-    def fit(self, X, Y):
-        if len(X) > 300:
-            raise RuntimeError("no luck")
-
-class Exits(Zeros):
-    def fit(self, X, Y):
-        if len(X) > 300:
-            os._exit(3)
-
-class Sleeps(Zeros):
-    def fit(self, X, Y):
-        if len(X) > 300:
-            time.sleep(3600)
-
-class Scaled(Zeros):
-    def __init__(self, rate: float = 1.0):
-        self.rate = rate
-'''
+NAME = "parity-s2-d8-0"
 
 
-@pytest.fixture
-def toys(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A module of learners in a package of its own, on PYTHONPATH."""
-    room = tmp_path / "rooms" / "mypkg"
-    room.mkdir(parents=True)
-    (room / "__init__.py").touch()
-    (room / "mod.py").write_text(TOYS)
-    monkeypatch.syspath_prepend(str(room.parent))
-    monkeypatch.setenv("PYTHONPATH", str(room.parent))
-    return room / "mod.py"
-
-
-def task_of(learner: str, most: int = 1024, work: float = 1e9, name: str = "parity-s2-d8-0", **more: Any) -> Task:
-    each = suite.entry(name)
-    named = {"instance": name, "tier": each.tier, "digest": f"sha256:{each.digest[:16]}"}
-    solver = {"kind": "learner", "learner": learner, **more}
+def task_of(learner: str, most: int = 1024, work: float = 1e9, digest: str | None = None) -> Task:
+    """A task of a learner of the module trial_learners."""
+    each = suite.entry(NAME)
+    named = {"instance": NAME, "tier": each.tier, "digest": digest or f"sha256:{each.digest[:16]}"}
+    solver = {"kind": "learner", "learner": f"trial_learners:{learner}"}
     return Task(each.family, {**each.params, **named}, solver, {"samples": most, "work": work}, 0)
 
 
-ENDS = {
-    "Late": ("solved", 1024, None),
-    "Zeros": ("budget", 1024, None),
-    "Never": ("refused", 0, "not for me"),
-    "Raises": ("error", 256, "RuntimeError: no luck"),
-    "Exits": ("killed", 256, "the learner's process ended with code 3"),
-    "Sleeps": ("timeout", 256, "over 8 s"),
-    "Lost": ("wrong", 1024, "predictions are not finite"),
-}
-
-
-SLOW = [pytest.param(name, marks=pytest.mark.slow) for name in ("Zeros", "Never", "Exits", "Sleeps")]
-
-
-@pytest.mark.parametrize("name", ["Late", "Raises", "Lost", *SLOW])
-def test_every_end_has_its_status_and_a_crash_adds_no_cost(toys: Path, name: str) -> None:
-    status, cost, reason = ENDS[name]
-    outcome = run_trial(trial, task_of(f"mypkg.mod:{name}"), 0, 8.0 if name == "Sleeps" else 60.0)
+@pytest.mark.parametrize(
+    ("learner", "most", "status", "cost", "reason"),
+    [
+        ("Late", 1024, "solved", 1024, None),
+        ("Late", 512, "refused", 0, "too few"),
+        ("Tires", 1024, "error", 256, "RuntimeError: no luck"),
+        ("NotFinite", 1024, "wrong", 256, "predictions are not finite"),
+        pytest.param("Exits", 1024, "killed", 0, "the learner's process ended with code 3", marks=pytest.mark.slow),
+        pytest.param("Sleeps", 1024, "timeout", 0, "over 8 s", marks=pytest.mark.slow),
+    ],
+)
+def test_every_end_has_its_status_and_a_crash_adds_no_cost(
+    learner: str, most: int, status: str, cost: int, reason: str | None
+) -> None:
+    outcome = run_trial(trial, task_of(learner, most), 0, 8.0 if learner == "Sleeps" else 60.0)
     assert (outcome.status, outcome.cost, outcome.detail.get("reason")) == (status, cost, reason)
 
 
 @pytest.mark.parametrize(
-    ("learner", "most", "work", "cost", "limit", "read", "counted_"),
+    ("learner", "most", "work", "cost", "limit", "read", "counted"),
     [
         ("Costly", 1024, 1e9, 1024, "examples", 3584, 1792e3),  # 256 + 512 + 1024 examples in all, twice each
         ("Costly", 1024, 1e6, 512, "multiply-adds", 1536, 768e3),
         ("Costly", 1024, 1e4, 0, "multiply-adds", None, None),
         ("Online", 4096, 1e9, 4096, "examples", 4096, 4096e3),
         ("Online", 4096, 1.5e6, 1500, "multiply-adds", 1500, 1.5e6),
-        ("Zeros", 512, 1.0, 512, "examples", None, None),  # it has no count
+        ("Tunable", 512, 1.0, 512, "examples", None, None),  # it has no count
     ],
 )
 def test_a_run_ends_at_whichever_budget_it_meets_first(
-    toys: Path, learner: str, most: int, work: float, cost: int, limit: str, read: int | None, counted_: float | None
+    learner: str, most: int, work: float, cost: int, limit: str, read: int | None, counted: float | None
 ) -> None:
-    outcome = run_trial(trial, task_of(f"mypkg.mod:{learner}", most, work), 0, 60.0)
+    outcome = run_trial(trial, task_of(learner, most, work), 0, 60.0)
     assert (outcome.status, outcome.cost, outcome.detail["limit"]) == ("budget", cost, limit)
-    assert (outcome.detail.get("gradient_examples"), outcome.detail.get("multiply_adds")) == (read, counted_)
+    assert (outcome.detail.get("gradient_examples"), outcome.detail.get("multiply_adds")) == (read, counted)
 
 
 def test_an_instance_of_another_version_is_refused() -> None:
-    task = task_of("student")
-    other = Task(task.family, {**task.params, "digest": "sha256:00"}, task.solver, task.budget, 0)
-    assert run_trial(trial, other, 0, 60.0).status == "refused"
+    assert run_trial(trial, task_of("Tunable", digest="sha256:00"), 0, 60.0).status == "refused"
 
 
 def test_every_built_in_learner_counts_its_work_and_the_counts_grow() -> None:
@@ -219,19 +146,13 @@ def test_crashes_timeouts_and_refusals_are_counted_apart_and_are_never_a_failure
         assert line["rank by examples"] == (1 if line["solver"] == "student" else None)
 
 
-def run_(command: str, capsys: pytest.CaptureFixture[str], code: int = 0) -> str:
-    assert cli.run(command.split()) == code
-    said = capsys.readouterr()
-    return said.out if code == 0 else said.err
-
-
-def test_a_results_file_of_others_joins_the_board(toys: Path, crashing: Path, tmp_path: Path) -> None:
+def test_a_results_file_of_others_joins_the_board(crashing: Path, tmp_path: Path) -> None:
     """rows.csv and summary.json alone, as others send them, beside a store: one board ranks both."""
     (tmp_path / "sent").mkdir()
     for name in ("rows.csv", "summary.json"):
         (tmp_path / "sent" / name).write_bytes((crashing / name).read_bytes())
-    mine = "mypkg.mod:Scaled"
-    tasks = chosen(catalog.get("stress"), False, {"learner": [mine]}, only=[mine], tier="easy", options={"rate": 2.5})
+    mine = "trial_learners:Tunable"
+    tasks = chosen(catalog.get("stress"), False, {"learner": [mine]}, only=[mine], tier="easy", options={"level": 2.5})
     with Store(tmp_path / "rows.db", ABOUT) as store:
         store.plan(tasks)
         store.add(tasks[0], Outcome("solved", 256, {}), {})
@@ -242,13 +163,11 @@ def test_a_results_file_of_others_joins_the_board(toys: Path, crashing: Path, tm
              for row in rows if row.outcome] for rows in (before, after)]  # fmt: skip
     assert ends[1] == [*ends[0], (tasks[0].identity, "solved", 256, {})]
     assert all(row.provenance == {"commit": "abc"} for row in after[: len(before)])
-    (line,) = (line for line in content(after).tables["ranks"] if line["solver"] == "Scaled, rate 2.5")
+    (line,) = (line for line in content(after).tables["ranks"] if line["solver"] == "Tunable, level 2.5")
     assert (line["rank by examples"], line["rank by multiply-adds"]) == (2, None)
 
 
-def test_a_results_file_that_was_changed_is_one_line(
-    crashing: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
-) -> None:
+def test_a_results_file_that_was_changed_is_one_line(crashing: Path, tmp_path: Path) -> None:
     text = (crashing / "rows.csv").read_text(encoding="utf-8")
     with (crashing / "rows.csv").open(encoding="utf-8") as file:
         first = next(csv.DictReader(file))
@@ -264,43 +183,28 @@ def test_a_results_file_that_was_changed_is_one_line(
         folder.mkdir()
         (folder / "summary.json").write_bytes((crashing / "summary.json").read_bytes())
         (folder / "rows.csv").write_text(changed)
-        code = 0 if name == "empty" else 2
-        said = run_(f"study merge {folder} --out {folder}/out.db", capsys, code)
-        assert said.count("\n") == 1
-        assert (folder / "out.db").exists() == (code == 0)
+        found = told(f"study merge {folder} --out {folder}/out.db")
+        assert (found.code, (found.out + found.err).count("\n")) == (0 if name == "empty" else 2, 1)
+        assert (folder / "out.db").exists() == (name == "empty")
     (tmp_path / "dim" / "summary.json").unlink()
-    assert "summary.json" in run_(f"study merge {tmp_path}/dim --out {tmp_path}/x.db", capsys, 2)
+    check_refused(told(f"study merge {tmp_path}/dim --out {tmp_path}/x.db"), "summary.json")
     with pytest.raises(InputError, match="cannot read"):
         list(read(tmp_path / "absent.csv", {}))
 
 
-def test_two_results_of_one_trial_must_agree(crashing: Path, tmp_path: Path) -> None:
-    with Store(crashing / "rows.db") as store:
-        row = next(row for row in store.rows() if row.outcome and row.outcome.status == "solved")
-    with Store(tmp_path / "rows.db", ABOUT) as store:
-        store.plan([row.task])
-        store.add(row.task, Outcome("solved", 1, {}), {})
-    with pytest.raises(InputError, match="ended otherwise"):
-        merge([crashing, tmp_path], tmp_path / "out.db")
-
-
 @pytest.mark.parametrize(
-    ("arguments", "message"),
+    ("line", "message"),
     [
-        (["games", "--learner", "mypkg.mod:Late"], "error: no trial of study games has a place for"),
-        (["stress", "--learner", "mypkg.mod:Absent"], "error: cannot load the learner mypkg.mod:Absent"),
-        (["stress", "--learner", "direkt"], "error: unknown learner 'direkt'; did you mean 'direct'?"),
-        (["stress", "--learner", "student", "--set", "l2=1"], "error: unknown option of Student 'l2'"),
-        (["stress", "--set", "l1=1"], "error: --set gives options of a --learner"),
-        (["stress", "--suite", "harder"], "error: unknown tier of study stress 'harder'"),
-        (["games", "--suite", "easy"], "error: unknown tier of study games 'easy'"),
-        (["who-wins"], "error: study who-wins is part of stress now"),
+        ("games --learner trial_learners:Late", "no trial of study games has a place for"),
+        ("stress --learner trial_learners:Absent", "cannot load the learner trial_learners:Absent"),
+        ("stress --learner direkt", "unknown learner 'direkt'; did you mean 'direct'?"),
+        ("stress --learner student --set l2=1", "unknown option of Student 'l2'"),
+        ("stress --set l1=1", "--set gives options of a --learner"),
+        ("stress --suite harder", "unknown tier of study stress 'harder'"),
+        ("games --suite easy", "unknown tier of study games 'easy'"),
+        ("who-wins", "study who-wins is part of stress now"),
     ],
 )
-def test_what_cannot_join_is_one_line(
-    toys: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], message: str
-) -> None:
-    said = run_(" ".join(["study", "run", *arguments, "--out", str(tmp_path / "out")]), capsys, 2)
-    assert said.startswith(message)
-    assert said.count("\n") == 1
+def test_what_cannot_join_is_one_line(tmp_path: Path, line: str, message: str) -> None:
+    check_refused(told(f"study run {line} --out {tmp_path}/out"), message)
     assert not (tmp_path / "out").exists()

@@ -142,3 +142,42 @@ class Tunable:
 
     def predict(self, X: Any) -> Any:
         return np.full(X.shape, self.level)
+
+
+class Costly(Tunable):
+    """Counts a thousand multiply-adds an example, and two readings of each."""
+
+    def gradient_examples(self, examples: int, tokens: int, dim: int) -> int:
+        return 2 * examples
+
+    def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
+        return 1000.0 * examples
+
+
+class Online(Costly):
+    def partial_fit(self, X: Any, Y: Any) -> "Online":
+        return self
+
+
+class Late(Tunable):
+    """Refuses fewer than 1000 examples, then learns."""
+
+    def fit(self, X: Any, Y: Any) -> "Late":
+        from hardness.errors import InputError
+
+        if len(X) < 1000:
+            raise InputError("too few")
+        from learner.sgd import OnlineMLP  # here, since every process of a learner imports this module
+
+        self.inner = OnlineMLP().fit(X, Y)
+        return self
+
+    def predict(self, X: Any) -> Any:
+        return self.inner.predict(X)
+
+
+class Tires(Tunable):
+    def fit(self, X: Any, Y: Any) -> "Tires":
+        if len(X) > 300:
+            raise RuntimeError("no luck")
+        return self
