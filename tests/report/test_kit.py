@@ -13,10 +13,8 @@ from matplotlib.colors import to_rgb
 from matplotlib.text import Text
 
 from hardness import report
-from hardness.cli import run
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
-from hardness.engine.table import merge
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.report import (
@@ -263,28 +261,6 @@ def test_every_template_has_the_owed_sections() -> None:
         assert sections[0].startswith("What was done"), path
         assert len(re.split(r"\n\s*\n", sections[0].strip())) == 3, path  # its heading and two paragraphs
         assert sections[-1].startswith("Statistics for referees"), path
-
-
-def test_the_command_that_made_the_rows_is_told_and_joined_in_a_merge(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """Whatever changes the rows, in one order; not where they lie or who runs them."""
-    tasks = [Task("parity", {}, {"kind": "game", "strategy": "flat"}, {}, i) for i in range(4)]
-    tiny = replace(
-        catalog.get("needs"), name="tiny", content=lambda rows: Content(missing="Nothing."),
-        tasks=lambda quick: tasks, seconds=lambda task: 1.0, trial=lambda task, root, guard: Outcome("solved", 1),
-    )  # fmt: skip
-    monkeypatch.setitem(catalog.STUDIES, "tiny", tiny)
-    for part in ("1/2", "2/2"):
-        out = str(tmp_path / part[0])
-        options = ["--shard", part, "--workers", "0", "--out", out, "--quick", "tiny", "--only", "flat"]
-        assert run(["study", "run", *options]) == run(["study", "report", out]) == 0
-    said = [f"hardness study run tiny --quick --shard {part} --only flat" for part in ("1/2", "2/2")]
-    assert said[0] in (tmp_path / "1" / "index.html").read_text()
-    merge([tmp_path / "1" / "rows.db", tmp_path / "2" / "rows.db"], tmp_path / "whole.db")
-    with Store(tmp_path / "whole.db") as store:
-        assert store.commands == said
-        assert set(store.about) == {"study", "seed", "quick"}
 
 
 OLD = (

@@ -1,15 +1,14 @@
 """Bounds in print: never on the wrong side of what they bound, and no further from it than their last digit."""
 
-import json
 from fractions import Fraction
 from math import inf, log2
 from typing import Any
 
 import pytest
+from commands import answer, told
 from hypothesis import given
 from hypothesis import strategies as st
 
-from hardness.cli import run
 from hardness.io.rounding import at_least, at_least_power, at_most, at_most_power, bounded
 from hardness.report.rounding import FORMS
 
@@ -52,30 +51,27 @@ def test_what_is_no_number_is_said_so() -> None:
     assert {"at_least", "at_most", "at_least_power", "at_most_power"} <= set(FORMS)
 
 
-def both(line: str, capsys: pytest.CaptureFixture[str]) -> tuple[list[list[str]], dict[str, Any]]:
+def both(line: str) -> tuple[list[list[str]], dict[str, Any]]:
     """What a command prints for people, in words, and its JSON, which is not rounded."""
-    assert run(line.split()) == 0
-    words = [row.split() for row in capsys.readouterr().out.splitlines()]
-    assert run([*line.split(), "--json"]) == 0
-    return words, json.loads(capsys.readouterr().out)
+    return [row.split() for row in told(line).out.splitlines()], answer(line)
 
 
-def test_commands_print_no_bound_above_what_is_proved(capsys: pytest.CaptureFixture[str]) -> None:
+def test_commands_print_no_bound_above_what_is_proved() -> None:
     for dim, heads in ((17, 4), (64, 6), (129, 30), (257, 64)):
-        words, exact = both(f"sq bounds parity --dim {dim} --heads {heads} --tolerance 0.07", capsys)
+        words, exact = both(f"sq bounds parity --dim {dim} --heads {heads} --tolerance 0.07")
         for name, text, *_ in words:
             known = log2(exact["concepts" if name == "concepts" else name])
-            told = Fraction(text[2:]) if text.startswith("2^") else Fraction(log2(read(text)))
-            assert 0 <= known - told < 0.01, (dim, name)
-        words, exact = both(f"estimate parity --dim {dim} --heads {heads} --tolerance 0.07", capsys)
-        told = Fraction(words[0][2].removeprefix("2^"))
+            shown = Fraction(text[2:]) if text.startswith("2^") else Fraction(log2(read(text)))
+            assert 0 <= known - shown < 0.01, (dim, name)
+        words, exact = both(f"estimate parity --dim {dim} --heads {heads} --tolerance 0.07")
+        shown = Fraction(words[0][2].removeprefix("2^"))
         assert words[0][:2] == ["sq", "bound"]
-        assert 0 <= Fraction(exact["attacks"][0]["log2_time"]) - told <= Fraction(1, 10)
+        assert 0 <= Fraction(exact["attacks"][0]["log2_time"]) - shown <= Fraction(1, 10)
 
 
-def test_games_print_bounds_rounded_down_and_ratios_up(capsys: pytest.CaptureFixture[str]) -> None:
+def test_games_print_bounds_rounded_down_and_ratios_up() -> None:
     line = "sq play parity --dim 11 --heads 3 --tolerance 0.1 --strategy sign-batch --seed 0"
-    words, exact = both(line, capsys)
-    told = {row[0]: read(row[1]) for row in words if row[0] != "status"}
-    assert told["bound"] <= Fraction(exact["bound"]) < told["bound"] * Fraction("1.0001")
-    assert told["ratio"] >= Fraction(exact["ratio"]) > told["ratio"] * Fraction("0.9999")
+    words, exact = both(line)
+    shown = {row[0]: read(row[1]) for row in words if row[0] != "status"}
+    assert shown["bound"] <= Fraction(exact["bound"]) < shown["bound"] * Fraction("1.0001")
+    assert shown["ratio"] >= Fraction(exact["ratio"]) > shown["ratio"] * Fraction("0.9999")

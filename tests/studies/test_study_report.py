@@ -1,6 +1,5 @@
 """The page: the same rows give the same bytes, offline, with every part it owes the reader."""
 
-import json
 import re
 import shutil
 import subprocess
@@ -10,9 +9,9 @@ from pathlib import Path
 import made_up
 import numpy as np
 import pytest
+from commands import answer, told
 from page_reading import unexplained, words
 
-from hardness import cli
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.engine.study import Study
@@ -166,37 +165,40 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Study:
     return study
 
 
-def test_the_command_line_from_run_to_merge(
-    tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
-) -> None:
-    import json
+def test_the_command_line_from_run_to_merge(tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A page and a merged store say whatever changes their rows, in one order; not where they lie or who runs them."""
 
-    def said(*arguments: str, code: int = 0) -> str:
-        assert cli.run(list(arguments)) == code
-        return capsys.readouterr().out
+    def said(line: str) -> str:
+        found = told(line)
+        assert found.code == 0, found.err
+        return found.out
 
     monkeypatch.chdir(tmp_path)
-    assert "page: reports/tiny/index.html" in said("study", "run", "tiny", "--workers", "0")
-    again = json.loads(said("study", "run", "tiny", "--workers", "0", "--json"))
+    assert "page: reports/tiny/index.html" in said("study run tiny --workers 0")
+    again = answer("study run tiny --workers 0")
     assert (again["ran"], again["planned"], again["statuses"]) == (0, 4, {"solved": 4})
     assert again["verdict"] == "Too few trials have ended to answer the question."
-    assert "4 of 4 trials ended (4 solved); 0 to run" in said("study", "status", "reports/tiny")
+    assert "4 of 4 trials ended (4 solved); 0 to run" in said("study status reports/tiny")
     for i in ("1", "2"):
-        said("study", "run", "tiny", "--workers", "0", "--shard", f"{i}/2", "--out", f"part{i}")
-    assert json.loads(said("study", "status", "part1", "--json"))["statuses"] == {"solved": 2}
-    said("study", "merge", "part1/rows.db", "part2/rows.db", "--out", "whole/rows.db")
-    said("study", "export", "whole", "--out", "a.csv", "--no-timing")
-    said("study", "export", "reports/tiny", "--out", "b.csv", "--no-timing")
+        said(f"study run --shard {i}/2 --workers 0 --quick tiny --out part{i}")
+    commands = [f"hardness study run tiny --quick --shard {i}/2" for i in ("1", "2")]
+    assert commands[0] in Path("part1/index.html").read_text()
+    assert answer("study status part1")["statuses"] == {"solved": 2}
+    said("study merge part1/rows.db part2/rows.db --out whole/rows.db")
+    with Store(Path("whole/rows.db")) as store:
+        assert (store.commands, set(store.about)) == (commands, {"study", "seed", "quick"})
+    said("study export whole --out a.csv --no-timing")
+    said("study export reports/tiny --out b.csv --no-timing")
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
-    assert "page: whole/index.html" in said("study", "report", "whole")
+    assert "page: whole/index.html" in said("study report whole")
     index = Path("reports/index.html").read_text()
     assert 'href="tiny/index.html"' in index
     assert "Too few trials have ended" in words(index)
-    said("study", "run", "tiny", "--seed", "1", "--out", "reports/tiny", code=2)
-    said("study", "run", "tiny", "--workers", "0", "--out", "reports/again")
+    assert told("study run tiny --seed 1 --out reports/tiny").code == 2
+    said("study run tiny --workers 0 --out reports/again")
     assert 'href="again/index.html"' in Path("reports/index.html").read_text()
     Path("index.html").write_text("somebody else's")
-    said("study", "report", "whole")
+    said("study report whole")
     assert Path("index.html").read_text() == "somebody else's"
 
 
@@ -204,15 +206,12 @@ def test_a_crashed_trial_makes_the_exit_code_one(tiny: Study, tmp_path: Path, mo
     solver = {"kind": "learner", "learner": "no.such:Thing", "params": {}, "series": "x"}
     broken = Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 9}, 0)
     monkeypatch.setitem(catalog.STUDIES, "tiny", replace(tiny, tasks=lambda quick: [broken]))
-    assert cli.run(["study", "run", "tiny", "--workers", "0", "--out", str(tmp_path / "out")]) == 1
+    assert told(f"study run tiny --workers 0 --out {tmp_path}/out").code == 1
     assert "no.such:Thing" in (tmp_path / "out" / "index.html").read_text()
 
 
 @pytest.mark.parametrize("name", list(catalog.known()))
-def test_every_study_can_be_looked_at_before_it_runs(name: str, capsys: pytest.CaptureFixture[str]) -> None:
-    from hardness.cli import run as command
-
-    assert command(["study", "run", name, "--quick", "--dry-run", "--json"]) == 0
-    found = json.loads(capsys.readouterr().out)
+def test_every_study_can_be_looked_at_before_it_runs(name: str) -> None:
+    found = answer(f"study run {name} --quick --dry-run")
     assert found["trials"] == len(catalog.get(name).tasks(True)) > 0
     assert found["seconds"] > 0
