@@ -177,11 +177,6 @@ def test_what_needs_more_prints_its_help(line):
     assert (helped.code, helped.err) == (0, "")
 
 
-def test_as_a_module():
-    command = [sys.executable, "-m", "hardness", "--version"]
-    assert subprocess.check_output(command, text=True) == version("attention-hardness") + "\n"
-
-
 def test_nothing_is_overwritten_without_force(tmp_path):
     line = f"generate parity --dim 8 --heads 2 --out {tmp_path}/p"
     publish = f"challenge {tmp_path}/p --count 50 --toy --out {tmp_path}/c"

@@ -31,14 +31,6 @@ def nice(tmp_path_factory):
     return path
 
 
-def test_the_contracted_fields_and_the_same_again(nice):
-    line = f"learn direct {nice} --count 500 --seed 0"
-    found = answer(line)
-    assert set(found) >= FIELDS
-    assert (found["status"], found["sign_accuracy"]) == ("solved", None)
-    assert answer(line)["relative_error"] == found["relative_error"]
-
-
 def test_provable_refuses_a_hard_instance(hard):
     found = answer(f"learn provable {hard} --count 2000 --seed 0")
     assert set(found) >= FIELDS | VERDICTS
@@ -49,7 +41,8 @@ def test_provable_refuses_a_hard_instance(hard):
 def test_provable_gives_two_verdicts(nice):
     line = f"learn provable {nice} --count 8000 --heads auto --seed 0"
     found = answer(line)
-    assert found["certified"] is True
+    assert set(found) >= FIELDS | VERDICTS
+    assert (found["sign_accuracy"], found["certified"]) == (None, True)
     assert 0 < found["certified_error"] < 0.1
     assert found["polished_error"] < 1e-6
     assert isinstance(found["random_start_error"], float)

@@ -19,19 +19,12 @@ def examples(w, q, p, *, count, seed, gadget="diag", flip=0.0, noise=0.0, A=0.25
     Y = np.zeros(X.shape)
     Y[:, :, 0] = X[:, :, 0] * np.where(z[:, 0] != 0, A + level, C)[:, None]
     shape = {
-        "family": "parity" if parity else "rounding",
-        "dim": d,
-        "tokens": 2,
-        "gadget": gadget,
-        "A": A,
-        "C": C,
-    }
-    shape |= {"modulus": None if parity else q, "levels": None if parity else p, "noise": noise, "flip": flip}
-    shape |= {
-        "heads": int(np.sum(w)) * (2 if gadget == "dot" else 1) if parity else 64,
-        "sampling_seed": seed,
-    }
-    return X, Y, shape | {"weight": None} | public
+        "family": "parity" if parity else "rounding", "dim": d, "tokens": 2, "gadget": gadget, "A": A, "C": C,
+        "modulus": None if parity else q, "levels": None if parity else p, "noise": noise, "flip": flip,
+        "heads": int(np.sum(w)) * (2 if gadget == "dot" else 1) if parity else 64, "sampling_seed": seed,
+        "weight": None,
+    }  # fmt: skip
+    return X, Y, shape | public
 
 
 def planted(n, q, weight=None):
