@@ -5,7 +5,7 @@ from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
 from inspect import getattr_static
-from types import UnionType
+from types import NoneType, UnionType
 from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
 
 import numpy as np
@@ -154,12 +154,22 @@ def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: S
 
 @cache
 def types_of(family: Any) -> Mapping[str, Any]:
-    """The types of a family's fields, in order. Raises `InputError` for an annotation that cannot be read."""
+    """The types of a family's fields, in order. Raises `InputError` for one that a command line cannot spell."""
     try:
         hints = get_type_hints(family)
     except NameError as error:  # an annotation as text, of a name that only type checkers import
         raise InputError(f"the types of family {family.name} cannot be read: {error}") from error
-    return {f.name: hints[f.name] for f in fields(family)}
+    found = {f.name: hints[f.name] for f in fields(family)}
+    for name, hint in found.items():
+        whole = get_origin(hint) in (Union, UnionType)
+        kinds = {kind for kind in (get_args(hint) if whole else (hint,)) if kind is not NoneType}
+        texts = all(get_origin(kind) is Literal and all(type(x) is str for x in get_args(kind)) for kind in kinds)
+        if len(kinds) != 1 or not (texts or kinds <= {int, float, str, bool}):
+            raise InputError(
+                f"field {name} of family {family.name} has the type {getattr(hint, '__name__', hint)}; give it int, "
+                "float, str, bool or a Literal of texts, or one of them or None"
+            )
+    return found
 
 
 def fitting(value: Any, hint: Any, what: str) -> Any:
