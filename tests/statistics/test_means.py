@@ -16,9 +16,6 @@ def test_intervals_are_those_of_student() -> None:
     assert (logs.low, logs.high) == (pytest.approx(np.exp(low)), pytest.approx(np.exp(high)))
     assert mean([0.5]).low is None
     assert share([0.0, 0.1, 1.0]).low == 0
-
-
-def test_a_mean_lies_on_the_side_on_which_its_whole_interval_is() -> None:
     assert [Mean(1.0, 0.5, 1.5, 3).side(x) for x in (0.4, 0.5, 1.5, 1.6)] == [1, 0, 0, -1]
 
 
