@@ -28,7 +28,20 @@ from hardness.io.schemas import SUMMARY_VERSION
 from hardness.report.report import PAGE, ROWS, SUMMARY, docs_href, index_href, render, renew_index
 
 HERE = Path(__file__).parent
-TOPICS = ("labels", "forward", "sq", "walsh", "gf2", "direct", "startup", "growth", "small", "student", "engine")
+TOPICS = (
+    "labels",
+    "forward",
+    "sq",
+    "walsh",
+    "gf2",
+    "direct",
+    "startup",
+    "growth",
+    "small",
+    "student",
+    "diagonal",
+    "engine",
+)
 PACKAGES = ("numpy", "scipy", "numba", "torch", "pyfwht", "galois", "python-flint")
 
 
@@ -57,7 +70,7 @@ def environment() -> dict[str, str]:
     """What the figures were measured on."""
     with threads(1):
         rates = f"{blas_rate() / 1e9:.0f} Gflop/s float64 products, {memory_rate() / 1e9:.0f} GB/s in place, a thread"
-    found = {
+    machine = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "processor": cpu(),
         "cores": str(cpu_count()),
@@ -65,10 +78,10 @@ def environment() -> dict[str, str]:
     }
     for package in PACKAGES:
         try:
-            found[package] = version(package)
+            machine[package] = version(package)
         except PackageNotFoundError:
-            found[package] = "absent"
-    return {**found, "Python": platform.python_version()}
+            machine[package] = "absent"
+    return {**machine, "Python": platform.python_version()}
 
 
 def verdict(rows: Sequence[Row]) -> str:
@@ -77,12 +90,12 @@ def verdict(rows: Sequence[Row]) -> str:
         Counter(goal for text in texts if text for goal in text.split("; "))
         for texts in ([row.met for row in rows], [row.missed for row in rows])
     )
-    said = [f"{met.total()} of {met.total() + missed.total()} goals met"]
+    parts = [f"{met.total()} of {met.total() + missed.total()} goals met"]
     if missed:
-        said.append("missed: " + ", ".join(f"{goal} ({count}x)" for goal, count in missed.items()))
+        parts.append("missed: " + ", ".join(f"{goal} ({count}x)" for goal, count in missed.items()))
     if absent := dict.fromkeys(row.peer for row in rows if row.case == "absent"):
-        said.append(f"absent: {', '.join(absent)}")
-    return "; ".join(said) + "."
+        parts.append(f"absent: {', '.join(absent)}")
+    return "; ".join(parts) + "."
 
 
 def line(row: Row) -> str:

@@ -17,7 +17,8 @@ from numpy.typing import NDArray
 
 from benchmarks.harness import Row, Times, absent, optional, row, threads
 from hardness.layer import MultiHeadAttention
-from learner.base import Learner, judge
+from hardness.scores import relative_error
+from learner.base import Learner
 from learner.direct import Adam, Direct, JointLBFGS
 
 TOPIC = "6 Variable projection"
@@ -40,21 +41,21 @@ def main(instances: int) -> None:
 def learners(m: int, d: int) -> Mapping[str, tuple[Learner, int]]:
     """Learner and number of examples, by name."""
     few = int(8 * m * d / 0.9) + 1
-    found: dict[str, tuple[Learner, int]] = {
+    searches: dict[str, tuple[Learner, int]] = {
         "direct": (Direct(heads=m), COUNT),
         "lbfgs": (JointLBFGS(heads=m), COUNT),
         "lbfgs, few rows": (JointLBFGS(heads=m), few),
     }
     if optional("torch"):
-        found["adam"] = (Adam(heads=m), COUNT)
-    return found
+        searches["adam"] = (Adam(heads=m), COUNT)
+    return searches
 
 
 def rows(instances: int = 3) -> Iterator[Row]:
     """The same as lines of the table, with fewer instances where one takes a minute (`_repeats`)."""
     yield from absent(TOPIC, {"torch": optional("torch")})
     Direct(heads=1).fit(*[np.ones((200, 2, 4))] * 2)  # imports
-    found = []
+    lines = []
     for m, k, d in JUDGED:
         with threads(1):
             runs = {
@@ -63,9 +64,9 @@ def rows(instances: int = 3) -> Iterator[Row]:
                 )
                 for name, (learner, count) in learners(m, d).items()
             }
-        found.append(_row(f"m={m} k={k} d={d}", {name: results for name, results in runs.items() if len(results)}))
-        yield found[-1]
-    twice = [line.case for line in found if line.ratio and line.ratio >= 2]
+        lines.append(_row(f"m={m} k={k} d={d}", {name: results for name, results in runs.items() if len(results)}))
+        yield lines[-1]
+    twice = [line.case for line in lines if line.ratio and line.ratio >= 2]
     yield Row(TOPIC, "all", 1, note=f"at {', '.join(twice)}").judged(
         {">= 2x at two cells": len(twice) >= 2}, miss=f"reached at {', '.join(twice) or 'none'}"
     )
@@ -83,14 +84,14 @@ def _row(case: str, runs: Mapping[str, Array]) -> Row:
     solved = {name: int((results[:, 1] <= TARGET).sum()) for name, results in runs.items()}
     whole = [name for name, results in runs.items() if solved[name] == len(results)]
     means = {"ours" if name == "direct" else name: runs[name][:, :1].mean(axis=0) for name in ["direct", *whole]}
-    found = row(TOPIC, case, 1, Times(means), unit="layer")
+    measured = row(TOPIC, case, 1, Times(means), unit="layer")
     goals = {"100 % solved": "direct" in whole}
-    if found.ratio:
-        goals["never slower than the better peer"] = found.ratio >= 1
+    if measured.ratio:
+        goals["never slower than the better peer"] = measured.ratio >= 1
     note = ", ".join(
         f"{name} {solved[name]}/{len(results)} in {results[:, 0].mean():.3g} s" for name, results in runs.items()
     )
-    return replace(found.judged(goals), low=None, high=None, note=note)  # means over instances: no rounds
+    return replace(measured.judged(goals), low=None, high=None, note=note)  # means over instances: no rounds
 
 
 def trial(learner: Learner, m: int, k: int, d: int, count: int, seed: int) -> tuple[float, float]:
@@ -101,7 +102,7 @@ def trial(learner: Learner, m: int, k: int, d: int, count: int, seed: int) -> tu
     started = time.process_time()
     learner.set_params(random_state=seed).fit(X, Y)
     seconds = time.process_time() - started
-    return seconds, judge(learner.predict(fresh), layer(fresh))["relative_error"]
+    return seconds, relative_error(learner.predict(fresh), layer(fresh))
 
 
 if __name__ == "__main__":

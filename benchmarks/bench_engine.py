@@ -16,7 +16,7 @@ from hardness.engine.run import run
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 
-TOPIC = "11 Engine of studies"
+TOPIC = "12 Engine of studies"
 TRIALS, CRASHES = 20_000, 100
 LEARNER = {"kind": "learner", "learner": "benchmarks.bench_engine:Leaves", "params": {}}
 TIME, BYTES, GROWTH = 1e-3, 600, 4 << 20  # goals: seconds and bytes a trial, bytes that the process grows by

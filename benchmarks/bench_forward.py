@@ -38,10 +38,10 @@ def _row(k: int, d: int, m: int, count: int, with_torch: bool) -> Row:
     # The floor is two products of (k - 1) n rows with all heads, at the rate of one large product.
     flops = 4 * n * (k - 1) * m * d * d
     times = race(entrants, seconds=0.4).scaled({"floor": flops / (2 * count * PRODUCT**3)})
-    found = row(TOPIC, f"k={k} d={d} m={m}", count, times, units=n, unit="example")
+    measured = row(TOPIC, f"k={k} d={d} m={m}", count, times, units=n, unit="example")
     goal = 4 if (k, d, m) == (2, 32, 8) else 1.5
-    goals = {f">= {goal}x torch": found.ratio >= goal} if found.ratio else {}
-    return found.judged(
+    goals = {f">= {goal}x torch": measured.ratio >= goal} if measured.ratio else {}
+    return measured.judged(
         goals,
         floor="its products at the rate of a large one",
         miss="products are most of both",

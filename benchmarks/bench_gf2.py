@@ -75,7 +75,7 @@ def _row(d: int, library: Any, flint: Any, galois: Any) -> Row:
     if flint and d <= SLOW["python-flint"]:
         nmod = flint.nmod_mat(*A.shape, A.ravel().tolist(), 2)
         entrants["python-flint"] = nmod.rref
-    times = race(entrants, seconds=1.0, least=5 if d <= 1024 else 1 if d > 2048 else 3)
+    times = race(entrants, seconds=1.0, minimum=5 if d <= 1024 else 1 if d > 2048 else 3)
     for name, echelon in echelons.items():
         if not np.array_equal(echelon(), work):
             raise ArithmeticError(f"{name} finds another echelon form at {d}")

@@ -34,8 +34,8 @@ def rows() -> Iterator[Row]:
 
 
 def _row(case: str, ours: Call, plain: Call) -> Row:
-    found = row(TOPIC, case, 1, race({"ours": ours, "plain numpy": plain}, seconds=0.2), unit="call")
-    return found.judged({"at most 20 % slower than plain numpy": bool(found.ratio and found.ratio >= 1 / 1.2)})
+    measured = row(TOPIC, case, 1, race({"ours": ours, "plain numpy": plain}, seconds=0.2), unit="call")
+    return measured.judged({"at most 20 % slower than plain numpy": bool(measured.ratio and measured.ratio >= 1 / 1.2)})
 
 
 def _checked(ours: Callable[[], np.ndarray], plain: Callable[[], np.ndarray]) -> tuple[Call, Call]:
@@ -94,9 +94,9 @@ def _elimination(d: int) -> tuple[Call, Call]:
     def plain() -> np.ndarray:
         rest, rank = A.copy(), 0
         for column in range(d):
-            (found,) = np.nonzero(rest[rank:, column])
-            if found.size:
-                rest[[rank, rank + found[0]]] = rest[[rank + found[0], rank]]
+            (below,) = np.nonzero(rest[rank:, column])
+            if below.size:
+                rest[[rank, rank + below[0]]] = rest[[rank + below[0], rank]]
                 others = np.flatnonzero(rest[:, column])
                 rest[others[others != rank]] ^= rest[rank]
                 rank += 1

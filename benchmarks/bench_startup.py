@@ -51,8 +51,8 @@ def rows() -> Iterator[Row]:
     for name, (before, call) in FIRST.items():
         with TemporaryDirectory() as cache:
             first, second = (_first_call(before, call, cache) for _ in range(2))
-        found = Row(TOPIC, f"first call: {name}", 1, "call", first, note=f"{second:.2g} s in the next process")
-        yield found.judged({"<= 2 s": first <= 2}, miss="compilation by LLVM, once an installation")
+        measured = Row(TOPIC, f"first call: {name}", 1, "call", first, note=f"{second:.2g} s in the next process")
+        yield measured.judged({"<= 2 s": first <= 2}, miss="compilation by LLVM, once an installation")
 
 
 def _spent(command: list[str]) -> float:

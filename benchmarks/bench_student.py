@@ -42,9 +42,9 @@ def rows() -> Iterator[Row]:
 
 def _student(d: int, m: int, seed: int = 0) -> tuple[PairStudent, np.ndarray, np.ndarray]:
     """A student, tokens and standardized labels of `ROUND` examples of a parity."""
-    found = Instance.generate(Parity(d, 2), seed).examples(ROUND, 1)
+    examples = Instance.generate(Parity(d, 2), seed).examples(ROUND, 1)
     theta, w = initial(np.random.default_rng(seed), m, d)
-    return PairStudent(theta, w), found.X, found.Y / found.Y[:, :, 0].std()
+    return PairStudent(theta, w), examples.X, examples.Y / examples.Y[:, :, 0].std()
 
 
 def _step(d: int, m: int, with_torch: bool, batch: int = BATCH) -> Row:
@@ -63,13 +63,13 @@ def _step(d: int, m: int, with_torch: bool, batch: int = BATCH) -> Row:
     # Time of the process, not of the wall: one thread each, and other processes then count less.
     times = race(entrants, seconds=1.0, clock=process_time).scaled(factors)
     case = f"step, d={d} M={m}" + (f" B={batch}" if batch != BATCH else "")
-    found = row(TOPIC, case, 1, times, units=ROUND, unit="example")
+    measured = row(TOPIC, case, 1, times, units=ROUND, unit="example")
     if (d, m, batch) == (16, 16, BATCH):
-        goals = {">= 800,000 examples/s": 1 / found.ours >= 8e5}
-        goals |= {">= 4x torch": found.ratio >= 4} if found.ratio else {}
+        goals = {">= 800,000 examples/s": 1 / measured.ours >= 8e5}
+        goals |= {">= 4x torch": measured.ratio >= 4} if measured.ratio else {}
     work = f"{8e-6 * m * d * d * batch:.3g} Mflop and {0.064 * m * d * d:.4g} kB a step"
-    note = f"{1 / found.ours:,.0f} examples/s; {work}"
-    return replace(found.judged(goals, floor="4 M d² multiply-adds at the rate of a large product"), note=note)
+    note = f"{1 / measured.ours:,.0f} examples/s; {work}"
+    return replace(measured.judged(goals, floor="4 M d² multiply-adds at the rate of a large product"), note=note)
 
 
 def _checked(d: int, m: int) -> dict[str, object]:
@@ -94,9 +94,9 @@ def _thresholded() -> Row:
         "the step without": lambda: students[1].train(x, y, BATCH, RATE),
     }
     times = race(entrants, seconds=1.0, clock=process_time)
-    found = row(TOPIC, "step with l1, d=16 M=16", 1, times, units=ROUND, unit="example")
-    assert found.ratio
-    return found.judged({"<= 1.1x the step without": 1 / found.ratio <= 1.1})
+    measured = row(TOPIC, "step with l1, d=16 M=16", 1, times, units=ROUND, unit="example")
+    assert measured.ratio
+    return measured.judged({"<= 1.1x the step without": 1 / measured.ratio <= 1.1})
 
 
 def _streamed() -> Row:
@@ -111,9 +111,9 @@ def _streamed() -> Row:
         spent += ROUND
 
     times = race({"ours": train, "floor": lambda: instance.examples(ROUND, 1, spent)}, clock=process_time)
-    found = row(TOPIC, "with generation, d=16 M=16", 1, times, units=ROUND, unit="example")
-    goals = {">= 600,000 examples/s": 1 / found.ours >= 6e5}
-    return replace(found.judged(goals, floor="the examples alone"), note=f"{1 / found.ours:,.0f} examples/s")
+    measured = row(TOPIC, "with generation, d=16 M=16", 1, times, units=ROUND, unit="example")
+    goals = {">= 600,000 examples/s": 1 / measured.ours >= 6e5}
+    return replace(measured.judged(goals, floor="the examples alone"), note=f"{1 / measured.ours:,.0f} examples/s")
 
 
 def _growth() -> Row:

@@ -28,13 +28,13 @@ def _row(kind: type, bits: int) -> Row:
     floor: Call = lambda: np.negative(f, out=f)  # noqa: E731
     sums = race({"floor": floor, "sums": lambda: a @ a}, seconds=0.2).scaled({"sums": f.size * bits / SIDE**3})
     entrants: dict[str, Call] = {"ours": lambda: walsh_hadamard(f), "floor": floor}
-    times = race(entrants | _peers(f.copy(), bits), seconds=0.5, least=5 if bits < 24 else 3)
+    times = race(entrants | _peers(f.copy(), bits), seconds=0.5, minimum=5 if bits < 24 else 3)
     passes = 1 + ceil(log2(max(1, f.size // BLOCK)) / 3)  # the blocks, then three levels at a time
-    found = row(TOPIC, f"{np.dtype(kind)} 2^{bits}", 1, times, unit="transform")
-    goals = {"no slower than the fastest peer": found.ratio >= 1} if found.ratio else {}
+    measured = row(TOPIC, f"{np.dtype(kind)} 2^{bits}", 1, times, unit="transform")
+    goals = {"no slower than the fastest peer": measured.ratio >= 1} if measured.ratio else {}
     if bits == 24:
-        goals["2^24 <= 2x one pass over memory"] = found.over_floor <= 2
-    return found.judged(
+        goals["2^24 <= 2x one pass over memory"] = measured.over_floor <= 2
+    return measured.judged(
         goals,
         floor="one pass in place",
         miss=f"{bits} additions a number, at the rate of the multiply-adds of a large product, take "
@@ -44,9 +44,9 @@ def _row(kind: type, bits: int) -> Row:
 
 def _peers(f: np.ndarray, bits: int) -> dict[str, Call]:
     """Peers that offer the type. pyfwht: float64 on the processor; torch and scipy return a new array."""
-    pyfwht, torch, found = optional("pyfwht"), optional("torch"), {}
+    pyfwht, torch, peers = optional("pyfwht"), optional("torch"), {}
     if pyfwht and f.dtype == np.float64:
-        found["pyfwht"] = lambda: pyfwht.transform(f, pyfwht.Backend.CPU)
+        peers["pyfwht"] = lambda: pyfwht.transform(f, pyfwht.Backend.CPU)
     if torch and bits <= BUTTERFLY:
         x = torch.from_numpy(f)
 
@@ -57,10 +57,10 @@ def _peers(f: np.ndarray, bits: int) -> dict[str, Call]:
                 y = torch.stack((pairs[:, 0] + pairs[:, 1], pairs[:, 0] - pairs[:, 1]), 1)
             return y.view(-1)
 
-        found["torch butterfly"] = butterfly
+        peers["torch butterfly"] = butterfly
     if bits <= MATRIX:
         from scipy.linalg import hadamard
 
         H = hadamard(1 << bits).astype(f.dtype)
-        found["scipy hadamard matrix"] = lambda: H @ f
-    return found
+        peers["scipy hadamard matrix"] = lambda: H @ f
+    return peers

@@ -51,5 +51,5 @@ def fastest(layer: MultiHeadAttention, words: Words, dim: int) -> tuple[str, Cal
     for name, call in calls.items():
         if not np.allclose(call().numpy(), expected, rtol=1e-9, atol=1e-9 * np.abs(layer.w).sum()):
             raise ArithmeticError(f"torch's {name} computes another function")
-    name = race(calls, seconds=0.1, least=3).fastest(list(calls))
+    name = race(calls, seconds=0.1, minimum=3).fastest(list(calls))
     return name, calls[name]

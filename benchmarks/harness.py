@@ -46,8 +46,8 @@ class Times:
         return min(names, key=self.median)
 
 
-def race(entrants: Mapping[str, Call], seconds: float = 1.0, least: int = 5, clock: Call = perf_counter) -> Times:
-    """Rounds of all entrants, at least `least` of them, until `seconds` are over, after a call of each."""
+def race(entrants: Mapping[str, Call], seconds: float = 1.0, minimum: int = 5, clock: Call = perf_counter) -> Times:
+    """Rounds of all entrants, at least `minimum` of them, until `seconds` are over, after a call of each."""
     repeats = {}
     for name, call in entrants.items():
         took = _time(call, 1, clock)
@@ -56,7 +56,7 @@ def race(entrants: Mapping[str, Call], seconds: float = 1.0, least: int = 5, clo
         repeats[name] = max(1, round(LEAST / max(took, 1e-9)))
     rounds: list[list[float]] = []
     end = clock() + seconds
-    while len(rounds) < least or clock() < end:
+    while len(rounds) < minimum or clock() < end:
         rounds.append([])
         for name, call in entrants.items():
             sleep(PAUSE if clock is perf_counter else 0)
@@ -104,14 +104,14 @@ class Row:
 def row(topic: str, case: str, count: int, times: Times, units: float = 1.0, unit: str = "call") -> Row:
     """The row of a race of "ours", any peers, and perhaps "floor"; a call does `units` units."""
     peers = [name for name in times.seconds if name not in ("ours", "floor")]
-    found = Row(topic, case, count, unit, times.median("ours") / units)
+    measured = Row(topic, case, count, unit, times.median("ours") / units)
     if "floor" in times.seconds:
-        found = replace(found, over_floor=times.ratio("ours", "floor")[0])
+        measured = replace(measured, over_floor=times.ratio("ours", "floor")[0])
     if peers:
         peer = times.fastest(peers)
         ratio, low, high = times.ratio(peer, "ours")
-        found = replace(found, peer=peer, theirs=times.median(peer) / units, ratio=ratio, low=low, high=high)
-    return found
+        measured = replace(measured, peer=peer, theirs=times.median(peer) / units, ratio=ratio, low=low, high=high)
+    return measured
 
 
 @contextmanager
@@ -150,8 +150,8 @@ def optional(name: str) -> Any:
 
 def absent(topic: str, names: Mapping[str, Any]) -> Iterator[Row]:
     """A row for every peer that is not installed here."""
-    for name, found in names.items():
-        if found is None:
+    for name, module in names.items():
+        if module is None:
             yield Row(topic, "absent", 1, peer=name, note=f"{name} is not installed: not compared")
 
 

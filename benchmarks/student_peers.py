@@ -32,12 +32,12 @@ def steps(theta: np.ndarray, w: np.ndarray) -> Mapping[str, Step]:
         return ((forward(a, b, x)[0] - y) ** 2).sum() / (2 * len(x))
 
     def automatic(compute: Callable[..., torch.Tensor]) -> Step:
-        own = [each.requires_grad_() for each in weights()]
-        adam = torch.optim.Adam(own, lr=RATE, fused=True)
+        parameters = [each.requires_grad_() for each in weights()]
+        adam = torch.optim.Adam(parameters, lr=RATE, fused=True)
 
         def step(x: np.ndarray, y: np.ndarray) -> float:
             adam.zero_grad()
-            value = compute(*own, torch.from_numpy(x), torch.from_numpy(y))
+            value = compute(*parameters, torch.from_numpy(x), torch.from_numpy(y))
             value.backward()
             adam.step()
             return 2 * float(value.detach())

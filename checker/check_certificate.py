@@ -77,33 +77,33 @@ def read_query(record, n, tables):
         spend(len(batch) * n)
         basis = {}  # lead bit: a vector with it, and which members of the batch it is a sum of
 
-        def code(mask, own=0):
+        def code(mask, picked=0):
             for lead, (vector, members) in basis.items():
                 if mask >> lead & 1:
-                    mask, own = mask ^ vector, own ^ members
-            return mask, own
+                    mask, picked = mask ^ vector, picked ^ members
+            return mask, picked
 
         codes = []
         for mask in batch:
-            rest, own = code(abs(mask))
+            rest, picked = code(abs(mask))
             if rest:
-                basis[rest.bit_length() - 1] = rest, own ^ 1 << len(basis)
-                rest, own = code(abs(mask))
-            codes.append(own)
+                basis[rest.bit_length() - 1] = rest, picked ^ 1 << len(basis)
+                rest, picked = code(abs(mask))
+            codes.append(picked)
         rank, bits = len(basis), len(batch).bit_length()
         expect(rank <= 24, "the sets of a batch span at most 24 dimensions")
         spend(len(batch) * (rank + 3 * bits) * (1 + 2**rank // 2048))
         full = (1 << 2**rank) - 1  # bit x of a truth table is the parity of x & mask
-        truth = lambda own: reduce(lambda t, j: t | (t ^ ((1 << 2**j) - 1) * (own >> j & 1)) << 2**j, range(rank), 0)
+        truth = lambda c: reduce(lambda t, j: t | (t ^ ((1 << 2**j) - 1) * (c >> j & 1)) << 2**j, range(rank), 0)
         counter = [full * ((2**bits - len(batch) // 2 - 1) >> i & 1) for i in range(bits + 1)]
-        for mask, own in zip(batch, codes):
-            carry = truth(own) ^ (full if mask < 0 else 0)
+        for mask, picked in zip(batch, codes):
+            carry = truth(picked) ^ (full if mask < 0 else 0)
             for i in range(bits + 1):
                 counter[i], carry = counter[i] ^ carry, counter[i] & carry
 
         def batch_mean(hidden):
-            rest, own = code(hidden)
-            wrong = (counter[bits] ^ truth(own)).bit_count()
+            rest, picked = code(hidden)
+            wrong = (counter[bits] ^ truth(picked)).bit_count()
             return Fraction(0) if rest else Fraction(1, 2) - Fraction(wrong, 2**rank)
 
         return batch_mean
@@ -153,8 +153,9 @@ def read_spectrum(record, lam):
         weights, labels = fields(record, "weights labels")
         plain = all(len(row) == len(weights) and set(row) <= {1, -1} for row in labels)
         expect(plain and len(labels) <= 256 and all(whole(w, 1) for w in weights), "labels are +-1, weights positive")
-        spend(2 * len(labels) ** 2 * len(weights))
         p, q, total = lam.numerator, lam.denominator, sum(weights)  # q sum(w) (lam - Gram), an integer matrix
+        spend(len(labels) ** 2 * len(weights) * (2 + total.bit_length() // 200))
+        need(len(set(map(tuple, labels))) == len(labels), "two of the label functions are equal: they are one concept")
         scaled = [[w * x for w, x in zip(weights, row)] for row in labels]
         m = [[-q * sum(x * y for x, y in zip(f, g)) for g in labels] for f in scaled]
         for i, row in enumerate(m):
@@ -190,22 +191,22 @@ def check_transcript(tau, record):
     for i, (query, answer) in enumerate(zip(asked, map(rational, answers)), 1):
         far = [mean for mean in map(read_query(query, n, tables), concepts) if abs(mean - answer) > tau]
         need(not far, f"answer {i}, {answer}, is more than {tau} away from the mean {far[:1]}")
-    one, two = ([j for j in range(n) if hidden >> j & 1] for hidden in concepts)
-    return f"these {queries} queries do not identify the hidden one of {words}: their answers allow {one} and {two}"
+    a, b = ([j for j in range(n) if hidden >> j & 1] for hidden in concepts)
+    return f"these {queries} queries do not identify the hidden one of {words}: their answers allow {a} and {b}"
 
 
 def check_bound(tau, record):
     family, concepts, queries, by = fields(record, "family concepts queries by")
     if by == "theorem B":
         words, _, _, size = read_class(family)
-        least = theorem_b(size, tau)
+        proved = theorem_b(size, tau)
     else:
         words, size = read_spectrum(family, rational(by))
         lost, by = ceil(rational(by) / (8 * tau**2)) - 1, f"lemma L with eigenvalues up to {by}"
         need(lost > 0, "no query separates two concepts, so there is no number to state")
-        least = ceil(Fraction(size - 1, lost))
+        proved = ceil(Fraction(size - 1, lost))
     need(whole(concepts) == size, f"the class has {size} concepts, not {concepts}")
-    need(whole(queries) <= least, f"{by} gives {least} queries, not {queries}")
+    need(whole(queries) <= proved, f"{by} gives {proved} queries, not {queries}")
     return f"to identify the hidden one of {words} for sure takes at least {queries} queries in the worst case, by {by}"
 
 
@@ -292,20 +293,22 @@ def verdict(path, steps=STEPS):
         )
         check, tau = CHECKS[record.pop("certificate")], rational(record.pop("tolerance"))
         need(tau > 0, "the tolerance is not positive")
-        code, said = 0, f"Verified: at tolerance {tau}, {check(tau, record)}."
+        code, line = 0, f"Verified: at tolerance {tau}, {check(tau, record)}."
     except DoesNotHold as reason:
-        code, said = 1, f"This does not hold: {str(reason)[:400]}."
+        code, line = 1, f"This does not hold: {str(reason)[:400]}."
     except Exception as error:  # whatever a file that is no certificate leads to
-        said = str(error) if type(error) is ValueError else f"{type(error).__name__} {error}"
-        code, said = 2, f"This is not a certificate: {said[:200]}."
-    said = "".join(c if c.isprintable() else " " for c in said)
-    return code, said.encode("ascii", "backslashreplace").decode()
+        line = str(error) if type(error) is ValueError else f"{type(error).__name__} {error}"
+        code, line = 2, f"This is not a certificate: {line[:200]}."
+    line = "".join(c if c.isprintable() else " " for c in line)
+    return code, line.encode("ascii", "backslashreplace").decode()
 
 
 def main(path, steps=str(STEPS)):
-    code, said = verdict(path, int(steps) if steps.isdecimal() else 0)
+    code, line = 2, "STEPS is not a whole number of at most 18 digits."
+    if re.fullmatch("[0-9]{1,18}", steps):
+        code, line = verdict(path, int(steps))
     try:
-        os.write(1, f"{said}\n".encode())  # unbuffered: what cannot be written is known here
+        os.write(1, f"{line}\n".encode())  # unbuffered: what cannot be written is known here
     except OSError as error:
         code = 2
         if sys.stderr is not None:

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from hardness.engine.table import rows as rows
     from hardness.errors import InputError as InputError
     from hardness.evaluation.attacking import attack as attack
-    from hardness.evaluation.judge import judge as judge
     from hardness.evaluation.learning import learn as learn
     from hardness.evaluation.learning import learners as learners
     from hardness.examples import Examples as Examples
@@ -30,6 +29,7 @@ if TYPE_CHECKING:
     from hardness.families.concepts import ParityConcepts as ParityConcepts
     from hardness.families.concepts import RoundingConcepts as RoundingConcepts
     from hardness.families.interpolation import Interpolation as Interpolation
+    from hardness.families.listed import ListedConcepts as ListedConcepts
     from hardness.families.nondegenerate import Nondegenerate as Nondegenerate
     from hardness.families.parity import Parity as Parity
     from hardness.families.rounding import Rounding as Rounding
@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from hardness.instance import generate as generate
     from hardness.instance import load as load
     from hardness.layer import MultiHeadAttention as MultiHeadAttention
+    from hardness.scores import judge as judge
     from hardness.sq.game import play as play
     from hardness.studies.sweep.study import sweep as sweep
 
@@ -49,6 +50,7 @@ _HOMES = {
     "InputError": "hardness.errors",
     "Instance": "hardness.instance",
     "Interpolation": "hardness.families.interpolation",
+    "ListedConcepts": "hardness.families.listed",
     "MultiHeadAttention": "hardness.layer",
     "Nondegenerate": "hardness.families.nondegenerate",
     "Parity": "hardness.families.parity",
@@ -58,7 +60,7 @@ _HOMES = {
     "attack": "hardness.evaluation.attacking",
     "estimate": "hardness.attacks.estimates.table",
     "generate": "hardness.instance",
-    "judge": "hardness.evaluation.judge",
+    "judge": "hardness.scores",
     "learn": "hardness.evaluation.learning",
     "learners": "hardness.evaluation.learning",
     "load": "hardness.instance",

@@ -8,10 +8,7 @@ proves that parameters and examples are the ones its author committed to.
 
 import hashlib
 import json
-import os
 import secrets
-import shutil
-import tempfile
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import lgamma, log
@@ -27,7 +24,7 @@ from hardness.gadgets.coefficients import Gadget, informative, public_vectors
 from hardness.gadgets.sharp import Sharp
 from hardness.instance import Instance
 from hardness.io import npz, schemas
-from hardness.io.files import read_bounded, write_text
+from hardness.io.files import read_bounded, replacing_folder, write_text
 from hardness.io.rounding import at_least_power
 from hardness.io.schemas import FORMAT_VERSION
 from hardness.io.texts import sanitize
@@ -39,6 +36,7 @@ HELD_OUT = 256
 COMMITTED = ("parity", "rounding")  # families whose secrets have a canonical spelling
 LEAST_BITS = 60  # of a secret: the salt is public, so commitments can be tried offline, billions a second
 FILES = ("examples.npz", "heldout.npz")
+FILES_OF_CHALLENGE = ("challenge.json", *FILES)
 BESIDE = 1 << 16  # bytes of headers and parameters in them
 
 
@@ -51,12 +49,15 @@ class Verdict:
     reason: str
 
 
-def publish(instance: Instance, count: int, out: Path, toy: bool = False) -> dict[str, Any]:
+def publish(
+    instance: Instance, count: int, out: Path, toy: bool = False, force: bool = False, X: Signs | None = None
+) -> dict[str, Any]:
     """Write the challenge of `instance` with `count` public examples to the new folder `out`; returns its header.
 
-    Raises `InputError` for a family without a discrete secret, for an existing non-empty `out`, and unless `toy` for an
-    instance whose seed was given by hand, or of which an answer is one of fewer than 2^60: whoever can guess the seed,
-    or try all answers, has the secret.
+    `X` are its held-out inputs, drawn if absent. Raises `InputError` for a family without a discrete secret, for an
+    existing non-empty `out` (with `force`, one that holds anything but a challenge), and unless `toy` for an instance
+    whose seed was given by hand, or of which an answer is one of fewer than 2^60: whoever can guess the seed, or try
+    all answers, has the secret.
     """
     if not instance.seed_drawn and not toy:
         raise InputError(
@@ -64,26 +65,14 @@ def publish(instance: Instance, count: int, out: Path, toy: bool = False) -> dic
         )
     if count < 1:
         raise InputError(f"count must be at least 1, got {count}")
-    secrets_bits, held_out = log2_secrets(instance), _held_out(instance)
-    for what, bits in (("secret", secrets_bits), ("vector of held-out labels", _label_bits(instance, held_out))):
-        if bits < LEAST_BITS and not toy:
-            raise InputError(
-                f"the {what} is one of {at_least_power(bits)}, and all of them can be tried: a challenge needs "
-                f"2^{LEAST_BITS}; raise dim or heads, or say --toy"
-            )
-    if out.exists() and (not out.is_dir() or any(out.iterdir())):
-        raise InputError(f"cannot write {out}: it exists; name another --out")
-    out.parent.mkdir(parents=True, exist_ok=True)
-    folder = Path(tempfile.mkdtemp(prefix=f".{out.name[:40]}.", dir=out.parent))
-    try:
-        header = _write(instance, count, held_out, folder, toy)
-        folder.chmod(0o755)
-        os.replace(folder, out)
-    except OSError as error:
-        raise InputError(f"cannot write {out}: {error.strerror or error}; name another --out") from error
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-    return header
+    X = held_out(instance.family.dim) if X is None else X
+    log2_secrets(instance)  # of a family without any that is said first
+    if not toy and (few := _guessable(instance, X)):
+        raise InputError(
+            f"{few}, and all of them can be tried: a challenge needs 2^{LEAST_BITS}; raise dim or heads, or say --toy"
+        )
+    with replacing_folder(out, FILES_OF_CHALLENGE if force else ()) as folder:
+        return _write(instance, count, X, folder, toy)
 
 
 def log2_secrets(instance: Instance) -> float:
@@ -95,8 +84,7 @@ def log2_secrets(instance: Instance) -> float:
     >>> at_least_power(log2_secrets(Instance.generate(Parity(dim=128, heads=16), seed=0)))
     '2^66.1'
     """
-    counted = getattr(instance.family, "log2_secrets", None)
-    bits = None if counted is None else counted()
+    bits = instance.family.log2_secrets()
     if bits is None or type(instance.teacher) not in (Gadget, Sharp) or instance.family.name not in COMMITTED:
         raise InputError(
             f"a {instance.family.name} instance has no discrete secret to commit to; use parity or rounding"
@@ -104,13 +92,37 @@ def log2_secrets(instance: Instance) -> float:
     return float(bits)
 
 
-def _held_out(instance: Instance) -> Signs:
+def log2_answers(instance: Instance, X: Signs) -> float:
+    """log2 of how many answers there are to try: of the secrets, or of the label vectors that they can give to the
+    held-out inputs X (H, 2, d), whichever are fewer. The latter are counted or bounded above.
+
+    >>> from hardness.families.rounding import Rounding
+    >>> sparse = Instance.generate(Rounding(dim=17, modulus=2**20, levels=2, weight=3), seed=0)
+    >>> at_least_power(log2_secrets(sparse)), at_least_power(log2_answers(sparse, held_out(17)))
+    ('2^69.1', '2^16.1')
+    """
+    vectors = instance.family.log2_label_vectors(X)
+    return log2_secrets(instance) if vectors is None else min(log2_secrets(instance), vectors)
+
+
+def held_out(dim: int) -> Signs:
     """Fresh inputs (at most `HELD_OUT`, 2, d) with z_0 != 0: only these say anything about the secret."""
-    X = unpack(TokenStream(secrets.randbits(128), 2, instance.family.dim).packed(0, 4 * HELD_OUT), instance.family.dim)
+    X = unpack(TokenStream(secrets.randbits(128), 2, dim).packed(0, 4 * HELD_OUT), dim)
     return X[informative(X)][:HELD_OUT]
 
 
-def _label_bits(instance: Instance, X: Signs) -> float:
+def _guessable(instance: Instance, X: Signs) -> str:
+    """What of the answers are so few that they can be tried; empty if nothing is."""
+    if (bits := log2_secrets(instance)) < LEAST_BITS:
+        return f"the secret is one of {at_least_power(bits)}"
+    if (bits := log2_answers(instance, X)) < LEAST_BITS:
+        return f"the vector of held-out labels is one of {at_least_power(bits)} that secrets can give"
+    # How often each level comes tells of the secret, and so does the number of ways to deal them: it is not said.
+    few = _dealt_bits(instance, X) < LEAST_BITS
+    return f"most held-out labels are alike: their vector is one of fewer than 2^{LEAST_BITS}" if few else ""
+
+
+def _dealt_bits(instance: Instance, X: Signs) -> float:
     """log2 of the ways to deal the levels of the inputs to those that differ: what a guesser who knows no more has."""
     assert isinstance(instance.teacher, Gadget)
     differ = np.unique(public_vectors(X, instance.teacher.kind), axis=0, return_index=True)[1]

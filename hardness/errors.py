@@ -1,9 +1,34 @@
-"""What a user can get wrong, said in one line."""
+"""What a user can get wrong, in one line that is fit for a terminal. It imports nothing of the lab."""
 
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from hardness.io.texts import sanitize
+TEXT_CHARACTERS = 300  # characters of one text
+
+
+def sanitize(text: object, longest: int = TEXT_CHARACTERS) -> str:
+    """One line of an untrusted text: what is not printable is written as its escape, what is too long is cut.
+
+    Control characters, surrogates and marks that turn the direction of writing could change what a terminal or a page
+    shows of the text around them.
+
+    >>> print(sanitize("red \\x1b[31m and \\u202e left"), sanitize("x" * 9, longest=4))
+    red \\x1b[31m and \\u202e left x… (9 characters)
+    """
+    whole = str(text)
+    line = printable(whole[:longest]).replace("\n", "\\n")
+    return line if len(whole) <= longest else f"{line[: max(1, longest - 3)]}… ({len(whole)} characters)"
+
+
+def printable(text: str) -> str:
+    """A text with what is not printable written as its escape; line feeds stay.
+
+    >>> printable("a\\x1b[2J\\nb")
+    'a\\\\x1b[2J\\nb'
+    """
+    if text.isprintable():
+        return text
+    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 class InputError(ValueError):

@@ -16,7 +16,7 @@ from hardness.io import npz, schemas
 from hardness.io.files import regular, replacing
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
-from hardness.tokens import Signs
+from hardness.tokens import Signs, Words, pack
 
 KINDS = {"X": "int8", "Y": "float64"}  # columns of a .parquet file
 ARRAYS = "datasets.features.features.Array2DExtensionType"
@@ -44,6 +44,71 @@ class Examples:
 
     def __getitem__(self, index: slice) -> "Examples":
         return Examples(self.X[index], self.Y[index])
+
+
+@dataclass(frozen=True)
+class InformativeRows:
+    """The tokens of those among `count` examples of two tokens whose gates differ, z_0 != 0, as bits.
+
+    `words` (r, ceil(d/64)) uint64: bit j % 64 of word j // 64 is u_j = 1 iff the tokens differ in coordinate j, bit 0
+    being the gate and 1 in every row; `positions` (r,), ascending, say which of the examples these are; `dim` is d.
+    Row a of the label of every other example is x_a[0] `gate` in column 0, a public number; None if it is not known.
+    """
+
+    words: Words
+    positions: NDArray[np.int64]
+    count: int
+    dim: int
+    gate: float | None = None
+
+    def __len__(self) -> int:
+        return self.count
+
+
+@dataclass(frozen=True)
+class InformativeExamples:
+    """Informative rows X and labels Y (r,) float64: row a of the layer's output is x_a[0] times that, in column 0."""
+
+    X: InformativeRows
+    Y: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+def informative_rows(words: Words, dim: int, gate: float | None = None) -> InformativeRows:
+    """The informative rows among packed pairs (n, 2, words).
+
+    >>> informative_rows(np.array([[[0b11], [0b00]], [[0b01], [0b11]]], dtype=np.uint64), 2)
+    InformativeRows(words=array([[3]], dtype=uint64), positions=array([0]), count=2, dim=2, gate=None)
+    """
+    differ = words[:, 0] ^ words[:, 1]
+    positions = np.flatnonzero(differ[:, 0] & np.uint64(1))
+    return InformativeRows(differ[positions], positions, len(words), dim, gate)
+
+
+def informative_examples(X: Signs, Y: NDArray[np.float64]) -> InformativeExamples:
+    """The informative rows of examples X, Y (n, 2, d) with their labels.
+
+    Raises `InputError` unless every label is x_a[0] times a number in column 0, the same for both rows, and 0 in other
+    columns: else it is no function of the bits u alone. Where z_0 = 0 the median of these numbers is what is kept.
+
+    >>> X = np.array([[[1, 1], [-1, -1]], [[1, 1], [1, 1]]], dtype=np.int8)
+    >>> rows = informative_examples(X, 0.5 * X * [1, 0])
+    >>> rows.Y, rows.X.gate
+    (array([0.5]), 0.5)
+    """
+    if X.shape[1] != 2:
+        raise InputError(f"X must hold two tokens an example, got {X.shape[1]}")
+    values, closed = X[:, :, 0] * Y[:, :, 0], X[:, 0, 0] == X[:, 1, 0]
+    apart, largest = np.ptp(values, axis=1).max(initial=0.0), np.abs(values).max(initial=0.0)
+    if apart > 1e-9 * (1 + largest) or Y[:, :, 1:].any():
+        raise InputError(
+            "labels must be x_a[0] times a function of the bits in which two tokens differ, in column 0 alone; "
+            "take a family of that form, such as parity"
+        )
+    gate = float(np.median(values[closed, 0])) if closed.any() else None
+    return InformativeExamples(informative_rows(pack(X), X.shape[2], gate), values[~closed, 0])
 
 
 def write(
@@ -95,10 +160,10 @@ def _write_parquet(
 
     def lists(flat: NDArray[Any]) -> Any:
         """Entries (n, k, d) as n lists of k lists of d."""
-        found = pa.array(flat.ravel())
+        lists = pa.array(flat.ravel())
         for sizes in (shape[2], shape[1]):
-            found = pa.ListArray.from_arrays(pa.array(np.arange(0, len(found) + 1, sizes), pa.int32()), found)
-        return found
+            lists = pa.ListArray.from_arrays(pa.array(np.arange(0, len(lists) + 1, sizes), pa.int32()), lists)
+        return lists
 
     def column(name: str, kind: str) -> Any:
         """A column that Hugging Face `datasets` reads as its Array2D, and whoever has it not as lists of lists."""
@@ -128,8 +193,8 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     schemas.check_version(public, what, "label noise followed from the sampling seed; sample the examples anew")
     schemas.check("public", public, what)
     if X.shape[1:] != (public["tokens"], public["dim"]) or X.shape != Y.shape:
-        told = f"{public['tokens']} tokens of dim {public['dim']}"
-        raise InputError(f"{path} says {told} and holds X {X.shape} and Y {Y.shape}: make it anew")
+        stated = f"{public['tokens']} tokens of dim {public['dim']}"
+        raise InputError(f"{path} says {stated} and holds X {X.shape} and Y {Y.shape}: make it anew")
     # np.abs(-128) is -128: compared as they are, in the memory of a mask.
     if not len(X) or not ((X == 1) | (X == -1)).all() or not np.isfinite(Y).all():
         raise InputError(f"{path} must hold examples: tokens +1 or -1, labels finite: make it anew")
@@ -137,9 +202,9 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
 
 
 def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
-    found = npz.arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
+    arrays = npz.arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
     try:
-        return found["X"], found["Y"], str(found["public"])
+        return arrays["X"], arrays["Y"], str(arrays["public"])
     except ValueError as error:  # numbers that are no characters
         raise InputError(f"{path} is not an examples file of `hardness sample`: make it anew") from error
 
@@ -161,6 +226,7 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
                 if not _nested(kinds[name], pa.type_for_alias(kind)):
                     raise InputError(f"{path} holds no lists of lists of {kind} in {name}: make it anew")
             require_memory(20.0 * file.metadata.num_rows * shape[0] * shape[1], str(path), "read it in parts")
+            _check_entries(file.metadata, shape[0] * shape[1], path)
             table = file.read(["X", "Y"])
             X, Y = (_entries(table[name].chunks, shape) for name in KINDS)
             return X, Y, meta[b"public"].decode()
@@ -173,6 +239,17 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
         raise InputError(
             f"{path} is not an examples file of `hardness sample` ({sanitize(error)}): make it anew"
         ) from error
+
+
+def _check_entries(metadata: Any, size: int, path: Path) -> None:
+    """Raise `InputError` unless every column of every group of rows holds `size` entries a row, by the file's own
+    account: a list of any length takes a few bytes."""
+    for group in (metadata.row_group(i) for i in range(metadata.num_row_groups)):
+        for column in (group.column(i) for i in range(group.num_columns)):
+            if column.num_values != group.num_rows * size:
+                raise InputError(
+                    f"{path} holds {column.num_values} entries in {group.num_rows} rows of {size}: make it anew"
+                )
 
 
 def _nested(kind: Any, leaf: Any) -> bool:

@@ -21,6 +21,7 @@ GROUPS = {
     "strategy": "hardness.strategies",
     "oracle": "hardness.oracles",
     "studies": "hardness.studies",
+    "published": "hardness.published",
 }
 CLASSES = ("family", "learner", "oracle")  # these kinds are classes, the others functions and mappings
 DISTRIBUTION = "attention-hardness"
@@ -60,8 +61,8 @@ def _is_ours(point: EntryPoint) -> bool:
 @cache  # reads every installed distribution: 10 ms and more
 def points(kind: str) -> Mapping[str, EntryPoint]:
     """The entry points of one of `GROUPS`, by name, in order, as they were when first asked for."""
-    found = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point)))
-    return {point.name: point for point in found}
+    ordered = sorted(entry_points(group=GROUPS[kind]), key=lambda point: (point.name, _is_ours(point)))
+    return {point.name: point for point in ordered}
 
 
 def names(kind: str, builtin: bool = False) -> list[str]:
@@ -90,22 +91,22 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
         raise unknown(kind, name, [*known, *also])
     try:
         if name in known:
-            found = known[name].load()
+            thing = known[name].load()
         elif name in _PROVIDED:
             from cloudpickle import loads  # of what this very run sent, never of a file
 
-            found = loads(bytes.fromhex(_PROVIDED[name]))
+            thing = loads(bytes.fromhex(_PROVIDED[name]))
         else:
             if "" not in sys.path:
                 sys.path.append("")
-            found = getattr(import_module(module), attribute)
+            thing = getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:
         hint = f"mend or remove its package {known[name].value}" if name in known else "write it as package.module:Name"
-        said, shown = str(error).partition("\n")[0] or type(error).__name__, sanitize(name, LONGEST_NAME)
-        raise InputError(f"cannot load the {kind} {shown}: {said[:LONGEST_REASON]}; {hint}") from error
-    if kind in CLASSES and not isinstance(found, type):
+        reason, shown = str(error).partition("\n")[0] or type(error).__name__, sanitize(name, LONGEST_NAME)
+        raise InputError(f"cannot load the {kind} {shown}: {reason[:LONGEST_REASON]}; {hint}") from error
+    if kind in CLASSES and not isinstance(thing, type):
         raise InputError(f"{name} is not a class; a {kind} is one")
-    return found
+    return thing
 
 
 def each(kind: str) -> Iterator[tuple[str, Any]]:

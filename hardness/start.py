@@ -1,41 +1,55 @@
-"""Where the command begins: an interrupt at any moment, from this first line on, is one line and 130.
+"""Where the command begins: a signal that ends it is, at any moment from this first line on, one line and its code.
 
-What Python says while it starts, before it has read this, is its own: a traceback of some tens of milliseconds at most.
+An interrupt ends it with 130, SIGTERM with 143, SIGHUP with 129; what was being written is removed first. What Python
+says while it starts, before it has read this, is its own: a traceback of some tens of milliseconds at most.
 """
 
 import os
 import signal
 import sys
+from types import FrameType
 from typing import NoReturn
 
 CLEANUP_SECONDS = 3.0  # seconds to clean up
+WORDS = {signal.SIGINT: b"interrupted\n", signal.SIGTERM: b"terminated\n", signal.SIGHUP: b"hung up\n"}
+COMMAND = os.getpid()  # its processes, where they are forks of it, end at once
+received: list[int] = []
 
 
-def _leave(*_: object) -> NoReturn:
-    os.write(2, b"interrupted\n")
-    os._exit(130)
+def _leave(signum: int, frame: FrameType | None) -> NoReturn:
+    os.write(2, WORDS[signal.Signals(signum)])
+    os._exit(128 + signum)
 
 
-def _end(*_: object) -> NoReturn:
-    os._exit(130)
+def _end(signum: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
+    os._exit(128 + (received or [signum])[0])
 
 
-def _stop(signum: int, frame: object) -> NoReturn:
+def _stop(signum: int, frame: FrameType | None) -> NoReturn:
     """Say it at once, and clean up. A second one does not wait for that, nor does it last where a library goes on."""
     from threading import Timer
 
-    signal.signal(signal.SIGINT, _end)
-    os.write(2, b"interrupted\n")
+    if os.getpid() != COMMAND:
+        os._exit(128 + signum)
+    received.append(signum)
+    for each in _heard():
+        signal.signal(each, _end)
+    os.write(2, WORDS[signal.Signals(signum)])
     last = Timer(CLEANUP_SECONDS, _end)
     last.daemon = True
     last.start()
     raise KeyboardInterrupt
 
 
+def _heard() -> list[signal.Signals]:
+    """The signals that are listened to: not those that a shell has ignored, as nohup does."""
+    return [each for each in WORDS if signal.getsignal(each) is not signal.SIG_IGN]
+
+
 def _swallowed(unraisable: "sys.UnraisableHookArgs") -> None:
     """What Python can only print: an interrupt within a callback, such as one of the machinery of imports, ends it."""
     if isinstance(unraisable.exc_value, KeyboardInterrupt):
-        os._exit(130)
+        _end()
     sys.__unraisablehook__(unraisable)
 
 
@@ -49,20 +63,19 @@ def main() -> None:
     if sys.stdout is None:
         os.write(2, b"error: stdout is closed; redirect it to a file, or to /dev/null\n")
         sys.exit(2)
-    heard = signal.getsignal(signal.SIGINT) is signal.default_int_handler  # not where a shell has it ignored
-    if heard:
-        signal.signal(signal.SIGINT, _leave)
+    for each in _heard():
+        signal.signal(each, _leave)
     from hardness.cli import run
 
     code = 130
     try:
-        if heard:
-            sys.unraisablehook = _swallowed
-            signal.signal(signal.SIGINT, _stop)
+        sys.unraisablehook = _swallowed
+        for each in _heard():
+            signal.signal(each, _stop)
         code = run(sys.argv[1:])
     except BaseException:
-        if signal.getsignal(signal.SIGINT) is not _end:  # an interrupt may come out as another error of a library
+        if not received:  # an interrupt may come out as another error of a library
             raise
-    if heard:
-        signal.signal(signal.SIGINT, _end)
-    sys.exit(code)
+    for each in _heard():
+        signal.signal(each, _end)
+    sys.exit(128 + received[0] if received and code == 130 else code)

@@ -12,6 +12,7 @@ TYPE_CHECKING = False  # type checkers take the name for typing's; importing tha
 if TYPE_CHECKING:
     from learner.base import FitReport as FitReport
     from learner.base import Learner as Learner
+    from learner.diagonal import Diagonal as Diagonal
     from learner.direct import Adam as Adam
     from learner.direct import Direct as Direct
     from learner.direct import JointLBFGS as JointLBFGS
@@ -23,9 +24,11 @@ if TYPE_CHECKING:
     from learner.random_features import RandomFeatureMLP as RandomFeatureMLP
     from learner.sgd import OnlineMLP as OnlineMLP
     from learner.student import Student as Student
+    from learner.torch_student import TorchStudent as TorchStudent
 
 _HOMES = {
     "Adam": "learner.direct",
+    "Diagonal": "learner.diagonal",
     "Direct": "learner.direct",
     "FitReport": "learner.base",
     "JointLBFGS": "learner.direct",
@@ -38,6 +41,7 @@ _HOMES = {
     "RandomFeatureAttention": "learner.random_features",
     "RandomFeatureMLP": "learner.random_features",
     "Student": "learner.student",
+    "TorchStudent": "learner.torch_student",
 }
 __all__ = sorted(_HOMES)
 
@@ -49,8 +53,8 @@ if not TYPE_CHECKING:  # a type checker that saw it would take any name for one 
 
         if name not in _HOMES:
             raise AttributeError(f"module 'learner' has no attribute '{name}'")
-        found = globals()[name] = getattr(import_module(_HOMES[name]), name)
-        return found
+        value = globals()[name] = getattr(import_module(_HOMES[name]), name)
+        return value
 
 
 def __dir__() -> list[str]:

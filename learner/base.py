@@ -4,7 +4,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Any, ClassVar, Self, TypedDict
+from typing import Any, ClassVar, Self
 
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
@@ -13,18 +13,11 @@ from sklearn.utils.validation import check_is_fitted
 
 from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
+from hardness.scores import relative_error, root_mean_square
 from learner.last_fit import Residue, counting_floor, fitted_on_all
 
 Array = NDArray[np.float64]
 SOLVED = 1e-6  # relative error on held-out examples
-
-
-class Scores(TypedDict):
-    """What `judge` says of a prediction."""
-
-    test_error: float
-    relative_error: float
-    sign_accuracy: float
 
 
 @dataclass(frozen=True)
@@ -38,7 +31,7 @@ class Phase:
 
 
 @dataclass(frozen=True)
-class Outcome:
+class SearchResult:
     """What a search ended with: a layer or none, its phases, and whether it refused or ran out of iterations.
 
     `hint` is what to try if the layer is wrong; `settles` says that a last fit on all examples may better it;
@@ -61,8 +54,7 @@ class FitReport:
 
     `status` is `solved` (relative error at most 1e-6, or `noise_floor`), `wrong`, `refused` (an assumption does not
     hold: `reason` says which) or `budget` (iterations ran out). `test_error` is a root mean square, `relative_error`
-    is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), `sign_accuracy` the share of labels beyond 1e-9 whose sign is right, and `heads`
-    the number that the learner needed, where it can tell.
+    is sqrt(Σ|F̂−Y|² / Σ|Y−mean Y|²), and `heads` the number that the learner needed, where it can tell.
 
     `noise_floor`: what is left of the labels looks like independent noise, of size `noise` (see `learner.last_fit`).
     Of the provable learner: `certified_error` is the relative error after phases 1 to 6, on examples that no phase saw,
@@ -76,7 +68,6 @@ class FitReport:
     examples: int
     test_error: float
     relative_error: float
-    sign_accuracy: float
     heads: int | None
     phases: tuple[Phase, ...]
     seconds: float
@@ -89,30 +80,13 @@ class FitReport:
     curve: tuple[tuple[int, float], ...] = ()
 
 
-def judge(predicted: Array, Y: Array) -> Scores:
-    """Root mean square error, relative error and sign accuracy of a prediction, both (n, …).
-
-    >>> judge(np.array([[[1.0, -1.0]]]), np.array([[[2.0, -1.0]]]))["sign_accuracy"]
-    1.0
-    """
-    error = (predicted - Y) ** 2
-    spread = float(np.sum((Y - Y.mean(axis=0)) ** 2)) or 1.0
-    informative = np.abs(Y) > 1e-9
-    agree = np.sign(predicted[informative]) == np.sign(Y[informative])
-    return {
-        "test_error": float(np.sqrt(np.mean(error))),
-        "relative_error": float(np.sqrt(np.sum(error) / spread)),
-        "sign_accuracy": float(agree.mean()) if agree.size else 1.0,
-    }
-
-
-def verdict(outcome: Outcome, relative_error: float, solved_at: float, left: Residue | None) -> tuple[str, str]:
+def verdict(outcome: SearchResult, error: float, solved_at: float, left: Residue | None) -> tuple[str, str]:
     """Status and reason of a search, by its error on held-out examples and what its last fit `left`, if it had one."""
     if outcome.refused:
         return "refused", outcome.refused
-    if relative_error <= solved_at:
+    if error <= solved_at:
         return "solved", ""
-    missed = f"relative error {relative_error:.1e} on held-out examples"
+    missed = f"relative error {error:.1e} on held-out examples"
     if left is not None and left.is_noise:
         return "solved", f"{missed}: {left}"
     why = f"; {outcome.hint or left}" if outcome.hint or left else ""
@@ -134,7 +108,7 @@ class Regressor(RegressorMixin, BaseEstimator):
 
     def score(self, X: ArrayLike, Y: ArrayLike) -> float:
         """1 − relative_error²: the R² of all entries together, higher is better."""
-        return 1 - judge(self.predict(X), np.asarray(Y, dtype=np.float64))["relative_error"] ** 2
+        return 1 - relative_error(self.predict(X), np.asarray(Y, dtype=np.float64)) ** 2
 
     def _to_predict(self, X: ArrayLike, fitted: str) -> NDArray[Any]:
         """Tokens X of a prediction: `InputError` unless they have the features of the fit, which left `fitted`."""
@@ -177,7 +151,7 @@ class Learner(Regressor, ABC):
         self.random_state = random_state
 
     @abstractmethod
-    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         """The layer that explains Y (n, k, d) on X (n, k, d), or none, and what the phases said."""
 
     def fit(self, X: ArrayLike, Y: ArrayLike) -> Self:
@@ -193,7 +167,7 @@ class Learner(Regressor, ABC):
 
     def _conclude(
         self,
-        outcome: Outcome,
+        outcome: SearchResult,
         train: tuple[Array, Array],
         test: tuple[Array, Array],
         rng: np.random.Generator,
@@ -202,14 +176,15 @@ class Learner(Regressor, ABC):
     ) -> Self:
         """Fit the outcome of a search on all examples where labels are noisy, judge it on `test`, and report."""
         self.n_features_in_, layer, left = test[0].shape[2], outcome.layer, None
-        if layer is not None and outcome.settles and judge(layer(test[0]), test[1])["relative_error"] > self.solved_at:
+        if layer is not None and outcome.settles and relative_error(layer(test[0]), test[1]) > self.solved_at:
             layer, left = fitted_on_all(layer, train, test, rng)
         self.layer_ = layer
-        scores = judge(self.predict(test[0]), test[1])
+        predicted = self.predict(test[0])
+        error = relative_error(predicted, test[1])
         verdicts = dict(outcome.verdicts)
         if left and "polished_error" in verdicts:  # the last fit is the end of the polish
-            verdicts["polished_error"] = scores["relative_error"]
-        status, reason = verdict(outcome, scores["relative_error"], self.solved_at, left)
+            verdicts["polished_error"] = error
+        status, reason = verdict(outcome, error, self.solved_at, left)
         self.report_ = FitReport(
             status=status,
             reason=reason,
@@ -219,7 +194,8 @@ class Learner(Regressor, ABC):
             seconds=time.process_time() - started,
             noise=left.level if left else None,
             noise_floor=left is not None and left.is_noise,
-            **scores,
+            test_error=root_mean_square(predicted, test[1]),
+            relative_error=error,
             **verdicts,
         )
         return self
@@ -250,12 +226,12 @@ class Learner(Regressor, ABC):
     def _enough(self, x: Array) -> None:
         n, k, d = x.shape
         heads = self._least_heads()
-        least = counting_floor(heads, k, d) + 1
-        if n < least + max(1, n // 10):
+        floor = counting_floor(heads, k, d) + 1
+        if n < floor + max(1, n // 10):
             raise InputError(
                 f"{n} examples are too few: {heads} heads of {d} features have {2 * heads * d * d} unknowns, "
                 f"an example gives {k * d} equations and shows {k * (k - 1)} scores a head; give at least "
-                f"{least + max(1, least // 9)} examples"
+                f"{floor + max(1, floor // 9)} examples"
             )
 
 
@@ -268,16 +244,16 @@ def gradient_work(heads: int, tokens: int, dim: int) -> float:
     return 3.0 * (2 * tokens * heads * dim**2 + 2 * tokens**2 * heads * dim)
 
 
-def at_least(name: str, value: object, least: int) -> None:
-    """`InputError` unless `value` is an integer of at least `least`.
+def at_least(name: str, value: object, lowest: int) -> None:
+    """`InputError` unless `value` is an integer of at least `lowest`.
 
     >>> at_least("starts", 0, 1)
     Traceback (most recent call last):
     ...
     hardness.errors.InputError: starts must be an integer >= 1, got 0
     """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < least:
-        raise InputError(f"{name} must be an integer >= {least}, got {value!r}")
+    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < lowest:
+        raise InputError(f"{name} must be an integer >= {lowest}, got {value!r}")
 
 
 def tokens(X: ArrayLike) -> NDArray[Any]:

@@ -19,9 +19,9 @@ class ChainStudent:
 
     Labels Y (n, 2, d) show a chain of `labels` L parities: S_1, …, S_(L-1) in columns 1, …, L - 1 and the task S_L in
     column 0. Each label is read as a sign where z_0 != 0; student i (a `Student` of `heads` heads) learns x_a[0]
-    y_i y_(i-1), a parity of the i-th block alone, from the same examples as the others. The task is predicted as the
-    product of all signs. With one label it is a `Student` of the parity's sign. Raises `InputError` if a label does
-    not vary.
+    y_i y_(i-1), a parity of the i-th block alone, from the same examples as the others; all have the same `rate`,
+    `batch` and `l1`, which are those of `Student`. The task is predicted as the product of all signs. With one label it
+    is a `Student` of the parity's sign. Raises `InputError` if a label does not vary.
 
     >>> from hardness.families.nested import Nested
     >>> from hardness.instance import Instance
@@ -32,20 +32,29 @@ class ChainStudent:
     True
     """
 
-    def __init__(self, labels: int = 1, heads: int = 16, random_state: int | None = None) -> None:
+    def __init__(
+        self,
+        labels: int = 1,
+        heads: int = 16,
+        rate: float | None = None,
+        batch: int = 64,
+        l1: float = 0.0,
+        random_state: int | None = None,
+    ) -> None:
         self.labels, self.heads, self.random_state = labels, heads, random_state
+        self.rate, self.batch, self.l1 = rate, batch, l1
 
     def partial_fit(self, X: Signs, Y: Floats) -> Self:
         """Learn from examples X of ±1 and Y, both (n, 2, d), in the order given."""
-        told = informative(X)
+        open_rows = informative(X)
         if not hasattr(self, "students_"):
-            self._start(X, Y, told)
+            self._start(X, Y, open_rows)
         signs = np.where(X[:, :1, 0] * Y[:, 0, self._columns] >= self._middles, 1.0, -1.0)
         steps = signs[:, 1:] * signs[:, :-1]
         for i, student in enumerate(self.students_):
             step = signs[:, 0] if i == 0 else steps[:, i - 1]
             target = np.zeros(Y.shape)  # each student's own: it may keep some for later
-            target[:, :, 0] = X[:, :, 0] * np.where(told, step, 0.0)[:, None]
+            target[:, :, 0] = X[:, :, 0] * np.where(open_rows, step, 0.0)[:, None]
             student.partial_fit(X, target)
         return self
 
@@ -59,15 +68,15 @@ class ChainStudent:
         out[:, :, 0] = X[:, :, 0] * value
         return out
 
-    def _start(self, X: Signs, Y: Floats, told: NDArray[np.bool_]) -> None:
+    def _start(self, X: Signs, Y: Floats, open_rows: NDArray[np.bool_]) -> None:
         at_least("labels", self.labels, 1)
         self._columns = [*range(1, self.labels), 0]
-        shown = X[told, :1, 0] * Y[told][:, 0, self._columns]
+        shown = X[open_rows, :1, 0] * Y[open_rows][:, 0, self._columns]
         low, high = shown.min(axis=0, initial=np.inf), shown.max(axis=0, initial=-np.inf)
         if not (low < high).all():
             raise InputError("a label of the chain does not vary in the first examples: give more of them at once")
         self._middles, self._half = (low + high) / 2, float(high[-1] - low[-1]) / 2
-        rest = X[~told, 0, 0] * Y[~told, 0, 0]
+        rest = X[~open_rows, 0, 0] * Y[~open_rows, 0, 0]
         self._gate = float(rest.mean()) if len(rest) else 0.0
         seeds = np.random.SeedSequence(self.random_state).generate_state(self.labels)
-        self.students_ = [Student(heads=self.heads, random_state=int(seed)) for seed in seeds]
+        self.students_ = [Student(self.heads, self.rate, self.batch, self.l1, random_state=int(seed)) for seed in seeds]

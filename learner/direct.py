@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from hardness.layer import MultiHeadAttention
 from learner import adam, varpro
 from learner.attempt import EXACT, Attempt, attempt, examples_wanted, leaves_noise, random_theta, relative_residual
-from learner.base import Learner, Outcome, Phase, at_least, gradient_work
+from learner.base import Learner, Phase, SearchResult, at_least, gradient_work
 from learner.last_fit import DENSE, QUICK, QUICK_ITERATIONS, counting_floor
 
 Array = NDArray[np.float64]
@@ -77,7 +77,7 @@ class Direct(Learner):
             rows *= 2 if start % 2 else 1
         return total
 
-    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         at_least("starts", self.starts, 1)
         at_least("spare", self.spare, 0)
         n, k, d = X.shape
@@ -89,17 +89,17 @@ class Direct(Learner):
         for start in range(self.starts):
             heads = self.heads + (spare if start else 0)
             used = slice(0, min(n, rows))
-            found = attempt(X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations)
-            tries.append(found)
+            tried = attempt(X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations)
+            tries.append(tried)
             # On every example it has: an interpolation of a few is no solution yet.
-            error = relative_residual(X[:4000], Y[:4000], found.theta, found.w)
+            error = relative_residual(X[:4000], Y[:4000], tried.theta, tried.w)
             if error < best_error:
-                best, best_error = found, error
+                best, best_error = tried, error
             # Four starts, spare heads included, and none explains even half of the labels' power: there is no layer.
             hopeless = len(tries) >= 4 and min(t.descent for t in tries) > 0.7
-            if error < 1e-8 or hopeless or leaves_noise(X, Y, found.theta, rng):
+            if error < 1e-8 or hopeless or leaves_noise(X, Y, tried.theta, rng):
                 break
-            if found.residual < EXACT or start % 2 == 1:
+            if tried.residual < EXACT or start % 2 == 1:
                 rows *= 2
         assert best is not None
         needed = len(best.theta) if best_error < 1e-8 else None
@@ -110,9 +110,9 @@ class Direct(Learner):
             for i, each in enumerate(tries)
         ]  # fmt: skip
         if needed and needed != self.heads:
-            told = f"{needed} heads {'were needed' if needed > self.heads else 'suffice'}, {self.heads} were told"
-            phases.append(Phase("prune", "weak", told, {"heads": needed, "told": self.heads}))
-        return Outcome(
+            reason = f"{needed} heads {'were needed' if needed > self.heads else 'suffice'}, {self.heads} were given"
+            phases.append(Phase("prune", "weak", reason, {"heads": needed, "given": self.heads}))
+        return SearchResult(
             MultiHeadAttention(best.theta, best.w),
             tuple(phases),
             exhausted=all(t.exhausted for t in tries),
@@ -164,7 +164,7 @@ class _Joint(Learner):
     def _descend(self, loss: Loss, v: Array) -> tuple[Array, int]:
         """Where the search from v (2·m·d²,) ends, and how many steps it took."""
 
-    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         at_least("starts", self.starts, 1)
         at_least("iterations", self.iterations, 1)
         d = X.shape[2]
@@ -192,7 +192,7 @@ class _Joint(Learner):
                 break
         _, steps, best = min(ends, key=lambda end: end[0])
         exhausted = steps >= self.iterations
-        return Outcome(MultiHeadAttention(*best), tuple(phases), exhausted=exhausted, settles=self.settles)
+        return SearchResult(MultiHeadAttention(*best), tuple(phases), exhausted=exhausted, settles=self.settles)
 
 
 class JointLBFGS(_Joint):
@@ -233,8 +233,8 @@ class JointLBFGS(_Joint):
             "gtol": 1e-14,
             "maxcor": 30,
         }
-        found: Any = minimize(loss, v, jac=True, method="L-BFGS-B", callback=near, options=options)
-        return found.x, int(found.nit)
+        end: Any = minimize(loss, v, jac=True, method="L-BFGS-B", callback=near, options=options)
+        return end.x, int(end.nit)
 
 
 class Adam(_Joint):

@@ -198,9 +198,9 @@ def _adam(step: int, rate: float, scale: float, weights: Any, gradient: Any, mom
 @compiled_for(types.void(types.float64, ARRAY))
 def _shrink(cut: float, theta: Any) -> Any:
     """The soft threshold: every number goes towards 0 by `cut`, and no further."""
-    most = F(cut)
+    bound = F(cut)
     for i in range(theta.size):
-        theta[i] -= max(-most, min(most, theta[i]))
+        theta[i] -= max(-bound, min(bound, theta[i]))
 
 
 @compiled_for(

@@ -90,8 +90,8 @@ def all_rows(X: Array, Y: Array, theta: Array, iterations: int = 100) -> tuple[A
         return 0.5 * here.residual**2, -slope / power
 
     options: Any = {"maxiter": iterations, "maxfun": 2 * iterations, "ftol": 1e-10, "gtol": 0, "maxcor": 20}
-    found: Any = minimize(loss, np.zeros(theta.size), jac=True, method="L-BFGS-B", options=options)
-    end = varpro.evaluate(X, target, moved(found.x))
+    minimum: Any = minimize(loss, np.zeros(theta.size), jac=True, method="L-BFGS-B", options=options)
+    end = varpro.evaluate(X, target, moved(minimum.x))
     return end.theta, end.w, end.residual
 
 

@@ -80,7 +80,7 @@ class LowDegree(RidgeLearner):
             np.take(self._by_distance, distance, out=gram[rows])
         return gram
 
-    def _solve(self, rows: Array, targets: Array, each: int, rng: np.random.Generator) -> None:
+    def _solve(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> None:
         super()._solve(rows, targets.reshape(len(rows), -1), 1, rng)
 
 

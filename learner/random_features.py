@@ -86,8 +86,8 @@ class RandomFeatureAttention(_Scaled):
         rows, wide = float(examples * tokens), dim + self.augment
         size = self.n_heads * wide
         features = rows * self.n_heads * (wide**2 + 2 * tokens * wide)
-        least = int(min(rows, size))
-        return features + rows * size * least / 2 + self._solving(least)
+        smaller = int(min(rows, size))
+        return features + rows * size * smaller / 2 + self._solving(smaller)
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
-from learner.base import SOLVED, Array, FitReport, Phase, Regressor, Scores, judge, tokens
+from hardness.scores import relative_error, root_mean_square
+from learner.base import SOLVED, Array, FitReport, Phase, Regressor, tokens
 
 Features = NDArray[np.float32] | NDArray[np.float64]
 GRID = (1e-6, 1e-4, 1e-3, 1e-2, 1e-1, 1.0)
@@ -65,16 +66,19 @@ class RidgeLearner(Regressor, ABC):
         self._shape, self.n_features_in_ = y.shape[1:], x.shape[2]
         rows, targets = self._rows(x), y.reshape(-1, y.shape[-1] if y.ndim > 1 else 1)
         self._solve(rows, targets, len(rows) // len(x), rng)
-        scores = self._scores(y)
-        solved = scores["relative_error"] <= SOLVED
+        judged = self._judged.reshape(-1, *self._shape)
+        held = y[len(y) - len(judged) :]
+        error = relative_error(judged, held)
+        solved = error <= SOLVED
         self.report_ = FitReport(
             status="solved" if solved else "wrong",
-            reason="" if solved else f"relative error {scores['relative_error']:.1e} on held-out examples",
+            reason="" if solved else f"relative error {error:.1e} on held-out examples",
             examples=len(x),
             heads=None,
             phases=(Phase("ridge", diagnostics=self._diagnostics()),),
             seconds=time.perf_counter() - started,
-            **scores,
+            test_error=root_mean_square(judged, held),
+            relative_error=error,
         )
         return self
 
@@ -86,13 +90,13 @@ class RidgeLearner(Regressor, ABC):
         """Those of Cholesky factors of matrices (size, size), two for every alpha."""
         return 2 * np.size(self.alpha) * size**3 / 6
 
-    def _solve(self, rows: Array, targets: Array, each: int, rng: np.random.Generator) -> None:
-        """Choose alpha, judge, and fit everything; `each` rows belong to an example."""
+    def _solve(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> None:
+        """Choose alpha, judge, and fit everything; `group` rows belong to an example."""
         n, size = len(rows), self._start(rows, rng)
         self.n_features_ = size
         primal = size is not None and size < n
-        least = 8e-9 * (n * (size or 0) + 2 * (size or 0) ** 2 if primal else 2 * n**2)
-        refuse_beyond(least, f"ridge regression on {n} rows")
+        memory = 8e-9 * (n * (size or 0) + 2 * (size or 0) ** 2 if primal else 2 * n**2)
+        refuse_beyond(memory, f"ridge regression on {n} rows")
         known = np.concatenate(list(self.blocks(rows)), axis=1).astype(np.float64) if primal else self.gram(rows, rows)
 
         def fitted(alpha: float, part: slice, right: Array) -> Array:
@@ -103,7 +107,7 @@ class RidgeLearner(Regressor, ABC):
         def predicted(coefficients: Array, part: slice) -> Array:
             return np.asarray((known[part] if primal else known[part, : len(coefficients)]) @ coefficients)
 
-        coefficients = self._choose(targets, each, fitted, predicted)
+        coefficients = self._choose(targets, group, fitted, predicted)
         if primal:
             self.coefficients_ = coefficients
         elif size is not None:
@@ -114,7 +118,7 @@ class RidgeLearner(Regressor, ABC):
     def _choose(
         self,
         targets: Array,
-        each: int,
+        group: int,
         fitted: Callable[[float, slice, Array], Array],
         predicted: Callable[[Array, slice], Array],
     ) -> Array:
@@ -123,7 +127,7 @@ class RidgeLearner(Regressor, ABC):
         `fitted(alpha, part, right)` fits `right` on a part of the rows.
         """
         n, alphas = len(targets), np.atleast_1d(np.asarray(self.alpha, dtype=np.float64))
-        held = max(1, min(n // each // 10, 2000)) * each
+        held = max(1, min(n // group // 10, 2000)) * group
         choosing = slice(n - (2 if len(alphas) > 1 else 1) * held, n - held)
         before, judged = slice(0, choosing.start), slice(n - held, n)
         mean = targets[before].mean(axis=0) * self.centred
@@ -137,10 +141,6 @@ class RidgeLearner(Regressor, ABC):
 
     def _diagnostics(self) -> dict[str, Any]:
         return {"alpha": self.alpha_.tolist(), "features": self.n_features_}
-
-    def _scores(self, y: Array) -> Scores:
-        judged = self._judged.reshape(-1, *self._shape)
-        return judge(judged, y[len(y) - len(judged) :])
 
     def predict(self, X: ArrayLike) -> Array:
         """Predicted Y of tokens (n, k, d), in the shape that was fitted."""

@@ -106,5 +106,5 @@ class OnlineMLP(Regressor):
 
 
 def _products(X: NDArray[np.int8]) -> tuple[NDArray[np.bool_], Floats]:
-    told = informative(X)
-    return told, (X[told, 0] * X[told, 1]).astype(np.float32)
+    open_rows = informative(X)
+    return open_rows, (X[open_rows, 0] * X[open_rows, 1]).astype(np.float32)

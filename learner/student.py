@@ -1,7 +1,6 @@
 """The attention student: a multi-head layer trained on raw tokens, each example seen once."""
 
 from dataclasses import replace
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,7 +8,7 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
 from hardness.layer import MultiHeadAttention
-from learner.base import Array, Learner, Outcome, Phase, at_least, gradient_work, outputs, signs
+from learner.base import Array, Learner, Phase, SearchResult, at_least, gradient_work, outputs, signs
 from learner.student_dense import ZONES, DenseStudent, initial
 
 RATE = 3e-3  # frozen: the best of a menu on parities of two
@@ -70,7 +69,8 @@ class Student(Learner):
         at_least("batch", self.batch, 1)
         rate = RATE if self.rate is None else self.rate
         for name, value, low in (("rate", rate, "above 0"), ("l1", self.l1, "of 0 or more")):
-            if not isinstance(value, Real) or not 0 <= value < np.inf or (name == "rate" and not value):
+            number = isinstance(value, int | float | np.number)
+            if not number or not 0 <= value < np.inf or (name == "rate" and not value):
                 raise InputError(f"{name} must be a finite number {low}, got {value!r}")
         return float(rate), float(self.l1)
 
@@ -107,31 +107,34 @@ class Student(Learner):
         each = 4.0 * self.heads * dim**2 if tokens == 2 else gradient_work(self.heads, tokens, dim)
         return examples * each
 
-    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         if hasattr(self, "_student"):
             del self._student
         self.partial_fit(X, Y)
         if self._waiting:
             self._take(*self._waiting[0], last=True)
         if self.layer_ is None:
-            return Outcome(None, refused="the weights are no longer finite: lower the rate")
+            return SearchResult(None, refused="the weights are no longer finite: lower the rate")
         seen, explained = self.curve_[-1]
-        return Outcome(self.layer_, (Phase("train", "ok", "", {"examples": seen, "explained": explained}),))
+        return SearchResult(self.layer_, (Phase("train", "ok", "", {"examples": seen, "explained": explained}),))
 
     def _start(self, shape: tuple[int, ...]) -> None:
         self.checked()
         weights = initial(np.random.default_rng(self.random_state), int(self.heads), shape[2])
-        if shape[1] == 2:
-            from learner.kernels_student import PairStudent  # numba is loaded only where it is used
-
-            self._student: Any = PairStudent(*weights, self.loss)
-        else:
-            self._student = DenseStudent(*weights, self.loss)
+        self._student = self._steps(*weights, shape[1])
         self._shape, self.n_features_in_ = shape[1:], shape[2]
         self._waiting: list[tuple[NDArray[np.int8], Array]] = []
         self._scale, self._seen, self._window = 0.0, 0, np.zeros(3)
         self.curve_: list[tuple[int, float]] = []
         self.layer_: MultiHeadAttention | None = None
+
+    def _steps(self, theta: Array, w: Array, tokens: int) -> Any:
+        """What takes the steps from Θ and W, both (M, d, d)."""
+        if tokens != 2:
+            return DenseStudent(theta, w, self.loss)
+        from learner.kernels_student import PairStudent  # numba is loaded only where it is used
+
+        return PairStudent(theta, w, self.loss)
 
     def _take(self, x: NDArray[np.int8], y: Array, last: bool) -> None:
         """Train on whole batches, and if `last` on the rest too."""

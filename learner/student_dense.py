@@ -88,9 +88,9 @@ class DenseStudent:
         squares = np.zeros((len(x) // batch, 2), kind)
         for i in range(len(squares)):
             part = slice(i * batch, (i + 1) * batch)
-            squares[i, 0], *found = gradients(self.theta, self.w, x[part], y[part], self.loss)
+            squares[i, 0], *gradient = gradients(self.theta, self.w, x[part], y[part], self.loss)
             squares[i, 1] = (y[part] ** 2).sum() / batch
-            self.optimizer.step(found, rate)
+            self.optimizer.step(gradient, rate)
             if cut:
                 self.theta -= np.clip(self.theta, -cut, cut)
         return squares.astype("float64")

@@ -102,8 +102,8 @@ def descend(
             raise StopIteration
 
     options: Any = {"maxiter": iterations, "maxfun": 2 * iterations, "ftol": 1e-6, "gtol": 0, "maxcor": 20}
-    found: Any = minimize(loss, theta.ravel(), jac=True, method="L-BFGS-B", callback=near, options=options)
-    return found.x.reshape(theta.shape), until * float(np.sqrt(2 * found.fun)), int(found.nfev)
+    minimum: Any = minimize(loss, theta.ravel(), jac=True, method="L-BFGS-B", callback=near, options=options)
+    return minimum.x.reshape(theta.shape), until * float(np.sqrt(2 * minimum.fun)), int(minimum.nfev)
 
 
 def settle_signs(X: Array, Y: Array, theta: Array) -> Array:

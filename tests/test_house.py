@@ -47,34 +47,34 @@ def imports(path):
     return found
 
 
-def rooms():
-    """The names of docs/architecture.md with the number of their room."""
-    listed = (ROOT / "docs" / "architecture.md").read_text().split("## The rooms")[1].split("\n## ")[0]
-    found = {}
-    for number, text in re.findall(r"^(\d+)\. (.*?)(?=^\d+\. |\Z)", listed, flags=re.M | re.S):
-        found |= dict.fromkeys(re.findall(r"`((?:hardness|learner)[\w.]*)`", text.split("\n\n")[0]), int(number))
-    return found
+def floors():
+    """The folders of docs/architecture.md in their order."""
+    listed = (ROOT / "docs" / "architecture.md").read_text().split("## The floors")[1].split("\n## ")[0]
+    return [name for line in re.findall(r"^\d+\. (.*?):", listed, flags=re.M) for name in re.findall(r"`(.*?)`", line)]
 
 
-def room_of(module, known):
-    """The room of the longest listed name that is the module or holds it; `hardness` itself holds nothing."""
-    while module not in known:
+def floor_of(module, listed):
+    """The longest listed name that is the module or holds it."""
+    while module not in listed:
         module, _, _ = module.rpartition(".")
-        assert module not in ("", "hardness"), "a module that no line of docs/architecture.md names"
-    return known[module]
+        assert module not in ("", "hardness"), "a folder that no line of docs/architecture.md names"
+    return module
 
 
-def test_imports_run_only_downwards_between_rooms():
-    known = rooms()
-    assert sorted(set(known.values())) == list(range(1, 18))
-    assert all(name in MODULES for name in known), "docs/architecture.md names a module that is not there"
-    offenders = [
-        (module, used)
-        for module, path in MODULES.items()
-        for used in imports(path)
-        if used in MODULES and not module.startswith(f"{used}.") and room_of(used, known) > room_of(module, known)
-    ]
-    assert offenders == []
+def test_a_folder_imports_only_from_folders_above_it():
+    listed = floors()
+    assert all(name in MODULES for name in listed), "docs/architecture.md names a folder that is not there"
+    assert len(listed) == len(set(listed)) > 20
+    whole = {"hardness", "learner"}  # what a user starts with
+    uses = {(module, used) for module, path in MODULES.items() for used in imports(path) if used in MODULES}
+    assert {(module, used) for module, used in uses if used in whole and module not in whole} == set()
+    between = {
+        (floor_of(module, listed), floor_of(used, listed)): f"{module} imports {used}"
+        for module, used in uses
+        if module not in whole and not module.startswith(f"{used}.")
+    }
+    upwards = {why for (user, used), why in between.items() if listed.index(used) > listed.index(user)}
+    assert upwards == set()
 
 
 def test_no_chain_of_imports_leads_back():
@@ -113,12 +113,6 @@ def test_no_pickle_and_no_global_randomness():
         assert not {"pickle", "random"} & {name.split(".")[0] for name in imports(path)}, path
         found = re.findall(r"np\.random\.(?!default_rng|Generator|SeedSequence|Philox|PCG64|BitGenerator)\w+", text)
         assert not found, (path, found)
-
-
-def test_no_file_is_longer_than_a_reader_can_hold_and_the_root_holds_few():
-    lengths = {str(path.relative_to(ROOT)): len(path.read_text().splitlines()) for path in SOURCES}
-    assert {path: lines for path, lines in lengths.items() if lines > 400} == {}
-    assert len(list(ROOT.glob("hardness/*.py"))) <= 13
 
 
 def test_the_readme_names_exactly_the_studies_there_are():

@@ -5,6 +5,7 @@ from dataclasses import dataclass, replace
 from itertools import combinations
 from math import log
 from time import perf_counter
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -48,6 +49,18 @@ class Equations:
 
     def rows(self, index: NDArray[np.int64] | NDArray[np.bool_] | slice) -> "Equations":
         return replace(self, a=self.a[index], level=self.level[index])
+
+    def field(self) -> tuple[Any, Any]:
+        """The rows a (N, n) and the levels (N,) as elements of Z_q, arrays of `galois`: of parities a w = level holds.
+
+        Raises `InputError` unless q is a prime of at most 2^16.
+
+        >>> rows = Equations(np.eye(2, dtype=np.int8), np.array([1, 0]), q=2, p=2, parity=True)
+        >>> a, level = rows.field()
+        >>> np.linalg.solve(a, level)
+        GF([1, 0], order=2)
+        """
+        return modular.field(self.a, self.q), modular.field(self.level, self.q)
 
     def agreement(self, w: NDArray[np.int64]) -> float:
         """The fraction of rows whose level w reproduces."""

@@ -14,9 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Outcome, Progress
+from hardness.attacks.bridges import LWE, independent
 from hardness.attacks.equations import quiet
 from hardness.errors import InputError
-from hardness.exchange.bridges import LWE, independent
 from hardness.gadgets.modular import centred, is_prime
 
 Integers = NDArray[np.int64]

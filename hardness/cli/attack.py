@@ -6,9 +6,9 @@ from typing import Annotated, Any
 import typer
 from typer.core import TyperCommand
 
-from hardness.cli.common import INSTANCES, SOLVERS, Force, Json, complete, emit, emit_registered
+from hardness.cli.common import INSTANCES, SOLVERS, Force, Json, complete, emit, emit_registered, warn_of_seed
 from hardness.cli.options import command, names
-from hardness.errors import unknown
+from hardness.errors import InputError, unknown
 
 SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
 Name = Annotated[
@@ -35,11 +35,14 @@ def attack(
         int | None, typer.Option(min=0, help="Tries, trials or steps, as the attack counts them.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the attack's own random choices.")] = 0,
+    batch: Annotated[int | None, typer.Option(min=1, help="batch-gradient: informative rows a batch; 64.")] = None,
+    batches: Annotated[int | None, typer.Option(min=1, help="batch-gradient: most batches; dim + 12.")] = None,
     as_json: Json = False,
 ) -> None:
     """Attack an instance: all that the attack gets is the examples file.
 
     `hardness attack membership F` takes an instance file instead: the attacker chooses inputs and sees their labels.
+    So does `batch-gradient`: the attacker sees exact mean gradients of batches, and no example (theory 2.10).
 
     lattice and search also take LWE samples of others: an LWE challenge's text (.txt), or a folder of A.npy (m, n),
     b.npy (m,) and lwe.json, which says q, error [lowest, highest], and if known secret [lowest, highest], its weight,
@@ -50,6 +53,11 @@ def attack(
     if name == "membership":
         _membership(file, seed, as_json)
         return
+    if name == "batch-gradient" and file.suffix not in (".npz", ".parquet"):
+        _batch_gradient(file, batch, batches, seed, as_json)
+        return
+    if batch is not None or batches is not None:
+        raise InputError("--batch and --batches are for `attack batch-gradient` on an instance file")
     from hardness import registry
     from hardness.engine.progress import steps
     from hardness.evaluation.attacking import attack_file
@@ -86,6 +94,18 @@ def _membership(file: Path, seed: int, as_json: bool) -> None:
     lines += [f"relative error of the layer: {found['layer_error']:.1e}"] if found.get("layer_error") else []
     lines += [found["reason"]] if "reason" in found else []
     emit(as_json, found, lines)
+
+
+def _batch_gradient(file: Path, batch: int | None, batches: int | None, seed: int, as_json: bool) -> None:
+    """An attack whose attacker is handed mean gradients of batches that the lab makes."""
+    from hardness.attacks.batch_gradient import BATCH, attack
+    from hardness.instance import Instance
+
+    ended = attack(Instance.load(file), batch or BATCH, batches, seed)
+    work = f"{ended['batches']} batches, {ended['examples']} informative examples"
+    lines = [f"{ended['status']}: {ended.get('reason', work)}, {ended['seconds']:.2f} s"]
+    lines += [f"secret: {ended['secret']}"] if ended["secret"] else []
+    emit(as_json, ended, lines)
 
 
 def attacks(as_json: Json = False) -> None:
@@ -160,21 +180,30 @@ def challenge(
 
     Example: hardness challenge lwr.safetensors --count 100000 --out challenge-1
     """
-    from hardness.challenge import log2_secrets, publish
+    from hardness.attacks.estimates.table import estimate as priced
+    from hardness.challenge import COMMITTED, held_out, log2_answers, log2_secrets, publish
+    from hardness.families import name_of
     from hardness.instance import Instance
     from hardness.io.rounding import at_least_power
 
     instance = Instance.load(file)
-    fresh = out.with_name(f".{out.name}.fresh") if force and (out / "challenge.json").is_file() else out
-    header = publish(instance, count, fresh, toy)
-    if fresh is not out:
-        from shutil import rmtree
-
-        rmtree(out)
-        fresh.rename(out)
-    bits, commitment = log2_secrets(instance), header["commitment"]
-    payload = {"out": str(out), "count": count, "toy": toy, "commitment": commitment, "log2_secrets": bits}
-    lines = [f"the secret is one of {at_least_power(bits)}"]
+    X = held_out(instance.family.dim)
+    commitment = publish(instance, count, out, toy, force, X)["commitment"]
+    warn_of_seed(instance)
+    answers = log2_answers(instance, X)
+    price = priced(instance).cheapest if name_of(instance.family) in COMMITTED else None
+    payload = {
+        "out": str(out),
+        "count": count,
+        "toy": toy,
+        "commitment": commitment,
+        "log2_secrets": answers,
+        "cheapest": None if price is None else {"name": price.name, "log2_time": price.log2_time},
+    }
+    fewer = answers < log2_secrets(instance)
+    lines = [f"the {'vector of held-out labels' if fewer else 'secret'} is one of {at_least_power(answers)}"]
+    if price is not None and price.log2_time is not None:
+        lines.append(f"the cheapest attack known here is {price.name}, about 2^{price.log2_time:.1f} operations")
     emit(as_json, payload, [*lines, f"wrote {count} examples and commitment {commitment} to {out}"])
 
 

@@ -6,16 +6,20 @@ import shlex
 import sys
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
 from hardness.errors import InputError
 from hardness.io.texts import printable
 
+if TYPE_CHECKING:
+    from hardness.instance import Instance
+
 # What makes no difference to the rows: left out where a page says which command made them.
 INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
 MARKUP: Literal["markdown"] | None = "markdown" if sys.stdout.isatty() else None  # help in panels is for eyes alone
+GUESSABLE = 2**60  # seeds below can be tried, all of them
 OUTPUT, RESOURCES = "Output", "Resources"  # panels of options
 INSTANCES, SOLVERS, EXPERIMENTS = "Instances", "Solvers", "Experiments"  # panels of commands
 Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.", rich_help_panel=OUTPUT)]
@@ -83,7 +87,7 @@ def listed(kind: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
 def complete(kind: str) -> Callable[[str], list[str]]:
     """Completion of a registered name, of a "study" or of an instance of the "suite"; what is heavy is not imported.
 
-    >>> complete("learner")("di"), complete("study")("ga"), complete("suite")("nice-m2-d8-0")
+    >>> complete("learner")("dir"), complete("study")("ga"), complete("suite")("nice-m2-d8-0")
     (['direct'], ['games'], ['nice-m2-d8-0'])
     """
 
@@ -111,6 +115,15 @@ def refuse_existing(out: Path, force: bool) -> None:
     """Raise `InputError` for a file that is there, unless forced: with an instance a drawn seed would be lost."""
     if out.is_file() and not force:
         raise InputError(f"{out} exists; name another --out, or say --force to replace it")
+
+
+def warn_of_seed(instance: "Instance") -> None:
+    """Say on stderr that a seed is small: whoever tries all of them has the secret, and the noise of the examples."""
+    if instance.seed < GUESSABLE:
+        talk(
+            f"warning: the instance's seed has {instance.seed.bit_length()} bits and can be found by trying seeds, and "
+            "with it the secret and the label noise; generate without --seed to draw one of 128 bits"
+        )
 
 
 def talk(line: str) -> None:

@@ -1,23 +1,27 @@
 """Commands on instances: families, generate, inspect, verify, export, sample, cite."""
 
 import secrets
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, group, listed, refuse_existing
+from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, group, listed, refuse_existing, warn_of_seed
 from hardness.cli.options import FamilyCommands, FamilyGroup, command
 from hardness.errors import InputError
 
 if TYPE_CHECKING:
     from hardness.families import Family
+    from hardness.gadgets.conditions import Condition
+    from hardness.instance import Instance
 
 Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders are made.")]
 Form = Literal["layer", "xor-dimacs", "lwe", "lwe-challenge", "estimator"]
 File = Annotated[Path, typer.Argument(help="An instance file of `hardness generate`.", metavar="F")]
 
 LARGEST_INSPECTED = 2**26  # entries of theta: 512 MB
+HIDDEN = "only with --reveal"
 
 
 class Generate(FamilyGroup):
@@ -64,6 +68,7 @@ def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False
     instance = Instance.generate(family, seed)
     payload: dict[str, Any] = {
         **instance.public(0),
+        "heads": instance.heads,
         "seed": instance.seed,
         "command": instance.command(),
         **({"bits": len(instance.secret["support"])} if "support" in instance.secret else {}),
@@ -72,17 +77,20 @@ def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False
         **instance.certificate,
     }
     del payload["sampling_seed"]
-    with replacing(out) as temporary:
+    with replacing(out, force=force) as temporary:
         temporary.write_bytes(instance.to_bytes())
-        emit(as_json, payload, [*_describe(instance), f"wrote {out}"])
+        emit(as_json, payload, [*_described(instance, instance.header()), f"wrote {out}"])
 
 
-def _describe(instance: Any) -> list[str]:
+def _described(instance: "Instance", header: Mapping[str, Any]) -> list[str]:
+    """A header in words; of what it does not show it says so."""
     settings = ", ".join(f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
+    certificate = {name: HIDDEN if value is None else value for name, value in header["certificate"].items()}
+    most = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
     return [
         f"{instance.family.name}: {settings}",
-        f"heads {instance.heads} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
-        *(f"{name.replace('_', ' ')}: {value}" for name, value in instance.certificate.items()),
+        f"heads {most}{header['heads']} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
+        *(f"{name.replace('_', ' ')}: {value}" for name, value in certificate.items()),
     ]
 
 
@@ -95,27 +103,39 @@ def inspect(
 
     Example: hardness inspect hard.safetensors
     """
-    from hardness.gadgets.conditions import conditions
     from hardness.instance import Instance
 
     instance = Instance.load(file)
-    payload = instance.header()
-    secret = {name: value.tolist() for name, value in instance.secret.items()}
-    hidden = {name: payload.pop(name) for name in ("seed", "command")} | {"secret": secret}
+    payload, hidden = instance.shown(), dict[str, Any]()
     if reveal:
-        payload |= hidden
-    # The conditions are read off the dense layer; a large one is not made just to look at it.
-    entries = instance.heads * instance.family.dim**2
-    rows = conditions(instance.layer(), instance.family.tokens) if entries <= LARGEST_INSPECTED else []
-    payload |= {"conditions": [row._asdict() for row in rows]}
-    lines = [*_describe(instance), f"hypothesis: {instance.family.hypothesis}", "non-degeneracy conditions:"]
+        secret = {name: value.tolist() for name, value in instance.secret.items()}
+        hidden = {"seed": instance.seed, "command": instance.command(), "secret": secret}
+        payload = instance.header() | hidden
+    rows = _conditions(instance, reveal)
+    payload["conditions"] = [row._asdict() for row in rows]
+    lines = [*_described(instance, payload), f"hypothesis: {instance.family.hypothesis}", "non-degeneracy conditions:"]
     for c in rows:
-        figure = "undefined" if c.value is None else f"{c.value:.3g}"
+        figure = HIDDEN if c.value is None and not reveal else "undefined" if c.value is None else f"{c.value:.3g}"
         lines.append(f"  {c.name}: {figure} (best {c.best}; needs {c.needs}; used by {c.phase})")
-    lines += [] if rows else [f"  not measured: the dense layer has {entries:.1e} entries"]
+    lines += [] if rows else [f"  not measured: the dense layer has more than {LARGEST_INSPECTED:.1e} entries"]
+    emit(as_json, payload, [*lines, *(f"{name}: {value}" for name, value in hidden.items())])
+
+
+def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":
+    """The conditions of the dense layer; without values where these depend on the secret. None of a large layer."""
+    from hardness.gadgets.conditions import conditions, unmeasured
+    from hardness.layer import MultiHeadAttention
+
+    family, heads = instance.family, instance.heads if reveal else instance.heads_shown
+    if heads * family.dim**2 > LARGEST_INSPECTED:
+        return []
     if reveal:
-        lines += [f"{name}: {value}" for name, value in hidden.items()]
-    emit(as_json, payload, lines)
+        return conditions(instance.layer(), family.tokens)
+    if (model := family.model_secret()) is not None:
+        teacher = family.realize(model)
+        layer = teacher if isinstance(teacher, MultiHeadAttention) else teacher.layer()
+        return conditions(layer, family.tokens)
+    return unmeasured(family.dim)
 
 
 def verify(file: File, as_json: Json = False) -> None:
@@ -154,8 +174,8 @@ def export(
     """
     from safetensors.numpy import save
 
+    from hardness.attacks import bridges
     from hardness.examples import read
-    from hardness.exchange import bridges
     from hardness.instance import Instance
     from hardness.io.files import replacing
 
@@ -194,6 +214,7 @@ def sample(
     sampling_seed = secrets.randbits(128) if seed is None else seed
     shape = (count, instance.family.tokens, instance.family.dim)
     write(out, shape, lambda: instance.chunks(count, sampling_seed), instance.public(sampling_seed))
+    warn_of_seed(instance)
     emit(
         as_json,
         {"count": count, "sampling_seed": sampling_seed, "out": str(out)},

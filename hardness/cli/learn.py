@@ -1,7 +1,6 @@
 """Commands on learners: learn, learners."""
 
 from collections.abc import Iterable
-from math import isfinite
 from pathlib import Path
 from typing import Annotated
 
@@ -9,7 +8,7 @@ import typer
 
 from hardness.cli.common import RESOURCES, SOLVERS, Json, Seed, complete, emit, emit_registered
 from hardness.errors import InputError
-from hardness.io.texts import sanitize
+from hardness.io.texts import parse_value, sanitize
 
 Name = Annotated[
     str,
@@ -19,15 +18,14 @@ File = Annotated[Path | None, typer.Argument(help="An instance file.", show_defa
 Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
 Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
 Heads = Annotated[str | None, typer.Option(help="Heads the learner is told; auto: it finds out.")]
-WORDS = {"true": True, "false": False, "none": None, "null": None}
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the learner; may be repeated.")
 ]
-VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
+Options = dict[str, int | float | bool | str | None]
 CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")]
 
 
-def settings(words: Iterable[str]) -> dict[str, int | float | bool | str | None]:
+def settings(words: Iterable[str]) -> Options:
     """What ``--set NAME=VALUE`` says: numbers, true, false and none as such, and else text.
 
     >>> settings(["l1=0.03", "batch=512", "loss=hinge", "rate=none"])
@@ -37,27 +35,17 @@ def settings(words: Iterable[str]) -> dict[str, int | float | bool | str | None]
     ...
     hardness.errors.InputError: --set takes NAME=VALUE, got 'l1'
     """
-    found: dict[str, int | float | bool | str | None] = {}
+    values: Options = {}
     for word in words:
         name, equals, value = word.partition("=")
         if not (name.isidentifier() and equals and value):
             raise InputError(f"--set takes NAME=VALUE, got {sanitize(repr(word), 80)}")
-        if name in found:
+        if name in values:
             raise InputError(f"--set gives {name} twice; give it once")
-        found[name] = _value(name, value)
-    return found
-
-
-def _value(name: str, text: str) -> int | float | bool | str | None:
-    if text.lower() in WORDS:
-        return WORDS[text.lower()]
-    try:
-        number = float(text)
-    except ValueError:
-        return text
-    if not isfinite(number):
-        raise InputError(f"--set {name} must be finite, got {sanitize(text, 60)}")
-    return int(text) if text.lstrip("+-").isdecimal() else number
+        values[name] = parse_value(value)
+        if value.lower().lstrip("+-") in ("nan", "inf", "infinity"):
+            raise InputError(f"--set {name} must be finite, got {sanitize(value, 60)}")
+    return values
 
 
 def register(app: typer.Typer) -> None:
@@ -73,7 +61,7 @@ def learn(
     seed: Seed = None,
     heads: Heads = None,
     options: Set = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of a learner of yours.", rich_help_panel=RESOURCES)] = 1,
+    threads: Annotated[int, typer.Option(min=1, help="Threads of the learner.", rich_help_panel=RESOURCES)] = 1,
     limit: Annotated[
         float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
     ] = None,
@@ -86,23 +74,24 @@ def learn(
 
     Example: hardness learn provable nice.safetensors --count 20000 --seed 0
     """
+    heads_asked = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
     if check:
-        _check(learner, as_json)
+        _check(learner, settings(options or ()), heads_asked, threads, limit, as_json)
         return
     if target is None:
         raise InputError("learn needs an instance file and --count N (or --check, to examine the learner alone)")
     from hardness.engine.progress import steps
+    from hardness.evaluation.adapters import VERDICTS
     from hardness.evaluation.learning import learn as learn_one
     from hardness.instance import Instance
 
-    told = int(heads) if heads is not None and heads.lstrip("-").isdecimal() else heads
     is_instance = target.suffix not in (".npz", ".parquet")
     if is_instance and count is None:
         raise InputError("learn needs --count N beside an instance file")
     with steps(learner) as tell:
         payload = learn_one(
             Instance.load(target) if is_instance else target, learner, count, options=settings(options or ()),
-            test=test, seed=seed, heads=told, threads=threads, limit=limit, progress=tell,
+            test=test, seed=seed, heads=heads_asked, threads=threads, limit=limit, progress=tell,
         )  # fmt: skip
     payload = {name: value for name, value in payload.items() if name != "model"}
     known = {name: payload[name] for name in ("relative_error", "sign_accuracy")}
@@ -124,10 +113,14 @@ def _numbers(diagnostics: dict[str, object]) -> str:
     )
 
 
-def _check(name: str, as_json: bool) -> None:
-    from hardness.evaluation.conformance import check
+def _check(
+    name: str, options: Options, heads: int | str | None, threads: int, limit: float | None, as_json: bool
+) -> None:
+    from hardness.engine.progress import steps
+    from hardness.evaluation.checking import check
 
-    checks = check(name)
+    with steps(name) as tell:
+        checks = check(name, options, heads, threads=threads, limit=limit, progress=tell)
     ok = all(check.ok for check in checks)
     lines = [f"{'ok' if check.ok else 'NO':3} {check.name:18} {check.detail}" for check in checks]
     emit(as_json, {"ok": ok, "learner": name, "checks": [check._asdict() for check in checks]}, lines)

@@ -1,19 +1,21 @@
 """Commands on statistical queries: sq bounds, value, play and certify, and strategies."""
 
 from collections.abc import Callable, Mapping
-from inspect import signature
+from inspect import Signature, signature
 from pathlib import Path
 from secrets import randbits
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Any, Literal, cast
 
 import typer
+from typer.core import TyperGroup
 
 from hardness.cli.common import SOLVERS, Json, Seed, emit, emit_registered, group, talk
-from hardness.cli.options import with_options
+from hardness.cli.options import command, with_options
 from hardness.errors import InputError
 
 if TYPE_CHECKING:
     from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
+    from hardness.families.listed import ListedConcepts
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
 Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag), m/2 (dot) or 2m - 1 (sharp, wide).")]
@@ -28,6 +30,9 @@ SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads;
 Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`, or module:function.")]
 OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, sampled, noisy, exact or module:Class.")]
 Flip = Annotated[float, typer.Option(help="Probability that the sign of a parity's label is flipped; in [0, 0.5).")]
+MessageBits = Annotated[int, typer.Option(min=1, help="Bits that a learner keeps of an example.")]
+Noise = Annotated[float | None, typer.Option(help="Noise on clipped gradients: KAPPA x norm/sqrt(batch) an entry.")]
+Success = Annotated[float, typer.Option(help="Probability with which a learner of examples names the set; in (0, 1].")]
 MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
 Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")]
 Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinely independent parities.")]
@@ -38,6 +43,7 @@ Out = Annotated[Path, typer.Option("--out", help="File to write; missing folders
 
 CERTIFICATE_SECONDS = 600.0  # for an exact value
 UNIDENTIFIABLE = "nothing is identifiable at this tolerance: from 1/4 on no query tells two parities apart"
+ALIKE = "nothing is identifiable at this tolerance: no query loses a concept (theory 2.8)"
 # The worked examples, by group and class.
 EXAMPLES = {
     "bounds parity": "--dim 65 --heads 8 --gadget sharp --tolerance 0.1",
@@ -60,10 +66,11 @@ def register(parent: typer.Typer) -> None:
         ("play", play, (parity, rounding)),
         ("certify", certify, (parity,)),
     ):
-        inner = group(f"{run.__doc__}", f"sq {name} parity {EXAMPLES[f'{name} parity']}")
+        settings = {} if run is certify else {"cls": _with_classes(name, run)}
+        inner = group(f"{run.__doc__}", f"sq {name} parity {EXAMPLES[f'{name} parity']}", **settings)
         app.add_typer(inner, name=name)
         for make in classes:
-            _of_class(inner, name, make, run)
+            _of_class(inner, name, make, parity_bounds if (run, make) == (bounds, parity) else run)
     parent.add_typer(app, name="sq", rich_help_panel=SOLVERS)
     parent.command(rich_help_panel=SOLVERS)(strategies)
 
@@ -91,6 +98,47 @@ def _of_class(parent: typer.Typer, name: str, make: Callable[..., "Concepts"], r
     parent.command(make.__name__, help=f"{run.__doc__}\n\n{make.__doc__}", epilog=example)(call)
 
 
+def _with_classes(name: str, run: Callable[..., None]) -> type[TyperGroup]:
+    """A group with a command for every class of one's own, ``module:Class``: listed concepts, or a family with such."""
+
+    class Classes(TyperGroup):
+        def get_command(self, ctx: Any, cmd_name: str) -> Any:
+            return _of_own_class(name, cmd_name, run) if ":" in cmd_name else super().get_command(ctx, cmd_name)
+
+    return Classes
+
+
+def _of_own_class(name: str, path: str, run: Callable[..., None]) -> Any:
+    """The command on the class at ``module:Class``, whose fields are options."""
+    from dataclasses import fields
+
+    from hardness import registry
+    from hardness.families.base import Family
+    from hardness.families.listed import ListedConcepts
+    from hardness.sq.game import class_of
+
+    kind = registry.get("family", path)
+    if issubclass(kind, Family):
+        options = signature(run).parameters
+        shared = [f.name for f in fields(cast(Any, kind)) if f.name in options]  # the family has it: asked for once
+
+        def on_family(family: Any, **more: Any) -> None:
+            run(class_of(family), **more, **{field: getattr(family, field) for field in shared})
+
+        kept = [option for option in options.values() if option.name not in shared]
+        vars(on_family).update(__signature__=Signature(kept), __doc__=run.__doc__)
+        return command(f"sq {name}", path, on_family)
+    if not issubclass(kind, ListedConcepts):
+        raise InputError(f"{path} is neither a family nor a class derived from hardness.ListedConcepts")
+    made = [
+        p.replace(annotation=Annotated[p.annotation, typer.Option()], kind=p.KEYWORD_ONLY)
+        for p in signature(kind, eval_str=True).parameters.values()
+    ]
+    app = typer.Typer(add_completion=False)
+    app.command(path, help=f"{run.__doc__}")(with_options(made, kind, run))
+    return typer.main.get_command(app)
+
+
 def strategies(as_json: Json = False) -> None:
     """List the strategies of `sq play`: name and what it asks, those of rounding too.
 
@@ -103,40 +151,97 @@ def strategies(as_json: Json = False) -> None:
 
 
 def bounds(concepts: "Concepts", tolerance: Tolerance, as_json: Json = False) -> None:
-    """Lower bounds on the queries that any strategy needs."""
-    from math import log2
+    """Lower bounds on the queries that any strategy needs.
 
-    from hardness.families.concepts import ParityConcepts
-    from hardness.io.rounding import at_least, at_least_power
-    from hardness.sq.bounds.parity import SOURCES, parity_bounds
+    Of a class of one's own, `module:Class`, by the largest eigenvalue of its Gram matrix (theory 2.8).
+    """
+    from hardness.families.concepts import ParityConcepts, RoundingConcepts
     from hardness.sq.bounds.rounding import rounding_bounds
 
-    found: Mapping[str, float | None]
+    queries: Mapping[str, Any]
     if isinstance(concepts, ParityConcepts):
-        found = {**parity_bounds(concepts, tolerance), **_floors(concepts.size, tolerance)}
+        queries = _query_bounds(concepts, tolerance, 0.0)
+    elif isinstance(concepts, RoundingConcepts):
+        queries = rounding_bounds(concepts, tolerance)
     else:
-        found = rounding_bounds(concepts, tolerance)
+        queries = _gram_bounds(concepts, tolerance)
+    emit(as_json, {"concepts": concepts.size, **queries}, _bound_lines(concepts.size, queries))
+
+
+def _gram_bounds(concepts: "ListedConcepts", tolerance: float) -> dict[str, Any]:
+    """lambda with its interval, and the bounds that follow."""
+    from hardness.sq.bounds.gram import eigenvalue, gram_bounds, identifiable
+
+    spectrum = eigenvalue(concepts)
+    fields: dict[str, Any] = {"eigenvalue": [spectrum.low, spectrum.high], "exact": spectrum.exact}
+    impossible = {} if identifiable(concepts, tolerance) is None else {"identifiable": False}
+    return {**fields, **gram_bounds(concepts, tolerance), **impossible}
+
+
+def parity_bounds(
+    concepts: "ParityConcepts",
+    tolerance: SomeTolerance = None,
+    message_bits: MessageBits = 1,
+    noise: Noise = None,
+    success: Success = 0.9,
+    flip: Flip = 0.0,
+    as_json: Json = False,
+) -> None:
+    """Lower bounds on the queries that any strategy needs, and on the examples of learners that keep little of each.
+
+    Queries only with --tolerance, and for certain success. Examples are informative ones, half of all (theory 2.10).
+    """
+    from hardness.sq.bounds import messages
+
+    examples = {"message_examples": messages.message_examples(concepts.size, message_bits, success, flip)}
+    if noise is not None:
+        examples["noisy_gradient_examples"] = messages.proved_examples(concepts.size, noise, success, flip)
+        examples["sharper_gradient_examples"] = messages.sharper_gradient_examples(concepts.size, noise, success, flip)
+    queries = {} if tolerance is None else _query_bounds(concepts, tolerance, flip)
+    proved = {"asymptotic_ratio": None, **queries, **examples}
+    emit(as_json, {"concepts": concepts.size, **proved}, _bound_lines(concepts.size, proved))
+
+
+def _query_bounds(concepts: "ParityConcepts", tolerance: float, flip: float) -> dict[str, float | None]:
+    """The bounds on queries by name, the floors in integers of theory 2.7, and whether anything is identifiable."""
+    from hardness.sq.bounds.parity import parity_bounds as of_queries
+    from hardness.sq.exact import IDENTIFIABLE, asymptotic_ratio, decimal, exact_floor, strict_floor
+
+    proved = of_queries(concepts, tolerance, flip)
+    radius = decimal(tolerance) / (1 - 2 * decimal(flip))  # flips shrink all means (theory 1.2b)
+    size = concepts.size
+    if size == 1 or radius >= IDENTIFIABLE:
+        nothing = 0 if size == 1 else None
+        return {**proved, "strict": nothing, "exact_floor": nothing, "identifiable": size == 1}
+    floors = {"strict": strict_floor(size, radius), "exact_floor": exact_floor(size, radius)}
+    limit = asymptotic_ratio(concepts.s, radius)
+    return {**proved, **floors, "identifiable": True, "asymptotic_ratio": None if limit is None else float(limit)}
+
+
+def _bound_lines(concepts: int, proved: Mapping[str, Any]) -> list[str]:
+    """A line a bound, with its source, in the order given."""
+    from math import log2
+
+    from hardness.io.rounding import at_least, at_least_power, at_most
+    from hardness.sq.bounds import gram, messages, parity
+
+    sources = {**parity.SOURCES, **messages.SOURCES}
 
     def text(value: float) -> str:
         return at_least(value, digits=6) if value < 10**15 else at_least_power(log2(value), places=2)
 
-    shown = {name: value for name, value in found.items() if name in SOURCES and value is not None}
-    lines = [f"concepts    {text(concepts.size)}"]
-    lines += [f"{name:11} {text(value):14} {SOURCES[name]}" for name, value in shown.items()]
-    if found.get("identifiable") is False:
-        lines.append(UNIDENTIFIABLE)
-    emit(as_json, {"concepts": concepts.size, **found}, lines)
-
-
-def _floors(concepts: int, tolerance: float) -> dict[str, float | None]:
-    """The floors in integers of theory 2.7, and whether anything is identifiable."""
-    from hardness.sq.exact import exact_floor, strict_floor
-
-    if concepts == 1 or not _identifiable(concepts, tolerance):
-        least = 0 if concepts == 1 else None
-        return {"strict": least, "exact_floor": least, "identifiable": concepts == 1}
-    floors = {"strict": strict_floor(concepts, tolerance), "exact_floor": exact_floor(concepts, tolerance)}
-    return {**floors, "identifiable": True}
+    shown = {name: value for name, value in proved.items() if name in sources and value is not None}
+    if "eigenvalue" in proved:
+        sources |= gram.SOURCES
+    width = max(len(name) for name in ("concepts", *shown))
+    lines = [f"{'concepts':{width}} {text(concepts)}"]
+    if "eigenvalue" in proved:
+        low, high = proved["eigenvalue"]
+        kind = "of all inputs" if proved["exact"] else "from a sample of inputs, each end wrong with probability 1e-9"
+        lines.append(f"{'eigenvalue':{width}} {at_least(low, 6)} to {at_most(high, 6)}, {kind}")
+    lines += [f"{name:{width}} {text(value):14} {sources[name]}" for name, value in shown.items()]
+    nothing = ALIKE if "eigenvalue" in proved else UNIDENTIFIABLE
+    return lines + ([nothing] if proved.get("identifiable") is False else [])
 
 
 @value_app.callback()
@@ -159,8 +264,8 @@ def value(
         return
     from hardness.sq.exact import independent_value
 
-    found = independent_value(independent, tolerance)
-    emit(as_json, {"value": found}, [f"V of {independent:,} affinely independent parities: {found:,}"])
+    exact = independent_value(independent, tolerance)
+    emit(as_json, {"value": exact}, [f"V of {independent:,} affinely independent parities: {exact:,}"])
 
 
 def value_of_class(
@@ -173,10 +278,10 @@ def value_of_class(
         nothing = {"value": None, "lower": None, "upper": None, "status": "exact", "identifiable": False}
         emit(as_json, nothing, [UNIDENTIFIABLE])
         return
-    found = bracket(concepts, tolerance, seconds)
-    status = "exact" if found.exact is not None else "bracket"
-    fields = {"value": found.exact, "lower": found.lower, "upper": found.upper, "status": status}
-    between = f"{found.lower:,}" if found.exact is not None else f"between {found.lower:,} and {found.upper:,}"
+    game = bracket(concepts, tolerance, seconds)
+    status = "exact" if game.exact is not None else "bracket"
+    fields = {"value": game.exact, "lower": game.lower, "upper": game.upper, "status": status}
+    between = f"{game.lower:,}" if game.exact is not None else f"between {game.lower:,} and {game.upper:,}"
     emit(as_json, fields, [f"V of the {concepts.label}, {concepts.size:,} sets: {between} ({status})"])
 
 
@@ -199,6 +304,7 @@ def play(
     as_json: Json = False,
 ) -> None:
     """Play a strategy against an oracle and count its queries."""
+    from hardness.families.concepts import ParityConcepts
     from hardness.io.rounding import at_least, at_most
     from hardness.sq.game import play as play_game
 
@@ -209,7 +315,10 @@ def play(
     forms = {"bound": at_least, "ratio": at_most, "floor_ratio": at_most}
     fields = {name: value for name, value in (vars(result) | {"seed": seed}).items() if value is not None}
     shown = {name: forms[name](value, digits=6) if name in forms else value for name, value in fields.items()}
-    emit(as_json, fields, [f"{name:18} {value}" for name, value in shown.items()])
+    lines = [f"{name:18} {value}" for name, value in shown.items()]
+    hopeless = isinstance(concepts, ParityConcepts) and result.status == "budget" and oracle in ("window", "null")
+    hopeless = hopeless and not _identifiable(concepts.size, tolerance)
+    emit(as_json, fields, [*lines, UNIDENTIFIABLE] if hopeless else lines)
 
 
 def certify(
@@ -234,14 +343,14 @@ def certify(
     check_tolerance(tolerance)
     seed = randbits(128) if seed is None else seed
     if kind == "transcript":
-        found = certificate.transcript(
+        proof = certificate.transcript(
             concepts, tolerance, strategy or "sign-batch", seed=seed, max_queries=max_queries
         )
         talk(f"seed {seed}")
     elif kind == "bound":
-        found = certificate.bound(concepts, tolerance)
+        proof = certificate.bound(concepts, tolerance)
     else:
-        found = certificate.value(concepts.n, [concepts.s], tolerance, seconds=CERTIFICATE_SECONDS)
-    certificate.write(found, out)
-    said = certificate.statement(found)
-    emit(as_json, {"kind": kind, "statement": said, "out": str(out)}, [said, f"written to {out}"])
+        proof = certificate.value(concepts.n, [concepts.s], tolerance, seconds=CERTIFICATE_SECONDS)
+    certificate.write(proof, out)
+    statement = certificate.statement(proof)
+    emit(as_json, {"kind": kind, "statement": statement, "out": str(out)}, [statement, f"written to {out}"])

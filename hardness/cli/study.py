@@ -64,7 +64,6 @@ Timeout = Annotated[
 ]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")]
 DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)]
-STORE = "rows.db"
 
 app = group("Grids of trials that resume, and the pages they make.", "study run exponential-in-m --quick")
 
@@ -145,7 +144,7 @@ def run(
     from hardness.engine.progress import Progress
     from hardness.engine.run import Interrupted
     from hardness.engine.run import run as run_tasks
-    from hardness.engine.store import Store
+    from hardness.engine.store import STORE, Store
     from hardness.report.report import renew_index, write_index
 
     with Store(folder / STORE, {"study": name, "seed": seed, "quick": quick}) as store:
@@ -229,16 +228,23 @@ def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json:
     """What a run would do, and for how long."""
     import os
 
+    from hardness.engine.run import forecast
+
     count = max(1, (os.cpu_count() or 1) if workers is None else workers)
-    series: dict[str, list[float]] = {}
+    series: dict[str, list[Task]] = {}
     for task in tasks:
         name = ", ".join([task.family, *(each for each in task.solver.values() if isinstance(each, str))])
-        series.setdefault(name, []).append(study.seconds(task))
-    seconds = sum(map(sum, series.values())) / count
-    payload = {"study": study.name, "trials": len(tasks), "seconds": seconds, "processes": count}
-    lines = [f"{name}: {len(each)} trials, about {sum(each):.1f} s of one process" for name, each in series.items()]
-    total = f"{len(tasks)} trials, about {seconds:.0f} s on {count} processes; nothing was run"
-    emit(as_json, payload, [*lines, total])
+        series.setdefault(name, []).append(task)
+    known = {name: forecast(some, study.seconds) for name, some in series.items()}
+    whole = forecast(tasks, study.seconds)
+    payload = {"study": study.name, "trials": len(tasks), "seconds": whole and whole / count, "processes": count}
+    lines = [
+        f"{name}: {len(series[name])} trials, "
+        + ("time unknown" if seconds is None else f"about {seconds:.1f} s of one process")
+        for name, seconds in known.items()
+    ]
+    length = "time unknown" if whole is None else f"about {whole / count:.0f} s on {count} processes"
+    emit(as_json, payload, [*lines, f"{len(tasks)} trials, {length}; nothing was run"])
 
 
 @app.command()
@@ -268,7 +274,7 @@ def merge(
 
     Example: hardness study merge part1/rows.db part2/rows.db --out whole/rows.db
     """
-    from hardness.engine.table import merge as merge_stores
+    from hardness.engine.merging import merge as merge_stores
 
     counts = merge_stores(stores, out)
     emit(as_json, {"out": str(out), "statuses": counts}, [f"{sum(counts.values())} trials in {out}"])
@@ -311,7 +317,7 @@ def report(folder: Folder, as_json: Json = False) -> None:
 
 def _open(folder: Path) -> "Store":
     """The store of a study's folder; the store itself may be named as well."""
-    from hardness.engine.store import Store
+    from hardness.engine.store import STORE, Store
 
     return Store(folder / STORE if folder.is_dir() else folder)
 

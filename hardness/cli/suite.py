@@ -81,7 +81,7 @@ def make(
 
     refuse_existing(out, force)
     each, instance = suite.entry(name), suite.instance(name)
-    instance.save(out)
+    instance.save(out, force)
     emit(as_json, {**_fields(each), "out": str(out)}, [f"wrote {out}"])
 
 

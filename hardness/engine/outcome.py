@@ -12,7 +12,12 @@ from hardness.errors import one_line as one_line
 from hardness.io.schemas import STATUSES as STATUSES
 from hardness.io.texts import sanitize
 
-CRASHED = ("error", "killed")  # nothing that was measured
+# What a status says; all of `STATUSES` stand in `hardness.io.schemas`.
+FINISHED = ("solved", "wrong", "budget")  # the solver came to its end: the cost is one of it
+CENSORED = ("budget", "timeout")  # more might have solved: the cost is only known to be larger
+CRASHED = ("error", "killed")  # nothing was measured
+UNREPEATABLE = (*CRASHED, "timeout")  # it depends on the machine: another run may end otherwise
+DECIDED = ("solved", "wrong", "refused")  # neither more examples nor more time would change it
 # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
 GONE = ("ProcessExpired", "KilledWorker")
 
@@ -50,6 +55,11 @@ class Row:
     task: Task
     outcome: Outcome | None = None
     provenance: Mapping[str, Any] | None = None
+
+    @property
+    def censored(self) -> bool:
+        """Whether its cost is only known to be larger."""
+        return self.outcome is not None and self.outcome.status in CENSORED
 
 
 def outcome_of(error: BaseException, guard: float) -> Outcome:

@@ -10,7 +10,7 @@ import re
 import sys
 import sysconfig
 from pathlib import Path
-from types import FunctionType, ModuleType
+from types import FunctionType
 from typing import Any
 
 from hardness import registry
@@ -39,9 +39,9 @@ def importable_name(thing: Any) -> tuple[str, str | None]:
     name = thing.__name__
     if not name.isidentifier():
         raise InputError(f"give {name} a name: define it with def or class")
-    found = f"{PREFIX}{name}:{name}"
-    registry.provide({found: _pickle().dumps(thing).hex()})
-    return found, fingerprint(thing)
+    provided = f"{PREFIX}{name}:{name}"
+    registry.provide({provided: _pickle().dumps(thing).hex()})
+    return provided, fingerprint(thing)
 
 
 def pickle_by_value(kind: str, name: str) -> None:
@@ -58,7 +58,7 @@ def pickle_by_value(kind: str, name: str) -> None:
         return
     for each in list(sys.modules.values()):
         file = getattr(each, "__file__", None)
-        if isinstance(each, ModuleType) and file and home in Path(file).resolve().parents:
+        if file and home in Path(file).resolve().parents:
             _pickle().register_pickle_by_value(each)
     registry.provide({name: _pickle().dumps(thing).hex()})
 
@@ -83,19 +83,19 @@ def fingerprint(thing: Any) -> str:
     """
     parts, waiting, seen = list[str](), [thing], {id(thing)}
     while waiting:
-        each = waiting.pop()
+        part = waiting.pop()
         used: list[Any] = []
-        if isinstance(each, type):
-            used = [getattr(value, "__func__", value) for _, value in sorted(vars(each).items())]
-        elif isinstance(each, FunctionType):
-            parts.append(_source(each))
-            named = sorted(set(re.findall(r"\w+", parts[-1])) & each.__globals__.keys())
-            used = [each.__globals__[name] for name in named] + [cell.cell_contents for cell in each.__closure__ or ()]
+        if isinstance(part, type):
+            used = [getattr(value, "__func__", value) for _, value in sorted(vars(part).items())]
+        elif isinstance(part, FunctionType):
+            parts.append(_source(part))
+            named = sorted(set(re.findall(r"\w+", parts[-1])) & part.__globals__.keys())
+            used = [part.__globals__[name] for name in named] + [cell.cell_contents for cell in part.__closure__ or ()]
         else:
-            parts.append(repr(each))
-        own = [u for u in used if isinstance(u, PLAIN) or getattr(u, "__module__", None) == thing.__module__]
-        waiting += [u for u in own if id(u) not in seen]
-        seen.update(map(id, own))
+            parts.append(repr(part))
+        local = [u for u in used if isinstance(u, PLAIN) or getattr(u, "__module__", None) == thing.__module__]
+        waiting += [u for u in local if id(u) not in seen]
+        seen.update(map(id, local))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]
 
 

@@ -1,7 +1,6 @@
 """What plug-ins do to a grid: their fingerprints in its tasks, the parts of it that are asked for, what they add."""
 
 import hashlib
-import json
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import fields, replace
@@ -13,7 +12,9 @@ from hardness import families, registry
 from hardness.engine.study import Study
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, unknown
-from hardness.evaluation.adapters import LearnerAdapter, is_streamed
+from hardness.evaluation.adapters import is_streamed, make
+from hardness.evaluation.solver import Solver
+from hardness.io.texts import parse_value
 
 SOLVERS = ("learner", "attack", "strategy")
 OWN = ("cryptanalysis", "scaling")  # kinds of trials whose solvers are built in
@@ -29,8 +30,8 @@ def fingerprint(module: str) -> str | None:
     top = module.partition(".")[0]
     if top in registry.PACKAGES:
         return None
-    found = (finder.find_spec(top, None) for finder in sys.meta_path)
-    spec = next(filter(None, found), None) or PathFinder.find_spec(top, [""])
+    specs = (finder.find_spec(top, None) for finder in sys.meta_path)
+    spec = next(filter(None, specs), None) or PathFinder.find_spec(top, [""])
     if spec is None:
         return None
     places = [Path(place) for place in spec.submodule_search_locations or ()]
@@ -55,13 +56,13 @@ def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study
 
     def of(kind: str, name: str) -> str | None:
         if (kind, name) not in prints:
-            own = None if registry.is_builtin(kind, name) else fingerprint(registry.module_of(kind, name))
-            prints[kind, name] = (known or {}).get(name, own)
+            digest = None if registry.is_builtin(kind, name) else fingerprint(registry.module_of(kind, name))
+            prints[kind, name] = (known or {}).get(name, digest)
         return prints[kind, name]
 
     def stamp(task: Task) -> Task:
-        found = always | {name: made for kind, name in named_in(task) if (made := of(kind, name))}
-        return replace(task, plugins=found) if found else task
+        digests = always | {name: made for kind, name in named_in(task) if (made := of(kind, name))}
+        return replace(task, plugins=digests) if digests else task
 
     return [stamp(task) for task in tasks]
 
@@ -116,9 +117,9 @@ def _added_tasks(
     study: Study, grid: Sequence[Task], quick: bool, kind: str, name: str, options: Mapping[str, Any]
 ) -> list[Task]:
     """What one more learner, attack or strategy adds: the trials of its kind, each once, with its name in them."""
-    own = options if kind == "learner" else {}
+    settings = options if kind == "learner" else {}
     here = [task for task in grid if task.solver.get(kind) and task.solver["kind"] not in OWN]
-    if any(task.solver[kind] == name for task in here) and not own:
+    if any(task.solver[kind] == name for task in here) and not settings:
         return []
     if not here:
         raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
@@ -128,18 +129,22 @@ def _added_tasks(
         known = {**parity.STRATEGIES, **rounding.STRATEGIES}
         if name not in known:
             registry.get(kind, name, known)
-    if own:
-        LearnerAdapter(name, 0, own, known=1)  # a misspelt option is said before anything runs
+    if settings:
+        make(Solver("learner", name, settings, heads_known=1), 0)  # a misspelt option is said before anything runs
     whole = kind == "learner" and not is_streamed(name)  # a name that is no learner's is said here
     if kind == "learner" and study.user_learner_tasks is not None:
-        found = study.user_learner_tasks(quick, name)
-        asked = [{**t.solver, "params": {**t.solver.get("params", {}), **own}} for t in found]
-        return [replace(t, solver=s) for t, s in zip(found, asked, strict=True)] if own else found
+        planned = study.user_learner_tasks(quick, name)
+        asked = [{**t.solver, "params": {**t.solver.get("params", {}), **settings}} for t in planned]
+        return [replace(t, solver=s) for t, s in zip(planned, asked, strict=True)] if settings else planned
     if whole:
         here = [task for task in here if task.solver["kind"] != "learner"]
     added: dict[str, Task] = {}
     for task in here:
-        solver = {**task.solver, kind: name, **({"params": dict(own)} if own or "params" in task.solver else {})}
+        solver = {
+            **task.solver,
+            kind: name,
+            **({"params": dict(settings)} if settings or "params" in task.solver else {}),
+        }
         place = Task(task.family, task.params, {**solver, kind: ""}, {}, task.repetition)
         added.setdefault(place.identity, replace(task, solver=solver))
     return list(added.values())
@@ -158,18 +163,11 @@ def _example_of(family: Any) -> dict[str, Any]:
     """The parameters of the worked example of a family, as the command line reads it. `InputError` if it has none."""
     known = {families.option(field.name): field.name for field in fields(family)}
     words = str(getattr(family, "example", "")).split()
-    found = {
-        known[option]: True if value.startswith("--") else _number(value)
+    values = {
+        known[option]: True if value.startswith("--") else parse_value(value)
         for option, value in zip(words, [*words[1:], "--"], strict=True)
         if option in known
     }
-    if not found:
+    if not values:
         raise InputError(f"family {family.name} has no `example` of its options; give it one to put it on a grid")
-    return found
-
-
-def _number(text: str) -> Any:
-    try:
-        return json.loads(text)
-    except ValueError:
-        return text
+    return values

@@ -2,6 +2,7 @@
 
 import sys
 import threading
+import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -19,7 +20,7 @@ EVERY = 10.0  # seconds between plain lines
 PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails at once says why, and no more
 
 
-def said(task: Task) -> str:
+def sentence(task: Task) -> str:
     """What is done, the seconds that it took, and those left, if the rest goes like what is done."""
     left = "" if task.time_remaining is None else f", about {task.time_remaining:.0f} s left"
     return f"{task.description}; {task.elapsed or 0:.0f} s so far{left}"
@@ -27,12 +28,16 @@ def said(task: Task) -> str:
 
 class _Sentence(ProgressColumn):
     def render(self, task: Task) -> Text:
-        return Text(said(task))
+        return Text(sentence(task))
 
 
 @contextmanager
-def steps(name: str, stream: TextIO | None = None, total: float | None = None) -> Iterator[Callable[..., None]]:
+def steps(
+    name: str, stream: TextIO | None = None, total: float | None = None, clock: Callable[[], float] = time.monotonic
+) -> Iterator[Callable[..., None]]:
     """What a single long job is at: yields what is to be told each step, and how much more of `total` is done.
+
+    `clock` gives the seconds that are shown.
 
     On a terminal the last step stands in place, with the time. Elsewhere a line in `EVERY` seconds says the same, and
     without a `total` each step has a line too. Lines of a job that raises within `PATIENCE` are never shown.
@@ -45,7 +50,10 @@ def steps(name: str, stream: TextIO | None = None, total: float | None = None) -
     console = Console(file=stream, force_terminal=stream.isatty())  # a file is none, whatever the environment says
     first = SpinnerColumn() if total is None else BarColumn(bar_width=12)
     in_place = console.is_interactive
-    bars = Bars(first, _Sentence(), console=console, transient=True, disable=not in_place, speed_estimate_period=inf)
+    bars = Bars(
+        first, _Sentence(), console=console, transient=True, disable=not in_place, speed_estimate_period=inf,
+        get_time=clock,
+    )  # fmt: skip
     bars.advance(bars.add_task(printable(name), total=total), 0)  # time left counts from here
     (task,) = bars.tasks
     lines, ended = deque[str](), threading.Event()
@@ -63,7 +71,7 @@ def steps(name: str, stream: TextIO | None = None, total: float | None = None) -
         pause = min(PATIENCE, EVERY)
         while not ended.wait(pause):
             if not lines:
-                lines.append(said(task))
+                lines.append(sentence(task))
             flush()
             pause = EVERY
 
@@ -94,17 +102,22 @@ class Progress:
     2 of 2 trials: 1 solved, 1 budget
     """
 
-    def __init__(self, stream: TextIO | None = None) -> None:
-        self.stream = stream or sys.stderr
+    def __init__(self, stream: TextIO | None = None, clock: Callable[[], float] = time.monotonic) -> None:
+        self.stream, self.clock = stream or sys.stderr, clock
         self.statuses: Counter[str] = Counter()
 
     @contextmanager
-    def of(self, work: float, trials: int) -> Iterator[None]:
-        """Report on `trials` trials of `work` predicted seconds for the length of this context."""
-        self.trials = trials
-        print(f"{trials} trials to run, about {work:.0f} s of one process", file=self.stream, flush=True)
+    def of(self, work: float | None, trials: int, part: str = "") -> Iterator[None]:
+        """Report on `trials` trials for the length of this context: a `part` of a run that has several.
+
+        `work` is what they are predicted to take, in seconds of one process; None where nobody knows.
+        """
+        self.trials, self.known, self.statuses = trials, work is not None, Counter()
+        self.part = f"{part}: " if part else ""
+        length = "for an unknown time" if work is None else f"about {work:.0f} s of one process"
+        print(f"{self.part}{trials} trials to run, {length}", file=self.stream, flush=True)
         try:
-            with steps(self.line(), self.stream, total=work) as self._tell:
+            with steps(self.line(), self.stream, work if self.known else float(trials), self.clock) as self._tell:
                 yield
         finally:
             print(self.line(), file=self.stream, flush=True)
@@ -112,9 +125,9 @@ class Progress:
     def advance(self, work: float, status: str) -> None:
         """One trial of `work` predicted seconds ended."""
         self.statuses[status] += 1
-        self._tell(self.line(), work)
+        self._tell(self.line(), work if self.known else 1.0)
 
     def line(self) -> str:
         """Trials ended, by status."""
         by_status = ", ".join(f"{count} {status}" for status, count in self.statuses.most_common())
-        return f"{self.statuses.total()} of {self.trials} trials: {by_status or 'none ended'}"
+        return f"{self.part}{self.statuses.total()} of {self.trials} trials: {by_status or 'none ended'}"

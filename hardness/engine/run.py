@@ -7,7 +7,8 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+import time
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import BrokenExecutor
 from contextlib import contextmanager
 from functools import cache
@@ -15,7 +16,7 @@ from importlib.metadata import version
 from io import StringIO
 from itertools import islice
 from pathlib import Path
-from queue import SimpleQueue
+from queue import Empty, SimpleQueue
 from types import FrameType, TracebackType
 from typing import Any
 
@@ -32,6 +33,7 @@ from hardness.evaluation.worker import ABANDONED
 Ran = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE_SECONDS = 10.0  # beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
+CHECK_SECONDS = 0.2  # between two looks at the clock while no trial ends
 CONNECT = "10s"  # to a Dask scheduler
 BROKEN = (
     'the worker processes died: in a script put the call under `if __name__ == "__main__":`, since they import it; '
@@ -73,11 +75,13 @@ def run(
     scheduler: str | None = None,
     seconds: Callable[[Task], float] = lambda task: 1.0,
     progress: Progress | None = None,
+    part: str = "",
 ) -> int:
     """Run what the store lacks of `tasks`; returns how many trials that was.
 
     `workers` processes (None: one a CPU; 0: this process), or the Dask cluster at `scheduler`. `guard` is the
-    wall-clock limit of a trial in seconds; `seconds` predicts what a task takes, so that long ones start first.
+    wall-clock limit of a trial in seconds; `seconds` predicts what a task takes, so that long ones start first. `part`
+    names these tasks where a run has several parts, one after the other.
     Raises `Interrupted` on SIGINT or SIGTERM (from the main thread): then every finished trial is stored.
     """
     store.plan(tasks)
@@ -86,11 +90,27 @@ def run(
     progress = progress or Progress(StringIO())  # which nobody reads
     if not missing:
         return 0
-    with signals(), single_threaded(workers != 0), progress.of(sum(map(seconds, missing)), len(missing)):
+    with signals(), single_threaded(workers != 0), progress.of(forecast(missing, seconds), len(missing), part):
         for task, outcome, note in _engine(missing, trial, root, guard, workers, scheduler):
             store.add(task, outcome, note)
             progress.advance(seconds(task), outcome.status)
     return len(missing)
+
+
+def forecast(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> float | None:
+    """Predicted seconds of one process for all the tasks; None if one is of a plug-in, which nobody has timed.
+
+    >>> own = Task("parity", {}, {"kind": "fit", "learner": "mine:Net"}, {}, 0)
+    >>> forecast([own], lambda task: 1.0), forecast([], lambda task: 1.0)
+    (None, 0)
+    """
+    tasks = list(tasks)
+    return None if any(task.plugins or _of_plugins(task) for task in tasks) else sum(map(seconds, tasks))
+
+
+def _of_plugins(task: Task) -> bool:
+    kinds = ("learner", "attack", "family")
+    return any(kind in kinds and not registry.is_builtin(kind, name) for kind, name in named_in(task))
 
 
 @contextmanager
@@ -143,17 +163,23 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
         workers, initializer=_begin, initargs=(registry.pickled(),), context=multiprocessing.get_context("spawn")
     )
     finished: SimpleQueue[Any] = SimpleQueue()
-    waiting, running = iter(tasks), dict[Any, Task]()
+    waiting, running, deadlines = iter(tasks), dict[Any, Task](), dict[Any, float]()
     try:
         while True:
             for task in islice(waiting, AHEAD * workers - len(running)):
-                future = pool.schedule(_job, (trial, task.text, root, guard), timeout=guard + GRACE_SECONDS)
+                future = pool.schedule(_job, (trial, task.text, root, guard))
                 running[future] = task
                 future.add_done_callback(finished.put)
             if not running:
                 return
-            future = finished.get()
-            task, error = running.pop(future), future.exception()
+            _cancel_late(running, deadlines, guard + GRACE_SECONDS)
+            try:
+                future = finished.get(timeout=CHECK_SECONDS)
+            except Empty:
+                continue
+            task = running.pop(future)
+            deadlines.pop(future, None)
+            error = TimeoutError() if future.cancelled() else future.exception()
             if isinstance(error, BrokenExecutor):
                 raise error
             yield (task, *future.result()) if error is None else (task, outcome_of(error, guard), provenance(root))
@@ -162,6 +188,17 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
     finally:
         pool.stop()
         pool.join()
+
+
+def _cancel_late(running: Iterable[Any], deadlines: dict[Any, float], limit: float) -> None:
+    """Cancel what has run for more than `limit` seconds; the pool ends its process.
+
+    The pool's own limits compare the wall clock, and a step of that would end trials that had just begun.
+    """
+    now = time.monotonic()
+    for future in list(running):
+        if future.running() and now > deadlines.setdefault(future, now + limit):
+            future.cancel()
 
 
 def _begin(pickles: Mapping[str, str]) -> None:

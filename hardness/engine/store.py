@@ -19,18 +19,20 @@ from hardness.io.files import regular
 from hardness.io.texts import is_sanitized, load_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
-VERSION = 2
+VERSION, OLDER = 3, 2  # rows of version 2 have no digest; they are read as they are, and get one when more are added
+STORE = "rows.db"  # in the folder of a study
 LOCK_WAIT_SECONDS = 30.0  # for another writer
-TRIAL = "identity, status, cost, detail, seconds, provenance"
+TRIAL = "identity, status, cost, detail, seconds, text"  # what a digest is of
+TRIALS = "FROM trials LEFT JOIN provenance ON id = provenance"
 AGAIN = "move it away and run again, or take the rows of its page: `hardness study merge FOLDER/rows.csv --out F.db`"
 COMMANDS = "commands"  # in the table `meta`; not a part of what the store is about
 TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB);
 CREATE TABLE plan (position INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, task TEXT NOT NULL);
 CREATE TABLE provenance (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE trials (
     identity BLOB PRIMARY KEY, status TEXT NOT NULL, cost REAL, detail TEXT NOT NULL,
-    seconds REAL NOT NULL, provenance INTEGER NOT NULL REFERENCES provenance
+    seconds REAL NOT NULL, provenance INTEGER NOT NULL REFERENCES provenance, digest BLOB
 ) WITHOUT ROWID;
 """
 
@@ -61,7 +63,7 @@ class Store:
             if about is None and not (path.exists() and path.stat().st_size):
                 raise InputError(f"{path} does not exist or is empty; run the study first")
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_WAIT_SECONDS)
+            self._db = _connected(path, about is None)
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"cannot open {path}: {error}; name another --out") from error
         try:
@@ -88,7 +90,7 @@ class Store:
             raise InputError(f"{self.path} is empty; run the study first")
         self._db.execute("PRAGMA synchronous = NORMAL")
         kind = [self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
-        if kind != [APPLICATION, VERSION]:
+        if kind not in ([APPLICATION, VERSION], [APPLICATION, OLDER]):
             raise InputError(
                 f"{self.path} is not a store of studies, version {VERSION}: run the study into another --out"
             )
@@ -101,14 +103,18 @@ class Store:
             raise InputError(f"{self.path} is damaged ({sanitize(check)}); {AGAIN}")
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
         try:
-            self.about = _examined(self._db)
+            self.about = _examined(self._db, kind[1] == VERSION)
         except (InputError, AttributeError, TypeError) as error:
             raise InputError(f"{self.path} is damaged ({sanitize(error)}); {AGAIN}") from error
         finally:
             self._db.execute("COMMIT")
+        if about is not None and kind[1] == OLDER:
+            self._upgrade()
         # What may differ between two stores of the same rows is no part of what they are about.
-        found = self.about.pop(COMMANDS, [])
-        self.commands = [sanitize(text) for text in found if isinstance(text, str)] if isinstance(found, list) else []
+        commands = self.about.pop(COMMANDS, [])
+        self.commands = (
+            [sanitize(text) for text in commands if isinstance(text, str)] if isinstance(commands, list) else []
+        )
         if about is not None and self.about != json.loads(canonical(about)):
             raise InputError(f"{self.path} holds {describe(self.about)}, not {describe(about)}; name another --out")
 
@@ -118,9 +124,22 @@ class Store:
     def _create(self, about: Mapping[str, Any]) -> None:
         for statement in TABLES.split(";"):
             self._db.execute(statement)
-        self._db.executemany("INSERT INTO meta VALUES (?, ?)", [(key, canonical(about[key])) for key in about])
+        self._db.executemany("INSERT INTO meta VALUES (?, ?, ?)", [_noted(key, about[key]) for key in about])
         self._db.execute(f"PRAGMA application_id = {APPLICATION}")
         self._db.execute(f"PRAGMA user_version = {VERSION}")
+
+    def _upgrade(self) -> None:
+        """Give the rows of an older version their digests, in one transaction; they were examined just now."""
+        with self._transaction():
+            if self._db.execute("PRAGMA user_version").fetchone()[0] == VERSION:
+                return  # another process was first
+            for table in ("meta", "trials"):
+                self._db.execute(f"ALTER TABLE {table} ADD COLUMN digest BLOB")
+            meta = [(_digest(*row), row[0]) for row in self._db.execute("SELECT key, value FROM meta")]
+            trials = [(_digest(*row), row[0]) for row in self._db.execute(f"SELECT {TRIAL} {TRIALS}")]
+            self._db.executemany("UPDATE meta SET digest = ? WHERE key = ?", meta)
+            self._db.executemany("UPDATE trials SET digest = ? WHERE identity = ?", trials)
+            self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     def _write_ahead(self) -> None:
         """Keep a journal. Here SQLite itself does not wait for another process that makes the same store."""
@@ -159,7 +178,7 @@ class Store:
         known = list(dict.fromkeys([*self.commands, *commands]))
         if known != self.commands:
             with self._transaction():
-                self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?)", (COMMANDS, canonical(known)))
+                self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", _noted(COMMANDS, known))
             self.commands = known
 
     def plan(self, tasks: Iterable[Task]) -> None:
@@ -174,8 +193,8 @@ class Store:
     def supersede(self, tasks: Iterable[Task]) -> int:
         """Forget rows that ask the same as one of `tasks` of another version of a plug-in; returns how many trials."""
         now = {task.question: task.identity for task in tasks if task.plugins}
-        found = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
-        old = [(bytes.fromhex(t.identity),) for t in found if now.get(t.question, t.identity) != t.identity]
+        planned = [Task.parse(text) for (text,) in self._db.execute("SELECT task FROM plan")] if now else []
+        old = [(bytes.fromhex(t.identity),) for t in planned if now.get(t.question, t.identity) != t.identity]
         with self._transaction():
             forgotten = self._db.executemany("DELETE FROM trials WHERE identity = ?", old).rowcount
             self._db.executemany("DELETE FROM plan WHERE identity = ?", old)
@@ -186,16 +205,11 @@ class Store:
         text, detail = canonical(sanitize_json(provenance)), canonical(sanitize_json(outcome.detail))
         with self._transaction():
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
+            cost = None if outcome.cost is None else float(outcome.cost)
+            cells = (bytes.fromhex(task.identity), outcome.status, cost, detail, float(round(outcome.seconds, 6)))
             self._db.execute(
-                "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
-                (
-                    bytes.fromhex(task.identity),
-                    outcome.status,
-                    None if outcome.cost is None else float(outcome.cost),
-                    detail,
-                    round(outcome.seconds, 6),
-                    text,
-                ),
+                "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, id, ? FROM provenance WHERE text = ?",
+                (*cells, _digest(*cells, text), text),
             )
 
     def retry(self, tasks: Iterable[Task]) -> int:
@@ -214,8 +228,8 @@ class Store:
 
     def counts(self) -> dict[str, int]:
         """Trials by status, in the order of `STATUSES`; statuses without a trial are absent."""
-        found = Counter(dict(self._db.execute("SELECT status, count(*) FROM trials GROUP BY status").fetchall()))
-        return {status: found[status] for status in STATUSES if found[status]}
+        counted = Counter(dict(self._db.execute("SELECT status, count(*) FROM trials GROUP BY status").fetchall()))
+        return {status: counted[status] for status in STATUSES if counted[status]}
 
     def rows(self) -> Iterator[Row]:
         """All planned tasks in order, run or not."""
@@ -231,11 +245,52 @@ class Store:
                 yield Row(task, Outcome(status, cost, load_sanitized(detail), seconds), notes[note])
 
 
-def _examined(db: sqlite3.Connection) -> dict[str, Any]:
+def _connected(path: Path, reading: bool) -> sqlite3.Connection:
+    """A connection; for `reading` one that writes nothing where nothing can be written, such as on a read-only medium.
+
+    SQLite puts two files beside a store that it opens. Where it cannot, the store is read as it stands, if all of it
+    stands in its one file.
+    """
+    db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_WAIT_SECONDS)
+    if not reading:
+        return db
+    try:
+        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
+        return db
+    except sqlite3.DatabaseError as error:
+        journal = Path(f"{path}-wal")
+        if not any(word in str(error) for word in ("readonly", "unable to open")):
+            return db  # locked, or no database: said by whoever reads it
+        db.close()
+        if journal.exists() and journal.stat().st_size:
+            raise InputError(
+                f"{path} stands where nothing can be written, and some of its rows still stand in {journal.name}: copy "
+                "both to a folder of your own"
+            ) from error
+        return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", isolation_level=None, uri=True)
+
+
+def _digest(*cells: Any) -> bytes:
+    """SHA-256 of the cells of a row: one bit of it that flips on the disk is found."""
+    return hashlib.sha256(repr(cells).encode()).digest()
+
+
+def _noted(key: str, value: Any) -> tuple[str, str, bytes]:
+    """A row of the table `meta`."""
+    return key, canonical(value), _digest(key, canonical(value))
+
+
+def _examined(db: sqlite3.Connection, digests: bool) -> dict[str, Any]:
     """What a store says it is about. Raises `InputError`, `AttributeError` or `TypeError` at a damaged row.
 
-    A task is its own checksum: its identity is the SHA-256 of its text. Of a trial types and status are checked.
+    A task is its own checksum: its identity is the SHA-256 of its text. Other rows have a digest of their own, and of a
+    trial types and status are checked, whoever wrote them.
     """
+    if digests:
+        for table, cells in (("meta", "key, value FROM meta"), ("trials", f"{TRIAL} {TRIALS}")):
+            for stored, *row in db.execute(f"SELECT {table}.digest, {cells}"):
+                if stored != _digest(*row):
+                    raise InputError(f"a row of its {table} does not have the digest that it states")
     about = {str(key): schemas.parse(value, key) for key, value in db.execute("SELECT key, value FROM meta")}
     seed = about.get("seed", 0)
     if not isinstance(about.get("study"), str) or type(seed) is not int or seed < 0:
@@ -250,7 +305,8 @@ def _examined(db: sqlite3.Connection) -> dict[str, Any]:
         if not isinstance(schemas.parse(text, "a note"), dict):
             raise InputError(f"note {number} is no mapping")
         notes.add(number)
-    for identity, status, cost, detail, seconds, note in db.execute(f"SELECT {TRIAL} FROM trials"):
+    cells = "identity, status, cost, detail, seconds, provenance"
+    for identity, status, cost, detail, seconds, note in db.execute(f"SELECT {cells} FROM trials"):
         known = identity in planned and note in notes and status in STATUSES
         figures = all(type(value) in (int, float) and schemas.finite(value) for value in (cost or 0.0, seconds))
         if not (known and figures and isinstance(schemas.parse(detail, "a detail"), dict)):

@@ -18,7 +18,7 @@ class Study:
     page is written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
     them (`hardness.report`). `role` is where the study stands on the index: a word of `hardness.report.report.ROLES`.
     `formerly` names studies that this one took over, each with what it asked. `plan(file)` lists the trials of a plan
-    that was fixed before them.
+    that was fixed before them. A study that is `timed` prints seconds, and so writes them beside its rows.
     """
 
     name: str
@@ -33,3 +33,4 @@ class Study:
     template: Path | None = None
     formerly: Mapping[str, str] = field(default_factory=dict)
     plan: Callable[[Path], list[Task]] | None = None
+    timed: bool = False

@@ -1,26 +1,22 @@
-"""Rows as tables: .csv files that no spreadsheet calculates, .parquet files, data frames; the union of several."""
+"""Rows as tables: .csv files that no spreadsheet calculates, .parquet files, data frames."""
 
 import csv
 import dataclasses
-import json
-import sqlite3
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import closing, nullcontext
-from math import isfinite
+import math
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.outcome import Outcome, Row
-from hardness.engine.store import Store, describe
-from hardness.engine.task import Task
+from hardness.engine.outcome import Row
+from hardness.engine.store import STORE, Store
 from hardness.errors import InputError, missing_extra
 from hardness.io.files import replacing
-from hardness.io.texts import FORMULA, csv_safe, sanitize, sanitize_json
+from hardness.io.texts import csv_safe, sanitize, sanitize_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS, SUMMARY, STORE = "rows.csv", "summary.json", "rows.db"
+ROWS, TIMINGS, SUMMARY = "rows.csv", "timings.csv", "summary.json"
 COLUMNS = {
     "identity": "SHA-256 of the task: what was run",
     "family": "the family of the instance",
@@ -32,6 +28,8 @@ COLUMNS = {
     "status": "solved, wrong, budget, timeout, error, killed, refused; or planned: not run yet",
     "cost": "queries or examples spent; a run that did not solve is only known to need more",
     "detail.": "what else the trial found",
+    "censored": "whether the cost is only known to be larger: a budget or a time limit ended the trial",
+    "tuning": "whether the trial only chose a setting; such runs are no results",
     "seconds": "wall-clock time of the trial",
     "provenance.": "version, commit and machine that made the row",
 }
@@ -95,11 +93,37 @@ def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) ->
     return count
 
 
-def rows(folder: str | Path) -> "pd.DataFrame":
+def export_timings(rows: Iterable[Row], out: Path) -> None:
+    """Write the seconds of the trials that ended, by identity: what a table without timing leaves out."""
+    with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
+        writer = csv.writer(file, lineterminator="\n")
+        writer.writerow(("identity", "seconds"))
+        writer.writerows((row.task.identity, f"{row.outcome.seconds:.3f}") for row in rows if row.outcome)
+
+
+def timings(path: Path) -> dict[str, float]:
+    """Seconds by identity, as `export_timings` wrote them; none where there is no such file.
+
+    Raises `InputError` for any other file.
+    """
+    if not path.exists():
+        return {}
+    try:
+        with path.open(newline="", encoding="utf-8") as file:
+            seconds = {line["identity"]: float(line["seconds"]) for line in csv.DictReader(file)}
+    except (OSError, UnicodeError, csv.Error, LookupError, TypeError, ValueError) as error:
+        raise InputError(f"{path} is no table of identities and seconds ({sanitize(error)})") from error
+    if not all(0 <= value < math.inf for value in seconds.values()):
+        raise InputError(f"{path} holds seconds that are no times; send what the lab wrote")
+    return seconds
+
+
+def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
     """The rows of a study or sweep, as a pandas DataFrame; `attrs["columns"]` says what each column is.
 
-    `folder` is what `study run --out` or `sweep --out` named, or the rows.db in it. Raises `InputError` where there is
-    no store, and where pandas is missing.
+    `folder` is what `study run --out` or `sweep --out` named, or the rows.db in it. `tuning` adds the runs that chose
+    settings, which are no results, and a column that says so. `censored` says that a run ended before it solved: its
+    cost is only known to lie above. Raises `InputError` where there is no store.
 
     >>> import tempfile, hardness
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -110,138 +134,33 @@ def rows(folder: str | Path) -> "pd.DataFrame":
     >>> found.attrs["columns"]["cost"]
     'queries or examples spent; a run that did not solve is only known to need more'
     """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise missing_extra("pandas", "notebook", "hardness.rows") from error
     path = Path(folder)
     with Store(path / STORE if path.is_dir() else path) as store:
-        table = pd.DataFrame([flat(row) for row in store.rows()])
+        chosen = [row for row in store.rows() if tuning or not row.task.tuning]
+    table = data_frame([_result(row) for row in chosen])
     meanings = {name: [text for known, text in COLUMNS.items() if name.startswith(known)] for name in table.columns}
     table.attrs["columns"] = {name: text for name, (text,) in meanings.items()}
     return table
 
 
-def read(path: Path, provenance: Mapping[str, Any]) -> Iterator[Row]:
-    """The rows of a table that `hardness.engine.table.export` wrote. Raises `InputError` for any other.
+def _result(row: Row) -> dict[str, Any]:
+    """A row as `rows` shows it: what the cost stands for beside the cost."""
+    columns = flat(row)
+    return columns | {"censored": row.censored, "tuning": row.task.tuning}
 
-    A row states its task and the task's identity, so that a cell that was changed on the way is found.
+
+def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":
+    """Lines as a pandas DataFrame in which integers beside missing values stay integers (`Int64`).
+
+    >>> data_frame([{"s": 4, "q": 2**60 + 1}, {"s": None, "q": 1}])["s"].tolist()
+    [4, <NA>]
     """
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            for number, line in enumerate(csv.DictReader(file), 2):
-                yield _row(line, f"{path}, line {number}", provenance)
-    except (OSError, UnicodeError, csv.Error) as error:
-        raise InputError(f"cannot read {path}: {sanitize(error)}") from error
+    import pandas as pd
 
-
-def _row(line: Mapping[str | None, Any], where: str, provenance: Mapping[str, Any]) -> Row:
-    known = {str(name): _value(text) for name, text in line.items() if isinstance(text, str) and text}
-    parts = {name: _nested(known, name) for name in ("params", "solver", "budget", "plugins", "detail")}
-    detail = parts.pop("detail")
-    try:
-        task = Task(family=str(known["family"]), repetition=known["repetition"], **parts)
-        if task.identity != line["identity"]:
-            raise InputError("the task is not the one that its identity names")
-        if known["status"] == "planned":
-            return Row(task)
-        if not isinstance(cost := known.get("cost"), int | float | None):
-            raise InputError(f"its cost is no number: {sanitize(cost, 60)}")
-        return Row(task, Outcome(str(known["status"]), cost, detail), provenance)
-    except (InputError, LookupError, TypeError, ValueError) as error:
-        raise InputError(f"{where}: no row of a study ({sanitize(error)}); send what the lab wrote") from error
-
-
-def _nested(known: Mapping[str, Any], name: str) -> dict[str, Any]:
-    """The columns ``name.a.b`` as mappings; names of plug-ins have dots of their own."""
-    found: dict[str, Any] = {}
-    for key, value in known.items():
-        first, _, rest = key.partition(".")
-        if first == name and rest:
-            *way, last = [rest] if name == "plugins" else rest.split(".")
-            inner = found
-            for step in way:
-                inner = inner.setdefault(step, {})
-                if not isinstance(inner, dict):
-                    raise InputError(f"column {sanitize(key, 60)} lies within another")
-            inner[last] = value
-    return found
-
-
-def _value(text: str) -> Any:
-    """A cell as it was before `hardness.io.texts.cell`.
-
-    >>> _value("'-x"), _value("0.125"), _value("True"), _value("1e999"), _value("diag")
-    ('-x', 0.125, True, '1e999', 'diag')
-    """
-    if text in ("True", "False"):
-        return text == "True"
-    if text[:1] == "'" and text[1:].startswith(FORMULA):
-        return text[1:]
-    try:
-        number = float(text)
-        return (int(text) if text.lstrip("-").isdecimal() else number) if isfinite(number) else text
-    except ValueError:
-        return text
-
-
-def _summary(path: Path) -> tuple[dict[str, Any], list[str], list[Any]]:
-    """What the rows of a table are about, the commands that made them, and their commits: of the summary beside it."""
-    summary = path.with_name(SUMMARY)
-    try:
-        said = json.loads(summary.read_text(encoding="utf-8"))
-        about = {name: said[name] for name in ("study", "seed", "quick")}
-        return about, [str(line) for line in said.get("made_by", [])], list(said.get("commits", []))
-    except (OSError, ValueError, LookupError, TypeError, AttributeError) as error:
-        raise InputError(f"{path} has no readable {SUMMARY} beside it, which says what the rows are about") from error
-
-
-def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
-    """Union of the rows of one study and seed, written to `out` whole; returns the counts by status.
-
-    A path is a store, a study's folder, or its rows.csv with the summary beside it, as `study report` writes them.
-
-    Where two stores ran the same task, a trial that ended by itself wins over one that crashed or ran out of
-    time; two that ended by themselves must agree, or the rows come from different code: `InputError`.
-    """
-    about: dict[str, Any] | None = None
-    commands: list[str] = []
-    best: dict[str, Row] = {}
-    for path in paths:
-        if path.is_dir():
-            path = path / (STORE if (path / STORE).exists() or not (path / ROWS).exists() else ROWS)
-        with nullcontext() if path.suffix == ".csv" else Store(path) as store:
-            if store is None:
-                found, made_by, commits = _summary(path)
-                rows = read(path, {"commit": str(commits[0])} if len(commits) == 1 else {})
-            else:
-                found, made_by, rows = store.about, store.commands, store.rows()
-            if about is not None and found != about:
-                raise InputError(f"{path} holds {describe(found)}, not {describe(about)}: they do not merge")
-            about = found
-            commands += made_by
-            for row in rows:
-                best[row.task.identity] = _better(best.get(row.task.identity), row, path)
-    with replacing(out) as temporary:
-        with Store(temporary, about) as store:
-            store.made_by(*commands)
-            store.plan(row.task for row in best.values())
-            for row in best.values():
-                if row.outcome is not None:
-                    store.add(row.task, row.outcome, row.provenance or {})
-            counts = store.counts()
-        with closing(sqlite3.connect(temporary)) as db:
-            db.execute("PRAGMA journal_mode = DELETE")  # one file, no journal beside it, before the renaming
-    return counts
-
-
-def _better(kept: Row | None, row: Row, path: Path) -> Row:
-    crashes = ("error", "killed", "timeout")
-    if kept is None or kept.outcome is None or row.outcome is None:
-        return row if kept is None or kept.outcome is None else kept
-    a, b = kept.outcome, row.outcome
-    if a.status in crashes or b.status in crashes:
-        return row if a.status in crashes else kept
-    if (a.status, a.cost, a.detail) != (b.status, b.cost, b.detail):
-        raise InputError(f"{path}: task {row.task.identity[:12]} ended otherwise in another store; not merged")
-    return kept
+    table = pd.DataFrame(lines)
+    for name in table.columns:
+        values = [line.get(name) for line in lines]
+        small = all(value is None or (type(value) is int and abs(value) < 2**63) for value in values)
+        if small and None in values and any(value is not None for value in values):
+            table[name] = pd.array(values, dtype="Int64")
+    return table

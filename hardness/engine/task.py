@@ -12,6 +12,7 @@ import numpy as np
 from hardness.errors import InputError
 from hardness.io.schemas import canonical as canonical
 
+APART = 1_000_000  # repetitions from here on are of tuning: no judged run has the seeds of one
 SCHEMA = 1  # part of every identity: raise it when the same task would mean another experiment
 
 
@@ -53,6 +54,11 @@ class Task:
     def identity(self) -> str:
         """SHA-256 of `text`, in hex."""
         return hashlib.sha256(self.text.encode()).hexdigest()
+
+    @property
+    def tuning(self) -> bool:
+        """Whether it is one of the runs that choose a setting; such a run is no result."""
+        return self.repetition >= APART
 
     @staticmethod
     def parse(text: str) -> "Task":

@@ -12,16 +12,16 @@ from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
-from hardness import registry
 from hardness.engine.outcome import CRASHED, Outcome
+from hardness.engine.task import APART as APART
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.evaluation.adapters import make
+from hardness.evaluation.solver import Solver
 
 Cell = TypeVar("Cell", bound=Hashable)
 Results = Mapping[str, Outcome]  # how trials ended, by identity
 
-APART = 1_000_000  # repetitions from here on are of tuning: no judged run has the seeds of one
 MOST = 100_000  # products of lists that are listed before they are drawn from
 
 
@@ -52,11 +52,11 @@ class Halving:
     """Successive halving over `settings` settings.
 
     Rung r gives `seeds[r]` seeds in all to each setting that is left, and keeps the `kept[r]` cheapest of those that
-    solved at all; the last rung keeps one. The cap of the first rung starts at `start` examples and is doubled until as
-    many settings as the second rung keeps solve on every seed, up to `most`; the others have twice the cap at which the
-    first one ended. The cheapest is the one whose solution costs least if runs that spend the cap are started again:
-    all that its runs spent over how many of them solved. So neither cheap runs that mostly fail nor sure ones that cost
-    much are chosen.
+    solved at all; the last rung keeps one. The cap of the first rung starts at `start` examples and is multiplied by
+    `growth` until as many settings as the second rung keeps solve on every seed, up to `most`; the others have twice
+    the cap at which the first one ended. The cheapest is the one whose solution costs least if runs that spend the cap
+    are started again: all that its runs spent over how many of them solved. So neither cheap runs that mostly fail nor
+    sure ones that cost much are chosen.
 
     >>> halving = Halving(settings=2, seeds=(1, 3), kept=(1, 1), start=100, most=1000)
     >>> halving.wanted({})
@@ -70,6 +70,7 @@ class Halving:
     kept: tuple[int, ...]
     start: int
     most: int
+    growth: int = 2
 
     def wanted(self, found: Runs) -> list[Wanted]:
         """The runs that come next; none once the winner is known."""
@@ -89,7 +90,7 @@ class Halving:
             enough = sum(self._solves(found, i, self.seeds[0], cap) for i in alive) >= self.kept[:2][-1]
             if enough or cap >= self.most:
                 break
-            cap = min(self.most, 2 * cap)
+            cap = min(self.most, self.growth * cap)
         alive = self._cheapest(found, alive, 0, cap)
         cap = min(self.most, 2 * cap)
         for rung in range(1, len(self.seeds)):
@@ -152,9 +153,8 @@ def menu(options: Mapping[str, Sequence[Any]], settings: int, seed: int = 0) -> 
 
 def check(learner: str, settings: Iterable[Mapping[str, Any]]) -> None:
     """`InputError` unless the learner of that name has all options of the menu."""
-    kind = registry.get("learner", learner)
     for setting in settings:
-        make(kind, None, 0, setting, known=1)
+        make(Solver("learner", learner, setting, heads_known=1), 0)
 
 
 def tune(

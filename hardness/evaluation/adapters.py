@@ -1,8 +1,7 @@
 """Learners and attacks as one thing: an object that is handed examples and predicts labels.
 
-A *solver* is named by plain data: ``{"learner": name, "options": {...}, "known": m}`` or ``{"attack": name, "public":
-{...}, "budget": n}``; names are registered ones or ``package.module:Name``. What is built into the lab runs in the
-process that asks; everything else in a worker process (`hardness.evaluation.worker`).
+A `hardness.evaluation.solver.Solver` names one. What is built into the lab runs in the process that asks; everything
+else in a worker process (`hardness.evaluation.worker`).
 """
 
 from collections.abc import Mapping
@@ -15,8 +14,8 @@ from typing import Any, get_args, get_type_hints
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import registry
 from hardness.errors import InputError, TrialEnded, unknown
+from hardness.evaluation.solver import Solver
 from hardness.io.schemas import finite
 from hardness.io.texts import sanitize
 
@@ -28,21 +27,15 @@ WORK = ("predicted_seconds", "forecast_seconds", "log2_expected_tries", "tries",
         "log2_rows", "block_size", "log2_nodes", "halves", "method")  # fmt: skip
 
 
-def make(
-    cls: Any,
-    heads: int | str | None,
-    random_state: int,
-    options: Mapping[str, Any] | None = None,
-    known: int | None = None,
-) -> Any:
-    """An instance of a learner class, told the heads (unless None) and the random state if it has such parameters.
+def make(solver: Solver, random_state: int) -> Any:
+    """An instance of a learner's class, told heads and random state if it has such parameters.
 
-    A learner that fits once is told the `known` heads of the instance where none are given. `options` are more of its
-    parameters; the heads of a class that has no `width` may be called that. Raises `InputError` for an option that it
-    does not have, of another type than its annotation, or given twice.
+    The heads of a class that has no `width` may be called that. Raises `InputError` for an option that it does not
+    have, of another type than its annotation, or given twice.
     """
+    cls, heads = solver.thing, solver.heads
     parameters, given = signature(cls).parameters, dict[str, Any]()
-    for name, value in (options or {}).items():
+    for name, value in solver.options.items():
         place = "heads" if name == "width" and name not in parameters and "heads" in parameters else name
         if place in ("random_state", "seed"):
             raise InputError(f"{name} is no option: it follows from the seed of the run")
@@ -51,8 +44,9 @@ def make(
         if place in given or (place == "heads" and heads is not None):
             raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
         given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
-    told = known if heads is None and not hasattr(cls, "partial_fit") else heads
-    rest = {"heads": told, "random_state": random_state, "seed": random_state}
+    if heads is None and not solver.streamed:
+        heads = solver.heads_known
+    rest = {"heads": heads, "random_state": random_state, "seed": random_state}
     return cls(**{name: value for name, value in rest.items() if name in parameters and value is not None} | given)
 
 
@@ -86,17 +80,11 @@ def plain(value: Any) -> Any:
 
 
 class LearnerAdapter:
-    """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once.
+    """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once."""
 
-    It is told `heads` if they are given; one that fits once is told the `known` heads of the instance otherwise.
-    """
-
-    def __init__(
-        self, learner: Any, seed: int, options: Mapping[str, Any] | None = None, heads: Any = None, known: Any = None
-    ) -> None:
-        kind = registry.get("learner", learner) if isinstance(learner, str) else learner
-        self.streamed = hasattr(kind, "partial_fit")
-        self.learner = make(kind, heads, seed % 2**32, options, known) if isinstance(kind, type) else kind
+    def __init__(self, solver: Solver, seed: int) -> None:
+        self.streamed = solver.streamed
+        self.learner = make(solver, seed % 2**32) if isinstance(solver.thing, type) else solver.thing
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Learn from X and Y, (n, k, d). Raises `TrialEnded` (refused) for bad input."""
@@ -114,15 +102,15 @@ class LearnerAdapter:
 
     def report(self) -> dict[str, Any]:
         """What its `report_` says, as JSON."""
-        found = getattr(self.learner, "report_", None)
-        said = {name: plain(getattr(found, name)) for name in ("status", "reason", *VERDICTS) if hasattr(found, name)}
-        phases = plain(getattr(found, "phases", ()))
-        return said | {"phases": [PHASE | each for each in phases if isinstance(each, dict)]}
+        report = getattr(self.learner, "report_", None)
+        fields = [name for name in ("status", "reason", *VERDICTS) if hasattr(report, name)]
+        phases = [PHASE | phase for phase in plain(getattr(report, "phases", ())) if isinstance(phase, dict)]
+        return {**{name: plain(getattr(report, name)) for name in fields}, "phases": phases}
 
     def work(self) -> dict[str, Any]:
         """What it says of its own work, `work_`: names and figures."""
-        said = plain(getattr(self.learner, "work_", {}))
-        return said if isinstance(said, dict) else {}
+        work = plain(getattr(self.learner, "work_", {}))
+        return work if isinstance(work, dict) else {}
 
 
 class AttackAdapter:
@@ -130,10 +118,10 @@ class AttackAdapter:
 
     streamed = False
 
-    def __init__(self, attack: Any, seed: int, public: dict[str, Any], budget: int | None = None) -> None:
-        self.attack = registry.get("attack", attack) if isinstance(attack, str) else attack
-        self.public, self.budget, self.seed = public, budget, seed
-        self.said: dict[str, Any] = {}
+    def __init__(self, solver: Solver, seed: int) -> None:
+        self.attack, self.seed = solver.thing, seed
+        self.public, self.budget = solver.options["public"], solver.options.get("budget")
+        self.outcome: dict[str, Any] = {}
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Attack the examples X, Y (n, k, d). Raises `TrialEnded` unless it names a secret."""
@@ -142,9 +130,10 @@ class AttackAdapter:
             outcome = self.attack(X, Y, self.public, budget=self.budget, seed=self.seed)
         except InputError as error:
             raise TrialEnded("refused", str(error), kind="InputError") from error
-        self.said = plain(outcome)
-        known = {name: self.said["detail"][name] for name in WORK if name in self.said["detail"]}
-        self.figures = known | {"seconds": round(process_time() - begin, 3), "examples": outcome.samples_used}
+        self.outcome = plain(outcome)
+        detail = self.outcome["detail"]
+        work = {name: detail[name] for name in WORK if name in detail}
+        self.figures = work | {"seconds": round(process_time() - begin, 3), "examples": outcome.samples_used}
         if outcome.secret is None:
             raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.figures)
 
@@ -152,11 +141,11 @@ class AttackAdapter:
         """Noiseless labels (n, k, d) under the secret found."""
         from hardness.attacks.equations import labels
 
-        return labels(self.said["secret"], self.public, X)
+        return labels(self.outcome["secret"], self.public, X)
 
     def report(self) -> dict[str, Any]:
         """The outcome that the attack returned, as JSON."""
-        return self.said
+        return self.outcome
 
     def work(self) -> dict[str, Any]:
         """What it needed: processor seconds, examples, tries, steps, block size, nodes, as far as it has them."""
@@ -166,18 +155,14 @@ class AttackAdapter:
 Adapter = LearnerAdapter | AttackAdapter
 
 
-def adapted(solver: Mapping[str, Any], seed: int) -> Adapter:
+def adapted(solver: Solver, seed: int) -> Adapter:
     """The solver that plain data name, in this process."""
-    return AttackAdapter(seed=seed, **solver) if "attack" in solver else LearnerAdapter(seed=seed, **solver)
+    return AttackAdapter(solver, seed) if solver.kind == "attack" else LearnerAdapter(solver, seed)
 
 
 def is_streamed(name: Any) -> bool:
-    """Whether a learner learns in pieces, by `partial_fit`. Raises `InputError` if it cannot be loaded.
-
-    >>> is_streamed("student"), is_streamed("direct")
-    (True, False)
-    """
-    return hasattr(registry.get("learner", name) if isinstance(name, str) else name, "partial_fit")
+    """Whether a learner learns in pieces. Raises `InputError` if it cannot be loaded."""
+    return Solver("learner", name).streamed
 
 
 class Constant:

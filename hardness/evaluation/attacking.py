@@ -8,13 +8,12 @@ from typing import Any
 import numpy as np
 
 from hardness import registry
-from hardness.attacks import Outcome, Progress, lwe
+from hardness.attacks import Outcome, Progress, bridges, lwe
 from hardness.attacks.equations import accepts, extract, quiet, stands_out
 from hardness.errors import InputError, TrialEnded
-from hardness.evaluation.learning import FOREVER
-from hardness.evaluation.worker import Worker
+from hardness.evaluation.solver import Solver
+from hardness.evaluation.worker import FOREVER, Worker
 from hardness.examples import Examples, read
-from hardness.exchange import bridges
 from hardness.instance import Instance
 from hardness.io.schemas import STATUSES
 from hardness.io.texts import sanitize_json
@@ -46,19 +45,19 @@ def attack(
     """
     if isinstance(name, str):
         registry.module_of("attack", name)  # a misspelt name is said before anything else
-    sampling, own = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
+    sampling, choices = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
     if isinstance(target, Instance):
         if type(count) is not int or count < 1:
             raise InputError(f"say how many examples the attack gets, an integer of at least 1; got {count!r}")
         examples, public = target.examples(count, sampling), target.public(sampling)
-        return attack_examples(examples, public, name, budget, own, progress)
-    return attack_file(Path(target), name, budget, own, progress)
+        return attack_examples(examples, public, name, budget, choices, progress)
+    return attack_file(Path(target), name, budget, choices, progress)
 
 
 def attack_file(
     path: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Outcome:
-    """The same on a file of examples, or on LWE samples of others: a .txt or a folder (`hardness.exchange.bridges`)."""
+    """The same on a file of examples, or on LWE samples of others: a .txt or a folder (`hardness.attacks.bridges`)."""
     if path.is_dir() or path.suffix == ".txt":
         return lwe.attack(bridges.read(path), str(name), budget, seed, progress or quiet)
     return attack_examples(*read(path), name, budget, seed, progress)
@@ -74,11 +73,11 @@ def attack_examples(
 ) -> Outcome:
     """The same on examples and the public parameters that stand beside them; `seed` is the attack's own."""
     if isinstance(name, str) and not registry.is_builtin("attack", name):
-        found = _in_worker(examples, public, name, budget, seed)
+        outcome = _in_worker(examples, public, name, budget, seed)
         foreign = public.get("family") not in registry.names("family", builtin=True)
-        if found.status == "solved" and not foreign and not _follows(found.secret, examples, public):
-            return Outcome("wrong", found.secret, found.samples_used, found.seconds, {"reason": UNFOUNDED})
-        return found
+        if outcome.status == "solved" and not foreign and not _follows(outcome.secret, examples, public):
+            return Outcome("wrong", outcome.secret, outcome.samples_used, outcome.seconds, {"reason": UNFOUNDED})
+        return outcome
     run = registry.get("attack", name) if isinstance(name, str) else name
     outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=progress)
     if not isinstance(outcome, Outcome):
@@ -87,22 +86,22 @@ def attack_examples(
 
 
 def _in_worker(examples: Examples, public: dict[str, Any], name: str, budget: int | None, seed: int) -> Outcome:
-    began, said = time.monotonic(), dict[str, Any]()
+    began, report = time.monotonic(), dict[str, Any]()
     try:
-        with Worker({"attack": name, "public": public, "budget": budget}, seed, began + FOREVER) as worker:
+        with Worker(Solver("attack", name, {"public": public, "budget": budget}), seed, began + FOREVER) as worker:
             try:
                 worker.partial_fit(examples.X, examples.Y)
             finally:
-                said = worker.report()
+                report = worker.report()
     except TrialEnded as error:
         if error.kind == "InputError":
             raise InputError(error.reason) from error
-        said = {"status": error.status, "detail": {"reason": error.reason, **said.get("detail", {})}}
-    status = said.get("status") if said.get("status") in STATUSES else "wrong"
-    used = said.get("samples_used")
+        report = {"status": error.status, "detail": {"reason": error.reason, **report.get("detail", {})}}
+    status = report.get("status") if report.get("status") in STATUSES else "wrong"
+    used = report.get("samples_used")
     used = used if type(used) is int and 0 <= used <= len(examples) else len(examples)
     return Outcome(
-        str(status), said.get("secret"), used, time.monotonic() - began, sanitize_json(said.get("detail") or {})
+        str(status), report.get("secret"), used, time.monotonic() - began, sanitize_json(report.get("detail") or {})
     )
 
 

@@ -1,86 +1,128 @@
-"""What keeps a learner from being used in the lab, tried on small data."""
+"""What keeps a learner from being used in the lab, tried on small data; `hardness.evaluation.checking` runs it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness import registry
+from hardness.errors import one_line
 from hardness.evaluation.adapters import make
+from hardness.evaluation.solver import Solver
 from hardness.families.nondegenerate import Nondegenerate
-from hardness.instance import Check, Instance
+from hardness.instance import Instance
+
+HEADS = 2
+BASIS = ("construct", "fit")  # checks without which the others say nothing
 
 
-def check(name: str) -> list[Check]:
-    """What was tried of the learner `name` on small data, and what to do where it failed; a failed basis ends it.
+@dataclass
+class Tried:
+    """A learner on examples X, Y (n, k, d) of a small random layer."""
 
-    It runs in this process. Raises `InputError` only if the class cannot be loaded.
-    """
-    cls = registry.get("learner", name)
-    instance = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=2), seed=1)
-    train, fresh = instance.examples(1500, 2), instance.examples(50, 2, start=1500).X
-    X, Y = train.X, train.Y
-    hole = np.where(np.arange(Y.size).reshape(Y.shape) == 0, np.nan, Y)
-    noise = np.random.default_rng(3).normal(size=Y.shape)
+    solver: Solver
 
-    def made() -> Any:
-        return make(cls, 2, 0)
+    @cached_property
+    def examples(self) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8]]:
+        """X and Y to learn from, and other X to predict."""
+        instance = Instance.generate(Nondegenerate(dim=8, tokens=2, heads=HEADS), seed=1)
+        train = instance.examples(1500, 2)
+        return train.X, train.Y, instance.examples(50, 2, start=1500).X
 
-    def predicted() -> NDArray[Any]:
-        return np.asarray(made().fit(X, Y).predict(fresh))
+    def made(self) -> Any:
+        """A learner of its own for each check."""
+        return make(self.solver, 0)
 
-    def returns_itself() -> bool:
-        learner = made()
-        return learner.fit(X, Y) is learner
-
-    def clones() -> bool:
-        from sklearn.base import clone
-
-        return bool(clone(made()).get_params() == made().get_params())
-
-    def predicts() -> bool:
-        out = predicted()
-        return out.shape == fresh.shape and out.dtype.kind == "f" and bool(np.isfinite(out).all())
-
-    def leaves_inputs() -> bool:
-        x, y = X.copy(), Y.copy()
-        made().fit(x, y)
-        return np.array_equal(x, X) and np.array_equal(y, Y)
-
-    def refuses(labels: NDArray[Any]) -> bool:
-        try:
-            made().fit(X, labels)
-        except ValueError as error:
-            return "\n" not in str(error)
-        return False
-
-    def is_honest() -> bool:
-        report = getattr(made().fit(X, noise), "report_", None)
-        return getattr(report, "status", "wrong") != "solved"
-
-    basis = [
-        _tried("construct", lambda: made() is not None, "the constructor must work with its defaults"),
-        _tried("fit", returns_itself, "fit(X, Y) must take (n, k, d) arrays and return self"),
-    ]
-    if not all(each.ok for each in basis):
-        return basis
-    return [
-        *basis,
-        _tried("clone", clones, "derive from sklearn.base.BaseEstimator and only store the arguments in __init__"),
-        _tried("predict", predicts, "predict(X) must return finite floats of the shape of X"),
-        _tried("deterministic", lambda: np.array_equal(predicted(), predicted()),
-               "the same random_state and data must give the same predictions"),
-        _tried("inputs untouched", leaves_inputs, "fit must not write into X or Y"),
-        _tried("refuses NaN", lambda: refuses(hole), "raise a one-line ValueError on NaN"),
-        _tried("refuses shapes", lambda: refuses(Y[:-1]), "raise a one-line ValueError if shapes differ"),
-        _tried("honest", is_honest, "on random labels report_.status must not be 'solved'"),
-    ]  # fmt: skip
+    def predicted(self) -> NDArray[Any]:
+        """What it predicts after a fit."""
+        X, Y, fresh = self.examples
+        return np.asarray(self.made().fit(X, Y).predict(fresh))
 
 
-def _tried(name: str, act: Callable[[], Any], advice: str) -> Check:
+def constructs(tried: Tried) -> bool:
+    """Whether the constructor works with its defaults."""
+    return tried.made() is not None
+
+
+def returns_itself(tried: Tried) -> bool:
+    """Whether fit takes (n, k, d) arrays and returns the learner."""
+    learner = tried.made()
+    return learner.fit(*tried.examples[:2]) is learner
+
+
+def clones(tried: Tried) -> bool:
+    """Whether scikit-learn can make another one of it."""
+    from sklearn.base import clone
+
+    return bool(clone(tried.made()).get_params() == tried.made().get_params())
+
+
+def predicts(tried: Tried) -> bool:
+    """Whether predictions are finite floats of the shape of X."""
+    out = tried.predicted()
+    return out.shape == tried.examples[2].shape and out.dtype.kind == "f" and bool(np.isfinite(out).all())
+
+
+def repeats(tried: Tried) -> bool:
+    """Whether the same state and data give the same predictions."""
+    return np.array_equal(tried.predicted(), tried.predicted())
+
+
+def leaves_inputs(tried: Tried) -> bool:
+    """Whether fit writes into neither X nor Y."""
+    X, Y, _ = tried.examples
+    x, y = X.copy(), Y.copy()
+    tried.made().fit(x, y)
+    return np.array_equal(x, X) and np.array_equal(y, Y)
+
+
+def refuses_nan(tried: Tried) -> bool:
+    """Whether a label that is no number is refused in one line."""
+    Y = tried.examples[1]
+    return _refuses(tried, np.where(np.arange(Y.size).reshape(Y.shape) == 0, np.nan, Y))
+
+
+def refuses_shapes(tried: Tried) -> bool:
+    """Whether labels of another shape are refused in one line."""
+    return _refuses(tried, tried.examples[1][:-1])
+
+
+def _refuses(tried: Tried, labels: NDArray[Any]) -> bool:
     try:
-        held = bool(act())
-        return Check(name, held, "" if held else advice)
+        tried.made().fit(tried.examples[0], labels)
+    except ValueError as error:
+        return "\n" not in str(error)
+    return False
+
+
+def is_honest(tried: Tried) -> bool:
+    """Whether it does not claim to have solved labels that are random."""
+    X, Y, _ = tried.examples
+    report = getattr(tried.made().fit(X, np.random.default_rng(3).normal(size=Y.shape)), "report_", None)
+    return getattr(report, "status", "wrong") != "solved"
+
+
+# What is tried, by name, and what to do where it fails.
+CHECKS: Mapping[str, tuple[Callable[[Tried], bool], str]] = {
+    "construct": (constructs, "the constructor must work with its defaults"),
+    "fit": (returns_itself, "fit(X, Y) must take (n, k, d) arrays and return self"),
+    "clone": (clones, "derive from sklearn.base.BaseEstimator and only store the arguments in __init__"),
+    "predict": (predicts, "predict(X) must return finite floats of the shape of X"),
+    "deterministic": (repeats, "the same random_state and data must give the same predictions"),
+    "inputs untouched": (leaves_inputs, "fit must not write into X or Y"),
+    "refuses NaN": (refuses_nan, "raise a one-line ValueError on NaN"),
+    "refuses shapes": (refuses_shapes, "raise a one-line ValueError if shapes differ"),
+    "honest": (is_honest, "on random labels report_.status must not be 'solved'"),
+}
+
+
+def tried(solver: Solver, name: str) -> dict[str, Any]:
+    """One check of `CHECKS` in this process, as a `Check` says it."""
+    act, advice = CHECKS[name]
+    try:
+        ok = bool(act(Tried(solver)))
+        return {"name": name, "ok": ok, "detail": "" if ok else advice}
     except Exception as error:
-        return Check(name, False, f"{advice} ({type(error).__name__}: {error})")
+        return {"name": name, "ok": False, "detail": f"{advice} ({one_line(error)})"}

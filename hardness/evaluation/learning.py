@@ -4,28 +4,30 @@ import time
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import numpy as np
 
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
 from hardness.evaluation.adapters import VERDICTS, is_streamed
-from hardness.evaluation.judge import EXACT, EXPLAINED, OPEN, SIGNS, Criterion, Judged, fresh, sizes
-from hardness.evaluation.until import Evaluation, Labelled, evaluations, stream
-from hardness.evaluation.worker import opened
+from hardness.evaluation.limits import threads_limited
+from hardness.evaluation.solver import Solver
+from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by, stream
+from hardness.evaluation.worker import FOREVER, opened
 from hardness.examples import Examples, read
+from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
+from hardness.scores import EXACT, EXPLAINED, OPEN, SIGNS, Criterion, Judged, fresh, sizes
 
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
-FOREVER = 30 * 24 * 3600.0  # seconds without a limit
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in so many is held out for the judge
-STRUCTURED = ("parity", "rounding")  # families whose examples say what values a label can have
-PRINTED = ("test_error", "relative_error", "sign_accuracy")
+STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what values a label can have
+PRINTED = ("test_error", "relative_error", "explained", "sign_accuracy")
 
 
 def learners() -> list[str]:
@@ -53,17 +55,18 @@ def learn(
     """Fit a learner on `count` examples of an instance, and judge it on `test` fresh ones.
 
     `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are what its constructor
-    takes. A name that is not built in runs in a worker process with `threads` threads, anything else in this process
-    (`process` of the result says which); it is ended after `limit` seconds. Examples, or a file of them, are judged on
+    takes. A name that is not built in runs in a worker process, anything else in this process (`process` of the result
+    says which), with `threads` threads; it is ended after `limit` seconds. Examples, or a file of them, are judged on
     a tenth that is held out. `seed` drives examples and learner by separate spawns. `progress` is told what
     is being done.
 
     Returns a mapping, whose names are attributes too: the `status` is `refused` if the learner's own report says so;
     else `solved` where the `criterion` is met; else `budget` if the report says that, `wrong` if not; `error`, `killed`
-    or `timeout` if it came to that. The scores are those of `hardness.judge`. `model` is the fitted learner, None where
-    it lived in a worker. A learner with `partial_fit` sees each example once, in constant memory: it keeps its own
-    width unless `heads` is given, `curve` and `open_curve` tell what it explained on the way, and nine tenths of the
-    variance solve. Raises `InputError` for counts below 1, an unknown name and an option that there is not.
+    or `timeout` if it came to that, with the `reason` in one line. The scores are those of `hardness.judge`. `model` is
+    the fitted learner, None where it lived in a worker. A learner with `partial_fit` sees each example once, in
+    constant memory: it keeps its own width unless `heads` is given, `curve` and `open_curve` tell what it explained on
+    the way, its `work_` is part of the result, and nine tenths of the variance solve. Raises `InputError` for counts
+    below 1, an unknown name and an option that there is not.
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
@@ -76,27 +79,29 @@ def learn(
     sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
     tell = progress or (lambda line: None)
     streamed = is_streamed(learner)
-    given, judged, count, told = _data(target, count, test, sampling, streamed, tell)
+    given, judged, count, heads_known = _data(target, count, test, sampling, streamed, tell)
+    if isinstance(target, Instance):
+        given = read_by(learner, target, sampling)
     name = learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__)
-    in_worker = isinstance(learner, str) and not registry.is_builtin("learner", learner)
-    found: dict[str, Any] = Bunch(
+    solver = Solver("learner", learner, dict(options or {}), heads, heads_known)
+    result: dict[str, Any] = Bunch(
         status="error",
         learner=name,
         train_examples=count,
-        process="worker" if in_worker else "caller",
+        process="caller" if solver.built_in else "worker",
+        reason="",
         **dict.fromkeys(PRINTED),
         model=None,
     )
-    found |= {"options": dict(options)} if options else {}
-    solver = {"learner": learner, "options": dict(options or {}), "heads": heads, "known": told}
+    result |= {"options": dict(options)} if options else {}
     deadline = time.monotonic() + (FOREVER if limit is None else limit)
     points: list[Evaluation] = []
     started = time.perf_counter()
 
     @contextmanager
     def watched() -> Iterator[Any]:
-        with opened(solver, state, deadline, threads) as made:
-            found["model"] = getattr(made, "learner", None)
+        with threads_limited(threads), opened(solver, state, deadline, threads) as made:
+            result["model"] = getattr(made, "learner", None)
             yield made
 
     tell(f"fitting {count} examples")
@@ -105,23 +110,24 @@ def learn(
         for each in evaluations(watched, streamed, given, judged, at):
             points.append(each)
             share = each.scores["explained"]
-            said = "predictions that are not finite" if share is None else f"{share:.2f} of the variance explained"
-            tell(f"{each.examples} of {count} examples: {said}")
+            shown = "predictions that are not finite" if share is None else f"{share:.2f} of the variance explained"
+            tell(f"{each.examples} of {count} examples: {shown}")
     except MemoryError as error:
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
     except TimeoutError:
-        found |= {"status": "timeout", **_said("timeout", f"over {limit:g} s", started)}
+        result |= {"status": "timeout", **_said("timeout", f"over {limit:g} s", started)}
     except TrialEnded as error:
         if error.kind == "InputError":
             raise InputError(error.reason) from error
-        found |= {"status": error.status, **_said(error.status, error.reason, started)}
+        result |= {"status": error.status, **_said(error.status, error.reason, started)}
     except InputError:
         raise
     except Exception as error:
-        found |= _said("error", one_line(error), started)
+        result |= _said("error", one_line(error), started)
     else:
-        found |= _result(points, judged, streamed) | {"seconds": time.perf_counter() - started}
-    return found
+        result |= _result(points, judged, streamed) | {"seconds": time.perf_counter() - started}
+        result |= _proved(target, result)
+    return result
 
 
 def _data(
@@ -168,27 +174,39 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool) -> dict[st
     """Status and figures of a learner that was judged."""
     last, report, rule = points[-1].scores, points[-1].report, solves(judged, streamed)
     claimed = report.get("status")
-    found: dict[str, Any] = {
+    figures: dict[str, Any] = {
         "criterion": rule.name,
         "phases": report.get("phases", []),
         **{n: last[n] for n in PRINTED},
     }
     solved = rule.met(last) and claimed != "refused"
-    found["status"] = "solved" if solved else claimed if claimed in ("refused", "budget") else "wrong"
+    figures["status"] = "solved" if solved else claimed if claimed in ("refused", "budget") else "wrong"
     if streamed:
-        found["curve"] = [(each.examples, each.scores["explained"]) for each in points]
+        figures["curve"] = [(each.examples, each.scores["explained"]) for each in points]
         curve = [(each.examples, each.scores["open_error"]) for each in points]
-        found |= {
-            "open_curve": None if judged.values is None else curve,
-            "open_solved": None if judged.values is None else OPEN.met(last),
-        }
+        gated = judged.values is not None or judged.variance is not None
+        figures |= {
+            "open_curve": curve if gated else None,
+            "open_solved": OPEN.met(last) if gated else None,
+        } | dict(points[-1].work)
     # Of a learner with two verdicts, that of its theorem and that of the search after it, both stand beside the lab's.
     if report.get("certified") is not None:
-        found |= {name: report[name] for name in VERDICTS}
-    return found
+        figures |= {name: report.get(name) for name in VERDICTS}
+    return figures
+
+
+def _proved(target: Any, result: Mapping[str, Any]) -> dict[str, int]:
+    """What is proved necessary for P = .9, in informative examples, of a learner by noisy gradients (theory 2.10)."""
+    concepts = target.family.concepts() if isinstance(target, Instance) else None
+    if not isinstance(concepts, ParityConcepts) or "noise_of" not in result:
+        return {}
+    from hardness.sq.bounds.messages import proved_examples
+
+    flip = getattr(cast(Instance, target).family, "flip", 0.0)
+    return {"proved_examples": proved_examples(concepts.size, result["noise_of"]["kappa"], flip=flip)}
 
 
 def _said(status: str, reason: str, started: float) -> dict[str, Any]:
     """Of a learner that ended before it was judged."""
     raised = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
-    return {"phases": [raised], "seconds": time.perf_counter() - started}
+    return {"reason": raised["reason"], "phases": [raised], "seconds": time.perf_counter() - started}

@@ -19,6 +19,12 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG
 
 
+def adopt_orphans() -> None:
+    """Ask the kernel to make this process the parent of descendants that lose theirs (Linux; elsewhere nothing)."""
+    if sys.platform == "linux":
+        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # 36 = PR_SET_CHILD_SUBREAPER
+
+
 @contextmanager
 def single_threaded(children: bool = True) -> Iterator[None]:
     """BLAS and numba use one thread: the processes are the parallelism. `children` inherit that by their environment.
@@ -26,7 +32,7 @@ def single_threaded(children: bool = True) -> Iterator[None]:
     In this process the libraries are told themselves: numba refuses a change of its variable once it has threads.
     """
     if not children:
-        with _one_thread_here():
+        with threads_limited(1):
             yield
         return
     before = {name: os.environ[name] for name in THREADS if name in os.environ}
@@ -40,19 +46,20 @@ def single_threaded(children: bool = True) -> Iterator[None]:
 
 
 @contextmanager
-def _one_thread_here() -> Iterator[None]:
+def threads_limited(threads: int) -> Iterator[None]:
+    """Libraries that this process has loaded use `threads` threads: BLAS, OpenMP, numba and torch."""
     from threadpoolctl import threadpool_limits
 
-    with threadpool_limits(1):
-        numba: Any = sys.modules.get("numba")
-        before = numba.get_num_threads() if numba else None
-        if numba:
-            numba.set_num_threads(1)
+    loaded: list[Any] = [sys.modules[name] for name in ("numba", "torch") if name in sys.modules]
+    with threadpool_limits(threads):
+        before = [library.get_num_threads() for library in loaded]
+        for library in loaded:
+            library.set_num_threads(min(threads, library.get_num_threads()))
         try:
             yield
         finally:
-            if numba:
-                numba.set_num_threads(before)
+            for library, count in zip(loaded, before, strict=True):
+                library.set_num_threads(count)
 
 
 @contextmanager

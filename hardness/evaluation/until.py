@@ -9,16 +9,18 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness import registry
 from hardness.errors import TrialEnded
-from hardness.evaluation.judge import Criterion, Judged, Scores, scores, sizes
 from hardness.examples import Examples
 from hardness.instance import Instance
+from hardness.scores import Criterion, Judged, Scores, scores, sizes
 from hardness.tokens import TokenStream, load_compiled, unpack
 
 PORTION = 1 << 14  # examples handed over at a time
 FIRST, SPACING = 1024, 1.1  # an online learner is judged after so many examples, then this much later each time
 LEAST = 256  # examples with which a learner begins that fits once, or makes passes over a pool
 
+GAVE_UP = ("refused", "budget", "wrong")  # what a solver may say of too few examples
 Labelled = Callable[[int, int], Examples]  # examples start..start + count - 1 of a stream
 
 
@@ -46,6 +48,15 @@ class Evaluation:
 def stream(instance: Instance, seed: int) -> Labelled:
     """The examples of an instance under a sampling seed."""
     return lambda start, count: instance.examples(count, seed, start)
+
+
+def read_by(learner: Any, instance: Instance, seed: int) -> Callable[[int, int], Any]:
+    """The same as a learner reads them: `Instance.informative` for a built-in class that says `reads_informative`."""
+    kind = registry.get("learner", learner) if isinstance(learner, str) else learner
+    in_worker = isinstance(learner, str) and not registry.is_builtin("learner", learner)
+    if in_worker or not getattr(kind, "reads_informative", False):
+        return stream(instance, seed)
+    return lambda start, count: instance.informative(count, seed, start)
 
 
 def pooled(pool: Examples, seed: int) -> Labelled:
@@ -91,16 +102,17 @@ def cost(instance: Instance, learner: Any, examples: int, pool: int | None = Non
     `multiply_adds` of (examples, tokens, dim). One with `partial_fit` learns from each as it comes.
     """
     shape = examples, instance.family.tokens, instance.family.dim
-    gradient, work = (
-        _count(getattr(learner, name, lambda *_: None)(*shape)) for name in ("gradient_examples", "multiply_adds")
-    )
+    gradient, work = (_count(learner, name, shape) for name in ("gradient_examples", "multiply_adds"))
     distinct = examples if pool is None else min(pool, examples)
     read = examples if hasattr(learner, "partial_fit") else None if gradient is None else round(gradient)
     return Cost(distinct, read, work)
 
 
-def _count(said: Any) -> float | None:
-    return float(said) if isinstance(said, int | float) and 0 <= said < float("inf") else None
+def _count(learner: Any, name: str, shape: tuple[int, int, int]) -> float | None:
+    """What the learner's method of that name returns, if it has one and that is a figure."""
+    method = getattr(learner, name, None)
+    count = method(*shape) if method else None
+    return float(count) if isinstance(count, int | float) and 0 <= count < float("inf") else None
 
 
 def evaluations(
@@ -115,12 +127,12 @@ def evaluations(
     One that is `streamed` sees each example once, in one life; any other is opened anew for each size, and fits all
     examples up to it. Raises what the solver raises.
 
-    >>> from functools import partial
-    >>> import hardness, time
-    >>> from hardness.evaluation.judge import EXACT, fresh
-    >>> from hardness.evaluation.worker import opened
+    >>> import hardness
+    >>> from hardness.scores import EXACT, fresh
+    >>> from hardness.evaluation.solver import Solver
+    >>> from hardness.evaluation.worker import opening
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
-    >>> solver = partial(opened, {"learner": "direct", "known": 1}, 0, time.monotonic() + 60)
+    >>> solver = opening(Solver("learner", "direct", heads_known=1), 0, seconds=60)
     >>> tried = evaluations(solver, False, stream(nice, 1), fresh(nice, 100, 2), [12, 16, 64])
     >>> next(each.examples for each in tried if EXACT.met(each.scores))
     16
@@ -134,7 +146,7 @@ def evaluations(
                     part = examples(start, min(PORTION, size - start))
                     solver.partial_fit(part.X, part.Y)
                 spent = size
-                yield Evaluation(size, scores(judged, solver.predict(judged.X)))
+                yield Evaluation(size, scores(judged, solver.predict(judged.X)), solver.work())
     else:
         for size in sizes:
             with opened() as solver:
@@ -153,9 +165,9 @@ class Life:
 
 
 def lives(
-    learner: Any, instance: Instance, given: Labelled, most: int, work: float, passes: int = 0, seed: int = 0
+    learner: Any, instance: Instance, given: Labelled, cap: int, work: float, passes: int = 0, seed: int = 0
 ) -> Iterator[Life]:
-    """All that a learner is handed of the stream `given`, until more would exceed `most` distinct examples, or `work`,
+    """All that a learner is handed of the stream `given`, until more would exceed `cap` distinct examples, or `work`,
     multiply-adds.
 
     One with `partial_fit` sees each example once, or makes `passes` over pools of twice as many examples each time.
@@ -174,11 +186,11 @@ def lives(
     online = hasattr(learner, "partial_fit")
     if online and not passes:
         each = cost(instance, learner, 1).multiply_adds
-        most = min(most, int(work / each)) if each else most
-        yield Life(given, {n: cost(instance, learner, n) for n in sizes(most, FIRST, SPACING)})
+        cap = min(cap, int(work / each)) if each else cap
+        yield Life(given, {n: cost(instance, learner, n) for n in sizes(cap, FIRST, SPACING)})
         return
     spent, pool = Cost(0, 0, 0.0), LEAST
-    while pool <= most:
+    while pool <= cap:
         ends = list(sizes(passes * pool, FIRST, SPACING)) if online else [pool]
         costs = {n: _after(spent, cost(instance, learner, n, pool)) for n in ends}
         spent = costs[ends[-1]]
@@ -197,34 +209,43 @@ def _after(spent: Cost, more: Cost) -> Cost:
 
 
 class Ending(NamedTuple):
-    """How learning ended: what was spent, the last score, and what ended it, unless that was a budget."""
+    """How learning ended: what was spent by the last evaluation, all of them, and what ended it, if not a budget.
+
+    `asked` is the number of examples that were handed over last, judged after or not.
+    """
 
     spent: Cost
-    score: float | None
+    points: tuple[Evaluation, ...] = ()
     solved: bool = False
     error: Exception | None = None
+    asked: int = 0
 
 
 def until_solved(
     opened: Callable[[], AbstractContextManager[Any]],
-    told: Iterable[Life],
+    lives: Iterable[Life],
     streamed: bool,
     judged: Judged,
     rule: Criterion,
 ) -> Ending:
-    """A solver's lives one after the other, until one meets `rule`. A refusal of few examples is not the end."""
-    ending = Ending(Cost(0, 0, 0.0), None)
-    for life in told:
+    """A solver's lives one after the other, until one meets `rule`.
+
+    A solver that refuses few examples, or gives up on them, may not with those of its next life; a crash and a time
+    limit are the end, and so are predictions that are not finite.
+    """
+    ending = Ending(Cost(0, 0, 0.0))
+    for life in lives:
+        ending = ending._replace(asked=max(life.costs, default=0))
         try:
             for point in evaluations(opened, streamed, life.examples, judged, life.costs):
-                score = point.accepted().scores[rule.score]
-                ending = Ending(life.costs[point.examples], score, rule.met(point.scores))
+                points = (*ending.points, point.accepted())
+                ending = Ending(life.costs[point.examples], points, rule.met(point.scores), asked=point.examples)
                 if not point.finite:
                     return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
                 if ending.solved:
                     return ending
         except (TrialEnded, TimeoutError) as error:
             ending = ending._replace(error=error)
-            if not (isinstance(error, TrialEnded) and error.status == "refused"):
+            if not (isinstance(error, TrialEnded) and error.status in GAVE_UP):
                 break
     return ending

@@ -16,14 +16,15 @@ from hardness.families.concepts import Concepts
 from hardness.gadgets.coefficients import Gadget, informative
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import TokenStream, Words, unpack
+from hardness.tokens import Signs, TokenStream, Words, unpack
 
 Secret = dict[str, NDArray[Any]]
 Teacher = Gadget | MultiHeadAttention
 MAX_INTEGER = 2**62  # of a parameter: beyond, arithmetic in 64 bits fails
 COMPARED = 4096  # random inputs on which labels are compared with the concept class
 UNSTATED = "Not stated"
-CLAIMS = ("hypothesis", "heads_meaning", "log2_secrets", "concepts", "certificate", "verify")
+SHOWN = ("log2_label_vectors", "heads_shown", "certificate_shown", "model_secret")
+CLAIMS = ("hypothesis", "heads_meaning", "log2_secrets", "concepts", "certificate", "verify", *SHOWN)
 NO_PART_OF_LABELS = (*CLAIMS, "name", "summary", "example", "check")
 
 
@@ -33,8 +34,7 @@ class Family(ABC):
     It must have a `dim`, a `hypothesis` under which its layers are hard (or "None: …"), `draw` and `realize`; whatever
     `draw` returns is the secret. All else has a default: two tokens, the class's name in lower case, the first line of
     its docstring as `summary`, labels without noise, and nothing proved. The help of a field stands in its metadata,
-    ``field(metadata={"help": …})``, and an `example` of the options is what the command line shows. A family may also
-    have `check(secret)`, which raises `InputError` for arrays of a file that are no secret of its own.
+    ``field(metadata={"help": …})``, and an `example` of the options is what the command line shows.
 
     Equal seeds give unrelated secrets at different parameters, but for a field with ``"same_secret": True`` in its
     metadata: such a one says how examples are drawn, or which of several layers is made of one secret.
@@ -61,6 +61,7 @@ class Family(ABC):
     example: ClassVar[str] = ""
     dim: int
     tokens: int = 2
+    bias: float = 0.0  # of the products of examples that are learned from (theory 2.9)
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -90,12 +91,54 @@ class Family(ABC):
     def realize(self, secret: Secret) -> Teacher:
         """The teacher that a secret makes."""
 
+    def check(self, secret: Secret) -> None:  # noqa: B027  # most families of others have none
+        """Raise `InputError` for arrays of a file that are no secret of this family; any are, unless it says."""
+
+    def gadget_size(self) -> tuple[int | None, int]:
+        """Heads of the gadget that a file holds, None for any number, and bits of one of several sharpnesses."""
+        return None, 0
+
+    def from_gadget(self, gadget: Gadget, secret: Secret) -> Teacher:
+        """The teacher whose gadget, as a file holds it, is this one: of a layer that shows more, with the rest."""
+        return gadget
+
     def labels(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, k, d) of packed tokens (n, k, words) as anybody may see them: of a gadget in closed form.
 
         `noise` (n,) holds a uniform number in (0, 1) per example; at 1/2 no label has noise.
         """
         return np.asarray(teacher.labels(words) if isinstance(teacher, Gadget) else teacher(unpack(words, self.dim)))
+
+    def open_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Values (n,) of packed pairs (n, 2, words) with z_0 != 0: row a of the label is x_a[0] times that in column 0.
+
+        Where labels have this form and the value depends on the bits u alone, states it; else raises `InputError`.
+        """
+        raise InputError(f"labels of {self.name} are no function of the bits in which two tokens differ")
+
+    def closed_value(self, teacher: Any) -> float:
+        """The same where z_0 = 0: C, the sum of the heads' coefficients."""
+        return float(teacher.gate if isinstance(teacher, Gadget) else teacher.w[:, 0, 0].sum())
+
+    def log2_label_vectors(self, X: Signs) -> float | None:
+        """log2 of an upper bound on the vectors of noiseless labels that secrets give to inputs X (n, k, d) with
+        z_0 != 0; None where they are not counted: no challenge then."""
+        return None
+
+    def heads_shown(self, teacher: Any) -> int:
+        """The number of heads as anybody may know it: where it follows from the secret, the most that any takes."""
+        return int(teacher.heads)
+
+    def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
+        """A certificate as anybody may know it: None for what depends on the secret."""
+        return certificate
+
+    def model_secret(self) -> Secret | None:
+        """A fixed secret whose layer has the same non-degeneracy conditions as any other's; None if they depend on it.
+
+        What is printed of an instance must be the same bytes for all secrets, unless the secret is asked for.
+        """
+        return None
 
     def log2_secrets(self) -> float | None:
         """log2 of the number of secrets, rounded down if at all; None where they are not counted: no challenge then."""

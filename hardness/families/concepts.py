@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
+from hardness.families.listed import ListedConcepts
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import Kind, public_vectors
 
@@ -183,4 +184,4 @@ class RoundingConcepts:
         return np.concatenate([self.labels(elements[i : i + 4096]) for i in range(0, len(elements), 4096)])
 
 
-Concepts = ParityConcepts | RoundingConcepts
+Concepts = ParityConcepts | RoundingConcepts | ListedConcepts

@@ -74,14 +74,19 @@ class Nested(Family):
         if min(support) < 1 or max(support) >= self.dim or sorted(secret["order"].tolist()) != sorted(support):
             raise InputError(f"the chain must order the secret's support in 1..{self.dim - 1}")
 
+    def model_secret(self) -> Secret:
+        """The first coordinates in order: another chain permutes the coordinates."""
+        support = self._task().model_secret()["support"]
+        return {"support": support, "order": support}
+
     def realize(self, secret: Secret) -> NestedGadget:
         """The heads of every shown parity, by theorem 1.2."""
-        return self.grown(self._parity(secret["support"]), secret)
+        return self.from_gadget(self._parity(secret["support"]), secret)
 
-    def grown(self, task: Gadget, secret: Secret) -> NestedGadget:
+    def from_gadget(self, gadget: Gadget, secret: Secret) -> NestedGadget:
         """The task's gadget over those of the chain: what a file holds is the task's."""
         ends = np.cumsum(self.blocks)[:-1]
-        return NestedGadget(**vars(task), blocks=tuple(self._parity(secret["order"][:end]) for end in ends))
+        return NestedGadget(**vars(gadget), blocks=tuple(self._parity(secret["order"][:end]) for end in ends))
 
     def _parity(self, support: NDArray[np.int64]) -> Gadget:
         weights = np.isin(np.arange(self.dim), support).astype(int).tolist()

@@ -10,11 +10,12 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
 from hardness.families.concepts import ParityConcepts
+from hardness.families.reach import log2_parities
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import sharp, wide
 from hardness.gadgets.coefficients import Gadget
 from hardness.gadgets.levels import ParityKind, bits
-from hardness.tokens import Words
+from hardness.tokens import Signs, Words
 
 MOST_DIM = 2**31
 SEVERAL = {"sharp": sharp, "wide": wide}  # gadgets whose heads have a sharpness each
@@ -112,6 +113,14 @@ class Parity(Family):
         """log2 of the number of hidden sets, C(d-1, s)."""
         return log2(self.sets.size)
 
+    def log2_label_vectors(self, X: Signs) -> float:
+        """All sets, where the inputs tell them apart (`hardness.families.reach`)."""
+        return log2_parities(gadget.public_vectors(X, self.gadget), self.size)
+
+    def model_secret(self) -> Secret:
+        """The first coordinates: another set permutes the coordinates, and no condition knows their order."""
+        return {"support": np.arange(1, self.size + 1)}
+
     def concepts(self) -> ParityConcepts | None:
         """The parities of these sets; None for biased products, whose bound is another (theory 2.9)."""
         return None if self.bias else self.sets
@@ -129,6 +138,10 @@ class Parity(Family):
     def _levels(self) -> tuple[list[int], list[int]]:
         return levels(self.gadget, self.size)
 
+    def gadget_size(self) -> tuple[int | None, int]:
+        """Heads and bits that a file must hold."""
+        return self.heads, self.size
+
     def realize(self, secret: Secret) -> Gadget:
         """The heads whose level counts the differing coordinates in S, mod 2 (theorems 1.2, 1.5)."""
         weights = np.isin(np.arange(self.dim), secret["support"]).astype(int).tolist()
@@ -140,10 +153,14 @@ class Parity(Family):
 
     def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, 2, d): x_a[0] (A + χ_S) where z_0 != 0, the sign of χ_S flipped where noise < flip."""
+        return teacher.place(words, self.open_values(teacher, words, noise))
+
+    def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """A + χ_S (n,), the sign of χ_S flipped where noise < flip: by any gadget a function of the bits u."""
         value = teacher.value(teacher.levels(words))
         # The very floats of the table: 2A - value would tell flipped labels by their last bit.
         even, odd = teacher.values[:2]
-        return teacher.place(words, np.where(noise < self.flip, np.where(value == even, odd, even), value))
+        return np.where(noise < self.flip, np.where(value == even, odd, even), value)
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
         """What is proved of the teacher: labels exactly A ± 1 by theorem 1.2 or 1.5."""

@@ -1,6 +1,7 @@
 """A rounded modular inner product: learning with rounding as an attention layer (theory 1.4, 2.6)."""
 
 from dataclasses import dataclass, field
+from fractions import Fraction
 from math import comb, log2
 from typing import Any, ClassVar
 
@@ -10,13 +11,15 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
 from hardness.families.concepts import RoundingConcepts
+from hardness.families.reach import log2_roundings
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import Gadget, Kind
-from hardness.tokens import TokenStream, Words, unpack
+from hardness.tokens import Signs, TokenStream, Words, unpack
 
 MAX_EXACT_HEADS = 512
-MAX_CERTIFICATE_BYTES = 2**30
+MAX_CERTIFICATE_BYTES, MAX_COUNTED_BYTES = 2**30, 2**25  # of level counts; where few heads ask for these
+CHUNK = 1 << 18
 
 
 @dataclass(frozen=True)
@@ -75,7 +78,7 @@ class Rounding(Family):
                 f"{MAX_EXACT_HEADS}; lower modulus, dim or weight, or drop exact"
             )
         counted = 3 * self._reach * self.modulus / 4 * (self._reach / 8 + 1)  # bytes of `level_counts`, typically
-        if counted > MAX_CERTIFICATE_BYTES:
+        if counted > (MAX_CERTIFICATE_BYTES if self.heads is None else MAX_COUNTED_BYTES):
             raise InputError(
                 f"the exact error mass at dim {self.dim} and modulus {self.modulus} would need about "
                 f"{counted / 2**30:.1f} GiB; lower dim, modulus or weight"
@@ -95,6 +98,22 @@ class Rounding(Family):
         """log2 of the number of secrets."""
         n, h, q = self.dim - 1, self.weight, self.modulus
         return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
+
+    def log2_label_vectors(self, X: Signs) -> float:
+        """Those of sparse secrets follow from few bits of an input (`hardness.families.reach`)."""
+        vectors = gadget.public_vectors(X, self.gadget)
+        return log2_roundings(vectors, self.modulus, self.levels, self.weight, self.gadget, self.heads)
+
+    def heads_shown(self, teacher: Gadget) -> int:
+        """The heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""
+        if self.heads is not None or self.exact:
+            return int(teacher.heads)
+        cells = self._reach * (self.modulus // 2) * self.levels // self.modulus + self.levels
+        return self.levels * -(-cells // self.levels)
+
+    def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
+        """Without the mass of wrong labels of few heads, which differs for nearly every secret."""
+        return certificate if self.heads is None else {**certificate, "error_mass": None}
 
     def concepts(self) -> RoundingConcepts | None:
         """The labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
@@ -120,6 +139,20 @@ class Rounding(Family):
         expect(secret, {"w": ("<i8", (self.dim - 1,))})
         if np.abs(secret["w"]).max() >= self.modulus:
             raise InputError(f"the secret's w must hold residues mod {self.modulus}")
+
+    def gadget_size(self) -> tuple[int | None, int]:
+        """Heads and bits that a file must hold."""
+        return self.heads, 0
+
+    def field(self, secret: Secret) -> Any:
+        """w as elements of Z_q, an array of `galois`. Raises `InputError` unless q is a prime of at most 2^16.
+
+        >>> import hardness
+        >>> instance = hardness.Instance.generate(Rounding(dim=5, modulus=97, levels=4), seed=0)
+        >>> instance.family.field(instance.secret)
+        GF([50, 29, 76,  3], order=97)
+        """
+        return modular.field(secret["w"], self.modulus)
 
     def realize(self, secret: Secret) -> Gadget:
         """The heads that compute the rounded level: saturated steps (β = 80), or exact ones."""
@@ -158,18 +191,26 @@ class Rounding(Family):
 
     def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, 2, d) of the level t + e, e = round(N(0, noise²)), one e an example."""
+        return teacher.place(words, self._values(teacher, words, noise))
+
+    def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The labels (n,) of diag, as functions of the bits u; raises `InputError` for dot, whose levels have signs."""
+        return (
+            self._values(teacher, words, noise) if self.gadget == "diag" else super().open_values(teacher, words, noise)
+        )
+
+    def _values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         t = teacher.levels(words)
         if self.noise:
             from scipy.special import ndtri
 
             t = t + np.rint(self.noise * ndtri(noise)).astype(np.int64)
-        return teacher.place(words, teacher.value(t))
+        return teacher.value(t)
 
     def certificate(self, teacher: Gadget) -> dict[str, Any]:
         """What is proved of the teacher: its label error, and the exact mass of inputs with a wrong label."""
         low, high = gadget.level_range(self.gadget, teacher.weights.tolist())
-        ideal = teacher.offset + self._ideal(np.arange(low, high + 1)).astype(np.float64)
-        mass = 0 if self.exact else gadget.error_mass(teacher, ideal)
+        mass = 0 if self.exact or self._is_right(teacher, low, high) else self._error_mass(teacher, low, high)
         return {
             "method": "theorem 1.2, exact over Q" if self.exact else "saturated steps (theory 1.4), exact level counts",
             "beta": teacher.beta,
@@ -180,12 +221,28 @@ class Rounding(Family):
             "log2_concepts": self.log2_secrets(),
         }
 
+    def _is_right(self, teacher: Gadget, low: int, high: int) -> bool:
+        """Whether every level in low..high has its label: both are constant between level changes and thresholds."""
+        q, p = self.modulus, self.levels
+        first, last = modular.cell(low, q, p), modular.cell(high, q, p)
+        parts = (np.arange(i, min(i + CHUNK, last + 1)) for i in range(first, last + 1, CHUNK))
+        thresholds = np.ceil(teacher.thresholds).astype(np.int64)
+        for begins in (thresholds, *(modular.change(part, q, p) for part in parts)):
+            t = np.concatenate([begins - 1, begins]).clip(low, high)
+            if not np.array_equal(teacher.value(t), teacher.offset + self._ideal(t)):
+                return False
+        return True
+
+    def _error_mass(self, teacher: Gadget, low: int, high: int) -> Fraction:
+        return gadget.error_mass(teacher, teacher.offset + self._ideal(np.arange(low, high + 1)).astype(np.float64))
+
     def verify(self, teacher: Gadget, secret: Secret) -> list[tuple[str, bool, str]]:
         """Re-check the certificate, and the labels against arithmetic in Z_q on 4096 fresh inputs."""
         w, q = secret["w"], self.modulus
         count = int((w != 0).sum())
         inside = bool((2 * w > -q).all() and (2 * w <= q).all()) and self.weight in (None, count)
-        checks = [("secret", inside, f"{self.dim - 1} centred residues mod {q}, {count} of them non-zero")]
+        kind = "" if self.weight is None else f", {self.weight} of them non-zero"
+        checks = [("secret", inside, f"{self.dim - 1} centred residues mod {q}{kind}")]
         if self.exact:
             levels = self._levels()
             rest = gadget.residual(levels, self._ideal(levels).tolist(), sharpness=8)
@@ -202,5 +259,6 @@ class Rounding(Family):
         wrong = int((~right).sum())
         # As many wrong labels as this must not be rarer than 1e-9 under the proven error mass (none if it is 0).
         likely = bdtrc(wrong - 1, len(right), self.certificate(teacher)["error_mass"]) >= 1e-9
-        checks.append(("labels", bool(likely), f"{wrong} of {len(right)} differ from <w, u> in Z_{q}, rounded"))
+        few = "no" if self.heads is None else "no more than the proven error mass of"  # how many tells of the secret
+        checks.append(("labels", bool(likely), f"{few} labels of {len(right)} differ from <w, u> in Z_{q}, rounded"))
         return checks

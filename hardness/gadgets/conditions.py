@@ -34,47 +34,53 @@ def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
     >>> round(table["incoherence of theta"], 2), round(table["sum of w"], 2)
     (0.04, 0.98)
     """
-    m, d, theta = layer.heads, layer.dim, layer.theta
+    m, d = layer.heads, layer.dim
     with np.errstate(divide="ignore", invalid="ignore"):  # nan where a layer has too few heads, or a zero matrix
-        rows = [
-            ("heads over log(dim·tokens)", m / np.log(d * tokens), "small", "m at most logarithmic", "net"),
-            ("tokens over dim", tokens / d, "small", "at most 1", "sculpt"),
-            *_of_theta(theta),
-            *_of_w(layer.w),
-        ]
-    return [Condition(name, float(value) if np.isfinite(value) else None, *rest) for name, value, *rest in rows]
+        values = [m / np.log(d * tokens), tokens / d, *_of_theta(layer.theta), *_of_w(layer.w)]
+    return [row._replace(value=float(value) if np.isfinite(value) else None)
+            for row, value in zip(unmeasured(d), values, strict=True)]  # fmt: skip
 
 
-def _of_theta(theta: Array) -> list[tuple[str, Any, str, str, str]]:
-    d = len(theta[0])
+def unmeasured(dim: int) -> list[Condition]:
+    """The conditions of layers of dimension `dim`, their values left out.
+
+    >>> unmeasured(16)[3]._asdict()["best"]
+    '16'
+    """
+    rows = [
+        ("heads over log(dim·tokens)", "small", "m at most logarithmic", "net"),
+        ("tokens over dim", "small", "at most 1", "sculpt"),
+        ("incoherence of theta", "0", "at most 1/poly(m, log d)", "sculpt: heads must agree rarely"),
+        ("stable rank of theta", f"{dim}", "at least poly(m, k, log d)", "crude, sculpt"),
+        ("diagonal of theta", "0",
+         "trace² small against |theta|²: a token must not attend to itself in a way of its own", "crude"),
+        ("heaviest column of theta", f"{1 / dim:.3g}", "a vanishing share of |theta|²",
+         "sculpt: a central limit theorem"),
+        ("distance of theta to a lattice", "0.25", "bounded away from 0 for every lattice",
+         "sculpt: Boolean sums must not concentrate on a grid"),
+        ("ratio of norms of theta", "1", "at least 1/poly(log)", "sculpt, net"),
+        ("score spread tau", "about 1", "at most polylog", "refine: margins; sculpt"),
+        ("incoherence of w", "0", "at most 1 - small", "net: least squares for w"),
+        ("stable rank of w", f"{dim}", "at least poly(m, k, log d)", "sculpt: rank test"),
+        ("ratio of norms of w", "1", "not too small", "net"),
+        ("sum of w", "about 1", "not vanishing (implicit in phases 1-4)",
+         "crude: there is nothing else to start from"),
+    ]  # fmt: skip
+    return [Condition(name, None, *rest) for name, *rest in rows]
+
+
+def _of_theta(theta: Array) -> list[Any]:
     power = _power(theta)
     spread = np.sqrt(2 * power)  # sd of x Θ (x' − x'') over uniform tokens
     alone = np.fmax.reduce(np.trace(theta, axis1=1, axis2=2) ** 2 / power)
     column = np.fmax.reduce((theta**2).sum(axis=1).max(axis=1) / power)
-    return [
-        ("incoherence of theta", _incoherence(theta), "0", "at most 1/poly(m, log d)",
-         "sculpt: heads must agree rarely"),
-        ("stable rank of theta", _stable_rank(theta), f"{d}", "at least poly(m, k, log d)", "crude, sculpt"),
-        ("diagonal of theta", alone, "0",
-         "trace² small against |theta|²: a token must not attend to itself in a way of its own", "crude"),
-        ("heaviest column of theta", column, f"{1 / d:.3g}", "a vanishing share of |theta|²",
-         "sculpt: a central limit theorem"),
-        ("distance of theta to a lattice", _off_lattice(theta), "0.25", "bounded away from 0 for every lattice",
-         "sculpt: Boolean sums must not concentrate on a grid"),
-        ("ratio of norms of theta", spread.min() / spread.max(), "1", "at least 1/poly(log)", "sculpt, net"),
-        ("score spread tau", spread.max(), "about 1", "at most polylog", "refine: margins; sculpt"),
-    ]  # fmt: skip
+    ratio = spread.min() / spread.max()
+    return [_incoherence(theta), _stable_rank(theta), alone, column, _off_lattice(theta), ratio, spread.max()]
 
 
-def _of_w(w: Array) -> list[tuple[str, Any, str, str, str]]:
+def _of_w(w: Array) -> list[Any]:
     weight, total = np.sqrt(_power(w)), np.linalg.norm(w.sum(axis=0))
-    return [
-        ("incoherence of w", _incoherence(w), "0", "at most 1 - small", "net: least squares for w"),
-        ("stable rank of w", _stable_rank(w), f"{len(w[0])}", "at least poly(m, k, log d)", "sculpt: rank test"),
-        ("ratio of norms of w", weight.min() / weight.max(), "1", "not too small", "net"),
-        ("sum of w", total / np.linalg.norm(weight), "about 1",
-         "not vanishing (implicit in phases 1-4)", "crude: there is nothing else to start from"),
-    ]  # fmt: skip
+    return [_incoherence(w), _stable_rank(w), weight.min() / weight.max(), total / np.linalg.norm(weight)]
 
 
 def _power(matrices: Array) -> Array:
@@ -102,7 +108,7 @@ def _off_lattice(theta: Array) -> float:
     |θ|_max/1 … |θ|_max/16: finer lattices are near everything. Zeros lie on every lattice and are left out; of more
     than 4096 entries every so-many-th is taken.
     """
-    found, scales = [], np.concatenate([np.geomspace(1 / 8, 1, 256), 1 / np.arange(1, 17)])
+    distances, scales = [], np.concatenate([np.geomspace(1 / 8, 1, 256), 1 / np.arange(1, 17)])
     for matrix in theta:
         entries = np.abs(matrix[matrix != 0])
         entries = entries[:: max(1, len(entries) // 4096)]
@@ -110,5 +116,5 @@ def _off_lattice(theta: Array) -> float:
             continue
         # In units of the largest: an eighth of the least number there is would be 0.
         parts = (entries / entries.max())[None] / scales[:, None]
-        found.append(float(np.abs(parts - np.round(parts)).mean(axis=1).min()))
-    return min(found, default=np.nan)
+        distances.append(float(np.abs(parts - np.round(parts)).mean(axis=1).min()))
+    return min(distances, default=np.nan)

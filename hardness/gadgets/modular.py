@@ -10,6 +10,7 @@ from hardness.errors import InputError
 Integers = NDArray[np.int64]
 
 MAX_MODULUS = 2**20
+MAX_FIELD = 2**16  # elements of a field that is handed to galois
 # In int64 every sum below stays under 2^63: at most 2^20 terms of at most (q - 1)^2 < 2^40.
 
 
@@ -28,6 +29,26 @@ def is_prime(q: int) -> bool:
     from sympy import isprime
 
     return bool(isprime(q))
+
+
+def field(values: Any, q: int) -> Any:
+    """Integers as elements of the field Z_q, an array of `galois` with its arithmetic and linear algebra.
+
+    Raises `InputError` for composite q, where the field with q elements, if there is one, is not Z_q, and above 2^16.
+
+    >>> field([3, -1], 97) ** -1
+    GF([65, 96], order=97)
+    >>> field([1], 64)
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: the residues mod 64 are no field: give a prime modulus of at most 65536
+    """
+    if q > MAX_FIELD or not is_prime(q):
+        which = "are no field" if q <= MAX_FIELD else "are too many for tables of a field"
+        raise InputError(f"the residues mod {q} {which}: give a prime modulus of at most {MAX_FIELD}")
+    import galois  # takes two seconds, and the first array of a modulus as long again
+
+    return galois.GF(q)(np.asarray(values, dtype=np.int64) % q)
 
 
 def draw(q: int, n: int, rng: np.random.Generator, low: int = 0) -> Integers:

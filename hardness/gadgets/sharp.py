@@ -125,12 +125,12 @@ def rational(heads: int, size: int, balance: bool = False) -> Heads:
         [*(tanh(r, x) for r in middle), *(tanh(steep, x - o) + tanh(steep, x + o) for o in offsets)] for x in places
     ]
     c = solved(system, [(-1) ** (h + k) for k in range(h)])
-    found = [(0, r, x) for r, x in zip(middle, c[:q], strict=True)]
-    found += [(sign * o, steep, x) for o, x in zip(offsets, c[q:], strict=True) for sign in (-1, 1)]
+    placed = [(0, r, x) for r, x in zip(middle, c[:q], strict=True)]
+    placed += [(sign * o, steep, x) for o, x in zip(offsets, c[q:], strict=True) for sign in (-1, 1)]
     if balance:
-        found.append((0, Fraction(1), -sum((x for _, _, x in found), Fraction(0))))
-    found.sort()
-    return Heads([r for _, r, _ in found], [2 * h - 1 + b for b, _, _ in found], [x for _, _, x in found])
+        placed.append((0, Fraction(1), -sum((x for _, _, x in placed), Fraction(0))))
+    placed.sort()
+    return Heads([r for _, r, _ in placed], [2 * h - 1 + b for b, _, _ in placed], [x for _, _, x in placed])
 
 
 def tanh(r: Fraction, doubled: int) -> Fraction:
@@ -150,8 +150,8 @@ def solved(system: list[list[Fraction]], right: list[int]) -> list[Fraction]:
 
     n = len(right)
     matrix = DomainMatrix([[QQ(x.numerator, x.denominator) for x in row] for row in system], (n, n), QQ)
-    found = matrix.lu_solve(DomainMatrix([[QQ(g)] for g in right], (n, 1), QQ)).to_list_flat()
-    return [Fraction(int(x.numerator), int(x.denominator)) for x in found]
+    solution = matrix.lu_solve(DomainMatrix([[QQ(g)] for g in right], (n, 1), QQ)).to_list_flat()
+    return [Fraction(int(x.numerator), int(x.denominator)) for x in solution]
 
 
 def residual(heads: int, size: int, balance: bool = False) -> Fraction:
@@ -162,8 +162,8 @@ def residual(heads: int, size: int, balance: bool = False) -> Fraction:
     """
     r, doubled, c = rational(heads, size, balance)
     heads_ = list(zip(r, doubled, c, strict=True))
-    found = [sum((x * tanh(y, 2 * t - b) for y, b, x in heads_), Fraction(0)) for t in range(size + 1)]
-    return max(abs(g - Fraction((-1) ** t)) for t, g in enumerate(found))
+    values = [sum((x * tanh(y, 2 * t - b) for y, b, x in heads_), Fraction(0)) for t in range(size + 1)]
+    return max(abs(g - Fraction((-1) ** t)) for t, g in enumerate(values))
 
 
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:

@@ -1,4 +1,4 @@
-"""One wide head among steep ones: m heads hide the parity of 2m - 1 bits with Σ|c| below 3.6 a bit (theory 1.5).
+"""One wide head among steep ones: m heads hide the parity of 2m - 1 bits with Σ|c| at most 3.61 s (theory 1.5).
 
 A wide head falls by 2 or more between any two levels. In every second of these gaps a steep head lifts by 4 or more;
 and it leans: its threshold stands so near to a level that it lifts the gap beside its own too, by what the wide head
@@ -94,11 +94,11 @@ def steps(plan: Plan) -> list[Any]:
     fall = [2 * tanh[1], *(tanh[k + 1] - tanh[k] for k in range(1, plan.h))]
     wide = mpf((-1) ** (plan.p + 1)) * 2 / fall[q - 1]  # 2 in the last gap of its own
     lift, sign = [abs(wide) * x for x in fall], mpf(-1) ** plan.p
-    found = [wide] + [sign * (2 + lift[0]) / 2] * (q > 1 and not q % 2)
+    unknowns = [wide] + [sign * (2 + lift[0]) / 2] * (q > 1 and not q % 2)
     for k in plan.leaning:
         above, below = 2 + lift[k], (lift[k - 1] - 2) / (2 if k == 1 else 1)
-        found += [sign * (above + below) / 2, mpf(STEEP) ** (2 * k - 1) * above / below]
-    return found + [sign * (2 * (-1) ** (k - q) + lift[k]) / 2 for k in plan.outer]
+        unknowns += [sign * (above + below) / 2, mpf(STEEP) ** (2 * k - 1) * above / below]
+    return unknowns + [sign * (2 * (-1) ** (k - q) + lift[k]) / 2 for k in plan.outer]
 
 
 def equations(plan: Plan, unknowns: Sequence[Any], context: Any) -> tuple[list[Any], list[list[Any]]]:
@@ -133,13 +133,13 @@ def solution(plan: Plan) -> tuple[Any, ...]:
     from mpmath import lu_solve, matrix, mp, workdps
 
     with workdps(DIGITS):
-        found = steps(plan)
+        unknowns = steps(plan)
         for _ in range(60):
-            values, rows = equations(plan, found, mp)
-            change = lu_solve(matrix(_relative(rows, found)), matrix(values))  # the thresholds' unknowns are huge
-            found = [x * (1 - dx) for x, dx in zip(found, change, strict=True)]
+            values, rows = equations(plan, unknowns, mp)
+            change = lu_solve(matrix(_relative(rows, unknowns)), matrix(values))  # the thresholds' unknowns are huge
+            unknowns = [x * (1 - dx) for x, dx in zip(unknowns, change, strict=True)]
             if all(abs(dx) < mp.mpf(10) ** (10 - DIGITS) for dx in change):
-                return tuple(found)
+                return tuple(unknowns)
     raise ArithmeticError(f"no heads were found for {plan}: this is a bug")
 
 
@@ -157,12 +157,12 @@ def certified(plan: Plan) -> bool:
     """
     from mpmath import inverse, iv, matrix, mp, workdps
 
-    n, found = plan.h, solution(plan)
+    n, unknowns = plan.h, solution(plan)
     with workdps(DIGITS):
-        near = inverse(matrix(_relative(equations(plan, found, mp)[1], found)))
+        near = inverse(matrix(_relative(equations(plan, unknowns, mp)[1], unknowns)))
     digits, iv.dps = iv.dps, DIGITS
     try:
-        radius, here = iv.mpf(10) ** -NEAR, [iv.mpf(x) for x in found]
+        radius, here = iv.mpf(10) ** -NEAR, [iv.mpf(x) for x in unknowns]
         values, _ = equations(plan, here, iv)
         rows = _relative(equations(plan, [x * (1 + radius * iv.mpf([-1, 1])) for x in here], iv)[1], here)
         for i in range(n):
@@ -199,14 +199,14 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
     how = plan(heads - balance, sum(weights))
     steep, middle = 2 * log(STEEP), how.h - 0.5
     with workdps(DIGITS):
-        found = list(solution(how))
-        placed = [(0.0, 2 * log(how.ratio), found.pop(0))]
+        unknowns = list(solution(how))
+        placed = [(0.0, 2 * log(how.ratio), unknowns.pop(0))]
         if how.q > 1 and how.q % 2 == 0:
-            placed.append((0.0, steep, found.pop(0)))
+            placed.append((0.0, steep, unknowns.pop(0)))
         for _ in how.leaning:
-            c, a = found.pop(0), found.pop(0)
+            c, a = unknowns.pop(0), unknowns.pop(0)
             placed += [(sign * float(ln(a) / ln(STEEP) / 2), steep, c) for sign in (-1, 1)]
-        placed += [(float(sign * k), steep, c) for k, c in zip(how.outer, found, strict=True) for sign in (-1, 1)]
+        placed += [(float(sign * k), steep, c) for k, c in zip(how.outer, unknowns, strict=True) for sign in (-1, 1)]
         gate = sum((c for _, _, c in placed), mpf(0))
     if balance:
         placed.append((0.0, 0.0, -gate))

@@ -1,24 +1,31 @@
 """Output files that appear whole or not at all."""
 
+import glob
 import os
 import shutil
-import tempfile
-from collections.abc import Iterator
+import socket
+import zlib
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from secrets import token_hex
 from stat import S_ISREG
 
 from hardness.errors import InputError
 
+INSTANCE = b"attention-hardness instance"  # what the header of every instance says
+HEAD_BYTES = 1 << 16
+
 
 @contextmanager
-def replacing(path: Path, size: int = 0) -> Iterator[Path]:
+def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
     """Yield a temporary name beside `path`; rename it to `path` on success, remove it on failure.
 
     Missing parent folders are made. An existing target that is not a regular file (a folder, a device) is
-    refused and left alone. A full disk, also one that a file of `size` bytes would fill, and whatever else the system
-    refuses is an `InputError`.
+    refused and left alone, and unless `force` so is an instance: with it a drawn seed would be lost. A full disk, also
+    one that a file of `size` bytes would fill, and whatever else the system refuses is an `InputError`.
 
+    >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     with replacing(Path(folder) / "a" / "b.txt") as temporary:
     ...         _ = temporary.write_text("whole")
@@ -29,15 +36,16 @@ def replacing(path: Path, size: int = 0) -> Iterator[Path]:
     try:
         if path.exists() and not path.is_file():
             raise InputError(f"cannot write {path}: it exists and is not a regular file; name another --out")
+        if not force and is_instance(path):
+            raise InputError(f"cannot write {path}: it is an instance, whose secret would be lost; name another --out")
         path.parent.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(path.parent).free
         if size > free:
             raise InputError(
                 f"cannot write {path}: it takes {size / 1e9:.3g} GB and {free / 1e9:.3g} are free; ask less"
             )
-        handle, name = tempfile.mkstemp(prefix=f".{path.name[:40]}.", suffix=path.suffix, dir=path.parent)
-        os.close(handle)
-        temporary = Path(name)
+        temporary = _beside(path)  # named before it is made, so that a signal between the two leaves nothing
+        temporary.touch(mode=0o600, exist_ok=False)
         yield temporary
         mask = os.umask(0)  # the only portable way to read it is to set it
         os.umask(mask)
@@ -50,13 +58,86 @@ def replacing(path: Path, size: int = 0) -> Iterator[Path]:
             temporary.unlink(missing_ok=True)
 
 
+@contextmanager
+def replacing_folder(path: Path, files: Collection[str] = ()) -> Iterator[Path]:
+    """The same of a folder. An existing one is replaced only if it is empty or holds these `files` and no others."""
+    folder = None
+    try:
+        place = _replaceable(path, files)
+        place.parent.mkdir(parents=True, exist_ok=True)
+        folder = _beside(place)
+        folder.mkdir(mode=0o700)
+        fresh, old = folder / "fresh", folder / "old"
+        fresh.mkdir()
+        yield fresh
+        if place.exists():
+            place.rename(old)
+        try:
+            fresh.rename(place)
+        except OSError:
+            old.rename(place)
+            raise
+    except OSError as error:
+        raise InputError(f"cannot write {path}: {error.strerror or error}; name another --out") from error
+    finally:
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _replaceable(path: Path, files: Collection[str]) -> Path:
+    """The absolute path of a folder that may be replaced. Raises `InputError` if it holds anything else."""
+    if path.is_symlink():
+        raise InputError(f"cannot write {path}: it is a symbolic link; name a folder itself")
+    if path.exists() and not path.is_dir():
+        raise InputError(f"cannot write {path}: it exists and is no folder; name another --out")
+    if Path.cwd().is_relative_to(path.resolve()):
+        raise InputError(f"cannot replace {path}: it is the folder that you are in; name it from outside")
+    names = sorted(entry.name for entry in path.iterdir()) if path.exists() else []
+    if names and not files:
+        raise InputError(f"cannot write {path}: it exists; name another --out")
+    if others := [name for name in names if name not in files or not (path / name).is_file()]:
+        raise InputError(f"cannot replace {path}: it holds {others[0]}, which is none of its files; name another --out")
+    if names and set(names) != set(files):
+        raise InputError(f"cannot replace {path}: it exists without all of {', '.join(files)}; name another --out")
+    return path.resolve()
+
+
+def _beside(path: Path) -> Path:
+    """A temporary name beside `path`, of this machine and process. What killed processes left of such is removed."""
+    begin = f".{path.name[:40]}.{zlib.crc32(socket.gethostname().encode()):08x}-"
+    for left in path.parent.glob(f"{glob.escape(begin)}*"):
+        process = left.name.removeprefix(begin).partition("-")[0]
+        if process.isdecimal() and not _runs(int(process)):
+            shutil.rmtree(left, ignore_errors=True) if left.is_dir() else left.unlink(missing_ok=True)
+    return path.with_name(f"{begin}{os.getpid()}-{token_hex(4)}{path.suffix}")
+
+
+def _runs(process: int) -> bool:
+    try:
+        os.kill(process, 0)
+    except ProcessLookupError:
+        return False
+    except (PermissionError, OverflowError):
+        return True
+    return True
+
+
+def is_instance(path: Path) -> bool:
+    """Whether a file begins as those of `hardness generate` do: safetensors with an instance in their header."""
+    try:
+        with path.open("rb") as file:
+            return INSTANCE in file.read(HEAD_BYTES)
+    except OSError:
+        return False
+
+
 def write_text(path: Path, text: str) -> None:
     """Write `text` to `path`, whole or not at all."""
     with replacing(path) as temporary:
         temporary.write_text(text, encoding="utf-8")
 
 
-TEXT_BYTES = 64 << 20  # bytes of a text that is read whole
+TEXT_BYTES = 4 << 20  # bytes of a text that is read whole: as JSON it takes up to a hundred times that
 
 
 def regular(path: Path) -> Path:

@@ -44,6 +44,19 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
         raise InputError(f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew") from error
 
 
+def integers(path: Path, longest: int) -> NDArray[np.int64]:
+    """The integers of an .npy file of at most `longest` bytes. Raises `InputError` on any other file."""
+    if regular(path).stat().st_size > longest:
+        raise InputError(f"{path} is longer than {longest >> 20} MiB")
+    with path.open("rb") as file:
+        shape, fortran, dtype = _header(file, path.name)
+        if dtype.kind not in "iu":
+            raise InputError(f"{path.name} must hold integers, got {dtype.str}")
+        if min(shape, default=0) < 0 or file.tell() + dtype.itemsize * prod(shape) != path.stat().st_size:
+            raise InputError(f"{path.name} holds fewer or more entries than its shape {shape} says")
+        return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C").astype(np.int64)
+
+
 def _member(archive: zipfile.ZipFile, name: str, kind: str, axes: int) -> NDArray[Any]:
     info = archive.getinfo(name)
     if info.compress_type != zipfile.ZIP_STORED or info.flag_bits & 1 or info.file_size != info.compress_size:

@@ -2,36 +2,14 @@
 
 import json
 from collections.abc import Mapping
+from math import isfinite
 from typing import Any
 
-TEXT_CHARACTERS = 300  # characters of one text
+from hardness.errors import printable as printable
+from hardness.errors import sanitize as sanitize
+
 ENTRY_CHARACTERS = 4000  # characters of one text of a table
 FORMULA = ("=", "+", "-", "@", "\t", "\r")  # what a spreadsheet takes for the beginning of a formula
-
-
-def sanitize(text: object, longest: int = TEXT_CHARACTERS) -> str:
-    """One line of an untrusted text: what is not printable is written as its escape, what is too long is cut.
-
-    Control characters, surrogates and marks that turn the direction of writing could change what a terminal or a page
-    shows of the text around them.
-
-    >>> print(sanitize("red \\x1b[31m and \\u202e left"), sanitize("x" * 9, longest=4))
-    red \\x1b[31m and \\u202e left x… (9 characters)
-    """
-    whole = str(text)
-    line = printable(whole[:longest]).replace("\n", "\\n")
-    return line if len(whole) <= longest else f"{line[: max(1, longest - 3)]}… ({len(whole)} characters)"
-
-
-def printable(text: str) -> str:
-    """A text with what is not printable written as its escape; line feeds stay.
-
-    >>> printable("a\\x1b[2J\\nb")
-    'a\\\\x1b[2J\\nb'
-    """
-    if text.isprintable():
-        return text
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
 
 
 def sanitize_json(value: Any) -> Any:
@@ -65,6 +43,26 @@ def is_sanitized(text: str) -> bool:
 def load_sanitized(text: str) -> Any:
     """JSON, its texts made fit."""
     return sanitize_json(json.loads(text))
+
+
+WORDS = {"true": True, "false": False, "none": None, "null": None}
+
+
+def parse_value(text: str) -> int | float | bool | str | None:
+    """What a user's word stands for: a finite number, true, false, none, or the text itself.
+
+    >>> [parse_value(text) for text in ("12", "-3e-2", "True", "none", "nan", "hinge")]
+    [12, -0.03, True, None, 'nan', 'hinge']
+    """
+    if text.lower() in WORDS:
+        return WORDS[text.lower()]
+    try:
+        number = float(text)
+    except ValueError:
+        return text
+    if not isfinite(number):
+        return text
+    return int(text) if text.lstrip("+-").isdecimal() else number
 
 
 def csv_safe(value: object) -> object:

@@ -57,14 +57,14 @@ def pack_rows(a: NDArray[np.int8], width: int, centre: int, words: Words) -> Non
 
 
 @njit(cache=True, nogil=True)
-def chosen(tokens: Words, mask: Words, found: NDArray[np.int64]) -> int:
-    """How many pairs of tokens (N, 2, W) differ, under `mask`, in the first bit only; `found` (N,) is which."""
+def chosen(tokens: Words, mask: Words, places: NDArray[np.int64]) -> int:
+    """How many pairs of tokens (N, 2, W) differ, under `mask`, in the first bit only; `places` (N,) is which."""
     count = 0
     for i in range(tokens.shape[0]):
         other = (tokens[i, 0, 0] ^ tokens[i, 1, 0]) & mask[0] ^ np.uint64(1)
         for k in range(1, tokens.shape[2]):
             other |= (tokens[i, 0, k] ^ tokens[i, 1, k]) & mask[k]
-        found[count] = i
+        places[count] = i
         count += other == 0
     return count
 

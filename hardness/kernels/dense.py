@@ -60,8 +60,8 @@ def attention_scores(shape: Any, x: Any, theta: Any, differences: Any, right: An
         halves[:] = 0.0
         for h in range(2):  # half as long, a sum errs less
             first, depth = h * (d // 2), d // 2 + h * (d % 2)
-            own, half = (right, e * (k - 1) * m * D + first, D, 1), (halves, h * (k - 1) * m * K, K, LANES)
-            product(((k - 1) * m, depth, K), True, own, (columns, first * K, K, LANES), half)
+            keys, half = (right, e * (k - 1) * m * D + first, D, 1), (halves, h * (k - 1) * m * K, K, LANES)
+            product(((k - 1) * m, depth, K), True, keys, (columns, first * K, K, LANES), half)
         # The row of b = k - 1 is 0 by itself; here it keeps the largest score over b, which is taken off all at last.
         top = out[(e * k + k - 1) * m * k :]
         for j in range(m * k):
@@ -111,8 +111,8 @@ def attend(shape: Any, x: Any, differences: Any, weights: Any, w: Any, total: An
             terms = weights[(e * k + b) * m * k :]
             for j in range(m * k):
                 terms[j] /= sums[j]
-        own, images = (weights, e * k * m * k, 1, k), (moved, e * (k - 1) * m * D, D, LANES)
-        product((k, (k - 1) * m, D), True, own, images, (out, e * k * D, D, LANES))
+        patterns, images = (weights, e * k * m * k, 1, k), (moved, e * (k - 1) * m * D, D, LANES)
+        product((k, (k - 1) * m, D), True, patterns, images, (out, e * k * D, D, LANES))
 
 
 class TiledAttention:
@@ -142,12 +142,12 @@ class TiledAttention:
     def patterns(self, x: NDArray[Any]) -> Array:
         """Attention patterns (n, m, k, k) of tokens (n, k, d)."""
         n, k, _ = x.shape
-        found = np.empty((n, self.heads, k, k))
+        patterns = np.empty((n, self.heads, k, k))
         for start, shape, _, _, weights, _ in self._chunks(x):
             weights = weights.reshape(shape[0], k, self.heads, k)
             weights /= weights.sum(axis=1, keepdims=True)
-            found[start : start + shape[0]] = weights.transpose(0, 2, 3, 1)
-        return found
+            patterns[start : start + shape[0]] = weights.transpose(0, 2, 3, 1)
+        return patterns
 
     def _chunks(self, x: NDArray[Any]) -> Iterator[tuple[int, tuple[int, ...], Array, Array, Array, Array]]:
         """Examples at a time: the first, (n, k, d, m, D, K), tokens, differences, exp(scores), and room; flat."""

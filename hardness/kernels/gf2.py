@@ -36,25 +36,25 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
         end = min(column + tables * bits, columns)
         # Left of the panel all columns are done: rows are only changed from this word on.
         start = column >> 6
-        found = _panel(words, pivots, rank, column, end)
-        for k in range(found):
+        count = _panel(words, pivots, rank, column, end)
+        for k in range(count):
             # The sums with the k-th pivot row are those without it, shifted by half a table: each is one addition.
             base, half = k // bits * size, 1 << k % bits
             for entry in range(base, base + half):
                 for v in range(start, W):
                     table[entry + half, v] = table[entry, v] ^ words[rank + k, v]
-        if found:
+        if count:
             first = pivots[rank]
             # Pivots that are neighbours in one word are read with one shift; of full rank nearly all panels are so.
-            adjacent = pivots[rank + found - 1] - first == found - 1 and first >> 6 == (first + found - 1) >> 6
+            adjacent = pivots[rank + count - 1] - first == count - 1 and first >> 6 == (first + count - 1) >> 6
             for i in range(N):
-                if rank <= i < rank + found:
+                if rank <= i < rank + count:
                     continue
                 index: Any = np.uint64(0)
                 if adjacent:
-                    index = words[i, first >> 6] >> np.uint64(first & 63) & (ONE << np.uint64(found)) - ONE
+                    index = words[i, first >> 6] >> np.uint64(first & 63) & (ONE << np.uint64(count)) - ONE
                 else:
-                    for k in range(found):
+                    for k in range(count):
                         pc = pivots[rank + k]
                         index |= (words[i, pc >> 6] >> np.uint64(pc & 63) & ONE) << np.uint64(k)
                 if index and tables == 1:
@@ -67,7 +67,7 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
                     c, d = 2 * size + np.int64(index & mask), 3 * size + np.int64(index >> shift)
                     for v in range(start, W):
                         words[i, v] ^= table[a, v] ^ table[b, v] ^ table[c, v] ^ table[d, v]
-            rank += found
+            rank += count
         column = end
     return pivots[:rank]
 
@@ -76,30 +76,30 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
 def _panel(words: Words, pivots: NDArray[np.int64], rank: int, column: int, end: int) -> int:
     """Pivots of columns column..end - 1 among rows rank.., brought to the top and cleared of one another: how many."""
     N, W = words.shape
-    start, found = column >> 6, 0
+    start, count = column >> 6, 0
     for c in range(column, end):
         word, bit = c >> 6, np.uint64(c & 63)
-        for i in range(rank + found, N):
+        for i in range(rank + count, N):
             # Rows below are cleared lazily: only a row that is looked at pays for the pivots of this panel.
-            for k in range(found):
+            for k in range(count):
                 pc = pivots[rank + k]
                 if words[i, pc >> 6] >> np.uint64(pc & 63) & ONE:
                     for v in range(start, W):
                         words[i, v] ^= words[rank + k, v]
             if words[i, word] >> bit & ONE:
-                if i != rank + found:
+                if i != rank + count:
                     for v in range(start, W):
-                        words[i, v], words[rank + found, v] = words[rank + found, v], words[i, v]
-                for k in range(found):
+                        words[i, v], words[rank + count, v] = words[rank + count, v], words[i, v]
+                for k in range(count):
                     if words[rank + k, word] >> bit & ONE:
                         for v in range(start, W):
-                            words[rank + k, v] ^= words[rank + found, v]
-                pivots[rank + found] = c
-                found += 1
+                            words[rank + k, v] ^= words[rank + count, v]
+                pivots[rank + count] = c
+                count += 1
                 break
-        if rank + found == N:
+        if rank + count == N:
             break
-    return found
+    return count
 
 
 @njit(cache=True)

@@ -74,9 +74,9 @@ def first_match(
 
 
 @njit(cache=True)
-def collisions(rows: Words, shift: int, most: int) -> Words:
-    """Sums of pairs of rows that agree from bit `shift` up, at most `most`; `rows` must be sorted (LF2)."""
-    out = np.empty(most, dtype=np.uint64)
+def collisions(rows: Words, shift: int, limit: int) -> Words:
+    """Sums of pairs of rows that agree from bit `shift` up, at most `limit`; `rows` must be sorted (LF2)."""
+    out = np.empty(limit, dtype=np.uint64)
     count = 0
     start = 0
     # Sorted, rows that agree above `shift` are neighbours: a run at a time, all its pairs (LF2, Levieil & Fouque 2006).
@@ -86,7 +86,7 @@ def collisions(rows: Words, shift: int, most: int) -> Words:
             continue
         for i in range(start, end):
             for j in range(i + 1, end):
-                if count == most:
+                if count == limit:
                     return out
                 out[count] = rows[i] ^ rows[j]
                 count += 1

@@ -56,13 +56,13 @@ def _network(levels: int, across: bool) -> Any:
                 # operation; integers take the sum and the difference and choose the lanes of each.
                 partner = order([i ^ bit for i in range(width)])
                 upper = order([i + width * bool(i & bit) for i in range(width)])
-                for i, own in enumerate(x):
-                    other = builder.shuffle_vector(own, own, partner)
+                for i, first in enumerate(x):
+                    other = builder.shuffle_vector(first, first, partner)
                     if signed:
                         signs = ir.Constant(vector, [-1.0 if i & bit else 1.0 for i in range(width)])
-                        x[i] = signed([own, signs, other])
+                        x[i] = signed([first, signs, other])
                     else:
-                        x[i] = builder.shuffle_vector(add(own, other), sub(other, own), upper)
+                        x[i] = builder.shuffle_vector(add(first, other), sub(other, first), upper)
             # Levels between vectors: the butterfly of whole registers.
             for bit in (1 << i for i in range(levels)):
                 for i in (i for i in range(1 << levels) if not i & bit):
@@ -108,8 +108,8 @@ def _climb(f: Any, h: Any) -> Any:
     # Invariant: all levels below h are done. A sweep does as many levels as registers hold, so that the array passes
     # through memory once for three or four of them.
     while h < f.size:
-        left, most = int(popcount(U(f.size // h - 1))), 4 if h * f.itemsize < 4096 else 3
-        levels = -(-left // -(-left // most))  # equal shares of the fewest sweeps
+        left, radix = int(popcount(U(f.size // h - 1))), 4 if h * f.itemsize < 4096 else 3
+        levels = -(-left // -(-left // radix))  # equal shares of the fewest sweeps
         for start in range(0, f.size, h << levels):
             _sweep(f, start, h, levels, h)
         h <<= levels

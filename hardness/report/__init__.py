@@ -3,9 +3,10 @@
 A study is a folder of three files. `__init__.py` holds the grid, the trial and ``STUDY = Study(name, question, tasks,
 seconds, trial, content="package.content:content", template=Path(__file__).with_name("page.md"))``; what is long of it
 may stand in modules beside it.
-`content.py` holds one pure function from rows to a `Content`: numbers that the text names, figures (`Curves`,
-`HeatMap`) and tables, all plain data. `page.md` is the text. Studies hold no drawing code, and no sentences
-in Python.
+`content.py` holds one pure function from rows to a `Content`. `frame(rows)` makes a pandas DataFrame of them, a line a
+trial, which it groups, pivots and merges into a few named tables; a table of a page may be such a frame. What it shows
+are numbers that the text names, figures (`Curves`, `HeatMap`) and tables, all plain data. `page.md` is the text.
+Studies hold no drawing code, and no sentences in Python.
 
 A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
 ``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names. The second argument is
@@ -40,8 +41,10 @@ from hardness.report.content import Panel as Panel
 from hardness.report.content import Point as Point
 from hardness.report.content import Series as Series
 from hardness.report.content import Table as Table
+from hardness.report.content import frame as frame
 from hardness.report.content import grouped as grouped
 from hardness.report.content import line as line
+from hardness.report.content import lines_of as lines_of
 from hardness.report.content import mean_points as mean_points
 from hardness.report.content import mean_series as mean_series
 from hardness.report.content import records as records

@@ -4,7 +4,11 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, Literal, TypeVar
 
+from hardness.engine.table import data_frame
+
 if TYPE_CHECKING:
+    import pandas as pd
+
     from hardness.engine.store import Row
     from hardness.statistics.means import Mean
 
@@ -23,14 +27,42 @@ def records(rows: "Iterable[Row]", *statuses: str, **solver: Any) -> list[dict[s
     >>> found["dim"], found["queries"], found["bound"], found["cost"]
     (8, 99, 5, 12)
     """
-    found = []
+    lines = []
     for row in rows:
         task, end = row.task, row.outcome
         if end and (not statuses or end.status in statuses) and solver.items() <= dict(task.solver).items():
             named = {"family": task.family, "repetition": task.repetition, "status": end.status}
-            own = {**task.params, **task.solver, **task.budget, **end.detail}
-            found.append({**own, **named, "cost": end.cost, "seconds": end.seconds})
-    return found
+            columns = {**task.params, **task.solver, **task.budget, **end.detail}
+            lines.append({**columns, **named, "cost": end.cost, "seconds": end.seconds})
+    return lines
+
+
+def frame(rows: "Iterable[Row]", *statuses: str, **solver: Any) -> "pd.DataFrame":
+    """The `records` of rows as a pandas DataFrame, a line a trial; a study groups, pivots and merges it.
+
+    Integers stay integers beside missing values (`Int64`); lists and mappings stay as they are.
+
+    >>> from hardness.engine.outcome import Outcome, Row
+    >>> from hardness.engine.task import Task
+    >>> tasks = [Task("parity", {"dim": dim}, {}, {}, repetition) for dim in (8, 9) for repetition in (0, 1)]
+    >>> ended = [Row(task, Outcome("solved", 10 * i)) for i, task in enumerate(tasks)]
+    >>> frame(ended).groupby("dim").cost.median().to_dict()
+    {8: 5.0, 9: 25.0}
+    """
+    return data_frame(records(rows, *statuses, **solver))
+
+
+def lines_of(table: "pd.DataFrame | Sequence[Mapping[str, Any]]") -> list[dict[str, Any]]:
+    """The lines of a table as mappings of plain values, None where one is missing.
+
+    >>> import pandas as pd
+    >>> lines_of(pd.DataFrame({"d": [8, 9], "q": [1.5, None]}))
+    [{'d': 8, 'q': 1.5}, {'d': 9, 'q': None}]
+    """
+    if isinstance(table, Sequence):
+        return [dict(line) for line in table]
+    plain = table.astype(object).where(table.notna(), None)
+    return [{str(name): value for name, value in line.items()} for line in plain.to_dict("records")]
 
 
 def grouped(items: Iterable[T], *keys: str | int | Callable[[T], Any]) -> dict[Any, list[T]]:
@@ -41,12 +73,12 @@ def grouped(items: Iterable[T], *keys: str | int | Callable[[T], Any]) -> dict[A
     >>> grouped("bat", str.isupper, ord).keys()
     dict_keys([(False, 98), (False, 97), (False, 116)])
     """
-    found: dict[Any, list[T]] = {}
+    groups: dict[Any, list[T]] = {}
     for item in items:
         at: Any = item
         key = tuple(one(item) if callable(one) else at[one] for one in keys)
-        found.setdefault(key if len(key) > 1 else key[0], []).append(item)
-    return found
+        groups.setdefault(key if len(key) > 1 else key[0], []).append(item)
+    return groups
 
 
 @dataclass(frozen=True)
@@ -106,28 +138,30 @@ def line(label: str, points: Sequence[tuple[float, float]], kind: Kind = "curve"
     return Series(label, [Point(x, y) for x, y in points], kind, **more)
 
 
-def mean_points(found: "Iterable[tuple[float, Mean | None]]") -> list[Point]:
+def mean_points(means: "Iterable[tuple[float, Mean | None]]") -> list[Point]:
     """Points of means with their intervals; where there is none, there is no point.
 
     >>> from hardness.statistics.means import mean
     >>> [(point.x, round(point.low, 1), point.tip) for point in mean_points([(8, mean([1.0, 2.0, 3.0])), (16, None)])]
     [(8, -0.5, '8: 2 [-0.484, 4.48], 3 runs')]
     """
-    return [Point(x, at.value, at.low, at.high, tip=f"{x:g}: {at}, {at.runs} runs") for x, at in found if at]
+    return [Point(x, at.value, at.low, at.high, tip=f"{x:g}: {at}, {at.runs} runs") for x, at in means if at]
 
 
-def mean_series(lines: Sequence[Mapping[str, Any]], x: str, y: str, *keys: str, label: str) -> list[Series]:
+def mean_series(
+    lines: "Sequence[Mapping[str, Any]] | pd.DataFrame", x: str, y: str, *keys: str, label: str
+) -> list[Series]:
     """The means `y` of lines against their `x`: one series per value of `keys`, in order, which `label` names.
 
     >>> from hardness.statistics.means import mean
     >>> lines = [{"d": d, "n": 1, "q": mean([3.0])} for d in (8, 9)]
-    >>> [one.label for one in mean_series(lines, "n", "q", "d", label="d = {}")]
+    >>> [series.label for series in mean_series(lines, "n", "q", "d", label="d = {}")]
     ['d = 8', 'd = 9']
     """
-    return [
-        Series(label.format(*(key if len(keys) > 1 else (key,))), mean_points((one[x], one[y]) for one in own), style=i)
-        for i, (key, own) in enumerate(grouped(lines, *keys).items())
-    ]
+    cells = grouped(lines_of(lines), *keys).items()
+    names = [label.format(*(key if len(keys) > 1 else (key,))) for key, _ in cells]
+    points = [mean_points((line[x], line[y]) for line in some) for _, some in cells]
+    return [Series(name, dots, style=i) for i, (name, dots) in enumerate(zip(names, points, strict=True))]
 
 
 @dataclass(frozen=True)
@@ -212,11 +246,11 @@ class Column:
 
 @dataclass(frozen=True)
 class Table:
-    """Rows as mappings, shown by `columns` (a word is a key that is its own heading), or, if there are none, all their
-    values but lists, in order of appearance."""
+    """Rows as mappings or a DataFrame, shown by `columns` (a word is a key that is its own heading), or, if there are
+    none, all their values but lists, in order of appearance."""
 
     caption: str
-    rows: Sequence[Mapping[str, Any]]
+    rows: "Sequence[Mapping[str, Any]] | pd.DataFrame"
     columns: Sequence[Column | str] = ()
 
 
@@ -231,6 +265,6 @@ class Content:
 
     numbers: Mapping[str, Any] = field(default_factory=dict)
     figures: Sequence[Figure] = ()
-    tables: Mapping[str, Table | Sequence[Mapping[str, Any]]] = field(default_factory=dict)
+    tables: "Mapping[str, Table | Sequence[Mapping[str, Any]] | pd.DataFrame]" = field(default_factory=dict)
     missing: str = ""
     grid: object = None

@@ -99,25 +99,25 @@ def _regions(axes: "Axes", panel: Panel, y: Axis) -> None:
     axes.fill_between(*above, y.high or max(floor), facecolor="none", edgecolor=RAMP[2], hatch="...", linewidth=0)
 
 
-def _series(drawing: Drawing, axes: "Axes", one: Series, pens: Mapping[str, Any], x: str, y: str) -> None:
+def _series(drawing: Drawing, axes: "Axes", series: Series, pens: Mapping[str, Any], x: str, y: str) -> None:
     mark = {key: value for key, value in pens.items() if key in ("color", "marker")}
     pen = {key: value for key, value in pens.items() if key not in ("marker", "markersize")}
-    if one.kind != "points":
-        axes.plot([p.x for p in one.points], [p.y for p in one.points], **pen)
-        for p in one.points if one.kind in BOUNDS else ():
-            drawing.point(axes, p.x, p.y, p.tip or _tip(one.label, p, x, y), **mark, markersize=pens["markersize"])
+    if series.kind != "points":
+        axes.plot([p.x for p in series.points], [p.y for p in series.points], **pen)
+        for p in series.points if series.kind in BOUNDS else ():
+            drawing.point(axes, p.x, p.y, p.tip or _tip(series.label, p, x, y), **mark, markersize=pens["markersize"])
         return
-    if one.join:
-        for run in _runs(one.points):
+    if series.join:
+        for run in _runs(series.points):
             axes.plot([p.x for p in run], [p.y for p in run], **pen)
-    for p in (p for p in one.points if not isnan(p.y)):
+    for p in (p for p in series.points if not isnan(p.y)):
         low, high = p.low if p.low is not None else p.y, p.high if p.high is not None else p.y
         if high > low:
             axes.vlines(p.x, max(low, 1e-300), min(high, 1e300), color=pens["color"], linewidth=1.1)
         shape = {**mark, "markerfacecolor": "none"} if p.hollow or p.censored else mark
         if p.censored:
             shape |= {"marker": BEYOND[p.censored][0], "markersize": 7}
-        drawing.point(axes, p.x, p.y, p.tip or _tip(one.label, p, x, y), **shape)
+        drawing.point(axes, p.x, p.y, p.tip or _tip(series.label, p, x, y), **shape)
         if p.note:
             axes.annotate(p.note, (p.x, p.y), (5, 4), textcoords="offset points", fontsize=8)
 
@@ -142,17 +142,17 @@ def _tip(label: str, p: Point, x: str, y: str) -> str:
 
 def _styles(series: Sequence[Series]) -> Styles:
     """Colour, marker and line of every label: by its style, or by the order of first appearance."""
-    found: dict[str, dict[str, Any]] = {}
+    styles: dict[str, dict[str, Any]] = {}
     free = count(1 + max((one.style for one in series if one.style is not None and one.kind not in BOUNDS), default=-1))
     for one in series:
-        if one.label in found:
+        if one.label in styles:
             continue
         if one.kind in BOUNDS:
             dash: Any
             dash, color, tick = BOUNDS[one.kind]
             if one.style is not None:  # several bounds of one kind
                 dash, color = LINES[one.style % len(LINES)], RAMP[2 * one.style % len(RAMP)]
-            found[one.label] = {"color": color, "linestyle": dash, "marker": tick, "markersize": 5.5, "linewidth": 1.1}
+            styles[one.label] = {"color": color, "linestyle": dash, "marker": tick, "markersize": 5.5, "linewidth": 1.1}
             continue
         i = one.style if one.style is not None else next(free)
         law: Any = LAW if one.style is None else LINES[1 + one.style % (len(LINES) - 1)]
@@ -160,8 +160,8 @@ def _styles(series: Sequence[Series]) -> Styles:
         pens: dict[str, Any] = {"color": RAMP[2 * i % len(RAMP)], "linestyle": pen}
         pens |= {"marker": MARKERS[i % len(MARKERS)]} if one.kind == "points" else {}
         pens |= {"linewidth": 1.0} if one.kind == "law" else {}
-        found[one.label] = pens
-    return found
+        styles[one.label] = pens
+    return styles
 
 
 def _entries(figure: Curves, styles: Styles) -> list[Any]:
@@ -169,9 +169,9 @@ def _entries(figure: Curves, styles: Styles) -> list[Any]:
     from matplotlib.lines import Line2D
     from matplotlib.patches import Patch
 
-    found: list[Any] = []
+    entries: list[Any] = []
     if any(panel.floor for panel in figure.panels):
-        found = [
+        entries = [
             Patch(facecolor=GRID, edgecolor=INK, linewidth=0.5, label="impossible"),
             Patch(facecolor="none", edgecolor=INK, linewidth=0.5, label="open"),
             Patch(facecolor="none", edgecolor=RAMP[2], hatch="...", linewidth=0.5, label="reached"),
@@ -179,12 +179,12 @@ def _entries(figure: Curves, styles: Styles) -> list[Any]:
     series = [one for panel in figure.panels for one in panel.series]
     joined = {one.label for one in series if one.kind != "points" or one.join}
     for label, pens in styles.items():
-        found.append(Line2D([], [], label=label, **{**pens, **({} if label in joined else {"linestyle": "none"})}))
+        entries.append(Line2D([], [], label=label, **{**pens, **({} if label in joined else {"linestyle": "none"})}))
     for side, (marker, words) in BEYOND.items():
         if any(p.censored == side for one in series for p in one.points):
-            found.append(Line2D([], [], color=INK, marker=marker, markerfacecolor="none", linestyle="none",
+            entries.append(Line2D([], [], color=INK, marker=marker, markerfacecolor="none", linestyle="none",
                                 markersize=7, label=words))  # fmt: skip
-    return found
+    return entries
 
 
 def _across(labels: Sequence[str], width: float) -> int:

@@ -69,16 +69,16 @@ class Drawing:
     def alt(self) -> str:
         """The alternative text: what is seen, the caption, what the panels, axes and keys say."""
         panels = [axes for axes in self.figure.axes if axes.get_visible()]
-        said = [self.alt_summary, self.caption]
+        parts = [self.alt_summary, self.caption]
         for name, texts in (
             ("Panels", [axes.get_title() for axes in panels]),
             ("Across", [axes.get_xlabel() for axes in panels]),
             ("Up", [axes.get_ylabel() for axes in panels]),
             ("Key", [text.get_text() for legend in self.figure.legends for text in legend.get_texts()]),
         ):
-            found = list(dict.fromkeys(text.replace("\n", " ") for text in texts if text))
-            said += [f"{name}: {'; '.join(found)}."] if found else []
-        return " ".join(filter(None, said))
+            values = list(dict.fromkeys(text.replace("\n", " ") for text in texts if text))
+            parts += [f"{name}: {'; '.join(values)}."] if values else []
+        return " ".join(filter(None, parts))
 
     def save(self, kind: str) -> bytes:
         """The figure as `svg` or `pdf`, the same bytes every time."""
@@ -116,7 +116,7 @@ def _counted(svg: str, name: str) -> str:
     """
     hashes = dict.fromkeys(re.findall(r'id="([a-z][0-9a-f]{10})"', svg))
     names = {identity: f"{name}-{i}" for i, identity in enumerate(hashes, 1)}
-    return re.sub(r"\b[a-z][0-9a-f]{10}\b", lambda found: names.get(found[0], found[0]), svg)
+    return re.sub(r"\b[a-z][0-9a-f]{10}\b", lambda match: names.get(match[0], match[0]), svg)
 
 
 def style(salt: str) -> Any:

@@ -54,12 +54,12 @@ def terms() -> tuple[Term, ...]:
     ('m', 'heads')
     """
     text = (Path(__file__).parent / "glossary.md").read_text(encoding="utf-8")
-    found = []
+    entries = []
     for entry in ENTRY.finditer(text):
         forms = entry["forms"].split("; ") if entry["forms"] else re.split(r", | and ", entry["head"])
         ids = re.findall(r'id="(.+?)"', entry["ids"])
-        found.append(Term(ids[0] if ids else slug(entry["head"]), entry["head"], tuple(forms), entry["text"].strip()))
-    return tuple(found)
+        entries.append(Term(ids[0] if ids else slug(entry["head"]), entry["head"], tuple(forms), entry["text"].strip()))
+    return tuple(entries)
 
 
 def slug(head: str) -> str:
@@ -71,17 +71,17 @@ def slug(head: str) -> str:
     return re.sub(r"[^\w-]", "", head.lower().replace(" ", "-"))
 
 
-def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> str:
+def mark(page: str, local_terms: Mapping[str, str] | None = None, docs: str = DOCS) -> str:
     """A page whose terms, at their first use in every section, head, caption and table, show what they mean.
 
-    `own` defines symbols of this page alone, before the shared ones. "theory 2.5" becomes a link into `docs`, unless
-    that is "": then the page stands alone. The foot lists the terms used where the page says ``<!-- glossary -->``,
-    with their definitions.
+    `local_terms` defines symbols of this page alone, before the shared ones. "theory 2.5" becomes a link into `docs`,
+    unless that is "": then the page stands alone. The foot lists the terms used where the page says
+    ``<!-- glossary -->``, with their definitions.
 
     >>> mark("<p>m by theory 2.5</p><!-- glossary -->", {"m": "a count."}).partition("<section")[0]
     '<p><a class="term" href="#term-m" title="a count.">m</a> by <a href="../../docs/theory.md#2.5">theory 2.5</a></p>'
     """
-    local = [Term(slug(form), form, (form,), text) for form, text in (own or {}).items()]
+    local = [Term(slug(form), form, (form,), text) for form, text in (local_terms or {}).items()]
     taken = {form for term in local for form in term.forms}
     known = [*local, *(term for term in terms() if term.identity not in {one.identity for one in local})]
     forms = [(form, term) for term in known for form in term.forms if term in local or form not in taken]
@@ -90,11 +90,11 @@ def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> s
     used: dict[str, Term] = {}
     here: set[str] = set()
 
-    def link(found: re.Match[str]) -> str:
-        if found["document"]:
-            return _reference(found, docs)
-        words = html.escape(found[0], quote=False)
-        term = forms[int(str(found.lastgroup)[1:])][1]
+    def link(match: re.Match[str]) -> str:
+        if match["document"]:
+            return _reference(match, docs)
+        words = html.escape(match[0], quote=False)
+        term = forms[int(str(match.lastgroup)[1:])][1]
         if term.identity in here:
             return words
         here.add(term.identity)
@@ -104,9 +104,9 @@ def mark(page: str, own: Mapping[str, str] | None = None, docs: str = DOCS) -> s
     def words(text: str) -> str:
         plain = html.unescape(text)
         parts, end = [], 0
-        for found in pattern.finditer(plain):
-            parts += [html.escape(plain[end : found.start()], quote=False), link(found)]
-            end = found.end()
+        for match in pattern.finditer(plain):
+            parts += [html.escape(plain[end : match.start()], quote=False), link(match)]
+            end = match.end()
         return "".join([*parts, html.escape(plain[end:], quote=False)])
 
     out, end = [], 0
@@ -156,11 +156,11 @@ def _prose(text: str, docs: str) -> str:
     """Markdown of the glossary as HTML: emphasis, code, links, references to the theory."""
     from markdown_it import MarkdownIt
 
-    found: str = MarkdownIt("commonmark", {"html": False}).renderInline(text)
-    found = found.replace('<a href="', f'<a href="{docs}') if docs else re.sub(r"</?a\b.*?>", "", found)
-    return re.sub(REFERENCE, lambda reference: _reference(reference, docs), found)
+    prose: str = MarkdownIt("commonmark", {"html": False}).renderInline(text)
+    prose = prose.replace('<a href="', f'<a href="{docs}') if docs else re.sub(r"</?a\b.*?>", "", prose)
+    return re.sub(REFERENCE, lambda reference: _reference(reference, docs), prose)
 
 
-def _reference(found: re.Match[str], docs: str) -> str:
+def _reference(match: re.Match[str], docs: str) -> str:
     """A reference such as "theory 2.5" as a link into `docs`, unless that is ""."""
-    return f'<a href="{docs}{found["document"].lower()}.md#{found["number"]}">{found[0]}</a>' if docs else found[0]
+    return f'<a href="{docs}{match["document"].lower()}.md#{match["number"]}">{match[0]}</a>' if docs else match[0]

@@ -52,7 +52,7 @@ def shaded(shade: float) -> Fill:
 
 def heatmap(figure: HeatMap) -> Drawing:
     """The drawing of a heat map: panels side by side as far as the page is wide, then below."""
-    fields = [field for own in figure.panels.values() for field in own]
+    fields = [field for panel in figure.panels.values() for field in panel]
     order = list(figure.rows) or list(dict.fromkeys(field.row for field in fields))
     margin = 0.3 + CHARACTER * max((len(name) for name in order), default=1)
     widest = max((len(part) for field in fields for part in field.text.split("\n")), default=1)
@@ -81,7 +81,7 @@ def _columns(fields: Sequence[Field]) -> list[str]:
     return list(dict.fromkeys(field.column for field in fields))
 
 
-def _bands(figure: HeatMap, most: int) -> list[list[str]]:
+def _bands(figure: HeatMap, width: int) -> list[list[str]]:
     """The panels, cut into lines of at most so many columns."""
     bands: list[list[str]] = []
     free = 0
@@ -89,7 +89,7 @@ def _bands(figure: HeatMap, most: int) -> list[list[str]]:
         count = len(_columns(fields))
         if not bands or count > free:
             bands.append([])
-            free = most
+            free = width
         bands[-1].append(name)
         free -= count
     return bands
@@ -106,8 +106,8 @@ def _panel(drawing: Drawing, axes: "Axes", name: str, fields: Sequence[Field], r
             Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, facecolor=fill.face, edgecolor="#b8b8b6", linewidth=0.5,
                       hatch=fill.hatch)
         )  # fmt: skip
-        said = field.text.replace("\n", ", ")
-        tip = field.tip or ": ".join(filter(None, [f"{field.row}, {field.column}", said or fill.words]))
+        words = field.text.replace("\n", ", ")
+        tip = field.tip or ": ".join(filter(None, [f"{field.row}, {field.column}", words or fill.words]))
         drawing.add_tooltip(patch, f"{name}, {tip}" if name else tip)
         box = {"facecolor": fill.face, "edgecolor": "none", "pad": 0.8} if fill.hatch and field.text else None
         axes.text(x, y, field.text, ha="center", va="center", fontsize=SMALLEST, color=fill.ink, linespacing=1.05,

@@ -3,6 +3,7 @@
 import json
 import re
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
 from pkgutil import resolve_name
@@ -12,12 +13,12 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup
 
 from hardness.engine.store import Store
-from hardness.engine.table import export
+from hardness.engine.table import TIMINGS, export, export_timings
 from hardness.errors import InputError
 from hardness.io.files import replacing, write_text
 from hardness.io.schemas import SUMMARY_VERSION
 from hardness.report import glossary, report
-from hardness.report.content import Column, Content, Figure, HeatMap, Table
+from hardness.report.content import Column, Content, Figure, HeatMap, Table, lines_of
 from hardness.report.drawing import Drawing
 from hardness.report.rounding import FORMS
 from hardness.statistics.means import Mean
@@ -60,6 +61,8 @@ def write(study: "Study", store: Store, folder: Path) -> str:
             with replacing(folder / f"{drawing.name}.{kind}") as temporary:
                 temporary.write_bytes(drawing.save(kind))
     export(store.rows, folder / report.ROWS, timing=False)
+    if study.timed:
+        export_timings(rows, folder / TIMINGS)
     summary = {
         **store.about, "schema": SUMMARY_VERSION, "verdict": verdict, "planned": store.planned(),
         "statuses": store.counts(), "made_by": store.commands, "commits": commits,
@@ -85,7 +88,8 @@ class _Text:
     def __init__(self, study: "Study", content: Content) -> None:
         self.study, self.content = study, content
         self.drawings = {figure.name: draw(figure) if figure.panels else None for figure in content.figures}
-        self.tables = {name: one if isinstance(one, Table) else Table("", one) for name, one in content.tables.items()}
+        tables = {name: t if isinstance(t, Table) else Table("", t) for name, t in content.tables.items()}
+        self.tables = {name: replace(table, rows=lines_of(table.rows)) for name, table in tables.items()}
         self.terms: dict[str, str] = {}
 
     def parts(self) -> tuple[str, str, list[tuple[str, str]]]:
@@ -107,7 +111,7 @@ class _Text:
 
     def put(self, html: str) -> str:
         """A part with figures and tables in their places."""
-        return PLACE.sub(lambda found: self._figure(found[2]) if found[1] == "figure" else self._table(found[2]), html)
+        return PLACE.sub(lambda match: self._figure(match[2]) if match[1] == "figure" else self._table(match[2]), html)
 
     def _filled(self) -> str:
         """The template with its numbers, as Markdown."""

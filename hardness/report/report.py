@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.engine.outcome import FINISHED
 from hardness.engine.store import Row
 from hardness.errors import InputError
 from hardness.io.files import write_text
@@ -74,9 +75,9 @@ def render(
     Templates have the filters of `environment` and the given ones. `terms` defines symbols of this page alone; `docs`
     is the way from the page to the folder of proofs, `home` that to the index of all studies ("" if there is none).
     """
-    found = environment(room)
-    found.filters |= dict(filters or {})
-    return glossary.mark(found.get_template(template).render(docs=docs, home=home, **context), terms, docs)
+    templates = environment(room)
+    templates.filters |= dict(filters or {})
+    return glossary.mark(templates.get_template(template).render(docs=docs, home=home, **context), terms, docs)
 
 
 def environment(room: Path | None = None) -> "Environment":
@@ -85,9 +86,11 @@ def environment(room: Path | None = None) -> "Environment":
     from markupsafe import Markup
 
     loader = ChoiceLoader([*([FileSystemLoader(room)] if room else []), PackageLoader("hardness.report", ".")])
-    found = Environment(loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True)
-    found.filters |= {**FORMS, "badge": lambda kinds: Markup(glossary.badge(kinds))}
-    return found
+    templates = Environment(
+        loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
+    )
+    templates.filters |= {**FORMS, "badge": lambda kinds: Markup(glossary.badge(kinds))}
+    return templates
 
 
 def command(about: Mapping[str, Any]) -> str:
@@ -100,15 +103,15 @@ def command(about: Mapping[str, Any]) -> str:
 
 def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
     """What made the rows: every provenance field with the values found, most frequent first."""
-    found: dict[str, Counter[str]] = {}
+    counted: dict[str, Counter[str]] = {}
     for row in rows:
         for key, value in (row.provenance or {}).items():
-            found.setdefault(key, Counter())[str(value)] += 1
-    return [(key, sorted(values, key=lambda value: (-values[value], value))) for key, values in found.items()]
+            counted.setdefault(key, Counter())[str(value)] += 1
+    return [(key, sorted(values, key=lambda value: (-values[value], value))) for key, values in counted.items()]
 
 
 def crashes(rows: Iterable[Row]) -> list[tuple[str, str, int]]:
     """Status and reason of the trials that did not end by themselves, counted."""
-    outcomes = (row.outcome for row in rows if row.outcome and row.outcome.status not in ("solved", "wrong", "budget"))
+    outcomes = (row.outcome for row in rows if row.outcome and row.outcome.status not in FINISHED)
     counted = Counter((o.status, str(o.detail.get("reason", ""))) for o in outcomes)
     return [(status, reason, count) for (status, reason), count in sorted(counted.items())]

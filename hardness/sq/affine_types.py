@@ -24,8 +24,8 @@ def coordinates(masks: Sequence[int]) -> tuple[list[int], list[int]]:
     ([6, 5, 15], [0, 1, 2, 4])
     """
     moved = np.array([mask ^ masks[0] for mask in masks], np.uint64)
-    basis, _, found = span_coordinates(moved, moved)
-    return [int(moved[i]) for i in basis], [int(c) for c in found]
+    basis, _, codes = span_coordinates(moved, moved)
+    return [int(moved[i]) for i in basis], [int(c) for c in codes]
 
 
 def characters(points: Sequence[int], rank: int) -> NDArray[np.int64]:
@@ -77,8 +77,8 @@ def _least(rows: tuple[int, ...], width: int) -> tuple[int, ...]:
     )
 
 
-def symmetries(points: Sequence[int], most: int = 720) -> list[tuple[int, ...]]:
-    """Affine maps that take the points to themselves, as maps of their indices: all of them, or the first `most`.
+def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]:
+    """Affine maps that take the points to themselves, as maps of their indices: all of them, or the first `limit`.
 
     >>> len(symmetries([0, 1, 2, 3])), len(symmetries([0, 1, 2, 4, 7]))
     (24, 24)
@@ -89,19 +89,19 @@ def symmetries(points: Sequence[int], most: int = 720) -> list[tuple[int, ...]]:
     order = basis + [i for i in range(len(points)) if i not in basis]
     codes = [int(places[i]) for i in order]
     index = {vector: i for i, vector in enumerate(vectors)}
-    found: list[tuple[int, ...]] = []
+    maps: list[tuple[int, ...]] = []
 
     def extend(images: list[int], spanned: list[tuple[int, int]]) -> None:
         if len(images) == len(basis):
             sums = [reduce(xor, (image for i, image in enumerate(images) if code >> i & 1), 0) for code in codes]
             if all(total in index for total in sums):
                 back = dict(zip(order, (index[total] for total in sums), strict=True))
-                found.append(tuple(back[i] for i in range(len(points))))
+                maps.append(tuple(back[i] for i in range(len(points))))
             return
         for vector in vectors:
             rest = reduced(vector, 0, spanned)[0]
-            if rest and len(found) < most:
+            if rest and len(maps) < limit:
                 extend([*images, vector], [*spanned, (rest, 0)])
 
     extend([], [])
-    return found
+    return maps

@@ -44,12 +44,14 @@ def transcript(
     It names two concepts that all answers allow. The values of tables are rounded to multiples of 1/5040 before being
     asked, for short files. Raises `InputError` for an unknown strategy and for queries that the checker cannot follow.
 
-    >>> found = transcript(ParityConcepts(5, 2), 0.2, "characters")
-    >>> found["queries"], found["asked"][0], found["answers"][0]
+    >>> record = transcript(ParityConcepts(5, 2), 0.2, "characters")
+    >>> record["queries"], record["asked"][0], record["answers"][0]
     (8, {'table': 0, 'base': 17, 'generators': []}, '0')
     """
     if strategy not in STRATEGIES:
         raise unknown("strategy", strategy, STRATEGIES)
+    if concepts.size < 2:
+        raise InputError(f"a {concepts.label} is known without a query: nothing is left open; raise --dim")
     oracle, steps = seated(concepts, STRATEGIES[strategy], Window, tolerance, seed, max_queries)
     live, exchanges = oracle.live, []
     for query, reply, allowed in rounds(concepts, oracle, steps, tolerance, _short):
@@ -129,16 +131,16 @@ def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
     tau = decimal(tolerance)
     # The checker follows the proof by hand, T(5) <= 11/80; just below 13/96 the lab's own table says no more.
     weaker = FIVE - Fraction(1, 10**9) if FIVE <= tau < Fraction(11, 80) else tau
-    least = exact_floor(concepts.size, weaker)
+    queries = exact_floor(concepts.size, weaker)
     stated = _stated("bound", tolerance, {"n": concepts.n, "sizes": [concepts.s]})
-    return stated | {"concepts": concepts.size, "queries": least, "by": "theorem B"}
+    return stated | {"concepts": concepts.size, "queries": queries, "by": "theorem B"}
 
 
 def biased_bound(concepts: ParityConcepts, tolerance: float, mean: float) -> Certificate:
     """Lemma L's bound for parities of bits of that mean, by the top eigenvalue of the Johnson scheme (theory 2.9).
 
-    >>> found = biased_bound(ParityConcepts(8, 3), 0.05, 0.5)
-    >>> found["by"], found["queries"]
+    >>> record = biased_bound(ParityConcepts(8, 3), 0.05, 0.5)
+    >>> record["by"], record["queries"]
     ('81/32', 1)
     """
     mu, n, s = decimal(mean), concepts.n, concepts.s
@@ -158,17 +160,18 @@ def rounding_bound(concepts: RoundingConcepts, tolerance: float) -> Certificate:
     Labels of different inputs are independent over a uniform secret, so off the constants the top eigenvalue is
     (q/2)^n (1 - m^2), m the mean of the labels +-1. Raises `InputError` for more levels, dot, or above 256 secrets.
 
-    >>> found = rounding_bound(RoundingConcepts(3, 3, 2), 0.3)
-    >>> found["by"], found["concepts"], found["queries"]
-    ('3', 27, 7)
+    >>> record = rounding_bound(RoundingConcepts(3, 3, 2), 0.3)
+    >>> record["by"], record["concepts"], record["queries"]
+    ('3', 24, 6)
     """
     if concepts.p != 2 or concepts.gadget != "diag" or concepts.heads or concepts.size > 256:
         raise InputError("an explicit Gram matrix is for ideal labels of two levels, diag, and at most 256 secrets")
-    labels = 2 * concepts.labels(concepts.elements()).astype(int) - 1
+    # Secrets of equal labels are one concept; and the eigenvalue of a part of a class is at most that of the whole.
+    labels = np.unique(2 * concepts.labels(concepts.elements()).astype(int) - 1, axis=0)
     mean = Fraction(2 * (concepts.q // 2) - concepts.q, concepts.q)
     top = Fraction(concepts.q, 2) ** concepts.n * (1 - mean**2)
     family = {"weights": [1] * labels.shape[1], "labels": labels.tolist()}
-    return _by_eigenvalue(family, concepts.size, top, tolerance)
+    return _by_eigenvalue(family, len(labels), top, tolerance)
 
 
 def _by_eigenvalue(family: dict[str, Any], size: int, top: Fraction, tolerance: float) -> Certificate:
@@ -177,8 +180,8 @@ def _by_eigenvalue(family: dict[str, Any], size: int, top: Fraction, tolerance: 
     lost = ceil(top / (8 * tau**2)) - 1
     if lost < 1:
         raise InputError(f"no query separates two of the concepts at tolerance {tolerance}")
-    least = -(-(size - 1) // lost)
-    return _stated("bound", tolerance, family) | {"concepts": size, "queries": least, "by": str(top)}
+    queries = -(-(size - 1) // lost)
+    return _stated("bound", tolerance, family) | {"concepts": size, "queries": queries, "by": str(top)}
 
 
 def _stated(kind: str, tolerance: float, family: dict[str, Any]) -> Certificate:
@@ -190,8 +193,8 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
 
     Raises `InputError` for more than 11 concepts, at tolerance 1/4 and above, and if `seconds` do not suffice.
 
-    >>> found = value(4, [2], 0.15)
-    >>> found["value"], len(found["strategy"]), len(found["refutations"])
+    >>> record = value(4, [2], 0.15)
+    >>> record["value"], len(record["strategy"]), len(record["refutations"])
     (3, 10, 5)
     """
     size = sum(comb(n, s) for s in sizes)
@@ -241,10 +244,10 @@ queries in the worst case, by theorem B
         words = f"{sum(comb(n, s) for s in sizes)} parities of {' or '.join(map(str, sizes))} out of {n} bits"
         words += f" of mean {family['mean']}" if "mean" in family else ""
     if certificate["certificate"] == "transcript":
-        one, two = ([j for j in range(family["n"]) if mask >> j & 1] for mask in certificate["concepts"])
+        first, second = ([j for j in range(family["n"]) if mask >> j & 1] for mask in certificate["concepts"])
         return (
             f"at tolerance {tau}, these {certificate['queries']} queries do not identify the hidden one of {words}: "
-            f"their answers allow {one} and {two}"
+            f"their answers allow {first} and {second}"
         )
     takes = f"at tolerance {tau}, to identify the hidden one of {words} for sure takes"
     if certificate["certificate"] == "value":

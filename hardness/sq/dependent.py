@@ -74,15 +74,15 @@ def dependent_losses(tolerance: float) -> tuple[Loss, ...]:
     ([(2, 1), (4, 2), (6, 3), (8, 4), (10, 5)], 31)
     """
     plans = _plans(tolerance)
-    most = int(plans[0].max(initial=0)) // 2  # what is lost of independent parities
-    found, live, lost = [], 2, 0
-    while live < MOST and most > lost:
+    independent_loss = int(plans[0].max(initial=0)) // 2  # what is lost of independent parities
+    losses, live, lost = [], 2, 0
+    while live < MOST and independent_loss > lost:
         best = _best(plans, live)
         if best.lost > lost:
-            found.append(best)
+            losses.append(best)
             lost = best.lost
         live = max(live + 1, int(live * LIVE_GROWTH))
-    return tuple(found)
+    return tuple(losses)
 
 
 def _plans(tolerance: float) -> NDArray[np.float64]:

@@ -23,6 +23,9 @@ from hardness.sq.separation import Separation, separate
 IDENTIFIABLE = Fraction(1, 4)  # at this tolerance no query tells two parities apart
 FIVE = Fraction(13, 96)  # T(5), by computer: `checker/t_of_five.py`; the proof by hand gives 11/80
 KNOWN = 12  # up to this e queries are known that reach the upper bound of T(e)
+# e: the least size s of sets of which V/N is known to tend to 1/e. For e = 1, 2 every class of parities will do
+# (theorem C, corollary i); beyond, the stored query that reaches T(e) is one on s-partite sets (theorem D).
+LIMIT_SIZES = {1: 1, 2: 1} | dict.fromkeys(range(3, 7), 2) | {7: 3, 8: 3} | dict.fromkeys(range(9, KNOWN + 1), 4)
 MOST_STATES = 120_000
 
 
@@ -89,8 +92,8 @@ def max_separation(e: int) -> Fraction:
     ['1/4', '3/16', '1/6', '5/32', '13/96', '1/8', '7/64', '1/16']
     """
     near = isqrt(2 * e)
-    least = min(Fraction(2 * e + c * c - least_distance(c), 8 * c * e) for c in range(max(1, near - 2), near + 5))
-    return min(least, FIVE) if e >= 5 else least
+    bound = min(Fraction(2 * e + c * c - least_distance(c), 8 * c * e) for c in range(max(1, near - 2), near + 5))
+    return min(bound, FIVE) if e >= 5 else bound
 
 
 def most_lost(tolerance: float | Fraction) -> int:
@@ -101,6 +104,45 @@ def most_lost(tolerance: float | Fraction) -> int:
     """
     tau = _identifying(tolerance)
     return _last(lambda e: max_separation(e) > tau)
+
+
+def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
+    """1/e*, to which V/N tends as n grows, N = C(n, s) and s = `size` fixed; None where that is not proved.
+
+    The floor is theorem B's, the strategy theorem D's (theory 2.7). For [13/96, 11/80) it rests on the computer's proof
+    of T(5). None too from tolerance 1/4 on, where V is infinite.
+
+    >>> [str(asymptotic_ratio(s, 0.1)) for s in (3, 4)], [str(asymptotic_ratio(4, tau)) for tau in (0.2, 0.14, 0.09)]
+    (['None', '1/9'], ['1', '1/4', 'None'])
+    """
+    tau = decimal(tolerance)
+    if tau >= IDENTIFIABLE:
+        return None
+    lost = most_lost(tau)
+    return Fraction(1, lost) if size >= LIMIT_SIZES.get(lost, size + 1) else None
+
+
+def success_queries(concepts: int, success: float | Fraction, tolerance: float | Fraction) -> tuple[int, int]:
+    """R_P between two bounds: queries of a randomised learner that names a uniform parity with probability `success`
+    against every valid oracle (theory 2.7). Raises `InputError` at tolerance 1/4 and above.
+
+    A query takes at most e* concepts from the window, so that P N - 1 of them take (P N - 1)/e*, where (1 - P) N >= e*;
+    without that condition lemma L's number stands for e*. On the other side a learner draws P N of the concepts and
+    asks what is certain to identify one of these.
+
+    >>> success_queries(4845, 0.9, 0.16), success_queries(4845, 1, 0.16)
+    ((1454, 2181), (1615, 2423))
+    """
+    tau, share = _identifying(tolerance), decimal(success)
+    if not 0 < share <= 1:
+        raise InputError(f"a probability of success is in (0, 1], got {float(share):g}")
+    lost, aim = most_lost(tau), share * concepts
+    if share == 1:
+        low = exact_floor(concepts, tau)
+    else:
+        taken = lost if concepts - aim >= lost else ceil(1 / (8 * tau**2)) - 1
+        low = max(0, ceil((aim - 1) / taken))
+    return low, certain_queries(ceil(aim), tau) if aim > 1 else 0
 
 
 def independent_lost(tolerance: float | Fraction) -> int:
@@ -147,8 +189,8 @@ def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
         queries = -(-(live - 2 * lost - 2) // lost)
         live -= queries * lost
     while live > 1:
-        least = live - lost if live >= 2 * lost + 2 else 1
-        live = bisect_left(range(live), True, lo=least, key=lambda w: _fits(live, w, tau))
+        kept = live - lost if live >= 2 * lost + 2 else 1
+        live = bisect_left(range(live), True, lo=kept, key=lambda w: _fits(live, w, tau))
         queries += 1
     return queries
 
@@ -176,7 +218,8 @@ def independent_value(concepts: int, tolerance: float | Fraction) -> int:
     lost, jumps = independent_lost(tau), 0
     if concepts > 2 * lost + 1:
         jumps = -(-(concepts - 2 * lost - 1) // lost)
-    return jumps + bisect_left(end_game(tau), concepts - jumps * lost)
+    left = concepts - jumps * lost
+    return jumps + bisect_left(end_game(tau, left), left)
 
 
 def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
@@ -192,13 +235,13 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
     (2423, 1296, 45)
     """
     tau = decimal(tolerance)
-    most = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
-    least = {loss.lost: loss.live for loss in dependent_losses(float(tau))}
-    for lost in range(1, most + 1):
+    largest = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
+    live_for = {loss.lost: loss.live for loss in dependent_losses(float(tau))}
+    for lost in range(1, largest + 1):
         count = max(2 ** (2 * lost - 2) + 1, 2)
-        least[lost] = min(least.get(lost, count), count)
+        live_for[lost] = min(live_for.get(lost, count), count)
     live, queries = concepts, 0
-    for lost, count in sorted(least.items(), reverse=True):
+    for lost, count in sorted(live_for.items(), reverse=True):
         if live >= count:
             steps = -(-(live - count + 1) // lost)
             live, queries = live - steps * lost, queries + steps
@@ -206,16 +249,17 @@ def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
 
 
 @cache
-def end_game(tau: Fraction) -> tuple[int, ...]:
-    """The largest class of independent parities, up to 2E + 1, that 0, 1, 2, ... queries identify.
+def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
+    """The largest class of independent parities, up to 2E + 1 and `largest`, that 0, 1, 2, ... queries identify.
 
-    >>> end_game(Fraction(1, 10))
-    (1, 3, 7, 14, 15)
+    >>> end_game(Fraction(1, 10)), end_game(Fraction(1, 50), 5)
+    ((1, 3, 7, 14, 15), (1, 5))
     """
-    most, reached = 2 * independent_lost(tau) + 1, [1]
-    while reached[-1] < most:
+    target, reached = 2 * independent_lost(tau) + 1, [1]
+    target = target if largest is None else min(target, largest)
+    while reached[-1] < target:
         kept = reached[-1]
-        worse = range(kept + 1, most + 1)
+        worse = range(kept + 1, target + 1)
         reached.append(kept + bisect_left(worse, True, key=lambda k: not independent_separation(k, kept, tau).possible))
     return tuple(reached)
 

@@ -14,12 +14,14 @@ from numpy.typing import NDArray
 from hardness import registry
 from hardness.errors import InputError
 from hardness.families.base import Family, disagreement
-from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
+from hardness.families.concepts import Concepts, ParityConcepts
+from hardness.families.listed import ListedConcepts
 from hardness.sq.at_scale import games as at_scale
+from hardness.sq.at_scale.blocks import blocks_then_batches
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
 from hardness.sq.oracle import ORACLES, Oracle, OutOfQueries, Sampled, Window, samples_for
 from hardness.sq.queries import Query
-from hardness.sq.strategies import parity, rounding
+from hardness.sq.strategies import listed, parity, rounding
 from hardness.sq.strategies.base import Steps, Strategy
 from hardness.sq.tolerance import check_tolerance, within
 
@@ -88,7 +90,7 @@ def play(
         # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
         counted = _at_scale(concepts, strategy, kind, tolerance / (1 - 2 * flip), root, budget, samples)
     counted = counted or play_explicit(concepts, strategy, kind, tolerance, root, budget, samples=samples, flip=flip)
-    least = kind.bound(concepts, tolerance, flip)
+    bound = kind.bound(concepts, tolerance, flip)
     # An adversary judges no answer (`right` is None): one concept left is the concept.
     status = "budget" if counted.remaining > 1 else "wrong" if counted.right is False else "solved"
     tau = decimal(tolerance) / (1 - 2 * decimal(flip))
@@ -100,8 +102,8 @@ def play(
         smallest_tolerance=tolerance,
         concepts=concepts.size,
         remaining=counted.remaining,
-        bound=least,
-        ratio=counted.queries / least if least and status == "solved" else None,
+        bound=bound,
+        ratio=counted.queries / bound if bound and status == "solved" else None,
         seconds=perf_counter() - started,
         confirmations=counted.confirmations,
         exact_floor=exact,
@@ -130,8 +132,10 @@ def _checked(
         raise InputError(f"max-queries must be at least 0, got {max_queries}")
     if not 0 <= flip < 0.5:
         raise InputError(f"flip must be in [0, 0.5), got {flip}")
-    if flip and isinstance(concepts, RoundingConcepts):
-        raise InputError("flip is for parities; the labels of rounding have no sign to flip")
+    if flip and not isinstance(concepts, ParityConcepts):
+        raise InputError(
+            "flip is for parities; the labels of rounding have no sign to flip, other classes no flips here"
+        )
     return kind
 
 
@@ -148,6 +152,9 @@ def _at_scale(
     state = root.generate_state(1, np.uint64).astype(np.uint64)
     if strategy == "sign-batch" and oracle is Window:
         return at_scale.sign_batch_adversary(concepts, tolerance, budget, state)
+    if strategy == "blocks" and oracle is Window:
+        *_, asked, live = blocks_then_batches(concepts, tolerance, budget, state)
+        return at_scale.GameCount(asked, live)
     if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
         return at_scale.GameCount(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
@@ -184,9 +191,9 @@ def play_explicit(
     flip: float = 0.0,
 ) -> at_scale.GameCount:
     """The plain game, query by query, over an explicit version space: what `at_scale` must agree with."""
-    told = {"samples": samples} if oracle is Sampled else {}
+    options = {"samples": samples} if oracle is Sampled else {}
     reach = tolerance / (1 - 2 * flip)
-    played, steps = seated(concepts, strategy_of(concepts, strategy), oracle, reach, root, budget, **told)
+    played, steps = seated(concepts, strategy_of(concepts, strategy), oracle, reach, root, budget, **options)
     live: Any = played.live
     for _, _, allowed in rounds(concepts, played, steps, tolerance, lambda q: replace(q, flip=flip) if flip else q):
         live = allowed
@@ -202,18 +209,18 @@ def seated(
     reach: float,
     seed: int | SeedSequence,
     budget: int | None = None,
-    **told: Any,
+    **options: Any,
 ) -> tuple[Oracle, Steps]:
     """An oracle over all concepts, and a strategy that is told of an answer's `reach` around 0: one seed for each.
 
-    `told` is what the oracle is told besides. Raises `InputError` for more than 2^22 concepts.
+    `options` are what the oracle needs besides. Raises `InputError` for more than 2^22 concepts.
     """
     if concepts.size > EXPLICIT:
         raise InputError(f"played concept by concept, up to 2^22 of them, not {concepts.size}; lower --dim")
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
     for_oracle, for_learner = (np.random.default_rng(child) for child in root.spawn(2))
     live: Any = concepts.masks() if isinstance(concepts, ParityConcepts) else concepts.elements()
-    return oracle(live, for_oracle, budget=budget, **told), strategy(concepts, live, reach, for_learner)
+    return oracle(live, for_oracle, budget=budget, **options), strategy(concepts, live, reach, for_learner)
 
 
 def rounds(
@@ -258,14 +265,17 @@ def class_of(concepts: Concepts | Family) -> Concepts:
 
 @lru_cache(4096)  # once a process
 def _class_of_family(family: Family) -> Concepts:
-    found = family.concepts() if hasattr(family, "concepts") else None
-    if not isinstance(found, Concepts):
-        raise InputError(f"{type(family).__name__} has no concept class to ask about; parity and rounding do")
+    concepts = family.concepts() if hasattr(family, "concepts") else None
+    if not isinstance(concepts, Concepts):
+        raise InputError(
+            f"{type(family).__name__} has no concept class to ask about; its `concepts` may return a class of its own "
+            "that derives from hardness.ListedConcepts (theory 2.8)"
+        )
     if not type(family).__module__.startswith("hardness."):  # tests hold the lab's own labels to their classes
         secret = family.draw(np.random.default_rng(0))
-        if wrong := disagreement(family, found, family.realize(secret), secret):
-            raise InputError(f"{type(family).__name__} is not played: its {wrong}; mend its `concepts`")
-    return found
+        if wrong := disagreement(family, concepts, family.realize(secret), secret):
+            raise InputError(f"{type(family).__name__} is not played: {wrong}; mend its `concepts`")
+    return concepts
 
 
 def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Any:
@@ -273,7 +283,8 @@ def strategy_of(concepts: Concepts, strategy: str | Strategy) -> Any:
 
     A function is its own name. Raises `InputError` if there is none.
     """
-    known: Any = parity.STRATEGIES if isinstance(concepts, ParityConcepts) else rounding.STRATEGIES
+    known: Any = listed.STRATEGIES if isinstance(concepts, ListedConcepts) else rounding.STRATEGIES
+    known = parity.STRATEGIES if isinstance(concepts, ParityConcepts) else known
     if not isinstance(strategy, str):
         return strategy
     return known[strategy] if strategy in known else registry.get("strategy", strategy, known)

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import Concepts
 from hardness.sq.bounds.parity import adversary_bounds
-from hardness.sq.queries import Query
+from hardness.sq.queries import Query, Tables
 from hardness.sq.tolerance import check_tolerance, within
 
 FAILURE = 1e-9
@@ -44,10 +44,10 @@ class Ledger:
     budget: int | None = None
     queries: int = 0
 
-    def charge(self) -> None:
-        if self.budget is not None and self.queries >= self.budget:
+    def charge(self, count: int = 1) -> None:
+        if self.budget is not None and self.queries + count > self.budget:
             raise OutOfQueries(f"the budget of {self.budget} queries is spent; raise --max-queries")
-        self.queries += 1
+        self.queries += count
 
 
 def samples_for(tolerance: float) -> int:
@@ -90,17 +90,34 @@ class Oracle(ABC):
         check_tolerance(tolerance)
         if not query.peak <= 1 + 1e-12:
             raise InputError(f"query {self.ledger.queries} reaches {query.peak:g}; queries must stay within [-1, 1]")
-        # An adversary knows no secret: it is asked for the means of all that may still be one.
-        means = query.means(self.live if self.adversary else self._secret[None])
+        means = query.means(self.possible)
         self.ledger.charge()
         reply = self.reply(query, means, tolerance)
         if self.adversary:
             self.live = self.live[within(means, reply, tolerance)]
         return reply
 
+    @property
+    def possible(self) -> NDArray[Any]:
+        """The concepts that may be the secret: an adversary knows none, and keeps all that its answers allow."""
+        return self.live if self.adversary else self._secret[None]
+
+    def answers(self, block: Tables, tolerance: float) -> NDArray[np.float64]:
+        """The answers (q,) to a block of queries asked one after another: what `answer` says to each, but faster."""
+        if len(self.possible) > 1:
+            return np.array([self.answer(query, tolerance) for query in block])
+        check_tolerance(tolerance)
+        self.ledger.charge(len(block))
+        return self.replies(block, block.means(self.possible)[:, 0], tolerance)
+
     @abstractmethod
     def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
         """What it says to a query of these means."""
+
+    def replies(self, block: Tables, means: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+        """What it says to queries whose means (q,) under the one possible concept are these."""
+        asked = zip(block, means[:, None], strict=True)
+        return np.array([self.reply(query, mean, tolerance) for query, mean in asked])
 
     @classmethod
     def bound(cls, concepts: Concepts, tolerance: float, flip: float = 0.0) -> float | None:
@@ -135,6 +152,9 @@ class Null(Window):
     def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
         return 0.0 if np.any(np.abs(means) <= tolerance) else super().reply(query, means, tolerance)
 
+    def replies(self, block: Tables, means: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+        return np.where(np.abs(means) <= tolerance, 0.0, means)
+
 
 class Exact(Oracle):
     """Honest: the mean itself."""
@@ -152,6 +172,9 @@ class Noisy(Oracle):
 
     def reply(self, query: Query, means: NDArray[np.float64], tolerance: float) -> float:
         return float(means[0]) + tolerance * self._rng.uniform(-1, 1)
+
+    def replies(self, block: Tables, means: NDArray[np.float64], tolerance: float) -> NDArray[np.float64]:
+        return means + tolerance * self._rng.uniform(-1, 1, len(means))
 
 
 class Sampled(Oracle):

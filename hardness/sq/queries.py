@@ -5,7 +5,7 @@ For the parity family phi = y h(v) 1{z_0 != 0} with y = chi_S(v): S-independent 
 """
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from functools import cached_property
 from math import comb
@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.concepts import RoundingConcepts
+from hardness.families.listed import ListedConcepts
 from hardness.gadgets import modular
 from hardness.kernels.walsh import walsh_hadamard
 
@@ -117,8 +118,8 @@ class SignBatch(Correlational):
             # The batch as a function on the cube of its own basis: signed characters there, one transform to its
             # values, the sign, and one transform back.
             table = np.zeros(1 << rank, np.int32)
-            own = span_coordinates(self.sets, self.sets)[2]
-            np.add.at(table, own, self.signs.astype(np.int32))
+            codes = span_coordinates(self.sets, self.sets)[2]
+            np.add.at(table, codes, self.signs.astype(np.int32))
             walsh_hadamard(table)
             table = np.sign(table).astype(np.int32)
             walsh_hadamard(table)
@@ -196,6 +197,76 @@ def table(values: NDArray[np.float64]) -> SpanFunction:
     return SpanFunction(0, np.uint64(1) << np.arange(bits, dtype=np.uint64), values)
 
 
+@dataclass(frozen=True)
+class Tabulated(Correlational):
+    """h = a table, float (2^n,) by the words of v. Asked again and again, as a learner does, it is the cheapest form.
+
+    >>> Tabulated(np.array([1.0, -1.0, 1.0, -1.0])).means(np.array([1, 2], np.uint64)).tolist()
+    [0.5, 0.0]
+    """
+
+    values: NDArray[np.float64]
+
+    @property
+    def peak(self) -> float:
+        return float(np.max(np.abs(self.values)))
+
+    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        spectrum = self.values.copy()
+        walsh_hadamard(spectrum)
+        return spectrum[elements] * ((1 - 2 * self.flip) / (2 * len(spectrum)))
+
+    def values_at(self, words: NDArray[np.uint64]) -> NDArray[np.float64]:
+        return np.asarray(self.values[words & np.uint64(len(self.values) - 1)])
+
+    def sample_mean(self, secret: np.uint64, samples: int, rng: Generator) -> float:
+        """Of more samples than the table has entries it is drawn how many fall on each: the same law."""
+        size = len(self.values)
+        if samples <= size or self.flip:
+            return super().sample_mean(secret, samples, rng)
+        counts = rng.multinomial(rng.binomial(samples, 0.5), np.full(size, 1 / size))
+        signed = self.values * bit_products(np.arange(size, dtype=np.uint64), secret)
+        return float(counts @ signed / samples)
+
+
+@dataclass(frozen=True)
+class Tables:
+    """A block of queries: rows of `values` (q, 2^n), each shifted and scaled to lie between -1 and 1 and reach both.
+
+    The mean of y is 0 under every non-empty set, so that the shift by a row's `middle` changes no mean, and a mean
+    times its row's `reach` is that of the row itself. Rows must not be constant.
+
+    >>> block = Tables(np.array([[0.0, 0.0, 0.0, 3.0]]))
+    >>> block.reach.tolist(), next(iter(block)).values.tolist(), block.means(np.array([3], np.uint64)).tolist()
+    ([1.5], [-1.0, -1.0, -1.0, 1.0], [[0.25]])
+    """
+
+    values: NDArray[np.float64]
+
+    @cached_property
+    def middle(self) -> NDArray[np.float64]:
+        """Half-way between the smallest and the largest value of every row, (q,)."""
+        return np.asarray((self.values.max(axis=1) + self.values.min(axis=1)) / 2)
+
+    @cached_property
+    def reach(self) -> NDArray[np.float64]:
+        """Half the distance between the smallest and the largest value of every row, (q,)."""
+        return np.asarray((self.values.max(axis=1) - self.values.min(axis=1)) / 2)
+
+    def __len__(self) -> int:
+        return len(self.values)
+
+    def __iter__(self) -> Iterator[Tabulated]:
+        for row, middle, reach in zip(self.values, self.middle, self.reach, strict=True):
+            yield Tabulated((row - middle) / reach)
+
+    def means(self, elements: NDArray[np.uint64]) -> NDArray[np.float64]:
+        """E_S phi of every query under every set given, (q, count)."""
+        words = np.arange(self.values.shape[1], dtype=np.uint64)
+        signs = np.stack([bit_products(words, mask) for mask in elements]) / (2 * len(words))
+        return np.asarray(self.values @ signs.T / self.reach[:, None])
+
+
 def reduced(vector: int, code: int, rows: Iterable[tuple[int, int]]) -> tuple[int, int]:
     """What is left of a vector over GF(2) after the rows of a basis, and the `code` of what was added to it.
 
@@ -271,3 +342,30 @@ class LevelTable:
         drawn = rng.choice(len(vectors), samples, p=odds)
         labels = self.concepts.labels(secret[None])[0][drawn]
         return float(np.mean(self.centred[drawn, labels] * rng.integers(0, 2, samples)))
+
+
+@dataclass(frozen=True)
+class LabelTable:
+    """phi = b(v) y 1{z_0 != 0} on a listed class: a table b over all its inputs. Its mean under S is <b, f_S>/2.
+
+    Raises `InputError` where the inputs of the class are a sample.
+    """
+
+    concepts: ListedConcepts
+    table: NDArray[np.float64]
+
+    def __post_init__(self) -> None:
+        if not self.concepts.exact:
+            raise InputError(f"{self.concepts.label}: games need all 2^{self.concepts.n} inputs, too many to list here")
+
+    @property
+    def peak(self) -> float:
+        return float(np.max(np.abs(self.table)))
+
+    def means(self, elements: NDArray[Any]) -> NDArray[np.float64]:
+        return np.asarray(self.concepts.table[elements] @ self.table / (2 * self.table.size))
+
+    def sample_mean(self, secret: Any, samples: int, rng: Generator) -> float:
+        drawn = rng.integers(self.table.size, size=samples)
+        labels = self.concepts.table[int(secret), drawn]
+        return float(np.mean(self.table[drawn] * labels * rng.integers(0, 2, samples)))

@@ -38,8 +38,8 @@ class Separation:
         return self.query is not None
 
 
-def separate(forms: NDArray[Any], chances: NDArray[Any], least: Fraction) -> Separation:
-    """Is there b' in [-1/2, 1/2] with E[b' D_r] > least for all r? Strictly: windows are closed.
+def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separation:
+    """Is there b' in [-1/2, 1/2] with E[b' D_r] > gap for all r? Strictly: windows are closed.
 
     `forms` (R, C) and `chances` (C,) hold Python integers or Fractions (object arrays; integer arrays also do);
     chances need not sum to 1: they are probabilities as they stand. The program is solved in floating point (HiGHS),
@@ -54,21 +54,21 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], least: Fraction) -> Sep
     (whole, scale), (counts, total) = _integers(forms), _integers(chances)
     unit = Fraction(1, 2 * scale * total)
     floats, odds = whole.astype(float) / scale, counts.astype(float) / total
-    for dual in _quick(floats, odds, float(least)):
+    for dual in _quick(floats, odds, float(gap)):
         weights = _simplex(dual, 64)
-        if (above := _bound(whole, counts, weights) * unit) <= least:
+        if (above := _bound(whole, counts, weights) * unit) <= gap:
             return Separation(above, weights=weights)
     b, dual = _solve(floats, odds)
     for denominator in DENOMINATORS:
         weights = _simplex(dual, denominator)
         above = _bound(whole, counts, weights) * unit
-        if above <= least:
+        if above <= gap:
             return Separation(above, weights=weights)
         values = np.array([round(x) for x in (b * 2 * denominator).tolist()], object)
         below = Fraction(min((whole * counts) @ values), denominator) * unit
-        if below > least:
+        if below > gap:
             return Separation(below, query=tuple(Fraction(x, 2 * denominator) for x in values))
-    raise Undecided(f"a gap of {float(least)} is neither reached nor excluded: at least {below}, at most {above}")
+    raise Undecided(f"a gap of {float(gap)} is neither reached nor excluded: at least {below}, at most {above}")
 
 
 def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
@@ -101,13 +101,13 @@ def _bound(forms: NDArray[Any], counts: NDArray[Any], weights: tuple[Fraction, .
     return Fraction(int(np.abs(total) @ counts), scale)
 
 
-def _quick(forms: NDArray[Any], chances: NDArray[Any], least: float) -> Iterator[NDArray[np.float64]]:
+def _quick(forms: NDArray[Any], chances: NDArray[Any], gap: float) -> Iterator[NDArray[np.float64]]:
     """Weights that exclude the gap, in floating point, by descent with multiplicative steps: cheaper than a program."""
     weights = np.full(len(forms), 1 / len(forms))
     step = 1 / np.abs(forms).max()
     for _ in range(40):
         total = weights @ forms
-        if np.abs(total) @ chances / 2 < least * (1 - 1e-9):
+        if np.abs(total) @ chances / 2 < gap * (1 - 1e-9):
             yield weights
         weights = weights * np.exp(-step * (forms @ (np.sign(total) * chances)))
         weights /= weights.sum()
@@ -124,10 +124,10 @@ def _solve(forms: NDArray[np.float64], chances: NDArray[np.float64]) -> tuple[ND
     cost = np.zeros(columns + 1)
     cost[-1] = -1
     limits = np.column_stack([np.append(-chances / 2, -np.inf), np.append(chances / 2, np.inf)])
-    found = linprog(cost, A_ub=np.hstack([-forms, np.ones((rows, 1))]), b_ub=np.zeros(rows), bounds=limits)
-    if found.status != 0:
-        raise Undecided(f"the linear program ended with status {found.status}: {found.message}")
-    return np.clip(found.x[:-1] / chances, -0.5, 0.5), np.maximum(-found.ineqlin.marginals, 0)
+    program = linprog(cost, A_ub=np.hstack([-forms, np.ones((rows, 1))]), b_ub=np.zeros(rows), bounds=limits)
+    if program.status != 0:
+        raise Undecided(f"the linear program ended with status {program.status}: {program.message}")
+    return np.clip(program.x[:-1] / chances, -0.5, 0.5), np.maximum(-program.ineqlin.marginals, 0)
 
 
 def _simplex(dual: NDArray[np.float64], denominator: int) -> tuple[Fraction, ...]:

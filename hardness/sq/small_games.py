@@ -145,13 +145,13 @@ def value(concepts: ParityConcepts, tolerance: float | Fraction, seconds: float 
     if concepts.s in (1, concepts.n - 1, concepts.n):
         here = independent_value(size, tau)
         return Value(here, here)
-    found = Value(exact_floor(size, tau), certain_queries(size, tau))
-    if size <= MOST_CONCEPTS and found.exact is None:
+    bracket = Value(exact_floor(size, tau), certain_queries(size, tau))
+    if size <= MOST_CONCEPTS and bracket.exact is None:
         games = SmallGames(tau, perf_counter() + seconds)
         with suppress(OutOfTime):
             here = games.value(concepts.masks().tolist())
             return Value(here, here)
-    return found
+    return bracket
 
 
 class _Decision:
@@ -205,9 +205,9 @@ class _Decision:
         if self._wins(ask):
             return ask
         for i in self._order(ask):
-            found = None if i in beginning else self._search([*beginning, i])
-            if found:
-                return found
+            deeper = None if i in beginning else self._search([*beginning, i])
+            if deeper:
+                return deeper
         return None
 
     def _demanded(self, beginning: list[int]) -> list[Pair]:
@@ -233,10 +233,10 @@ class _Decision:
         if pairs:
             forms = np.array([self.signs[high] - self.signs[low] for low, high in pairs])
             columns, chances, places = folded(forms)
-            found = separate(columns, chances, 2 * self.games.tau)
-            if found.weights is not None:
-                return None, found.weights
-            b = np.array(found.query, object)[np.abs(places) - 1] * np.sign(places)
+            separation = separate(columns, chances, 2 * self.games.tau)
+            if separation.weights is not None:
+                return None, separation.weights
+            b = np.array(separation.query, object)[np.abs(places) - 1] * np.sign(places)
         scale = lcm(*(Fraction(x).denominator for x in b))
         sums = self.signs.astype(object) @ np.array([int(x * scale) for x in b], object)
         means = tuple(Fraction(int(m), scale * len(b)) for m in sums)
@@ -274,7 +274,7 @@ def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
     return known
 
 
-def refutations(games: SmallGames, concepts: Concepts, least: int) -> dict[Concepts, tuple[int, Refutation]]:
+def refutations(games: SmallGames, concepts: Concepts, queries: int) -> dict[Concepts, tuple[int, Refutation]]:
     """Proofs that sets of concepts take so many queries, each after those it rests on, the last about the class.
 
     Theorem B's floor needs no entry, and a larger set rests on the entry of a smaller one.
@@ -301,5 +301,5 @@ def refutations(games: SmallGames, concepts: Concepts, least: int) -> dict[Conce
                 refute(tuple(sorted(since[: since.index(b) + 1] if b in since else (*since, b))), height - 1)
         known[live] = height, proof
 
-    refute(concepts, least)
+    refute(concepts, queries)
     return known

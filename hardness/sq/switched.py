@@ -87,9 +87,9 @@ def play_nested(n: int, blocks: Sequence[int], strategy: str, tolerance: float, 
     queries, children = 0, SeedSequence(seed).spawn(len(blocks))
     for i, g in enumerate(blocks):
         concepts = ParityConcepts(n - sum(blocks[:i]), g)
-        found = play(concepts, strategy, "window", tolerance, seed=children[i] if i else seed)
-        queries += found.queries
-        if not found.solved:
+        game = play(concepts, strategy, "window", tolerance, seed=children[i] if i else seed)
+        queries += game.queries
+        if not game.solved:
             break
     proved = chain_bound(n, blocks, tolerance), chain_enough(n, blocks, tolerance)
-    return Switched(found.status, queries, found.remaining, *proved)
+    return Switched(game.status, queries, game.remaining, *proved)

@@ -26,19 +26,19 @@ STUDIES: "dict[str, Study | str]" = {
 UNLISTED: "dict[str, Study | str]" = {"sweep": "hardness.studies.sweep.study:STUDY"}
 
 
-def _loaded(found: "Study | str") -> "Study":
-    study: Study = resolve_name(found) if isinstance(found, str) else found
+def _loaded(offered: "Study | str") -> "Study":
+    study: Study = resolve_name(offered) if isinstance(offered, str) else offered
     return study
 
 
 def _offered() -> "dict[str, Study | str]":
     """All studies by name: those of other packages, then built-in ones, whose names nobody else takes."""
     builtin = registry.names("studies", builtin=True)
-    found: dict[bool, dict[str, Study | str]] = {False: {}, True: {**STUDIES}}
+    offered: dict[bool, dict[str, Study | str]] = {False: {}, True: {**STUDIES}}
     for name, studies in registry.each("studies"):
         if not isinstance(studies, InputError):
-            found[name in builtin] |= studies
-    return found[False] | found[True]
+            offered[name in builtin] |= studies
+    return offered[False] | offered[True]
 
 
 def names() -> list[str]:
@@ -70,10 +70,10 @@ def get(name: str) -> "Study":
     if name in offered:
         return _loaded(offered[name])
     if ":" in name:
-        found = registry.get("studies", name)
-        if not isinstance(found, Study):
+        study = registry.get("studies", name)
+        if not isinstance(study, Study):
             raise InputError(f"{name} is no study; a study is a hardness.engine.study.Study")
-        return found
+        return study
     for study in known().values():
         if name in study.formerly:
             raise InputError(

@@ -1,22 +1,19 @@
 """The trials that several studies share: games, online learners, solvers that are given more and more examples."""
 
-import time
-from collections.abc import Callable
-from contextlib import AbstractContextManager
 from dataclasses import replace
-from functools import partial
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from hardness import registry
-from hardness.engine.outcome import CRASHED, Outcome, TrialEnded, outcome_of
+from hardness.engine.outcome import CRASHED, Outcome, outcome_of
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.evaluation.judge import Criterion, fresh, sizes
 from hardness.evaluation.learning import solves
-from hardness.evaluation.until import Cost, Life, evaluations, stream, until_solved
-from hardness.evaluation.worker import opened
+from hardness.evaluation.solver import Solver
+from hardness.evaluation.until import Cost, Ending, Life, stream, until_solved
+from hardness.evaluation.worker import opening
 from hardness.families.concepts import Concepts
 from hardness.instance import Instance
+from hardness.scores import Criterion, fresh, sizes
 
 if TYPE_CHECKING:
     from hardness.sq.game import GameResult
@@ -45,17 +42,14 @@ def played(task: Task, root: int) -> "GameResult":
                 flip=flip)  # fmt: skip
 
 
-def opener(
-    task: Task, instance: Instance, sampling: int, root: int, guard: float
-) -> Callable[[], AbstractContextManager[Any]]:
-    """What opens the learner or attack of a task for `evaluations`, until `guard` seconds from now are over."""
+def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
+    """The learner or attack of a task, as it meets the examples of an instance under a sampling seed."""
     solver = task.solver
     if "attack" in solver:
-        public, budget = instance.public(sampling), task.budget.get("work")
-        named = {"attack": solver["attack"], "public": public, "budget": budget}
-    else:
-        named = {"learner": solver["learner"], "known": instance.heads, "options": solver.get("params", {})}
-    return partial(opened, named, task.seed(root, "solver"), time.monotonic() + guard)
+        work = task.budget.get("work")
+        options = {"public": instance.public(sampling), "budget": work if work is None else int(work)}
+        return Solver("attack", solver["attack"], options)
+    return Solver("learner", solver["learner"], solver.get("params", {}), heads_known=instance.heads)
 
 
 def online(task: Task, root: int, guard: float) -> Outcome:
@@ -66,10 +60,12 @@ def online(task: Task, root: int, guard: float) -> Outcome:
         raise InputError(f"online learners are judged by signs, and {task.family} has none; give a structured family")
     ends = sizes(int(task.budget["samples"]), CHECK, SPACING)
     life = Life(stream(instance, sampling), {size: Cost(size, size, None) for size in ends})
-    ending = until_solved(opener(task, instance, sampling, root, guard), [life], True, judged, ACCURATE)
+    opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
+    ending = until_solved(opened, [life], True, judged, ACCURATE)
     if ending.error is not None:
         return replace(outcome_of(ending.error, guard), cost=ending.spent.distinct)
-    accuracy = {"accuracy": round(ending.score or 0.0, 6)}
+    last = ending.points[-1].scores[ACCURATE.score] if ending.points else 0.0
+    accuracy = {"accuracy": round(last or 0.0, 6)}
     return Outcome("solved" if ending.solved else "budget", ending.spent.distinct, accuracy)
 
 
@@ -90,22 +86,25 @@ def least(task: Task, root: int, guard: float) -> Outcome:
     shared, streamed = task.shared(), bool(task.solver.get("online"))
     instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
     sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))
-    own, rule = opener(task, instance, sampling, root, guard), solves(judged, streamed)
-    last = Outcome("budget", 0)
-    at = list(sizes(int(task.budget["samples"]), FIRST, STREAMED if streamed else FITTED))
+    rule, given = solves(judged, streamed), stream(instance, sampling)
+    costs = {n: Cost(n, n, None) for n in sizes(int(task.budget["samples"]), FIRST, STREAMED if streamed else FITTED)}
     # What fits once is tried at each size by itself: where it refuses, or gives up, it may not with more examples.
-    for part in [at] if streamed else [[size] for size in at]:
-        try:
-            for point in evaluations(own, streamed, stream(instance, sampling), judged, part):
-                shown = {name: round(value, 6) for name, value in point.scores.items() if value is not None}
-                last = Outcome("budget", point.accepted().examples, {"criterion": rule.name, **shown})
-                if rule.met(point.scores):
-                    return replace(last, status="solved")
-        except TimeoutError as error:
-            return replace(outcome_of(error, guard), cost=last.cost)
-        except TrialEnded as error:
-            found = replace(outcome_of(error, guard), cost=last.cost if streamed else part[0])
-            if streamed or found.status in CRASHED:
-                return found
-            last = found if found.status == "refused" else replace(found, status="budget")
-    return last
+    lives = [Life(given, costs)] if streamed else [Life(given, {n: cost}) for n, cost in costs.items()]
+    opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
+    ending = until_solved(opened, lives, streamed, judged, rule)
+    if ending.error is not None:
+        return _gave_up(ending, streamed, guard)
+    scores = ending.points[-1].scores if ending.points else {}
+    shown = {name: round(value, 6) for name, value in scores.items() if value is not None}
+    status = "solved" if ending.solved else "budget"
+    return Outcome(status, ending.spent.distinct, {"criterion": rule.name, **shown} if ending.points else {})
+
+
+def _gave_up(ending: Ending, streamed: bool, guard: float) -> Outcome:
+    """Of a solver that ended its last life by itself: what fits once and gives up has spent its budget."""
+    assert ending.error is not None
+    outcome = outcome_of(ending.error, guard)
+    if outcome.status == "timeout" or streamed:
+        return replace(outcome, cost=ending.spent.distinct)
+    status = outcome.status if outcome.status in (*CRASHED, "refused") else "budget"
+    return replace(outcome, status=status, cost=ending.asked)

@@ -42,12 +42,12 @@ def adam_heads(
     for step in range(1, total + 1):
         if step % (n // BATCH) == 1:
             order = rng.permutation(n)
-        own = order[(step - 1) % (n // BATCH) * BATCH :][:BATCH]
+        part = order[(step - 1) % (n // BATCH) * BATCH :][:BATCH]
         V, Q = weights
-        read = S[own] @ (q[own] @ Q.transpose(0, 2, 1))[..., None]  # (heads, batch, dim, 1)
-        wrong = np.einsum("had,hnd->na", V, read[..., 0]) - y[own]
-        back = S[own] @ (wrong @ V)[..., None]
-        gradients = [np.einsum("na,hnd->had", wrong, read[..., 0]), back[..., 0].transpose(0, 2, 1) @ q[own]]
+        read = S[part] @ (q[part] @ Q.transpose(0, 2, 1))[..., None]  # (heads, batch, dim, 1)
+        wrong = np.einsum("had,hnd->na", V, read[..., 0]) - y[part]
+        back = S[part] @ (wrong @ V)[..., None]
+        gradients = [np.einsum("na,hnd->had", wrong, read[..., 0]), back[..., 0].transpose(0, 2, 1) @ q[part]]
         pace = rate * 0.5 * (1 + np.cos(np.pi * step / total))
         adam.step([2 * gradient / BATCH for gradient in gradients], pace)
     V, Q = weights

@@ -96,12 +96,12 @@ class LinearAttention(RidgeLearner):
                 gram += kernel(x, q, z, p) / len(group) / len(other)
         return gram
 
-    def _solve(self, rows: Array, targets: Array, each: int, rng: np.random.Generator) -> None:
+    def _solve(self, rows: Array, targets: Array, group: int, rng: np.random.Generator) -> None:
         if self.alpha != 0:
-            super()._solve(rows, targets, each, rng)
+            super()._solve(rows, targets, group, rng)
             return
         self.alpha_, self.intercept_ = np.zeros((2, targets.shape[1]))
-        kept = len(rows) - max(1, min(len(rows) // each // 10, 2000)) * each
+        kept = len(rows) - max(1, min(len(rows) // group // 10, 2000)) * group
         self.components_ = list(self._split(rows[:kept], targets[:kept]))
         self._judged = self._predict(rows[kept:])
         self.components_ = list(self._split(rows, targets))
@@ -114,19 +114,19 @@ class LinearAttention(RidgeLearner):
     def _split(self, rows: Array, targets: Array) -> Iterator[Component]:
         everything = np.arange(rows.shape[2])
         for members, asks in self.orthogonal_parts(rows):
-            own = rows[members]
-            holds = np.flatnonzero(own.any(axis=(0, 1))) if len(asks) < len(everything) else everything
+            inside = rows[members]
+            holds = np.flatnonzero(inside.any(axis=(0, 1))) if len(asks) < len(everything) else everything
             size = len(self._groups(rows.shape[1])) * len(holds) * (len(holds) + 1) // 2 * len(asks)
             # The kernel squares the condition number: only where features are many more than examples.
-            by_features = size <= 4 * len(own)
-            least = 24e-9 * len(own) * (size if by_features else len(own))
-            refuse_beyond(least, f"exact regression on {len(own)} rows")
+            by_features = size <= 4 * len(inside)
+            memory = 24e-9 * len(inside) * (size if by_features else len(inside))
+            refuse_beyond(memory, f"exact regression on {len(inside)} rows")
             if by_features:
-                span = Span.of_features(self._features(own, asks, holds), targets[members])
+                span = Span.of_features(self._features(inside, asks, holds), targets[members])
                 yield Component(asks, holds, span, None)
             else:
-                span = Span.of_kernel(self.gram(own, own), targets[members])
-                yield Component(asks, holds, span, own)
+                span = Span.of_kernel(self.gram(inside, inside), targets[members])
+                yield Component(asks, holds, span, inside)
 
     def orthogonal_parts(self, rows: Array) -> Iterator[tuple[Indices, Indices]]:
         """Rows and query coordinates of every part: connected components of who uses which coordinate."""
@@ -147,9 +147,11 @@ class LinearAttention(RidgeLearner):
         """√2-weighted features of every group of tokens that ask, restricted to some coordinates."""
         x = np.asarray(X, dtype=np.float64)
         if self.query != "all":
-            own = np.asfortranarray(x[:, :, holds])  # the order decides how sums round, and so the rows of the study
+            selected = np.asfortranarray(
+                x[:, :, holds]
+            )  # the order decides how sums round, and so the rows of the study
             j, k = np.triu_indices(len(holds))
-            moments = (own.transpose(0, 2, 1) @ own)[:, j, k] * np.where(j < k, np.sqrt(2), 1.0)
+            moments = (selected.transpose(0, 2, 1) @ selected)[:, j, k] * np.where(j < k, np.sqrt(2), 1.0)
             return np.asarray(moments[:, :, None] * x[:, self._asking(x.shape[1])][:, None, asks]).reshape(len(x), -1)
         groups = [np.mean([features(x, q) for q in group], axis=0) for group in self._groups(x.shape[1])]
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)

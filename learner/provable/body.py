@@ -63,18 +63,18 @@ def width_span(body: Body, heads: int, rng: np.random.Generator, sweeps: int = 3
     Each is found from a random direction by asking for the two extremes and turning towards their difference.
     """
     dim = body.A.shape[1]
-    found = np.zeros((0, dim))
+    basis = np.zeros((0, dim))
     widths: list[float] = []
     for _ in range(heads):
         u = rng.standard_normal(size=(dim,))
         for _ in range(sweeps):
-            u = u - found.T @ (found @ u)
+            u = u - basis.T @ (basis @ u)
             low, high = body.extremes(u / np.linalg.norm(u))
             u = high - low
-        u = u - found.T @ (found @ u)
+        u = u - basis.T @ (basis @ u)
         widths.append(float(np.linalg.norm(u)))
-        found = np.concatenate([found, u[None] / (widths[-1] or 1.0)])
-    return found[: heads - 1], widths
+        basis = np.concatenate([basis, u[None] / (widths[-1] or 1.0)])
+    return basis[: heads - 1], widths
 
 
 def body_hull(body: Body, reference: Hull, rng: np.random.Generator) -> tuple[Hull, dict[str, Any]]:
@@ -92,7 +92,7 @@ def _program(cost: Array, A: Array, lower: Array, upper: Array) -> tuple[float, 
     from scipy.optimize import Bounds, LinearConstraint, milp
 
     free = Bounds(np.full(A.shape[1], -np.inf), np.full(A.shape[1], np.inf))
-    found: Any = milp(cost, constraints=LinearConstraint(A, lower, upper), bounds=free)
-    if found.x is None:
-        raise InputError(f"the certificates do not bound the body ({found.message}); give more examples")
-    return float(found.fun), found.x
+    optimum: Any = milp(cost, constraints=LinearConstraint(A, lower, upper), bounds=free)
+    if optimum.x is None:
+        raise InputError(f"the certificates do not bound the body ({optimum.message}); give more examples")
+    return float(optimum.fun), optimum.x

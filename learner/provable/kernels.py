@@ -9,7 +9,7 @@ FAST = {"reassoc", "contract", "arcp"}  # sums in any order, so that they use ve
 
 
 @njit(cache=True, nogil=True, fastmath=FAST)
-def certify_two(X: Array, Y: Array, w: Array, least: float) -> tuple[Array, Array]:
+def certify_two(X: Array, Y: Array, w: Array, threshold: float) -> tuple[Array, Array]:
     """Weight of the first token (n, 2) on each row, and its tolerance (n·2,), as `sculpt.certify` defines them."""
     n, _, d = X.shape
     first, eta = np.empty((n, 2)), np.full(2 * n, np.inf)
@@ -35,7 +35,7 @@ def certify_two(X: Array, Y: Array, w: Array, least: float) -> tuple[Array, Arra
             part = part / size if size > 1e-12 * scale else np.nan
             first[i, a] = part
             low = min(part, 1.0 - part)
-            if low >= least:
+            if low >= threshold:
                 power = 0.0
                 for c in range(d):
                     power += (Y[i, a, c] - last[c] - part * D[c]) ** 2

@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError, unknown
 from hardness.layer import MultiHeadAttention
-from learner.base import Learner, Outcome, Phase, at_least, judge
+from hardness.scores import relative_error
+from learner.base import Learner, Phase, SearchResult, at_least
 from learner.provable import crude, net, refine, sculpt
 from learner.provable.body import Body, body_hull
 from learner.provable.polish import polish
@@ -32,10 +33,10 @@ class _Refused(Exception):
 
 
 class _Walk:
-    """The examples, what the learner was told, and what the phases have said so far."""
+    """The examples, what the learner was given, and what the phases have said so far."""
 
-    def __init__(self, rows: Rows, told: int | None, paper: bool, rng: np.random.Generator) -> None:
-        self.rows, self.told, self.paper, self.rng = rows, told, paper, rng
+    def __init__(self, rows: Rows, given_heads: int | None, paper: bool, rng: np.random.Generator) -> None:
+        self.rows, self.given_heads, self.paper, self.rng = rows, given_heads, paper, rng
         self.sample = rows.sample(SAMPLE)
         self.phases: list[Phase] = []
         self.hulls: list[Hull] = []
@@ -75,21 +76,21 @@ class _Walk:
     @property
     def stalled(self) -> bool:
         """Whether the last round gained nothing: then more rounds need more examples."""
-        exploring = not self.told and len(self.hulls) <= 4
+        exploring = not self.given_heads and len(self.hulls) <= 4
         return len(self.hulls) > 1 and not exploring and self.hulls[-1].tolerance > 0.95 * self.hulls[-2].tolerance
 
     def plan(self, rounds: int) -> list[int]:
         """Examples of each round: the first ones, which only improve ΣW, do not need them all."""
-        least = max(20_000, 30 * sculpt.wanted(self.rows.dim, self.rows.tokens) // self.rows.tokens)
+        smallest = max(20_000, 30 * sculpt.wanted(self.rows.dim, self.rows.tokens) // self.rows.tokens)
         sizes = [self.rows.count]
-        while sizes[0] >= 2 * least:
-            sizes.insert(0, max(least, sizes[0] // GROWTH))
+        while sizes[0] >= 2 * smallest:
+            sizes.insert(0, max(smallest, sizes[0] // GROWTH))
         return sizes[:1] * rounds + [size for size in sizes[1:] for _ in range(min(rounds, 2))]
 
     def heads(self) -> int:
-        """The number of heads to carve for: as told; else one, then ample ones, then what the spectrum shows."""
-        if self.told:
-            return self.told
+        """The number of heads to carve for: as given; else one, then ample ones, then what the spectrum shows."""
+        if self.given_heads:
+            return self.given_heads
         if len(self.hulls) < 2 or self.contracts:
             return 1
         return AMPLE if len(self.hulls) < 4 else max(2, self.hulls[-1].heads_seen)
@@ -102,12 +103,14 @@ class _Walk:
 
     def carve(self, w: Array, examples: int, heads: int) -> Hull | None:
         """Phase 2: rows certified to show one pattern of all heads, and the affine hull that they leave to the Θᵢ."""
-        found = sculpt.gather(self.rows, examples, w, sculpt.KEPT * sculpt.wanted(self.rows.dim, self.rows.tokens))
-        if reason := sculpt.too_few(found):
-            self.cannot({"finite": found.finite / found.rows}, reason, w)
+        certificates = sculpt.gather(
+            self.rows, examples, w, sculpt.KEPT * sculpt.wanted(self.rows.dim, self.rows.tokens)
+        )
+        if reason := sculpt.too_few(certificates):
+            self.cannot({"finite": certificates.finite / certificates.rows}, reason, w)
             return None
-        hull, system = sculpt.hull_of(found, heads)
-        seen = {"examples": min(examples, self.rows.count), **sculpt.diagnostics(found, system, hull)}
+        hull, system = sculpt.hull_of(certificates, heads)
+        seen = {"examples": min(examples, self.rows.count), **sculpt.diagnostics(certificates, system, hull)}
         if reason := sculpt.unpinned(hull):
             self.cannot(seen, reason, w)
             return None
@@ -148,8 +151,8 @@ class _Walk:
         """Phase 5: the span of the Θᵢ, and whether it is to be trusted, for as many heads as the spectrum shows."""
         seen = 1 if hull.heads == 1 and self.contracts else hull.heads_seen
         odd = ""
-        if self.told and seen != self.told:
-            odd = f"the spectrum shows {seen} head{'s' * (seen > 1)}, {self.told} were told"
+        if self.given_heads and seen != self.given_heads:
+            odd = f"the spectrum shows {seen} head{'s' * (seen > 1)}, {self.given_heads} were given"
         elif hull.heads == 1 and not self.contracts:
             odd = "there is more than one head: of one, every row would be certified"
         trusted = hull.tolerance <= TRUSTED and hull.verdict() != "failed" and not odd
@@ -171,7 +174,7 @@ class _Walk:
         grid = net.points(m, NET_LIMIT) if self.paper and m > 1 else 0
         guess = net.explicit(X, Y, hull, m, grid) if grid else net.multi_start(X, Y, hull, m, self.rng)
         layer = MultiHeadAttention(guess.theta, guess.w)
-        error = judge(layer(test[0]), test[1])["relative_error"]
+        error = relative_error(layer(test[0]), test[1])
         verdict, reason = "ok", ""
         if error > CERTIFIED:
             verdict = "failed"
@@ -251,20 +254,20 @@ class Provable(Learner):
     def _least_heads(self) -> int:
         return 1 if self._asked()[0] is None else super()._least_heads()
 
-    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> Outcome:
+    def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         # A tenth, never seen by a phase, gives each its own held-out error.
         held = max(1, min(len(X) // 10, 2000))
         return self._walk(Rows.of(X[held:], Y[held:]), (X[:held], Y[:held]), rng)
 
-    def _walk(self, rows: Rows, test: Block, rng: np.random.Generator) -> Outcome:
-        told, paper = self._asked()
-        walk = _Walk(rows, told, paper, rng)
+    def _walk(self, rows: Rows, test: Block, rng: np.random.Generator) -> SearchResult:
+        heads, paper = self._asked()
+        walk = _Walk(rows, heads, paper, rng)
         try:
-            rounds = (2 if paper else 6 if told != 1 else 8) + (0 if told else 4)
+            rounds = (2 if paper else 6 if heads != 1 else 8) + (0 if heads else 4)
             hull = walk.rounds(walk.crude_sum(), walk.plan(rounds))
             layer, error, certified = walk.net(hull, test, walk.span(hull))
         except _Refused as refusal:
-            return Outcome(None, tuple(walk.phases), refused=str(refusal), verdicts={"certified": False})
+            return SearchResult(None, tuple(walk.phases), refused=str(refusal), verdicts={"certified": False})
         self.hull_ = hull
         verdicts = {"certified": certified, "certified_error": error}
         if self.polish:
@@ -272,20 +275,20 @@ class Provable(Learner):
             walk.phases += phases
             errors = [phase.diagnostics["relative_error"] for phase in phases]
             verdicts |= {"polished_error": errors[0], "random_start_error": errors[1]}
-        return Outcome(layer, tuple(walk.phases), heads=hull.heads, settles=self.polish, verdicts=verdicts)
+        return SearchResult(layer, tuple(walk.phases), heads=hull.heads, settles=self.polish, verdicts=verdicts)
 
     def _asked(self) -> tuple[int | None, bool]:
         """Heads (None: find out) and whether to walk the literal phases; `InputError` for options that do not fit."""
         if self.mode not in MODES:
             raise unknown("mode", self.mode, MODES)
         asked: object = self.heads
-        told, paper = None if asked == "auto" else super()._least_heads(), self.mode == "paper"
-        if paper and (told is None or (told > 1 and not net.points(told, NET_LIMIT))):
+        heads, paper = None if asked == "auto" else super()._least_heads(), self.mode == "paper"
+        if paper and (heads is None or (heads > 1 and not net.points(heads, NET_LIMIT))):
             raise InputError(
                 f"mode 'paper' visits an explicit net, of at most {NET_LIMIT:,} guesses: it needs heads from 1 to 3, "
                 f"got {self.heads}; mode 'practical' has no net"
             )
-        return told, paper
+        return heads, paper
 
 
 def hull_error(hull: Hull, theta: Array) -> float:

@@ -4,8 +4,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
+from hardness.scores import relative_error
 from learner.attempt import EXACT, attempt, examples_wanted, leaves_noise, random_theta
-from learner.base import Phase, judge
+from learner.base import Phase
 from learner.last_fit import drop_head
 
 Array = NDArray[np.float64]
@@ -37,7 +38,7 @@ def search(
         if settles:
             break
     layer = MultiHeadAttention(end.theta, end.w)
-    error = judge(layer(test[0]), test[1])["relative_error"]
+    error = relative_error(layer(test[0]), test[1])
     seen = {"relative_error": error, "residual": end.residual, "evaluations": end.evaluations}
     return layer, Phase(name, "ok" if error < 1e-6 else "failed", diagnostics=seen)
 
@@ -52,5 +53,5 @@ def polish(
     start = random_theta(rng, m, d)
     polished, phase = search(X, Y, layer.theta, test, rng, "polish")
     control = search(X, Y, start, test, rng, "random-start control")[1]
-    better = phase.diagnostics["relative_error"] < judge(layer(test[0]), test[1])["relative_error"]
+    better = phase.diagnostics["relative_error"] < relative_error(layer(test[0]), test[1])
     return (polished if better else layer), [phase, control]

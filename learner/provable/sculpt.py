@@ -113,11 +113,11 @@ def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
     p = np.concatenate([part, 1 - part.sum(axis=2, keepdims=True)], axis=2)
     off -= part @ D
     residual = np.sqrt(np.einsum("nad,nad->na", off, off))
-    least = p.min(axis=2)
+    lightest = p.min(axis=2)
     noise = np.sqrt(np.einsum("nbb->n", inverse) / (k - 1))
-    accepted = usable[:, None] & (least >= LEAST_WEIGHT)
+    accepted = usable[:, None] & (lightest >= LEAST_WEIGHT)
     eta = np.full((n, k), np.inf)
-    np.divide(residual / np.sqrt(d - k + 1) * noise[:, None], least, out=eta, where=accepted)
+    np.divide(residual / np.sqrt(d - k + 1) * noise[:, None], lightest, out=eta, where=accepted)
     return p, eta.ravel()
 
 
@@ -137,9 +137,9 @@ def wanted(d: int, k: int) -> int:
     return max(300, -(-4 * d * d // (k - 1)))
 
 
-def constraints(found: Certificates, count: int) -> Constraints:
+def constraints(certificates: Certificates, count: int) -> Constraints:
     """The `count` certificates of least tolerance (fewer if there are fewer), as constraints."""
-    X, a, p, eta = found.X[:count], found.a[:count], found.p[:count], found.eta[:count]
+    X, a, p, eta = certificates.X[:count], certificates.a[:count], certificates.p[:count], certificates.eta[:count]
     _, k, d = X.shape
     x, others = X[np.arange(len(X)), a], X[:, :-1] - X[:, -1:]
     A = (x[:, None, :, None] * others[:, :, None, :]).reshape(-1, d * d)
@@ -147,20 +147,20 @@ def constraints(found: Certificates, count: int) -> Constraints:
     return Constraints(A, b, np.repeat(eta, k - 1))
 
 
-def hull_of(found: Certificates, heads: int) -> tuple[Hull, Constraints]:
+def hull_of(certificates: Certificates, heads: int) -> tuple[Hull, Constraints]:
     """The hull from the best certificates; more of nearly the same tolerance are taken while directions are missing.
 
     Of one head every row is certified, and the very best may be alike; of saturated heads those that are not alike
     are far worse, and no certificates.
     """
-    k, d = found.X.shape[1:]
+    k, d = certificates.X.shape[1:]
     count = wanted(d, k)
-    worst = 3 * float(found.eta[:count][-1])
+    worst = 3 * float(certificates.eta[:count][-1])
     while True:
-        system = constraints(found, count)
+        system = constraints(certificates, count)
         hull = least_squares_hull(system, heads, d)
         count *= 2
-        if not unpinned(hull) or count > len(found.eta) or found.eta[count - 1] > worst:
+        if not unpinned(hull) or count > len(certificates.eta) or certificates.eta[count - 1] > worst:
             return hull, system
 
 
@@ -184,15 +184,16 @@ def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
     return Hull(t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, rank, gap, spread, float(np.median(system.eta)))
 
 
-def too_few(found: Certificates) -> str:
+def too_few(certificates: Certificates) -> str:
     """Why there is no hull to estimate, or nothing."""
-    k, d = found.X.shape[1:]
-    least = -(-2 * d * d // (k - 1))
-    if len(found.eta) >= least:
+    k, d = certificates.X.shape[1:]
+    enough = -(-2 * d * d // (k - 1))
+    if len(certificates.eta) >= enough:
         return ""
     return (
-        f"only {found.finite} of {found.rows} rows look like an attention pattern common to all heads, and {least} "
-        "distinct ones are needed: the heads never agree, or ΣW is misjudged, or there are too few examples"
+        f"only {certificates.finite} of {certificates.rows} rows look like an attention pattern common to all "
+        f"heads, and {enough} distinct ones are needed: the heads never agree, or ΣW is misjudged, or there are too "
+        "few examples"
     )
 
 
@@ -209,11 +210,11 @@ def unpinned(hull: Hull) -> str:
     )
 
 
-def diagnostics(found: Certificates, system: Constraints, hull: Hull) -> dict[str, Any]:
+def diagnostics(certificates: Certificates, system: Constraints, hull: Hull) -> dict[str, Any]:
     """The numbers of one sculpting round, for its `Phase`: rows, tolerances, spectrum, rank and gap."""
     return {
-        "rows": found.rows,
-        "finite": found.finite / found.rows,
+        "rows": certificates.rows,
+        "finite": certificates.finite / certificates.rows,
         "kept": len(system.b),
         "eta_max": float(system.eta.max()),
         "eta_median": hull.tolerance,

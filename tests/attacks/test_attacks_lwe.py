@@ -8,10 +8,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from hardness.attacks.bridges import LWE, normal_form, read, write
 from hardness.attacks.lwe import attack
 from hardness.cli import run
 from hardness.errors import InputError
-from hardness.exchange.bridges import LWE, normal_form, read, write
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 
@@ -95,10 +95,10 @@ FOLDER = {"q": 97, "error": [-1, 1]}
     ("content", "A", "told"),
     [
         ("", None, "not enough values"),
-        (TEXT.replace("4]", "__import__('os')]"), None, "invalid literal"),
+        (TEXT.replace("4]", "__import__('os')]"), None, "could not convert string"),
         (TEXT.replace("0.1", "nan"), None, "errors must not be"),
         (TEXT.replace("97", "99999999999"), None, "q from 2 to"),
-        (FOLDER, np.zeros((3, 2)), "must be integers"),
+        (FOLDER, np.zeros((3, 2)), "must hold integers"),
         ({**FOLDER, "error": [1, -1]}, np.zeros((3, 2), int), "lowest <= highest"),
         ({**FOLDER, "weight": 3}, np.zeros((3, 2), int), "weight is at most n"),
         (FOLDER, np.zeros((4, 2), int), "needed are A"),

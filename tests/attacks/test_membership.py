@@ -79,6 +79,6 @@ def test_the_command(tmp_path):
     assert {"status", "secret", "queries"} <= said.keys()
     assert (said["status"], said["queries"]) == ("solved", 11)
     assert "11 membership queries" in told("attack membership", path).out
-    Instance.generate(Nondegenerate(dim=4, tokens=2, heads=1), seed=0).save(path)
+    Instance.generate(Nondegenerate(dim=4, tokens=2, heads=1), seed=0).save(path, force=True)
     assert answer("attack membership", path)["layer_error"] < 1e-9
     assert told("attack membership", tmp_path / "none").code == 2

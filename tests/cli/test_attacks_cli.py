@@ -21,7 +21,9 @@ def test_generate_sample_attack_challenge_judge(tmp_path):
     check_refused(refused, "one of 2^19.1")  # C(39, 5) = 575757
     assert "say --toy" in refused.err
     assert answer("challenge p --count 100 --toy --out c")["log2_secrets"] == pytest.approx(19.1351, abs=1e-4)
-    assert "the secret is one of 2^19.1\n" in told("challenge p --count 100 --toy --out c --force").out
+    lines = told("challenge p --count 100 --toy --out c --force").out.splitlines()
+    assert lines[:2] == ["the secret is one of 2^19.1",
+                         "the cheapest attack known here is gaussian, about 2^16.2 operations"]  # fmt: skip
     (tmp_path / "right.json").write_text(json.dumps(result["secret"]))
     (tmp_path / "wrong.json").write_text('{"support": [1, 2, 3, 4, 5, 6]}')
     assert told("judge c right.json").code == 0

@@ -121,6 +121,13 @@ def test_help_imports_no_more_than_the_family_it_is_about():
     assert not others & imported_by("generate parity --help", "estimate parity --help")
 
 
+def test_data_frames_and_fields_are_imported_by_whoever_asks_for_them(tmp_path):
+    file = tmp_path / "hard.safetensors"
+    imported = imported_by("--help", "study list", f"generate parity --dim 8 --heads 2 --out {file}")
+    assert file.exists()
+    assert not {"pandas", "galois"} & imported
+
+
 def imported_by(*commands):
     code = "import sys; from hardness.cli import run; [run(line.split()) for line in sys.argv[1:]]; "
     code += "print(*sys.modules, file=sys.stderr)"
@@ -215,7 +222,7 @@ def test_an_unknown_name_is_one_short_line(capsys, line, name):
 
 @pytest.mark.parametrize(
     ("typed", "name"),
-    [("gen", "generate"), ("learn di", "direct"), ("attack gau", "gaussian"), ("estimate ro", "rounding"),
+    [("gen", "generate"), ("learn dir", "direct"), ("attack gau", "gaussian"), ("estimate ro", "rounding"),
      ("study run ga", "games"), ("suite make nice-m2-d8-0", "nice-m2-d8-0")],
 )  # fmt: skip
 def test_the_shell_completes_commands_and_names(typed, name):

@@ -2,51 +2,55 @@
 
 import os
 import re
-import signal
 import subprocess
 import sys
-import time
+from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
 
 import pytest
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends SIGINT to one process")
-# Says so as soon as the command has set its own handler: what Python prints before that is not the command's.
+# Interrupts itself at its n-th import after the command has set its own handler.
 BEGINS = """
-import os, signal, hardness.start as start
+import os, signal, sys, hardness.start as start
 real = signal.signal
+
+class Counts:
+    left = int(sys.argv.pop(1))
+    def find_spec(self, name, path=None, target=None):
+        self.left -= 1
+        if self.left == 0:
+            os.kill(os.getpid(), signal.SIGINT)
+
 def marks(*given):
     signal.signal = real
-    found = real(*given)
-    os.write(1, b".")
-    return found
+    handler = real(*given)
+    sys.meta_path.insert(0, Counts())
+    return handler
 signal.signal = marks
 start.main()
 """
-LAST = 0.4  # seconds, by which a command of the lab has begun its work
 
 
-def interrupted(folder: Path, delay: float) -> tuple[int, str]:
-    """How a long command ends that is interrupted so many seconds after its beginning."""
-    command = [sys.executable, "-c", BEGINS, "study", "run", "games", "--workers", "0", "--out", str(folder)]
-    prey = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, cwd=folder)
-    assert prey.stdout is not None
-    assert prey.stdout.read(1) == "."
-    time.sleep(delay)
-    prey.send_signal(signal.SIGINT)
-    said = prey.communicate(timeout=60)[1]
-    return prey.returncode, said
+def interrupted(folder: Path, imports: int) -> tuple[int, str]:
+    """How a long command ends that is interrupted at that import."""
+    command = [sys.executable, "-c", BEGINS, str(imports), "study", "run", "games", "--workers", "0", "--out"]
+    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, cwd=folder, timeout=120, check=False)
+    return done.returncode, done.stderr
 
 
-@pytest.mark.parametrize("count", [8, pytest.param(40, marks=pytest.mark.slow)])
-def test_in_the_first_instants_it_is_one_line(tmp_path: Path, count: int) -> None:
-    for i in range(count):
-        code, said = interrupted(tmp_path, LAST * i / count)
-        assert code == 130, said
-        assert "Traceback" not in said
-        assert re.fullmatch(r"interrupted(: .*)?", said.splitlines()[-1])
-        assert said.count("interrupted") == 1
+FEW = (1, 2, 10, 40, 120, 200, 280)
+
+
+@pytest.mark.parametrize("moments", [FEW, pytest.param(range(1, 320, 8), marks=pytest.mark.slow)])
+def test_in_the_first_instants_it_is_one_line(tmp_path: Path, moments: Sequence[int]) -> None:
+    for imports in moments:
+        code, shown = interrupted(tmp_path, imports)
+        assert code == 130, (imports, shown)
+        assert "Traceback" not in shown
+        assert re.fullmatch(r"interrupted(: .*)?", shown.splitlines()[-1])
+        assert shown.count("interrupted") == 1
 
 
 SWEEP = """

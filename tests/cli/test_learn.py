@@ -5,6 +5,7 @@ import json
 import pytest
 from commands import answer, check_refused, told
 
+from hardness.errors import InputError
 from hardness.evaluation.adapters import Constant
 from hardness.evaluation.learning import learn
 from hardness.evaluation.until import PORTION
@@ -12,6 +13,7 @@ from hardness.examples import write
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
+from hardness.scores import judge
 
 FIELDS = {"status", "learner", "train_examples", "test_error", "relative_error", "sign_accuracy", "phases", "seconds"}
 VERDICTS = {"certified", "certified_error", "polished_error", "random_start_error"}
@@ -113,3 +115,25 @@ def test_a_users_learner_is_checked_and_has_options_too(hard):
     assert answer(f"learn trial_learners:Raises {hard} --count 50", code=1)["status"] == "error"
     checks = answer("learn trial_learners:Tunable --check", code=1)["checks"]
     assert {check["name"] for check in checks if not check["ok"]} == {"clone", "refuses NaN", "refuses shapes"}
+
+
+def test_a_check_has_the_limits_options_and_progress_of_learn():
+    code, out, err = told("learn trial_learners:Sleeps --check --limit 3 --json")
+    assert code == 1
+    assert json.loads(out)["checks"][-1] == {
+        "name": "fit", "ok": False, "detail": "over 3 s; give --limit more, or the learner less to do"
+    }  # fmt: skip
+    assert "fit: 1 of 9 checks made" in err
+    check_refused(told("learn trial_learners:Tunable --check --set levle=2"), "did you mean 'level'")
+
+
+def test_what_fails_in_this_process_says_why_in_one_line():
+    from sklearn.linear_model import Ridge
+
+    instance = Instance.generate(Parity(6, 2), 0)
+    result = learn(instance, Ridge(), 200, seed=1)
+    assert (result.status, result.reason.startswith("ValueError: Found array with dim 3")) == ("error", True)
+    whole = learn(instance, Constant, 200, seed=1)
+    assert (whole.reason, whole.explained) == ("", pytest.approx(0, abs=0.05))
+    with pytest.raises(InputError, match=r"of shape \(2000, 2, 6\); got \(2000, 6\)"):
+        judge(instance, lambda X: X[:, 0])

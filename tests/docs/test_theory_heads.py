@@ -205,28 +205,79 @@ def test_what_follows_is_as_printed():
     made = wide.exact([0] + [1] * 63, 32)
     assert round(np.abs(made.coefficients).sum()) == 227
     assert "Σ|c| = 227" in TEXT
-    assert np.abs(made.layer().theta).max() < 4.2 * 63
+    for s in (1, 3, 63):
+        largest = np.abs(wide.exact([0] + [1] * s, s // 2 + 1).layer().theta).max()
+        assert largest < (8.32 if s == 1 else 4.2 * s)
+
+
+def ratios(k, s, y):
+    """The values of Q at y = e^(-β), with the sign part of the label; None where two labels meet at one of them."""
+    wanted = {}
+    for opposite in range(1, k):
+        for levels in product(range(s + 1), repeat=k - 1):
+            differ, agree = levels[:opposite], levels[opposite:]
+            q = sum((y**t for t in differ), Fraction(0)) / (1 + sum(y**t for t in agree))
+            value = (-1) ** sum(differ) if opposite == k - 1 else 0
+            if wanted.setdefault(q, value) != value:
+                return None
+    return wanted
+
+
+def heads_of(wanted):
+    """Thresholds e^(-βb) midway between the values of Q, and (c, A), in the precision at hand."""
+    points = sorted(wanted)
+    q = [mpmath.mpf(v.numerator) / v.denominator for v in points]
+    a = [(u + v) / 2 for u, v in pairwise(q)]
+    system = mpmath.matrix([[(x - v) / (x + v) for x in a] + [-1] for v in q])
+    *c, A = mpmath.lu_solve(system, mpmath.matrix([wanted[v] for v in points]))
+    return a, c, A
+
+
+def test_values_of_the_softmax_that_have_no_heads():
+    """Theory 1.6 names 1/4 and 1/2 at k = 3, and 1/3 at k = 4."""
+    for s in (1, 2, 3, 4):
+        assert ratios(3, s, Fraction(1, 4)) is None
+        assert (ratios(3, s, Fraction(1, 2)) is None) == (s >= 2)
+        assert ratios(3, s, Fraction(3, 20)) is not None
+    assert ratios(4, 1, Fraction(1, 3)) is None
+
+
+@pytest.mark.parametrize(("k", "s"), [(3, 1), (3, 2), (3, 3), (3, 5), (4, 1), (4, 2), (5, 2)])
+def test_as_many_points_of_one_label_as_theory_says(k, s):
+    """(s + 1) C(s + k - 2, k - 2) with one opposite gate, at all but a few y; each takes a head."""
+    for y in (Fraction(3, 20), Fraction(7, 10), Fraction(5, 6)):
+        wanted = ratios(k, s, y)
+        level = (s + 1) * comb(s + k - 2, k - 2)
+        alone = {
+            y**b / (1 + sum(y**t for t in agree)) for b in range(s + 1) for agree in product(range(s + 1), repeat=k - 2)
+        }
+        assert len(alone) == level <= len(wanted) - 1
+        assert {wanted[q] for q in alone} == {0}
+
+
+@pytest.mark.parametrize(
+    ("k", "s", "total"), [(3, 1, "9.4e+4"), (3, 2, "2.4e+11"), (3, 3, "1.3e+21"), (4, 1, "2.3e+13")]
+)
+def test_coefficients_of_more_than_two_tokens_explode(k, s, total):
+    y = Fraction(3, 20)
+    with mpmath.workdps(120):
+        _, c, _ = heads_of(ratios(k, s, y))
+        sum_ = sum(map(abs, c))
+        assert mpmath.nstr(sum_, 2) == total
+        assert float(sum_) >= 4 * (k - 2) * y ** (1 - s) / (1 - y)
+    mantissa, exponent = total.split("e+")
+    assert f"{mantissa}·10{exponent.translate(str.maketrans('0123456789', '⁰¹²³⁴⁵⁶⁷⁸⁹'))}" in SECTIONS["1.6"]
 
 
 def test_three_tokens_hide_a_parity_where_one_gate_stands_alone():
     """Theory 1.6 at k = 3, s = 2: heads by theorem 1.2 in the variable Q, through a softmax of forty digits."""
     k, s, y = 3, 2, Fraction(3, 20)
-    wanted = {}
-    for opposite in (1, 2):
-        for levels in product(range(s + 1), repeat=k - 1):
-            differ, agree = levels[:opposite], levels[opposite:]
-            q = sum((y**t for t in differ), Fraction(0)) / (1 + sum(y**t for t in agree))
-            value = (-1) ** sum(differ) if opposite == k - 1 else 0
-            assert wanted.setdefault(q, value) == value
-    points = sorted(wanted)
-    assert comb(s + k - 2, k - 1) <= len(points) - 1 == (s + 1) ** 2 + comb(s + 2, 2) - 1
+    wanted = ratios(k, s, y)
+    assert (s + 1) * comb(s + k - 2, k - 2) <= len(wanted) - 1 == (s + 1) ** 2 + comb(s + 2, 2) - 1
     rng, d, S, worst = np.random.default_rng(0), 5, [1, 3], 0
     seen = set()
     with mpmath.workdps(40):
-        q = [mpmath.mpf(v.numerator) / v.denominator for v in points]
-        a = [(u + v) / 2 for u, v in pairwise(q)]
-        system = mpmath.matrix([[(x - v) / (x + v) for x in a] + [-1] for v in q])
-        *c, A = mpmath.lu_solve(system, mpmath.matrix([wanted[v] for v in points]))
+        a, c, A = heads_of(wanted)
         half = -mpmath.log(mpmath.mpf(y.numerator) / y.denominator) / 2
         for X in 1 - 2 * rng.integers(0, 2, (30, k, d)):
             F = [mpmath.mpf(0)] * k

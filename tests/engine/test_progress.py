@@ -25,23 +25,52 @@ def test_what_fails_at_once_says_no_more_than_why(fails):
     assert stream.getvalue() == ("" if fails else "learning\\x1b[2J\n")
 
 
+class Clock:
+    """A clock that stands still until it is set."""
+
+    def __init__(self):
+        self.seconds = 0.0
+
+    def __call__(self):
+        return self.seconds
+
+
 @pytest.mark.parametrize("kind", [io.StringIO, Terminal])
 def test_trials_say_the_same_on_a_terminal_as_in_a_pipe(kind, monkeypatch):
-    monkeypatch.setattr(progress, "EVERY", 0.05)
+    monkeypatch.setattr(progress, "EVERY", 0.01)
     monkeypatch.setenv("FORCE_COLOR", "1")  # a pipe gets no escapes, whatever others are told
     monkeypatch.setenv("COLUMNS", "120")
     monkeypatch.setenv("TERM", "xterm")
-    stream = kind()
-    run = Progress(stream=stream)
-    with run.of(work=4.0, trials=3):
-        time.sleep(0.2)
-        run.advance(1.0, "solved")
-        deadline = time.monotonic() + 20
-        while " s left" not in stream.getvalue() and time.monotonic() < deadline:
+    stream, clock = kind(), Clock()
+    run = Progress(stream, clock)
+
+    def waits_for(words):
+        patience = time.monotonic() + 60
+        while words not in stream.getvalue():
+            assert time.monotonic() < patience
             time.sleep(0.01)
-    said = stream.getvalue()
-    assert said.startswith("3 trials to run, about 4 s of one process\n")
-    assert "0 of 3 trials: none ended; 0 s so far" in said  # before any ended: a job that is silent goes on
-    assert "1 of 3 trials: 1 solved; 0 s so far, about 1 s left" in said
-    assert said.endswith("1 of 3 trials: 1 solved\n")
-    assert ("\x1b" in said) == stream.isatty()
+
+    with run.of(work=4.0, trials=3):
+        waits_for("0 of 3 trials: none ended; 0 s so far")  # before any ended: a job that is silent goes on
+        clock.seconds = 2.0
+        run.advance(1.0, "solved")
+        waits_for("1 of 3 trials: 1 solved; 2 s so far, about 6 s left")
+    shown = stream.getvalue()
+    assert shown.startswith("3 trials to run, about 4 s of one process\n")
+    assert shown.endswith("1 of 3 trials: 1 solved\n")
+    assert ("\x1b" in shown) == stream.isatty()
+
+
+def test_parts_of_a_run_are_announced_and_counted_each_for_itself():
+    stream = io.StringIO()
+    run = Progress(stream)
+    for part, trials in (("tuning, round 1", 2), ("results", 1)):
+        with run.of(work=None, trials=trials, part=part):
+            for _ in range(trials):
+                run.advance(0.0, "solved")
+    assert stream.getvalue().splitlines() == [
+        "tuning, round 1: 2 trials to run, for an unknown time",
+        "tuning, round 1: 2 of 2 trials: 2 solved",
+        "results: 1 trials to run, for an unknown time",
+        "results: 1 of 1 trials: 1 solved",
+    ]

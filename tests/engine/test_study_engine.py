@@ -1,5 +1,6 @@
 """The engine: the same rows on every engine, and a status for everything that can happen to a trial."""
 
+import itertools
 import os
 import time
 from pathlib import Path
@@ -42,7 +43,7 @@ def sampled() -> list[Task]:
     tasks = [
         task
         for task in get("exponential-in-m").tasks(False)
-        if task.solver["series"] in ("tuned", "elimination") and task.params["dim"] == 8 and task.repetition < 2
+        if task.solver.get("arm", "hidden set") == "hidden set" and task.params["dim"] == 8 and task.repetition < 2
     ]
     climbs = [task for task in get("stress").user_learner_tasks(True, "sgd") if task.family == "parity"]
     return tasks + climbs[:1]
@@ -128,6 +129,20 @@ def test_what_hangs_in_c_in_a_pool_ends_alone(tmp_path: Path, monkeypatch: pytes
     rows(tmp_path / "rows.db", numbered(6), workers=2, guard=0.3, trial=study_trials.frozen)
     found = ends(tmp_path / "rows.db")
     assert {r: o.status for r, o in found.items()} == {r: "timeout" if r == 1 else "solved" for r in range(6)}
+
+
+def test_workers_import_no_data_frames(tmp_path: Path) -> None:
+    rows(tmp_path / "rows.db", numbered(1), workers=1, trial=study_trials.imports)
+    modules = ends(tmp_path / "rows.db")[0].detail["modules"]
+    assert "hardness.engine.run" in modules
+    assert not {"pandas", "galois"} & set(modules)
+
+
+def test_a_step_of_the_wall_clock_ends_no_trial(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    clock = itertools.count(time.time(), 3600.0)  # an hour later whenever it is asked
+    monkeypatch.setattr(time, "time", lambda: next(clock))
+    rows(tmp_path / "rows.db", numbered(12), workers=2, guard=60.0, trial=study_trials.brief)
+    assert {outcome.status for outcome in ends(tmp_path / "rows.db").values()} == {"solved"}
 
 
 def test_crashed_trials_run_again_on_request_only(tmp_path: Path) -> None:

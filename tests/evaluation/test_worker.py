@@ -23,8 +23,9 @@ from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.errors import TrialEnded
 from hardness.evaluation import worker
-from hardness.evaluation.judge import Judged, fresh
+from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import opened
+from hardness.scores import Judged, fresh
 from learner.studies.stress.trial import JUDGED, trial
 
 HERE = Path(__file__).parents[1] / "support"
@@ -171,6 +172,29 @@ def test_one_that_sleeps_is_gone_with_its_children(runs: Runs) -> None:
     assert gone()
 
 
+def test_what_a_learner_started_ends_with_it_whatever_its_session_and_parent(runs: Runs) -> None:
+    assert runs("Deserts")["Deserts"][0] in ("wrong", "budget")
+    assert gone()
+
+
+def test_one_that_kills_who_watches_it_is_ended_all_the_same(runs: Runs) -> None:
+    began = time.monotonic()
+    assert runs("KillsItsGuard", guard=20.0)["KillsItsGuard"][0] in ("killed", "timeout")
+    assert time.monotonic() - began < 60  # and not an hour
+    assert gone()
+
+
+@pytest.mark.parametrize("learner", ["Forges", "Babbles"])
+def test_a_forged_reply_takes_no_memory_and_ends_the_trial(learner: str) -> None:
+    before = psutil.Process().memory_info().vms
+    solver = opened(Solver("learner", f"trial_learners:{learner}"), 0, time.monotonic() + 60)
+    with solver as forger:
+        forger.partial_fit(X, np.full(X.shape, 0.5))
+        with pytest.raises(TrialEnded, match="no reply of the lab's"):
+            forger.predict(X)
+    assert psutil.Process().memory_info().vms - before < 2**30
+
+
 RUN = """
 import sys
 from pathlib import Path
@@ -217,14 +241,14 @@ def test_a_printing_one_leaves_json_clean(tmp_path: Path, command: str, said: di
 
 
 def test_work_that_is_no_figure_is_none() -> None:
-    with opened({"learner": "trial_learners:Nan", "known": 2}, 0, time.monotonic() + 60) as solver:
+    with opened(Solver("learner", "trial_learners:Nan", heads_known=2), 0, time.monotonic() + 60) as solver:
         solver.partial_fit(X, np.full(X.shape, 0.5))
         assert solver.work() == {"loss": None, "huge": None}
 
 
 def test_memory_has_a_limit(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(worker, "MEMORY", 0.3 * 2**30 / psutil.virtual_memory().available)
-    solver = opened({"learner": "trial_learners:Hungry"}, 0, time.monotonic() + 60)
+    solver = opened(Solver("learner", "trial_learners:Hungry"), 0, time.monotonic() + 60)
     with solver as hungry, pytest.raises(TrialEnded, match="out of memory: more than 0"):
         hungry.partial_fit(X, np.full(X.shape, 0.5))
 

@@ -65,7 +65,7 @@ def test_thresholds_are_no_parities(tmp_path, cls, words, refused):
         *((parent, name) for parent in (Parity, Rounding, Nested) for name in ("draw", "realize", "labels", "tokens")),
         *((Parity, name) for name in ("_levels", "size")),
         *((Rounding, name) for name in ("_ideal", "steps")),
-        *((Nested, name) for name in ("_task", "grown", "blocks")),
+        *((Nested, name) for name in ("_task", "from_gadget", "blocks")),
     ],
 )
 def test_what_labels_are_made_of_takes_the_claims_with_it(parent, name):

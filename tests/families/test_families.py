@@ -1,11 +1,12 @@
 """Families: what they refuse, how they draw, what label noise does, and how their concepts are counted."""
 
+import time
 from itertools import combinations
 from math import comb
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from hardness import registry
@@ -18,6 +19,7 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.gadgets import modular
+from hardness.gadgets.levels import level_range
 from hardness.instance import Instance
 
 
@@ -145,3 +147,27 @@ def test_last_sets_of_64_bits_do_not_overflow():
     last = concepts.masks(concepts.size - 3)
     assert [int(mask) for mask in last] == [concepts.unrank(concepts.size - i) for i in (3, 2, 1)]
     assert ParityConcepts(64, 64).masks().tolist() == [2**64 - 1]
+
+
+@settings(max_examples=60)
+@given(st.integers(2, 40), st.integers(3, 7), st.sampled_from(["diag", "dot"]), st.integers(0, 2**32), st.data())
+def test_levels_that_all_are_right_have_no_error_mass(q, dim, kind, seed, data):
+    """What a certificate of the fewest heads rests on, beside the count of all levels."""
+    p, heads = data.draw(st.integers(2, q)), data.draw(st.sampled_from([None, 2, 5, 12]))
+    family = Rounding(dim, q, p, None, kind, heads)
+    teacher = family.realize(family.draw(np.random.default_rng(seed)))
+    low, high = level_range(kind, teacher.weights.tolist())
+    mass = family._error_mass(teacher, low, high)
+    assert family._is_right(teacher, low, high) == (mass == 0)
+    assert family.certificate(teacher)["error_mass"] == float(mass)
+    assert heads is not None or mass == 0
+
+
+def test_a_small_file_of_a_large_modulus_is_verified_in_little_time():
+    """Its levels are 2^25; counted each, they took 2.4 GB."""
+    instance = Instance.generate(Rounding(dim=101, modulus=2**20, levels=2), 1)
+    began = time.process_time()
+    assert all(check.ok for check in instance.verify())
+    assert time.process_time() - began < 2.0
+    with pytest.raises(InputError, match="GiB"):
+        Rounding(dim=101, modulus=2**20, levels=2, heads=8)

@@ -84,7 +84,7 @@ def test_a_chain_that_is_none_does_not_verify_and_its_file_is_refused(tmp_path):
     checks = {name: ok for name, ok, _ in family.verify(replace(instance.teacher, blocks=stray), instance.secret)}
     assert checks == {"secret": True, "chain": False, "certificate": True}
     for order in (np.array(outside), np.array([0, 1, 2, 3]), instance.secret["order"][:3]):
-        replace(instance, secret={**instance.secret, "order": order.astype(np.int64)}).save(tmp_path / "f")
+        replace(instance, secret={**instance.secret, "order": order.astype(np.int64)}).save(tmp_path / "f", force=True)
         with pytest.raises(InputError, match="not a whole instance"):
             Instance.load(tmp_path / "f")
 

@@ -105,12 +105,12 @@ def test_a_product_of_a_transposed_matrix():
 
 
 def digest():
-    found = hashlib.sha256()
+    digest = hashlib.sha256()
     for m, k, d in ((1, 2, 5), (8, 2, 32), (3, 5, 17), (8, 8, 64), (2, 9, 33)):
         rng = np.random.default_rng(m)
         layer = MultiHeadAttention(*rng.normal(size=(2, m, d, d)))
-        found.update(layer(rng.choice([-1.0, 1.0], (50, k, d))))
-    return found.hexdigest()
+        digest.update(layer(rng.choice([-1.0, 1.0], (50, k, d))))
+    return digest.hexdigest()
 
 
 @pytest.mark.slow

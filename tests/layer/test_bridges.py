@@ -8,9 +8,9 @@ import flint
 import numpy as np
 import pytest
 
+from hardness.attacks.bridges import at_most, normal_form, xor_dimacs
 from hardness.cli import run
 from hardness.errors import InputError
-from hardness.exchange.bridges import at_most, normal_form, xor_dimacs
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance

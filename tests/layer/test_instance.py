@@ -154,3 +154,29 @@ def test_schemas_state_what_the_code_states():
     assert fields["summary"]["schema"]["const"] == schemas.SUMMARY_VERSION
     for name in ("instance", "public", "challenge"):
         assert fields[name]["format_version"]["const"] == schemas.FORMAT_VERSION
+
+
+@pytest.mark.parametrize(
+    "header",
+    [{"hypothesis": "Proved for all algorithms."}, {"heads_meaning": "none"}, {"package_version": "9.9.9"},
+     {"command": "hardness generate parity"}, {"heads": 3}, {"tokens": 3}, {"comment": "mine"}],
+    ids=str,
+)  # fmt: skip
+def test_verify_refuses_a_header_that_says_otherwise(tmp_path, header):
+    for family in (Parity(7, 2), Interpolation(7, 2, 0.5)):
+        path = changed(tmp_path / "f", Instance.generate(family, 0), header)
+        failed = [check for check in Instance.load(path).verify() if not check.ok]
+        assert [check.name for check in failed] == ["header"]
+        assert next(iter(header)) in failed[0].detail
+
+
+def test_verify_refuses_another_place_on_the_path(tmp_path):
+    instance = Instance.generate(Interpolation(7, 2, 0.5), 0)
+    path = changed(tmp_path / "f", instance, {"parameters": {**instance.parameters, "rho": 0.25}})
+    assert [check.name for check in Instance.load(path).verify() if not check.ok] == ["header"]
+
+
+def test_a_file_of_an_older_release_verifies_with_its_own_texts(tmp_path, monkeypatch):
+    path = changed(tmp_path / "f", Instance.generate(Parity(7, 2), 0), {"hypothesis": "As it was put then."})
+    monkeypatch.setattr("hardness.instance.instance.version", lambda _: "0.3.0")
+    assert all(check.ok for check in Instance.load(path).verify())

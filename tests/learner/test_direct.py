@@ -7,8 +7,9 @@ from learner_teachers import examples, teacher
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
+from hardness.scores import relative_error
 from learner import attempt, varpro
-from learner.base import Learner, judge
+from learner.base import Learner
 from learner.direct import Adam, Direct, JointLBFGS
 from learner.last_fit import all_rows, drop_head, examine, last_fit
 from learner.provable.pipeline import Provable
@@ -56,7 +57,7 @@ def test_drop_head_finds_the_spare_one() -> None:
 
 
 @pytest.mark.parametrize(
-    ("layer", "k", "dense", "most"),
+    ("layer", "k", "dense", "tolerance"),
     [
         ((2, 8, 100), 2, attempt.DENSE, 1e-9),
         ((4, 8, 100), 3, attempt.DENSE, 1e-9),
@@ -65,26 +66,26 @@ def test_drop_head_finds_the_spare_one() -> None:
     ],
 )
 def test_direct_solves_fresh_layers(
-    layer: tuple[int, ...], k: int, dense: int, most: float, monkeypatch: pytest.MonkeyPatch
+    layer: tuple[int, ...], k: int, dense: int, tolerance: float, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("learner.attempt.DENSE", dense)
     truth = teacher(*layer)
     learner = Direct(heads=truth.heads, random_state=0).fit(*examples(truth, 1500, k, layer[2]))
     X, Y = examples(truth, 2000, k, 1000)
     assert learner.report_.status == "solved"
-    assert judge(learner.predict(X), Y)["relative_error"] <= most
+    assert relative_error(learner.predict(X), Y) <= tolerance
 
 
 @pytest.mark.parametrize(
-    ("true", "told", "k", "words"),
+    ("true", "given", "k", "words"),
     [
-        (3, 2, 2, "3 heads were needed, 2 were told"),
-        *((2, 4, k, "2 heads suffice, 4 were told") for k in (2, 3)),
+        (3, 2, 2, "3 heads were needed, 2 were given"),
+        *((2, 4, k, "2 heads suffice, 4 were given") for k in (2, 3)),
     ],
 )
-def test_direct_says_how_many_heads_there_are(true: int, told: int, k: int, words: str) -> None:
+def test_direct_says_how_many_heads_there_are(true: int, given: int, k: int, words: str) -> None:
     """It adds a head where one is needed, and keeps none that is not (learner 9 (8))."""
-    report = Direct(heads=told, random_state=0).fit(*examples(teacher(true, 8, 7), 1500, k, 7)).report_
+    report = Direct(heads=given, random_state=0).fit(*examples(teacher(true, 8, 7), 1500, k, 7)).report_
     assert (report.status, report.heads, report.phases[-1].reason) == ("solved", true, words)
 
 
@@ -156,14 +157,14 @@ def ratio(learner: Learner, layer: MultiHeadAttention, level: float, count: int,
     X, Y = noisy(layer, count, level, seed)
     clean, F = examples(layer, 2000, 2, 900 + seed)
     theta, w, _ = all_rows(X, Y, layer.theta)
-    best = judge(MultiHeadAttention(theta, w)(clean), F)["relative_error"]
+    best = relative_error(MultiHeadAttention(theta, w)(clean), F)
     report = learner.fit(X, Y).report_
     assert report.noise_floor
     assert "at the noise floor" in report.reason
     assert report.heads == layer.heads
     # The level is known to 1 / √(2·entries), 1 % at 500 examples; six of that.
     assert report.noise == pytest.approx(level * F.std(), rel=0.06)
-    return float(judge(learner.predict(clean), F)["relative_error"] / best)
+    return relative_error(learner.predict(clean), F) / best
 
 
 @pytest.mark.parametrize("level", [0.1, *(pytest.param(level, marks=pytest.mark.slow) for level in (0.003, 0.5))])
@@ -197,8 +198,8 @@ def test_structure_is_not_called_noise() -> None:
     for fit, labels, words in (
         (layer, Y, "at the noise floor"), (fewer, Y, "has structure"), (layer, random, "nothing was learned"),
     ):  # fmt: skip
-        found = examine(X[:2000], labels[:2000], fit, (X[2000:], labels[2000:]), np.random.default_rng(0))
-        assert words in str(found)
+        verdict = examine(X[:2000], labels[:2000], fit, (X[2000:], labels[2000:]), np.random.default_rng(0))
+        assert words in str(verdict)
 
 
 def test_what_a_parity_hides_is_not_called_noise() -> None:

@@ -1,6 +1,5 @@
-"""The study `exponential-in-m`: trials, laws, the plan that no one changes, and what the rows say."""
+"""The study `exponential-in-m`: trials, laws, the plans that no one changes, and what the rows say."""
 
-import re
 from dataclasses import replace
 from math import comb, log
 from pathlib import Path
@@ -16,60 +15,47 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.statistics.regression import neighbours, regress
+from hardness.statistics.regression import regress
 from hardness.studies import catalog
 from learner.studies import exponential_in_m as grid
-from learner.studies.exponential_in_m import content, laws, plan, settings
-from learner.studies.exponential_in_m.laws import Cell
+from learner.studies.exponential_in_m import content, frames, laws, plan, settings
+from learner.studies.exponential_in_m.arms import ARMS, COINS, HARD, MILD, TENT, Cell
+from learner.studies.exponential_in_m.cells import hidden
 from learner.studies.exponential_in_m.trial import trial
 
-FILE = plan.PLANS["plan"]
+FILE = plan.PLANS[plan.THIRD]
 PLAN = plan.read(FILE)
-FITTED, ASKED = plan.places(PLAN)
+PLACES = [(cell.s, cell.d) for cell in hidden()]
+LAW = laws.Law(laws.N_OVER_D, np.array([log(60.0)]))
 
 
-def rho_of(truth: dict[str, Any], s: int, d: int) -> float:
-    """A law that a plan simulates: e^(g s), powers of s/3 with weights, or N^k; with d and odd s."""
-    powers = sum(weight * (s / 3) ** b for b, weight in truth.get("powers", ()))
-    law = log(powers) if powers else truth.get("g", 0.0) * s + truth.get("k", 0.0) * log(comb(d - 1, s))
-    return float(law + truth["odd"] * (s % 2) + truth["d"] * log(d / 14))
-
-
-def simulated(fixed: dict[str, Any], truth: dict[str, Any], sets: int, scatter: float = 0.25) -> list[list[list[Cell]]]:
-    """Data sets of a true rho with normal scatter that correlates along d: what is fitted, and what is asked."""
-    inside, asked = plan.places(fixed)
-    places = (*inside, *asked)
-    half = np.linalg.cholesky(laws.correlations(places, 0.5))
-    noise = np.random.default_rng(5).standard_normal((sets, len(places))) @ half.T * scatter
-    drawn = np.array([rho_of(truth, *place) for place in places]) + noise
-    rows = [[Cell(place, float(rho)) for place, rho in zip(places, row, strict=True)] for row in drawn]
-    return [[cells[: len(inside)], cells[len(inside) :]] for cells in rows]
-
-
-def outcomes(fixed: dict[str, Any], name: str, sets: int) -> list[dict[str, str]]:
-    """The outcomes of data sets of one of a plan's truths, by question."""
-    truth = next(each for each in fixed["truths"] if each["name"] == name)
-    return [plan.judged(fixed, *cells)["outcomes"] for cells in simulated(fixed, truth, sets)]
-
-
-# The plan
+# The plans
 
 
 def test_a_plan_with_another_cell_is_refused(tmp_path: Path) -> None:
     """Whoever changes a cell, without or with a new digest, has another plan."""
     text = FILE.read_text(encoding="utf-8")
-    changed = tmp_path / "plan.toml"
-    changed.write_text(text.replace('["parity", 12, 2,', '["parity", 13, 2,'), encoding="utf-8")
+    changed = tmp_path / "plan3.toml"
+    changed.write_text(text.replace('["hidden set", 16, 4,', '["hidden set", 17, 4,'), encoding="utf-8")
     with pytest.raises(InputError, match="was changed after it was fixed"):
         plan.tasks(changed)
-    again = plan.digest({**PLAN, "runs": 9})
-    changed.write_text(text.replace("runs = 10", "runs = 9").replace(PLAN["digest"], again), encoding="utf-8")
+    again = plan.digest({**PLAN, "cells": PLAN["cells"][1:]})
+    first = next(line for line in text.splitlines(keepends=True) if line.startswith('  ["'))
+    changed.write_text(text.replace(first, "", 1).replace(PLAN["digest"], again), encoding="utf-8")
     with pytest.raises(InputError, match="another plan"):
         plan.tasks(changed)
     command = ["study", "run", "exponential-in-m", "--plan", str(changed), "--out", str(tmp_path)]
     run = CliRunner().invoke(app, command)
     assert run.exit_code != 0
     assert not (tmp_path / "rows.db").exists()
+
+
+@pytest.mark.parametrize("series", plan.PLANS)
+def test_every_plan_lists_its_trials(series: str) -> None:
+    tasks, fixed = plan.tasks(plan.PLANS[series]), plan.read(plan.PLANS[series])
+    assert {task.solver["series"] for task in tasks} == {series}
+    assert {task.solver["plan"] for task in tasks} == {fixed["digest"]}
+    assert len({task.identity for task in tasks}) == len(tasks)
 
 
 def test_rows_of_another_plan_are_refused() -> None:
@@ -79,94 +65,77 @@ def test_rows_of_another_plan_are_refused() -> None:
         content.content([Row(other, Outcome("solved", 9, {}))])
 
 
-def test_the_second_plan_has_the_rules_of_the_first_and_the_settings_of_the_second_tuning() -> None:
-    second = plan.read(plan.PLANS["plan2"])
-    assert {key for key in PLAN if second[key] != PLAN[key]} == {"digest", "cells", "power", "primary"}
-    assert {key for key in PLAN["primary"] if second["primary"][key] != PLAN["primary"][key]} == {"margin"}
-    for family, d, s, *setting, _ in second["cells"]:
-        assert list(settings.tuned(settings.Cell(family, d, s)).values()) == setting
+def test_seeds_of_a_plan_are_its_digest() -> None:
+    short = replace(plan.tasks(FILE)[0], budget={"samples": 2048})
+    assert trial(short, 0, 60.0) == trial(short, 1, 60.0)  # whatever the root seed of the run
+    free = replace(short, solver={k: v for k, v in short.solver.items() if k != "plan"})
+    assert trial(free, 0, 60.0).detail != trial(short, 0, 60.0).detail
 
 
-def test_trials_of_the_plan_have_its_cells_its_settings_and_seeds_of_its_own() -> None:
-    found = plan.tasks(FILE)
-    assert len(found) == PLAN["runs"] * len(PLAN["cells"]) == 2 * PLAN["runs"] * (len(FITTED) + len(ASKED))
-    for task in found[:: PLAN["runs"]]:
-        cell = settings.Cell(task.family, int(task.params["dim"]), int(task.params["heads"]))
-        assert cell.d >= 2 * cell.s + 1
-    short = replace(found[0], budget={"samples": 512})
-    assert trial(short, 0, 60.0).detail == trial(short, 1, 60.0).detail  # whatever the root seed of the run
-    own = replace(short, solver={k: v for k, v in short.solver.items() if k != "plan"})
-    assert trial(own, 0, 60.0).detail != trial(short, 0, 60.0).detail
+def test_the_plan_has_the_settings_of_the_tuning() -> None:
+    for arm, d, s, *setting, _, _ in PLAN["cells"]:
+        tuned = Cell(arm if arm in {cell.arm for cell in settings.winners()} else HARD, d, s)
+        assert list(settings.tuned(tuned).values()) == setting
 
 
-@pytest.mark.parametrize("series", plan.PLANS)
-def test_a_plans_power_is_what_simulation_says(series: str) -> None:
+def test_a_plans_power_is_what_simulation_says() -> None:
     """The table that was written down before the run, again with other random numbers."""
-    fixed = plan.read(plan.PLANS[series])
-    for row in fixed["power"]:
-        if row["scatter"] == 0.25:
-            found = outcomes(fixed, row["truth"], 60)
-            for name in ("primary", "tertiary"):
-                for key in fixed[name]["sentences"]:
-                    share = np.mean([each[name] == key for each in found])
-                    assert abs(share - row[f"{name} {key}"]) < 0.2, (row["truth"], name, key)
+    rng, truths = np.random.default_rng(11), {truth["law"]: truth["beta"] for truth in PLAN["truths"]}
+    for row in (row for row in PLAN["power"] if row["scatter"] == 0.5):
+        truth = laws.Law(row["truth"], np.array(truths[row["truth"]]))
+        outcomes = [laws.answers(PLAN, laws.simulated(truth, PLACES, 0.5, rng)).outcomes for _ in range(40)]
+        for key in (key for key in row if ": " in key):
+            question, _, outcome = key.partition(": ")
+            share = np.mean([each[question] == outcome for each in outcomes])
+            assert abs(share - row[key]) < 0.3, (row["truth"], key)
 
 
-@pytest.mark.parametrize("sets", [100, pytest.param(1000, marks=pytest.mark.slow)])
-@pytest.mark.parametrize("series", plan.PLANS)
-def test_a_sum_of_two_powers_is_not_called_exponential_and_not_n(series: str, sets: int) -> None:
-    """Such a sum, fitted to the pilot, passes for an exponential rather than a power: the sentence then says so."""
-    fixed = plan.read(plan.PLANS[series])
-    found = outcomes(fixed, "s^3.6 + .004 s^11.7", sets)
-    assert np.mean([each["primary"] == "exponential" for each in found]) <= 0.05
-    assert np.mean([each["tertiary"] == "as N" for each in found]) <= 0.05
-    power, exponential = (
-        np.mean([each["primary"] in ("exponential", "better") for each in outcomes(fixed, name, sets)])
-        for name in ("s^3.8", "factor 3 a bit")
-    )
-    assert power <= 0.1
-    assert exponential >= 0.75
+def test_rivals_pass_for_combinatorial_in_at_most_one_of_twenty() -> None:
+    for row in PLAN["power"]:
+        if row["truth"] in laws.RIVALS:
+            assert row["primary: combinatorial"] <= 0.05
+            assert row["primary, new cells: combinatorial"] <= 0.05
+        if row["truth"] in laws.COMBINATORIAL and row["scatter"] < 0.6:
+            assert row["primary: combinatorial"] >= 0.9
 
 
 # Laws
 
 
-def test_laws_find_what_they_are_made_of() -> None:
-    ((fitted, asked),) = simulated(PLAN, {"g": log(3), "odd": 0.4, "d": 0.3}, 1, scatter=1e-6)
-    found = laws.primary(fitted, asked, PLAN["primary"])[1]
-    assert found["factor"][0] == pytest.approx(3, rel=1e-3)
-    assert [each[laws.EXPONENTIAL] for each in found["predictions"]] == pytest.approx([c.rho for c in asked], abs=0.01)
-    (cells,) = simulated(PLAN, {"powers": [[3.8, 1.0]], "odd": 0.4, "d": 0.3}, 1, scatter=1e-6)
-    outcome, found = laws.primary(*cells, PLAN["primary"])
-    assert outcome == "power"
-    assert found["power"][0] == pytest.approx(3.8, rel=1e-3)
+@pytest.mark.parametrize("name", laws.LAWS)
+def test_laws_find_what_they_are_made_of(name: str) -> None:
+    truth = laws.Law(name, np.array([1.0, 0.5, 0.25][: len(laws.LAWS[name].columns(2, 8))]))
+    cells = laws.simulated(truth, PLACES, 0.0, np.random.default_rng(0))
+    assert laws.fit(name, cells).beta == pytest.approx(truth.beta)
+    assert laws.typical(laws.errors(truth, cells)) == pytest.approx(1.0)
+
+
+def test_answers_when_the_law_is_known() -> None:
+    cells = laws.simulated(LAW, PLACES, 1e-3, np.random.default_rng(0))
+    found = laws.answers(PLAN, cells)
+    assert found.outcomes["primary"] == found.outcomes["primary, new cells"] == "combinatorial"
+    assert found.outcomes["tertiary"] == "N/d"
+    cells = laws.simulated(laws.Law("c d^a s^b", np.array([-5.0, 2.3, 6.5])), PLACES, 1e-3, np.random.default_rng(0))
+    assert laws.answers(PLAN, cells).outcomes["primary"] == "rival"
+    subsets = laws.Law(laws.SUBSETS, np.array([4.0]))
+    found = laws.answers(PLAN, laws.simulated(subsets, PLACES, 0.05, np.random.default_rng(0)))
+    assert found.outcomes["secondary"] == "as C(d-1, s-1)"
+    assert found.outcomes["tertiary"] == "C(d-1, s-1)"
 
 
 def test_a_bound_scores_only_where_it_contradicts() -> None:
-    seen = [Cell((6, 14), 5.0, True), Cell((6, 16), 5.0, True), Cell((7, 15), 5.0)]
-    assert laws.errors(np.array([4.0, 7.0, 7.0]), seen).tolist() == [1.0, 0.0, 4.0]
+    law = laws.Law("c 2^(d-1)", np.array([0.0]))
+    cells = [laws.Cell((3, 9), law.at((3, 9)) + off, off != 0.5) for off in (1.0, -1.0, 0.5)]
+    assert laws.errors(law, cells).tolist() == pytest.approx([1.0, 0.0, 0.5])
 
 
-def test_the_exponent_of_d_that_rises_by_a_tenth_a_bit() -> None:
-    cells = [Cell((s, d), 2.0 * s + (0.5 + 0.3 * (s % 2) + 0.1 * s) * log(d) + 1e-6 * (d % 5)) for s, d in FITTED]
-    outcome, (slope, low, high) = laws.secondary(cells, 0.5)
-    assert outcome == "rises"
-    assert slope == pytest.approx(0.1, abs=1e-4)
-    assert low < slope < high
-
-
-def test_least_squares_with_correlated_errors() -> None:
-    """Against the textbook formula, and unbiased with the stated interval on simulated data."""
+def test_least_squares_and_its_interval() -> None:
+    """The interval holds the truth in about 95 % of simulated data sets."""
     rng = np.random.default_rng(0)
-    X = np.column_stack([np.ones(12), np.tile(np.arange(6.0), 2)])
-    C = neighbours("aaaaaabbbbbb", X[:, 1], 0.5)
-    half, inverse, inside = np.linalg.cholesky(C), np.linalg.inv(C), 0
+    X, inside = np.column_stack([np.ones(12), np.arange(12.0)]), 0
     for _ in range(200):
-        y = X @ [1.0, 2.0] + 0.3 * half @ rng.standard_normal(12)
-        fit = regress(X, y, C)
-        low, high = fit.limits(1)
+        low, high = regress(X, X @ [1.0, 2.0] + 0.3 * rng.standard_normal(12)).limits(1)
         inside += low <= 2.0 <= high
-    assert fit.beta == pytest.approx(np.linalg.solve(X.T @ inverse @ X, X.T @ inverse @ y))
     assert 0.9 <= inside / 200 <= 0.99
 
 
@@ -175,61 +144,86 @@ def test_censored_cells_pull_a_fit_upwards_and_are_not_dropped() -> None:
     y = 1.0 + 2.0 * X[:, 1] + np.tile([0.1, -0.1], 4)
     above = np.arange(8) == 7
     capped = np.where(above, 13.0, y)
-    fit, without = regress(X, capped, np.eye(8), above), regress(X[:7], y[:7], np.eye(7))
+    fit, without = regress(X, capped, above), regress(X[:7], y[:7])
     assert fit.beta == pytest.approx(without.beta, abs=0.05)  # a bound below the line says little
     capped[7] = 20.0  # and one above it pulls
-    assert regress(X, capped, np.eye(8), above).beta[1] > without.beta[1] + 0.05
+    assert regress(X, capped, above).beta[1] > without.beta[1] + 0.05
     with pytest.raises(InputError, match="do not determine"):
-        regress(X, capped, np.eye(8), np.arange(8) > 0)
+        regress(X, capped, np.arange(8) > 0)
 
 
 # Trials and rows
 
 
-@pytest.mark.parametrize(
-    ("more", "samples", "status"), [({"labels": "independent"}, 20_000, "budget"), ({"pool": 1024}, 60_000, "solved")]
-)
-def test_random_labels_and_few_examples_shown_again_and_again(more: dict, samples: int, status: str) -> None:
-    solver = {"kind": "learner", "learner": "student", "params": {"rate": 0.03, "l1": 0.12}, **more}
-    outcome = trial(Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": samples}, 0), 0, 60.0)
+@pytest.mark.parametrize(("arm", "status"), [(HARD, "solved"), (TENT, "solved"), (MILD, "solved"), (COINS, "budget")])
+def test_every_arm_is_solved_but_random_labels(arm: str, status: str) -> None:
+    setting = dict(zip(settings.OPTIONS, (0.03, 16, 0.03, 4), strict=True))
+    (task,) = plan.diagonal(Cell(arm, 12, 4), setting, 150_000, range(1), {})
+    outcome = trial(task, 0, 60.0)
     assert outcome.status == status
-    if status == "budget":
-        assert outcome.detail["open_error"] > 0.9
-    else:
-        assert outcome.detail["distinct"] == 1024 < outcome.detail["gradient"]
+    assert outcome.detail["weights"] == 16 * 13
+    assert (outcome.detail["open_error"] > 0.9) == (status == "budget")
+    assert outcome.cost is not None
+    assert abs(outcome.detail["informative"] - outcome.cost / 2) < 5 * outcome.cost**0.5
 
 
-def test_the_grid_is_tuned_and_has_all_its_series() -> None:
-    found = grid.tasks(False)
-    series = {task.solver["series"] for task in found}
-    assert series >= {"tuned", "frozen", "elimination", "random labels", "mlp", "direct", "lbfgs", *settings.PANELS}
-    assert len({task.identity for task in found}) == len(found)
-    assert sum(map(grid.seconds, found)) < 400
-    assert len(grid.tasks(True)) < 50
+def test_the_grid_runs_along_one_ray_with_its_controls() -> None:
+    tasks = grid.tasks(False)
+    runs = [task for task in tasks if task.solver["kind"] == "diagonal"]
+    assert {task.solver["arm"] for task in runs} == {HARD, *grid.CONTROLS}
+    assert {(task.params["heads"], task.params["dim"]) for task in runs} == {(m, 4 * m) for m in grid.HEADS}
+    assert len({task.identity for task in tasks}) == len(tasks)
+    assert sum(map(grid.seconds, tasks)) < 240
+    assert len(grid.tasks(True)) < 100
 
 
 def test_a_row_that_did_not_end_leaves_the_plan_open() -> None:
-    found = plan.tasks(FILE)
-    rows = [Row(task, Outcome("solved", 1000, {"gradient": 1000, "distinct": 1000})) for task in found[:-1]]
-    assert content._judged([*rows, Row(found[-1])], content.gathered(rows), "plan", PLAN) is None
+    tasks, rng = plan.tasks(FILE), np.random.default_rng(0)
+    rows = [Row(task, made_up.outcome(task, rng)) for task in (*grid.tasks(True), *tasks[:-1])]
+    assert content.content([*rows, Row(tasks[-1])]).numbers["judged"] is None
+    whole = content.content([*rows, Row(tasks[-1], made_up.outcome(tasks[-1], rng))]).numbers
+    assert whole["judged"]["outcomes"]["primary"] == "combinatorial"
 
 
-def test_a_page_of_the_small_grid(tmp_path: Path) -> None:
-    """Made-up rows of every series: a page with a headline, its figures and tables."""
+def test_a_page_of_made_up_rows(tmp_path: Path) -> None:
+    """A page with a headline, its figures and tables, without and with rows of the plan."""
+    rng, study = np.random.default_rng(0), catalog.get("exponential-in-m")
 
-    rng = np.random.default_rng(0)
-    study = catalog.get("exponential-in-m")
+    def add(store: Store, tasks: list[Task]) -> str:
+        store.plan(tasks)
+        for task in tasks:
+            store.add(task, made_up.outcome(task, rng), {})
+        return catalog.page(store, tmp_path)
+
     with Store(tmp_path / "rows.db", {"study": study.name, "seed": 0, "quick": False}) as store:
-        store.plan(found := study.tasks(False))
-        for task in found:
-            store.add(task, made_up.outcome(task, rng), {})
-        headline = catalog.page(store, tmp_path)
-        assert "Elimination" in headline
-        page = (tmp_path / "index.html").read_text(encoding="utf-8")
-        assert "not among these rows" in page
-        store.plan(found := study.plan(FILE))
-        for task in found:
-            store.add(task, made_up.outcome(task, rng), {})
-        headline = catalog.page(store, tmp_path)
-    assert re.search(r"needs, relative to random layers, [23]\.\d\d ", headline)
+        assert "Along d = 4m" in add(store, study.tasks(False))
+        assert "not among these rows" in (tmp_path / "index.html").read_text(encoding="utf-8")
+        headline = add(store, study.plan(FILE))
+    assert "Along d = 3m, 4m and 8m" in headline
+    assert "Laws in the number of sets" in headline
     assert (tmp_path / "costs.svg").exists()
+
+
+def test_medians_of_cells_count_unsolved_runs_as_costlier() -> None:
+    tasks = [task for task in grid.tasks(True) if task.solver.get("arm") == HARD][:5]
+    costs = (1000.0, 2000.0, 4000.0, None, None)
+    rows = [
+        Row(task, Outcome("solved" if cost else "budget", cost or float(task.budget["samples"]), {"weights": 144}))
+        for task, cost in zip(tasks, costs, strict=True)
+    ]
+    (line,) = frames.medians(frames.runs_of(rows)).to_dict("records")
+    assert (line["median"], bool(line["censored"]), line["solved"], line["runs"]) == (4000.0, False, 3, 5)
+    assert line["work"] == 4000.0 * ARMS[HARD].width * 9
+    assert line["sets"] == comb(7, 2)
+    assert line["high"] == tasks[0].budget["samples"]
+
+
+def fake(**more: Any) -> Task:
+    return Task(
+        "parity", {"dim": 8, "heads": 2}, {"kind": "learner", "learner": "student", "params": {}, **more}, {}, 0
+    )
+
+
+def test_the_dense_student_still_runs() -> None:
+    task = replace(fake(params={"rate": 0.03, "l1": 0.12}), budget={"samples": 60_000})
+    assert trial(task, 0, 60.0).status == "solved"

@@ -9,7 +9,7 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from hardness import registry
 from hardness.errors import InputError
-from hardness.evaluation.conformance import check
+from hardness.evaluation.checking import check
 from learner.direct import Adam, Direct, JointLBFGS
 from learner.linear.regressor import LinearAttention
 from learner.low_degree import LowDegree

@@ -48,17 +48,17 @@ def test_the_kernel_is_that_of_weighted_features(d, k, seed):
     assert np.abs(kernel(X, -1, Z, -1) - primal).max() < 1e-12 * max(1, np.abs(primal).max())
 
 
-@pytest.mark.parametrize(("d", "one", "both"), [(4, 28, 56), (6, 96, 192), (8, 232, 464)])
-def test_ranks_on_signs(d, one, both):
+@pytest.mark.parametrize(("d", "rank", "both"), [(4, 28, 56), (6, 96, 192), (8, 232, 464)])
+def test_ranks_on_signs(d, rank, both):
     X = signs(3 * feature_count(d), d, np.random.default_rng(0))
-    assert one == feature_count(d) - (d * d - d)
+    assert rank == feature_count(d) - (d * d - d)
     assert both == d**3 - d * d + 2 * d
-    found = certificate(features(X))
-    assert (found.rank, found.lam_min, found.identifiable) == (one, 0.0, False)
+    seen = certificate(features(X))
+    assert (seen.rank, seen.lam_min, seen.identifiable) == (rank, 0.0, False)
     assert certificate(np.concatenate([features(X, 0), features(X, 1)], axis=1)).rank == both
     assert LinearAttention(random_state=0).fit(X, X[:, 0, 0]).rank_ == both
     # More tokens change nothing: |z_j|² stays constant.
-    assert certificate(features(signs(3 * feature_count(d), d, np.random.default_rng(1), k=5))).rank == one
+    assert certificate(features(signs(3 * feature_count(d), d, np.random.default_rng(1), k=5))).rank == rank
 
 
 @pytest.mark.parametrize(("d", "single"), [(4, 20), (6, 56), (8, 120)])
@@ -91,12 +91,12 @@ def test_layers_that_fit_nearly_as_well_agree_as_lemma_a7_says():
     """baselines B.4: |F(Z) − F'(Z)|² <= (4ε/λ_min) |H(Z)|², and not by far."""
     rng = np.random.default_rng(0)
     H, fresh = (features(rng.normal(size=(n, k, 3))) for n, k in ((300, 4), (200, 7)))
-    p, found, tight = rng.normal(size=(2, feature_count(3))), certificate(H), 0.0
+    p, values, tight = rng.normal(size=(2, feature_count(3))), certificate(H), 0.0
     for scale in (1e-3, 1.0):
         # The worst direction: the eigenvector of the least eigenvalue.
         apart = scale * np.linalg.svd(H)[2][-1] * np.ones_like(p)
         error = np.mean(np.sum((H @ apart.T / 2) ** 2, axis=1))  # labels midway: both are this far from them
-        gap, bound = np.sum((fresh @ apart.T) ** 2, axis=1), 4 * error / found.lam_min * np.sum(fresh**2, axis=1)
+        gap, bound = np.sum((fresh @ apart.T) ** 2, axis=1), 4 * error / values.lam_min * np.sum(fresh**2, axis=1)
         assert (gap <= bound * (1 + 1e-9)).all()
         tight = max(tight, float((gap / bound).max()))
     assert tight > 0.1
@@ -113,12 +113,12 @@ def test_parameters_agree_between_primal_and_dual():
     assert np.allclose(dual.predict(X[:12]), y[:12], atol=1e-8)
 
 
-@pytest.mark.parametrize(("outputs", "heads", "dim", "found"), [(4, 2, 4, 16), (1, 1, 2, 2), (1, 1, 8, 8)])
-def test_heads_after_svd_say_little(outputs, heads, dim, found):
+@pytest.mark.parametrize(("outputs", "heads", "dim", "count"), [(4, 2, 4, 16), (1, 1, 2, 2), (1, 1, 8, 8)])
+def test_heads_after_svd_say_little(outputs, heads, dim, count):
     rng = np.random.default_rng(0)
     p = parameters(rng.normal(size=(heads, outputs, dim)), rng.normal(size=(heads, dim, dim)))
     V, Q = svd_heads(p, dim)
-    assert len(V) == found
+    assert len(V) == count
     assert np.abs(parameters(V, Q) - p).max() < 1e-12
 
 
@@ -136,9 +136,9 @@ def test_two_queries_solve_a_parity_of_one(d, n):
 def test_one_query_sees_half_of_a_parity_of_one_and_two_see_nothing_of_a_parity_of_two():
     X, y = hidden(9192, 8, 1, np.random.default_rng(0))
     half = LinearAttention(query=0, random_state=0).fit(X[:8192], y[:8192])
-    said, told = half.predict(X[8192:]), y[8192:] != 0
+    outputs, informative = half.predict(X[8192:]), y[8192:] != 0
     assert 0.43 < half.score(X[8192:], y[8192:]) < 0.52
-    assert np.array_equal(np.sign(said[told]), y[8192:][told])
+    assert np.array_equal(np.sign(outputs[informative]), y[8192:][informative])
     X, y = hidden(3048, 8, 2, np.random.default_rng(0))  # the negative control: labels of degree 5
     assert LinearAttention(random_state=0).fit(X[:2048], y[:2048]).score(X[2048:], y[2048:]) <= 0
 

@@ -11,8 +11,7 @@ from hardness.engine.run import run
 from hardness.engine.store import Row, Store
 from hardness.engine.table import export
 from hardness.engine.task import Task
-from learner.studies.nice_layers import LITERAL, PATH, PHASES, RARITY, SCALING, STUDY, content
-from learner.studies.nice_layers.content import Line
+from learner.studies.nice_layers import LINEAR, LITERAL, PATH, PHASES, RARITY, SCALING, STUDY, content
 
 
 def some(kind: str) -> list[Task]:
@@ -36,14 +35,17 @@ def test_trials_give_the_same_rows_again(kind: str, tmp_path: Path) -> None:
         files.append((tmp_path / f"{name}.csv").read_bytes())
     assert files[0] == files[1]
     if kind == RARITY:
-        assert all(abs(e["farthest slope"].value - e["law"]) <= 0.15 * e["law"] for e in content.rarity(rows))
+        rare = content.rarity(rows)
+        farthest = rare["farthest slope"].map(lambda fit: fit.value)
+        assert ((farthest - rare["law"]).abs() <= 0.15 * rare["law"]).all()
     elif kind == SCALING:
-        phases = {e["m"]: e for e in content.scaling(rows) if e["learner"] == PHASES}
-        assert phases[1]["error there"] < 1e-4 < phases[2]["error there"] < 0.1
-        assert phases[2]["slope"].value < -0.5
+        examples = content.scaling(content.fits(rows))
+        phases = examples[examples["learner"] == PHASES].set_index("m")
+        assert phases["error there"][1] < 1e-4 < phases["error there"][2] < 0.1
+        assert phases["slope"][2].value < -0.5
     else:
         assert [row.outcome.detail["gave_up"] for row in rows if row.outcome] == ["crude", None, None]
-        assert [one["random start"] for one in content.paths(rows)] == [False, True, True]
+        assert content.paths(rows)["random_start"].tolist() == [False, True, True]
 
 
 @given(st.dictionaries(st.integers(1, 50), st.lists(st.booleans(), min_size=1, max_size=3), min_size=1, max_size=8))
@@ -72,14 +74,14 @@ def test_an_error_of_zero_is_an_exact_layer_and_no_error_is_none() -> None:
         path_row(3, "wrong", polished_error=0.2, random_start_error=None),
         path_row(4, "error"),
     ]
-    found = content.paths(rows)
-    sums = [sum(one[name] for one in found) for name in ("refused", "solved", "random start")]
-    assert (len(found), *sums) == (4, 1, 2, 2)
+    layers = content.paths(rows)
+    sums = layers[["refused", "solved", "random_start"]].sum()
+    assert (len(layers), *sums) == (4, 1, 2, 2)
 
 
-def layer(a: float, rows: int = 10**7) -> Line:
-    """A layer whose share of rows is η^a exactly."""
-    return {"certified": {str(eta): round(rows * eta**a) for eta in (0.3, 0.1, 0.05, 0.02, 0.01)}}
+def layer(a: float, rows: int = 10**7) -> dict[str, int]:
+    """The certified rows of a layer whose share of rows is η^a exactly."""
+    return {str(eta): round(rows * eta**a) for eta in (0.3, 0.1, 0.05, 0.02, 0.01)}
 
 
 def test_the_interval_of_an_exponent_is_over_layers() -> None:
@@ -95,3 +97,10 @@ def test_trials_on_one_path_share_their_layers() -> None:
     tasks = [t for t in STUDY.tasks(True) if t.solver["kind"] == PATH and t.params["heads"] == 2]
     assert len({task.shared(kind=PATH).seed(0, "instance") for task in tasks}) == 1
     assert len({task.identity for task in tasks}) == len(tasks)
+
+
+def test_a_linear_map_explains_a_share_of_the_layers_that_the_phases_learn() -> None:
+    linear = next(t for t in STUDY.tasks(False) if t.solver["kind"] == LINEAR and t.params["heads"] == 2)
+    fit = next(t for t in STUDY.tasks(False) if t.solver["kind"] == SCALING and t.params == linear.params)
+    assert len({task.shared(kind=SCALING).seed(0, "instance") for task in (linear, fit)}) == 1
+    assert 0.7 < STUDY.trial(linear, 0, 60.0).detail["explained"] < 0.8

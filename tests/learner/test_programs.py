@@ -64,11 +64,11 @@ def by_hand(machine):
     pairs, symbols, keys = machine.pairs, machine.symbols, machine.windows
     V = np.zeros((4, machine.states + 2 + symbols, machine.dim))
     Q = np.zeros((4, machine.dim, machine.dim))
-    move, pair, own, symbol = keys + pairs, np.arange(pairs), np.arange(symbols), machine.states + 2
+    move, pair, places, symbol = keys + pairs, np.arange(pairs), np.arange(symbols), machine.states + 2
     for head in range(3):
         for b in range(symbols):
             Q[head, keys + pair, machine.window(head, pair, b)] = 1
-    V[0, symbol + own, move + machine.moves + own] = 1
+    V[0, symbol + places, move + machine.moves + places] = 1
     V[0, 0, keys + pair] = 1
     states = np.arange(machine.states + 1)
     for head, direction in ((1, 1), (2, 0)):

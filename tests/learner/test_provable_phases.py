@@ -28,8 +28,8 @@ def test_uniform_heads_show_their_sum_exactly(estimator: object, m: int, k: int)
     """With Θ = 0 there is no bias: least squares are exact."""
     layer = MultiHeadAttention(np.zeros((m, 6, 6)), teacher(m, 6, 1).w)
     X, Y = examples(layer, 4000, k, 1)
-    found = estimator(X, Y)
-    assert np.linalg.norm(found.w - layer.w.sum(axis=0)) < 1e-6 * np.linalg.norm(layer.w.sum(axis=0))
+    crude = estimator(X, Y)
+    assert np.linalg.norm(crude.w - layer.w.sum(axis=0)) < 1e-6 * np.linalg.norm(layer.w.sum(axis=0))
 
 
 @pytest.mark.parametrize(("m", "k"), [(2, 2), (3, 2), (2, 3)])
@@ -121,9 +121,9 @@ def exact_hull(layer: MultiHeadAttention) -> sculpt.Hull:
 def test_explicit_net_improves_with_its_step() -> None:
     layer = teacher(2, 8, 10)
     X, Y = examples(layer, 600, 2, 10)
-    found = [net.explicit(X, Y, exact_hull(layer), 2, grid) for grid in (5, 33, 129)]
-    assert [each.visited for each in found[:2]] == [10, 528]
-    errors = [each.residuals[0] for each in found]
+    visits = [net.explicit(X, Y, exact_hull(layer), 2, grid) for grid in (5, 33, 129)]
+    assert [each.visited for each in visits[:2]] == [10, 528]
+    errors = [each.residuals[0] for each in visits]
     assert errors[1] <= min(errors[0], 0.05)
     assert errors[2] < 0.02
 

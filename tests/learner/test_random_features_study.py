@@ -1,5 +1,6 @@
 """The study of random features: its data, its page through the engine, and paired differences."""
 
+import pandas as pd
 import pytest
 
 from learner.studies.random_features import HEADS, RIVAL, STUDY, content
@@ -13,10 +14,12 @@ def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions
 
 
 def test_paired_differences_pair_repetitions() -> None:
-    found: content.Errors = {
-        ("f1", "RFA", HEADS): {64: {0: 0.1, 1: 0.2, 2: 0.9}},
-        ("f1", RIVAL, HEADS): {64: {1: 0.3, 0: 0.2}, 128: {0: 0.1}},
-    }
-    gap = content.difference(found, "f1", "RFA", RIVAL)
+    runs = [("RFA", 64, 0, 0.1), ("RFA", 64, 1, 0.2), ("RFA", 64, 2, 0.9)]
+    runs += [(RIVAL, 64, 1, 0.3), (RIVAL, 64, 0, 0.2), (RIVAL, 128, 0, 0.1)]
+    table = pd.DataFrame(
+        [("f1", model, HEADS, n, repetition, error) for model, n, repetition, error in runs],
+        columns=["target", "model", "heads", "samples", "repetition", "error"],
+    )
+    gap = content.difference(table, "f1", "RFA", RIVAL)
     assert list(gap) == [64]
     assert (gap[64].value, gap[64].runs) == (pytest.approx(-0.1), 2)

@@ -47,8 +47,8 @@ def test_features_are_what_the_formula_says(activation, keys):
     asked = x if keys == "all" else x[:, 1:]
     scores = np.einsum("nd,mde,nie->nmi", x[:, 0], model.heads_, asked)
     weights = softmax(scores, axis=2) if activation == "softmax" else np.maximum(scores, 0) / asked.shape[1]
-    found = np.concatenate(list(model.blocks(X)), axis=1)
-    assert np.abs(found - (weights @ asked).reshape(11, -1)).max() < 1e-5
+    blocks = np.concatenate(list(model.blocks(X)), axis=1)
+    assert np.abs(blocks - (weights @ asked).reshape(11, -1)).max() < 1e-5
 
 
 @pytest.mark.parametrize("keys", ["all", "others"])
@@ -165,8 +165,8 @@ def test_it_is_ridge_regression_on_monomials(many, n, alpha, monkeypatch):
     H, new = table_of(X, 3), table_of(fresh, 3)
     right = Y.reshape(n, -1)
     wanted = new @ np.linalg.solve(H.T @ H + alpha * H.shape[1] * np.eye(H.shape[1]), H.T @ right)
-    said = LowDegree(3, alpha=alpha, random_state=0).fit(X, Y).predict(fresh)
-    assert np.abs(said.reshape(50, -1) - wanted).max() < 1e-6 * max(1, np.abs(wanted).max())
+    predicted = LowDegree(3, alpha=alpha, random_state=0).fit(X, Y).predict(fresh)
+    assert np.abs(predicted.reshape(50, -1) - wanted).max() < 1e-6 * max(1, np.abs(wanted).max())
 
 
 def test_degree_of_a_parity_is_what_it_costs():

@@ -5,9 +5,9 @@ import pytest
 
 from hardness.engine.outcome import run_trial
 from hardness.engine.task import Task
-from hardness.evaluation.judge import Judged, scores
 from hardness.families.parity import Parity
 from hardness.instance import Instance
+from hardness.scores import Judged, scores
 from hardness.studies.trials import online as trial
 from learner.sgd import OnlineMLP
 
@@ -25,14 +25,14 @@ def accuracy(model, dim, heads, gadget="diag"):
 
 
 @pytest.mark.parametrize(
-    ("heads", "gadget", "count", "flip", "least"),
+    ("heads", "gadget", "count", "flip", "threshold"),
     [(2, "diag", 12_000, 0, 0.95), (3, "diag", 12_000, 0, 0.95), (2, "diag", 30_000, 0.1, 0.9),
      # The level of dot is z_0 <w, z>: its parity is that of the differing coordinates as well.
      (2, "dot", 12_000, 0, 0.9), (4, "dot", 12_000, 0, 0.9)],
 )  # fmt: skip
-def test_it_learns_small_parities_of_either_gadget_and_under_noise(heads, gadget, count, flip, least):
+def test_it_learns_small_parities_of_either_gadget_and_under_noise(heads, gadget, count, flip, threshold):
     train = examples(12, heads, count, 1, gadget, flip)
-    assert accuracy(OnlineMLP(random_state=0).partial_fit(train.X, train.Y), 12, heads, gadget) > least
+    assert accuracy(OnlineMLP(random_state=0).partial_fit(train.X, train.Y), 12, heads, gadget) > threshold
 
 
 def test_random_labels_are_not_learnt():

@@ -10,7 +10,6 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from hardness.errors import InputError
-from hardness.evaluation.judge import SIGNS, judge
 from hardness.examples import Examples
 from hardness.families.nested import Nested
 from hardness.families.nondegenerate import Nondegenerate
@@ -18,6 +17,7 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.kernels.single import hyperbolic_tangent
 from hardness.layer import MultiHeadAttention
+from hardness.scores import SIGNS, judge
 from learner.chain import ChainStudent
 from learner.kernels_student import ACROSS, PairStudent
 from learner.student import FIRST, Student
@@ -52,33 +52,33 @@ def test_the_reference_is_the_dense_layer_and_its_gradients_are_differences(k, l
     assert np.allclose(forward(theta, w, X)[0], layer(x), atol=1e-13)
     error, by_theta, by_w = gradients(theta, w, X, y, loss)
     assert np.isclose(error, ((layer(x) - y) ** 2).sum() / 6)
-    for found, which in ((by_theta, 0), (by_w, 1)):
+    for gradient, which in ((by_theta, 0), (by_w, 1)):
         for _ in range(4):
-            at = tuple(rng.integers(0, s) for s in found.shape)
+            at = tuple(rng.integers(0, s) for s in gradient.shape)
             ends = []
             for step in (1e-6, -1e-6):
                 moved = [theta.copy(), w.copy()]
                 moved[which][at] += step
                 ends.append(LOSSES[loss](forward(*moved, X)[0] - y).sum() / 6)
-            assert np.isclose(found[at], (ends[0] - ends[1]) / 2e-6, atol=1e-7)
+            assert np.isclose(gradient[at], (ends[0] - ends[1]) / 2e-6, atol=1e-7)
 
 
 def test_the_reference_is_what_torch_differentiates_and_its_adam_is_torchs():
     torch = pytest.importorskip("torch")
     theta, w = (a.astype(float) for a in initial(np.random.default_rng(1), 3, 5))
     x, y = data(320, 2, 5, 1)
-    own = [torch.tensor(a, requires_grad=True) for a in (theta, w)]
-    optimizer = torch.optim.Adam(own, lr=3e-3)
+    parameters = [torch.tensor(a, requires_grad=True) for a in (theta, w)]
+    optimizer = torch.optim.Adam(parameters, lr=3e-3)
     tokens, targets = torch.tensor(x, dtype=torch.float64)[:, None], torch.tensor(y)
     for part in torch.arange(320).split(64):
         X = tokens[part]
-        out = (torch.softmax(X @ own[0] @ X.transpose(2, 3), dim=3) @ X @ own[1]).sum(dim=1)
+        out = (torch.softmax(X @ parameters[0] @ X.transpose(2, 3), dim=3) @ X @ parameters[1]).sum(dim=1)
         loss = ((out - targets[part]) ** 2).sum() / 128
         optimizer.zero_grad()
         loss.backward()
         optimizer.step()
     expected = reference(theta, w, x, y, 64, 3e-3)
-    assert all(np.allclose(a.detach().numpy(), b, atol=1e-9) for a, b in zip(own, expected, strict=False))
+    assert all(np.allclose(a.detach().numpy(), b, atol=1e-9) for a, b in zip(parameters, expected, strict=False))
 
 
 @settings(max_examples=40)
@@ -150,11 +150,11 @@ def test_batches_of_different_sizes_leave_nothing_behind_in_the_buffers():
 def test_no_score_overflows():
     h = np.array([np.inf, -np.inf, 3e38, -3e38, 1e-30, 0, 9.02, -9.02, 88.8, -88.8], dtype=np.float32)
     h = np.concatenate([h, np.linspace(-12, 12, 100_001, dtype=np.float32)])
-    found = h.copy()
+    values = h.copy()
     with np.errstate(all="raise"):
-        hyperbolic_tangent(found)
-    assert np.abs(found - np.tanh(h.astype(float))).max() < 1.5e-7
-    assert np.abs(found).max() == 1
+        hyperbolic_tangent(values)
+    assert np.abs(values - np.tanh(h.astype(float))).max() < 1.5e-7
+    assert np.abs(values).max() == 1
 
 
 @pytest.mark.parametrize("k", [2, 3])

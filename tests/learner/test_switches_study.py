@@ -1,5 +1,6 @@
 """The study `switches`: its tables from rows, exponents, censoring, and the page."""
 
+from collections import Counter
 from pathlib import Path
 
 import pytest
@@ -9,7 +10,7 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.report.report import PAGE
 from hardness.studies import catalog
-from learner.studies.switches import BLOCKS, SIZE, STUDY, content, tasks
+from learner.studies.switches import BLOCKS, CHAIN_CAP, RUNS, SIZE, STUDY, content, tasks, tuning
 
 
 def made_up(task):
@@ -17,7 +18,7 @@ def made_up(task):
     kind, d = task.solver["kind"], task.params["dim"]
     if kind == "learner":
         g = task.params.get("block", 3)
-        if g == SIZE:
+        if g == SIZE and d > 12:
             return Outcome("budget", task.budget["samples"], {"accuracy": 0.5})
         return Outcome("solved", 100.0 * d**g * (1 + 0.01 * task.repetition))
     if kind == "membership":
@@ -37,15 +38,30 @@ def test_tables_say_what_the_rows_say(rows: list[Row]) -> None:
     chains = {line["g"]: line for line in tables["chains"]}
     assert [str(chains[g]["student"]).split()[0] for g in BLOCKS[:3]] == ["1", "2", "3"]
     assert chains[SIZE]["student"] is None
-    assert chains[SIZE]["d = 12"].startswith("censored: 0 of 2")
+    assert chains[SIZE]["d = 16"] == "censored: 0 of 4 by 20,000,000"
     assert len(tables["biases"]) == 10
     assert all(line["solved"] == "3/3" for line in tables["membership"])
 
 
+def test_students_taught_and_untaught_are_given_the_same() -> None:
+    """Untaught ones had a cap of 1M examples once, and taught ones of 20M."""
+    students = [task for task in tasks(False) if task.family == "nested" and task.solver["kind"] == "learner"]
+    assert {task.budget["samples"] for task in students} == {CHAIN_CAP}
+    assert {task.params["block"] for task in students} == set(BLOCKS)
+    runs = Counter((task.params["block"], task.params["dim"]) for task in students)
+    assert set(runs.values()) == {RUNS}
+    for g in BLOCKS:
+        settings = {setting for setting, seed in tuning.runs(g) if seed == 0}
+        assert settings == set(range(len(tuning.MENU)))
+        assert len(tuning.runs(g)) <= len(tuning.MENU) + 3 * 2
+        assert max(run.cost for run in tuning.runs(g).values()) <= tuning.CAP
+
+
 def test_censored_cells_have_no_part_in_an_exponent_and_are_drawn_as_censored(rows: list[Row]) -> None:
-    cells = content.at(content.cells(rows, "learner", "block", "dim"), SIZE)
-    assert content.exponent(cells) is None
-    assert {point.censored for point in content._students(cells)} == {"above"}
+    cells = content.chain_students(content.trials(rows))
+    lost = cells[(cells["block"] == SIZE) & (cells["dim"] > 12)]
+    assert content.exponent(lost) is None
+    assert {point.censored for point in content.points_of(lost, "dim")} == {"above"}
 
 
 def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> None:
@@ -55,8 +71,10 @@ def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> No
             store.add(row.task, row.outcome, {})
         headline = catalog.page(store, tmp_path)
     assert "90 of 90 games lie within bounds" in headline
-    assert "Untaught, 0 of 6 attention students end within 1,000,000 examples" in headline
-    assert "censored: 0 of 2 by 1,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))
+    assert headline.endswith(
+        "In d = 12 tuned attention students need 1,200 examples taught bit by bit, 300,000,000 untaught."
+    )
+    assert "censored: 0 of 4 by 20,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))
     assert {path.stem for path in tmp_path.glob("*.svg")} == {"phases", "blocks", "biases", "noise"}
 
 

@@ -3,7 +3,7 @@
 import re
 from fractions import Fraction
 from itertools import pairwise
-from math import ceil, comb, log2
+from math import ceil, comb, exp, log2, sqrt
 from math import floor as down
 
 import pytest
@@ -84,3 +84,44 @@ def test_every_bound_of_the_page_on_parities_is_rounded_down() -> None:
         largest = max(needed(bits, tau) for bits in range(m, min(2 * m - 1, 254) + 1))
         expected = [f"2^{down(10 * max(0.0, bound)) / 10:g}" for bound in (needed(m, tau), largest)]
         assert [diag, sharp] == expected, (tau, m)
+
+
+def test_the_shares_of_the_noisy_learner_and_what_is_proved() -> None:
+    """kappa = 4, P = .9: N kappa^2 exp(-4.5/kappa^2)/(1 + 4/kappa^2) (1 - sqrt(.1 + 1/N))^2, against the runs."""
+    runs: dict[tuple[int, int], dict[int, list[bool]]] = {}
+    for row in rows("needs", solver_kind="noisy"):
+        sizes = runs.setdefault((int(row["params.dim"]), int(row["params.heads"])), {})
+        sizes.setdefault(int(row["budget.samples"]), []).append(row["status"] == "solved")
+    text = plain(page("needs"))
+    assert len(runs) == 8
+    for (d, s), sizes in runs.items():
+        sets = comb(d - 1, s)
+        proved = int(16 * sets * exp(-4.5 / 16) / (1 + 4 / 16) * (1 - sqrt(0.1 + 1 / sets)) ** 2)
+        assert all(len(right) >= 20 for right in sizes.values())
+        enough = [size for size in sizes if all(sum(r) >= 0.9 * len(r) for at, r in sizes.items() if at >= size)]
+        assert f" {d} {s} {sets} {proved:,} " in text
+        assert not enough or f" {min(enough) // 2:,} " in text
+
+
+def test_the_largest_tolerance_of_every_descent() -> None:
+    """Two of three seeds learn there, at one of the rates, and at no larger tolerance that was tried."""
+    learned: dict[tuple[int, int], dict[float, dict[str, list[bool]]]] = {}
+    for row in rows("needs", solver_kind="descent"):
+        cell = learned.setdefault((int(row["params.dim"]), int(row["params.heads"])), {})
+        rates = cell.setdefault(float(row["solver.tolerance"]), {})
+        rates.setdefault(row["solver.params.rate"], []).append(row["status"] == "solved")
+    text = plain(page("needs"))
+    assert len(learned) == 12
+    for (d, s), cell in learned.items():
+        enough = [tau for tau, rates in cell.items() if any(3 * sum(r) >= 2 * len(r) for r in rates.values())]
+        assert f" {d} {s} {comb(d - 1, s)} {max(enough):g} " in text
+
+
+def test_precision_decides_whether_a_batch_tells_an_equation() -> None:
+    right: dict[float, list[bool]] = {}
+    for row in rows("needs", solver_kind="batches"):
+        right.setdefault(float(row["solver.noise"]), []).append(row["status"] == "solved")
+    text = plain(page("needs"))
+    assert all(right[0.0])
+    assert f"noise of up to {max(noise for noise, runs in right.items() if all(runs)):g}/B" in text
+    assert f"from {min(noise for noise, runs in right.items() if not any(runs)):g}/B on in none" in text

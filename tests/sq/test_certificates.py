@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from copy import deepcopy
 from decimal import Decimal
@@ -172,11 +171,17 @@ def complement(proof: dict[str, Any]) -> dict[str, Any]:
 
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 def test_committed_certificates_are_verified_alone(path: Path) -> None:
-    started = time.perf_counter()
+    before = processor_seconds_of_children()
     done = subprocess.run([sys.executable, "-I", str(CHECKER), str(path)], capture_output=True, text=True, cwd="/")
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"Verified: {certificate.statement(json.loads(path.read_text()))}.\n"
-    assert time.perf_counter() - started < 10
+    assert processor_seconds_of_children() - before < 10
+
+
+def processor_seconds_of_children() -> float:
+    """Of processes that have ended: a busy machine changes it little."""
+    spent = os.times()
+    return spent.children_user + spent.children_system
 
 
 FLOORS = {
@@ -227,6 +232,13 @@ BOUND = {
 ONE = {"certificate": "value", "tolerance": "0.1", "family": {"n": 2, "sizes": [0]}, "tables": [], "refutations": []}
 LARGE = {"certificate": "transcript", "tolerance": "0.1", "queries": 1, "concepts": [63, 126], "answers": ["0"]}
 MANY_GENERATORS = {"table": 0, "base": 0, "generators": list(range(1, 512))}
+EQUAL = {
+    "tolerance": "1/4",
+    "by": "1",
+    "concepts": 100,
+    "queries": 99,
+    "family": {"weights": [1, 1], "labels": [[1, -1]] * 100},
+}
 HOSTILE = [
     *((content, 2, "not a certificate") for content in ("", "null", "{}", "1" * 10**5)),
     *((opening * 10**5, 2, "not a certificate") for opening in ("[", '{"certificate":')),
@@ -249,6 +261,7 @@ HOSTILE = [
     (json.dumps(BOUND)[:-1] + ', "queries": 2}', 2, "a field stands there twice"),
     (json.dumps(BOUND).replace(": 1,", ": 1.0,"), 2, "numbers are integers, not 1.0"),
     (BOUND | {"by": "1", "family": {"weights": [1], "labels": []}}, 2, "not a certificate"),
+    (BOUND | EQUAL, 1, "two of the label functions are equal"),
 ]
 
 
@@ -265,6 +278,15 @@ WORK = {
     | {"family": {"n": 24, "sizes": [6]}, "tables": [], "asked": [{"batch": [i**3 % 2**24 | 1 for i in range(2001)]}]},
     "many sizes": BOUND | {"family": {"n": 4096, "sizes": list(range(4097))}},
     "large spectrum": BOUND | {"by": "1", "family": {"n": 256, "s": 128, "mean": "0.123"}},
+    "long weights": BOUND
+    | {
+        "by": "256",
+        "concepts": 256,
+        "family": {
+            "weights": [10**4289 + i for i in range(150)],
+            "labels": [[1 - 2 * (i * j * j >> 3 & 1) for j in range(1, 151)] for i in range(256)],
+        },
+    },
     "empty lists": [[]] * 10**6,
 }
 
@@ -288,6 +310,7 @@ def test_what_is_no_file_and_a_verdict_that_cannot_be_written(tmp_path: Path) ->
     made = str(tmp_path / "c.json")
     Path(made).write_text(json.dumps(certificate.rounding_bound(RoundingConcepts(3, 3, 2), 0.3)))
     bad = [[], [str(tmp_path)], [str(tmp_path / "absent")], ["a", "b"], [made, "10000"], [made, "many"]]
+    bad += [[made, "9" * 4301], [made, "-1"], [made, "١"]]
     for arguments in [*bad, [made, "1000000"]]:  # more steps than usual are allowed on demand
         done = subprocess.run([sys.executable, str(CHECKER), *arguments], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (2 if arguments in bad else 0, "")

@@ -1,13 +1,14 @@
 """Bounds of theory 2.4 and 2.6 against brute force."""
 
 from itertools import combinations, pairwise, product
-from math import ceil, comb, log2
+from math import ceil, comb, log2, sqrt
 
 import numpy as np
 import pytest
 from theory_page import table
 from window import window_loss
 
+from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -32,8 +33,8 @@ def test_parity_sda_by_brute_force() -> None:
 
 def test_numbers_of_theory_2_5() -> None:
     bounds = dimension.parity_bounds(Parity(64, 12, "dot").sets, 0.05)
-    found = {name: round(log2(value), 1) for name, value in bounds.items()}
-    assert found == {"window": 20.4, "null": 19.4, "szorenyi": 18.4, "bfjkmr": 7.7, "sda": 16.8}
+    printed = {name: round(log2(value), 1) for name, value in bounds.items()}
+    assert printed == {"window": 20.4, "null": 19.4, "szorenyi": 18.4, "bfjkmr": 7.7, "sda": 16.8}
     assert dimension.parity_bounds(ParityConcepts(20, 1), 0.01).keys() == {"window", "null"}
 
 
@@ -220,3 +221,59 @@ def test_head_budgets() -> None:
             assert head_budget.error_mass(truncated.size, m) == float(error) / 4 < 0.05
     sizes = [head_budget.rounding(m, 0.05).size for m in (16, 32, 64, 128)]
     assert all(3.5 < b / a < 8 for a, b in pairwise(sizes))  # towards m^2
+
+
+# Short secrets
+
+
+@pytest.mark.parametrize(
+    ("n", "q", "values", "printed"),
+    [
+        (4, 5, [0, 1], None),
+        (6, 3, [0, 1], None),
+        (3, 7, [-1, 0, 1], "0.674"),
+        (5, 4, [0, 1], None),
+        (4, 6, [0, 1, 2], None),
+        (3, 5, range(5), None),
+        (8, 2, [0, 1], None),
+        (4, 7, [0, 1], "0.884"),
+        (5, 11, [0, 1], "1.211"),
+    ],
+)
+def test_short_secrets_have_no_larger_spectrum(n, q, values, printed):
+    """The largest 4 Var_w a_w over tables of mean square 1/4, by an exact spectrum."""
+    u = np.array(list(product(range(2), repeat=n)))
+    w = np.array(list(product(values, repeat=n)))
+    shown = ((w @ u.T) % q)[:, :, None] == np.arange(q)  # (W^n, 2^n, q)
+    features = shown.reshape(len(w), -1) / sqrt(len(w))
+    features = features - features.mean(axis=0)
+    top = np.linalg.norm(features, 2) ** 2 * q / 2**n
+    mu, kappa = rounding_bounds.short_rates(q, values)
+    assert top <= mu**n + (q - 2) * kappa**n
+    assert top >= 0.1 * (mu**n + (q - 2) * kappa**n)  # a tenth of it would be false
+    if printed:
+        assert f"{top:.3f}" == printed
+        assert top > mu**n  # so the second term is needed
+
+
+def test_short_secrets_in_a_game():
+    """All binary secrets at n = 8, q = 3: no vote of theirs makes the window lose more than the bound allows."""
+    n, q, tau, rng = 8, 3, 0.02, np.random.default_rng(0)
+    u = np.array(list(product(range(2), repeat=n)))
+    labels = (u @ u.T) % q  # of secret i at public vector j
+    bound = rounding_bounds.short_window_bound(n, q, [0, 1], tau)
+    lost = []
+    for _ in range(50):
+        voters = rng.choice(len(u), 15, replace=False)
+        counts = (labels[voters, :, None] == np.arange(q)).sum(axis=0)
+        table = np.where(counts > np.median(counts, axis=1, keepdims=True), 1.0, -1.0)
+        means = np.take_along_axis(table, labels.T, axis=1).mean(axis=0) / 2
+        lost.append(window_loss(means, tau))
+    assert 0 < max(lost) <= (len(u) - 1) / bound
+
+
+def test_short_secrets_that_are_none():
+    with pytest.raises(InputError, match="two residues"):
+        rounding_bounds.short_window_bound(5, 3, [0, 3], 0.1)
+    assert rounding_bounds.short_window_bound(5, 97, [0, 1], 0.1, success=0.01) == 0
+    assert rounding_bounds.short_window_bound(10**6, 5, [0, 1], 0.1) > 1e290

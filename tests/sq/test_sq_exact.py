@@ -19,6 +19,7 @@ from hardness.sq.affine_types import affine_type, coordinates, symmetries
 from hardness.sq.dependent import dependent_losses
 from hardness.sq.exact import (
     KNOWN,
+    asymptotic_ratio,
     certain_queries,
     decimal,
     end_game,
@@ -31,11 +32,16 @@ from hardness.sq.exact import (
     max_separation,
     most_lost,
     strict_floor,
+    success_queries,
 )
+from hardness.sq.game import rounds, seated
+from hardness.sq.oracle import Window
 from hardness.sq.separation import separate
 from hardness.sq.small_games import SmallGames, Value, value
+from hardness.sq.strategies import parity
 from hardness.sq.strategies.layers import templates
 from hardness.sq.strategies.sign_batch import batch_size
+from hardness.sq.tolerance import within
 
 TOLERANCES = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
 
@@ -125,6 +131,59 @@ def test_values_of_the_floors() -> None:
         with pytest.raises(InputError, match="told apart"):
             bound(10, 0.25)
     assert all(independent_lost(tau) == batch_size(tau) // 2 for tau in (0.1, 0.05, 0.03, 0.001))
+
+
+def test_the_limit_is_that_of_theorem_d() -> None:
+    for lost, interval, _, least in table("2.7", "e⋆"):
+        low, high = map(Fraction, re.findall(r"\d+/\d+", interval))
+        for tau in (low, (low + high) / 2, high - Fraction(1, 10**9)):
+            assert asymptotic_ratio(int(least), tau) == asymptotic_ratio(40, tau) == Fraction(1, int(lost))
+            assert asymptotic_ratio(int(least) - 1, tau) is None or int(least) == 1
+    assert asymptotic_ratio(40, Fraction(19, 208) - Fraction(1, 10**9)) is None
+    assert asymptotic_ratio(4, 0.25) is None is asymptotic_ratio(4, 0.7)
+
+
+@pytest.mark.parametrize("tau", [0.2, 0.16, 0.14, 0.1, 0.06])
+@pytest.mark.parametrize("strategy", ["sign-batch", "flat", "adaptive", "spread"])
+def test_who_stops_early_is_right_as_seldom_as_theory_says(strategy: str, tau: float) -> None:
+    """After Q queries against the window a learner is right for the sets that were lost, and one more."""
+    concepts = ParityConcepts(10, 3)
+    oracle, steps = seated(concepts, parity.STRATEGIES[strategy], Window, tau, seed=3)
+    for asked, (_, _, live) in enumerate(rounds(concepts, oracle, steps, tau), 1):
+        share = Fraction(concepts.size - len(live) + 1, concepts.size)
+        assert success_queries(concepts.size, share, tau)[0] <= asked
+
+
+@settings(max_examples=100)
+@given(st.integers(2, 3000), st.fractions(Fraction(1, 100), 1), st.sampled_from(TOLERANCES))
+def test_the_two_sides_of_success(size: int, share: Fraction, tau: float) -> None:
+    low, high = success_queries(size, share, tau)
+    assert 0 <= low <= high <= certain_queries(size, tau)
+    assert low >= 8 * decimal(tau) ** 2 * (share * size - 1)
+    if share < 1 and size * (1 - share) >= most_lost(tau):
+        assert low >= (share * size - 1) / most_lost(tau)
+
+
+def test_a_learner_that_guesses_a_part_reaches_the_upper_side() -> None:
+    """Half of C(8, 3) drawn by coins, and what is certain for those: right in half of all games, within the count."""
+    concepts, tau, rng = ParityConcepts(8, 3), 0.1, np.random.default_rng(5)
+    most, games, right = success_queries(concepts.size, Fraction(1, 2), tau)[1], 100, 0
+    for _ in range(games):
+        drawn, secret = np.sort(rng.choice(concepts.masks(), 28, replace=False)), rng.choice(concepts.masks())
+        oracle = Window(concepts.masks(), rng)
+        steps = parity.STRATEGIES["dependent"](concepts, drawn, tau, rng)
+        live, query, asked = drawn, next(steps), 0
+        while len(live) > 1 and asked < most:
+            means, asked = query.means(live), asked + 1
+            # The window's answer to all who live, as long as the secret lives; its own mean from then on.
+            exact = float(query.means(secret[None])[0])
+            reply = oracle.answer(query, tau) if secret in oracle.live else exact
+            reply = reply if abs(reply - exact) <= tau else exact
+            live = live[within(means, reply, tau)]
+            query = steps.send(live) if len(live) > 1 else query
+        assert len(live) <= 1 or secret not in live
+        right += secret in live
+    assert right >= games / 2 - 4 * (games / 4) ** 0.5  # four standard deviations: one time in 30,000
 
 
 def test_the_recursion_in_closed_form_is_the_recursion() -> None:

@@ -10,10 +10,10 @@ from commands import check_refused, told
 from page_reading import words
 
 from hardness import registry, suite
+from hardness.engine.merging import merge, read
 from hardness.engine.outcome import Outcome, run_trial
 from hardness.engine.plugins import chosen
 from hardness.engine.store import Store
-from hardness.engine.table import merge, read
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.sq.strategies import parity
@@ -96,7 +96,8 @@ def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
         assert on["learner", learner] == everything
     assert on["learner", "sgd (products)"] == hard
     assert all(on["attack", attack] == hard for attack in registry.names("attack", builtin=True))
-    assert [name for kind, name in on if kind == "game"] == list(parity.STRATEGIES)
+    # `blocks` is made for tolerances from 13/96 on, and the board plays at a smaller one.
+    assert [name for kind, name in on if kind == "game"] == [name for name in parity.STRATEGIES if name != "blocks"]
     for name in everything:
         budgets = {task.budget["samples"] for task in tasks
                    if task.params["instance"] == name and task.solver["kind"] == "learner"}  # fmt: skip

@@ -36,7 +36,7 @@ def fill(path: Path, quick: bool = False, seed: int = 1) -> Store:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     with fill(folder / "rows.db") as store:
-        assert "times what it needs for random layers" in catalog.page(store, folder)
+        assert "each further head costs a tuned gradient learner" in catalog.page(store, folder)
     return folder
 
 
@@ -61,9 +61,8 @@ def test_the_page_needs_no_network_and_explains_its_symbols(written: Path) -> No
 def test_the_page_says_what_it_owes(written: Path) -> None:
     text, planned = words((written / "index.html").read_text()), len(catalog.get("exponential-in-m").tasks(False))
     for part in (
-        "Random labels, an independent sign an example, were solved in 0 of 20 runs", "Three currencies",
-        "What theory says beside it", "Statistics for referees", "are not among these rows",
-        "Every outcome of a plan",
+        "Change nothing but the signs", "Examples times weights, against N", "Controls, flipped labels, random labels",
+        "Statistics for referees", "are not among these rows", "Every outcome of the plan",
         f"{planned} of {planned} planned trials", "hardness study run exponential-in-m --seed 0", "a <slow> one",
     ):  # fmt: skip
         assert part in text, part
@@ -74,8 +73,8 @@ def test_the_same_rows_give_the_same_bytes(written: Path, tmp_path: Path) -> Non
     with fill(tmp_path / "rows.db") as store:
         catalog.page(store, tmp_path)
     names = sorted(path.name for path in written.iterdir() if path.suffix != ".db")
-    assert names == ["costs.pdf", "costs.svg", "currencies.pdf", "currencies.svg", "index.html", "ratios.pdf",
-                     "ratios.svg", "rows.csv", "summary.json"]  # fmt: skip
+    assert names == ["costs.pdf", "costs.svg", "gap.pdf", "gap.svg", "index.html", "rows.csv", "summary.json",
+                     "weights.pdf", "weights.svg"]  # fmt: skip
     for name in names:
         assert (written / name).read_bytes() == (tmp_path / name).read_bytes(), name
 

@@ -1,5 +1,7 @@
 """Rows of `exponential-in-m` that nobody ran: costs near a law, for tests of its page."""
 
+from math import comb
+
 import numpy as np
 
 from hardness.engine.outcome import Outcome
@@ -7,13 +9,18 @@ from hardness.engine.task import Task
 
 
 def outcome(task: Task, rng: np.random.Generator) -> Outcome:
-    """3^s on parities, d on random layers and for elimination, with a scatter of a fifth; random labels never."""
+    """60 N/d examples on hidden sets, 100 d on controls, 2 d for elimination, with a scatter of a fifth."""
     d, s = int(task.params["dim"]), int(task.params["heads"])
-    spread, solver, cap = float(np.exp(0.2 * rng.normal())), task.solver, float(task.budget["samples"])
+    spread, solver = float(np.exp(0.2 * rng.normal())), task.solver
+    if solver["kind"] == "gap":
+        return Outcome("solved", None, {"n_1": 1000.0})
+    cap = float(task.budget["samples"])
     if solver["kind"] == "elimination":
         return Outcome("solved", round(2 * d * spread))
+    weights = int(solver["params"].get("heads", 16)) * (d + 1)
     if "labels" in solver:
-        return Outcome("budget", cap, {"gradient": cap})
-    cost = min(round((300 * d if task.family == "nondegenerate" else 60 * d * 3**s) * spread), cap)
-    detail = {"gradient": cost, "distinct": min(cost, solver.get("pool", cost)), "multiply_adds": 1e3 * cost}
-    return Outcome("solved" if cost < cap else "budget", cost, detail | {"explained": cost}, rng.uniform())
+        return Outcome("budget", cap, {"weights": weights})
+    law = 60 * comb(d - 1, s) / d if task.family == "parity" else 100 * d
+    cost = min(max(64, round(law * spread * (16 * (d + 1) / weights))), cap)
+    detail = {"weights": weights} | ({"gaps": [[256, 1.0, 100.0], [cost, 0.1, 10.0]]} if "gaps" in solver else {})
+    return Outcome("solved" if cost < cap else "budget", cost, detail, rng.uniform())

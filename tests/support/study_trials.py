@@ -62,6 +62,11 @@ def threads(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved", float(os.environ["OPENBLAS_NUM_THREADS"]))
 
 
+def imports(task: Task, root: int, guard: float) -> Outcome:
+    """Says which modules its process has."""
+    return Outcome("solved", 0, {"modules": sorted(sys.modules)})
+
+
 def learns(task: Task, root: int, guard: float) -> Outcome:
     """Starts a learner in its own process, which hangs from the ninth trial on."""
     from hardness.studies.trials import online as trial

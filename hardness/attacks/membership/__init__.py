@@ -6,10 +6,10 @@ from typing import Any
 import numpy as np
 
 from hardness.errors import InputError
-from hardness.evaluation.judge import EXACT, judge
 from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
+from hardness.scores import EXACT, judge
 from hardness.sq.bounds.switches import membership_floor
 from hardness.sq.oracle import Membership
 

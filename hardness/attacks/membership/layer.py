@@ -107,6 +107,8 @@ def _column(
     scale = float(np.sum(shown**2))
     if (len(z) + 1) * d < 2 * m * d:  # fewer equations than unknowns
         return None
+    if not (np.isfinite(scale) and np.isfinite(score).all() and np.isfinite(carried).all()):
+        return None
 
     def residual(p: Floats) -> Floats:
         column, row = p.reshape(2, m, d)

@@ -20,7 +20,8 @@ SAMPLE, LOG2_SUMS = 1000, 9  # lists and, as a power of two, sums among which th
 def parity(oracle: Membership, public: Public) -> list[int]:
     """The hidden set, ascending: tokens that differ in the gate and in coordinate j show χ_S = -1 iff j is in S.
 
-    >>> from hardness.instance import Instance, families
+    >>> from hardness import families
+    >>> from hardness.instance import Instance
     >>> instance = Instance.generate(families.get("parity")(dim=9, heads=3), seed=0)
     >>> oracle = Membership(instance.teacher, 2, 9)
     >>> parity(oracle, instance.public(0)) == instance.secret["support"].tolist(), oracle.ledger.queries

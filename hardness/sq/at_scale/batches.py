@@ -113,7 +113,7 @@ def window_batches(
     live: Any,
     mode: Any,
     cap: Any,
-    least: Any,
+    smallest: Any,
     bits: Any,
     length: Any,
     budget: Any,
@@ -126,8 +126,8 @@ def window_batches(
     for every other set (the common part is a character that cancels from all products), so one transform of
     2^bits integers gives every live mean exactly: a_S = c / 2^(bits+1). The window's `length` is in
     units of c. With dependent sets the means scatter: of the batches as large as `mode` says (at most `cap`), two
-    more and two fewer, the one that loses most is asked. A group is left once it is smaller than `least` and a batch.
-    Marks the dead in `alive` uint8; returns (live, queries, the next cap).
+    more and two fewer, the one that loses most is asked. A group is left once it is smaller than `smallest` and a
+    batch. Marks the dead in `alive` uint8; returns (live, queries, the next cap).
     """
     table = np.empty(1 << bits, np.int32)
     queries = 0
@@ -137,16 +137,16 @@ def window_batches(
             # Sets outside the group have mean exactly 0 under its queries: a number of zeros stands for all of them.
             others = live - index.size
             size, _ = best_batch(mode, cap, live)
-            if index.size < min(least, size):
+            if index.size < min(smallest, size):
                 break
             size, _ = best_batch(mode, min(cap, index.size), live)
             if size == 0:
                 break
-            own = parts[index]
-            values, best = np.empty(own.size, np.int64), np.empty(own.size, np.int64)
+            group = parts[index]
+            values, best = np.empty(group.size, np.int64), np.empty(group.size, np.int64)
             fewest, best_low = live, 0 * length
             for k in range(max(1, size - 2), min(size + 2, index.size, mode.size - 1) + 1, 2):
-                batch_means(own, k, table, values)
+                batch_means(group, k, table, values)
                 low, inside = best_window(np.sort(values), length, others)
                 if inside < fewest:
                     fewest, best_low, best_size = inside, low, k

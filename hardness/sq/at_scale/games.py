@@ -9,7 +9,7 @@ from numpy.typing import NDArray
 from hardness.families.concepts import ParityConcepts
 from hardness.io.memory import require_memory
 from hardness.kernels import games as kernels
-from hardness.kernels.bits import shuffle
+from hardness.kernels.bits import ONE, shuffle
 from hardness.sq.at_scale import batches as kernels_batches
 from hardness.sq.at_scale.batches import LANES
 from hardness.sq.oracle import FAILURE
@@ -97,9 +97,9 @@ def sign_batch_adversary(
     certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
     coordinates = np.arange(n)
     # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
-    least, enough = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
-    while pool.size > 1 and least:
-        pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, least, tolerance, budget - queries)
+    smallest, enough = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
+    while pool.size > 1 and smallest:
+        pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, smallest, tolerance, budget - queries)
         queries += asked
         if bits == n or queries >= budget:
             return GameCount(queries, pool.size)
@@ -107,7 +107,7 @@ def sign_batch_adversary(
         if asked == 0 and bits < min(n, WINDOW_BITS):
             bits += 1
         elif asked == 0:
-            least = 2 * least // 3 if 2 * least // 3 > enough else 0
+            smallest = 2 * smallest // 3 if 2 * smallest // 3 > enough else 0
         shuffle(pool, state)
         shuffle(coordinates, state)
         if bits > 16:
@@ -180,17 +180,16 @@ def _window_round(
     bits: int,
     modes: NDArray[np.int64],
     cap: int,
-    least: int,
+    smallest: int,
     tolerance: float,
     budget: int,
 ) -> tuple[NDArray[np.uint64], int, int]:
-    """Play every group of at least `least` sets in the window of the first `bits` coordinates: (live, queries, cap)."""
-    one = np.uint64(1)
+    """Play groups of `smallest` sets or more in the window of the first `bits` coordinates: (live, queries, cap)."""
     parts, outside = np.zeros(pool.size, np.int64), pool.copy()
     for i, coordinate in enumerate(coordinates[:bits]):
         bit = np.uint64(coordinate)
-        parts |= ((pool >> bit & one) << np.uint64(i)).astype(np.int64)
-        outside &= ~(one << bit)
+        parts |= ((pool >> bit & ONE) << np.uint64(i)).astype(np.int64)
+        outside &= ~(ONE << bit)
     order = np.argsort(outside, kind="stable")
     outside = outside[order]
     starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
@@ -199,6 +198,6 @@ def _window_round(
     # from the real one.
     length = int(tolerance * 2.0 ** (bits + 2))
     _, queries, cap = kernels_batches.window_batches(
-        parts[order], starts, pool.size, modes, cap, least, bits, length, min(budget, NO_LIMIT), alive
+        parts[order], starts, pool.size, modes, cap, smallest, bits, length, min(budget, NO_LIMIT), alive
     )
     return pool[order[alive == 1]], queries, cap

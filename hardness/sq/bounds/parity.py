@@ -4,6 +4,8 @@ from fractions import Fraction
 from math import floor, log2
 
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
+from hardness.families.listed import ListedConcepts
+from hardness.sq.bounds.gram import gram_bounds
 from hardness.sq.bounds.rounding import truncated_bounds
 from hardness.sq.tolerance import check_tolerance
 
@@ -12,6 +14,7 @@ SOURCES = {
     "window": "best-window adversary: theory 2.5 (parity), 2.6 (rounding), proved here",
     "strict": "best-window adversary and hardest oracle, in integers: lemma L, theory 2.7, proved here",
     "exact_floor": "best-window adversary and hardest oracle: theorem B's recursion, theory 2.7, proved here",
+    "asymptotic_ratio": "limit of (least queries)/concepts as the dimension grows: theorem D, theory 2.7, proved here",
     "null": "null adversary: Parseval, well known since Kearns and Blum et al. 1994; constant from theory 2.5(b), 2.6",
     "szorenyi": "(N t^2 - 1)/2 at t = 2 tau: Szorenyi, ALT 2009, Theorem 2, correlational queries, hypothesis counted",
     "bfjkmr": "N^(1/3)/2: Blum et al., STOC 1994, Theorem 12, correlations at most 1/N^3",
@@ -96,27 +99,30 @@ def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) ->
     """Lower bounds on queries at STAT(tolerance) by the name of the adversary; one that says nothing is absent.
 
     Parities flipped with probability `flip` (theory 1.2b): theory 2.5. Rounding: theory 2.6, for ideal labels or those
-    of M heads.
+    of M heads. Listed classes: theory 2.8, the window alone.
 
     >>> {name: round(bound) for name, bound in adversary_bounds(ParityConcepts(14, 4), 0.1).items()}
     {'window': 80, 'null': 40}
     """
     if isinstance(concepts, RoundingConcepts):
         return truncated_bounds(concepts, tolerance)
+    if isinstance(concepts, ListedConcepts):
+        return _positive(window=gram_bounds(concepts, tolerance).get("window"))
     size = concepts.size
     return _positive(window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip))
 
 
-def parity_bounds(concepts: ParityConcepts, tolerance: float) -> dict[str, float]:
+def parity_bounds(concepts: ParityConcepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:
     """Every bound that applies to the parity family at STAT(tolerance), by name; the others are absent.
 
-    SDA is taken at g = tau^2/3, for tau <= 1/2, where VSTAT(1/(3g)) is at least as strong as STAT(tau) (theory 2.4).
+    Flips (`flip`) raise window and null; the bounds of the literature stay as they are without, and true. SDA is
+    taken at g = tau^2/3, for tau <= 1/2, where VSTAT(1/(3g)) is at least as strong as STAT(tau) (theory 2.4).
 
     >>> sorted(parity_bounds(ParityConcepts(14, 4), 0.11))
     ['bfjkmr', 'null', 'sda', 'szorenyi', 'window']
     """
     size = concepts.size
-    return adversary_bounds(concepts, check_tolerance(tolerance)) | _positive(
+    return adversary_bounds(concepts, check_tolerance(tolerance), flip) | _positive(
         szorenyi=szorenyi_bound(size, tolerance),
         bfjkmr=bfjkmr_bound(size, tolerance),
         sda=parity_sda(size, tolerance**2 / 3) if tolerance <= 0.5 else None,

@@ -20,13 +20,15 @@ Strategy = Callable[[ParityConcepts, Masks, float, Random], Steps]
 IDLE_QUERIES = 8
 
 
-def until_idle(live: Any, ask: Callable[[Any, int], Iterable[Any]], most: int = IDLE_QUERIES) -> Generator[Any, Any]:
-    """The queries of `ask(live, idle)`, again and again, until `most` rounds in a row have ruled out nothing.
+def until_idle(
+    live: Any, ask: Callable[[Any, int], Iterable[Any]], patience: int = IDLE_QUERIES
+) -> Generator[Any, Any]:
+    """The queries of `ask(live, idle)`, again and again, until `patience` rounds in a row have ruled out nothing.
 
     `idle` is how many such rounds there were just before; `live` holds masks of sets, or secrets (count, n).
     """
     idle = 0
-    while idle < most:
+    while idle < patience:
         before = len(live)
         for query in ask(live, idle):
             live = yield query

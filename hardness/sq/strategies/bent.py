@@ -44,10 +44,10 @@ def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rando
     return until_idle(live, best)
 
 
-def bent_rank(least: float) -> int:
-    """Largest r whose bent blocks have means 2^-r/2 above `least` in size."""
+def bent_rank(threshold: float) -> int:
+    """Largest r whose bent blocks have means 2^-r/2 above `threshold` in size."""
     rank = 0
-    while 2.0 ** -(rank + 2) > least:
+    while 2.0 ** -(rank + 2) > threshold:
         rank += 1
     return rank
 

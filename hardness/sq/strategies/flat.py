@@ -38,8 +38,8 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
     if tau >= IDENTIFIABLE:
         return
     caster = _Caster(concepts, float(tau), rng)
-    while len(live) > 2 * caster.least + 2:
-        live = yield caster.query(live) or batch(live, 2 * caster.least + 1, rng)
+    while len(live) > 2 * caster.batch_loss + 2:
+        live = yield caster.query(live) or batch(live, 2 * caster.batch_loss + 1, rng)
     yield from endgame(live, tau, rng)
     yield from sign_batch(concepts, live, tolerance, rng)
 
@@ -54,18 +54,18 @@ class _Caster:
     templates: list[Template] = field(init=False)
 
     def __post_init__(self) -> None:
-        self.least, self.most = independent_lost(self.tau), most_lost(self.tau)
+        self.batch_loss, self.largest_loss = independent_lost(self.tau), most_lost(self.tau)
         n, s = self.concepts.n, self.concepts.s
         fit = [t for t in templates() if t.reach > self.tau and t.held <= s and t.size - t.held <= n - s]
-        self.templates = sorted((t for t in fit if t.lost > self.least), key=lambda t: -t.lost)[:3]
-        self.goal = self.templates[0].lost if self.templates else min(self.most, self.least + 1)
+        self.templates = sorted((t for t in fit if t.lost > self.batch_loss), key=lambda t: -t.lost)[:3]
+        self.goal = self.templates[0].lost if self.templates else min(self.largest_loss, self.batch_loss + 1)
         self.largest = min(WINDOW_COORDINATES, n)
         sizes = (m for m in range(2, self.largest) if comb(m, held_of(self.concepts, m)) >= ROOM * self.goal)
         self.size = next(sizes, self.largest)
 
     def query(self, live: Masks) -> SpanFunction | None:
         """A query that loses more than a sign batch, or None."""
-        if self.most == self.least:
+        if self.largest_loss == self.batch_loss:
             return None
         return self._placed(live) or self._shaped(live)
 
@@ -87,13 +87,13 @@ class _Caster:
             self.size += 1
             layer, lives = densest(self.concepts, live, self.size, TRIES, self.rng)
         signs = layer_signs(self.size, layer.held)[lives]
-        high = min(self.goal + 1, self.most, len(signs) // 2)
-        for lost in range(high, max(self.least, high - 4), -1):
-            found = shape_query(signs, lost, self.tau, self.rng)
-            if found is not None:
+        high = min(self.goal + 1, self.largest_loss, len(signs) // 2)
+        for lost in range(high, max(self.batch_loss, high - 4), -1):
+            values = shape_query(signs, lost, self.tau, self.rng)
+            if values is not None:
                 self.goal = lost
-                return layer.query(0, found)
-        self.goal = max(self.least + 1, high - 2)
+                return layer.query(0, values)
+        self.goal = max(self.batch_loss + 1, high - 2)
         return None
 
 

@@ -35,8 +35,8 @@ def layer_signs(size: int, held: int) -> NDArray[np.int8]:
 
     A set is its differences from the first in the generators {i, m - 1}: its bits below m - 1.
     """
-    own = patterns(size, held)
-    points = (own ^ own[0]) & np.uint64((1 << size - 1) - 1)
+    masks = patterns(size, held)
+    points = (masks ^ masks[0]) & np.uint64((1 << size - 1) - 1)
     return characters(points.tolist(), size - 1).astype(np.int8)
 
 
@@ -52,11 +52,11 @@ class Layers:
     def sets(self, places: NDArray[Any] | None = None) -> Masks:
         """Their sets (count, C(m, t)) in the order of `patterns`, or those at some places."""
         size = self.windows.shape[1]
-        own, half = patterns(size, self.held), size // 2
-        own = own if places is None else own[places]
+        masks, half = patterns(size, self.held), size // 2
+        masks = masks if places is None else masks[places]
         # All subsets of a window as sums of one of its first half and one of its second: 2 * 2^(m/2) sums, not 2^m.
         low, high = _sums(self.windows[:, :half]), _sums(self.windows[:, half:])
-        first, second = own & np.uint64((1 << half) - 1), own >> np.uint64(half)
+        first, second = masks & np.uint64((1 << half) - 1), masks >> np.uint64(half)
         return np.asarray(low[:, first] | high[:, second] | self.rests[:, None])
 
     def query(self, which: int, values: NDArray[np.float64]) -> SpanFunction:
@@ -68,10 +68,10 @@ class Layers:
 
 def _sums(coordinates: NDArray[np.int64]) -> Masks:
     """The masks of all subsets of some coordinates (count, k): (count, 2^k)."""
-    found = np.zeros((len(coordinates), 1), np.uint64)
+    sums = np.zeros((len(coordinates), 1), np.uint64)
     for bit in (np.uint64(1) << coordinates.astype(np.uint64)).T:
-        found = np.concatenate([found, found | bit[:, None]], axis=1)
-    return found
+        sums = np.concatenate([sums, sums | bit[:, None]], axis=1)
+    return sums
 
 
 def alive(sets: Masks, live: Masks) -> NDArray[np.bool_]:
@@ -100,10 +100,10 @@ def densest(
     concepts: ParityConcepts, live: Masks, size: int, tries: int, rng: Random
 ) -> tuple[Layers, NDArray[np.bool_]]:
     """Of some random layers through live sets (ascending) the one with most of them, and which of its sets live."""
-    found = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
-    lives = alive(found.sets(), live)
+    layers = layers_through(concepts, live, size, held_of(concepts, size), tries, rng)
+    lives = alive(layers.sets(), live)
     best = int(np.argmax(lives.sum(axis=1)))
-    return Layers(found.windows[[best]], found.held, found.rests[[best]]), lives[best]
+    return Layers(layers.windows[[best]], layers.held, layers.rests[[best]]), lives[best]
 
 
 @dataclass(frozen=True)
@@ -133,11 +133,11 @@ class Template:
 @cache
 def templates() -> tuple[Template, ...]:
     """All templates of the library; their pairs and what they reach are worked out from the means, exactly."""
-    found = []
+    library = []
     for t in json.loads(TEMPLATES.read_text(encoding="utf-8")):
         signs, whole = layer_signs(t["size"], t["held"]).astype(np.int64), np.array(t["values"])
         sums = signs @ whole
         up, down = (np.array(sorted(t[side], key=lambda i: (sums[i], i))) for side in ("upper", "lower"))
         reach = Fraction(int(np.min(sums[up] - sums[down])), 4 * UNIT * signs.shape[1])
-        found.append(Template(t["size"], t["held"], up, down, whole / UNIT, reach))
-    return tuple(found)
+        library.append(Template(t["size"], t["held"], up, down, whole / UNIT, reach))
+    return tuple(library)

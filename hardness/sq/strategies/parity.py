@@ -9,6 +9,7 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.queries import character
 from hardness.sq.strategies.base import Masks, Steps, Strategy
 from hardness.sq.strategies.bent import adaptive, bent
+from hardness.sq.strategies.blocks import blocks
 from hardness.sq.strategies.flat import flat
 from hardness.sq.strategies.sign_batch import sign_batch
 from hardness.sq.strategies.tables import attention_gradient, dependent, gradient, mlp_gradient, spread
@@ -40,6 +41,7 @@ STRATEGIES: dict[str, Strategy] = {
     "sign-batch": sign_batch,
     "bent": bent,
     "adaptive": adaptive,
+    "blocks": blocks,
     "flat": flat,
     "spread": spread,
     "dependent": dependent,

@@ -76,7 +76,7 @@ def gradient(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: R
         slope = 1 / np.cosh((vectors @ w - (vectors @ w).mean() + rng.standard_normal()) / 2) ** 2
         return [LevelTable(concepts, np.outer(vectors[:, j] * slope, level)) for j in range(concepts.n)]
 
-    return until_idle(live, head, most=100)
+    return until_idle(live, head, patience=100)
 
 
 def adaptive(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: Random) -> Steps:

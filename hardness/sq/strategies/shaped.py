@@ -90,5 +90,5 @@ def maximin_gap(forms: NDArray[np.float64], f: NDArray[np.float64]) -> NDArray[n
     scaled = forms * columns  # entries of order 1
     cost = np.append(np.zeros(columns), -1.0)
     limits = np.vstack([np.tile([-1.0, 1.0], (columns, 1)), [-np.inf, np.inf]])
-    found = linprog(cost, A_ub=np.hstack([-scaled, np.ones((rows, 1))]), b_ub=np.zeros(rows), bounds=limits)
-    return np.clip(found.x[:-1], -1, 1) if found.status == 0 else f
+    program = linprog(cost, A_ub=np.hstack([-scaled, np.ones((rows, 1))]), b_ub=np.zeros(rows), bounds=limits)
+    return np.clip(program.x[:-1], -1, 1) if program.status == 0 else f

@@ -38,11 +38,11 @@ def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
     modes = batch_modes(tolerance, min(full, LARGEST_BATCH))
 
     def candidates(live: Masks, idle: int) -> list[Query]:
-        most = len(live)
-        size = full if LARGEST_BATCH < full <= most else max(1, best_batch(modes, modes.size - 1, most)[0])
+        count = len(live)
+        size = full if LARGEST_BATCH < full <= count else max(1, best_batch(modes, modes.size - 1, count)[0])
         signs = np.where(np.arange(size) < size // 2, -1.0, 1.0)
         tables = [_cut(_transform(rng.choice(live, size, replace=False), signs, concepts.n), 0.0)]
-        if most > 2 * few:
+        if count > 2 * few:
             tables += [evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng)] if few > 2 else []
         else:
             tables += [evened(live, concepts.n, clip, rng) for clip in CLIPS]
@@ -156,7 +156,7 @@ def _coordinates(concepts: ParityConcepts, live: Masks, rng: Random, students: t
         drawn = [student(v, rng) for student in students]
         return [table(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
 
-    return until_idle(live, gradient, most=100)
+    return until_idle(live, gradient, patience=100)
 
 
 def _neuron(v: Values, rng: Random) -> tuple[Values, Values]:

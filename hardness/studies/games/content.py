@@ -1,171 +1,239 @@
 """What the rows of `games` say: brackets around V and G, needs of every strategy, bases of the need on rounding."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import comb, isnan, nan
-from typing import Any
+from collections.abc import Iterable, Sequence
+from itertools import pairwise
+from math import comb, nan
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hardness.engine.store import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line, lines_of
 from hardness.sq.bounds.parity import window_bound
-from hardness.sq.exact import KNOWN, certain_queries, exact_floor
-from hardness.statistics.means import mean
+from hardness.sq.exact import KNOWN, certain_queries, decimal, exact_floor, most_lost
+from hardness.statistics.means import Mean, mean
 from hardness.studies.games import tasks as grid
 
-Line = dict[str, Any]
+if TYPE_CHECKING:
+    import pandas as pd
+
 # Their order is their look in every figure; those of other packages come after them.
 STRATEGIES = ("sign-batch", "flat", "adaptive", "bent", "characters", "gradient", "low-degree")
 HEIGHTS = (*grid.BRACKETING, "floor", "V at most")  # what is drawn over the floor of a large class
-SEVERAL = 100  # sets from which on a class is large
+SEVERAL, FEW = 100, 10  # sets from which on a class is large, and up to which it is solved by search
 QUERIES = Axis("queries", log=True)
+GAME = ["family", "m", "n", "strategy", "τ"]
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
-    games, values = played(rows), searched(rows)
-    brackets, frontier, rounding = bracketed(games, values), at_every_tolerance(games), rounded(games)
+    games = played(rows)
+    brackets, frontier, rounding = bracketed(games, searched(rows)), at_every_tolerance(games), rounded(games)
     figures = [_brackets(brackets), _frontier(frontier), _rounding(rounding)]
-    tables = {"brackets": brackets, "games": games}
-    large = [cell for cell in brackets if cell["sets"] > SEVERAL and cell["won"]]
-    bases = local_bases(rounding)
-    if not large or not bases or not frontier:
-        won = sum(cell["queries"] is not None for cell in games)
+    limits = limited(games)
+    tables = {"brackets": lines_of(brackets), "games": lines_of(games), "limits": lines_of(limits)}
+    large, bases = brackets[(brackets.sets > SEVERAL) & brackets.won], local_bases(rounding)
+    if large.empty or not bases or frontier.empty:
+        won = int(games.queries.notna().sum())
         missing = f"Of {len(games)} cells of the grid {won} were won, too few to answer the question."
         return Content(figures=figures, tables=tables, missing=missing)
-    cheapest = max(rounding, key=lambda cell: (cell["n"], -cell["queries"]))
-    several = [cell for cell in frontier if cell["ratio"] is not None]
-    best = {place: min(cell["ratio"] for cell in own) for place, own in grouped(several, "m", "τ").items()}
-    numbers = {
-        "cells": len(brackets),
-        "known": sum(cell["V at least"] == cell["V at most"] for cell in brackets),
-        "large": len(large),
-        "tight": sum(cell["G over floor"] == 1 for cell in large),
-        "worst": max(cell["G over floor"] for cell in large),
-        "frontier": {"pairs": len(best), "least": min(best.values()), "most": max(best.values()),
-                     "sign_batch": sum(cell["ratio"] == best[cell["m"], cell["τ"]] for cell in several
-                                       if cell["strategy"] == "sign-batch")},
-        "rounding": {"n": cheapest["n"], "strategy": cheapest["strategy"], "ratio": cheapest["ratio"],
-                     "bases": bases[cheapest["strategy"]], "last": bases[cheapest["strategy"]][-1]},
-        "known_apart": KNOWN,
-    }  # fmt: skip
+    numbers = {**_exactly(brackets), **_on_large(large), "frontier": _over_bound(frontier)}
+    numbers |= {"rounding": _largest(rounding, bases), "known_apart": KNOWN, "limits": _at_the_limit(limits)}
     return Content(numbers, figures, tables, grid=grid)
 
 
-def played(rows: Iterable[Row]) -> list[Line]:
-    """One line per class, strategy and tolerance: queries of the runs that identified, with their interval if several.
+def _exactly(brackets: "pd.DataFrame") -> dict[str, Any]:
+    """In how many cells V is known, and in how many of them because the class is small."""
+    known = brackets[brackets["V at least"] == brackets["V at most"]]
+    small = int((known.sets <= FEW).sum())
+    return {"cells": len(brackets), "known": len(known), "small": small, "few": FEW, "rest": len(known) - small}
+
+
+def _on_large(large: "pd.DataFrame") -> dict[str, Any]:
+    ratio = large["G over floor"]
+    return {"large": len(large), "tight": int((ratio == 1).sum()), "worst": float(ratio.max())}
+
+
+def _over_bound(frontier: "pd.DataFrame") -> dict[str, Any]:
+    """Over all pairs of m and τ, what the cheapest strategy pays over the bound, and where sign batches are that."""
+    several = frontier[frontier.ratio.notna()]
+    cheapest = several[several.ratio == several.groupby(["m", "τ"]).ratio.transform("min")]
+    pairs = cheapest.drop_duplicates(["m", "τ"]).ratio
+    batches = int((cheapest.strategy == "sign-batch").sum())
+    return {"pairs": len(pairs), "least": float(pairs.min()), "most": float(pairs.max()), "sign_batch": batches}
+
+
+def _largest(rounding: "pd.DataFrame", bases: dict[str, list[float]]) -> dict[str, Any]:
+    """The cheapest strategy at the largest n, and how its need grew up to it."""
+    (best,) = lines_of(rounding[rounding.n == rounding.n.max()].sort_values("queries").head(1))
+    grown = bases[best["strategy"]]
+    return {"n": best["n"], "strategy": best["strategy"], "ratio": best["ratio"], "bases": grown, "last": grown[-1]}
+
+
+def played(rows: Iterable[Row]) -> "pd.DataFrame":
+    """A line per class, strategy and tolerance: queries of the runs that identified, with their interval if several.
 
     The mean is given where at least half of the runs identified: elsewhere secrets were left that nothing parts.
     """
-    ended = [game for game in records(rows, kind="frontier") if "concepts" in game]
-    keys = ("family", lambda game: game.get("heads", 0), "dim", "strategy", "tolerance")
-    found = []
-    for (family, m, dim, strategy, tau), own in sorted(grouped(ended, *keys).items()):
-        costs = [float(game["cost"]) for game in own if game["status"] == "solved" and game["cost"]]
-        middle = mean(costs) if costs and 2 * len(costs) >= len(own) else None
-        bound = own[0].get("bound")
-        found.append({
-            "family": family, "m": m or None, "n": dim - 1, "N": own[0]["concepts"], "strategy": strategy,
-            "τ": tau, "runs": f"{len(costs)}/{len(own)}", "queries": middle and middle.value,
-            "low": middle and middle.low, "high": middle and middle.high, "least": min(costs, default=None),
-            "bound": bound, "ratio": middle.value / bound if middle and bound and bound >= 1 else None,
-            "gave up at": None if costs else max((game["cost"] or 0 for game in own), default=None),
-        })  # fmt: skip
-    return found
+    columns = ["family", "heads", "dim", "strategy", "tolerance", "concepts", "bound", "status", "cost"]
+    games = frame(rows, kind="frontier").reindex(columns=columns)
+    games = games[games.concepts.notna()].rename(columns={"heads": "m", "tolerance": "τ", "concepts": "N"})
+    paid = games.cost.where((games.status == "solved") & (games.cost > 0)).astype(float)
+    games = games.assign(n=games.dim - 1, m=games.m.fillna(0), paid=paid, spent=games.cost.fillna(0))
+    cells = games.groupby(GAME)
+    counts = {
+        "total": ("status", "size"),
+        "won": ("paid", "count"),
+        "least": ("paid", "min"),
+        "spent": ("spent", "max"),
+    }
+    table = cells.agg(N=("N", "first"), bound=("bound", "first"), **counts).reset_index()
+    middle = [_mean_of_most(runs.tolist()) for _, runs in cells.paid]
+    for name in ("value", "low", "high"):
+        table[name] = [getattr(value, name, None) for value in middle]
+    table = table.rename(columns={"value": "queries"}).astype(dict.fromkeys(["queries", "low", "high"], float))
+    return table.assign(
+        m=table.m.where(table.m > 0),
+        runs=[f"{won}/{total}" for won, total in zip(table.won, table.total, strict=True)],
+        ratio=(table.queries / table.bound).where(table.bound >= 1),
+        **{"gave up at": table.spent.where(table.won == 0)},
+    ).drop(columns=["total", "won", "spent"])
 
 
-def searched(rows: Iterable[Row]) -> dict[tuple[int, int, float], tuple[int, int]]:
+def _mean_of_most(paid: Sequence[float]) -> Mean | None:
+    """The mean of the runs that identified, if these are at least half of the runs."""
+    costs = [cost for cost in paid if cost == cost]
+    return mean(costs) if costs and 2 * len(costs) >= len(paid) else None
+
+
+def searched(rows: Iterable[Row]) -> "pd.DataFrame":
     """Between what numbers V of a small class (n, s, τ) was found to lie."""
-    found = (one for one in records(rows, kind="value") if "lower" in one)
-    return {(one["dim"] - 1, one["heads"], one["tolerance"]): (one["lower"], one["upper"]) for one in found}
+    table = frame(rows, kind="value").reindex(columns=["dim", "heads", "tolerance", "lower", "upper"])
+    table = table[table.lower.notna()].rename(columns={"heads": "s", "tolerance": "τ"})
+    return table.assign(n=table.dim - 1)[["n", "s", "τ", "lower", "upper"]]
 
 
-def bracketed(games: Sequence[Line], values: Mapping[tuple[int, int, float], tuple[int, int]]) -> list[Line]:
-    """One line per class of parities and tolerance: what is proved of V and of G, and what the strategies needed."""
-    needed: dict[tuple[int, int, float], dict[str, int | None]] = {key: {} for key in values}
-    classes = (*grid.SMALL, *grid.LARGE, grid.QUICK)
-    for game in games:
-        bracketing = game["strategy"] in grid.BRACKETING and game["τ"] in grid.TOLERANCES
-        if game["family"] == "parity" and bracketing and (game["n"], game["m"]) in classes:
-            least = int(game["least"]) if game["least"] else None
-            needed.setdefault((game["n"], game["m"], game["τ"]), {})[game["strategy"]] = least
-    found = []
-    for (n, s, tau), own in sorted(needed.items(), key=lambda item: (comb(*item[0][:2]), item[0])):
-        size = comb(n, s)
-        floor, enough = exact_floor(size, tau), certain_queries(size, tau)
-        lower, upper = values.get((n, s, tau), (floor, enough))
-        best = min([queries for queries in own.values() if queries] + [upper])
-        found.append({
-            "n": n, "s": s, "sets": size, "τ": tau, "8τ²(N−1)": window_bound(size, tau), "floor": floor,
-            **{name: own.get(name) for name in grid.BRACKETING}, "won": any(own.values()), "G at most": best,
-            "G over floor": best / floor, "V at least": lower, "V at most": upper,
-        })  # fmt: skip
-    return found
+def bracketed(games: "pd.DataFrame", values: "pd.DataFrame") -> "pd.DataFrame":
+    """A line per class of parities and tolerance: what is proved of V and of G, and what the strategies needed."""
+    cell = ["n", "s", "τ"]
+    classes = {(*place, tau) for place in (*grid.SMALL, *grid.LARGE, grid.QUICK) for tau in grid.TOLERANCES}
+    parity = games[(games.family == "parity") & games.strategy.isin(grid.BRACKETING)].rename(columns={"m": "s"})
+    inside = [place in classes for place in zip(parity.n, parity.s, parity.τ, strict=True)]
+    parity = parity.loc[np.array(inside, dtype=bool)]  # of no games, no rows: an empty list would choose no columns
+    needed = parity.astype({"s": int}).pivot(index=cell, columns="strategy", values="least")
+    needed = needed.reindex(columns=list(grid.BRACKETING)).reset_index()
+    table = needed.merge(values.astype({"s": int}), on=cell, how="outer")
+    sizes = [comb(n, s) for n, s in zip(table.n, table.s, strict=True)]
+    at = list(zip(sizes, table.τ, strict=True))
+    table = table.assign(sets=sizes, floor=[exact_floor(*place) for place in at])
+    table["8τ²(N−1)"] = [window_bound(*place) for place in at]
+    table["V at least"] = table.lower.fillna(table.floor).astype(int)
+    enough = [certain_queries(*place) for place in at]
+    table["V at most"] = [low if low == low else most for low, most in zip(table.upper, enough, strict=True)]
+    strategies = list(grid.BRACKETING)
+    table["won"] = table[strategies].notna().any(axis=1)
+    table["G at most"] = table[[*strategies, "V at most"]].min(axis=1)
+    table["G over floor"] = table["G at most"] / table.floor
+    return table.sort_values(["sets", *cell])
 
 
-def at_every_tolerance(games: Sequence[Line]) -> list[Line]:
+def limited(games: "pd.DataFrame") -> "pd.DataFrame":
+    """A line per game of theorem D's strategy: its queries over N/e⋆, to which V of its class comes near."""
+    table = games[(games.strategy == "blocks") & games.queries.notna()].sort_values(["τ", "n"], ascending=[False, True])
+    lost = [most_lost(decimal(tau)) for tau in table.τ]
+    floors = [exact_floor(int(size), tau) for size, tau in zip(table.N, table.τ, strict=True)]
+    table = table.assign(lost=lost, limit=table.N / lost, floor=floors)
+    return table.assign(ratio=table.queries / table.limit)[
+        ["n", "m", "N", "τ", "lost", "limit", "floor", "queries", "ratio"]
+    ]
+
+
+def _at_the_limit(limits: "pd.DataFrame") -> dict[str, Any] | None:
+    """What is played of the largest class."""
+    if limits.empty:
+        return None
+    last = limits[limits.n == limits.n.max()]
+    return {
+        "n": int(last.n.max()),
+        "N": int(last.N.max()),
+        "most": float(last.ratio.max()),
+        "least": float(last.ratio.min()),
+    }
+
+
+def at_every_tolerance(games: "pd.DataFrame") -> "pd.DataFrame":
     """The lines of the games at the dimension and the tolerances at which strategies are compared."""
-    return [cell for cell in games if cell["family"] == "parity" and cell["n"] == grid.FRONTIER_DIM - 1
-            and cell["τ"] in grid.FRONTIER]  # fmt: skip
+    compared = (games.family == "parity") & (games.n == grid.FRONTIER_DIM - 1) & games.τ.isin(grid.FRONTIER)
+    return games[compared]
 
 
-def rounded(games: Sequence[Line]) -> list[Line]:
+def rounded(games: "pd.DataFrame") -> "pd.DataFrame":
     """The lines of ideal labels where at least half of the runs identified."""
-    return [cell for cell in games if cell["family"] == "rounding" and not cell["m"] and cell["queries"]]
+    return games[(games.family == "rounding") & games.m.isna() & games.queries.notna()]
 
 
-def local_bases(rounding: Sequence[Line]) -> dict[str, list[float]]:
+def local_bases(rounding: "pd.DataFrame") -> dict[str, list[float]]:
     """By strategy, the factor in the mean need from each n to the next.
 
-    >>> local_bases([{"strategy": "flat", "n": n, "queries": q} for n, q in ((2, 4.0), (3, 8.0), (4, 20.0))])
+    >>> import pandas as pd
+    >>> local_bases(pd.DataFrame({"strategy": "flat", "n": [2, 3, 4], "queries": [4.0, 8.0, 20.0]}))
     {'flat': [2.0, 2.5]}
     """
-    needs = {name: {game["n"]: game["queries"] for game in own} for name, own in grouped(rounding, "strategy").items()}
-    return {name: [own[n + 1] / own[n] for n in sorted(own) if n + 1 in own]
-            for name, own in needs.items() if len(own) > 1}  # fmt: skip
+    needs = {name: table.set_index("n").queries.sort_index() for name, table in rounding.groupby("strategy")}
+    return {
+        str(name): [float(need[b] / need[a]) for a, b in pairwise(need.index) if b == a + 1]
+        for name, need in needs.items()
+        if len(need) > 1
+    }
 
 
-def _series(games: Sequence[Line], x: str) -> list[Series]:
+def _series(games: "pd.DataFrame", x: str) -> list[Series]:
     """One series per strategy that identified; a point is open where not all of its runs did."""
-    found = []
-    for name in dict.fromkeys([*STRATEGIES, *(game["strategy"] for game in games)]):
+    series = []
+    for name in dict.fromkeys([*STRATEGIES, *games.strategy]):
         style = STRATEGIES.index(name) if name in STRATEGIES else None
-        points = [
-            Point(g[x], nan if g["queries"] is None else g["queries"], g["low"], g["high"],
-                  hollow=len(set(g["runs"].split("/"))) > 1)
-            for g in games if g["strategy"] == name
-        ]  # fmt: skip
-        found += [] if all(isnan(point.y) for point in points) else [Series(name, points, style=style)]
-    return found
+        points = [_point(at, x) for at in lines_of(games[games.strategy == name])]
+        series += [Series(name, points, style=style)] if any(point.y == point.y for point in points) else []
+    return series
 
 
-def _brackets(brackets: Sequence[Line]) -> Curves:
+def _point(at: dict[str, Any], x: str) -> Point:
+    hollow = len(set(at["runs"].split("/"))) > 1
+    return Point(at[x], nan if at["queries"] is None else at["queries"], at["low"], at["high"], hollow=hollow)
+
+
+def _brackets(brackets: "pd.DataFrame") -> Curves:
     """Large classes, as ratios to the floor."""
     panels = []
-    for (n, s), own in grouped((one for one in brackets if one["sets"] > SEVERAL), "n", "s").items():
-        over = {key: [(e["τ"], e[key] / e["floor"], e[key]) for e in own if e[key]] for key in HEIGHTS}
-        won = [Series(name, [Point(tau, y, tip=f"{name}, τ = {tau:g}: {q:,} queries") for tau, y, q in over[name]],
-                      style=STRATEGIES.index(name)) for name in grid.BRACKETING]  # fmt: skip
+    for (n, s), table in brackets[brackets.sets > SEVERAL].groupby(["n", "s"], sort=False):
+        cells = lines_of(table)
+        over = {key: [(at["τ"], at[key] / at["floor"], at[key]) for at in cells if at[key]] for key in HEIGHTS}
+        won = [_won(name, over[name]) for name in grid.BRACKETING]
         floor, enough = ([(tau, y) for tau, y, _ in over[key]] for key in ("floor", "V at most"))
         bounds = line("floor of G and V", floor, "lower bound"), line("V at most", enough, "upper bound")
-        panels.append(Panel(f"{s} of {n} bits: {comb(n, s):,} sets", [*won, *bounds]))
+        panels.append(Panel(f"{s} of {n} bits: {comb(int(n), int(s)):,} sets", [*won, *bounds]))
     tau = Axis("τ", log=True, ticks=(0.04, 0.08, 0.12, 0.2))
     ratio = Axis("queries over the floor", log=True, ticks=(1, 1.5, 2, 3, 5, 10, 20))
     return Curves("bracket", panels, tau, ratio, height=3.0)
 
 
-def _frontier(frontier: Sequence[Line]) -> Curves:
+def _won(name: str, over: Sequence[tuple[float, float, float]]) -> Series:
+    points = [Point(tau, ratio, tip=f"{name}, τ = {tau:g}: {queries:,.0f} queries") for tau, ratio, queries in over]
+    return Series(name, points, style=STRATEGIES.index(name))
+
+
+def _frontier(frontier: "pd.DataFrame") -> Curves:
     panels = []
-    for m, own in grouped(frontier, "m").items():
-        size = comb(grid.FRONTIER_DIM - 1, m)
-        taus = sorted({game["τ"] for game in own})
-        panels.append(Panel(f"m = {m}", [
-            *_series(own, "τ"),
-            line("needed", [(tau, window_bound(size, tau)) for tau in taus], "lower bound"),
-            line("enough, N − 1", [(tau, size - 1) for tau in taus], "upper bound"),
-        ]))  # fmt: skip
+    for m, table in frontier.groupby("m"):
+        size, taus = comb(grid.FRONTIER_DIM - 1, int(m)), sorted(set(table.τ))
+        needed = line("needed", [(tau, window_bound(size, tau)) for tau in taus], "lower bound")
+        enough = line("enough, N − 1", [(tau, size - 1) for tau in taus], "upper bound")
+        panels.append(Panel(f"m = {m:.0f}", [*_series(table, "τ"), needed, enough]))
     return Curves("frontier", panels, Axis("τ", log=True, ticks=(0.03, 0.05, 0.1, 0.2)), QUERIES, columns=2)
 
 
-def _rounding(rounding: Sequence[Line]) -> Curves:
-    bounds = sorted({(game["n"], game["bound"]) for game in rounding if game["bound"]})
-    panels = [Panel("", [*_series(rounding, "n"), line("needed", bounds, "lower bound")])] if rounding else []
+def _rounding(rounding: "pd.DataFrame") -> Curves:
+    known = rounding[rounding.bound > 0].drop_duplicates(["n", "bound"]).sort_values(["n", "bound"])
+    bounds = [(at["n"], at["bound"]) for at in lines_of(known)]
+    panels = [] if rounding.empty else [Panel("", [*_series(rounding, "n"), line("needed", bounds, "lower bound")])]
     return Curves("rounding", panels, Axis("n", ticks=sorted({n for n, _ in bounds})), QUERIES, height=2.8)

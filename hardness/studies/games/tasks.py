@@ -26,6 +26,8 @@ PLAYED = ("characters", "sign-batch", "bent", "adaptive")
 DETERMINISTIC = ("characters", "sign-batch", "bent", "low-degree")
 DRIFT = 5  # queries by which games of sign batches on one class and tolerance differ, over what they draw
 
+BLOCKS_OF, BLOCKS_AMONG, BLOCKS_AT = 4, (16, 32, 64), (0.16, 0.14)  # s, n and τ of the games of theorem D
+
 TOLERANCE = 0.1  # of the games on rounding
 QUERIES = 20_000
 IDEAL, UP_TO = (5, 5), 7  # modulus and levels of ideal labels, and their largest n
@@ -36,8 +38,8 @@ OTHERS = {"characters": (4, QUERIES), "gradient": (5, 300), "low-degree": (6, 10
 
 def tasks(quick: bool) -> list[Task]:
     """Every game once: where two parts of the grid ask for the same game, it serves both."""
-    found = [*_exact(quick), *_frontier(quick), *_rounding(quick)]
-    return list({task.identity: task for task in found}.values())
+    parts = _exact(quick), _frontier(quick), _rounding(quick), _blocks(quick)
+    return list({task.identity: task for part in parts for task in part}.values())
 
 
 def _exact(quick: bool) -> list[Task]:
@@ -83,6 +85,17 @@ def _rounding(quick: bool) -> list[Task]:
                 own = 1 if name == "low-degree" else runs
                 found += _games("rounding", params, name, TOLERANCE, queries, own)
     return found
+
+
+def _blocks(quick: bool) -> list[Task]:
+    """Theorem D's strategy, on classes that grow."""
+    wanted = list(product(BLOCKS_AMONG[: 1 if quick else None], BLOCKS_AT))
+    return [task for n, tau in wanted for task in _block_games(n, tau)]
+
+
+def _block_games(n: int, tau: float) -> list[Task]:
+    params = {"dim": n + 1, "heads": BLOCKS_OF, "gadget": "diag"}
+    return _games("parity", params, "blocks", tau, 2 * comb(n, BLOCKS_OF) + 64, 1)
 
 
 def _games(family: str, params: dict[str, Any], strategy: str, tolerance: float, queries: int, runs: int) -> list[Task]:
@@ -137,6 +150,8 @@ def seconds(task: Task) -> float:
             return 6.0 + 0.012 * exact_floor(comb(n, s), tau)
         case _, "adaptive":
             return 3.0
+        case _, "blocks":
+            return 5.0 + 1.3e-5 * comb(n, s)
         case _, "bent":
             return 0.1 * 4.0 ** (s - 2)
     return 0.8

@@ -1,70 +1,127 @@
 """What the rows of `lattices` say: how far both attacks get, on how many examples, and what was predicted."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from math import log2
-from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, records
 from hardness.studies.lattices.tasks import FILES, PANELS
 
-Line = dict[str, Any]
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 NAMES = {"lattice": "lattice", "bkw": "integer BKW"}
 LOOKS = [(attack, source) for attack in NAMES for source in ("file", "stream")]
 JUDGED_SECONDS = 2.0  # below which no prediction is judged
 CLOSE = 3.0  # bits
 TOP = 9.0  # log2 of seconds that the figure shows
+ALL = "all"  # heads: as many as make every label right
+COLUMNS = ("modulus", "levels", "dim", "heads", "attack", "samples", "status", "seconds", "predicted", "error_mass")
+CELL = ["q", "p", "n", "m", "attack", "samples"]
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figure and table of the rows."""
-    found = lines(rows)
-    shown = [{**one, "took": _spread(one["took"]), "masses": _spread(one["masses"])} for one in found]
-    figures, tables = [_reach(found)], {"attacks": shown}
-    far = [{"q": q, "p": p} | {attack: _farthest(found, q, p, attack) for attack in NAMES} for q, p in PANELS]
-    if not any(one[attack] for one in far for attack in NAMES):
+    cells = attacks(trials(rows))
+    figures, tables = [_reach(cells)], {"attacks": _shown(cells)}
+    if not (cells["right"] * (cells["m"] == ALL)).any():
         return Content(figures=figures, tables=tables, missing="No attack has solved an instance with right labels.")
-    numbers = agreement(found) | {"far": far, "files": FILES, "judged": JUDGED_SECONDS, "bits": CLOSE}
+    numbers = agreement(cells) | {"far": farthest(cells), "files": FILES, "judged": JUDGED_SECONDS, "bits": CLOSE}
     return Content(numbers, figures, tables)
 
 
-def lines(rows: Iterable[Row]) -> list[Line]:
-    """One line per attack and instance: runs solved, log2 of seconds predicted and taken, and the error masses."""
-    keys = ("modulus", "levels", "dim", lambda run: run.get("heads") or 0, "attack", lambda run: run.get("samples", 0))
-    return [_line(key, runs) for key, runs in sorted(grouped(records(rows), *keys).items())]
+def trials(rows: Sequence[Row]) -> "DataFrame":
+    """One line per trial: its cell, how it ended, and log2 of the seconds that it took and was predicted to take."""
+    from pandas import DataFrame
+
+    ended = [run | {"predicted": run.get("predicted_seconds", run.get("forecast_seconds"))} for run in records(rows)]
+    table = DataFrame(ended, columns=COLUMNS).rename(columns={"modulus": "q", "levels": "p"})
+    table["n"] = table["dim"] - 1
+    table["m"] = [int(heads) if heads == heads and heads else ALL for heads in table["heads"]]
+    table["samples"] = table["samples"].fillna(0).astype(int)
+    table["took"] = table["seconds"].where(table["status"] == "solved").map(_log2, na_action="ignore")
+    table["known"] = table["predicted"].astype(float).map(_log2, na_action="ignore")
+    return table
 
 
-def _line(key: tuple[Any, ...], runs: list[Line]) -> Line:
-    q, p, dim, heads, attack, samples = key
-    solved = [run for run in runs if run["status"] == "solved"]
-    predicted = [run.get("predicted_seconds", run.get("forecast_seconds")) for run in runs]
-    known = [log2(max(x, JUDGED_SECONDS)) for x in predicted if x is not None]
-    took = [log2(max(run["seconds"], JUDGED_SECONDS)) for run in solved]
-    return {
-        "q": q, "p": p, "n": dim - 1, "m": heads or "all", "attack": attack, "source": "file" if samples else "stream",
-        "samples": samples, "examples": f"{samples:,} in a file" if samples else "a stream",
-        "runs": len(runs), "right": len(solved), "solved": f"{len(solved)}/{len(runs)}",
-        "else": ", ".join(sorted({run["status"] for run in runs if run["status"] != "solved"})),
-        "predicted": median(known) if known else None, "took": took,
-        "masses": [run["error_mass"] for run in runs if heads and "error_mass" in run],  # a crash has none
-        "off": median(took) - median(known) if took and known else None,
-    }  # fmt: skip
+def attacks(ended: "DataFrame") -> "DataFrame":
+    """One line per attack and instance: runs, how many were `right`, medians of the seconds, and their distance.
+
+    `clipped` says that the prediction, or the time, is below what is judged and counts as that.
+    """
+    order = ended.assign(heads=[0 if m == ALL else m for m in ended["m"]])
+    cells = order.groupby(["q", "p", "n", "heads", "attack", "samples"]).agg(
+        m=("m", "first"),
+        runs=("status", "size"),
+        right=("took", "count"),
+        otherwise=("status", lambda ends: ", ".join(sorted(set(ends) - {"solved"}))),
+        predicted=("known", "median"),
+        measured=("took", "median"),
+        times=("took", lambda times: times.dropna().tolist()),
+        masses=("error_mass", lambda masses: masses.dropna().tolist()),
+    )
+    cells = cells.reset_index()
+    cells["source"] = cells["samples"].map(lambda count: "file" if count else "stream")
+    cells["off"] = cells["measured"] - cells["predicted"]
+    cells["clipped"] = cells[["measured", "predicted"]].min(axis=1) <= log2(JUDGED_SECONDS)
+    return cells
 
 
-def _farthest(found: Sequence[Line], q: int, p: int, attack: str) -> int:
-    """The largest n of which a run was solved with every label right; 0 if none was."""
-    return max((e["n"] for e in found if (e["q"], e["p"], e["attack"], e["m"]) == (q, p, attack, "all") and e["right"]),
-               default=0)  # fmt: skip
+def farthest(cells: "DataFrame") -> list[dict[str, Any]]:
+    """By q, p and attack, every label right: the largest n solved, and the least larger one that was not; 0 if none."""
+    whole = cells[cells["m"] == ALL]
+    lines = []
+    for q, p in PANELS:
+        sizes: dict[str, Any] = {"q": q, "p": p}
+        for attack in NAMES:
+            tried = whole[(whole["q"] == q) & (whole["p"] == p) & (whole["attack"] == attack)]
+            largest = int(tried[tried["right"] > 0]["n"].max()) if tried["right"].any() else 0
+            beyond = tried[tried["n"] > largest]["n"]
+            sizes |= {attack: largest, f"{attack}_beyond": int(beyond.min()) if len(beyond) else 0}
+        lines.append(sizes)
+    return lines
 
 
-def agreement(found: Sequence[Line]) -> dict[str, Any]:
+def agreement(cells: "DataFrame") -> dict[str, Any]:
     """How many predictions lie near what was measured, of those above `JUDGED_SECONDS`, and every other by name."""
-    known = [e for e in found if e["off"] is not None]
-    above = [e for e in known if max(e["predicted"], median(e["took"])) > log2(JUDGED_SECONDS)]
-    off = [f"{NAMES[e['attack']]} ({e['q']}, {e['p']}) n = {e['n']}, m = {e['m']}, {e['examples']}: {e['off']:+.1f}"
-           for e in above if abs(e["off"]) > CLOSE]  # fmt: skip
-    return {"above": len(above), "close": len(above) - len(off), "off": off, "below": len(known) - len(above)}
+    known = cells[cells["off"].notna()]
+    above = known[known[["measured", "predicted"]].max(axis=1) > log2(JUDGED_SECONDS)]
+    far = above[above["off"].abs() > CLOSE]
+    return {
+        "above": len(above),
+        "close": len(above) - len(far),
+        "clipped": int(above["clipped"].sum()),
+        "off": [_named(cell) for _, cell in far.iterrows()],
+        "below": len(known) - len(above),
+    }
+
+
+def _log2(seconds: float) -> float:
+    return log2(max(seconds, JUDGED_SECONDS))
+
+
+def _examples(samples: int) -> str:
+    return f"{samples:,} in a file" if samples else "a stream"
+
+
+def _named(cell: Any) -> str:
+    where = f"({cell['q']}, {cell['p']}) n = {cell['n']}, m = {cell['m']}, {_examples(cell['samples'])}"
+    return f"{NAMES[cell['attack']]} {where}: {cell['off']:+.1f}"
+
+
+def _shown(cells: "DataFrame") -> list[dict[str, Any]]:
+    """The table of the page: a time as its median, least and most, and the error mass where labels are wrong."""
+    few = cells["m"] != ALL
+    shown = cells.assign(
+        examples=cells["samples"].map(_examples),
+        solved=[f"{right}/{runs}" for right, runs in zip(cells["right"], cells["runs"], strict=True)],
+        took=cells["times"].map(_spread),
+        masses=cells["masses"].where(few, None).map(lambda masses: _spread(masses or [])),
+    )
+    columns = ["q", "p", "n", "m", "attack", "examples", "solved", "otherwise", "predicted", "took", "off", "masses"]
+    table = shown[columns].astype(object)
+    return list(table.where(table.notna(), None).to_dict("records"))
 
 
 def _spread(values: Sequence[float]) -> str:
@@ -73,33 +130,45 @@ def _spread(values: Sequence[float]) -> str:
     >>> _spread([3.0, 1.0, 2.25])
     '2.25 [1, 3]'
     """
+    from statistics import median
+
     return f"{median(values):.3g} [{min(values):.3g}, {max(values):.3g}]" if values else ""
 
 
-def _reach(found: Sequence[Line]) -> Curves:
+def _reach(cells: "DataFrame") -> Curves:
     """Seconds against n: every label right, the attack's own number of examples."""
-    panels = []
-    for q, p in PANELS:
-        series = []
-        for i, (attack, source) in enumerate(LOOKS):
-            cell = (q, p, "all", attack, source)
-            own = [e for e in found if (e["q"], e["p"], e["m"], e["attack"], e["source"]) == cell
-                   and e["samples"] in (0, FILES[attack])]  # fmt: skip
-            name = f"{NAMES[attack]}, {source}"
-            model = [(e["n"], e["predicted"]) for e in own if e["predicted"] is not None]
-            series.append(Series(name, [_reached(e) for e in own], join=False, style=i))
-            series.append(line(f"{name}: predicted", model, "law", style=i))
-        panels.append(Panel(f"q = {q}, p = {p}", series, x=Axis("n")))
+    usual = cells["samples"].isin((0,)) | (cells["samples"] == cells["attack"].map(FILES))
+    whole = cells[(cells["m"] == ALL) & usual]
+    panels = [
+        Panel(f"q = {q}, p = {p}", _series(whole[(whole["q"] == q) & (whole["p"] == p)]), x=Axis("n"))
+        for q, p in PANELS
+    ]
     seconds = Axis("log₂ of processor seconds", low=0.5, high=TOP)
-    return Curves("lattices", panels if found else [], Axis("n"), seconds, columns=2, height=2.8)
+    return Curves("lattices", panels if len(cells) else [], Axis("n"), seconds, columns=2, height=2.8)
 
 
-def _reached(e: Line) -> Point:
+def _series(panel: "DataFrame") -> list[Series]:
+    """Of each attack on a file and on a stream: what it took, and what was predicted."""
+    series = []
+    for i, (attack, source) in enumerate(LOOKS):
+        part = panel[(panel["attack"] == attack) & (panel["source"] == source)]
+        model = part[part["predicted"].notna()]
+        name = f"{NAMES[attack]}, {source}"
+        series.append(Series(name, [_reached(cell) for _, cell in part.iterrows()], join=False, style=i))
+        law = [*zip(model["n"].tolist(), model["predicted"].tolist(), strict=True)]
+        series.append(line(f"{name}: predicted", law, "law", style=i))
+    return series
+
+
+def _reached(cell: Any) -> Point:
     """A solved cell at its median time; one that was not at its prediction, or at the edge where that lies beyond."""
-    tip = f"{NAMES[e['attack']]}, n = {e['n']}, {e['examples']}: {e['solved']} solved {e['else']} {_spread(e['took'])}"
-    if e["took"]:
-        share = e["solved"] if e["right"] < e["runs"] else ""
-        return Point(e["n"], median(e["took"]), min(e["took"]), max(e["took"]), tip=tip, note=share)
+    n, solved, times = int(cell["n"]), f"{cell['right']}/{cell['runs']}", cell["times"]
+    examples = _examples(cell["samples"])
+    tip = f"{NAMES[cell['attack']]}, n = {n}, {examples}: {solved} solved {cell['otherwise']} {_spread(times)}"
+    if times:
+        share = solved if cell["right"] < cell["runs"] else ""
+        return Point(n, float(cell["measured"]), min(times), max(times), tip=tip, note=share)
     edge = TOP - 0.3
-    y = edge if e["predicted"] is None else min(e["predicted"], edge)
-    return Point(e["n"], y, hollow=True, tip=tip, note=e["else"].partition(",")[0])
+    known = cell["predicted"] == cell["predicted"]
+    y = min(float(cell["predicted"]), edge) if known else edge
+    return Point(n, y, hollow=True, tip=tip, note=cell["otherwise"].partition(",")[0])

@@ -1,5 +1,6 @@
 """The grid of `lattices` and its trial: rising dimensions from files and from streams, fewer examples, fewer heads."""
 
+from collections.abc import Iterator
 from functools import cache
 from time import process_time
 
@@ -18,6 +19,11 @@ GRID: Sizes = {
     ("bkw", "file"): ((32, 40), (40,), (40,), ()),
     ("bkw", "stream"): ((48, 56, 62, 66), (64, 72), (76, 84), (80,)),
 }
+# Larger ones from a stream, one run each: one that is tried, and the least even one that is refused as out of reach.
+BEYOND: Sizes = {
+    ("lattice", "stream"): ((50, 58), (72, 84), (104, 116), (140, 160)),
+    ("bkw", "stream"): ((70, 76), (82, 92), (92, 102), (96, 106)),
+}
 QUICK: Sizes = {
     ("lattice", "file"): ((28, 40), (40,), (80,), (88,)),
     ("lattice", "stream"): ((36,), (), (88,), ()),
@@ -31,19 +37,30 @@ EXAMPLES = (2_500, 10_000, 40_000)
 
 def tasks(quick: bool) -> list[Task]:
     """Both attacks on rising dimensions with every label right; at (97, 2) on fewer examples, and on fewer heads."""
-    found: dict[str, Task] = {}
-    q, p = PANELS[0]
+    wanted: dict[str, Task] = {}
     for run in range(1 if quick else RUNS):
-        grid = [task(attack, FILES[attack] if source == "file" else None, *panel, n, None, run)
-                for (attack, source), panels in (QUICK if quick else GRID).items()
-                for panel, sizes in zip(PANELS, panels, strict=True) for n in sizes]  # fmt: skip
-        grid += [task(attack, FILES[attack], q, p, n, m, run)
-                 for attack, (n, heads) in FEW_HEADS.items() for m in (heads[1:2] if quick else heads)]  # fmt: skip
-        if not quick:
-            grid += [task(attack, samples, q, p, n, None, run)
-                     for attack, sizes in FEW_EXAMPLES.items() for samples in EXAMPLES for n in sizes]  # fmt: skip
-        found |= {one.identity: one for one in grid}
-    return list(found.values())
+        trials = [*_sizes(QUICK if quick else GRID, run), *_few_heads(quick, run)]
+        trials += [] if quick else _few_examples(run)
+        trials += [] if quick or run else _sizes(BEYOND, run)
+        wanted |= {trial.identity: trial for trial in trials}
+    return list(wanted.values())
+
+
+def _sizes(grid: Sizes, run: int) -> Iterator[Task]:
+    for (attack, source), panels in grid.items():
+        samples = FILES[attack] if source == "file" else None
+        for (q, p), sizes in zip(PANELS, panels, strict=True):
+            yield from (task(attack, samples, q, p, n, None, run) for n in sizes)
+
+
+def _few_heads(quick: bool, run: int) -> Iterator[Task]:
+    for attack, (n, heads) in FEW_HEADS.items():
+        yield from (task(attack, FILES[attack], *PANELS[0], n, m, run) for m in (heads[1:2] if quick else heads))
+
+
+def _few_examples(run: int) -> Iterator[Task]:
+    for attack, sizes in FEW_EXAMPLES.items():
+        yield from (task(attack, samples, *PANELS[0], n, None, run) for samples in EXAMPLES for n in sizes)
 
 
 def task(attack: str, samples: int | None, q: int, p: int, n: int, heads: int | None, run: int) -> Task:

@@ -1,25 +1,27 @@
 """What the rows of `needs` say: maps of tolerance against queries, least prices of both, what m heads buy."""
 
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from functools import cache
 from itertools import count, pairwise
 from math import ceil, comb, log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets.levels import bits
-from hardness.report import Axis, Content, Curves, Figure, Panel, Point, Series, grouped, line, records
+from hardness.report import Axis, Content, Curves, Figure, Panel, Point, Series, frame, line, lines_of
 from hardness.sq.bounds.head_budget import exact_parity
 from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.bounds.rounding import alike
 from hardness.sq.exact import certain_queries, exact_floor
 from hardness.sq.strategies.sign_batch import batch_queries, majority_mean
+from hardness.studies.needs import learners
 from hardness.studies.needs import tasks as grid
 
-Line = dict[str, Any]
-Games = dict[tuple[int, int], list[tuple[float, int, str]]]  # of a class: exponent, queries, who; the cheapest of each
-BOUGHT = ("exact", "truncated", "s", "leak")  # what the trials of budgets found of parities
+if TYPE_CHECKING:
+    import pandas as pd
+
 NAMED = 32  # the number of heads that the text names, or the largest below it
 # Their order is their look; those of other packages come after them.
 STRATEGIES = ("sign-batch", "spread", "adaptive", "dependent")
@@ -45,42 +47,67 @@ def sharp_heads(size: int) -> int:
 
 
 def content(rows: Sequence[Row]) -> Content:
-    """Numbers, figures and the table of the rows."""
-    parity, rounding, bought = won(rows, "parity"), won(rows, "rounding"), budget(rows)
-    least = least_prices(parity)
-    figures: list[Figure] = [*_maps(parity), _rounding_map(rounding), _least_figure(least)]
-    tables = {"budget": bought}
-    named = [one for one in bought if one["m"] <= NAMED]
-    if not parity or not rounding or not named:
+    """Numbers, figures and tables of the rows."""
+    games = cheapest(rows)
+    parity, rounding = (games[games.family == family] for family in ("parity", "rounding"))
+    reached, bought = sufficient(parity), budget(rows)
+    prices = least_prices(reached)
+    gradients = learners.content(rows)
+    figures: list[Figure] = [*_maps(parity), _rounding_map(rounding), _least_figure(prices), *gradients.figures]
+    tables = {"budget": lines_of(bought), **gradients.tables}
+    if parity.empty or rounding.empty or bought.empty:
         missing = f"Of {len(rows)} planned trials too few have been won to answer the question."
         return Content(figures=figures, tables=tables, missing=missing)
-    ratios = [q / parity_floor(d, s, e) for (d, s), games in parity.items() for e, q, _ in games]
-    d, s = max(parity)
-    last = {one["price"]: one for one in least if (one["d"], one["s"]) == (d, s)}
-    fresh, sample, larger = (last[price] for price in PRICES)
-    m = max(one["m"] for one in named)
-    heads = {f"{one['τ']:g}": one for one in named if one["m"] == m}
-    numbers = {
-        "d": d, "s": s, "sets": comb(d - 1, s), "sharp": sharp_heads(s), "fresh": fresh, "sample": sample,
-        "larger": larger, "others": sorted({dim for dim, _ in parity} - {d}, reverse=True),
-        "gap": max(gap(grid.FORMULA, s) for s in grid.HEADS),
-        "last": {"s": grid.HEADS[-1], "gap": gap(grid.FORMULA, grid.HEADS[-1])},
-        "games": len(ratios), "exact": ratios.count(1.0), "worst": max(ratios), "m": m, "bits": bits("sharp", m),
-        "coarse": heads[f"{max(grid.BUDGET_TOLERANCES):g}"], "fine": heads[f"{min(grid.BUDGET_TOLERANCES):g}"],
-    }  # fmt: skip
-    return Content(numbers, figures, tables, grid=grid)
+    numbers = {**_largest_class(parity, prices), **_shares(parity, reached), **_bought_by_many(bought)}
+    return Content(numbers | dict(gradients.numbers), figures, tables, grid=grid)
 
 
-def won(rows: Iterable[Row], family: str) -> Games:
-    """The cheapest game that ended with one concept left, by (d, m) and tolerance."""
-    exponents = {grid.tolerance(e): e for e in (*grid.EXPONENTS, *grid.ROUNDING_EXPONENTS)}
-    ended = (game for game in records(rows, "solved", kind="frontier") if game["family"] == family and game["cost"])
-    cells = {place: grouped(own, "tolerance") for place, own in sorted(grouped(ended, "dim", "heads").items())}
+def _largest_class(parity: "pd.DataFrame", prices: "pd.DataFrame") -> dict[str, Any]:
+    """Of the largest d that was played, and its largest s: what is needed and reached, price by price."""
+    d, s = (int(number) for number in max(zip(parity.d, parity.s, strict=True)))
+    fresh, sample, larger = lines_of(prices[(prices.d == d) & (prices.s == s)])
     return {
-        place: sorted((exponents[tau], *min((game["cost"], game["strategy"]) for game in own))
-                      for tau, own in games.items())
-        for place, games in cells.items()
+        "d": d, "s": s, "sets": comb(d - 1, s), "sharp": sharp_heads(s), "fresh": fresh, "sample": sample,
+        "larger": larger, "others": sorted({int(other) for other in parity.d} - {d}, reverse=True),
     }  # fmt: skip
+
+
+def _shares(parity: "pd.DataFrame", reached: "pd.DataFrame") -> dict[str, Any]:
+    """How near games, and formulas where none is played, come to the floor."""
+    played = parity.queries / parity.floor
+    formulas = reached[reached.d == grid.FORMULA]
+    gaps = (formulas.queries / formulas.floor).groupby(formulas.s).max()
+    return {
+        "gap": float(gaps.max()),
+        "last": {"s": grid.HEADS[-1], "gap": float(gaps[grid.HEADS[-1]])},
+        "games": len(parity),
+        "exact": int((played == 1).sum()),
+        "worst": float(played.max()),
+    }
+
+
+def _bought_by_many(bought: "pd.DataFrame") -> dict[str, Any]:
+    """What the number of heads buys that the text names, at the coarsest and the finest tolerance."""
+    m = int(bought.m[bought.m <= NAMED].max())
+    at = {line["τ"]: line for line in lines_of(bought[bought.m == m])}
+    coarse, fine = (at[pick(grid.BUDGET_TOLERANCES)] for pick in (max, min))
+    return {"m": m, "bits": bits("sharp", m), "coarse": coarse, "fine": fine}
+
+
+def cheapest(rows: Iterable[Row]) -> "pd.DataFrame":
+    """The cheapest game that ended with one concept left, of every family, d, s and exponent e of the tolerance."""
+    exponents = {grid.tolerance(e): e for e in (*grid.EXPONENTS, *grid.ROUNDING_EXPONENTS)}
+    games = frame(rows, "solved", kind="frontier")
+    games = games.reindex(columns=["family", "dim", "heads", "tolerance", "strategy", "cost"])
+    games = games.rename(columns={"dim": "d", "heads": "s", "cost": "queries"})
+    games = games[games.queries > 0].assign(e=lambda table: table.tolerance.map(exponents))
+    cell = ["family", "d", "s", "e"]
+    table = games.sort_values([*cell, "queries", "strategy"]).drop_duplicates(cell)
+    return table.assign(floor=[_floor(**game) for game in table[cell].to_dict("records")])
+
+
+def _floor(family: str, d: int, s: int, e: float) -> int:
+    return parity_floor(d, s, e) if family == "parity" else rounding_floor(_class(d, s), e)
 
 
 @cache
@@ -107,11 +134,6 @@ def independent_batches(dim: int, size: int, exponent: float) -> int | None:
     return batch_queries(comb(n, size), tau, rank) if tau > outside else None
 
 
-def gap(dim: int, size: int) -> float:
-    """The largest ratio, over the tolerances, of what is known to suffice without games to what is needed."""
-    return max(q / parity_floor(dim, size, e) for e, q in reached({}, dim, size))
-
-
 @cache
 def rounding_floor(concepts: RoundingConcepts, exponent: float) -> int:
     """Queries needed for the labels of m heads: theory 2.6 by `adversary_bounds`, or what answers can tell."""
@@ -129,40 +151,55 @@ def least_needed(dim: int, size: int, price: Callable[[float, float], float]) ->
     True
     """
     steps = pairwise((2.0, *FINE))
-    found = [price(parity_floor(dim, size, finer), grid.tolerance(coarser)) for coarser, finer in steps]
-    least = min(*found, price(1, grid.tolerance(FINE[-1])))
+    between = [price(parity_floor(dim, size, finer), grid.tolerance(coarser)) for coarser, finer in steps]
+    least = min(*between, price(1, grid.tolerance(FINE[-1])))
     return max(least, float((8 * (comb(dim - 1, size) - 1)) ** ROOTS[price]))
 
 
-def reached(parity: Games, d: int, s: int) -> list[tuple[float, float]]:
-    """The least that is known to suffice, by exponent: of games where there are any, else of formulas."""
-    if (d, s) in parity:
-        return [(e, q) for e, q, _ in parity[d, s]]
-    found = {e: parity_suffices(d, s, e) for e in grid.EXPONENTS}
-    return [(e, min(q, independent_batches(d, s, e) or q)) for e, q in found.items()]
+def sufficient(parity: "pd.DataFrame") -> "pd.DataFrame":
+    """The least that is known to suffice, by d, s and exponent: of games where there are any, else of formulas."""
+    import pandas as pd
+
+    d = grid.FORMULA
+    formulas = [
+        {"d": d, "s": s, "e": e, "floor": parity_floor(d, s, e),
+         "queries": min(q for q in (parity_suffices(d, s, e), independent_batches(d, s, e)) if q)}
+        for s in grid.HEADS for e in grid.EXPONENTS
+    ]  # fmt: skip
+    columns = list(formulas[0])
+    return pd.concat([parity[columns], pd.DataFrame(formulas)] if len(parity) else [pd.DataFrame(formulas)])
 
 
-def least_prices(parity: Games) -> list[Line]:
-    """One line per class and price: the least that is proved to be needed, and the least that was reached."""
-    found = []
-    for (d, s), (name, price) in ((place, one) for place in [*parity, *((grid.FORMULA, s) for s in grid.HEADS)]
-                                  for one in PRICES.items()):  # fmt: skip
-        best, tau = min((price(q, grid.tolerance(e)), grid.tolerance(e)) for e, q in reached(parity, d, s))
-        needed = least_needed(d, s, price)
-        found.append({"d": d, "s": s, "price": name, "needed": needed, "reached": best, "τ": tau})
-    return found
+def least_prices(reached: "pd.DataFrame") -> "pd.DataFrame":
+    """A line per class and price: the least that is proved to be needed, and the least that was reached."""
+    import pandas as pd
+
+    paid = reached.assign(τ=reached.e.map(grid.tolerance))
+    by_price = [
+        paid.assign(price=name, reached=[price(q, tau) for q, tau in zip(paid.queries, paid.τ, strict=True)])
+        for name, price in PRICES.items()
+    ]
+    cell = ["d", "s", "price"]
+    table = pd.concat(by_price).sort_values(["reached", "τ"], kind="stable").drop_duplicates(cell)
+    order = {name: place for place, name in enumerate(PRICES)}
+    table = table.sort_values(cell, key=lambda column: column.map(order) if column.name == "price" else column)
+    needed = [least_needed(d, s, PRICES[price]) for d, s, price in table[cell].itertuples(index=False)]
+    return table.assign(needed=needed)[[*cell, "needed", "reached", "τ"]]
 
 
-def budget(rows: Iterable[Row]) -> list[Line]:
-    """One line per tolerance and m: log2 of the queries that parities need, as the trials found."""
-    found = []
-    for one in records(rows, "solved", kind="budget"):
-        if one["family"] == "parity":  # and the largest class that so many sharp heads hide
-            m, tau = one["heads"], one["tolerance"]
-            size = min(bits("sharp", m), (grid.BUDGET_DIM - 1) // 2)
-            sharp = exact_parity(size, grid.BUDGET_DIM, tau).log2_queries
-            found.append({"m": m, "τ": tau, "sharp": sharp, **{key: one[key] for key in BOUGHT}})
-    return sorted(found, key=lambda own: (-own["τ"], own["m"]))
+def budget(rows: Iterable[Row]) -> "pd.DataFrame":
+    """A line per tolerance and m: log2 of the queries that parities need, as the trials say."""
+    table = frame(rows, "solved", kind="budget").rename(columns={"heads": "m", "tolerance": "τ"})
+    table = table.reindex(columns=["family", "m", "τ", "exact", "truncated", "s", "leak"])
+    table = table[table.family == "parity"].sort_values(["τ", "m"], ascending=[False, True])
+    sharp = [_sharp(int(m), tau) for m, tau in zip(table.m, table.τ, strict=True)]
+    return table.assign(sharp=sharp)[["m", "τ", "sharp", "exact", "truncated", "s", "leak"]]
+
+
+def _sharp(m: int, tau: float) -> float:
+    """The same of the largest class that so many sharp heads hide."""
+    size = min(bits("sharp", m), (grid.BUDGET_DIM - 1) // 2)
+    return exact_parity(size, grid.BUDGET_DIM, tau).log2_queries
 
 
 LOG_QUERIES = Axis("log₂ of the queries", low=0.0)
@@ -173,64 +210,73 @@ def _logs(points: Iterable[tuple[float, float | None]]) -> list[tuple[float, flo
     return [(x, log2(y)) for x, y in points if y]
 
 
-def _played(games: Sequence[tuple[float, int, str]]) -> list[Series]:
+def _pairs(table: "pd.DataFrame", y: str) -> list[tuple[float, float]]:
+    """Points (e, log2 of a column)."""
+    return _logs(zip(table.e.tolist(), table[y].tolist(), strict=True))
+
+
+def _played(games: "pd.DataFrame") -> list[Series]:
     """One series per strategy: its games as points."""
-    found = []
-    for name in dict.fromkeys([*STRATEGIES, *(who for _, _, who in games)]):
+    series = []
+    for name in dict.fromkeys([*STRATEGIES, *games.strategy]):
         style = STRATEGIES.index(name) if name in STRATEGIES else None
-        points = [Point(e, log2(q), tip=f"{name}, τ = 2^−{e:g}: {q:,} queries") for e, q, who in games if who == name]
-        found += [Series(name, points, join=False, style=style)] if points else []
-    return found
+        played = games[games.strategy == name]
+        points = [
+            Point(e, log2(q), tip=f"{name}, τ = 2^−{e:g}: {q:,} queries")
+            for e, q in zip(played.e.tolist(), played.queries.tolist(), strict=True)
+        ]
+        series += [Series(name, points, join=False, style=style)] if points else []
+    return series
 
 
-def _maps(parity: Games) -> list[Curves]:
-    found = []
-    for d in [*sorted({d for d, _ in parity}, reverse=True), grid.FORMULA]:
-        regions = []
-        for s in grid.HEADS:
-            if d != grid.FORMULA and (d, s) not in parity:
-                continue
-            size = comb(d - 1, s)
-            floor = _logs((e, parity_floor(d, s, e)) for e in grid.EXPONENTS)
-            enough = _logs((e, parity_suffices(d, s, e)) for e in grid.EXPONENTS)
-            series = [*_played(parity.get((d, s), [])), line("surely enough", enough, "upper bound")]
-            if d == grid.FORMULA:
-                paid = _logs((e, independent_batches(d, s, e)) for e in grid.EXPONENTS)
-                series.append(line("independent batches", paid, "law"))
-            counted = f"{size:,}" if size < 1e7 else f"2^{log2(size):.1f}"
-            regions.append(Panel(f"s = {s}: N = {counted}", series, floor=[(2.0, floor[0][1]), *floor],
-                                 reached=_logs(reached(parity, d, s)), barred=(1.0, 2.0)))  # fmt: skip
-        found.append(Curves(f"map-{d}", regions, LOG_TOLERANCE, LOG_QUERIES))
-    return found
+def _maps(parity: "pd.DataFrame") -> list[Curves]:
+    classes = [(int(d), [s for s in grid.HEADS if s in set(table.s)], table) for d, table in parity.groupby("d")]
+    maps = [_map(d, heads, table) for d, heads, table in reversed(classes)]
+    return [*maps, _map(grid.FORMULA, list(grid.HEADS), parity[parity.d == grid.FORMULA])]
 
 
-def _rounding_map(games: Games) -> Curves:
-    regions = []
-    for (d, m), own in sorted(games.items(), key=lambda item: item[0][1]):
-        floor = _logs((e, rounding_floor(_class(d, m), e)) for e in grid.ROUNDING_EXPONENTS)
-        paid = _logs((e, q) for e, q, _ in own)
-        regions.append(Panel(f"m = {m}: n = {d - 1}", _played(own), floor=floor, reached=paid))
+def _map(d: int, heads: Sequence[int], played: "pd.DataFrame") -> Curves:
+    reached = sufficient(played)
+    panels = []
+    for s in heads:
+        size = comb(d - 1, s)
+        floor = _logs((e, parity_floor(d, s, e)) for e in grid.EXPONENTS)
+        enough = _logs((e, parity_suffices(d, s, e)) for e in grid.EXPONENTS)
+        series = [*_played(played[played.s == s]), line("surely enough", enough, "upper bound")]
+        if d == grid.FORMULA:
+            paid = _logs((e, independent_batches(d, s, e)) for e in grid.EXPONENTS)
+            series.append(line("independent batches", paid, "law"))
+        counted = f"{size:,}" if size < 1e7 else f"2^{log2(size):.1f}"
+        least = _pairs(reached[(reached.d == d) & (reached.s == s)], "queries")
+        shape = Panel(f"s = {s}: N = {counted}", series, floor=[(2.0, floor[0][1]), *floor], reached=least)
+        panels.append(replace(shape, barred=(1.0, 2.0)))
+    return Curves(f"map-{d}", panels, LOG_TOLERANCE, LOG_QUERIES)
+
+
+def _rounding_map(games: "pd.DataFrame") -> Curves:
+    panels = []
+    for (m, d), table in games.groupby(["s", "d"]):
+        floor = _logs((e, rounding_floor(_class(int(d), int(m)), e)) for e in grid.ROUNDING_EXPONENTS)
+        panels.append(Panel(f"m = {m}: n = {d - 1}", _played(table), floor=floor, reached=_pairs(table, "queries")))
     axis = Axis("log₂ 1/τ", ticks=(3, 4, 5, 6, 7, 8))
-    return Curves("map-rounding", regions, axis, LOG_QUERIES)
+    return Curves("map-rounding", panels, axis, LOG_QUERIES)
 
 
 def _class(d: int, m: int) -> RoundingConcepts:
     return RoundingConcepts(d - 1, grid.MODULUS, grid.MODULUS, heads=m)
 
 
-def _least_figure(least: Sequence[Line]) -> Curves:
-    dims = list(dict.fromkeys(one["d"] for one in least))
+def _least_figure(prices: "pd.DataFrame") -> Curves:
     panels = []
     for price in PRICES:
         series = []
-        for style, d in enumerate(dims):
-            own = [one for one in least if (one["d"], one["price"]) == (d, price)]
+        for style, (d, table) in enumerate(prices[prices.price == price].groupby("d")):
+            paid = [(at["s"], at["reached"], at["τ"], at["needed"]) for at in lines_of(table)]
             points = [
-                Point(one["s"], log2(one["reached"]), hollow=d == grid.FORMULA,
-                      tip=f"d = {d}, s = {one['s']}: {one['reached']:,.0f} at τ = {one['τ']:.3g}") for one in own
-            ]  # fmt: skip
-            needed = [(one["s"], log2(one["needed"])) for one in own]
-            series += [Series(f"d = {d}, reached", points, join=False, style=style),
-                       line(f"d = {d}, needed", needed, "lower bound", style=style)]  # fmt: skip
+                Point(s, log2(q), hollow=d == grid.FORMULA, tip=f"d = {d}, s = {s}: {q:,.0f} at τ = {tau:.3g}")
+                for s, q, tau, _ in paid
+            ]
+            needed = line(f"d = {d}, needed", [(s, log2(q)) for s, *_, q in paid], "lower bound", style=style)
+            series += [Series(f"d = {d}, reached", points, join=False, style=style), needed]
         panels.append(Panel(price, series))
     return Curves("least", panels, Axis("s", ticks=grid.HEADS), Axis("log₂ of the price"), height=3.0)

@@ -112,3 +112,9 @@ def seconds(task: Task) -> float:
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
     each = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"], 0.0)
     return float(queries * each * 2**n) if each else 0.4
+
+
+# Figures of the page's sentences that no row of it gives.
+SHARP_GROWTH, WIDE_SUM = (4.5, 5.9), 3.61  # theory 1.5: of the sum of the coefficients a head; a bit at most
+STUDENT_HEADS, FLOATS = 16, 32  # of the learner `diagonal`; bits of a number of a gradient
+NOISY_BITS, SEARCHED_FROM, RIGHT = (2, 4), 45, 0.9  # classes of the noisy learner; least N of a search; share of runs

@@ -5,34 +5,32 @@ from collections.abc import Mapping, Sequence
 from math import nan
 from typing import Any
 
-from hardness.engine.outcome import Row
+from hardness.engine.outcome import FINISHED, Row
 from hardness.engine.plugins import SOLVERS
-from hardness.engine.tuning import APART
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped
 
 Settings = dict[str, Any]
-ENDED = ("solved", "budget", "wrong")  # a crash, a refusal and a time limit say nothing of the cost
 UNITS = {"game": "queries", "sweep": "examples"}
 LEAST, TICKS = 2, 12  # values that an axis needs for a figure, and may have for a tick at each
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figure and table of the rows."""
-    ended = [row for row in rows if row.outcome and row.task.repetition < APART]
+    ended = [row for row in rows if row.outcome and not row.task.tuning]
     runs = grouped(ended, lambda row: repr([*settings(row).items(), *row.task.budget.items()]))
-    cells = [cell(own) for own in runs.values()]
-    whole = [one for one in cells if one["median"] is not None and not one["censored"]]
+    cells = [cell(some) for some in runs.values()]
+    whole = [cell for cell in cells if cell["median"] is not None and not cell["censored"]]
     statuses = Counter(row.outcome.status for row in ended if row.outcome)
     unit = UNITS[str(rows[0].task.solver["kind"])] if rows else ""
     numbers = {
-        "tuning": sum(row.task.repetition >= APART for row in rows),
+        "tuning": sum(row.task.tuning for row in rows),
         "trials": len(ended), "cells": len(cells), "solved": statuses["solved"],
         "rest": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()) if status != "solved"),
         "priced": len(whole), "unit": unit,
-        "least": min(whole, key=lambda one: one["median"], default=None),
-        "most": max(whole, key=lambda one: one["median"], default=None),
+        "least": min(whole, key=lambda cell: cell["median"], default=None),
+        "most": max(whole, key=lambda cell: cell["median"], default=None),
     }  # fmt: skip
-    table = [{**one["settings"], "cost": _cost(one), "runs": one["runs"], "ended": one["ended"]} for one in cells]
+    table = [{**cell["settings"], "cost": _cost(cell), "runs": cell["runs"], "ended": cell["ended"]} for cell in cells]
     return Content(numbers, figures(cells, unit), {"cells": table})
 
 
@@ -46,9 +44,9 @@ def settings(row: Row) -> Settings:
     """
     solver = row.task.solver
     named = next((str(solver[kind]) for kind in SOLVERS if kind in solver), "")
-    own = {name: solver[name] for name in ("oracle", "tolerance") if name in solver} | solver.get("params", {})
+    options = {name: solver[name] for name in ("oracle", "tolerance") if name in solver} | solver.get("params", {})
     bare = {"family": row.task.family.rpartition(":")[2], "solver": named.rpartition(":")[2]}
-    return {**bare, **own, **row.task.params}
+    return {**bare, **options, **row.task.params}
 
 
 def cell(rows: Sequence[Row]) -> dict[str, Any]:
@@ -58,7 +56,7 @@ def cell(rows: Sequence[Row]) -> dict[str, Any]:
     """
     outcomes = [row.outcome for row in rows if row.outcome]
     solved = sorted(float(o.cost) for o in outcomes if o.status == "solved" and o.cost is not None)
-    spent = sorted(float(o.cost) for o in outcomes if o.status in ENDED and o.cost is not None)
+    spent = sorted(float(o.cost) for o in outcomes if o.status in FINISHED and o.cost is not None)
     middle = len(spent) // 2
     censored = middle >= len(solved)
     return {
@@ -76,39 +74,42 @@ def axis_of(cells: Sequence[Mapping[str, Any]]) -> str | None:
         for name, value in one["settings"].items():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 values.setdefault(name, set()).add(value)
-    several = [name for name, own in values.items() if len(own) >= LEAST]
+    several = [name for name, entries in values.items() if len(entries) >= LEAST]
     return "heads" if "heads" in several else next(iter(several), None)
 
 
 def figures(cells: Sequence[Mapping[str, Any]], unit: str) -> list[Curves]:
     """Median cost against one axis: a panel per solver, a curve per setting of the rest."""
     x = axis_of(cells) or ""
-    placed = [one for one in cells if x in one["settings"]]
-    styles = {label: i for i, label in enumerate(grouped(placed, lambda one: _rest(one, cells, x)))}
+    placed = [place for place in cells if x in place["settings"]]
+    styles = {label: i for i, label in enumerate(grouped(placed, lambda place: _rest(place, cells, x)))}
     panels = []
-    for solver, own in grouped(placed, lambda one: one["settings"]["solver"]).items():
-        curves = grouped(sorted(own, key=lambda one: float(one["settings"][x])), lambda one: _rest(one, cells, x))
-        panels.append(Panel(solver, [Series(label, [_point(one, x) for one in curves[label]], style=style)
+    for solver, some in grouped(placed, lambda place: place["settings"]["solver"]).items():
+        curves = grouped(
+            sorted(some, key=lambda place: float(place["settings"][x])),
+            lambda place: _rest(place, cells, x),
+        )
+        panels.append(Panel(solver, [Series(label, [_point(place, x) for place in curves[label]], style=style)
                                      for label, style in styles.items() if label in curves]))  # fmt: skip
-    values = sorted({one["settings"][x] for one in placed})
+    values = sorted({place["settings"][x] for place in placed})
     axis = Axis(x, ticks=values if len(values) <= TICKS else ())
     return [Curves("sweep", panels, axis, Axis(unit, log=True), columns=2, height=3.0)]
 
 
-def _rest(one: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], x: str) -> str:
+def _rest(cell: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], x: str) -> str:
     """What tells a cell from others beside solver and axis."""
-    vary = [name for name, value in one["settings"].items() if name not in ("solver", x)
+    vary = [name for name, value in cell["settings"].items() if name not in ("solver", x)
             and any(other["settings"].get(name, value) != value for other in cells)]  # fmt: skip
-    return ", ".join(f"{name} {one['settings'][name]}" for name in vary) or "all runs"
+    return ", ".join(f"{name} {cell['settings'][name]}" for name in vary) or "all runs"
 
 
-def _point(one: Mapping[str, Any], x: str) -> Point:
-    if one["median"] is None:
-        return Point(one["settings"][x], nan)
-    known = not one["censored"] and one["high"] is not None
-    low, high = (one["low"], one["high"]) if known else (None, None)
-    return Point(one["settings"][x], one["median"], low, high, censored="above" if one["censored"] else "")
+def _point(cell: Mapping[str, Any], x: str) -> Point:
+    if cell["median"] is None:
+        return Point(cell["settings"][x], nan)
+    known = not cell["censored"] and cell["high"] is not None
+    low, high = (cell["low"], cell["high"]) if known else (None, None)
+    return Point(cell["settings"][x], cell["median"], low, high, censored="above" if cell["censored"] else "")
 
 
-def _cost(one: Mapping[str, Any]) -> str:
-    return "–" if one["median"] is None else f"{'> ' * one['censored']}{one['median']:,.0f}"
+def _cost(cell: Mapping[str, Any]) -> str:
+    return "–" if cell["median"] is None else f"{'> ' * cell['censored']}{cell['median']:,.0f}"

@@ -6,9 +6,8 @@ import tomllib
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import product
-from math import prod
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from hardness import families
 from hardness.engine import tuning
@@ -16,10 +15,12 @@ from hardness.engine.plugins import SOLVERS, stamped
 from hardness.engine.task import Task
 from hardness.errors import InputError, unknown
 from hardness.evaluation.adapters import is_streamed
+from hardness.families.base import types_of
 from hardness.io import schemas
 from hardness.io.files import read_bounded
-from hardness.io.texts import sanitize
+from hardness.io.texts import parse_value, sanitize
 from hardness.sq.game import class_of, oracle_of, strategy_of
+from hardness.studies.sweep import axes
 
 GUARD = 120.0  # seconds that end a trial unless the grid says otherwise
 SAMPLES = 4096  # examples that a learner or an attack is given at most, unless the grid says otherwise
@@ -27,6 +28,7 @@ MOST_TRIALS, GRID_BYTES = 10**6, 1 << 16  # trials of a grid, bytes of its file
 # A key a.b.c… of so many parts: the time that TOML takes is their number squared.
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 TABLES = ("params", "solver", "budget", "tune")
+ENTRIES = ("family", "runs", "seed", "guard", "zip", *TABLES)
 SETTINGS, SEEDS = 24, 3  # of a tuning, unless the grid says otherwise
 OWN = {"strategy": ("strategy", "oracle", "tolerance"), "learner": ("learner", "options"), "attack": ("attack",)}
 LIMITS = {"strategy": ("queries",), "learner": ("samples",), "attack": ("samples", "work")}
@@ -36,12 +38,14 @@ LIMITS = {"strategy": ("queries",), "learner": ("samples",), "attack": ("samples
 class Grid:
     """A family, its `params`, solvers of one kind and their budget. Every list is an axis; the grid is their product.
 
-    The solver's name, oracle, tolerance and options may be lists as well. `tune` has a `menu`, lists by a learner's
-    options, of whose combinations at most `settings` are tried in every cell on up to `seeds` seeds of their own
-    (`hardness.engine.tuning`); the cell is run with the cheapest. `prints` holds fingerprints of plug-ins that have
-    no file. Raises `InputError` for anything that makes no sense.
+    A parameter may be an expression of others, "4*heads", and the lists named in `zip` go in step
+    (`hardness.studies.sweep.axes`). The solver's name, oracle, tolerance and options may be lists as well. `tune` has a
+    `menu`, lists by a learner's options, of whose combinations at most `settings` are tried in every cell on up to
+    `seeds` seeds of their own (`hardness.engine.tuning`); the cell is run with the cheapest. An entry of `tune` under a
+    learner's name is the menu of that one. `prints` holds fingerprints of plug-ins that have no file. Raises
+    `InputError` for anything that makes no sense.
 
-    >>> grid = Grid("parity", {"dim": [8, 10], "heads": 2}, {"strategy": ["sign-batch", "flat"]}, runs=2)
+    >>> grid = Grid("parity", {"dim": "4*heads", "heads": [2, 3]}, {"strategy": ["sign-batch", "flat"]}, runs=2)
     >>> len(grid.tasks()), grid.name
     (8, 'parity-sign-batch-flat')
     """
@@ -55,10 +59,10 @@ class Grid:
     guard: float = GUARD
     prints: Mapping[str, str] = field(default_factory=dict)
     tune: Mapping[str, Any] = field(default_factory=dict)
+    zip: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        axes = [self.params, self.solver, self.solver.get("options", {})]
-        trials = prod(len(axis) for table in axes for axis in dict(table).values() if isinstance(axis, list))
+        trials = axes.size(self.params, self.zip) * axes.size(self.solver) * axes.size(self.solver.get("options", {}))
         if trials <= MOST_TRIALS:
             stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")  # finite numbers, no deep nesting
             schemas.check("grid", stated, "the grid")
@@ -70,10 +74,10 @@ class Grid:
             for name in getattr(self, table):
                 if name not in known:
                     raise unknown(f"{table} entry of a {kind}", name, known)
-        if self.tune and (kind != "learner" or not self.tune.get("menu")):
-            raise InputError("a learner is tuned, over a menu: [tune] with menu.OPTION = [values]")
-        for learner in _listed(self.solver["learner"]) if self.tune else ():
-            tuning.check(learner, self.menu())
+        if self.tune and kind != "learner":
+            raise InputError("a learner is tuned, and this grid has none: leave [tune] out")
+        for learner in axes.listed(self.solver["learner"]) if self.tune else ():
+            tuning.check(learner, self.menu(learner))
 
     @property
     def kind(self) -> str:
@@ -86,12 +90,14 @@ class Grid:
     @property
     def name(self) -> str:
         """Family and solver, for a folder."""
-        names = (self.family, *_listed(self.solver[self.kind]))
+        names = (self.family, *axes.listed(self.solver[self.kind]))
         return "-".join(str(name).rpartition(":")[2] for name in names)
 
     def tasks(self) -> list[Task]:
         """One task per cell and run."""
-        solvers, cells = self._solvers(), _cells(self.params)
+        types = types_of(families.get(self.family))
+        words = [name for name, hint in types.items() if not {int, float} & {hint, *get_args(hint)}]
+        solvers, cells = self._solvers(), axes.cells(self.params, self.zip, words)
         if not (cells and solvers):
             raise InputError("an axis of the grid is empty")
         for cell in cells:
@@ -100,75 +106,84 @@ class Grid:
                 if self.kind == "strategy":
                     strategy_of(class_of(family), solver["strategy"])
         budget = dict(self.budget) if self.kind == "strategy" else {"samples": SAMPLES, **self.budget}
-        found = [Task(self.family, cell, solver, budget, run)
+        tasks = [Task(self.family, cell, solver, budget, run)
                  for solver, cell, run in product(solvers, cells, range(self.runs))]  # fmt: skip
-        return stamped(found, self.prints)
+        return stamped(tasks, self.prints)
 
-    def menu(self) -> list[dict[str, Any]]:
-        """The settings that are tried in every cell."""
-        return tuning.menu(self.tune["menu"], int(self.tune.get("settings", SETTINGS)), self.seed)
+    def menu(self, learner: str) -> list[dict[str, Any]]:
+        """The settings of a learner that are tried in every cell. Raises `InputError` if the grid has none for it."""
+        menu = self.tune.get(learner) or self.tune.get("menu")
+        if not menu:
+            raise InputError(
+                f"no menu for {sanitize(learner)}: give [tune] menu.OPTION = [values] for all learners, "
+                f"or [tune.{sanitize(learner)}] OPTION = [values] for this one"
+            )
+        return tuning.menu(menu, int(self.tune.get("settings", SETTINGS)), self.seed)
 
     def tuned(self, run: Callable[[Sequence[Task]], tuning.Results]) -> list[Task]:
         """One task per cell and run, each cell with the cheapest setting of the menu; `run` runs the tuning.
 
         A cell that no setting solves is run with the first one.
         """
-        menu, cells = self.menu(), [task for task in self.tasks() if task.repetition == 0]
-        most = int(cells[0].budget["samples"])
-        rungs = tuning.halving(len(menu), int(self.tune.get("seeds", SEEDS)), max(1, most // 8), most)
+        cells = [task for task in self.tasks() if task.repetition == 0]
+        menus = [self.menu(str(task.solver["learner"])) for task in cells]
+        cap, seeds = int(cells[0].budget["samples"]), int(self.tune.get("seeds", SEEDS))
+        rungs = {cell: tuning.halving(len(menu), seeds, max(1, cap // 8), cap) for cell, menu in enumerate(menus)}
 
-        def with_setting(task: Task, setting: int, **changed: Any) -> Task:
-            return replace(
-                task, solver={**task.solver, "params": {**task.solver["params"], **menu[setting]}}, **changed
-            )
+        def with_setting(cell: int, setting: int, **changed: Any) -> Task:
+            task = cells[cell]
+            params = {**task.solver["params"], **menus[cell][setting]}
+            return replace(task, solver={**task.solver, "params": params}, **changed)
 
         def wanted(cell: int, run: tuning.Wanted) -> Task:
             budget = {**cells[cell].budget, "samples": run.cap}
-            return with_setting(cells[cell], run.setting, budget=budget, repetition=tuning.APART + run.seed)
+            return with_setting(cell, run.setting, budget=budget, repetition=tuning.APART + run.seed)
 
-        won = tuning.tune(dict.fromkeys(range(len(cells)), rungs), wanted, run)
-        return [with_setting(task, won[cell] or 0, repetition=i) for cell, task in enumerate(cells)
-                for i in range(self.runs)]  # fmt: skip
+        winners = tuning.tune(rungs, wanted, run)
+        pairs = product(range(len(cells)), range(self.runs))
+        return [with_setting(cell, winners[cell] or 0, repetition=repetition) for cell, repetition in pairs]
 
     def _solvers(self) -> list[dict[str, Any]]:
         """The solver of every cell of their axes."""
-        options = _cells(self.solver.get("options", {}))
-        named = _cells({name: value for name, value in self.solver.items() if name != "options"})
+        options = _product(self.solver.get("options", {}))
+        named = _product({name: value for name, value in self.solver.items() if name != "options"})
         if self.kind == "strategy":
-            found: list[dict[str, Any]] = [
+            games: list[dict[str, Any]] = [
                 {"kind": "game", "oracle": "window", "tolerance": 0.1} | each for each in named
             ]
-            for each in found:
+            for each in games:
                 oracle_of(each["oracle"])
-            return found
+            return games
         if self.kind == "attack":
             return [{"kind": "sweep"} | each for each in named]
-        return [{"kind": "sweep", **each, "params": own, "online": is_streamed(each["learner"])}
-                for each, own in product(named, options)]  # fmt: skip
+        return [{"kind": "sweep", **each, "params": params, "online": is_streamed(each["learner"])}
+                for each, params in product(named, options)]  # fmt: skip
 
     def toml(self) -> str:
         """The grid as a file that `read` reads again."""
         fields = {name: value for name, value in asdict(self).items() if name != "prints"}
+        fields = {name: value for name, value in fields.items() if name != "zip" or value}
         flat = [f"{name} = {json.dumps(value)}" for name, value in fields.items() if name not in TABLES]
         tables = [f"\n[{name}]\n" + "\n".join(_entries(fields[name])) for name in TABLES if fields[name]]
         return "\n".join([*flat, *tables]) + "\n"
 
 
-def _listed(value: Any) -> list[Any]:
-    return value if isinstance(value, list) else [value]
-
-
-def _cells(table: Mapping[str, Any]) -> list[dict[str, Any]]:
-    """The product of the lists of a table."""
-    return [dict(zip(table, cell, strict=True)) for cell in product(*map(_listed, table.values()))]
+def _product(table: Mapping[str, Any]) -> list[dict[str, Any]]:
+    """The product of the lists of a table, in which texts are words."""
+    return axes.cells(table, words=table)
 
 
 def _entries(table: Mapping[str, Any], prefix: str = "") -> Iterable[str]:
     for name, value in table.items():
         if isinstance(value, Mapping):
-            yield from _entries(value, f"{prefix}{name}.")
+            yield from _entries(value, f"{prefix}{_key(name)}.")
         else:
-            yield f"{prefix}{name} = {json.dumps(value)}"
+            yield f"{prefix}{_key(name)} = {json.dumps(value)}"
+
+
+def _key(name: str) -> str:
+    """A name as TOML writes it; that of a learner may hold a colon."""
+    return name if re.fullmatch(r"[\w-]+", name) else json.dumps(name)
 
 
 def read(path: Path, changes: Iterable[str] = ()) -> Grid:
@@ -177,23 +192,23 @@ def read(path: Path, changes: Iterable[str] = ()) -> Grid:
         text = read_bounded(path, GRID_BYTES).decode()
         if DOTTED.search(text):
             raise ValueError("a key has too many parts")
-        found = tomllib.loads(text)
+        entries = tomllib.loads(text)
     except InputError:
         raise
     except (ValueError, RecursionError) as error:
         reason = "it is nested too deeply" if isinstance(error, RecursionError) else sanitize(error)
         raise InputError(f"{path} is not TOML: {reason}") from error
-    known = ("family", "runs", "seed", "guard", *TABLES)
-    for name in found:
-        if name not in known:
-            raise unknown("entry of a grid", name, known)
-    schemas.check("grid", found, str(path))
-    for change in changes:
-        _change(found, change)
-    return Grid(**found)
+    for change in ("", *changes):
+        if change:
+            _change(entries, change)
+        for name in entries:
+            if name not in ENTRIES:
+                raise unknown("entry of a grid", name, ENTRIES)
+        schemas.check("grid", entries, f"{path} with --set {sanitize(change)}" if change else str(path))
+    return Grid(**entries)
 
 
-def _change(found: dict[str, Any], change: str) -> None:
+def _change(entries: dict[str, Any], change: str) -> None:
     """Put TABLE.NAME=VALUE into a grid: a value of TOML, or a word; commas outside of brackets make a list."""
     place, sign, text = change.partition("=")
     *tables, name = place.split(".")
@@ -203,11 +218,15 @@ def _change(found: dict[str, Any], change: str) -> None:
         )
     values = [text] if text[:1] in "[{" else text.split(",")
     for table in tables:
-        found = found.setdefault(table, {})
-    found[name] = _value(values[0]) if len(values) == 1 else [_value(value) for value in values]
+        entries = entries.setdefault(table, {})
+        if not isinstance(entries, dict):
+            raise InputError(f"--set {sanitize(change)}: {table} is no table, so that nothing in it can be set")
+    entries[name] = _value(values[0]) if len(values) == 1 else [_value(value) for value in values]
 
 
 def _value(text: str) -> Any:
+    if text[:1] not in ("[", "{", '"', "'"):
+        return parse_value(text)
     try:
         return tomllib.loads(f"value = {text}")["value"]
     except tomllib.TOMLDecodeError:

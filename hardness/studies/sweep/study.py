@@ -1,7 +1,7 @@
 """Running a sweep: `run_grid` for a grid, `sweep` for notebooks and scripts."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import islice
+from itertools import count, islice
 from pathlib import Path
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -11,12 +11,12 @@ import numpy as np
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
-from hardness.engine.store import Row, Store
+from hardness.engine.store import STORE, Row, Store
 from hardness.engine.study import Study
-from hardness.engine.table import flat
+from hardness.engine.table import data_frame, flat
 from hardness.engine.task import Task, canonical
 from hardness.engine.tuning import Results
-from hardness.errors import InputError, missing_extra
+from hardness.errors import InputError
 from hardness.report import write
 from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
 from hardness.studies.trials import least
@@ -24,7 +24,7 @@ from hardness.studies.trials import least
 if TYPE_CHECKING:
     import pandas as pd
 
-NAME, STORE, GRID = "sweep", "rows.db", "grid.toml"
+NAME, GRID = "sweep", "grid.toml"
 QUESTION = "What does each cell of this grid cost?"
 
 
@@ -57,13 +57,16 @@ def run_grid(
         (out / GRID).write_text(grid.toml(), encoding="utf-8")
         store.made_by(*filter(None, [command]))
 
+        rounds = count(1)
+
         def run_tasks(tasks: Sequence[Task]) -> Results:
             nonlocal ran
             store.supersede(tasks)
             store.plan(tasks)
+            part = f"tuning, round {next(rounds)}" if tasks[0].tuning else "results" if grid.tune else ""
             ran += run(
                 tasks, store, least, root=grid.seed, guard=grid.guard, workers=workers, scheduler=scheduler,
-                progress=progress,
+                progress=progress, part=part,
             )  # fmt: skip
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
@@ -116,6 +119,8 @@ def sweep(
     workers: int | None = None,
     scheduler: str | None = None,
     out: str | Path | None = None,
+    zip: Sequence[str] = (),
+    tune: Mapping[str, Any] | None = None,
     **params: Any,
 ) -> "pd.DataFrame":
     """Any family with any solver on a grid; the rows as a pandas DataFrame, one per cell and run, in the grid's order.
@@ -123,11 +128,13 @@ def sweep(
     `params` are parameters of the family. One of `strategy` (with `oracle`, `tolerance`, and at most `queries`),
     `learner` (with `options`, and at most `samples` examples) and `attack` (`samples`, `work`) solves. Each, and the
     family, is a name, ``module:Name``, or the function or class itself, of a notebook or a script too. A list, a range
-    or an array is an axis, of parameters, solvers, oracles, tolerances and options; the grid is their product. It runs
+    or an array is an axis, of parameters, solvers, oracles, tolerances and options; the grid is their product. A
+    parameter may be an expression of others, ``dim="4*heads"``, and the axes named in `zip` go in step. `tune` has a
+    ``menu`` of lists by option, or one under each learner's name: each cell runs with its cheapest setting, found on
+    seeds of their own, whose rows stay in the store. It runs
     on `workers` processes, or on the Dask cluster at `scheduler`. The store, the page and the figure lie in the folder
     `out` (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. `attrs` of the result hold
-    the page's headline as `verdict` and the path of the `page`. Raises `InputError` for what makes no sense, and where
-    pandas is missing.
+    the page's headline as `verdict` and the path of the `page`. Raises `InputError` for what makes no sense.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -135,10 +142,6 @@ def sweep(
     >>> rows[["dim", "heads", "status", "cost"]].values.tolist()[0]
     [8, 2, 'solved', 4]
     """
-    try:
-        import pandas as pd
-    except ImportError as error:
-        raise missing_extra("pandas", "notebook", "hardness.sweep") from error
     solvers = {"strategy": strategy, "learner": learner, "attack": attack}
     given = {kind: thing for kind, thing in solvers.items() if thing is not None}
     prints: dict[str, str] = {}
@@ -149,18 +152,22 @@ def sweep(
         name, made = importable_name(thing)
         return prints.setdefault(name, made) and name if made else name
 
-    own = {name: _axis(value) for name, value in (options or {}).items()}
-    extra = {"strategy": {"oracle": name_of(oracle), "tolerance": _axis(tolerance)}, "learner": {"options": own}}
+    settings = {name: _axis(value) for name, value in (options or {}).items()}
+    extra = {"strategy": {"oracle": name_of(oracle), "tolerance": _axis(tolerance)}, "learner": {"options": settings}}
     solver = {kind: name_of(thing) for kind, thing in given.items()} | extra.get(next(iter(given), ""), {})
     limits = {"queries": queries, "samples": samples, "work": work}
     budget = {name: value for name, value in limits.items() if value is not None}
     axes = {name: _axis(value) for name, value in params.items()}
-    grid = Grid(name_of(family), axes, solver, budget, runs, seed, guard, prints)
+    menus = {name: {option: _axis(values) for option, values in menu.items()} if isinstance(menu, Mapping) else menu
+             for name, menu in (tune or {}).items()}  # fmt: skip
+    grid = Grid(name_of(family), axes, solver, budget, runs, seed, guard, prints, menus, list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
     verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
     with Store(folder / STORE) as store:
-        found = {row.task.identity: _columns(row) for row in store.rows()}
-    table = pd.DataFrame([found[task.identity] for task in grid.tasks()])
+        outcomes = {row.task.identity: row.outcome for row in store.rows() if row.outcome}
+        columns = {row.task.identity: _columns(row) for row in store.rows()}
+    tasks = grid.tuned(lambda _: outcomes) if grid.tune else grid.tasks()
+    table = data_frame([columns[task.identity] for task in tasks])
     table.attrs |= {"verdict": verdict, "page": str(folder / "index.html")}
     return table
 
@@ -179,9 +186,9 @@ def _axis(value: Any) -> Any:
 def _columns(row: Row) -> dict[str, Any]:
     """A row for a table: parameters and what was carried by their own names, nothing that two runs of one seed may
     have different."""
-    found = flat(row, timing=False)
-    names = {name: name.removeprefix("params.").removeprefix("solver.") for name in found}
+    columns = flat(row, timing=False)
+    names = {name: name.removeprefix("params.").removeprefix("solver.") for name in columns}
     left_out = ("identity", "solver.kind", "solver.online")
-    kept = {names[name]: value for name, value in found.items() if name not in left_out and "plugins" not in name}
+    kept = {names[name]: value for name, value in columns.items() if name not in left_out and "plugins" not in name}
     bare = {name: value.rpartition(":")[2] if str(value).startswith(PREFIX) else value for name, value in kept.items()}
     return {("run" if name == "repetition" else name): value for name, value in bare.items()}

@@ -1,94 +1,81 @@
-"""The study `exponential-in-m`: what tuned learners pay for hidden bits, beside what is proved, and a plan."""
+"""The study `exponential-in-m`: what hidden sets cost along rays d = c m, beside controls, and three plans."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any
 
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from learner.studies.exponential_in_m import plan
-from learner.studies.exponential_in_m.settings import HARD, NICE, PANEL_DIM, PANELS, Cell, tuned
+from learner.studies.exponential_in_m.arms import CONTROLS, HARD, Cell, has_tent
+from learner.studies.exponential_in_m.cells import RAYS
+from learner.studies.exponential_in_m.settings import cap, predicted, tuned
 from learner.studies.exponential_in_m.trial import trial
 
-QUESTION = "Does the cost of learning grow exponentially in the number of hidden bits, for learners that are tuned?"
-GRID = {2: (8, 12, 16, 20, 24), 3: (8, 12, 16, 20, 24), 4: (12, 16, 20, 24)}  # d by s, at least 2s + 1
-SMALL = ((2, 8), (3, 8), (2, 12), (3, 12))  # (s, d) of the learners beside the student
-LARGER = ((8, 32), (16, 64))  # (s, d) of elimination alone
-RUNS, SIDE_RUNS, CONTROL_RUNS = 5, 3, 10
-CAPS = {2: 1_000_000, 3: 2_000_000, 4: 6_000_000}
-NICE_CAP = 500_000
-POOLS = (1024, 2048, 4096, 8192, 16384)  # distinct examples
-POOL_CAP = 500_000  # gradient examples of a pool
-ONCE_CAP, ONE_START = 1024, {"starts": 1, "iterations": 100}  # of learners that search once, on all examples
+QUESTION = "How does the cost of learning grow with the number of heads when the dimension grows with it?"
+RAY, HEADS, QUICK_HEADS = 4, range(2, 8), range(2, 6)  # d = 4m
+RUNS, SIDE_RUNS = 5, 3
+GAPS, GAP_RUN, STARTS = ((3, 12), (4, 16), (5, 15), (6, 18)), (16, 4), (1, 4, 8, 16)  # (s, d); (d, s); scales r
+SMALL = ((2, 8), (3, 12))  # (s, d) for a learner of the user
+SMALL_CAP, ONCE_CAP = 500_000, 4096  # examples, of learners that see each once and of those that fit once
 
 
 def tasks(quick: bool) -> list[Task]:
-    """The tuned student on hidden parities and random layers, and on a quick grid no more than that."""
-    grid = {2: (8, 12), 3: (8, 12)} if quick else GRID
-    cells = [Cell(family, d, s) for family in (HARD, NICE) for s, dims in grid.items() for d in dims]
-    found = [task for cell in cells for task in runs("tuned", cell, "student", tuned(cell), RUNS)]
-    return found if quick else [*found, *_others(), *_panels(), *_reference()]
+    """Hidden sets and controls along d = 4m; on the full grid elimination too, on all rays."""
+    places = [(m, RAY * m) for m in (QUICK_HEADS if quick else HEADS)]
+    cells = [Cell(arm, d, m) for arm in (HARD, *CONTROLS) for m, d in places if has_tent(arm, m)]
+    runs = [task for cell in cells for task in _runs(cell)]
+    return runs if quick else [*runs, *_eliminations(), *_gaps()]
+
+
+def _runs(cell: Cell) -> Iterator[Task]:
+    return plan.diagonal(cell, tuned(cell), cap(cell), range(RUNS), {"series": "ray"})
+
+
+def _eliminations() -> Iterator[Task]:
+    """Gaussian elimination, which is no gradient learner."""
+    budget = {"from": 0.5, "factor": 1.05, "samples": 100}
+    for s, d in sorted({(s, c * s) for c, sizes in RAYS.items() for s in sizes}):
+        solver = {"kind": "elimination", "series": "elimination"}
+        yield from (Task("parity", {"dim": d, "heads": s}, solver, budget, run) for run in range(RUNS))
+
+
+def _gaps() -> Iterator[Task]:
+    """n_1 of random starts at every scale; and along one run of the learner, beside its error."""
+    for s, d in GAPS:
+        for start in STARTS:
+            solver = {"kind": "gap", "series": "gap", "start": start}
+            yield Task("parity", {"dim": d, "heads": s}, solver, {"starts": 5}, 0)
+    cell = Cell(HARD, *GAP_RUN)
+    yield from plan.diagonal(cell, tuned(cell), cap(cell), range(1), {"series": "gap", "gaps": True})
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
-    """One more learner, registered or ``package.module:Class``, on small hidden parities and random layers."""
-    cells = [Cell(family, d, s) for family in (HARD, NICE) for s, d in (SMALL[:2] if quick else SMALL)]
-    return [task for cell in cells for task in runs(learner, cell, learner, {}, SIDE_RUNS)]
+    """One more learner, registered or ``package.module:Class``, on small hidden sets."""
+    from hardness.evaluation.adapters import is_streamed
 
-
-def runs(
-    series: str, cell: Cell, learner: str, params: Mapping[str, Any], count: int, cap: int = 0, **more: Any
-) -> list[Task]:
-    """Runs of a learner on a cell, `more` in its solver."""
-    solver = {"kind": "learner", "learner": learner, "series": series, "params": dict(params), **more}
-    cap = cap or (NICE_CAP if cell.family == NICE else CAPS[cell.s])
-    return [Task(cell.family, cell.params, solver, {"samples": cap}, run) for run in range(count)]
-
-
-def _others() -> Iterable[Task]:
-    """The student as it was frozen once, on a pool and on random labels; learners of other kinds on small sizes."""
-    for s, d in [(s, d) for s, dims in GRID.items() for d in dims if s < 4]:
-        yield from runs("frozen", Cell(HARD, d, s), "student", {}, SIDE_RUNS)
-    for s, d in SMALL:
-        cell = Cell(HARD, d, s)
-        for pool in POOLS:
-            yield from runs(f"pool of {pool}", cell, "student", tuned(cell), SIDE_RUNS, POOL_CAP, pool=pool)
-        yield from runs("mlp", cell, "mlp", {}, SIDE_RUNS, 200_000)
-        for learner in ("direct", "lbfgs") if d == 8 else ():
-            yield from runs(learner, cell, learner, ONE_START, SIDE_RUNS, ONCE_CAP)
-        if d == PANEL_DIM:
-            yield from runs("random labels", cell, "student", tuned(cell), CONTROL_RUNS, 200_000, labels="independent")
-
-
-def _panels() -> Iterable[Task]:
-    """Other gadgets, label noise and other losses: the student with a setting tuned on the panel's own cell."""
-    for panel, sizes in PANELS.items():
-        for s in sizes:
-            yield from runs(panel, cell := Cell(HARD, PANEL_DIM, s, panel), "student", tuned(cell), RUNS)
-
-
-def _reference() -> Iterable[Task]:
-    """Gaussian elimination, which is no gradient learner, in every cell of the student and in larger ones."""
-    budget = {"from": 0.5, "factor": 1.05, "samples": 100}
-    for s, d in [*((s, d) for s, dims in GRID.items() for d in dims), *LARGER]:
-        solver = {"kind": "elimination", "series": "elimination"}
-        yield from (Task(HARD, Cell(HARD, d, s).params, solver, budget, run) for run in range(RUNS))
+    cap = SMALL_CAP if is_streamed(learner) else ONCE_CAP
+    solver = {"kind": "learner", "learner": learner, "series": learner, "params": {}}
+    return [
+        Task("parity", {"dim": d, "heads": s}, solver, {"samples": cap}, run)
+        for s, d in (SMALL[:1] if quick else SMALL)
+        for run in range(SIDE_RUNS)
+    ]
 
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
-    d, s = int(task.params["dim"]), int(task.params["heads"])
-    if task.solver["kind"] == "elimination":
-        return 0.1
-    usual = 2e3 * d if task.family == NICE else 3e3 * 3**s * (d / 12) ** 1.5
-    learner, cap = task.solver["learner"], float(task.budget["samples"])
-    if learner != "student":
-        return 4.0
-    return 0.2 + (cap if {"pool", "labels"} & set(task.solver) else min(cap, usual)) * 1e-6
+    solver, d, s = task.solver, int(task.params["dim"]), int(task.params["heads"])
+    if solver["kind"] in ("elimination", "gap"):
+        return 0.1 if d < 17 or solver["kind"] == "elimination" else 4.0
+    cap = float(task.budget["samples"])
+    if solver["kind"] == "learner":
+        return 0.2 + 1e-6 * cap
+    expected = cap if "labels" in solver else predicted(Cell(solver["arm"], d, s))
+    return 0.1 + 5e-7 * min(cap, expected)
 
 
 STUDY = Study(
-    "exponential-in-m", QUESTION, tasks, seconds, trial, guard=900.0, role="answer",
+    "exponential-in-m", QUESTION, tasks, seconds, trial, guard=3600.0, role="answer",
     user_learner_tasks=user_learner_tasks, plan=plan.tasks,
     content="learner.studies.exponential_in_m.content:content", template=Path(__file__).with_name("page.md"),
     formerly={"wall": "examples that one student needs, then with one frozen setting"},

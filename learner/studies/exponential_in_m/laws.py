@@ -1,34 +1,69 @@
-"""Laws for the price of hidden bits, and the three questions of the plan: pure functions of numbers.
+"""Laws for what hidden sets cost, and the questions of the third plan: pure functions of numbers.
 
-A place is (s, d); rho there is the log of the median cost on hidden parities over that on random layers.
+A place is (s, d): s hidden bits in dimension d. What is fitted is the logarithm of the median number of examples.
 """
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
 from math import comb, exp, log
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.statistics.regression import Fit, neighbours, regress
+from hardness.statistics.regression import Fit, regress
 
 Place = tuple[int, int]
 Floats = NDArray[np.float64]
-EXPONENTIAL, POWER, SUM = "exponential", "power", "sum of two powers"
-IN_S: dict[str, Callable[[float], float]] = {EXPONENTIAL: float, POWER: log}
-# Exponents and log weight of sums s^b + w s^c, b < c, of which the best is taken.
-SUMS = [(b, c, w) for b in np.arange(0.0, 5.1, 0.5) for c in np.arange(b + 1, b + 9) for w in np.arange(-8.0, 2.0)]
+N_OVER_D, SUBSETS = "c N/d", "c C(d-1, s-1)"
+COMBINATORIAL = (N_OVER_D, SUBSETS, "c N^k d^a")  # they grow with the number of possible sets
+RIVALS = ("c d^a s^b", "c d^a e^(gs)", "c 2^(d-1)")  # polynomial in d with one exponent, or a lookup table
+CONFIRMING = "c d^(a+bs)"  # it grows along rays as the first kind does
+
+
+class Shape(NamedTuple):
+    """A law: log cost = `offset`(s, d) + `columns`(s, d) · coefficients, of which the first is log c."""
+
+    offset: Callable[[int, int], float]
+    columns: Callable[[int, int], list[float]]
+
+
+def log_sets(s: int, d: int) -> float:
+    """log N, N = C(d-1, s): how many sets of s of the d - 1 coordinates could be hidden."""
+    return log(comb(d - 1, s))
+
+
+LAWS: dict[str, Shape] = {
+    N_OVER_D: Shape(lambda s, d: log_sets(s, d) - log(d), lambda s, d: [1.0]),
+    SUBSETS: Shape(lambda s, d: log(comb(d - 1, s - 1)), lambda s, d: [1.0]),
+    "c N^k d^a": Shape(lambda s, d: 0.0, lambda s, d: [1.0, log_sets(s, d), log(d)]),
+    "c d^a s^b": Shape(lambda s, d: 0.0, lambda s, d: [1.0, log(d), log(s)]),
+    "c d^a e^(gs)": Shape(lambda s, d: 0.0, lambda s, d: [1.0, log(d), float(s)]),
+    "c 2^(d-1)": Shape(lambda s, d: (d - 1) * log(2), lambda s, d: [1.0]),
+    CONFIRMING: Shape(lambda s, d: 0.0, lambda s, d: [1.0, log(d), s * log(d)]),
+}
 
 
 @dataclass(frozen=True)
 class Cell:
-    """Rho of a place; `censored`: the truth is only known to lie above it."""
+    """The log of the median cost at a place; `censored`: the truth is only known to lie above it."""
 
     place: Place
-    rho: float
+    cost: float
     censored: bool = False
+
+
+@dataclass(frozen=True)
+class Law:
+    """A law with its coefficients, log c first."""
+
+    name: str
+    beta: Floats
+
+    def at(self, place: Place) -> float:
+        """The log of the cost that it predicts."""
+        shape = LAWS[self.name]
+        return shape.offset(*place) + float(np.dot(shape.columns(*place), self.beta))
 
 
 def median(costs: Sequence[float], solved: Sequence[bool]) -> tuple[float, bool]:
@@ -44,168 +79,120 @@ def median(costs: Sequence[float], solved: Sequence[bool]) -> tuple[float, bool]
     return (middle[0][1] * middle[-1][1]) ** 0.5, middle[-1][0]
 
 
-@cache
-def levels(places: tuple[Place, ...], dims: tuple[int, ...]) -> Floats:
-    """A level for every d of `dims`, between two of which it is linear in log d; and one term for odd s."""
-    at, known = np.log([d for _, d in places]), np.log(dims)
-    return np.stack([*(np.interp(at, known, unit) for unit in np.eye(len(dims))), [s % 2 for s, _ in places]], axis=1)
-
-
-@cache
-def correlations(places: tuple[Place, ...], correlation: float) -> Floats:
-    """Residuals of one s correlate along d."""
-    return neighbours([s for s, _ in places], [d for _, d in places], correlation)
-
-
-def _places(cells: Sequence[Cell]) -> tuple[Place, ...]:
-    return tuple(cell.place for cell in cells)
-
-
-def _dims(places: Sequence[Place]) -> tuple[int, ...]:
-    return tuple(sorted({d for _, d in places}))
-
-
-def regressed(X: Floats, cells: Sequence[Cell], correlation: float) -> Fit:
-    """Generalised least squares of the cells' rho."""
+def _regress(rows: Sequence[Sequence[float]], values: Sequence[float], cells: Sequence[Cell]) -> Fit:
     above = np.array([cell.censored for cell in cells])
-    return regress(X, np.array([cell.rho for cell in cells]), correlations(_places(cells), correlation), above)
+    return regress(np.array(rows, dtype=float), np.array(values), above)
 
 
-def design(law: str, places: tuple[Place, ...], dims: tuple[int, ...]) -> Floats:
-    """rho = level of d + [s odd] o + g s, or b log s in the place of g s: its columns."""
-    return np.column_stack([levels(places, dims), [IN_S[law](s) for s, _ in places]])
+def fit(name: str, cells: Sequence[Cell]) -> Law:
+    """A law fitted by least squares, censored cells by likelihood."""
+    shape = LAWS[name]
+    rows = [shape.columns(*cell.place) for cell in cells]
+    values = [cell.cost - shape.offset(*cell.place) for cell in cells]
+    return Law(name, _regress(rows, values, cells).beta)
 
 
-@cache
-def _sums(places: tuple[Place, ...], asked: tuple[Place, ...], correlation: float) -> tuple[Any, ...]:
-    """What fitting a sum of two powers needs of the places alone."""
-    A, B = levels(places, _dims(places)), levels(asked, _dims(places))
-    inverse = np.linalg.inv(correlations(places, correlation))
-    H = np.linalg.solve(A.T @ inverse @ A, A.T @ inverse)
-    b, c, w = np.array(SUMS).T[:, :, None]
-    s, t = (np.log([each for each, _ in own]) - log(3) for own in (places, asked))
-    return inverse - inverse @ A @ H, B @ H, np.logaddexp(b * s, w + c * s), np.logaddexp(b * t, w + c * t)
+def errors(law: Law, cells: Sequence[Cell]) -> Floats:
+    """Log of the median over the prediction; 0 where the truth is only known to lie above what is predicted below."""
+    wrong = np.array([cell.cost - law.at(cell.place) for cell in cells])
+    return np.where([cell.censored for cell in cells], np.maximum(wrong, 0.0), wrong)
 
 
-def sum_of_two(cells: Sequence[Cell], asked: Sequence[Place], correlation: float) -> Floats:
-    """Rho at places by the sum of two powers of s that fits cells best; a censored cell is taken at its bound."""
-    Q, H, inside, outside = _sums(_places(cells), tuple(asked), correlation)
-    rest = np.array([cell.rho for cell in cells]) - inside
-    best = int(np.sum(rest @ Q * rest, axis=1).argmin())
-    return np.asarray(H @ rest[best] + outside[best])
+def typical(wrong: Floats) -> float:
+    """Root mean square of log errors, as a factor.
 
-
-def errors(predictions: Floats, seen: Sequence[Cell]) -> Floats:
-    """Squared errors; a bound counts only where it contradicts the prediction."""
-    wrong = np.array([cell.rho for cell in seen]) - predictions
-    return np.where([cell.censored for cell in seen], np.maximum(wrong, 0.0), wrong) ** 2
-
-
-def primary(cells: Sequence[Cell], seen: Sequence[Cell], rule: Mapping[str, Any]) -> tuple[str, dict[str, Any]]:
-    """Whether an exponential of s predicts cells better than a power of s, by the rule of the plan.
-
-    Laws are fitted to `cells`, frozen, and predict the cells `seen`: the outcome; the exponential's `factor` and the
-    `power` with 95 % limits; `wins`, the cells that the former predicts better; `ratio` and `margin`, logs of the total
-    squared error of the power law and of the sum of two powers over that of the exponential; and the `predictions`.
+    >>> typical(np.log([2.0, 0.5]))
+    2.0
     """
-    r, places, asked = rule["correlation"], _places(cells), _places(seen)
-    dims = _dims(places)
-    fits = {law: regressed(design(law, places, dims), cells, r) for law in IN_S}
-    found = {law: design(law, asked, dims) @ fit.beta for law, fit in fits.items()}
-    found[SUM] = sum_of_two(cells, asked, r)
-    off = {law: errors(each, seen) for law, each in found.items()}
-    rate, power = ([float(fit.beta[-1]), *fit.limits(len(fit.beta) - 1)] for fit in fits.values())
-    total = {law: max(float(each.sum()), 1e-300) for law, each in off.items()}
-    ratio, margin = (log(total[law] / total[EXPONENTIAL]) for law in (POWER, SUM))
-    if ratio > rule["ratio"] and rate[1] > 0:
-        outcome = "exponential" if margin > rule["margin"] else "better"
-    else:
-        outcome = "power" if ratio < -rule["ratio"] else "undecided"
-    return outcome, {
-        "factor": [exp(each) for each in rate], "power": power, "ratio": ratio, "margin": margin,
-        "wins": int((off[EXPONENTIAL] < off[POWER]).sum()),
-        "predictions": [
-            {"s": cell.place[0], "d": cell.place[1], "seen": cell.rho, "censored": cell.censored,
-             **{law: float(each[i]) for law, each in found.items()}} for i, cell in enumerate(seen)
-        ],
-    }  # fmt: skip
+    return exp(float(np.sqrt(np.mean(wrong**2))))
 
 
-def secondary(cells: Sequence[Cell], correlation: float) -> tuple[str, list[float]]:
-    """Whether the exponent of d rises with s: the slope a bit, even and odd s with exponents of their own."""
-    places = _places(cells)
-    sizes = sorted({s for s, _ in places})
-    X = np.array([[*(float(s == one) for one in sizes), (1 - s % 2) * log(d), s % 2 * log(d), (s - 3.5) * log(d)]
-                  for s, d in places])  # fmt: skip
-    fit = regressed(X, cells, correlation)
-    low, high = fit.limits(X.shape[1] - 1)
-    outcome = "rises" if low > 0 else "falls" if high < 0 else "undecided"
-    return outcome, [float(fit.beta[-1]), low, high]
+def primary(errors: Mapping[str, Floats], margin: float) -> str:
+    """Which kind of law errs less at the larger cells: "combinatorial", "rival" or "undecided".
+
+    The first if the best law of the first kind has a total squared error below that of every rival by more than a
+    factor e^margin, the second if the best rival is so far below the best of the first kind.
+    """
+    total = {name: log(max(float(np.sum(wrong**2)), 1e-300)) for name, wrong in errors.items()}
+    lead = min(total[name] for name in RIVALS) - min(total[name] for name in COMBINATORIAL)
+    return "combinatorial" if lead > margin else "rival" if lead < -margin else "undecided"
 
 
-def score(cells: Sequence[Cell], seen: Sequence[Cell], law: str, correlation: float) -> float:
-    """Log density of the cells `seen` under a law fitted to `cells`: as C(d-1, s)^k, or as d^a e^(g s)."""
-    from scipy.stats import norm
-
-    def columns(own: Sequence[Cell]) -> Floats:
-        def row(s: int, d: int) -> list[float]:
-            return [log(comb(d - 1, s))] if law == "N" else [log(d), float(s)]
-
-        return np.array([[1.0, float(s % 2), *row(s, d)] for s, d in _places(own)])
-
-    fit, Z = regressed(columns(cells), cells, correlation), columns(seen)
-    spread = np.sqrt(fit.sigma**2 + np.einsum("ij,jk,ik->i", Z, fit.covariance, Z))
-    off = (np.array([cell.rho for cell in seen]) - Z @ fit.beta) / spread
-    censored = np.array([cell.censored for cell in seen])
-    return float(np.where(censored, norm.logsf(off), norm.logpdf(off) - np.log(spread)).sum())
+def tertiary(errors: Mapping[str, Floats], margin: float) -> str:
+    """Which of N/d and C(d-1, s-1) errs less, by more than a factor e^margin in the total squared error."""
+    one, other = (log(max(float(np.sum(errors[name] ** 2)), 1e-300)) for name in (N_OVER_D, SUBSETS))
+    return "N/d" if other - one > margin else "C(d-1, s-1)" if one - other > margin else "undecided"
 
 
-def tertiary(cells: Sequence[Cell], seen: Sequence[Cell], rule: Mapping[str, Any]) -> tuple[str, float]:
-    """Whether C(d-1, s) predicts the largest d better than d^a e^(g s); the difference of their log scores."""
-    r = rule["correlation"]
-    found = score(cells, seen, "N", r) - score(cells, seen, "product", r)
-    return "as N" if found > rule["as N"] else "not as N" if found < rule["not as N"] else "undecided", found
+def common_slope(cells: Sequence[Cell]) -> tuple[float, float, float]:
+    """The slope of log cost on log C(d-1, s-1), one for all s with a level for each, and its 95 % interval."""
+    sizes = sorted({cell.place[0] for cell in cells})
+    rows = [[*(float(s == size) for size in sizes), log(comb(d - 1, s - 1))] for s, d in (c.place for c in cells)]
+    found = _regress(rows, [cell.cost for cell in cells], cells)
+    return (float(found.beta[-1]), *found.limits(len(sizes)))
 
 
-def described(cells: Sequence[Cell], correlation: float) -> list[dict[str, Any]]:
-    """Laws for log costs by likelihood: parameters, AIC, BIC, the residuals' standard deviation."""
-    places = _places(cells)
-    y, C = np.array([cell.rho for cell in cells]), correlations(places, correlation)
-    above = np.array([cell.censored for cell in cells])
-    d, s = np.log([d for _, d in places]), np.array([s for s, _ in places], dtype=float)
-    one, odd = np.ones(len(y)), s % 2
-    kappa = np.log([comb(d - 1, s) for s, d in places])
-    shapes = {
-        "N^κ": [one, odd, kappa],
-        "d^a s^b": [one, odd, d, np.log(s)],
-        "d^a e^(g s)": [one, odd, d, s],
-        "d^(a + c s) s^b": [one, odd, d, d * s, np.log(s)],
+def secondary(slope: Sequence[float], excluded: Sequence[float]) -> str:
+    """Whether the interval of the slope contains 1, and excludes both values of `excluded`."""
+    _, low, high = slope
+    if not low <= 1 <= high:
+        return "not as C(d-1, s-1)"
+    return "as C(d-1, s-1)" if excluded[0] < low and high < excluded[1] else "undecided"
+
+
+def slope(cells: Sequence[Cell], x: Callable[[int, int], float]) -> tuple[float, float, float] | None:
+    """The slope of log cost on x(s, d) with its 95 % interval over cells; None for fewer than three that are known."""
+    if len({x(*cell.place) for cell in cells if not cell.censored}) < 3:
+        return None
+    found = _regress([[1.0, x(*cell.place)] for cell in cells], [cell.cost for cell in cells], cells)
+    return (float(found.beta[1]), *found.limits(1))
+
+
+@dataclass(frozen=True)
+class Answers:
+    """What the rules of the plan make of cells.
+
+    The laws, fitted to the cells `fitted`, with their errors at the cells `asked`; `new` are the indices of those among
+    the latter on which nothing had been run before; the common `slope`; and the outcome of every question.
+    """
+
+    fitted: Sequence[Cell]
+    asked: Sequence[Cell]
+    new: Sequence[int]
+    laws: Mapping[str, Law]
+    errors: Mapping[str, Floats]
+    slope: tuple[float, float, float]
+    outcomes: Mapping[str, str]
+
+
+def answers(plan: Mapping[str, Any], cells: Sequence[Cell]) -> Answers:
+    """The plan's questions put to cells of hidden sets."""
+    rule, second, third = plan["primary"], plan["secondary"], plan["tertiary"]
+    sets = {cell.place: exp(log_sets(*cell.place)) for cell in cells}
+    inside = [cell for cell in cells if sets[cell.place] > rule["sets above"]]
+    fitted = [cell for cell in inside if sets[cell.place] < rule["fitted to sets"]]
+    asked = [cell for cell in inside if sets[cell.place] >= rule["fitted to sets"]]
+    known = {tuple(place) for place in rule["known"]}
+    new = [i for i, cell in enumerate(asked) if cell.place not in known]
+    frozen = {name: fit(name, fitted) for name in LAWS}
+    wrong = {name: errors(law, asked) for name, law in frozen.items()}
+    fresh = {name: each[new] for name, each in wrong.items()}
+    slope = common_slope(
+        [
+            cell
+            for cell in inside
+            if cell.place[0] <= second["up to s"] and cell.place[1] >= second["d at least, times s"] * cell.place[0]
+        ]
+    )
+    outcomes = {
+        "primary": primary(wrong, rule["margin"]),
+        "primary, new cells": primary(fresh, rule["margin"]),
+        "secondary": secondary(slope, second["excluded"]),
+        "tertiary": tertiary(wrong, third["margin"]),
     }
-    found = []
-    for name, columns in shapes.items():
-        fit = regress(np.column_stack(columns), y, C, above)
-        count = len(columns) + 1
-        found.append({"law": name, "parameters": count, "AIC": 2 * count - 2 * fit.log_likelihood,
-                      "BIC": count * log(len(y)) - 2 * fit.log_likelihood, "scatter": fit.sigma,
-                      "last coefficient": float(fit.beta[-1])})  # fmt: skip
-    return [*found, _two_powers(d, s, odd, y, C)]
+    return Answers(fitted, asked, new, frozen, wrong, slope, outcomes)
 
 
-def _two_powers(d: Floats, s: Floats, odd: Floats, y: Floats, C: Floats) -> dict[str, Any]:
-    """A sum of two powers of d and s, by least squares from a grid of starts (censored costs at their bounds)."""
-    from scipy.optimize import least_squares
-
-    half, z, t = np.linalg.cholesky(C), d - d.mean(), np.log(s / 3)
-
-    def off(v: Floats) -> Floats:
-        law = np.logaddexp(v[0] + v[1] * z + v[2] * t, v[3] + v[4] * z + v[5] * t) + v[6] * odd
-        return np.asarray(np.linalg.solve(half, np.clip(law - y, -50, 50)))
-
-    starts = [(y.mean(), 1.5, b, y.mean() - gap, a, c, 0.3) for b in (3.0, 5.0) for gap in (2.0, 6.0)
-              for a in (0.0, 4.0) for c in (6.0, 12.0)]  # fmt: skip
-    square = min(2 * least_squares(off, start).cost for start in starts)
-    n, count = len(y), 8
-    likelihood = -0.5 * n * (log(2 * np.pi * square / n) + 1) - float(np.log(np.diag(half)).sum())
-    return {"law": "sum of two powers", "parameters": count, "AIC": 2 * count - 2 * likelihood,
-            "BIC": count * log(n) - 2 * likelihood, "scatter": (square / max(n - count + 1, 1)) ** 0.5,
-            "last coefficient": None}  # fmt: skip
+def simulated(truth: Law, places: Sequence[Place], scatter: float, rng: np.random.Generator) -> list[Cell]:
+    """Cells whose costs are a law's, with normal scatter of their logarithms."""
+    return [Cell(place, truth.at(place) + scatter * float(rng.standard_normal())) for place in places]

@@ -1,18 +1,21 @@
-"""The plans: cells, seeds, settings, rules and sentences, fixed before any of their rows; `plan*.toml` beside it."""
+"""The plans: cells, seeds, settings, rules and sentences, fixed before any of their rows; the `.toml` beside it.
+
+The first two asked at fixed dimension and of the dense student; their rows are kept, and what came of them. The third
+asks along rays and of the learner `diagonal`; the panel puts other learners in its cells.
+"""
 
 import hashlib
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
 from hardness.engine.task import Task, canonical
 from hardness.errors import InputError
-from learner.studies.exponential_in_m import laws
-from learner.studies.exponential_in_m.laws import Place
-from learner.studies.exponential_in_m.settings import HARD, Cell
+from learner.studies.exponential_in_m.arms import ARMS, OPTIONS, Cell
 
-PLANS = {path.stem: path for path in sorted(Path(__file__).parent.glob("plan*.toml"))}  # by series
+PLANS = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}  # by series
+THIRD, PANEL = "plan3", "panel"
 
 
 def digest(plan: Mapping[str, Any]) -> str:
@@ -21,7 +24,7 @@ def digest(plan: Mapping[str, Any]) -> str:
 
 
 def read(path: Path) -> dict[str, Any]:
-    """The plan of a file; what it does not say is as in the first plan, whose digest stands in it under `as`.
+    """The plan of a file; what the second does not say is as in the first, whose digest stands in it under `as`.
 
     Raises `InputError` if it is none, or is not what its digest says that it was.
     """
@@ -32,9 +35,9 @@ def read(path: Path) -> dict[str, Any]:
     first = read(PLANS["plan"]) if "as" in plan else {}
     tables = {key: {**first.get(key, {}), **own} for key, own in plan.items() if isinstance(own, dict)}
     plan = {**first, **plan, **tables}
-    if plan.get("digest") != (found := digest(plan)) or first.get("digest") != plan.get("as"):
+    if plan.get("digest") != (now := digest(plan)) or first.get("digest") != plan.get("as"):
         raise InputError(
-            f"{path} was changed after it was fixed: its digest is {found[:12]}, and it says "
+            f"{path} was changed after it was fixed: its digest is {now[:12]}, and it says "
             f"{str(plan.get('digest'))[:12]}; bring the plan back as it was"
         )
     return plan
@@ -42,35 +45,37 @@ def read(path: Path) -> dict[str, Any]:
 
 def tasks(path: Path) -> list[Task]:
     """The trials of a plan, which must be one of this study; raises `InputError` for any other."""
-    plan, own = read(path), {read(each)["digest"]: series for series, each in PLANS.items()}
-    if plan["digest"] not in own:
+    plan, fixed = read(path), {read(each)["digest"]: series for series, each in PLANS.items()}
+    if plan["digest"] not in fixed:
         raise InputError(
             f"{path} is another plan ({plan['digest'][:12]}) than this study fixed "
-            f"({', '.join(each[:12] for each in own)}); its rows would not be judged"
+            f"({', '.join(each[:12] for each in fixed)}); its rows would not be judged"
         )
-    named, found = {"series": own[plan["digest"]], "plan": plan["digest"]}, []
+    series = fixed[plan["digest"]]
+    named = {"series": series, "plan": plan["digest"]}
+    return list(_of_arms(plan, named) if series in (THIRD, PANEL) else _of_the_student(plan, named))
+
+
+def _of_the_student(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[Task]:
+    """Trials of the dense student: parities, and random layers on two tokens."""
     for family, d, s, rate, batch, l1, cap in plan["cells"]:
-        params = {"rate": rate, "batch": batch, "l1": l1}
-        solver = {"kind": "learner", "learner": "student", "params": params, **named}
-        found += [Task(family, Cell(family, d, s).params, solver, {"samples": cap}, run) for run in range(plan["runs"])]
-    return found
+        tokens = {"tokens": 2} if family == "nondegenerate" else {}
+        solver = {"kind": "learner", "learner": "student", "params": {"rate": rate, "batch": batch, "l1": l1}, **named}
+        for run in range(plan["runs"]):
+            yield Task(family, {"dim": d, "heads": s, **tokens}, solver, {"samples": cap}, run)
 
 
-def places(plan: Mapping[str, Any]) -> tuple[list[Place], list[Place]]:
-    """Where the laws are fitted, and what they predict: (s, d)."""
-    found = [(s, d) for family, d, s, *_ in plan["cells"] if family == HARD]
-    largest = plan["primary"]["fitted up to s"]
-    return [place for place in found if place[0] <= largest], [place for place in found if place[0] > largest]
+def _of_arms(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[Task]:
+    """Trials of `diagonal`, on all that the plan puts it to."""
+    for arm, d, s, rate, batch, l1, start, cap, runs in plan["cells"]:
+        setting = dict(zip(OPTIONS, (rate, batch, l1, start), strict=True))
+        yield from diagonal(Cell(arm, d, s), setting, cap, range(runs), named)
 
 
-def judged(plan: Mapping[str, Any], fitted: list[laws.Cell], seen: list[laws.Cell]) -> dict[str, Any]:
-    """The three questions put to cells: `outcomes` and `sentences` by question, `slope`, `score`, what primary says."""
-    own = [cell for cell in (*fitted, *seen) if cell.place[0] <= plan["secondary"]["up to s"]]
-    largest = max(cell.place[1] for cell in own)
-    inner, outer = ([c for c in own if (c.place[1] == largest) == last] for last in (False, True))
-    first, found = laws.primary(fitted, seen, plan["primary"])
-    second, slope = laws.secondary(own, plan["secondary"]["correlation"])
-    third, score = laws.tertiary(inner, outer, plan["tertiary"])
-    outcomes = {"primary": first, "secondary": second, "tertiary": third}
-    sentences = {name: plan[name]["sentences"][outcome] for name, outcome in outcomes.items()}
-    return found | {"outcomes": outcomes, "sentences": sentences, "slope": slope, "score": score}
+def diagonal(cell: Cell, setting: Mapping[str, Any], cap: int, runs: range, named: Mapping[str, Any]) -> Iterator[Task]:
+    """Runs of `diagonal` on a cell; `named` is added to what their solvers say."""
+    arm = ARMS[cell.arm]
+    params = {**setting, "heads": arm.width, **arm.options}
+    solver = {"kind": "diagonal", "learner": "diagonal", "arm": cell.arm, "params": params, **arm.solver, **named}
+    for run in runs:
+        yield Task(arm.family, cell.params, solver, {"samples": cap}, run)

@@ -1,24 +1,12 @@
 """What the rows of `linear-attention` say of its four experiments."""
 
 from collections import ChainMap
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
-from hardness.evaluation.judge import EXACT
-from hardness.report import (
-    Axis,
-    Content,
-    Curves,
-    Panel,
-    Point,
-    Series,
-    grouped,
-    line,
-    mean_points,
-    mean_series,
-    records,
-)
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, mean_points, mean_series, records
+from hardness.scores import EXACT
 from hardness.statistics.means import Mean, mean, share, spread
 from learner.linear.features import feature_count
 from learner.programs.automata import span_rank
@@ -27,7 +15,16 @@ from learner.studies import linear_attention as grid
 from learner.studies.linear_attention import trials
 from learner.studies.recorded import TINY
 
+if TYPE_CHECKING:
+    from pandas import DataFrame
+    from pandas import Series as Column
+
 Line = dict[str, Any]
+COLUMNS = (
+    *("family", "method", "status", "repetition", "dim", "samples", "heads", "unitary", "states", "letters", "symbols"),
+    *("rank", "lam_min", "identifiable", "error", "noisy", "distance", "other", "training", "certified"),
+    *("certified_right", "steps", "step_accuracy", "word_accuracy", "programs"),
+)
 EXACT_AT = EXACT.threshold**2  # squared error
 ZERO = 1e-14  # where the figure draws a λ_min of 0
 PROGRAMS = ("addition", "palindrome", "busy beaver", "random")
@@ -39,140 +36,186 @@ TO_RANK = Axis("training rows / rank", log=True, ticks=(0.5, 1, 1.5, 2, 3), name
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers and figures of the rows."""
-    runs = grouped(records(rows, "solved", "wrong"), "family")
-    fits, adam = heads(runs.get(grid.HEAD, [])), descents(runs.get(grid.HEAD, []))
-    mixtures, transitions = memories(runs.get(grid.MEMORY, [])), automata(runs.get(grid.AUTOMATA, []))
-    jobs = programs(runs.get(grid.MACHINE, []))
+    ended = ended_trials(rows)
+    fits, adam, mixtures = heads(ended), descents(ended), memories(ended)
+    transitions, jobs = automata(ended), programs(ended)
     figures = [_recovery(fits), _adam(adam), _memory(mixtures), _execution(transitions), _programs(jobs)]
-    ends = {(one["heads"], one["unitary"]): one for one in mixtures}
-    known = {(0, 0.0), (0, 1.0), (grid.SIZE, 0.0), (grid.SIZE, 1.0)} <= ends.keys()
-    if not (fits and adam and known and "other" in ends[0, 1.0] and transitions and jobs):
+    ends = mixtures.set_index(["heads", "unitary"])
+    wanted = {(0, 0.0), (0, 1.0), (grid.SIZE, 0.0), (grid.SIZE, 1.0)}
+    known = wanted <= {*ends.index} and ends.loc[(0, 1.0), "other"] is not None
+    if not (len(fits) and len(adam) and known and len(transitions) and len(jobs)):
         return Content(figures=figures, missing="Some of the four experiments have too few rows.")
-    numbers = _exact(fits) | _certified(transitions, jobs) | {
-        "adam": [{"d": d, "most": max(own), "one": str(own[1]), "several": str(own[max(own)]),
-                  "order": _order(own[max(own)], own[1])}
-                 for d, some in grouped(adam, "d").items()
-                 if 1 in (own := {one["heads"]: one["error"] for one in some})],
-        "memory": _ends(ends), "least_rows": _least_rows(transitions), "exact_at": EXACT_AT,
-        "features": feature_count(2 * grid.SIZE),
-    }  # fmt: skip
+    numbers = _exact(fits) | _certified(transitions, jobs) | {"adam": _descents(adam), "memory": _ends(ends)}
+    numbers |= {"least_rows": _least_rows(transitions), "exact_at": EXACT_AT, "features": feature_count(2 * grid.SIZE)}
     return Content(numbers, figures, grid=ChainMap(vars(trials), vars(grid)))
 
 
-def heads(runs: Sequence[Line]) -> list[Line]:
+def ended_trials(rows: Sequence[Row]) -> "DataFrame":
+    """One line per trial that ended by itself."""
+    from pandas import DataFrame
+
+    return DataFrame(records(rows, "solved", "wrong"), columns=COLUMNS)
+
+
+def _geometric(values: "Column") -> Mean | None:
+    """The geometric mean of what there is; None where there is nothing."""
+    numbers = values.dropna().astype(float).tolist()
+    return mean(numbers, logarithmic=True) if numbers else None
+
+
+def _share(values: "Column") -> Mean | None:
+    numbers = values.dropna().astype(float).tolist()
+    return share(numbers) if numbers else None
+
+
+def heads(ended: "DataFrame") -> "DataFrame":
     """One line per d and number of rows: exact runs, those with a certificate, errors (geometric means)."""
-    regression = grouped((run for run in runs if run["method"] == "regression"), "dim", "samples")
-    return [
-        {
-            "d": d, "rows/ψ": n / feature_count(d), "runs": len(own),
-            "exact": sum(run["status"] == "solved" for run in own),
-            "full rank": sum(run["identifiable"] for run in own),
-            "exact at full rank": sum(run["status"] == "solved" and run["identifiable"] for run in own),
-            "lam_min": [run["lam_min"] for run in own],
-            "error": mean([run["error"] for run in own], logarithmic=True),
-            "noisy": mean([run["noisy"] for run in own], logarithmic=True),
-        }
-        for (d, n), own in sorted(regression.items())
-    ]  # fmt: skip
+    runs = ended[(ended["family"] == grid.HEAD) & (ended["method"] == "regression")]
+    full = runs["identifiable"] == True  # noqa: E712 - a missing value is not full rank
+    exact = runs["status"] == "solved"
+    runs = runs.assign(full=full, exact=exact, both=full & exact)
+    lines = runs.groupby(["dim", "samples"]).agg(
+        runs=("exact", "size"),
+        exact=("exact", "sum"),
+        full=("full", "sum"),
+        both=("both", "sum"),
+        lam_min=("lam_min", list),
+        error=("error", _geometric),
+        noisy=("noisy", _geometric),
+    )
+    lines = lines.reset_index().astype({"dim": int}).rename(columns={"dim": "d"})
+    lines["rows/ψ"] = [n / feature_count(d) for n, d in zip(lines["samples"], lines["d"], strict=True)]
+    return lines
 
 
-def descents(runs: Sequence[Line]) -> list[Line]:
+def descents(ended: "DataFrame") -> "DataFrame":
     """One line per d and number of heads that Adam trains: the errors of its runs and their geometric mean."""
-    adam = grouped((run for run in runs if run["method"] == "Adam"), "dim", "heads")
-    errors = {key: [run["error"] for run in own] for key, own in sorted(adam.items())}
-    return [{"d": d, "heads": h, "error": mean(own, logarithmic=True), "errors": own} for (d, h), own in errors.items()]
+    runs = ended[(ended["family"] == grid.HEAD) & (ended["method"] == "Adam")]
+    lines = runs.groupby(["dim", "heads"]).agg(error=("error", _geometric), errors=("error", list)).reset_index()
+    return lines.astype({"dim": int, "heads": int}).rename(columns={"dim": "d"})
 
 
-def memories(runs: Sequence[Line]) -> list[Line]:
+def memories(ended: "DataFrame") -> "DataFrame":
     """One line per heads (0: of regression) and share of orthonormal examples: geometric means of what was measured."""
-    found = []
-    for (h, unitary), own in sorted(grouped(runs, lambda run: run.get("heads", 0), "unitary").items()):
-        one: Line = {"method": own[0]["method"], "heads": h, "unitary": unitary}
-        one["distances"] = [run["distance"] for run in own]
-        for name in ("distance", "noisy", "other", "training"):
-            if values := [run[name] for run in own if name in run]:
-                one[name] = mean(values, logarithmic=True)
-        if not h:
-            one |= {"rank": spread([run["rank"] for run in own]), "certified": share([run["certified"] for run in own])}
-        found.append(one)
-    return found
+    runs = ended[ended["family"] == grid.MEMORY].fillna({"heads": 0}).astype({"heads": int})
+    lines = runs.groupby(["heads", "unitary"]).agg(
+        method=("method", "first"),
+        distances=("distance", list),
+        distance=("distance", _geometric),
+        noisy=("noisy", _geometric),
+        other=("other", _geometric),
+        training=("training", _geometric),
+        ranks=("rank", lambda ranks: ranks.dropna().astype(int).tolist()),
+        certified=("certified", _share),
+    )
+    return lines.reset_index()
 
 
-def automata(runs: Sequence[Line]) -> list[Line]:
+def automata(ended: "DataFrame") -> "DataFrame":
     """One line per size and number of rows: words and steps right, certified and not, and their counts."""
-    found = []
-    for (Q, A, n), own in sorted(grouped(runs, "states", "letters", "samples").items()):
-        counts = [_steps(run) for run in own]
-        sure, right, unsure, lucky = map(sum, zip(*counts, strict=True))
-        lucks = [run[3] / run[2] for run in counts if run[2]]
-        found.append({
-            "states": Q, "letters": A, "rows/rank": n / span_rank(Q, A), "runs": len(own),
-            "exact": sum(run["word_accuracy"] == 1 for run in own),
-            "words": share([run["word_accuracy"] for run in own]), "certified": share([r["certified"] for r in own]),
-            "uncertified": share(lucks) if lucks else None,
-            "sure": sure, "sure right": right, "unsure": unsure, "unsure right": lucky,
-        })  # fmt: skip
-    return found
+    runs = ended[ended["family"] == grid.AUTOMATA].astype(
+        dict.fromkeys(("certified", "certified_right", "steps", "step_accuracy", "word_accuracy"), float)
+    )
+    sure = (runs["certified"] * runs["steps"]).round()
+    right = (runs["certified"] * runs["steps"] * runs["certified_right"].fillna(0)).round()
+    unsure, lucky = runs["steps"] - sure, (runs["step_accuracy"] * runs["steps"]).round() - right
+    runs = runs.assign(sure=sure, right=right, unsure=unsure, lucky=lucky, luck=lucky / unsure.where(unsure > 0))
+    lines = runs.groupby(["states", "letters", "samples"]).agg(
+        runs=("sure", "size"),
+        exact=("word_accuracy", lambda words: int((words == 1).sum())),
+        words=("word_accuracy", _share),
+        certified=("certified", _share),
+        uncertified=("luck", _share),
+        **{name: (name, "sum") for name in ("sure", "right", "unsure", "lucky")},
+    )
+    lines = lines.reset_index().astype({"states": int, "letters": int})
+    ranks = [span_rank(Q, A) for Q, A in zip(lines["states"], lines["letters"], strict=True)]
+    return lines.assign(**{"rows/rank": lines["samples"] / ranks})
 
 
-def _steps(run: Line) -> tuple[int, int, int, int]:
-    """Certified steps of a run, those of them that were right; the others, and those of these that were."""
-    sure = round(run["certified"] * run["steps"])
-    right = round(run["certified"] * run["steps"] * (run["certified_right"] or 0))
-    return sure, right, run["steps"] - sure, round(run["step_accuracy"] * run["steps"]) - right
-
-
-def programs(runs: Sequence[Line]) -> list[Line]:
+def programs(ended: "DataFrame") -> "DataFrame":
     """One line per machine, number of rows and program: jobs certified to their end, and right without asking."""
-    found = []
-    for (Q, A, n), own in sorted(grouped(runs, "states", "symbols", "samples").items()):
-        span = Machine(Q, A).span_rank
-        for name, counts in grouped(((name, one) for run in own for name, one in run["programs"].items()), 0).items():
-            jobs = [count for _, count in counts]
-            found.append({
-                "states": Q, "symbols": A, "rows/rank": n / span, "program": name,
-                "full": all(run["rank"] == span for run in own), "part": all(run["rank"] < span for run in own),
-                **{key: sum(count[key] for count in jobs) for key in jobs[0]},
-                "certified": share([count["whole"] / count["jobs"] for count in jobs]),
-                "without asking": share([count["blind"] / count["jobs"] for count in jobs]),
-            })  # fmt: skip
-    return found
+    from pandas import DataFrame
+
+    runs = ended[ended["family"] == grid.MACHINE]
+    counted = [
+        {"states": int(Q), "symbols": int(A), "samples": n, "rank": rank, "program": name, **counts}
+        for Q, A, n, rank, named in zip(
+            *(runs[c] for c in ("states", "symbols", "samples", "rank", "programs")), strict=True
+        )
+        for name, counts in named.items()
+        if counts["jobs"]  # a table has cells for programs that a machine does not run
+    ]
+    counts = ["jobs", "whole", "blind", "needed", "steps", "wrong"]
+    jobs = DataFrame(counted, columns=["states", "symbols", "samples", "rank", "program", *counts])
+    spans = [Machine(Q, A).span_rank for Q, A in zip(jobs["states"], jobs["symbols"], strict=True)]
+    jobs = jobs.assign(span=spans, fills=jobs["rank"] == spans)
+    jobs = jobs.assign(sure=jobs["whole"] / jobs["jobs"], guess=jobs["blind"] / jobs["jobs"])
+    lines = jobs.groupby(["states", "symbols", "samples", "program"], sort=False).agg(
+        span=("span", "first"),
+        full=("fills", "all"),
+        part=("fills", lambda fills: not fills.any()),
+        certified=("sure", _share),
+        guessed=("guess", _share),
+        **{name: (name, "sum") for name in counts},
+    )
+    lines = lines.reset_index().sort_values(["states", "symbols", "samples"], kind="stable")
+    return lines.assign(**{"rows/rank": lines["samples"] / lines["span"]})
 
 
-def _sums(lines: Sequence[Line], *keys: str) -> list[int]:
-    return [sum(one[key] for one in lines) for key in keys]
-
-
-def _exact(fits: Sequence[Line]) -> Line:
+def _exact(fits: "DataFrame") -> Line:
     """Runs with and without full rank, and those of them that were exact."""
-    runs, exact, full, both = _sums(fits, "runs", "exact", "full rank", "exact at full rank")
-    return {"full": full, "full_exact": both, "short": runs - full, "short_exact": exact - both,
-            "largest": max(one["d"] for one in fits)}  # fmt: skip
+    runs, exact, full, both = (int(fits[name].sum()) for name in ("runs", "exact", "full", "both"))
+    largest = int(fits["d"].max())
+    return {"full": full, "full_exact": both, "short": runs - full, "short_exact": exact - both, "largest": largest}
 
 
-def _certified(transitions: Sequence[Line], jobs: Sequence[Line]) -> Line:
+def _certified(transitions: "DataFrame", jobs: "DataFrame") -> Line:
     """Steps of automata and of programs: certified, and right; jobs of programs, by the span of the rows."""
-    sure, right, unsure, lucky = _sums(transitions, "sure", "sure right", "unsure", "unsure right")
-    steps, wrong = _sums(jobs, "steps", "wrong")
-    whole = grouped([one for one in jobs if one["full"]], "program")
-    blind, blind_jobs = _sums([one for one in jobs if one["part"]], "blind", "jobs")
+    sure, right, unsure, lucky = (int(transitions[name].sum()) for name in ("sure", "right", "unsure", "lucky"))
+    steps, wrong = (int(jobs[name].sum()) for name in ("steps", "wrong"))
+    full, part = jobs[jobs["full"]], jobs[jobs["part"]]
+    ended = full.groupby("program")[["whole", "jobs"]].sum().astype(int)
     return {
-        "sure": sure + steps, "right": right + steps - wrong, "unsure": unsure, "lucky": lucky,
-        "jobs": {name: _sums(whole[name], "whole", "jobs") for name in PROGRAMS if name in whole},
-        "blind": blind, "blind_jobs": blind_jobs,
-    }  # fmt: skip
+        "sure": sure + steps,
+        "right": right + steps - wrong,
+        "unsure": unsure,
+        "lucky": lucky,
+        "jobs": {name: ended.loc[name].tolist() for name in PROGRAMS if name in ended.index},
+        "blind": int(part["blind"].sum()),
+        "blind_jobs": int(part["jobs"].sum()),
+    }
 
 
-def _ends(ends: Mapping[tuple[int, float], Line]) -> Line:
+def _descents(adam: "DataFrame") -> list[Line]:
+    """By d: the errors of one head and of the most, and which is the smaller one."""
+    lines = []
+    for d, part in adam.groupby("d"):
+        errors = part.set_index("heads")["error"]
+        if 1 in errors:
+            most = int(errors.index.max())
+            one, several = errors[1], errors[most]
+            lines.append({"d": int(d), "most": most, "one": str(one), "several": str(several)})
+            lines[-1]["order"] = _order(several, one)
+    return lines
+
+
+def _ends(ends: "DataFrame") -> Line:
     """The associative memory on orthonormal and on Gaussian examples alone."""
-    hidden, seen, lost, found = ends[0, 1.0], ends[0, 0.0], ends[grid.SIZE, 1.0], ends[grid.SIZE, 0.0]
+    hidden, seen = ends.loc[(0, 1.0)], ends.loc[(0, 0.0)]
+    orthonormal, gaussian = ends.loc[(grid.SIZE, 1.0)], ends.loc[(grid.SIZE, 0.0)]
     return {
-        "rank": hidden["rank"], "least_norm": max(hidden["distances"]), "other": hidden["other"].value,
-        "certified": hidden["certified"].value, "certified_seen": seen["certified"].value,
-        "adam": str(lost["distance"]), "adam_training": lost["training"].value,
-        "adam_seen": str(found["distance"]), "adam_seen_training": found["training"].value,
-        "order": _order(found["distance"], lost["distance"]),
-    }  # fmt: skip
+        "rank": spread(hidden["ranks"]),
+        "least_norm": max(hidden["distances"]),
+        "other": hidden["other"].value,
+        "certified": hidden["certified"].value,
+        "certified_seen": seen["certified"].value,
+        "adam": str(orthonormal["distance"]),
+        "adam_training": orthonormal["training"].value,
+        "adam_seen": str(gaussian["distance"]),
+        "adam_seen_training": gaussian["training"].value,
+        "order": _order(gaussian["distance"], orthonormal["distance"]),
+    }
 
 
 def _order(small: Mean, large: Mean) -> int:
@@ -187,26 +230,31 @@ def _order(small: Mean, large: Mean) -> int:
     return int(small.high < large.low) - int(large.high < small.low)
 
 
-def _least_rows(transitions: Sequence[Line]) -> list[float]:
+def _least_rows(transitions: "DataFrame") -> list[float]:
     """Ends of the least rows over the rank at which half of the runs execute every unseen automaton, over sizes."""
-    exact = [one for one in transitions if 2 * one["exact"] >= one["runs"]]
-    least = [min(one["rows/rank"] for one in own) for own in grouped(exact, "states", "letters").values()]
-    return [min(least), max(least)] if least else []
+    exact = transitions[2 * transitions["exact"] >= transitions["runs"]]
+    least = exact.groupby(["states", "letters"])["rows/rank"].min()
+    return [float(least.min()), float(least.max())] if len(least) else []
 
 
 def _upright(low: float, high: float) -> Series:
     return line("as many rows as dimensions", [(1, low), (1, high)], dashed=True)
 
 
-def _recovery(fits: Sequence[Line]) -> Curves:
+def _lines(table: "DataFrame") -> list[Line]:
+    """The lines of a table; where there is no mean there is None."""
+    return list(table.astype(object).where(table.notna(), None).to_dict("records"))
+
+
+def _recovery(fits: "DataFrame") -> Curves:
     """Errors and λ_min against rows over features."""
-    clean, noisy = (mean_series(fits, "rows/ψ", key, "d", label="d = {}") for key in ("error", "noisy"))
+    lines = _lines(fits)
+    clean, noisy = (mean_series(lines, "rows/ψ", key, "d", label="d = {}") for key in ("error", "noisy"))
     least = []
-    for i, (d, own) in enumerate(grouped(fits, "d").items()):
-        seen = [one for one in own if min(one["lam_min"]) > 0]
-        points = mean_points((one["rows/ψ"], mean(one["lam_min"], logarithmic=True)) for one in seen)
-        points += [Point(one["rows/ψ"], ZERO, censored="below", tip="λ_min = 0")
-                   for one in own if not min(one["lam_min"])]  # fmt: skip
+    for i, (d, part) in enumerate(fits.groupby("d")):
+        cells = [*zip(part["rows/ψ"], part["lam_min"], strict=True)]
+        points = mean_points((x, mean(values, logarithmic=True)) for x, values in cells if min(values) > 0)
+        points += [Point(x, ZERO, censored="below", tip="λ_min = 0") for x, values in cells if not min(values)]
         least.append(Series(f"d = {d}", points, style=i))
     exact = line("exact below", [(0.5, EXACT_AT), (16, EXACT_AT)], "law")
     panels = [
@@ -214,72 +262,68 @@ def _recovery(fits: Sequence[Line]) -> Curves:
         Panel(f"noise {trials.NOISE:g}", [*noisy, _upright(1e-4, 1e3)], y=ERROR),
         Panel("certificate", [*least, _upright(ZERO, 1)], y=Axis("λ_min", log=True)),
     ]
-    return Curves(
-        "recovery", panels if fits else [],
-        Axis("rows / ψ", log=True, ticks=(0.5, 1, 2, 4, 16), names=("½", "1", "2", "4", "16")), ERROR,
-    )  # fmt: skip
+    ticks = Axis("rows / ψ", log=True, ticks=(0.5, 1, 2, 4, 16), names=("½", "1", "2", "4", "16"))
+    return Curves("recovery", panels if len(fits) else [], ticks, ERROR)
 
 
-def _adam(adam: Sequence[Line]) -> Curves:
+def _adam(adam: "DataFrame") -> Curves:
     panels = []
-    for d, own in grouped(adam, "d").items():
-        runs = [Point(one["heads"], error, hollow=True) for one in own for error in one["errors"]]
-        ends = (own[0]["heads"], own[-1]["heads"])
-        panels.append(Panel(
-            f"d = {d}, d² = {d * d}",
-            [Series("Adam", mean_points((one["heads"], one["error"]) for one in own)),
-             Series("single runs", runs, join=False), line("exact below", [(h, EXACT_AT) for h in ends], "law")],
-            x=Axis("heads H", log=True, ticks=grid.HEADS[d]),
-        ))  # fmt: skip
-    return Curves(
-        "adam", panels, Axis("heads H", log=True), ERROR,
-    )  # fmt: skip
+    for d, part in adam.groupby("d"):
+        sizes = part["heads"].tolist()
+        runs = [
+            Point(h, error, hollow=True) for h, errors in zip(sizes, part["errors"], strict=True) for error in errors
+        ]
+        series = [
+            Series("Adam", mean_points(zip(sizes, part["error"], strict=True))),
+            Series("single runs", runs, join=False),
+            line("exact below", [(h, EXACT_AT) for h in (sizes[0], sizes[-1])], "law"),
+        ]
+        panels.append(Panel(f"d = {d}, d² = {d * d}", series, x=Axis("heads H", log=True, ticks=grid.HEADS[d])))
+    return Curves("adam", panels, Axis("heads H", log=True), ERROR)
 
 
-def _memory(mixtures: Sequence[Line]) -> Curves:
+def _memory(mixtures: "DataFrame") -> Curves:
     """Distances against the share of orthonormal examples: of regression, and of Adam."""
-    place = {share: float(i) for i, share in enumerate(grid.MIXTURES)}
-    placed = [one | {"place": place[one["unitary"]]} for one in mixtures]
-    regression, adam = ([one for one in placed if one["method"] == name] for name in ("regression", "Adam"))
-    fits = [Series(title, mean_points((one["place"], one.get(name)) for one in regression), style=i)
-            for i, (name, title) in enumerate(FITS.items())]  # fmt: skip
-    runs = [Point(one["place"], x, hollow=True) for one in adam for x in one["distances"]]
+    place = {part: float(i) for i, part in enumerate(grid.MIXTURES)}
+    placed = mixtures.assign(place=mixtures["unitary"].map(place))
+    regression, adam = (_lines(placed[placed["method"] == name]) for name in ("regression", "Adam"))
+    fits = [
+        Series(title, mean_points((entry["place"], entry[name]) for entry in regression), style=i)
+        for i, (name, title) in enumerate(FITS.items())
+    ]
+    runs = [Point(entry["place"], x, hollow=True) for entry in adam for x in entry["distances"]]
     truth = line("|p*|", [(0, grid.SIZE), (len(grid.MIXTURES) - 1, grid.SIZE)], "law")
+    descent = mean_series(adam, "place", "distance", "heads", label="Adam, H = {}")
+    certified = mean_series(regression, "place", "certified", "method", label="certified")
     panels = [
         Panel("regression", [*fits, truth]),
-        Panel("Adam", [*mean_series(adam, "place", "distance", "heads", label="Adam, H = {}"),
-                       Series("single runs of Adam", runs, join=False), truth]),
-        Panel("Gaussian inputs certified", mean_series(regression, "place", "certified", "method", label="certified"),
-              y=SHARE),
-    ]  # fmt: skip
-    names = [f"{100 * share:g}" for share in grid.MIXTURES]
-    return Curves(
-        "memory", panels if mixtures else [], Axis("% orthonormal examples", ticks=list(place.values()), names=names),
-        Axis("|p − p*|", log=True), columns=2,
-    )  # fmt: skip
+        Panel("Adam", [*descent, Series("single runs of Adam", runs, join=False), truth]),
+        Panel("Gaussian inputs certified", certified, y=SHARE),
+    ]
+    names = [f"{100 * part:g}" for part in grid.MIXTURES]
+    shares = Axis("% orthonormal examples", ticks=list(place.values()), names=names)
+    return Curves("memory", panels if len(mixtures) else [], shares, Axis("|p − p*|", log=True), columns=2)
 
 
-def _execution(transitions: Sequence[Line]) -> Curves:
+def _execution(transitions: "DataFrame") -> Curves:
     """Words right, steps certified, and uncertified steps right, against rows over the rank of the span."""
     shown = {"words": "words right", "certified": "steps certified", "uncertified": "uncertified steps right"}
-    panels = [
-        Panel(title, [*mean_series(transitions, "rows/rank", key, "states", "letters", label="Q = {}, A = {}"),
-                      _upright(0, 1)])
-        for key, title in shown.items()
-    ]  # fmt: skip
-    return Curves(
-        "execution", panels if transitions else [], TO_RANK, SHARE,
-    )  # fmt: skip
+    lines = _lines(transitions)
+    panels = []
+    for key, title in shown.items():
+        series = mean_series(lines, "rows/rank", key, "states", "letters", label="Q = {}, A = {}")
+        panels.append(Panel(title, [*series, _upright(0, 1)]))
+    return Curves("execution", panels if lines else [], TO_RANK, SHARE)
 
 
-def _programs(jobs: Sequence[Line]) -> Curves:
+def _programs(jobs: "DataFrame") -> Curves:
     """Jobs certified to their end, and right without asking, against rows over the rank of the span."""
-    sizes = grouped(jobs, "states", "symbols")
+    sizes = jobs.groupby(["states", "symbols"])
     panels = [
-        Panel(f"{key} ({Q}, {A})", [*mean_series(own, "rows/rank", key, "program", label="{}"), _upright(0, 1)])
-        for key in ("certified", "without asking")
-        for (Q, A), own in sizes.items()
+        Panel(
+            f"{title} ({Q}, {A})", [*mean_series(_lines(part), "rows/rank", key, "program", label="{}"), _upright(0, 1)]
+        )
+        for key, title in (("certified", "certified"), ("guessed", "without asking"))
+        for (Q, A), part in sizes
     ]
-    return Curves(
-        "programs", panels, TO_RANK, SHARE, columns=max(len(sizes), 1),
-    )  # fmt: skip
+    return Curves("programs", panels, TO_RANK, SHARE, columns=max(len(sizes), 1))

@@ -8,7 +8,7 @@ import numpy as np
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.evaluation.adapters import plain
-from hardness.evaluation.judge import EXACT
+from hardness.scores import EXACT
 from learner.base import Array
 from learner.linear.certificate import Span
 from learner.linear.features import attention, features, parameters, weights
@@ -55,17 +55,21 @@ def head(task: Task, root: int) -> Outcome:
     clean = attention(V, Q, X)
     detail: dict[str, Any]
     if task.solver["method"] == "Adam":
-        own = np.random.default_rng(task.seed(root, "solver"))
-        v, q, _ = adam_heads(X, clean, int(task.solver["heads"]), own, epochs=EPOCHS, rate=RATE)
+        rng_adam = np.random.default_rng(task.seed(root, "solver"))
+        v, q, _ = adam_heads(X, clean, int(task.solver["heads"]), rng_adam, epochs=EPOCHS, rate=RATE)
         errors = np.mean((attention(v, q, fresh) - truth) ** 2, axis=0) / truth.var()
         detail = {"distance": measured(float(np.linalg.norm(parameters(v, q) - p)), TINY)}
     else:
         Y = np.concatenate([clean, clean + NOISE * clean.std() * rng.normal(size=clean.shape)], axis=1)
         learner = LinearAttention(query=-1, random_state=0).fit(X, Y)
         errors = np.mean((learner.predict(fresh) - truth) ** 2, axis=0) / truth.var()
-        found = learner.certificate(X)
+        certificate = learner.certificate(X)
         detail = {"noisy": measured(errors[1]), "distance": measured(float(np.linalg.norm(learner.p_[:1] - p)), TINY)}
-        detail |= {"rank": found.rank, "lam_min": measured(found.lam_min), "identifiable": found.identifiable}
+        detail |= {
+            "rank": certificate.rank,
+            "lam_min": measured(certificate.lam_min),
+            "identifiable": certificate.identifiable,
+        }
         detail |= {"certified": learner.certify(fresh).mean()}
     detail["error"] = measured(errors[0], TINY**2)
     return Outcome("solved" if errors[0] <= EXACT.threshold**2 else "wrong", n, plain(detail))
@@ -96,40 +100,40 @@ def memory(task: Task, root: int) -> Outcome:
     (True, 248, True, True)
     """
     rng = np.random.default_rng(task.shared().seed(root, "examples"))
-    own = np.random.default_rng(task.seed(root, "solver"))
+    rng_solver = np.random.default_rng(task.seed(root, "solver"))
     gaussian, truth, p = memory_data(FRESH, 0.0, rng)
     X, Y, _ = memory_data(int(task.budget["samples"]), float(task.solver["unitary"]), rng)
 
-    def relative(said: Array, right: Array) -> float:
-        return measured(float(np.mean((said - right) ** 2) / right.var()), TINY**2)
+    def relative(predicted: Array, right: Array) -> float:
+        return measured(float(np.mean((predicted - right) ** 2) / right.var()), TINY**2)
 
-    def distance(found: Array) -> float:
-        return measured(float(np.linalg.norm(found - p)), TINY)
+    def distance(estimate: Array) -> float:
+        return measured(float(np.linalg.norm(estimate - p)), TINY)
 
     if task.solver["method"] == "Adam":
-        V, Q, error = adam_heads(X, Y, int(task.solver["heads"]), own, epochs=MEMORY_STEPS // len(X))
+        V, Q, error = adam_heads(X, Y, int(task.solver["heads"]), rng_solver, epochs=MEMORY_STEPS // len(X))
         detail: dict[str, Any] = {
             "training": measured(error**2, TINY**2),
             "distance": distance(parameters(V, Q)),
             "gaussian": relative(attention(V, Q, gaussian), truth),
         }
         return Outcome("solved", len(X), plain(detail))
-    noisy = Y + MEMORY_NOISE * own.normal(size=Y.shape)
+    noisy = Y + MEMORY_NOISE * rng_solver.normal(size=Y.shape)
     learner = LinearAttention(query=-1).fit(X, np.concatenate([Y, noisy], axis=1))
-    found, scale, least = learner.certificate(X), weights(2 * SIZE), learner.p_[:SIZE]
+    certificate, scale, least = learner.certificate(X), weights(2 * SIZE), learner.p_[:SIZE]
     # What no example sees: directions orthogonal to the span of the (√2-weighted) features.
     basis = Span.of_features(features(X) * scale, Y).basis
     hidden = (p / scale) - (p / scale) @ basis @ basis.T
     detail = {
         "distance": distance(least),
         "noisy": distance(learner.p_[SIZE:]),
-        "rank": found.rank,
-        "lam_min": measured(found.lam_min),
+        "rank": certificate.rank,
+        "lam_min": measured(certificate.lam_min),
         "certified": learner.certify(gaussian).mean(),
         "hidden": measured(float(np.linalg.norm(hidden) / np.linalg.norm(p / scale)), TINY),
     }
     if basis.shape[1] < len(basis):
-        step = own.normal(size=p.shape)
+        step = rng_solver.normal(size=p.shape)
         step -= step @ basis @ basis.T
         other = least + step * scale * np.linalg.norm(p) / np.linalg.norm(step * scale)
         detail |= {
@@ -158,19 +162,19 @@ def automata(task: Task, root: int) -> Outcome:
 
 def jobs(machine: Machine, rng: np.random.Generator) -> list[tuple[str, Integers, list[int], int]]:
     """Name, program, tape and place of the head: the named programs that fit `machine`, and ten random ones."""
-    found: list[tuple[str, Integers, list[int], int]] = []
+    listed: list[tuple[str, Integers, list[int], int]] = []
     for a, b in rng.integers(1, 8, size=(3, 2)):
-        found.append(("addition", machine.program(ADDITION), [1] * a + [0] + [1] * b + [0, 0], 0))
+        listed.append(("addition", machine.program(ADDITION), [1] * a + [0] + [1] * b + [0, 0], 0))
     if machine.states >= 4:
-        found.append(("busy beaver", machine.program(BUSY_BEAVER), [0] * 24, 12))
+        listed.append(("busy beaver", machine.program(BUSY_BEAVER), [0] * 24, 12))
     if machine.states >= 6 and machine.symbols >= 3:
         for size in (4, 5, 6):
             half = rng.integers(1, 3, size=size).tolist()
             for word in (half + half[::-1], rng.integers(1, 3, size=2 * size).tolist()):
-                found.append(("palindrome", machine.program(PALINDROME), [0, *word, 0, 0], 1))
+                listed.append(("palindrome", machine.program(PALINDROME), [0, *word, 0, 0], 1))
     for program in machine.random_programs(10, rng):
-        found.append(("random", program, rng.integers(machine.symbols, size=12).tolist(), 6))
-    return found
+        listed.append(("random", program, rng.integers(machine.symbols, size=12).tolist(), 6))
+    return listed
 
 
 def programs(task: Task, root: int) -> Outcome:
@@ -186,19 +190,19 @@ def programs(task: Task, root: int) -> Outcome:
     machine, n = Machine(int(task.params["states"]), int(task.params["symbols"])), int(task.budget["samples"])
     rng = np.random.default_rng(task.seed(root, "examples"))
     learner = LinearAttention(query=-1, random_state=0).fit(*machine.steps(n, rng))
-    found: dict[str, dict[str, int]] = {}
+    counts: dict[str, dict[str, int]] = {}
     for name, program, tape, at in jobs(machine, rng):
         truth = interpret(program, tape, at, MAX_STEPS)
         run, blind = (machine.run(learner, program, tape, at, MAX_STEPS, trust=trust) for trust in (False, True))
-        count = found.setdefault(name, dict.fromkeys(("jobs", "whole", "blind", "needed", "steps", "wrong"), 0))
+        count = counts.setdefault(name, dict.fromkeys(("jobs", "whole", "blind", "needed", "steps", "wrong"), 0))
         count["jobs"] += 1
         count["whole"] += run == truth
         count["blind"] += blind == truth
         count["needed"] += len(truth[1]) - 1
         count["steps"] += len(run[1]) - 1
         count["wrong"] += sum(a != b for a, b in zip(run[1], truth[1], strict=False))
-    whole = all(count["whole"] == count["jobs"] for count in found.values())
-    return Outcome("solved" if whole else "wrong", n, plain({"rank": learner.rank_, "programs": found}))
+    whole = all(count["whole"] == count["jobs"] for count in counts.values())
+    return Outcome("solved" if whole else "wrong", n, plain({"rank": learner.rank_, "programs": counts}))
 
 
 TRIALS: Mapping[str, Callable[[Task, int], Outcome]] = {

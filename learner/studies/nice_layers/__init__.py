@@ -11,7 +11,7 @@ from hardness.engine.task import Task
 from learner.last_fit import counting_floor
 
 QUESTION = "What does the theorem's algorithm need on random layers, and what do its phases add to a local search?"
-SCALING, RARITY, PATH = "scaling", "rarity", "anatomy"  # kinds of tasks; layers follow from them
+SCALING, RARITY, PATH, LINEAR = "scaling", "rarity", "anatomy", "linear map"  # kinds of tasks; layers follow from them
 PHASES, LITERAL, RANDOM, LBFGS = "phases", "literal phases", "polish from a random start", "lbfgs"
 
 HEADS = (1, 2, 3, 4, 5)
@@ -24,26 +24,27 @@ LITERAL_DIM, LITERAL_SIZES = 12, SIZES[:4]  # the body's linear programs take mi
 SPREADS, WIDE, SATURATED = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0), (2, 2, 10, 40_000), 16.0
 PATH_DIM, PATH_EXAMPLES = 8, 20_000
 SPREAD = 2.0  # of the scores of random layers, unless it is varied
+LINEAR_EXAMPLES = 40_000  # of which a half is fitted and a half judged
 RARITY_DIM, ROWS = 16, 100_000  # examples whose rows are certified, or not, with the exact sum of projections
 
 
 def tasks(quick: bool) -> list[Task]:
     """Phases and searches at growing numbers of examples, rarity, paths from hard to nice layers."""
-    return [*_scaling(quick), *_spreads(quick), *_rarity(quick), *_paths(quick)]
+    return [*_scaling(quick), *_spreads(quick), *_rarity(quick), *_paths(quick), *_linear(quick)]
 
 
 def _scaling(quick: bool) -> list[Task]:
     if quick:
-        found = [_phases(m, 2, 12, n, r) for m in (1, 2, 3) for n in SIZES[1:4] for r in range(2)]
-        found += [_local(m, 2, 12, name, 2.0, r) for m in (1, 2) for name in (RANDOM, LBFGS) for r in range(2)]
-        return [*found, _phases(2, 2, 12, SIZES[0], 0, LITERAL)]
+        trials = [_phases(m, 2, 12, n, r) for m in (1, 2, 3) for n in SIZES[1:4] for r in range(2)]
+        trials += [_local(m, 2, 12, name, 2.0, r) for m in (1, 2) for name in (RANDOM, LBFGS) for r in range(2)]
+        return [*trials, _phases(2, 2, 12, SIZES[0], 0, LITERAL)]
     k, d = MAIN
-    found = [_phases(m, k, d, n, r) for m in HEADS for n in sizes(m) for r in range(6)]
-    found += [_local(m, k, d, name, x, r) for m in HEADS for name in (RANDOM, LBFGS) for x in RATIOS for r in range(4)]
+    trials = [_phases(m, k, d, n, r) for m in HEADS for n in sizes(m) for r in range(6)]
+    trials += [_local(m, k, d, name, x, r) for m in HEADS for name in (RANDOM, LBFGS) for x in RATIOS for r in range(4)]
     for k, d in SIDES:
         heads: Sequence[int] = (2, 3, 4) if k == 2 else (2, 3)
-        found += [_phases(m, k, d, n, r) for m in heads for n in SIZES[1:-1] for r in range(4)]
-    return found + [_phases(m, 2, LITERAL_DIM, n, r, LITERAL) for m in (2, 3) for n in LITERAL_SIZES for r in range(3)]
+        trials += [_phases(m, k, d, n, r) for m in heads for n in SIZES[1:-1] for r in range(4)]
+    return trials + [_phases(m, 2, LITERAL_DIM, n, r, LITERAL) for m in (2, 3) for n in LITERAL_SIZES for r in range(3)]
 
 
 def sizes(m: int) -> list[int]:
@@ -88,6 +89,13 @@ def _paths(quick: bool) -> list[Task]:
     ]
 
 
+def _linear(quick: bool) -> list[Task]:
+    """How much of a layer of the main slice a linear map explains, which asks nothing of attention."""
+    if quick:
+        return [task_of(2, 2, 12, {"kind": LINEAR}, LINEAR_EXAMPLES, 0)]
+    return [task_of(m, *MAIN, {"kind": LINEAR}, LINEAR_EXAMPLES, r) for m in HEADS for r in range(6)]
+
+
 def task_of(
     m: int, k: int, d: int, solver: Mapping[str, Any], samples: int, repetition: int, scale: float = SPREAD
 ) -> Task:
@@ -111,6 +119,8 @@ def seconds(task: Task) -> float:
     match task.solver:
         case {"kind": "rarity"}:
             return 0.03 + 0.025 * k * k
+        case {"kind": "linear map"}:
+            return 0.5
         case {"kind": "anatomy"}:
             return 2.0
         case {"learner": "phases"}:

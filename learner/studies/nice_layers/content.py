@@ -4,20 +4,22 @@ from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
-from math import log
-from statistics import median
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from scipy.stats import binomtest
 
 from hardness.engine.store import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, records
+from hardness.scores import EXPLAINED
 from hardness.statistics.means import Mean, mean, slope
 from learner.base import SOLVED
 from learner.last_fit import counting_floor
 from learner.studies import nice_layers as grid
 from learner.studies.nice_layers import LITERAL, PHASES, trials
 from learner.studies.nice_layers.trials import ETAS
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Line = dict[str, Any]
 
@@ -29,6 +31,11 @@ LAST_FACTOR = 16  # in the examples, over which the slope of the error is taken
 LEAST_RUNS = 3  # layers with fewer of which an interval says nothing
 FEW = 30  # certified rows of a layer below which nothing is estimated
 LEARNERS = (PHASES, LITERAL, grid.RANDOM, grid.LBFGS)
+FIT = ("tokens", "dim", "heads", "learner", "scale", "samples", "repetition", "error", "certified", "trusted")
+RARE = ("scale", "heads", "tokens", "rows", "certified")
+PATH = ("heads", "path", "rho", "status", "certified", "polished_error", "random_start_error")
+LINEAR = ("tokens", "dim", "heads", "explained")
+SHORT = {"tokens": "k", "dim": "d", "heads": "m", "scale": "spread"}
 
 
 @dataclass(frozen=True)
@@ -52,27 +59,43 @@ class Bracket:
 
 def content(rows: Sequence[Row]) -> Content:
     """All that the page shows."""
-    examples, rare, layers = scaling(rows), rarity(rows), paths(rows)
-    spread, needs = wide(rows, grid.SATURATED), _needs(examples)
-    if not (needs and rare and layers and spread["layers"]):
+    table = fits(rows)
+    examples, rare, layers, linear = scaling(table), rarity(rows), paths(rows), linear_maps(rows)
+    saturated, needs = wide(table, grid.SATURATED), _needs(examples)
+    if not (needs and len(rare) and len(layers) and len(linear) and saturated["layers"]):
         return Content(missing="Some of the questions of this study have no rows yet.")
-    solved, unfound = [one for one in layers if one["solved"]], [one for one in layers if not one["random start"]]
-    refused = [one for one in layers if one["refused"]]
+    phases = examples[examples["learner"] == PHASES]
     numbers = needs | {
-        "slopes": _sides((one.get("slope"), one.get("law")) for one in examples if one["learner"] == PHASES),
-        "rarity": {spread: _sides((one["farthest slope"], one["law"]) for one in own)
-                   for spread, own in grouped(rare, "spread").items()},
-        "paths": {
-            "layers": len(layers), "certified": sum(one["certified"] for one in layers), "solved": len(solved),
-            "both": sum(one["random start"] for one in solved), "refused": len(refused),
-            "refused_found": sum(one["random start"] for one in refused), "unfound": len(unfound),
-            "unfound_hard": sum(one["rho"] == 0 for one in unfound),
-        },
-        "certificates": certificates(rows), "wide": spread, "aim": f"{AIM:g}".lstrip("0"), "last_factor": LAST_FACTOR,
-        "few": FEW, "least_runs": LEAST_RUNS,
-    }  # fmt: skip
+        "slopes": _sides(phases["slope"], phases["law"]),
+        "rarity": {spread: _sides(part["farthest slope"], part["law"]) for spread, part in rare.groupby("spread")},
+        "paths": path_numbers(layers),
+        "linear": linear_numbers(linear),
+        "certificates": certificates(table),
+        "wide": saturated,
+        "aim": f"{AIM:g}".lstrip("0"),
+        "last_factor": LAST_FACTOR,
+        "few": FEW,
+        "least_runs": LEAST_RUNS,
+    }
     figures = [_examples(examples), _path_figure(layers), _rarity_figure(rare)]
-    return Content(numbers, figures, {"examples": examples}, grid=ChainMap(vars(trials), vars(grid)))
+    shown = examples.astype(object).where(examples.notna(), None).to_dict("records")
+    return Content(numbers, figures, {"examples": shown}, grid=ChainMap(vars(trials), vars(grid)))
+
+
+def _table(rows: Iterable[Row], kind: str, columns: Sequence[str]) -> "DataFrame":
+    """The trials of a kind that ended by themselves, with the short names of their parameters."""
+    from pandas import DataFrame
+
+    return DataFrame(records(rows, *ENDED, kind=kind), columns=columns).rename(columns=SHORT)
+
+
+def fits(rows: Iterable[Row]) -> "DataFrame":
+    """One line per fit of a learner; a refused layer has an infinite error."""
+    table = _table(rows, grid.SCALING, FIT)
+    table["error"] = table["error"].astype(float).fillna(float("inf"))
+    flags = ["certified", "trusted"]
+    table[flags] = table[flags] == True  # noqa: E712 - None is not certified
+    return table
 
 
 def bracket(learned: Mapping[int, Sequence[bool]]) -> Bracket:
@@ -90,177 +113,253 @@ def bracket(learned: Mapping[int, Sequence[bool]]) -> Bracket:
     return Bracket(none, every, max(learned))
 
 
-def examples_to(own: Sequence[Line], target: float) -> Bracket:
+def examples_to(cell: "DataFrame", target: float) -> Bracket:
     """The bracket of a relative error over the fits of a cell; a refused layer is not learned."""
-    return bracket({
-        count: [fit["error"] is not None and fit["error"] <= target for fit in some]
-        for count, some in grouped(own, "samples").items()
-    })  # fmt: skip
+    learned = (cell["error"] <= target).groupby(cell["samples"]).agg(list)
+    return bracket({int(count): layers for count, layers in learned.items()})
 
 
-def slope_of(own: Sequence[Line]) -> Mean | None:
+def slope_of(cell: "DataFrame") -> Mean | None:
     """Slope of log error on log examples over the last factor, a layer at a time: mean and interval."""
     slopes = []
-    for layer in grouped(own, "repetition").values():
-        least = max(fit["samples"] for fit in layer) / LAST_FACTOR
-        points = [(fit["samples"], fit["error"]) for fit in layer if fit["error"] and fit["samples"] >= least]
-        if len(points) >= LEAST_RUNS and (found := slope(points, exact=True)):
-            slopes.append(found.value)
+    for _, layer in cell.groupby("repetition", sort=False):
+        late = layer[(layer["samples"] >= layer["samples"].max() / LAST_FACTOR) & (layer["error"] < float("inf"))]
+        late = late[late["error"] > 0]
+        points = [*zip(late["samples"].tolist(), late["error"].tolist(), strict=True)]
+        fit = slope(points, exact=True) if len(points) >= LEAST_RUNS else None
+        slopes += [fit.value] if fit else []
     return mean(slopes) if slopes else None
 
 
-def scaling(rows: Iterable[Row]) -> list[Line]:
+def scaling(table: "DataFrame") -> "DataFrame":
     """Per learner and cell of k, d and m: examples to each error, the counting floor, the phases' slope and verdict."""
-    usual = (fit for fit in records(rows, *ENDED, kind=grid.SCALING)
-             if fit["scale"] == grid.SPREAD and fit["dim"] != grid.WIDE[2])  # fmt: skip
-    cells = grouped(usual, "tokens", "dim", "heads", "learner")
-    lines = []
-    for (k, d, m, name), own in sorted(cells.items(), key=lambda item: (item[0][:3], item[0][3] != PHASES)):
-        law, layers = (m - 1) * (k - 1), len(grouped(own, "repetition"))
-        found: Line = {"learner": name, "k": k, "d": d, "m": m, "layers": layers, "floor": counting_floor(m, k, d)}
-        found |= {f"examples to {target:g}": examples_to(own, target) for target in TARGETS}
-        if name in (PHASES, LITERAL):
-            most = max(fit["samples"] for fit in own)
-            ends = [fit for fit in own if fit["samples"] == most]
-            found |= {"most examples": most, "error there": median(end["error"] for end in ends)}
-            found |= {"certified there": f"{sum(end['certified'] for end in ends)} of {len(ends)}"}
-        if name == PHASES:
-            found |= {"slope": slope_of(own), "law": -1 / law if law else None}
-        lines.append(found)
-    return lines
+    from pandas import DataFrame
+
+    usual = table[(table["spread"] == grid.SPREAD) & (table["d"] != grid.WIDE[2])]
+    cells = usual.groupby(["k", "d", "m", "learner"])
+    lines = [_cell(k, d, m, name, cell) for (k, d, m, name), cell in cells]
+    lines.sort(key=lambda cell: (cell["k"], cell["d"], cell["m"], LEARNERS.index(cell["learner"])))
+    columns = ["learner", "k", "d", "m", "layers", "floor", *(f"examples to {target:g}" for target in TARGETS)]
+    more = ["most examples", "error there", "certified there", "slope", "law"]
+    return DataFrame(lines, columns=columns + more)
 
 
-def wide(rows: Iterable[Row], spread: float) -> Line:
+def _cell(k: int, d: int, m: int, name: str, cell: "DataFrame") -> Line:
+    """The line of a learner in a cell."""
+    entry: Line = {"learner": name, "k": k, "d": d, "m": m, "layers": cell["repetition"].nunique()}
+    entry["floor"] = counting_floor(m, k, d)
+    entry |= {f"examples to {target:g}": examples_to(cell, target) for target in TARGETS}
+    if name in (PHASES, LITERAL):
+        ends = cell[cell["samples"] == cell["samples"].max()]
+        entry |= {"most examples": int(cell["samples"].max()), "error there": float(ends["error"].median())}
+        entry |= {"certified there": f"{ends['certified'].sum()} of {len(ends)}"}
+    if name == PHASES:
+        law = (m - 1) * (k - 1)
+        entry |= {"slope": slope_of(cell), "law": -1 / law if law else None}
+    return entry
+
+
+def wide(table: "DataFrame", spread: float) -> Line:
     """How many layers of a spread of the scores are certified, and the errors of the others, at one size."""
-    fits = records(rows, *ENDED, kind=grid.SCALING)
-    own = [fit for fit in fits if fit["dim"] == grid.WIDE[2] and fit["scale"] == spread]
-    errors = {verdict: sorted(1.0 if fit["error"] is None else fit["error"] for fit in some)
-              for verdict, some in grouped(own, "certified").items()}  # fmt: skip
-    return {"layers": len(own), "certified": errors.get(True, []), "others": errors.get(False, [])}
+    layers = table[(table["d"] == grid.WIDE[2]) & (table["spread"] == spread)]
+    errors = layers.assign(error=layers["error"].clip(upper=1.0)).sort_values("error")
+    sure = errors["certified"]
+    return {
+        "layers": len(layers),
+        "certified": errors["error"][sure].tolist(),
+        "others": errors["error"][~sure].tolist(),
+    }
 
 
-def certificates(rows: Iterable[Row]) -> Line:
+def certificates(table: "DataFrame") -> Line:
     """Of all fits of the phases: how many are certified or only trusted, and the largest errors on fresh examples."""
-    found = [fit for fit in records(rows, *ENDED, kind=grid.SCALING) if fit["learner"] in (PHASES, LITERAL)]
-    certified = [fit["error"] for fit in found if fit["certified"]]
-    missed = [fit["error"] for fit in found if fit.get("trusted") and not fit["certified"]]
-    return {"fits": len(found), "certified": len(certified), "worst": max(certified, default=None),
-            "trusted_only": len(missed), "trusted_worst": max(missed, default=None)}  # fmt: skip
+    phases = table[table["learner"].isin((PHASES, LITERAL))]
+    certified = phases["error"][phases["certified"]]
+    missed = phases["error"][phases["trusted"] & ~phases["certified"]]
+    return {
+        "fits": len(phases),
+        "certified": len(certified),
+        "worst": certified.max() if len(certified) else None,
+        "trusted_only": len(missed),
+        "trusted_worst": missed.max() if len(missed) else None,
+    }
 
 
-def rarity(rows: Iterable[Row]) -> list[Line]:
+def linear_maps(rows: Iterable[Row]) -> "DataFrame":
+    """The share of a random layer's variance that a linear map of all tokens explains, a line per layer."""
+    return _table(rows, grid.LINEAR, LINEAR)
+
+
+def linear_numbers(linear: "DataFrame") -> Line:
+    """Least and most that a linear map explains of a layer, and what the targets ask of the rest, on the mean layer."""
+    explained = linear["explained"]
+    rest = 1 - explained.mean()
+    return {
+        "least": float(explained.min()),
+        "most": float(explained.max()),
+        "target": EXPLAINED.threshold,
+        "share": 1 - (1 - EXPLAINED.threshold) / rest,
+        "aim_share": 1 - AIM**2 / rest,
+    }
+
+
+def rarity(rows: Iterable[Row]) -> "DataFrame":
     """Per (spread, m, k): the law's exponent, the farthest slope over layers, and the shares by η."""
+    from pandas import DataFrame
+
     lines = []
-    groups = grouped(records(rows, *ENDED, kind=grid.RARITY), "scale", "heads", "tokens")
-    for (spread, m, k), layers in sorted(groups.items()):
-        local, seen = [*slopes(layers).values()], sum(layer["rows"] for layer in layers)
-        lines.append({
-            "spread": spread, "m": m, "k": k, "law": (m - 1) * (k - 1), "layers": len(layers),
-            "farthest slope": local[-1] if local else None,
-            "shares": {eta: sum(layer["certified"][str(eta)] for layer in layers) / seen for eta in ETAS},
-        })  # fmt: skip
-    return lines
+    for (spread, m, k), layers in _table(rows, grid.RARITY, RARE).groupby(["spread", "m", "k"]):
+        counts = layers["certified"].tolist()
+        seen, local = layers["rows"].sum(), [*slopes(counts).values()]
+        lines.append(
+            {
+                "spread": spread,
+                "m": m,
+                "k": k,
+                "law": (m - 1) * (k - 1),
+                "layers": len(layers),
+                "farthest slope": local[-1] if local else None,
+                "shares": {eta: sum(count[str(eta)] for count in counts) / seen for eta in ETAS},
+            }
+        )
+    return DataFrame(lines, columns=["spread", "m", "k", "law", "layers", "farthest slope", "shares"])
 
 
-def slopes(layers: Sequence[Line]) -> dict[float, Mean]:
+def slopes(counts: Sequence[Mapping[str, int]]) -> dict[float, Mean]:
     """Slope of log share on log η between neighbouring η, by the upper one, where every layer has rows enough.
 
-    Rows of one layer share its bias, and are one observation; from a handful of rows nothing is estimated.
+    `counts` are a layer's certified rows by η. Rows of one layer share its bias, and are one observation; from a
+    handful of rows nothing is estimated.
     """
-    found = {}
+    from math import log
+
+    exponents = {}
     for high, low in pairwise(ETAS):
-        counts = [(layer["certified"][str(high)], layer["certified"][str(low)]) for layer in layers]
-        if len(layers) >= LEAST_RUNS and min(less for _, less in counts) >= FEW:
-            found[high] = mean([log(more / less) / log(high / low) for more, less in counts])
-    return found
+        pairs = [(layer[str(high)], layer[str(low)]) for layer in counts]
+        if len(pairs) >= LEAST_RUNS and min(less for _, less in pairs) >= FEW:
+            exponents[high] = mean([log(more / less) / log(high / low) for more, less in pairs])
+    return exponents
 
 
-def paths(rows: Iterable[Row]) -> list[Line]:
+def paths(rows: Iterable[Row]) -> "DataFrame":
     """Per layer of the paths: was it refused, certified, solved by the polish, solved from a random start?"""
-    return [
-        {"m": layer["heads"], "refused": layer["status"] == "refused"}
-        | {name: layer[name] for name in ("path", "rho", "certified")}
-        | {"solved": _exact(layer["polished_error"]), "random start": _exact(layer["random_start_error"])}
-        for layer in records(rows, *ENDED, kind=grid.PATH)
-    ]
+    table = _table(rows, grid.PATH, PATH)
+    return table.assign(
+        refused=table["status"] == "refused",
+        certified=table["certified"] == True,  # noqa: E712 - None is not certified
+        solved=table["polished_error"].astype(float) <= SOLVED,  # no number is not exact
+        random_start=table["random_start_error"].astype(float) <= SOLVED,
+    )
 
 
-def _exact(error: float | None) -> bool:
-    """Whether an error is that of an exact layer: 0.0 is, and what was not run is not."""
-    return error is not None and error <= SOLVED
+def path_numbers(layers: "DataFrame") -> Line:
+    """What the phases certify, refuse and solve on the paths, and what a random start solves of these."""
+    alone = layers["random_start"]
+    return {
+        "layers": len(layers),
+        "certified": int(layers["certified"].sum()),
+        "solved": int(layers["solved"].sum()),
+        "both": int((layers["solved"] & alone).sum()),
+        "refused": int(layers["refused"].sum()),
+        "refused_found": int((layers["refused"] & alone).sum()),
+        "unfound": int((~alone).sum()),
+        "unfound_hard": int((~alone & (layers["rho"] == 0)).sum()),
+    }
 
 
-def _needs(examples: Sequence[Line]) -> Line:
+def _needs(examples: "DataFrame") -> Line:
     """Examples to the aimed error by heads, in the main cell (or the first there is); {} if two heads are not there."""
-    cells = grouped(examples, "k", "d")
-    k, d = min(cells, key=lambda cell: (cell != grid.MAIN, cell), default=grid.MAIN)
-    own = grouped(cells.get((k, d), []), "learner")
-    phases, random = ({one["m"]: str(one[NEEDED]) for one in own.get(name, [])} for name in (PHASES, grid.RANDOM))
-    if 2 not in phases or not random:
+    cells = sorted({*zip(examples["k"], examples["d"], strict=True)}, key=lambda cell: (cell != grid.MAIN, cell))
+    if not cells:
         return {}
-    return {"k": k, "d": d, "phases": phases, "most_heads": max(phases), "random": random[max(random)]}
+    k, d = cells[0]
+    main = examples[(examples["k"] == k) & (examples["d"] == d)]
+    needs = {
+        name: dict(zip(part["m"].tolist(), part[NEEDED].map(str), strict=True))
+        for name, part in main.groupby("learner")
+    }
+    phases, random, lbfgs = (needs.get(name, {}) for name in (PHASES, grid.RANDOM, grid.LBFGS))
+    if 2 not in phases or not random or not lbfgs:
+        return {}
+    most = {"most_heads": max(phases), "random": random[max(random)], "lbfgs": lbfgs[max(lbfgs)]}
+    return {"k": int(k), "d": int(d), "phases": phases} | most
 
 
-def _sides(pairs: Iterable[tuple[Mean | None, float | None]]) -> dict[str, int]:
+def _sides(slopes: Iterable[Mean | None], laws: Iterable[float | None]) -> dict[str, int]:
     """How many intervals hold the law's value, lie below it, lie above it; and for how many cells there is none."""
-    sides = [slope.side(law) if slope is not None else None for slope, law in pairs if law is not None]
+    sides = [
+        slope.side(law) if isinstance(slope, Mean) else None
+        for slope, law in zip(slopes, laws, strict=True)
+        if law is not None and law == law
+    ]
     return {"inside": sides.count(0), "below": sides.count(-1), "above": sides.count(1), "none": sides.count(None)}
 
 
-def _examples(examples: Sequence[Line]) -> Curves:
+def _examples(examples: "DataFrame") -> Curves:
     """Examples to the aimed error against m: brackets, and the counting floor."""
     panels = []
-    for (k, d), own in sorted(grouped(examples, "k", "d").items(), key=lambda item: (item[0] != grid.MAIN, item[0])):
-        found = grouped(own, "learner")
-        series = [Series(name, [_point(one) for one in found[name]], style=style)
-                  for style, name in enumerate(LEARNERS) if name in found]  # fmt: skip
-        floor = sorted({(one["m"], one["floor"]) for one in own})
+    cells = sorted(examples.groupby(["k", "d"]), key=lambda item: (item[0] != grid.MAIN, item[0]))
+    for (k, d), cell in cells:
+        series = [
+            Series(name, [_point(entry) for _, entry in cell[cell["learner"] == name].iterrows()], style=style)
+            for style, name in enumerate(LEARNERS)
+            if (cell["learner"] == name).any()
+        ]
+        floor = sorted({*zip(cell["m"].tolist(), cell["floor"].tolist(), strict=True)})
         panels.append(Panel(f"k = {k}, d = {d}", [*series, line("counting floor", floor, "lower bound")]))
     return Curves("nice-layers-examples", panels, Axis("m", ticks=grid.HEADS), Axis("examples", log=True), columns=2)
 
 
-def _point(entry: Line) -> Point:
-    found = entry[NEEDED]
-    if found.all is None:
-        return Point(entry["m"], found.most, censored="above", tip=f"{entry['learner']}, m = {entry['m']}: {found}")
-    if found.none is None:
-        return Point(entry["m"], found.all, censored="below")
-    return Point(entry["m"], found.all, found.none, found.all)
+def _point(entry: Any) -> Point:
+    m, needed = int(entry["m"]), entry[NEEDED]
+    if needed.all is None:
+        return Point(m, needed.most, censored="above", tip=f"{entry['learner']}, m = {m}: {needed}")
+    if needed.none is None:
+        return Point(m, needed.all, censored="below")
+    return Point(m, needed.all, needed.none, needed.all)
 
 
-def _path_figure(layers: Sequence[Line]) -> Curves:
+def _path_figure(layers: "DataFrame") -> Curves:
     """Layers certified, and solved from a random start, against ρ."""
-    shown = {"certified": "certified by the phases", "random start": "solved from a random start"}
+    shown = {"certified": "certified by the phases", "random_start": "solved from a random start"}
     where = {"theta": "Θ", "w": "W", "both": "Θ and W"}
-    panels = [
-        Panel(f"m = {m}, {where[path]}",
-              [Series(name, [_chance(rho, sum(one[key] for one in some), len(some))
-                             for rho, some in sorted(grouped(own, "rho").items())])
-               for key, name in shown.items()])
-        for (m, path), own in sorted(grouped(layers, "m", "path").items())
-    ]  # fmt: skip
+    panels = []
+    for (m, path), part in layers.groupby(["m", "path"]):
+        shares = part.groupby("rho")
+        series = [
+            Series(label, [_chance(rho, int(cell[key].sum()), len(cell)) for rho, cell in shares])
+            for key, label in shown.items()
+        ]
+        panels.append(Panel(f"m = {m}, {where[path]}", series))
     return Curves("nice-layers-path", panels, Axis("ρ"), Axis("share of layers", low=-0.05, high=1.05))
 
 
-def _chance(x: float, found: int, tried: int) -> Point:
+def _chance(x: float, successes: int, tried: int) -> Point:
     """A share with its exact 95 % interval (Clopper and Pearson)."""
-    low, high = binomtest(found, tried).proportion_ci(method="exact")
-    return Point(x, found / tried, float(low), float(high), tip=f"{x:g}: {found} of {tried}")
+    low, high = binomtest(successes, tried).proportion_ci(method="exact")
+    return Point(x, successes / tried, float(low), float(high), tip=f"{x:g}: {successes} of {tried}")
 
 
-def _rarity_figure(rare: Sequence[Line]) -> Curves:
+def _rarity_figure(rare: "DataFrame") -> Curves:
     """Share of certified rows against η, a panel for each law."""
-    panels = []
-    for law, cells in sorted(grouped(rare, "law").items()):
-        series = []
-        for one in cells:
-            enough = FEW / (grid.ROWS * one["k"] * one["layers"])
-            points = [Point(eta, share, tip=f"m = {one['m']}, k = {one['k']}, η = {eta:g}: {share:.3g}")
-                      for eta, share in one["shares"].items() if share >= enough]  # fmt: skip
-            series.append(Series(f"score spread {one['spread']:g}", points, style=int(one["spread"] > 1)))
-            if points:
-                x, y = points[-1].x, points[-1].y
-                ends = (x, min(8 * x, x * y ** (-1 / law)))  # a share is at most 1
-                series.append(line("the law", [(end, y * (end / x) ** law) for end in ends], "law", style=5))
-        panels.append(Panel(f"exponent {law}", series))
+    panels = [
+        Panel(f"exponent {law}", [series for _, cell in cells.iterrows() for series in _shares(cell)])
+        for law, cells in rare.groupby("law")
+    ]
     return Curves("nice-layers-rarity", panels, Axis("η", log=True, ticks=ETAS[::-2]), Axis("share of rows", log=True))
+
+
+def _shares(cell: Any) -> list[Series]:
+    """The shares of a cell where enough rows are certified, and the law through the last of them."""
+    enough = FEW / (grid.ROWS * cell["k"] * cell["layers"])
+    points = [
+        Point(eta, share, tip=f"m = {cell['m']}, k = {cell['k']}, η = {eta:g}: {share:.3g}")
+        for eta, share in cell["shares"].items()
+        if share >= enough
+    ]
+    series = [Series(f"score spread {cell['spread']:g}", points, style=int(cell["spread"] > 1))]
+    if points:
+        x, y, law = points[-1].x, points[-1].y, cell["law"]
+        ends = (x, min(8 * x, x * y ** (-1 / law)))  # a share is at most 1
+        series.append(line("the law", [(end, y * (end / x) ** law) for end in ends], "law", style=5))
+    return series

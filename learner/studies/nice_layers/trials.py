@@ -11,18 +11,18 @@ from sklearn.base import clone
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.evaluation.adapters import plain
-from hardness.evaluation.judge import Criterion, fresh, scores
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
+from hardness.scores import Criterion, fresh, scores
 from learner.attempt import random_theta
 from learner.base import Array, FitReport
 from learner.direct import Direct, JointLBFGS
 from learner.provable import sculpt
 from learner.provable.pipeline import CERTIFIED, TRUSTED, Provable, hull_error
 from learner.provable.polish import search
-from learner.studies.nice_layers import LBFGS, LITERAL, PATH, PHASES, RANDOM, RARITY, SCALING
+from learner.studies.nice_layers import LBFGS, LINEAR, LITERAL, PATH, PHASES, RANDOM, RARITY, SCALING
 from learner.studies.recorded import rounded
 
 ETAS = (0.3, 0.1, 0.05, 0.02, 0.01)
@@ -61,10 +61,10 @@ def scaling(task: Task, root: int) -> Outcome:
     else:
         data = instance.examples(count, stream)
         learner = clone(SEARCHES[name]).set_params(heads=instance.heads, random_state=state).fit(data.X, data.Y)
-    found = scores(judged, learner.predict(judged.X))
+    judgement = scores(judged, learner.predict(judged.X))
     refused = learner.report_.status == "refused"
-    status = "refused" if refused else "solved" if LEARNED.met(found) else "wrong"
-    return Outcome(status, count, detail | {"error": found["relative_error"], "criterion": LEARNED.name})
+    status = "refused" if refused else "solved" if LEARNED.met(judgement) else "wrong"
+    return Outcome(status, count, detail | {"error": judgement["relative_error"], "criterion": LEARNED.name})
 
 
 def _seen(learner: Provable, truth: MultiHeadAttention) -> dict[str, Any]:
@@ -96,6 +96,21 @@ def rarity(task: Task, root: int) -> Outcome:
     eta = sculpt.certify(data.X.astype(np.float64), data.Y, instance.layer().w.sum(axis=0))[1]
     certified = {str(bound): int((eta < bound).sum()) for bound in ETAS}
     return Outcome("solved", count, {"rows": len(eta), "certified": certified})
+
+
+def linear(task: Task, root: int) -> Outcome:
+    """The share of the variance of a layer of the scaling slice that a linear map of all tokens explains."""
+    same = task.shared(kind=SCALING)
+    instance = Instance.generate(Nondegenerate(**task.params), same.seed(root, "instance"))
+    count = int(task.budget["samples"])
+    data = instance.examples(count, task.seed(root, "examples"))
+    inputs = np.column_stack([np.ones(count), data.X.reshape(count, -1)])
+    outputs = data.Y.reshape(count, -1)
+    half = count // 2
+    coefficients = np.linalg.lstsq(inputs[:half], outputs[:half], rcond=None)[0]
+    rest = outputs[half:] - inputs[half:] @ coefficients
+    centred = outputs[half:] - outputs[half:].mean(axis=0)
+    return Outcome("solved", count, {"explained": round(float(1 - np.sum(rest**2) / np.sum(centred**2)), 4)})
 
 
 def path(task: Task, root: int) -> Outcome:
@@ -151,4 +166,4 @@ def _gave_up(report: FitReport) -> dict[str, str | None]:
     return {"gave_up": last.name, "reason": last.reason or numbers}
 
 
-_KINDS = {SCALING: scaling, RARITY: rarity, PATH: path}
+_KINDS = {SCALING: scaling, RARITY: rarity, PATH: path, LINEAR: linear}

@@ -1,13 +1,16 @@
 """What the rows of `random-features` say: test errors against examples and against heads, and paired differences."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, mean_points, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, mean_points, records
 from hardness.statistics.means import Mean, mean
 from learner.studies import random_features as grid
 
-Errors = dict[tuple[str, str, int | None], dict[int, dict[int, float]]]  # by target, model, heads: examples, repetition
+if TYPE_CHECKING:
+    from pandas import DataFrame
+
 INFINITE = 16_000  # where infinitely many heads are drawn
 ERROR = Axis("test error / variance", low=0.0)
 CONSTANT = "predicting the mean"
@@ -15,37 +18,63 @@ CONSTANT = "predicting the mean"
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers and figures of the rows."""
-    found = errors(rows)
-    figures = [_curves(found), _heads(found)]
-    ours, theirs = (found.get(("f2", name, grid.HEADS), {}) for name in ("RFA", grid.RIVAL))
-    if not ours.keys() & theirs.keys():
+    table = errors(rows)
+    figures = [_curves(table), _heads(table)]
+    last = largest(table)
+    if "f2" not in {*last["target"]}:
         return Content(figures=figures, missing="Attention and network have not both been run on f2.")
-    last = max(ours.keys() & theirs.keys())
-    one, other = (mean([*own[last].values()]) for own in (ours, theirs))
-    gaps = {name: difference(found, name, grid.BIASED, "RFA") for name in grid.TARGETS}
+    gaps = {name: difference(table, name, grid.BIASED, "RFA") for name in grid.TARGETS}
     numbers = {
-        "examples": last, "attention": one.value, "network": other.value, "both": f"{one} and {other}",
+        "examples": int(last["samples"].iloc[0]),
+        "targets": last.drop(columns="samples").to_dict("records"),
+        "learned": int((last["attention_error"] < 0.5).sum()),
+        "lower": int((last["attention_error"] < last["network_error"]).sum()),
         "better": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, -1))},
         "worse": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, 1))},
-    }  # fmt: skip
-    return Content(numbers, figures, grid=grid)
+    }
+    return Content(numbers, figures, {"targets": numbers["targets"]}, grid=grid)
 
 
-def errors(rows: Iterable[Row]) -> Errors:
-    """Test errors of every target, model and number of heads, by the number of examples and the repetition."""
-    cells = grouped(records(rows, "solved"), "model", "heads")
-    return {
-        (name, *cell): {n: {run["repetition"]: run["error"][name] for run in some}
-                        for n, some in sorted(grouped(runs, "samples").items())}
-        for cell, runs in cells.items() for name in runs[0]["error"]
-    }  # fmt: skip
+def errors(rows: Sequence[Row]) -> "DataFrame":
+    """Test errors, a line per target and run: model, heads (those of infinitely many are `INFINITE`), examples."""
+    from pandas import DataFrame
+
+    runs = [
+        {
+            "target": name,
+            "model": run["model"],
+            "heads": run["heads"] or INFINITE,
+            "samples": run["samples"],
+            "repetition": run["repetition"],
+            "error": error,
+        }
+        for run in records(rows, "solved")
+        for name, error in run["error"].items()
+    ]
+    return DataFrame(runs, columns=["target", "model", "heads", "samples", "repetition", "error"])
 
 
-def difference(found: Errors, name: str, one: str, other: str) -> dict[int, Mean]:
-    """Error of `one` minus that of `other` on target `name`, paired: both saw the same examples."""
-    a, b = (found.get((name, who, grid.HEADS), {}) for who in (one, other))
-    both = {n: [a[n][r] - b[n][r] for r in a[n] if r in b[n]] for n in a if n in b}
-    return {n: mean(values) for n, values in both.items() if values}
+def largest(table: "DataFrame") -> "DataFrame":
+    """By target: errors of attention and of the network with as many trained weights, at the most examples of both."""
+    usual = table[table["heads"] == grid.HEADS]
+    wide = usual.pivot_table(
+        index=["samples", "target"], columns="model", values="error", aggfunc=lambda runs: mean([*runs])
+    )
+    wide = wide.reindex(columns=["RFA", grid.RIVAL]).dropna().reset_index()
+    last = wide[wide["samples"] == wide["samples"].max()].set_index("target")
+    names = [name for name in grid.TARGETS if name in last.index]
+    lines = last.loc[names].reset_index().rename(columns={"RFA": "attention", grid.RIVAL: "network"})
+    errors_of = {f"{name}_error": lines[name].map(lambda error: error.value) for name in ("attention", "network")}
+    lines = lines.assign(**errors_of)
+    return lines.assign(attention=lines["attention"].map(str), network=lines["network"].map(str))
+
+
+def difference(table: "DataFrame", name: str, model: str, other: str) -> dict[int, Mean]:
+    """Error of `model` minus that of `other` on target `name`, paired: both saw the same examples."""
+    usual = table[(table["target"] == name) & (table["heads"] == grid.HEADS)]
+    wide = usual.pivot(index=["samples", "repetition"], columns="model", values="error")
+    gaps = (wide[model] - wide[other]).dropna() if {model, other} <= {*wide.columns} else wide.iloc[:0].sum(axis=1)
+    return {int(n): mean(runs.tolist()) for n, runs in gaps.groupby("samples")}
 
 
 def stretches(gap: Mapping[int, Mean], side: int) -> str:
@@ -56,24 +85,31 @@ def stretches(gap: Mapping[int, Mean], side: int) -> str:
     '64–256 and 1024'
     """
     parts: list[list[int]] = [[]]
-    for n, found in gap.items():
-        if found.side(0.0) == side:
+    for n, difference_ in gap.items():
+        if difference_.side(0.0) == side:
             parts[-1].append(n)
         elif parts[-1]:
             parts.append([])
     return " and ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else f"{part[0]}" for part in parts if part)
 
 
-def _points(found: Mapping[int, Mapping[int, float]]) -> list[Point]:
-    return mean_points((x, mean([*runs.values()])) for x, runs in found.items())
+def _points(runs: "DataFrame", key: str) -> list[Point]:
+    """Means of errors with their intervals against examples or heads."""
+    cells = runs.groupby(key)["error"]
+    return mean_points((float(x), mean(cell.tolist())) for x, cell in cells)
 
 
-def _curves(found: Errors) -> Curves:
+def _curves(table: "DataFrame") -> Curves:
     """Error against examples, a panel for each target."""
+    usual = table[table["heads"] == grid.HEADS]
     panels = []
-    for name in (name for name in grid.TARGETS if any(key[0] == name for key in found)):
-        series = [Series(who, _points(found[name, who, grid.HEADS]), style=i)
-                  for i, who in enumerate(grid.MODELS) if (name, who, grid.HEADS) in found]  # fmt: skip
+    for name in (name for name in grid.TARGETS if (table["target"] == name).any()):
+        part = usual[usual["target"] == name]
+        series = [
+            Series(model, _points(part[part["model"] == model], "samples"), style=i)
+            for i, model in enumerate(grid.MODELS)
+            if (part["model"] == model).any()
+        ]
         power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
         formula = f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
         panels.append(Panel(f"{name}: {formula}", [*series, line(CONSTANT, [(64, 1), (4096, 1)], "law")]))
@@ -81,16 +117,16 @@ def _curves(found: Errors) -> Curves:
     return Curves("errors", panels, Axis("examples n", log=True, ticks=ticks, names=[*map(str, ticks)]), ERROR)
 
 
-def _heads(found: Errors) -> Curves:
+def _heads(table: "DataFrame") -> Curves:
     """Error against the number of heads; that of infinitely many is a point of its own."""
+    at = table[table["samples"] == grid.AT]
     panels = []
-    for name in grid.SIZED if found else ():
-        series = []
-        for who, style in (("RFA", 0), (grid.BIASED, 2)):
-            own = {heads or INFINITE: cells[grid.AT] for (target, model, heads), cells in found.items()
-                   if (target, model) == (name, who) and grid.AT in cells}  # fmt: skip
-            limit = {INFINITE: own.pop(INFINITE)} if INFINITE in own else {}
-            series += [Series(who, _points(dict(sorted(each.items()))), style=style) for each in (own, limit) if each]
+    for name in grid.SIZED if len(table) else ():
+        series: list[Series] = []
+        for model, style in (("RFA", 0), (grid.BIASED, 2)):
+            part: Any = at[(at["target"] == name) & (at["model"] == model)]
+            for runs in (part[part["heads"] < INFINITE], part[part["heads"] == INFINITE]):
+                series += [Series(model, _points(runs, "heads"), style=style)] if len(runs) else []
         panels.append(Panel(name, [*series, line(CONSTANT, [(62, 1), (INFINITE, 1)], "law")]))
     ticks = (62, 250, 1000, 4000, INFINITE)
     return Curves("heads", panels, Axis("heads M", log=True, ticks=ticks, names=[*map(str, ticks[:-1]), "∞"]), ERROR)

@@ -40,15 +40,15 @@ SETS = 1 << 14  # of classes on which games are played
 def tasks(quick: bool) -> list[Task]:
     """Every built-in solver on every instance; games once per cell."""
     known = registry.names("learner", builtin=True)
-    found = [task for name in known for task in user_learner_tasks(quick, name)]
-    for each in _instances(quick):
-        bits = _bits(each)
-        found += [_student(each, bits, passes, quick) for passes in (None, PASSES)] if bits in TUNED else []
-        if each.family != "nondegenerate":
-            found += [_attack(each, name) for name in registry.names("attack", builtin=True)]
-        if bits and each.name.endswith("-0") and comb(int(each.params["dim"]) - 1, bits) <= SETS:
-            found += [_game(each, name, bits) for name in STRATEGIES]
-    return found
+    planned = [task for name in known for task in user_learner_tasks(quick, name)]
+    for entry in _instances(quick):
+        bits = _bits(entry)
+        planned += [_student(entry, bits, passes, quick) for passes in (None, PASSES)] if bits in TUNED else []
+        if entry.family != "nondegenerate":
+            planned += [_attack(entry, name) for name in registry.names("attack", builtin=True)]
+        if bits and entry.name.endswith("-0") and comb(int(entry.params["dim"]) - 1, bits) <= SETS:
+            planned += [_game(entry, name, bits) for name in STRATEGIES]
+    return planned
 
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
@@ -58,9 +58,9 @@ def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
             if each.family != "nondegenerate" or learner not in HANDED]  # fmt: skip
 
 
-def _bits(each: suite.Entry) -> int:
+def _bits(entry: suite.Entry) -> int:
     """The hidden bits of a parity, 0 of another layer."""
-    family = families.build(each.family, each.params)
+    family = families.build(entry.family, entry.params)
     return family.size if isinstance(family, Parity) else 0
 
 
@@ -68,30 +68,30 @@ def _instances(quick: bool) -> list[suite.Entry]:
     return [each for each in suite.tier("easy" if quick else None) if not quick or each.name.endswith("-0")]
 
 
-def _budget(each: suite.Entry, quick: bool) -> dict[str, Any]:
-    most = min(EXAMPLES, 1 << int(log2(SIGNS / each.params["dim"])))
+def _budget(entry: suite.Entry, quick: bool) -> dict[str, Any]:
+    most = min(EXAMPLES, 1 << int(log2(SIGNS / entry.params["dim"])))
     return {"samples": most // 4, "work": SMALL_WORK} if quick else {"samples": most, "work": WORK}
 
 
-def _task(each: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, Any]) -> Task:
+def _task(entry: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, Any]) -> Task:
     """A task on a named instance; the digest is a part of its identity."""
-    named = {"instance": each.name, "tier": each.tier, "digest": f"sha256:{each.digest[:16]}"}
+    named = {"instance": entry.name, "tier": entry.tier, "digest": f"sha256:{entry.digest[:16]}"}
     kept = {name: value for name, value in solver.items() if value not in ({}, None)}
-    return Task(each.family, {**each.params, **named}, kept, budget, int(each.name.rpartition("-")[2]))
+    return Task(entry.family, {**entry.params, **named}, kept, budget, int(entry.name.rpartition("-")[2]))
 
 
-def _student(each: suite.Entry, bits: int, passes: int | None, quick: bool) -> Task:
+def _student(entry: suite.Entry, bits: int, passes: int | None, quick: bool) -> Task:
     solver = {"kind": "learner", "learner": "student", "params": TUNED[bits], "setting": "tuned", "passes": passes}
-    return _task(each, solver, _budget(each, quick))
+    return _task(entry, solver, _budget(entry, quick))
 
 
-def _attack(each: suite.Entry, name: str) -> Task:
-    return _task(each, {"kind": "attack", "attack": name}, {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)})
+def _attack(entry: suite.Entry, name: str) -> Task:
+    return _task(entry, {"kind": "attack", "attack": name}, {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)})
 
 
-def _game(each: suite.Entry, name: str, bits: int) -> Task:
+def _game(entry: suite.Entry, name: str, bits: int) -> Task:
     solver = {"kind": "game", "strategy": name, "oracle": ORACLE, "tolerance": TOLERANCE}
-    return _task(each, solver, {"queries": 4 * comb(int(each.params["dim"]) - 1, bits) + 64})
+    return _task(entry, solver, {"queries": 4 * comb(int(entry.params["dim"]) - 1, bits) + 64})
 
 
 # Seconds of a run that spends its budget; what has no entry is taken for the last.

@@ -52,7 +52,7 @@ def content(rows: Sequence[Row]) -> Content:
         "attacks": len(kinds["attack"]), "attacks_ended": counted(_outcomes(kinds["attack"])),
         "games": len(kinds["game"]),
     }  # fmt: skip
-    figures = [_board(kind, own) for kind, own in kinds.items()]
+    figures = [_board(kind, trials) for kind, trials in kinds.items()]
     tables = {
         "ranks": _ranks(learned),
         "cells": _cells(learned),
@@ -67,8 +67,8 @@ def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
     >>> counted([Outcome("error"), Outcome("killed"), Outcome("timeout")])["crashed"]
     2
     """
-    found = [outcome.status for outcome in outcomes]
-    return {word: sum(found.count(status) for status in statuses) for word, statuses in ENDINGS.items()}
+    ended = [outcome.status for outcome in outcomes]
+    return {word: sum(ended.count(status) for status in statuses) for word, statuses in ENDINGS.items()}
 
 
 def solver_of(task: Task) -> str:
@@ -104,8 +104,8 @@ def null(task: Task) -> int | None:
 
 
 def _family(task: Task) -> families.Family:
-    own = {name: value for name, value in task.params.items() if name not in ("instance", "tier", "digest")}
-    return families.build(task.family, own)
+    params = {name: value for name, value in task.params.items() if name not in ("instance", "tier", "digest")}
+    return families.build(task.family, params)
 
 
 def _cell_of(task: Task) -> str:
@@ -132,14 +132,14 @@ def _solved(rows: Iterable[Row]) -> list[Outcome]:
 def _tier(name: str, kinds: Mapping[str, Sequence[Row]]) -> Line:
     """Instances of a tier that a learner, or an attack, has solved."""
 
-    def own(rows: Iterable[Row]) -> set[str]:
+    def instances(rows: Iterable[Row]) -> set[str]:
         return {row.task.params["instance"] for row in rows if row.task.params["tier"] == name}
 
     def won(kind: str) -> int:
-        return len(own(row for row in kinds[kind] if row.outcome and row.outcome.status == "solved"))
+        return len(instances(row for row in kinds[kind] if row.outcome and row.outcome.status == "solved"))
 
     tried = [row for rows in kinds.values() for row in rows]
-    return {"name": name, "instances": len(own(tried)), "learners": won("learner"), "attacks": won("attack")}
+    return {"name": name, "instances": len(instances(tried)), "learners": won("learner"), "attacks": won("attack")}
 
 
 def _middle(rows: Sequence[Row], currency: str = "examples") -> float | None:
@@ -151,20 +151,20 @@ def _middle(rows: Sequence[Row], currency: str = "examples") -> float | None:
 def _board(kind: str, rows: Sequence[Row]) -> HeatMap:
     """A panel per tier, a row per solver, a column per five instances."""
     panels: dict[str, list[Field]] = {}
-    for (tier, cell, solver), own in _groups(rows, lambda task: task.params["tier"], _cell_of, solver_of).items():
-        counts, middle = counted(_outcomes(own)), _middle(own)
-        failed = [outcome.status for outcome in _outcomes(own) if outcome.status != "solved"]
+    for (tier, cell, solver), trials in _groups(rows, lambda task: task.params["tier"], _cell_of, solver_of).items():
+        counts, middle = counted(_outcomes(trials)), _middle(trials)
+        failed = [outcome.status for outcome in _outcomes(trials) if outcome.status != "solved"]
         status = max(failed, key=failed.count, default="solved")
-        share = f"{counts['solved']}/{len(own)}"
-        said = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
+        share = f"{counts['solved']}/{len(trials)}"
+        endings = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         price = "" if middle is None else f"; median {middle:,.0f} {PRICE[kind]}"
         panels.setdefault(tier, []).append(Field(
             solver, cell.replace("-", "\n"), "some" if counts["solved"] and status != "solved" else status,
-            text=share if middle is None else f"{share}\n{short(middle)}", tip=f"{solver} on {cell}: {said}{price}",
+            text=share if middle is None else f"{share}\n{short(middle)}", tip=f"{solver} on {cell}: {endings}{price}",
         ))  # fmt: skip
-    won = {solver: len(_solved(own)) for (solver,), own in _groups(rows, solver_of).items()}
-    seen = "; ".join(f"{tier}: {len(_solved(own))} of {len(own)} runs solved"
-                     for (tier,), own in _groups(rows, lambda task: task.params["tier"]).items())  # fmt: skip
+    won = {solver: len(_solved(trials)) for (solver,), trials in _groups(rows, solver_of).items()}
+    seen = "; ".join(f"{tier}: {len(_solved(trials))} of {len(trials)} runs solved"
+                     for (tier,), trials in _groups(rows, lambda task: task.params["tier"]).items())  # fmt: skip
     return HeatMap(kind, panels, f"{seen}.", rows=sorted(won, key=lambda solver: (-won[solver], solver)))
 
 
@@ -183,8 +183,8 @@ def ranked(lines: Sequence[Line], currency: str) -> list[int | None]:
 def _ranks(rows: Sequence[Row]) -> list[Line]:
     """Solvers by tier, those that solved most first: how runs ended, the rank in every currency and its mean."""
     lines: list[Line] = []
-    for (tier,), own in _groups(rows, lambda task: task.params["tier"]).items():
-        within = [_line(tier, solver, each) for (solver,), each in _groups(own, solver_of).items()]
+    for (tier,), trials in _groups(rows, lambda task: task.params["tier"]).items():
+        within = [_line(tier, solver, each) for (solver,), each in _groups(trials, solver_of).items()]
         for name in CURRENCIES:
             for one, rank in zip(within, ranked(within, name), strict=True):
                 one |= {f"rank by {name}": rank, name: one.pop(name)}  # beside each other, behind what is there
@@ -204,16 +204,17 @@ def _line(tier: str, solver: str, rows: Sequence[Row]) -> Line:
 
 def _cells(rows: Sequence[Row]) -> list[Line]:
     lines: list[Line] = []
-    for (cell, solver), own in _groups(rows, _cell_of, solver_of).items():
-        middle, model = _middle(own), null(own[0].task)
-        spent = median_high(sorted(float(outcome.cost or 0) for outcome in _outcomes(own)))
-        limits = sorted({str(o.detail["limit"]) for o in _outcomes(own) if "limit" in o.detail})
+    for (cell, solver), trials in _groups(rows, _cell_of, solver_of).items():
+        middle, model = _middle(trials), null(trials[0].task)
+        spent = median_high(sorted(float(outcome.cost or 0) for outcome in _outcomes(trials)))
+        limits = sorted({str(o.detail["limit"]) for o in _outcomes(trials) if "limit" in o.detail})
         lines.append({
-            "instances": cell, "learner": solver, "runs": len(own), **counted(_outcomes(own)),
+            "instances": cell, "learner": solver, "runs": len(trials), **counted(_outcomes(trials)),
             "examples": f"{middle:,.0f}" if middle is not None else f"> {spent:,.0f}" if limits else None,
-            "limit met": ", ".join(limits) or None, "multiply-adds": _middle(own, "multiply-adds"), "null model": model,
+            "limit met": ", ".join(limits) or None, "multiply-adds": _middle(trials, "multiply-adds"),
+            "null model": model,
             "examples / null": middle / model if middle and model else None,
-            "seconds": fmean(outcome.seconds for outcome in _outcomes(own)) or None,
+            "seconds": fmean(outcome.seconds for outcome in _outcomes(trials)) or None,
         })  # fmt: skip
     return lines
 
@@ -221,12 +222,12 @@ def _cells(rows: Sequence[Row]) -> list[Line]:
 def _predicted(rows: Sequence[Row]) -> list[Line]:
     """What each kind of instance is predicted to cost, beside what solved it."""
     lines: list[Line] = []
-    for (cell,), own in _groups(rows, _cell_of).items():
-        each = suite.entries().get(str(own[0].task.params["instance"]))
-        best = {kind: _cheapest([row for row in own if row.task.solver["kind"] == kind]) for kind in PRICE}
+    for (cell,), trials in _groups(rows, _cell_of).items():
+        each = suite.entries().get(str(trials[0].task.params["instance"]))
+        best = {kind: _cheapest([row for row in trials if row.task.solver["kind"] == kind]) for kind in PRICE}
         lines.append({
-            "instances": cell, "tier": own[0].task.params["tier"], "log₂ secrets": each and each.log2_concepts,
-            "proved": _queries(own[0].task), "attack": each and each.predicted["attack"],
+            "instances": cell, "tier": trials[0].task.params["tier"], "log₂ secrets": each and each.log2_concepts,
+            "proved": _queries(trials[0].task), "attack": each and each.predicted["attack"],
             "log₂ operations": each and each.predicted["log2_time"],
             "solved by a learner": best["learner"], "by an attack": best["attack"], "by queries": best["game"],
         })  # fmt: skip
@@ -242,6 +243,8 @@ def _queries(task: Task) -> float | None:
 
 
 def _cheapest(rows: Sequence[Row]) -> str | None:
-    prices = {solver: cost for (solver,), own in _groups(rows, solver_of).items() if (cost := _middle(own)) is not None}
+    prices = {
+        solver: cost for (solver,), trials in _groups(rows, solver_of).items() if (cost := _middle(trials)) is not None
+    }
     best = min(prices, key=lambda solver: (prices[solver], solver), default=None)
     return best and f"{best}, {ceil(prices[best]):,}"

@@ -1,17 +1,16 @@
 """A trial of `stress`: one learner, attack or strategy on one named instance."""
 
-import time
-from functools import partial
 from typing import Any
 
 from hardness import suite
 from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.task import Task
-from hardness.evaluation.adapters import LearnerAdapter
-from hardness.evaluation.judge import EXPLAINED, OPEN, Criterion, Judged, fresh
+from hardness.evaluation.adapters import make
 from hardness.evaluation.until import evaluations, lives, stream, until_solved
-from hardness.evaluation.worker import opened
+from hardness.evaluation.worker import opening
 from hardness.instance import Instance
+from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh
+from hardness.studies.trials import solver_of
 
 JUDGED = 2048  # fresh inputs to judge on
 
@@ -45,24 +44,23 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     """
     shared, solver = task.shared(), task.solver
     judged, rule = _judged(instance, shared.seed(root, "fresh"))
-    named = {"learner": solver["learner"], "options": solver.get("params", {}), "known": instance.heads}
-    learner, own = LearnerAdapter(seed=0, **named).learner, task.seed(root, "solver")
-    most = int(task.budget["samples"])
-    told = lives(learner, instance, stream(instance, shared.seed(root, "examples")), most,
-                 float(task.budget["work"]), int(solver.get("passes", 0)), own)  # fmt: skip
-    opener, streamed = partial(opened, named, own, time.monotonic() + guard), hasattr(learner, "partial_fit")
-    ending = until_solved(opener, told, streamed, judged, rule)
+    sampling, seed = shared.seed(root, "examples"), task.seed(root, "solver")
+    learner, most = solver_of(task, instance, sampling), int(task.budget["samples"])
+    given, work, passes = stream(instance, sampling), float(task.budget["work"]), int(solver.get("passes", 0))
+    attempts = lives(make(learner, 0), instance, given, most, work, passes, seed)
+    ending = until_solved(opening(learner, seed, guard), attempts, learner.streamed, judged, rule)
     spent = ending.spent
     detail: dict[str, Any] = {"criterion": rule.name}
-    if spent.distinct:
-        said = {rule.score: ending.score, "gradient_examples": spent.gradient, "multiply_adds": spent.multiply_adds}
-        detail |= {name: round(value, 4) for name, value in said.items() if value is not None}
+    if ending.points:
+        score = ending.points[-1].scores[rule.score]
+        figures = {rule.score: score, "gradient_examples": spent.gradient, "multiply_adds": spent.multiply_adds}
+        detail |= {name: round(value, 4) for name, value in figures.items() if value is not None}
     if ending.error is not None:
-        found = outcome_of(ending.error, guard)
-        return Outcome(found.status, spent.distinct, detail | dict(found.detail))
+        failure = outcome_of(ending.error, guard)
+        return Outcome(failure.status, spent.distinct, detail | dict(failure.detail))
     if ending.solved:
         return Outcome("solved", spent.distinct, detail)
-    more = spent.distinct + 1 if streamed and not solver.get("passes") else 2 * spent.distinct
+    more = spent.distinct + 1 if learner.streamed and not passes else 2 * spent.distinct
     limit = "examples" if more > most else "multiply-adds"
     return Outcome("budget", spent.distinct, detail | {"limit": limit})
 
@@ -72,15 +70,13 @@ def _attacked(task: Task, instance: Instance, root: int, guard: float) -> Outcom
     shared = task.shared()
     sampling = shared.seed(root, "examples")
     judged, rule = _judged(instance, shared.seed(root, "fresh"))
-    public, budget = instance.public(sampling), int(task.budget["work"])
-    named = {"attack": task.solver["attack"], "public": public, "budget": budget}
-    opener = partial(opened, named, task.seed(root, "solver"), time.monotonic() + guard)
+    opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
     detail: dict[str, Any] = {"criterion": rule.name}
     try:
-        (point,) = evaluations(opener, False, stream(instance, sampling), judged, [int(task.budget["samples"])])
+        (point,) = evaluations(opened, False, stream(instance, sampling), judged, [int(task.budget["samples"])])
     except (TrialEnded, TimeoutError) as error:
-        found = outcome_of(error, guard)
-        return Outcome(found.status, None, detail | {"reason": found.detail.get("reason", "")})
+        failure = outcome_of(error, guard)
+        return Outcome(failure.status, None, detail | {"reason": failure.detail.get("reason", "")})
     detail |= {
         name: round(value, 4) for name, value in point.scores.items() if name == rule.score and value is not None
     }

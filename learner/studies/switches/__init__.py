@@ -6,13 +6,14 @@ from typing import Any
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
-from hardness.gadgets.levels import blocks_of
+from learner.studies.switches import tuning
+from learner.studies.switches.tuning import BLOCKS as BLOCKS
+from learner.studies.switches.tuning import SIZE as SIZE
 
-SIZE, BLOCKS = 6, (1, 2, 3, 6)  # s of the chains, and the sizes g of their blocks
 CHAIN_TOLERANCE, CHAIN_BITS = 0.05, (12, 14, 16, 18, 20)  # games on chains of n bits
 CHAIN_PLAYED = ("characters", "sign-batch")
-CHAIN_DIMS = {1: (12, 16, 24, 32), 2: (12, 16, 20, 24), 3: (10, 12, 14, 16), 6: (12, 16, 20)}  # of students
-CHAIN_CAP, WHOLE_CAP, RUNS, WHOLE_RUNS = 20_000_000, 1_000_000, 4, 2
+CHAIN_DIMS = {1: (12, 16, 24, 32), 2: (12, 16, 20, 24), 3: (10, 12, 14, 16), 6: (12, 14, 16, 20)}  # of students
+CHAIN_CAP, RUNS = 20_000_000, 4  # of taught and of untaught students
 
 BIASES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
 BIAS_SIZE, BIAS_TOLERANCE, BIAS_BITS = 4, 0.02, (12, 14, 16, 20, 24)
@@ -35,36 +36,32 @@ def tasks(quick: bool) -> list[Task]:
 
 
 def _chains(quick: bool) -> list[Task]:
-    found = []
+    trials = []
     for g in BLOCKS:
         chain = {"size": SIZE, "block": g}
         for n in CHAIN_BITS[:3] if quick else CHAIN_BITS:
             for strategy in CHAIN_PLAYED:
                 solver = {"kind": "chain", "strategy": strategy, "tolerance": CHAIN_TOLERANCE}
-                found.append(Task("nested", {"dim": n + 1, **chain}, solver, {}, 0))
-        solver = {"kind": "learner", "learner": "learner.chain:ChainStudent"}
-        solver |= {"params": {"labels": len(blocks_of(SIZE, g))}}
-        whole = g == SIZE
-        budget = {"samples": 20_000 if quick else WHOLE_CAP if whole else CHAIN_CAP}
-        runs = 2 if quick else WHOLE_RUNS if whole else RUNS
+                trials.append(Task("nested", {"dim": n + 1, **chain}, solver, {}, 0))
+        cap, runs = (20_000, 2) if quick else (CHAIN_CAP, RUNS)
         for d in CHAIN_DIMS[g][:1] if quick else CHAIN_DIMS[g]:
-            found += [Task("nested", {"dim": d, **chain}, solver, budget, run) for run in range(runs)]
-    return found
+            trials += [tuning.task(g, d, tuning.tuned(g), cap, run) for run in range(runs)]
+    return trials
 
 
 def _biased(quick: bool) -> list[Task]:
-    found = []
+    trials = []
     for mu in (0.0, 0.6) if quick else BIASES:
         for n in BIAS_BITS[:2] if quick else BIAS_BITS:
             solver = {"kind": "biased", "strategy": "products" if mu else "characters", "tolerance": BIAS_TOLERANCE}
-            found.append(Task("parity", {"dim": n + 1, "heads": BIAS_SIZE, "bias": mu}, solver, {}, 0))
+            trials.append(Task("parity", {"dim": n + 1, "heads": BIAS_SIZE, "bias": mu}, solver, {}, 0))
     student: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
     budget = {"samples": 20_000 if quick else TAUGHT_CAP}
     for mu in (0.5,) if quick else TAUGHT_BIASES:
         for d in TAUGHT_DIMS[:1] if quick else TAUGHT_DIMS:
             params = {"dim": d, "heads": TAUGHT_SIZE, "bias": mu}
-            found += [Task("parity", params, student, budget, run) for run in range(2 if quick else RUNS)]
-    return found
+            trials += [Task("parity", params, student, budget, run) for run in range(2 if quick else RUNS)]
+    return trials
 
 
 def _membership(quick: bool) -> list[Task]:
@@ -78,13 +75,13 @@ def _membership(quick: bool) -> list[Task]:
 
 
 def _noisy(quick: bool) -> list[Task]:
-    found = []
+    trials = []
     for eta in FLIPS[::2] if quick else FLIPS:
         params = {"dim": NOISY_BITS + 1, "heads": NOISY_SIZE, "flip": eta}
         for model, runs in TRIED.items():
             solver = {"kind": model, "tolerance": NOISY_TOLERANCE}
-            found += [Task("parity", params, solver, {}, run) for run in range(min(runs, 2) if quick else runs)]
-    return found
+            trials += [Task("parity", params, solver, {}, run) for run in range(min(runs, 2) if quick else runs)]
+    return trials
 
 
 def seconds(task: Task) -> float:

@@ -1,92 +1,145 @@
 """What the rows of `switches` say: costs of every cell, exponents with intervals, both bounds beside them."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from itertools import chain
+from collections.abc import Sequence
 from math import ceil, comb, floor, log2
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.attacks.estimates.low_degree import low_degree_rows
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.engine.store import Row
 from hardness.gadgets.levels import blocks_of
-from hardness.report import (
-    Axis,
-    Content,
-    Curves,
-    Field,
-    HeatMap,
-    Panel,
-    Point,
-    Series,
-    grouped,
-    line,
-    mean_points,
-    records,
-)
+from hardness.report import Axis, Content, Curves, Field, HeatMap, Panel, Point, Series, line, mean_points, records
 from hardness.report.rounding import at_least
 from hardness.sq.bounds import switches as bounds
 from hardness.sq.bounds.parity import window_bound
 from hardness.statistics.means import Mean, mean, slope, spread
 from hardness.studies.trials import SPACING
 from learner.studies import switches as grid
+from learner.studies.switches import tuning
+
+if TYPE_CHECKING:
+    from pandas import DataFrame
 
 Line = dict[str, Any]
-Runs = list[tuple[float, bool]]  # what each run of a cell cost, and whether it was solved
+COLUMNS = (
+    *("family", "kind", "status", "cost", "dim", "block", "size", "bias", "flip", "strategy"),
+    *("needed", "suffice", "predicted", "floor", "layer_error", "instance"),
+)
 SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the phase diagram
 STRATEGY = grid.CHAIN_PLAYED[1]  # the one that the figure of the chains shows
-MODELS = ("sq", "low degree", "elimination")
+MODELS = {"sq": "queries", "low degree": "rows", "elimination": "tries"}  # of the figure, with their units
 FINE = [i / 20 for i in range(20)]  # biases at which bounds are drawn
-SET = {
-    "s": grid.SIZE, "n": SHOWN_BITS, "tolerance": SHOWN_TOLERANCE, "spacing": f"{SPACING - 1:.0%}",
-    "interval": bounds.bias_interval(grid.BIAS_SIZE, grid.BIAS_TOLERANCE), "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
-    "noisy_needed": window_bound(comb(grid.NOISY_BITS, grid.NOISY_SIZE), grid.NOISY_TOLERANCE),
-    "noisy_rows": low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE),
-}  # fmt: skip
+SMALLEST = 1e-2  # queries, as far down as a bound is drawn
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
-    students = {g: at(cells(rows, "learner", "block", "dim"), g) for g in grid.BLOCKS}
-    biased = {mu: at(cells(rows, "learner", "bias", "dim"), mu) for mu in grid.BIASES}
-    biases, chosen = bias_lines(rows, biased), membership(rows)
-    figures: list[Curves | HeatMap] = [_phases(students), _blocks(rows, students), _biases(rows, biased), _noise(rows)]
-    tables = {"chains": chain_lines(rows, students), "biases": biases, "membership": chosen}
-    untaught = [run for runs in students[grid.SIZE].values() for run in runs]
-    parities = [one for one in chosen if one["family"] == "parity" and one["queries"]]
-    asked = [one for one in biases if one["asked"]]
-    if not (untaught and parities and asked and any(means(rows, model) for model in MODELS)):
+    ended = trials(rows)
+    students, biased = chain_students(ended), biased_students(ended)
+    chains, biases, chosen = chain_games(ended), biased_games(ended), membership(ended)
+    models = costs(ended[ended["kind"].isin(MODELS)], "kind", "flip")
+    figures: list[Curves | HeatMap] = [
+        _phases(students),
+        _blocks(chains, students),
+        _biases(biases, biased),
+        _noise(models),
+    ]
+    tables = {
+        "chains": _lines(chain_lines(chains, students)),
+        "biases": _lines(bias_lines(biases, biased)),
+        "membership": _lines(chosen),
+    }
+    shown = [part for part in (students, biased, biases[biases["n"] == grid.BIAS_BITS[-1]], models) if len(part)]
+    if len(shown) < 4 or not (chosen["family"] == "parity").any():
         return Content(figures=figures, tables=tables, missing="Some of the four switches have no rows yet.")
-    taught = exponent(students[min(grid.BLOCKS)])
-    last = max(parities, key=lambda one: int(one["d"]))
-    numbers = SET | games_inside(rows) | {
-        "student": None if taught is None else str(taught), "tries": elimination_tries(grid.FLIPS[-1]),
-        "untaught": {"solved": sum(ok for _, ok in untaught), "runs": len(untaught),
-                     "spent": max(cost for cost, _ in untaught)},
-        "asked": [{key: one[key] for key in ("μ", "asked")} for one in (asked[0], asked[-1])], "parity": last,
-    }  # fmt: skip
+    numbers = SET | games_inside(ended) | student_numbers(students) | bias_numbers(biased)
+    numbers["asked"] = [{"μ": mu, "asked": asked} for mu, asked in _ends(biases)]
+    numbers["parity"] = _lines(chosen[chosen["family"] == "parity"])[-1]
     return Content(numbers, figures, tables, grid=grid)
 
 
-def cells(rows: Iterable[Row], kind: str, *keys: str) -> dict[tuple[Any, ...], Runs]:
-    """Costs of the runs of a kind that ended by themselves, by what tasks and solvers have of `keys`, in order."""
-    own = [run for run in records(rows, "solved", "budget", kind=kind) if run["cost"] is not None]
-    groups = grouped((run for run in own if run.keys() >= set(keys)), lambda run: tuple(run[key] for key in keys))
-    return {key: [(float(run["cost"]), run["status"] == "solved") for run in some]
-            for key, some in sorted(groups.items())}  # fmt: skip
+SET = {
+    "s": grid.SIZE,
+    "n": SHOWN_BITS,
+    "tolerance": SHOWN_TOLERANCE,
+    "spacing": f"{SPACING - 1:.0%}",
+    "interval": bounds.bias_interval(grid.BIAS_SIZE, grid.BIAS_TOLERANCE),
+    "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
+    "noisy_needed": window_bound(comb(grid.NOISY_BITS, grid.NOISY_SIZE), grid.NOISY_TOLERANCE),
+    "noisy_rows": low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE),
+    "tuning": {"settings": len(tuning.MENU), "cap": tuning.CAP, "d": tuning.DIM, "seeds": tuning.PROTOCOL.seeds[-1]},
+}
 
 
-def at(found: Mapping[tuple[Any, ...], Runs], *first: Any) -> dict[Any, Runs]:
-    """The cells whose key begins with `first`, by the last part of it."""
-    return {key[-1]: runs for key, runs in found.items() if key[:-1] == first}
+def trials(rows: Sequence[Row]) -> "DataFrame":
+    """One line per trial that ended; `instance` says in words what the parameters of its family are, but for d."""
+    from pandas import DataFrame
+
+    ended = [row for row in rows if row.outcome]
+    table = DataFrame(records(ended), columns=COLUMNS)
+    table["instance"] = [
+        ", ".join(f"{key} = {value}" for key, value in row.task.params.items() if key != "dim") for row in ended
+    ]
+    return table
 
 
-def exponent(own: Mapping[int, Runs]) -> Mean | None:
-    """The exponent of d over the cells all of whose runs were solved; a censored cell has no part in it.
+def costs(ended: "DataFrame", *keys: str) -> "DataFrame":
+    """Per cell, sorted: the `costs` of its runs, how many there are, how many were `solved`, and what was `spent`.
 
-    >>> print(exponent({8: [(64.0, True)], 16: [(256.0, True)], 32: [(20.0, True), (9.0, False)]}))
-    2 (2 runs)
+    A run that crashed, or refused, is none of these.
     """
-    return slope([(d, cost) for d, runs in own.items() if all(ok for _, ok in runs) for cost, _ in runs])
+    judged = ended[ended["status"].isin(("solved", "budget")) & ended["cost"].notna()]
+    cells = judged.groupby([*keys], dropna=False).agg(
+        costs=("cost", list),
+        runs=("cost", "size"),
+        solved=("status", lambda ends: int((ends == "solved").sum())),
+        spent=("cost", "max"),
+    )
+    return cells.reset_index().astype({"solved": int, "runs": int})  # of no rows at all a count would be text
+
+
+def chain_students(ended: "DataFrame") -> "DataFrame":
+    """Students of chains, by the size of a block and d."""
+    return costs(ended[(ended["kind"] == "learner") & (ended["family"] == "nested")], "block", "dim")
+
+
+def biased_students(ended: "DataFrame") -> "DataFrame":
+    """Students of plain parities, by the bias of their inputs and d."""
+    return costs(ended[(ended["kind"] == "learner") & (ended["family"] == "parity")], "bias", "dim")
+
+
+def chain_games(ended: "DataFrame") -> "DataFrame":
+    """Queries of games on chains: a line per size of a block and n, a column per strategy."""
+    games = ended[(ended["kind"] == "chain") & (ended["status"] == "solved")].assign(n=ended["dim"] - 1)
+    games = games.drop_duplicates(["block", "n", "strategy"])  # a game draws nothing: its repetitions are one
+    return games.pivot(index=["block", "n"], columns="strategy", values="cost").reset_index()
+
+
+def biased_games(ended: "DataFrame") -> "DataFrame":
+    """Queries of games on biased products, a line per bias and n, with both bounds."""
+    games = ended[(ended["kind"] == "biased") & (ended["status"] == "solved")].assign(n=ended["dim"] - 1)
+    return games[["bias", "n", "cost", "needed", "suffice"]].sort_values(["bias", "n"])
+
+
+def membership(ended: "DataFrame") -> "DataFrame":
+    """By family, instance and d: queries, what was predicted, what counting demands, and errors of layers."""
+    asked = ended[ended["kind"] == "membership"].assign(won=ended["status"] == "solved")
+    cells = asked.groupby(["family", "instance", "dim"])
+    lines = cells.agg(predicted=("predicted", "first"), floor=("floor", "first"), error=("layer_error", "max"))
+    solved = asked[asked["won"]].groupby(["family", "instance", "dim"])["cost"]
+    lines["queries"] = solved.agg(lambda queries: spread([int(count) for count in queries]))
+    lines["solved"] = [f"{won}/{runs}" for won, runs in zip(cells["won"].sum(), cells.size(), strict=True)]
+    lines["counting demands"] = lines["floor"].map(at_least)
+    lines["largest error"] = lines["error"].map("{:.0e}".format, na_action="ignore")
+    columns = {"instance": "size", "dim": "d"}
+    order = ["family", "size", "d", "queries", "predicted", "counting demands", "solved", "largest error"]
+    return lines.reset_index().rename(columns=columns)[order]
+
+
+def exponent(cells: "DataFrame") -> Mean | None:
+    """The exponent of d over the cells all of whose runs were solved; a censored cell has no part in it."""
+    whole = cells[cells["solved"] == cells["runs"]].explode("costs")
+    return slope([(float(d), float(cost)) for d, cost in zip(whole["dim"], whole["costs"], strict=True)])
 
 
 def elimination_tries(eta: float, n: int = grid.NOISY_BITS) -> float:
@@ -98,183 +151,223 @@ def elimination_tries(eta: float, n: int = grid.NOISY_BITS) -> float:
     return 1 / (FULL_RANK * (1 - eta) ** n) if eta else 1.0
 
 
-def games_inside(rows: Iterable[Row]) -> dict[str, int]:
-    """Games on chains and on biased products that ended between what is needed and what suffices, and all of them."""
-    games = [*records(rows, kind="chain"), *records(rows, kind="biased")]
-    within = [game for game in games if game["status"] == "solved" and game["cost"] is not None
-              and game["needed"] <= game["cost"] <= (game["suffice"] or float("inf"))]  # fmt: skip
-    return {"inside": len(within), "played": len(games)}
+def games_inside(ended: "DataFrame") -> Line:
+    """Games that ended between what is needed and what suffices, and all of them; predicted tries of elimination."""
+    games = ended[ended["kind"].isin(("chain", "biased"))]
+    below = games["cost"] <= games["suffice"].fillna(float("inf"))
+    within = (games["status"] == "solved") & (games["needed"] <= games["cost"]) & below
+    return {"inside": int(within.sum()), "played": len(games), "tries": elimination_tries(grid.FLIPS[-1])}
 
 
-def chain_lines(rows: Sequence[Row], students: Mapping[int, Mapping[int, Runs]]) -> list[Line]:
-    """By block size: the exponent that is proved, those of games and of the student, and what the student took."""
-    games, lines = cells(rows, "chain", "block", "strategy", "dim"), []
-    for g in grid.BLOCKS:
-        played = {name: [(d - 1, runs[0][0]) for d, runs in at(games, g, name).items()] for name in grid.CHAIN_PLAYED}
-        if any(played.values()) or students[g]:
-            lines.append(
-                {"g": g, "exponent proved": g}
-                | {name: _exact(points) for name, points in played.items()} | {"student": exponent(students[g])}
-                | {f"d = {d}": _cost(students[g].get(d, [])) for d in sorted({*chain(*students.values())})}
-            )  # fmt: skip
-    return lines
-
-
-def bias_lines(rows: Sequence[Row], students: Mapping[float, Mapping[int, Runs]]) -> list[Line]:
-    """By bias: both bounds and the game at the largest n, the exponents, and the student."""
-    games, n, lines = cells(rows, "biased", "bias", "dim"), grid.BIAS_BITS[-1], []
-    for mu in grid.BIASES:
-        played = {d - 1: runs[0][0] for d, runs in at(games, mu).items()}
-        needed = {bits: bounds.biased_bound(bits, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu) for bits in grid.BIAS_BITS}
-        if played or students[mu]:
-            lines.append(
-                {"μ": mu, "needed": at_least(needed[n]), "asked": played.get(n),
-                 "suffice": bounds.biased_enough(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu),
-                 "exponent needed": _exact([*needed.items()]),
-                 "exponent asked": _exact([*played.items()]),
-                 "exponent that suffices": bounds.bias_degree(grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu),
-                 "student": exponent(students[mu])}
-                | {f"d = {d}": _cost(runs) for d, runs in students[mu].items()}
-            )  # fmt: skip
-    return lines
-
-
-def _exact(points: Sequence[tuple[float, float]]) -> float | None:
-    """The exponent of numbers that nothing was drawn for."""
-    found = slope(points, exact=True)
-    return found.value if found else None
-
-
-def _cost(runs: Runs) -> str:
-    """What the runs of a cell cost: the mean with its interval, or that they are censored."""
-    if not runs:
-        return ""
-    if all(ok for _, ok in runs):
-        return str(mean([cost for cost, _ in runs], logarithmic=True))
-    return f"censored: {sum(ok for _, ok in runs)} of {len(runs)} by {max(cost for cost, _ in runs):,.0f}"
-
-
-def membership(rows: Sequence[Row]) -> list[Line]:
-    """By cell: queries, what was predicted, what counting demands, and the error of random layers."""
-
-    def cell(row: Row) -> tuple[str, str, int]:
-        size = ", ".join(f"{key} = {value}" for key, value in row.task.params.items() if key != "dim")
-        return row.task.family, size, int(row.task.params["dim"])
-
-    groups = grouped((row for row in rows if row.outcome and row.task.solver["kind"] == "membership"), cell)
-    lines = []
-    for (family, size, d), own in sorted(groups.items()):
-        ends, done = records(own), records(own, "solved")
-        errors = [end["layer_error"] for end in done if "layer_error" in end]
-        lines.append({
-            "family": family, "size": size, "d": d, "queries": spread([int(end["cost"] or 0) for end in done] or [0]),
-            "predicted": ends[0]["predicted"], "counting demands": at_least(ends[0]["floor"]),
-            "solved": f"{len(done)}/{len(ends)}", "largest error": f"{max(errors):.0e}" if errors else None,
-        })  # fmt: skip
-    return lines
-
-
-def means(rows: Sequence[Row], model: str) -> dict[float, Mean]:
-    """Mean cost of a model by flip probability."""
-    return {eta: mean([cost for cost, _ in runs]) for (eta,), runs in cells(rows, model, "flip").items()}
-
-
-def _laws() -> dict[str, dict[float, float]]:
-    """What each model is proved to need, or predicted to take, by flip probability."""
-    size = comb(grid.NOISY_BITS, grid.NOISY_SIZE)
+def student_numbers(students: "DataFrame") -> Line:
+    """Untaught students, all of them and at the largest d at which all solve, beside those taught bit by bit there."""
+    untaught, taught = (students[students["block"] == g] for g in (grid.SIZE, min(grid.BLOCKS)))
+    both = untaught.merge(taught, on="dim", suffixes=("", "_taught"))
+    whole = both[both["solved"] == both["runs"]]
+    largest = (whole if len(whole) else both).tail(1)
+    fits = {"taught": exponent(taught), "untaught": exponent(untaught)}
     return {
-        "sq": {eta: window_bound(size, grid.NOISY_TOLERANCE, flip=eta) for eta in grid.FLIPS},
-        "low degree": {eta: low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE, eta) for eta in grid.FLIPS},
-        "elimination": {eta: elimination_tries(eta) for eta in grid.FLIPS},
+        "untaught": {"solved": int(untaught["solved"].sum()), "runs": int(untaught["runs"].sum())},
+        "exponents": {name: None if fit is None else str(fit) for name, fit in fits.items()},
+        "both": [
+            {
+                "d": int(cell["dim"]),
+                "taught": _mean(cell["costs_taught"]),
+                "untaught": _mean(cell["costs"]),
+                "solved": int(cell["solved"]),
+                "runs": int(cell["runs"]),
+            }
+            for _, cell in largest.iterrows()
+        ],
     }
 
 
-def _phases(students: Mapping[int, Mapping[int, Runs]]) -> HeatMap:
+def bias_numbers(biased: "DataFrame") -> Line:
+    """Students on biased inputs: the bias at which they pay least at the largest d, and how many solve at the most."""
+    largest = biased[(biased["dim"] == biased["dim"].max()) & (biased["solved"] == biased["runs"])]
+    means = largest.set_index("bias")["costs"].map(_mean)
+    extreme = biased[biased["bias"] == biased["bias"].max()]
+    return {
+        "bias": {
+            "d": int(biased["dim"].max()),
+            "fair": means.get(0.0),
+            "best": float(means.idxmin()) if len(means) else None,
+            "least": means.min() if len(means) else None,
+            "most": float(biased["bias"].max()),
+            "solved": int(extreme["solved"].sum()),
+            "runs": int(extreme["runs"].sum()),
+        }
+    }
+
+
+def chain_lines(chains: "DataFrame", students: "DataFrame") -> "DataFrame":
+    """By block size: the exponent that is proved, those of games and of the student, and what the student took."""
+    from pandas import DataFrame
+
+    games, taught = (
+        {g: table[table["block"] == g] for g in grid.BLOCKS if (table["block"] == g).any()}
+        for table in (chains, students)
+    )
+    sizes = [g for g in grid.BLOCKS if g in games or g in taught]
+    lines = DataFrame({"g": sizes, "exponent proved": sizes})
+    for name in [name for name in grid.CHAIN_PLAYED if name in chains]:
+        lines[name] = [_exact(games[g]["n"], games[g][name]) if g in games else None for g in sizes]
+    lines["student"] = [exponent(taught[g]) if g in taught else None for g in sizes]
+    for d in sorted(students["dim"].unique()):
+        lines[f"d = {d}"] = [_cost_at(students, "block", g, d) for g in sizes]
+    return lines
+
+
+def bias_lines(biases: "DataFrame", students: "DataFrame") -> "DataFrame":
+    """By bias: both bounds and the game at the largest n, the exponents, and the student."""
+    from pandas import DataFrame
+
+    n, size, tolerance = grid.BIAS_BITS[-1], grid.BIAS_SIZE, grid.BIAS_TOLERANCE
+    seen = [mu for mu in grid.BIASES if mu in {*biases["bias"], *students["bias"]}]
+    games = {mu: biases[biases["bias"] == mu] for mu in seen}
+    needed = {mu: [bounds.biased_bound(bits, size, tolerance, mu) for bits in grid.BIAS_BITS] for mu in seen}
+    lines = DataFrame({"μ": seen})
+    lines["needed"] = [at_least(needed[mu][-1]) for mu in seen]
+    lines["asked"] = [next(iter(games[mu][games[mu]["n"] == n]["cost"]), None) for mu in seen]
+    lines["suffice"] = [bounds.biased_enough(n, size, tolerance, mu) for mu in seen]
+    lines["exponent needed"] = [_exact(grid.BIAS_BITS, needed[mu]) for mu in seen]
+    lines["exponent asked"] = [_exact(games[mu]["n"], games[mu]["cost"]) for mu in seen]
+    lines["exponent that suffices"] = [bounds.bias_degree(size, tolerance, mu) for mu in seen]
+    lines["student"] = [exponent(students[students["bias"] == mu]) for mu in seen]
+    for d in sorted(students["dim"].unique()):
+        lines[f"d = {d}"] = [_cost_at(students, "bias", mu, d) for mu in seen]
+    return lines
+
+
+def _lines(table: "DataFrame") -> list[Line]:
+    """The lines of a table as a page takes them: nothing where there is no value."""
+    return list(table.astype(object).where(table.notna(), None).to_dict("records"))
+
+
+def _ends(biases: "DataFrame") -> list[tuple[float, float]]:
+    """Queries of the games at the largest n: at the least and at the largest bias."""
+    games = biases[biases["n"] == grid.BIAS_BITS[-1]]
+    return [(float(game["bias"]), float(game["cost"])) for _, game in games.iloc[[0, -1]].iterrows()]
+
+
+def _exact(sizes: Sequence[float], queries: Sequence[float]) -> float | None:
+    """The exponent of numbers that nothing was drawn for."""
+    fit = slope([*zip(map(float, sizes), map(float, queries), strict=True)], exact=True)
+    return fit.value if fit else None
+
+
+def _mean(runs: Sequence[float]) -> float:
+    """The geometric mean, to the two digits that a sentence has."""
+    return float(f"{mean(runs, logarithmic=True).value:.2g}")
+
+
+def _cost_at(cells: "DataFrame", key: str, value: float, d: int) -> str:
+    """What the runs of a cell cost, in words; nothing where there is none."""
+    cell = cells[(cells[key] == value) & (cells["dim"] == d)]
+    return _cost(cell.iloc[0]) if len(cell) else ""
+
+
+def _cost(cell: Any) -> str:
+    """What the runs of a cell cost: the mean with its interval, or that they are censored."""
+    if cell["solved"] == cell["runs"]:
+        return str(mean(cell["costs"], logarithmic=True))
+    return f"censored: {cell['solved']} of {cell['runs']} by {cell['spent']:,.0f}"
+
+
+def _laws() -> dict[str, list[tuple[float, float]]]:
+    """What each model is proved to need, or predicted to take, by flip probability."""
+    size = comb(grid.NOISY_BITS, grid.NOISY_SIZE)
+    return {
+        "sq": [(eta, window_bound(size, grid.NOISY_TOLERANCE, flip=eta)) for eta in grid.FLIPS],
+        "low degree": [(eta, low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE, eta)) for eta in grid.FLIPS],
+        "elimination": [(eta, elimination_tries(eta)) for eta in grid.FLIPS],
+    }
+
+
+def _phases(students: "DataFrame") -> HeatMap:
     """Bias across, block size down: the exponent that suffices and both bounds in bits; the students beside."""
     fields = []
     for g in grid.BLOCKS:
         row = f"g = {g}" + " (off)" * (g == grid.SIZE)
-        for mu in grid.BIASES:
-            chain = SHOWN_BITS, blocks_of(grid.SIZE, g), SHOWN_TOLERANCE, mu
-            needed, suffice = bounds.chain_bound(*chain), bounds.chain_enough(*chain)
-            k = bounds.bias_degree(g, SHOWN_TOLERANCE, mu)
-            tip = f"{row}, μ = {mu:g}: {at_least(max(needed, 0.0))} queries needed"
-            if k is None or suffice is None:
-                fields.append(Field(row, f"{mu:g}", "refused", tip=f"{tip}, nothing proved to suffice"))
-                continue
-            text = f"{k}\n{floor(log2(max(needed, 1.0)))}–{ceil(log2(suffice))}"
-            fields.append(Field(row, f"{mu:g}", shade=k / grid.SIZE, text=text, tip=f"{tip}, {suffice:,} suffice"))
-        found = exponent(students[g])
-        text = f"{found.value:.1f}" if found else "censored" if students[g] else "not run"
-        shade = min(found.value / grid.SIZE, 1.0) if found else None
-        fields.append(Field(row, "student", "" if found else "budget", shade, text))
-    return HeatMap(
-        "phases", {"": fields},
-        x="bias μ",
-        labels={"refused": "nothing is proved to suffice", "budget": "student has no exponent"},
-            )  # fmt: skip
+        fields += [_phase(row, g, mu) for mu in grid.BIASES]
+        taught = students[students["block"] == g]
+        fit = exponent(taught)
+        text = f"{fit.value:.1f}" if fit else "censored" if len(taught) else "not run"
+        shade = min(fit.value / grid.SIZE, 1.0) if fit else None
+        fields.append(Field(row, "student", "" if fit else "budget", shade, text))
+    labels = {"refused": "nothing is proved to suffice", "budget": "student has no exponent"}
+    return HeatMap("phases", {"": fields}, x="bias μ", labels=labels)
 
 
-def _students(own: Mapping[Any, Runs]) -> list[Point]:
-    """Mean costs of students with intervals; a censored cell lies at what was spent."""
-    points = mean_points(
-        (x, mean([cost for cost, _ in runs], logarithmic=True)) for x, runs in own.items() if all(ok for _, ok in runs)
-    )
-    lost = {x: runs for x, runs in own.items() if not all(ok for _, ok in runs)}
-    return points + [Point(x, max(cost for cost, _ in runs), censored="above", tip=f"{x:g}: {_cost(runs)}")
-                     for x, runs in lost.items()]  # fmt: skip
+def _phase(row: str, g: int, mu: float) -> Field:
+    """The field of a block size and a bias."""
+    chain = SHOWN_BITS, blocks_of(grid.SIZE, g), SHOWN_TOLERANCE, mu
+    needed, suffice = bounds.chain_bound(*chain), bounds.chain_enough(*chain)
+    degree = bounds.bias_degree(g, SHOWN_TOLERANCE, mu)
+    tip = f"{row}, μ = {mu:g}: {at_least(max(needed, 0.0))} queries needed"
+    if degree is None or suffice is None:
+        return Field(row, f"{mu:g}", "refused", tip=f"{tip}, nothing proved to suffice")
+    text = f"{degree}\n{floor(log2(max(needed, 1.0)))}–{ceil(log2(suffice))}"
+    return Field(row, f"{mu:g}", shade=degree / grid.SIZE, text=text, tip=f"{tip}, {suffice:,} suffice")
 
 
-def _blocks(rows: Sequence[Row], students: Mapping[int, Mapping[int, Runs]]) -> Curves:
+def points_of(cells: "DataFrame", key: str) -> list[Point]:
+    """Mean costs of students with intervals against `key`; a censored cell lies at what was spent."""
+    whole = cells[cells["solved"] == cells["runs"]]
+    lost = cells[cells["solved"] < cells["runs"]]
+    solved = mean_points((x, mean(runs, logarithmic=True)) for x, runs in zip(whole[key], whole["costs"], strict=True))
+    return solved + [
+        Point(cell[key], cell["spent"], censored="above", tip=f"{cell[key]:g}: {_cost(cell)}")
+        for _, cell in lost.iterrows()
+    ]
+
+
+def _blocks(chains: "DataFrame", students: "DataFrame") -> Curves:
     """Supervision: students against d, and games against n over what is needed."""
-    games = cells(rows, "chain", "block", "strategy", "dim")
     taught, played = [], []
     for i, g in enumerate(grid.BLOCKS):
-        taught.append(Series(f"g = {g}", _students(students[g]), style=i))
-        asked = [Point(d - 1, runs[0][0]) for d, runs in at(games, g, STRATEGY).items()]
-        needed = [(p.x, bounds.chain_bound(int(p.x), blocks_of(grid.SIZE, g), grid.CHAIN_TOLERANCE)) for p in asked]
+        taught.append(Series(f"g = {g}", points_of(students[students["block"] == g], "dim"), style=i))
+        games = chains[chains["block"] == g]
+        asked = [Point(n, queries) for n, queries in zip(games["n"], games.get(STRATEGY, ()), strict=True)]
+        blocks = blocks_of(grid.SIZE, g)
+        needed = [(n, bounds.chain_bound(int(n), blocks, grid.CHAIN_TOLERANCE)) for n in games["n"]]
         played += [Series(f"g = {g}", asked, style=i), line(f"needed, g = {g}", needed, "lower bound", style=i)]
-    dims = sorted({d for own in students.values() for d in own})
-    return Curves(
-        "blocks",
-        [Panel("students", taught, x=Axis("d", log=True, ticks=dims), y=Axis("examples", log=True)),
-         Panel("games", played, x=Axis("n"), y=Axis("queries", log=True))],
-        Axis("n"), Axis("queries"),
-        columns=2, height=3.2,
-    )  # fmt: skip
+    dims = sorted(students["dim"].unique().tolist())
+    panels = [
+        Panel("students", taught, x=Axis("d", log=True, ticks=dims), y=Axis("examples", log=True)),
+        Panel("games", played, x=Axis("n"), y=Axis("queries", log=True)),
+    ]
+    return Curves("blocks", panels, Axis("n"), Axis("queries"), columns=2, height=3.2)
 
 
-def _biases(rows: Sequence[Row], students: Mapping[float, Mapping[int, Runs]]) -> Curves:
+def _biases(biases: "DataFrame", students: "DataFrame") -> Curves:
     """Biased inputs: games between both bounds, and students, against μ."""
-    n, games = grid.BIAS_BITS[-1], cells(rows, "biased", "dim", "bias")
+    n = grid.BIAS_BITS[-1]
+    games = biases[biases["n"] == n]
     needed = [(mu, bounds.biased_bound(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
     enough = [(mu, bounds.biased_enough(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
     played = [
-        Series("game", [Point(mu, runs[0][0]) for mu, runs in at(games, n + 1).items()], join=False),
-        line("needed", [(mu, max(q, 1e-2)) for mu, q in needed], "lower bound"),
-        line("enough", [(mu, q) for mu, q in enough if q], "upper bound"),
+        Series("game", [Point(mu, asked) for mu, asked in zip(games["bias"], games["cost"], strict=True)], join=False),
+        line("needed", [(mu, max(queries, SMALLEST)) for mu, queries in needed], "lower bound"),
+        line("enough", [(mu, queries) for mu, queries in enough if queries], "upper bound"),
     ]
     taught = [
-        Series(f"student, d = {d}", _students({mu: own[d] for mu, own in students.items() if d in own}), style=1 + i)
+        Series(f"student, d = {d}", points_of(students[students["dim"] == d], "bias"), style=1 + i)
         for i, d in enumerate(grid.TAUGHT_DIMS)
     ]
-    return Curves(
-        "biases",
-        [Panel("games", played, y=Axis("queries", log=True)), Panel("students", taught, y=Axis("examples", log=True))],
-        Axis("bias μ"), Axis("queries"),
-        columns=2, height=3.2,
-    )  # fmt: skip
+    panels = [
+        Panel("games", played, y=Axis("queries", log=True)),
+        Panel("students", taught, y=Axis("examples", log=True)),
+    ]
+    return Curves("biases", panels, Axis("bias μ"), Axis("queries"), columns=2, height=3.2)
 
 
-def _noise(rows: Sequence[Row]) -> Curves:
+def _noise(models: "DataFrame") -> Curves:
     """Label noise: cost of three models against η, and what is proved or predicted."""
-    laws, units = _laws(), ("queries", "rows", "tries")
     panels = []
-    for model, unit in zip(MODELS, units, strict=True):
-        law = [*laws[model].items()]
+    for model, law in _laws().items():
         known = line("needed", law, "lower bound") if model == "sq" else line("predicted", law, "law")
-        points = mean_points(means(rows, model).items())
-        panels.append(Panel(model, [Series("run", points, join=False), known], y=Axis(unit, log=True)))
-    return Curves(
-        "noise", panels, Axis("η"), Axis("cost"),
-    )  # fmt: skip
+        cells = models[models["kind"] == model]
+        points = mean_points((eta, mean(runs)) for eta, runs in zip(cells["flip"], cells["costs"], strict=True))
+        panels.append(Panel(model, [Series("run", points, join=False), known], y=Axis(MODELS[model], log=True)))
+    return Curves("noise", panels, Axis("η"), Axis("cost"))

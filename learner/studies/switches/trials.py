@@ -42,34 +42,34 @@ def _game(task: Task, root: int) -> Outcome:
     family = registry.get("family", task.family)(**task.params)
     n, solver, seed = family.dim - 1, task.solver, task.seed(root, "solver")
     if solver["kind"] == "chain":
-        found = play_nested(n, family.blocks, solver["strategy"], solver["tolerance"], seed=seed)
+        game = play_nested(n, family.blocks, solver["strategy"], solver["tolerance"], seed=seed)
     else:
         concepts = ParityConcepts(n, family.size)
-        found = play_biased(concepts, solver["tolerance"], family.bias)
-    detail = {"needed": found.needed, "suffice": found.suffice, "remaining": found.remaining}
-    return Outcome(found.status, found.queries, rounded(detail))
+        game = play_biased(concepts, solver["tolerance"], family.bias)
+    detail = {"needed": game.needed, "suffice": game.suffice, "remaining": game.remaining}
+    return Outcome(game.status, game.queries, rounded(detail))
 
 
 def _membership(task: Task, root: int) -> Outcome:
     from hardness.attacks.membership import attack
 
     instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
-    found = attack(instance, task.seed(root, "solver"))
-    kept = {name: found.get(name) for name in ("predicted", "floor", "reason")}
-    if found.get("layer_error") is not None:  # to one digit: the rest is rounding
-        kept["layer_error"] = float(f"{found['layer_error']:.0e}")
-    return Outcome(found["status"], found["queries"], {name: value for name, value in kept.items() if value})
+    ended = attack(instance, task.seed(root, "solver"))
+    kept = {name: ended.get(name) for name in ("predicted", "floor", "reason")}
+    if ended.get("layer_error") is not None:  # to one digit: the rest is rounding
+        kept["layer_error"] = float(f"{ended['layer_error']:.0e}")
+    return Outcome(ended["status"], ended["queries"], {name: value for name, value in kept.items() if value})
 
 
 def _noisy_game(task: Task, root: int) -> Outcome:
     from hardness.sq.game import play
 
     family = registry.get("family", task.family)(**task.params)
-    found = play(
+    game = play(
         family.concepts(), "sign-batch", "window", task.solver["tolerance"],
         seed=task.seed(root, "solver"), flip=family.flip,
     )  # fmt: skip
-    return Outcome(found.status, found.queries, rounded({"needed": found.bound}))
+    return Outcome(game.status, game.queries, rounded({"needed": game.bound}))
 
 
 def _low_degree(task: Task, root: int) -> Outcome:
@@ -104,11 +104,11 @@ def _attack(task: Task, root: int) -> Outcome:
     instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
     stream = task.seed(root, "examples")
     data = instance.examples(SHOWN, stream)
-    found = registry.get("attack", name)(
+    ended = registry.get("attack", name)(
         data.X, data.Y, instance.public(stream), budget=MOST_TRIES, seed=task.seed(root, "solver") % 2**32
     )
-    status = found.status
-    if found.secret is not None and found.secret["support"] != instance.secret["support"].tolist():
+    status = ended.status
+    if ended.secret is not None and ended.secret["support"] != instance.secret["support"].tolist():
         status = "wrong"
-    detail = {name: found.detail[name] for name in ("reason", "equations") if name in found.detail}
-    return Outcome(status, found.detail.get("tries"), plain(detail))
+    detail = {name: ended.detail[name] for name in ("reason", "equations") if name in ended.detail}
+    return Outcome(status, ended.detail.get("tries"), plain(detail))

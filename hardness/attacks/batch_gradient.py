@@ -1,0 +1,128 @@
+"""One linear equation from the exact mean gradient of a batch, at any batch size (theory 2.10, 4).
+
+The lab makes gradients; `decode` is the attacker, who receives them, n, s and the batch size, and no example.
+"""
+
+from collections.abc import Iterator
+from time import perf_counter
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks import Outcome, Progress
+from hardness.attacks.equations import Equations, accepts, extract, on_equations, secret
+from hardness.attacks.gaussian import solve2
+from hardness.errors import InputError
+from hardness.instance import Instance
+
+BATCH = 64
+CHECKED = 40  # rows of an examples file that are in no batch
+SPARE = 13  # batches beyond n: the rank is short with probability below 2^-13 (theory 4.1)
+FLIPPED = "labels are flipped: the equations of batches hold for exact labels only"
+
+
+def mean_gradient(rows: Equations, noise: float = 0.0, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+    """The gradient (n + 1,) of the mean of (f(v) - y)^2/2 over `rows`, f(v) = theta_0 + <theta, v>, at theta = 0.
+
+    `noise` is the standard deviation of a Gaussian that is added to every entry, drawn from `rng`.
+
+    >>> mean_gradient(Equations(np.array([[0, 1], [1, 1]], np.int8), np.array([0, 1]), 2, 2, parity=True))
+    array([-0., -1., -0.])
+    """
+    v = 1.0 - 2 * (rows.a & 1)
+    y = 1.0 - 2 * rows.level
+    exact = -np.append(y.mean(), y @ v / len(y))
+    return exact if rng is None else exact + noise * rng.standard_normal(len(exact))
+
+
+def decode(gradients: NDArray[np.float64], batch: int, s: int) -> NDArray[np.int64] | None:
+    """The hidden set of s bits, as w (n,) of 0 and 1, from mean gradients (K, n + 1) of batches; None if not unique.
+
+    N_j = (B + B g_j)/2 counts the rows with y v_j = -1 (y = -1 for j = 0). Sum_(j in S) N_j = (s + 1) N_0 mod 2, and
+    sum_(j in S) 1 = s mod 2 is one equation more.
+    """
+    counts = np.rint(batch * (1 + gradients) / 2).astype(np.int64) & 1
+    n = counts.shape[1] - 1
+    left = np.vstack((counts[:, 1:], np.ones((1, n), np.int64)))
+    right = np.append(counts[:, 0] * (s + 1), s) & 1
+    w = solve2(left, right)
+    return w if w is not None and w.sum() == s else None
+
+
+def attack(
+    instance: Instance, batch: int = BATCH, batches: int | None = None, seed: int = 0, noise: float = 0.0
+) -> dict[str, Any]:
+    """Exact mean gradients of batches of `batch` informative rows, one after the other, until they show the secret.
+
+    At most `batches` of them, n + 13 if absent; with `noise` in all entries, all of them. `examples` counts informative
+    rows. Raises `InputError` for a family that hides no parity.
+
+    >>> from hardness.families.parity import Parity
+    >>> ended = attack(Instance.generate(Parity(dim=20, heads=10), seed=0), batch=64, seed=0)
+    >>> ended["status"], ended["batches"] <= 32, ended["examples"] == 64 * ended["batches"]
+    ('solved', True, True)
+    """
+    started, sampling = perf_counter(), np.random.SeedSequence(seed).spawn(2)
+    public = instance.public(seed)
+    if public["family"] != "parity":
+        raise InputError(f"batch-gradient attacks hidden parities, not the family {public['family']}")
+    if batch < 1 or (batches is not None and batches < 1):
+        raise InputError(f"a batch holds at least 1 row, and at least 1 batch is needed; got {batch} and {batches}")
+    ended: dict[str, Any] = {"status": "refused", "attack": "batch-gradient", "secret": None}
+    if public.get("flip"):
+        return ended | {"batches": 0, "examples": 0, "reason": FLIPPED, "seconds": perf_counter() - started}
+    rng = np.random.default_rng(sampling[1]) if noise else None
+    support = instance.secret["support"]
+    n, limit = instance.family.dim - 1, instance.family.dim - 1 + SPARE if batches is None else batches
+    gradients: list[NDArray[np.float64]] = []
+    w = None
+    for rows in _batches(instance, batch, int(sampling[0].generate_state(1, np.uint64)[0])):
+        gradients.append(mean_gradient(rows, noise, rng))
+        enough = len(gradients) >= n - 1 and not noise
+        w = decode(np.array(gradients), batch, len(support)) if enough or len(gradients) == limit else None
+        if w is not None or len(gradients) == limit:
+            break
+    named = None if w is None else (np.flatnonzero(w) + 1).tolist()
+    status = "budget" if named is None else "solved" if named == support.tolist() else "wrong"
+    ended |= {"status": status, "secret": None if named is None else {"support": named}}
+    ended |= {"batches": len(gradients), "examples": batch * len(gradients), "batch": batch}
+    return ended | {"seconds": perf_counter() - started}
+
+
+def _batches(instance: Instance, batch: int, seed: int) -> Iterator[Equations]:
+    """Batches of informative rows, in the order of the stream."""
+    count, start = min(4 * batch, 1 << 16), 0
+    a, level = np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64)
+    while True:
+        examples = instance.examples(count, seed, start)
+        rows = extract(examples.X, examples.Y, instance.public(seed))
+        a, level, start = np.concatenate((a, rows.a)), np.concatenate((level, rows.level)), start + count
+        while len(level) >= batch:
+            yield Equations(a[:batch], level[:batch], 2, 2, parity=True)
+            a, level = a[batch:], level[batch:]
+
+
+@on_equations
+def batch_gradient(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
+    """Read a hidden parity off the exact mean gradients of batches of 64 informative rows.
+
+    The last 40 rows of an examples file are held out as a check; `budget` bounds the batches.
+    """
+    if not equations.parity:
+        return Outcome.refused("batch-gradient attacks hidden parities")
+    if equations.flip > 0:
+        return Outcome.refused(FLIPPED)
+    count = max(0, (len(equations) - CHECKED) // BATCH)
+    count = count if budget is None else min(count, budget)
+    if count < equations.n - 1:
+        return Outcome.refused(f"{count} batches of {BATCH} informative rows; {equations.n + SPARE} are wanted")
+    cuts = [equations.rows(slice(BATCH * i, BATCH * (i + 1))) for i in range(count)]
+    w = decode(np.array([mean_gradient(rows) for rows in cuts]), BATCH, equations.sparsity or 0)
+    detail = {"batches": count, "batch": BATCH, "checked": CHECKED}
+    if w is None:
+        return Outcome("budget", None, BATCH * count, detail=detail)
+    right = accepts(equations.rows(slice(-CHECKED, None)), w)
+    return Outcome(
+        "solved" if right else "wrong", secret(equations, w) if right else None, BATCH * count + CHECKED, detail=detail
+    )

@@ -1,0 +1,261 @@
+"""Examples of hidden equations in the forms that other people's solvers read: XOR-DIMACS and LWE.
+
+Everything here is made of examples and public parameters alone, as an attack sees them.
+"""
+
+import json
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from math import ceil, sqrt
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks import Public
+from hardness.attacks.equations import Equations, extract
+from hardness.errors import InputError, one_line
+from hardness.examples import Examples
+from hardness.gadgets import modular
+from hardness.gadgets.modular import is_prime, preimages
+from hardness.io import npz
+from hardness.io.files import read_bounded, replacing, write_text
+from hardness.io.schemas import parse
+from hardness.io.texts import sanitize
+
+Integers = NDArray[np.int64]
+MOST_BYTES, MOST_TEXT, MOST_Q = (
+    1 << 25,
+    1 << 24,
+    1 << 24,
+)  # of a file, of a text; products of two residues stay exact in sums of 2^15
+BRACKETS = str.maketrans("[],", "   ")
+SLACK = 2.0  # standard deviations by which the wrong labels that are allowed exceed those expected
+
+
+def xor_dimacs(examples: Examples, public: Public) -> str:
+    """A parity's examples as XOR clauses for a SAT solver that reads ``x`` lines: variable j is "bit j is in the set".
+
+    An informative example of label 1 is the clause ``x j₁ j₂ … 0`` of the bits that are set, one of label 0 has its
+    first variable negated. With label noise η example i of N gets a noise variable n + i in its clause. Sequential
+    counters (Sinz 2005) let at most ηN + 2 √(Nη(1−η)) of those be true, and of the bits as many as the set has: the
+    formula is then satisfied by the hidden set unless more labels than that are wrong. Raises `InputError` for a family
+    without parity equations.
+
+    >>> import hardness
+    >>> instance = hardness.Instance.generate(hardness.Parity(dim=8, heads=2), seed=0)
+    >>> text = xor_dimacs(instance.examples(60, seed=1), instance.public(1))
+    >>> [line for line in text.splitlines() if line.startswith("p")]
+    ['p cnf 7 34']
+    """
+    equations = extract(examples.X, examples.Y, public)
+    if not equations.parity:
+        raise InputError(f"family {public['family']} has no parities; XOR clauses are made of parity examples")
+    n, count, flip = equations.n, len(equations), equations.flip
+    clauses = [f"x{' '.join(map(str, row))} 0" for row in _xors(equations)]
+    variables, said = n, [f"parity of a set of {equations.sparsity} of {n} bits; variable j: bit j is in the set"]
+    if flip:
+        most = min(count, ceil(flip * count + SLACK * sqrt(count * flip * (1 - flip))))
+        counter = list(at_most(range(n + 1, n + count + 1), most, n + count))
+        clauses += [f"{' '.join(map(str, clause))} 0" for clause in counter]
+        variables = max([n + count, *(abs(literal) for clause in counter for literal in clause)])
+        weight = list(at_most(range(1, n + 1), equations.sparsity or n, variables))
+        clauses += [f"{' '.join(map(str, clause))} 0" for clause in weight]
+        variables = max([variables, *(abs(literal) for clause in weight for literal in clause)])
+        said.append(
+            f"each label is wrong with probability {flip:g}; variable {n} + i: label i is wrong; at most {most}"
+        )
+    return "\n".join([*(f"c {line}" for line in said), f"p cnf {variables} {len(clauses)}", *clauses]) + "\n"
+
+
+def _xors(equations: Equations) -> Iterator[list[int]]:
+    for i, (row, level) in enumerate(zip(equations.a, equations.level, strict=True)):
+        literals = (1 + np.flatnonzero(row)).tolist() + ([equations.n + 1 + i] if equations.flip else [])
+        if not literals:
+            continue  # no bit is set: such a label says nothing
+        yield [literals[0] if level else -literals[0], *literals[1:]]
+
+
+def at_most(literals: range, most: int, used: int) -> Iterator[list[int]]:
+    """Clauses that hold iff at most `most` of the literals are true, with variables beyond `used` (Sinz 2005).
+
+    >>> list(at_most(range(1, 4), 1, 3))
+    [[-1, 4], [-2, 5], [-4, 5], [-2, -4], [-3, -5]]
+    """
+    if most >= len(literals):
+        return
+    if not most:
+        yield from ([-x] for x in literals)
+        return
+
+    def seen(i: int, j: int) -> int:  # among the first i + 1 literals more than j are true
+        return used + 1 + i * most + j
+
+    last = len(literals) - 1
+    for i, x in enumerate(literals):
+        if i == 0:
+            yield [-x, seen(0, 0)]
+            yield from ([-seen(0, j)] for j in range(1, most))
+            continue
+        if i < last:
+            yield [-x, seen(i, 0)]
+            yield [-seen(i - 1, 0), seen(i, 0)]
+            for j in range(1, most):
+                yield [-x, -seen(i - 1, j - 1), seen(i, j)]
+                yield [-seen(i - 1, j), seen(i, j)]
+        yield [-x, -seen(i - 1, most - 1)]
+
+
+@dataclass(frozen=True)
+class LWE:
+    """Samples b = A s + e mod q: A (m, n), entries of e from `error[0]` to `error[1]`, plus a Gaussian of standard
+    deviation `noise`; entries of s from `secret[0]` to `secret[1]`, all residues if None, `weight` of them not 0.
+
+    >>> LWE(np.zeros((3, 2), np.int64), np.zeros(3, np.int64), 97, (-24, 24), (-24, 24)).estimator()
+    "LWE.Parameters(n=2, q=97, Xs=ND.Uniform(-24, 24), Xe=ND.Uniform(-24, 24), m=3, tag='rounding in normal form')"
+    """
+
+    A: Integers
+    b: Integers
+    q: int
+    secret: tuple[int, int] | None
+    error: tuple[int, int]
+    noise: float = 0.0
+    weight: int | None = None
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """What is public of it, by name."""
+        m, n = self.A.shape
+        return {"n": n, "m": m, "q": self.q, "secret": self.secret, "error": self.error, "noise": self.noise,
+                "weight": self.weight}  # fmt: skip
+
+    def field(self) -> tuple[Any, Any]:
+        """A (m, n) and b (m,) as elements of Z_q, arrays of `galois`. Raises `InputError` as `modular.field` does.
+
+        >>> A, b = LWE(np.eye(2, dtype=np.int64), np.array([-1, 5]), 97, None, (0, 0)).field()
+        >>> np.linalg.solve(A, b)
+        GF([96,  5], order=97)
+        """
+        return modular.field(self.A, self.q), modular.field(self.b, self.q)
+
+    def estimator(self) -> str:
+        """The line that describes it, in normal form, to the lattice estimator."""
+        m, n = self.A.shape
+        spread, error = (f"ND.Uniform({low}, {high})" for low, high in (self.secret or (0, 0), self.error))
+        if self.noise:
+            spread = error = f"ND.DiscreteGaussian({self.sd:.4g})"
+        return f"LWE.Parameters(n={n}, q={self.q}, Xs={spread}, Xe={error}, m={m}, tag='rounding in normal form')"
+
+    def challenge(self) -> str:
+        """The text that solvers of LWE challenges read: n, m, q, α = standard deviation/q, b, and the rows of A."""
+        rows = "\n".join(f"[{' '.join(map(str, row))}]" for row in self.A.tolist())
+        m, n = self.A.shape
+        return f"{n}\n{m}\n{self.q}\n{self.sd / self.q:.6f}\n[{' '.join(map(str, self.b.tolist()))}]\n[{rows}]\n"
+
+    @property
+    def sd(self) -> float:
+        """Standard deviation of an error."""
+        return sqrt(((self.error[1] - self.error[0] + 1) ** 2 - 1) / 12 + self.noise**2)
+
+
+def normal_form(examples: Examples, public: Public) -> LWE:
+    """Rounded inner products as LWE in normal form: A uniform, and the secret made of rounding errors.
+
+    A label tells t = ⟨u, w⟩ mod q up to a rounding error, t = y + e. Of n rows U₀ that are invertible mod q the errors
+    e₀ become the secret: with A = U U₀⁻¹ and b = y − A y₀ it holds that b = A e₀ − e mod q. So what is short here, the
+    public vectors, and what is dense, w, are gone. Labels that the heads do not reach have larger errors. Raises
+    `InputError` unless the family is rounding, q is prime and enough rows are there.
+
+    >>> import hardness
+    >>> instance = hardness.Instance.generate(hardness.Rounding(dim=9, modulus=97, levels=4), seed=0)
+    >>> lwe = normal_form(instance.examples(80, seed=1), instance.public(1))
+    >>> lwe.A.shape[1], lwe.secret
+    (8, (-12, 12))
+    """
+    equations = extract(examples.X, examples.Y, public)
+    q = equations.q
+    if equations.parity or not is_prime(q):
+        raise InputError("normal form needs examples of the family rounding with a prime modulus")
+    U = equations.a.astype(np.int64) % q
+    first, back = independent(U, q)
+    if len(first) < equations.n or len(U) == equations.n:
+        raise InputError(f"{len(U)} informative rows hold no {equations.n} independent ones and one more; sample more")
+    rest = np.setdiff1d(np.arange(len(U)), first)
+    centre, width = preimages(q, equations.p)
+    y = np.floor(centre[equations.level]).astype(np.int64)
+    A = U[rest] @ back % q
+    widest = int(width.max()) - 1
+    low, high = -(widest // 2), -(-widest // 2)
+    return LWE(A, (y[rest] - A @ y[first]) % q, q, (low, high), (-high, -low), equations.noise * q / equations.p)
+
+
+def independent(U: Integers, q: int) -> tuple[Integers, Integers]:
+    """The first rows of U (N, n) that are independent modulo a prime q, and, if they are n, the inverse of those."""
+    from hardness.kernels.gf2 import rref_local
+
+    n = U.shape[1]
+    first = rref_local(U.T.copy(), q, q, len(U))
+    system = np.hstack([U[first], np.eye(len(first), dtype=np.int64)])
+    rref_local(system, q, q, n)
+    return first, system[:, n:]
+
+
+def read(path: Path) -> LWE:
+    """LWE samples of others: a folder of A.npy (m, n), b.npy (m,) and lwe.json, or the text of an LWE challenge.
+
+    lwe.json says ``q`` and ``error``, [lowest, highest]; if it has them, ``secret``, [lowest, highest] too, ``weight``,
+    how many entries of the secret are not 0, and ``noise``, the standard deviation of a Gaussian that is added to the
+    errors. A text knows a Gaussian alone, and a secret of all residues. Nothing of either is evaluated. Raises
+    `InputError` for what is neither.
+    """
+    try:
+        lwe = _folder(path) if path.is_dir() else _text(read_bounded(path, MOST_TEXT).decode("ascii"))
+        m, n = lwe.A.shape
+        ranges = all(-lwe.q < low <= high < lwe.q for low, high in (lwe.error, lwe.secret or (0, 0)))
+        if not (lwe.b.shape == (m,) and m * n and 2 <= lwe.q <= MOST_Q and ranges):
+            raise ValueError("needed are A (m, n), b (m,), q from 2 to 2^24, lowest <= highest between -q and q")
+        if not (0 <= lwe.noise < lwe.q and lwe.sd > 0 and 0 < (lwe.weight or 1) <= n):
+            raise ValueError("errors must not be all 0, and a weight is at most n")
+        return replace(lwe, A=lwe.A % lwe.q, b=lwe.b % lwe.q)
+    except (ValueError, TypeError, LookupError, AttributeError, OverflowError, OSError) as error:
+        said = sanitize(one_line(error), 200)
+        raise InputError(f"{path} holds no LWE samples: {said}; see `hardness attack --help`") from error
+
+
+def _folder(path: Path) -> LWE:
+    stated = parse(read_bounded(path / "lwe.json"), f"{path}/lwe.json")
+    A, b = (npz.integers(path / name, MOST_BYTES) for name in ("A.npy", "b.npy"))
+    pairs = (None if pair is None else (int(pair[0]), int(pair[1])) for pair in map(stated.get, ("secret", "error")))
+    secret, error = pairs
+    weight = None if stated.get("weight") is None else int(stated["weight"])
+    q, noise = int(stated["q"]), float(stated.get("noise", 0.0))
+    return LWE(A, b, q, secret, error or (0, 0), noise, weight)
+
+
+def _text(text: str) -> LWE:
+    n, m, q, alpha, rest = text.split(None, 4)
+    numbers = np.loadtxt([rest.translate(BRACKETS).replace("\n", " ")], dtype=np.int64, ndmin=1)
+    A = numbers[int(m) :].reshape(int(m), int(n))
+    return LWE(A, numbers[: int(m)], int(q), None, (0, 0), float(alpha) * int(q))
+
+
+def write(form: str, examples: Examples, public: Public, out: Path) -> str:
+    """Write examples in a form of `hardness export`; returns in one sentence what the file is and what it is not."""
+    if form == "xor-dimacs":
+        text = xor_dimacs(examples, public)
+        write_text(out, text)
+        return "XOR clauses whose solution of the right weight is the hidden set; plain DIMACS readers know no x lines"
+    lwe = normal_form(examples, public)
+    if form == "lwe":
+        out.mkdir(parents=True, exist_ok=True)
+        for name, array in (("A.npy", lwe.A), ("b.npy", lwe.b)):
+            with replacing(out / name) as temporary, temporary.open("wb") as file:
+                np.save(file, array, allow_pickle=False)
+        write_text(out / "lwe.json", json.dumps(lwe.parameters, indent=1) + "\n")
+        return "LWE in normal form; its secret is rounding errors and not w, which follows from it"
+    write_text(out, lwe.challenge() if form == "lwe-challenge" else lwe.estimator() + "\n")
+    if form == "lwe-challenge":
+        return "LWE in normal form as the text of the LWE challenges; errors are uniform there, not Gaussian"
+    return "one line for the lattice estimator; it prices attacks on uniform A and knows no label noise but Gaussian"

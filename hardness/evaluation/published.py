@@ -1,0 +1,69 @@
+"""Published tables beside what the same protocol gives on the lab's instances.
+
+The entry points `hardness.published` name functions without arguments that yield a `Comparison` a setting, each as it
+is run; `hardness validate` prints them all.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from hardness import registry
+from hardness.errors import InputError
+
+
+@dataclass(frozen=True)
+class Comparison:
+    """One setting of a published table: what was published of its runs, and what came of ours.
+
+    An entry is what a run took, in `unit`, and None of a run that did not reach the target within `limit`. A published
+    entry may be the mean of several runs, where no more was published.
+
+    >>> Comparison("a paper", "n = 50", (43, 66), (45, 69), "epochs", 500).within
+    True
+    >>> Comparison("a paper", "n = 50, k = 5", (None, None), (None, 61), "epochs", 500).within
+    False
+    """
+
+    source: str
+    setting: str
+    published: tuple[int | None, ...]
+    ours: tuple[int | None, ...]
+    unit: str
+    limit: int
+
+    @property
+    def within(self) -> bool:
+        """Whether the ranges of the runs that solved overlap; where none did in one table, none may in the other."""
+        theirs, ours = ([entry for entry in runs if entry is not None] for runs in (self.published, self.ours))
+        if not (theirs and ours):
+            return not theirs and not ours
+        return min(theirs) <= max(ours) and min(ours) <= max(theirs)
+
+    @property
+    def reason(self) -> str:
+        """Why ours are not within the published range, in a sentence; nothing where they are."""
+        if self.within:
+            return ""
+        means = " The published figure is a mean of runs, whose range was not published." * (len(self.published) == 1)
+        return f"Ours came to {shown(self.ours)} {self.unit}, and {shown(self.published)} were published.{means}"
+
+
+def shown(runs: tuple[int | None, ...]) -> str:
+    """The runs of a table in words.
+
+    >>> shown((43, 66)), shown((14,)), shown((None, 61)), shown((None, None))
+    ('43 to 66', '14', '61 (1 of 2 runs)', 'none of 2 runs')
+    """
+    solved = [entry for entry in runs if entry is not None]
+    if not solved:
+        return f"none of {len(runs)} runs"
+    span = f"{min(solved)} to {max(solved)}" if min(solved) < max(solved) else f"{solved[0]}"
+    return span if len(solved) == len(runs) else f"{span} ({len(solved)} of {len(runs)} runs)"
+
+
+def comparisons() -> Iterator[Comparison]:
+    """Every published setting that is registered, as it is run. Raises `InputError` for an entry that is not there."""
+    for _, settings in registry.each("published"):
+        if isinstance(settings, InputError):
+            raise settings
+        yield from settings()

@@ -1,1 +1,0 @@
-"""What comes in from elsewhere and what goes out: instance files, data sets."""

@@ -1,0 +1,323 @@
+"""An instance: family, parameters, seed, secret, teacher and certificate, in one file. An instance IS the answer."""
+
+import hashlib
+import json
+import secrets
+from collections.abc import Iterator
+from dataclasses import dataclass, field, fields
+from functools import cached_property
+from importlib.metadata import version
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness import families
+from hardness.errors import InputError
+from hardness.examples import Examples, InformativeExamples, informative_rows
+from hardness.families.base import UNSTATED, Family, Secret, Teacher, disagreement
+from hardness.gadgets.coefficients import Gadget
+from hardness.io.files import replacing
+from hardness.io.schemas import FORMAT_VERSION, canonical
+from hardness.layer import MultiHeadAttention
+from hardness.tokens import CHUNK, TokenStream, load_compiled, philox_key, uniform, unpack, words_per_token
+
+FORMAT = "attention-hardness instance"
+EXHAUSTIVE_BITS = 16
+EXHAUSTIVE_ERROR = 1e-9  # of the softmax layer; the error itself has last bits that tell secrets apart
+GADGET_SCALARS = ("kind", "beta", "offset", "gate")
+VERSIONS = ("0.2.0",)  # older releases that wrote the same format
+TEXTS = ("hypothesis", "heads_meaning")
+SECRET, NOISE = 0, 1  # what is spawned from an instance's seed, family and parameters
+
+
+class Check(NamedTuple):
+    """One line of a check: what was tried, whether it held, and more."""
+
+    name: str
+    ok: bool
+    detail: str
+
+
+@dataclass(frozen=True)
+class Instance:
+    """A teacher of a family with everything that made it; learners are handed `examples`, never an Instance.
+
+    `seed` regenerates the secret and the label noise and is as secret as they are; `seed_drawn` says that it has 128
+    fresh bits. Another family or other parameters give unrelated secrets from the same seed, but for parameters that
+    the family marks as `same_secret` (docs/seeds.md).
+
+    >>> import hardness
+    >>> instance = hardness.Instance.generate(hardness.Parity(dim=6, heads=2), seed=0)
+    >>> instance.secret["support"].tolist(), all(check.ok for check in instance.verify())
+    ([3, 4], True)
+    """
+
+    family: Family
+    seed: int
+    seed_drawn: bool
+    secret: Secret
+    teacher: Teacher
+    certificate: dict[str, Any]
+    stated: dict[str, Any] | None = field(default=None, repr=False, compare=False)  # the header of the file, if any
+
+    @classmethod
+    def generate(cls, family: Family, seed: int | None = None) -> "Instance":
+        """Draw the secret from `seed` (0 is a seed; None draws one of 128 bits) and realize it."""
+        drawn = seed is None
+        seed = secrets.randbits(128) if seed is None else seed
+        if seed < 0:
+            raise InputError(f"seed must be an integer >= 0, got {seed}")
+        source = np.random.SeedSequence(seed, spawn_key=_lineage(family, SECRET))
+        drawn_secret = family.draw(np.random.default_rng(source))
+        secret = {name: np.asarray(value) for name, value in drawn_secret.items()}  # a number is an array too
+        teacher = family.realize(secret)
+        return cls(family, seed, drawn, secret, teacher, family.certificate(teacher))
+
+    def __repr__(self) -> str:
+        return f"Instance({self.family!r}, heads {self.heads_shown}; the secret is not shown)"
+
+    @property
+    def heads(self) -> int:
+        return self.teacher.heads
+
+    @property
+    def heads_shown(self) -> int:
+        """The number of heads as anybody may know it (`Family.heads_shown`)."""
+        return self.family.heads_shown(self.teacher)
+
+    @property
+    def parameters(self) -> dict[str, Any]:
+        """All parameters of the family, defaults included, but for switches that are off."""
+        return families.parameters(self.family)
+
+    def layer(self) -> MultiHeadAttention:
+        """The dense layer, made on request."""
+        return self.teacher.layer() if isinstance(self.teacher, Gadget) else self.teacher
+
+    def examples(self, count: int, seed: int, start: int = 0, fair: bool = False) -> Examples:
+        """Examples start..start + count - 1 of the stream of `seed`: the same ones whatever the chunking.
+
+        A family whose products have a bias (theory 2.9) is learned from biased examples and judged on `fair` ones.
+        """
+        bias = 0.0 if fair else getattr(self.family, "bias", 0.0)
+        stream = TokenStream(seed, self.family.tokens, self.family.dim, bias)
+        words = stream.packed(start, count)
+        labels = self.family.labels(self.teacher, words, self.noise(count, seed, start))
+        return Examples(unpack(words, self.family.dim), labels)
+
+    def informative(self, count: int, seed: int, start: int = 0) -> InformativeExamples:
+        """The rows with z_0 != 0 of `examples(count, seed, start)`, as packed bits with one label each.
+
+        The labels are those of `examples` bit for bit; neither signs nor outputs (n, 2, d) are made. Raises
+        `InputError` for a family whose labels are no function of the bits in which two tokens differ.
+
+        >>> from hardness.families.parity import Parity
+        >>> instance = Instance.generate(Parity(dim=8, heads=2), seed=0)
+        >>> rows, whole = instance.informative(100, seed=1), instance.examples(100, seed=1)
+        >>> bool((rows.Y == (whole.X * whole.Y)[rows.X.positions, 0, 0]).all())
+        True
+        """
+        family = self.family
+        if _stated_by(family, "labels") is not _stated_by(family, "open_values"):
+            raise InputError(f"{family.name} redefines labels and not open_values: state both")
+        words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)
+        rows = informative_rows(words, family.dim, family.closed_value(self.teacher))
+        noise = self.noise(count, seed, start)[rows.positions]
+        return InformativeExamples(rows, family.open_values(self.teacher, words[rows.positions], noise))
+
+    def noise(self, count: int, seed: int, start: int = 0) -> NDArray[np.float64]:
+        """What label noise is made of: one uniform number in (0, 1) for each of the examples start..start + count - 1.
+
+        A function of this instance, the sampling seed and the example's index, as secret as the instance's own seed:
+        the sampling seed is published, and whoever has the noise takes it off. Of two instances, or two sampling
+        seeds, these numbers are independent, whatever else they share.
+        """
+        return uniform(philox_key(self.seed, *self._noise_lineage, seed), start, count)
+
+    @cached_property
+    def _noise_lineage(self) -> tuple[int, ...]:
+        return _lineage(self.family, NOISE)
+
+    def chunks(self, count: int, seed: int) -> Iterator[Examples]:
+        """The same examples in chunks of bounded memory."""
+        load_compiled(count * self.family.tokens * words_per_token(self.family.dim))
+        for start in range(0, count, CHUNK):
+            yield self.examples(min(CHUNK, count - start), seed, start)
+
+    def public(self, sampling_seed: int) -> dict[str, Any]:
+        """What may stand beside examples: parameters, label offsets and the sampling seed.
+
+        X follows from them; the secret and the label noise do not.
+        """
+        known = {
+            "family": self.family.name,
+            **self.parameters,
+            "tokens": self.family.tokens,
+            "heads": self.heads_shown,
+            "sampling_seed": sampling_seed,
+            "format_version": FORMAT_VERSION,
+            "package_version": version("attention-hardness"),
+        }
+        if isinstance(self.teacher, Gadget):
+            known |= {"A": self.teacher.offset, "C": self.teacher.gate}
+        return known
+
+    def command(self) -> str:
+        """The command that makes this instance again, without --out."""
+        named = families.name_of(self.family), *families.options_of(self.family)
+        return " ".join(["hardness generate", *named, f"--seed {self.seed}"])
+
+    def header(self) -> dict[str, Any]:
+        """Everything the file restates beside its arrays."""
+        teacher = self.teacher
+        return {
+            "format": FORMAT,
+            "format_version": FORMAT_VERSION,
+            "package_version": version("attention-hardness"),
+            "family": families.name_of(self.family),
+            "parameters": self.parameters,
+            "tokens": self.family.tokens,
+            "heads": self.heads,
+            "heads_meaning": self.family.heads_meaning,
+            "hypothesis": self.family.hypothesis,
+            "seed": self.seed,
+            "seed_drawn": self.seed_drawn,
+            "command": self.command(),
+            "certificate": self.certificate,
+            "gadget": {k: getattr(teacher, k) for k in GADGET_SCALARS} if isinstance(teacher, Gadget) else None,
+        }
+
+    def shown(self) -> dict[str, Any]:
+        """The header as anybody may know it: the same bytes for all secrets of a family with these parameters."""
+        hidden = ("seed", "command")
+        rest = {name: value for name, value in self.header().items() if name not in hidden}
+        certificate = self.family.certificate_shown(self.certificate)
+        return {**rest, "heads": self.heads_shown, "certificate": certificate}
+
+    def to_bytes(self) -> bytes:
+        """The file: safetensors with one JSON header; structured families store no d×d matrix."""
+        from safetensors.numpy import save
+
+        arrays = {f"secret.{name}": value for name, value in self.secret.items()}
+        if isinstance(self.teacher, Gadget):  # what is more than that follows from the secret
+            stored = (f.name for f in fields(self.teacher) if f.name not in (*GADGET_SCALARS, "blocks"))
+            arrays |= {f"gadget.{name}": getattr(self.teacher, name) for name in stored}
+        # One key only: the order of several would differ from run to run.
+        header = {"instance": json.dumps(self.header(), sort_keys=True)}
+        return save({k: np.asarray(v, order="C") for k, v in arrays.items()}, header)
+
+    def save(self, path: str | Path, force: bool = False) -> None:
+        """Write the instance to `path`, whole or not at all; another instance is replaced only with `force`."""
+        path, data = Path(path), self.to_bytes()
+        with replacing(path, force=force or (path.is_file() and path.read_bytes() == data)) as temporary:
+            temporary.write_bytes(data)
+
+    @classmethod
+    def load(cls, path: str | Path) -> "Instance":
+        """Read an instance. Raises `InputError` on a missing, truncated, foreign or inconsistent file."""
+        from hardness.instance import reader
+
+        header, family, secret, teacher = reader.instance(Path(path))
+        return cls(family, header["seed"], header["seed_drawn"], secret, teacher, header["certificate"], header)
+
+    def verify(self) -> list[Check]:
+        """Regenerate from the seed and re-check everything that is claimed of the instance."""
+        again = Instance.generate(self.family, self.seed)
+        follows = _same(_arrays(again.teacher), _arrays(self.teacher))
+        checks = [
+            Check("seed", _same(again.secret, self.secret), "the secret regenerates from the seed"),
+            Check("teacher", follows, "the teacher follows from the secret"),
+            Check("stored certificate", again.certificate == self.certificate, "the certificate follows from both"),
+            *self._restated(),
+            *self._claims(),
+            *(Check(*check) for check in self.family.verify(self.teacher, self.secret)),
+        ]
+        bits = self.family.tokens * self.family.dim
+        if isinstance(self.teacher, Gadget) and bits <= EXHAUSTIVE_BITS:
+            words = every_pair(self.family.dim)
+            error = np.abs(self.layer()(unpack(words, self.family.dim)) - self.teacher.labels(words)).max()
+            exhaustive = f"closed form within {EXHAUSTIVE_ERROR:g} on all 2^{bits} inputs"
+            checks.append(Check("softmax layer", bool(error < EXHAUSTIVE_ERROR), exhaustive))
+        return checks
+
+    def _restated(self) -> Iterator[Check]:
+        """Whether a file says of its parameters what they say: texts of other versions may be others."""
+        if self.stated is None:
+            return
+        made, stated = self.header(), dict(self.stated)
+        if stated.get("package_version") != made["package_version"] and stated.get("package_version") in VERSIONS:
+            made = {name: value for name, value in made.items() if name not in ("package_version", *TEXTS)}
+            stated = {name: value for name, value in stated.items() if name not in ("package_version", *TEXTS)}
+        names = sorted({*made, *stated})
+        if wrong := next((name for name in names if made.get(name) != stated.get(name)), None):
+            yield Check("header", False, f"its {wrong} is not what its parameters say")
+
+    def _claims(self) -> Iterator[Check]:
+        """Whether the family states a hypothesis, and labels are those of the concept class that it states."""
+        if self.family.hypothesis.startswith(UNSTATED):
+            yield Check("hypothesis", False, self.family.hypothesis)
+        if (concepts := self.family.concepts()) is not None:
+            wrong = disagreement(self.family, concepts, self.teacher, self.secret)
+            yield Check("concepts", wrong is None, wrong or f"labels are those of {concepts.label} on random inputs")
+
+
+def generate(family: str | type[Family] | Family, *, seed: int | None = None, **parameters: Any) -> Instance:
+    """An instance of a family, by its name, ``module:Name``, its class, or with its parameters already.
+
+    The seed is drawn with 128 bits if there is none. Raises `InputError` for a parameter that is unknown, missing or of
+    another type, and whatever the family refuses.
+
+    >>> generate("parity", dim=16, heads=3, seed=0)
+    Instance(Parity(dim=16, heads=3, gadget='diag', ...), heads 3; the secret is not shown)
+    >>> generate("parity", dim=16, heads="3")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: parameter heads of parity must be of type int, got '3'
+    """
+    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer))):
+        raise InputError(f"seed must be an integer >= 0, got {seed!r}")
+    seed = None if seed is None else int(seed)
+    if isinstance(family, (str, type)):
+        return Instance.generate(families.build(family, parameters), seed)
+    if parameters:
+        raise InputError(f"{family.name} has its parameters already; name the family to give others")
+    return Instance.generate(family, seed)
+
+
+def load(path: str | Path) -> Instance:
+    """The instance in a file of `Instance.save` or `hardness generate`. Raises `InputError` as `Instance.load` does."""
+    return Instance.load(path)
+
+
+def _lineage(family: Family, child: int) -> tuple[int, ...]:
+    """The spawn key of a `child` of an instance's seed: SHA-256 of family and parameters, and the child's number.
+
+    Noise depends on all parameters, the secret on those that the family does not mark as `same_secret`.
+    """
+    same = {f.name for f in fields(cast(Any, family)) if f.metadata.get("same_secret")} if child == SECRET else set()
+    told = {name: value for name, value in families.parameters(family).items() if name not in same}
+    digest = hashlib.sha256(canonical([family.name, told]).encode()).digest()
+    return *np.frombuffer(digest, ">u4").tolist(), child
+
+
+def every_pair(dim: int) -> NDArray[np.uint64]:
+    """All 2^(2 dim) packed token pairs, (2^(2 dim), 2, 1)."""
+    index = np.arange(1 << 2 * dim, dtype=np.uint64)
+    return np.stack([index & np.uint64((1 << dim) - 1), index >> np.uint64(dim)], axis=1)[:, :, None]
+
+
+def _stated_by(family: Family, name: str) -> type:
+    """The class that states a method of a family."""
+    return next(base for base in type(family).__mro__ if name in vars(base))
+
+
+def _arrays(teacher: Teacher) -> dict[str, Any]:
+    found = {f.name: getattr(teacher, f.name) for f in fields(teacher)}
+    blocks = found.pop("blocks", ())
+    return found | {f"{i}.{name}": value for i, block in enumerate(blocks) for name, value in _arrays(block).items()}
+
+
+def _same(first: dict[str, Any], second: dict[str, Any]) -> bool:
+    return first.keys() == second.keys() and all(np.array_equal(first[name], second[name]) for name in first)

@@ -1,0 +1,192 @@
+"""The one judge of whatever predicts labels: scores on fresh inputs, and the criterion that calls them a solution."""
+
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.examples import Examples
+from hardness.families import Teacher
+from hardness.gadgets.coefficients import Gadget, informative
+from hardness.gadgets.levels import level_counts
+from hardness.instance import Instance
+
+Floats = NDArray[np.float64]
+Scores = dict[str, float | None]
+SCORES = ("test_error", "relative_error", "explained", "sign_accuracy", "correlation", "open_error")
+HIGH = ("explained", "sign_accuracy", "correlation")  # scores of which more is better; of the others less is
+
+
+@dataclass(frozen=True)
+class Criterion:
+    """A score (`scores`) and the bound that it has to meet.
+
+    >>> OPEN.name, OPEN.met({"open_error": 0.08}), OPEN.met({"open_error": None})
+    ('open_error <= 0.1', True, False)
+    """
+
+    score: str
+    threshold: float
+
+    @property
+    def name(self) -> str:
+        """As rows state it."""
+        return f"{self.score} {'>=' if self.score in HIGH else '<='} {self.threshold:g}"
+
+    def met(self, scores: Mapping[str, float | None]) -> bool:
+        """Whether the scores meet it; a score that there is not, meets nothing."""
+        value = scores.get(self.score)
+        return value is not None and (value >= self.threshold if self.score in HIGH else value <= self.threshold)
+
+
+SIGNS = Criterion("sign_accuracy", 0.99)  # of structured families: the secret is as good as known
+EXACT = Criterion("relative_error", 1e-6)  # of random layers
+EXPLAINED = Criterion("explained", 0.9)  # of learners that see every example once
+OPEN = Criterion("open_error", 0.1)
+
+
+def label_variance(teacher: Teacher) -> float | None:
+    """Exact variance, over fair inputs with z_0 != 0, of what a row's label says; None of a layer that is no gadget.
+
+    It is 1 for a parity. Of nested ones, which show a label a column, it is the sum.
+
+    >>> from hardness.families.rounding import Rounding
+    >>> label_variance(Instance.generate(Rounding(dim=3, modulus=3, levels=3), seed=5).teacher)
+    0.6875
+    """
+    if not isinstance(teacher, Gadget):
+        return None
+    low, counts, bits = level_counts(teacher.kind, teacher.weights.tolist())
+    law = np.array([count / 2**bits for count in counts])
+    values = teacher.value(np.arange(low, low + len(counts)))
+    shown = (label_variance(gadget) or 0.0 for gadget in getattr(teacher, "blocks", ()))
+    return float(law @ (values - law @ values) ** 2) + sum(shown)
+
+
+def open_error(X: NDArray[np.int8], predicted: Floats, Y: Floats, variance: float) -> float | None:
+    """Mean over rows with z_0 != 0 of the squared error of a row's outputs, in units of the label's `variance`.
+
+    In these units a constant has an error of at least 1. None if no row has z_0 != 0, or a prediction is not finite.
+
+    >>> X, Y = np.array([[[1, 1], [-1, 1]]], dtype=np.int8), np.array([[[1.0, 0.0], [-1.0, 0.0]]])
+    >>> open_error(X, Y + 0.5, Y, variance=1.0), open_error(X[:, :1].repeat(2, axis=1), Y, Y, variance=1.0)
+    (0.5, None)
+    """
+    rows = informative(X)
+    if not rows.any() or not np.isfinite(predicted).all():
+        return None
+    return float(np.mean(np.sum((predicted[rows] - Y[rows]) ** 2, axis=2)) / variance)
+
+
+@dataclass(frozen=True)
+class Judged(Examples):
+    """Inputs X (n, k, d) to judge on and their labels Y; of structured families also the `values` that the label of a
+    row with z_0 != 0 can have, ascending, and their `variance` over fair inputs. A family of real-valued labels that
+    states their `open_variance` has the latter alone."""
+
+    values: Floats | None = None
+    variance: float | None = None
+
+
+def fresh(instance: Instance, count: int, seed: int, start: int = 0) -> Judged:
+    """Fair inputs with their noiseless labels: examples start..start + count - 1 of the stream of `seed`."""
+    X, teacher = instance.examples(count, seed, start, fair=True).X, instance.teacher
+    values = np.unique(teacher.values) if isinstance(teacher, Gadget) else None
+    variance = getattr(instance.family, "open_variance", None) or label_variance(teacher)
+    return Judged(X, teacher(X), values, variance)
+
+
+def judge(
+    instance: Instance, predict: Callable[[NDArray[np.int8]], Any], count: int = 2000, seed: int | None = None
+) -> Scores:
+    """`scores` of anything that predicts, on `count` fresh inputs of the instance; `seed` draws them.
+
+    Raises `InputError` for predictions of another shape than the labels.
+
+    >>> import hardness
+    >>> hard = hardness.Instance.generate(hardness.Parity(dim=8, heads=2), seed=0)
+    >>> judge(hard, hard.layer())["sign_accuracy"], judge(hard, lambda X: 0.0 * X, seed=1)["explained"] < 0.01
+    (1.0, True)
+    """
+    judged = fresh(instance, count, int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]))
+    predicted = np.asarray(predict(judged.X), dtype=np.float64)
+    if predicted.shape != judged.Y.shape:
+        raise InputError(f"predict must return one output a token, of shape {judged.Y.shape}; got {predicted.shape}")
+    return scores(judged, predicted)
+
+
+def scores(judged: Judged, predicted: Floats) -> Scores:
+    """Scores of predictions (n, k, d) for the inputs of `judged`; all None where a prediction is not finite.
+
+    `test_error`: root of the mean squared error over all outputs. `relative_error`: root of the squared error over that
+    of the best constant; `explained` is one minus its square. Of structured families, on the rows with z_0 != 0:
+    `sign_accuracy`, the share whose prediction is nearest to the right value; `correlation` of predicted and true
+    value; `open_error`, the mean squared error in units in which the values have variance 1 (`open_error`).
+    """
+    Y = judged.Y
+    if predicted.shape != Y.shape or not np.isfinite(predicted).all():
+        return dict.fromkeys(SCORES)
+    share = squared_share(predicted, Y)
+    every: Scores = {
+        **dict.fromkeys(SCORES),
+        "test_error": root_mean_square(predicted, Y),
+        "relative_error": share**0.5,
+        "explained": 1 - share,
+    }
+    if judged.values is not None:
+        return every | _structured(judged, predicted, judged.values)
+    if judged.variance is not None:
+        every["open_error"] = open_error(judged.X, predicted, Y, judged.variance)
+    return every
+
+
+def root_mean_square(predicted: Floats, Y: Floats) -> float:
+    """The root of the mean squared error over all outputs, both (n, …).
+
+    >>> root_mean_square(np.zeros((1, 1, 2)), np.array([[[3.0, -3.0]]]))
+    3.0
+    """
+    return float((float(np.sum((predicted - Y) ** 2)) / Y.size) ** 0.5)
+
+
+def squared_share(predicted: Floats, Y: Floats) -> float:
+    """The squared error of a prediction (n, …) over that of the best constant: 0 is exact, 1 is no better than that.
+
+    >>> squared_share(np.array([[1.0], [1.0]]), np.array([[0.0], [2.0]]))
+    1.0
+    """
+    return float(np.sum((predicted - Y) ** 2)) / (float(np.sum((Y - Y.mean(axis=0)) ** 2)) or 1.0)
+
+
+def relative_error(predicted: Floats, Y: Floats) -> float:
+    """The root of `squared_share`: an error in units of that of the best constant."""
+    return float(squared_share(predicted, Y) ** 0.5)
+
+
+def _structured(judged: Judged, predicted: Floats, values: Floats) -> Scores:
+    """Scores on rows with z_0 != 0, where the label of row a is x_a[0] times a value, in column 0."""
+    rows = informative(judged.X)
+    gate = judged.X[rows, :, 0]
+    guess, value = (labels[rows, :, 0] * gate for labels in (predicted, judged.Y))
+    middles = (values[1:] + values[:-1]) / 2
+    a, b = guess - guess.mean(), value - value.mean()
+    return {
+        "sign_accuracy": float(np.mean(np.searchsorted(middles, guess) == np.searchsorted(middles, value))),
+        "correlation": float(np.sum(a * b) / (np.sqrt(np.sum(a * a) * np.sum(b * b)) or 1.0)),
+        "open_error": open_error(judged.X, predicted, judged.Y, judged.variance or float(value.var()) or 1.0),
+    }
+
+
+def sizes(count: int, first: int, spacing: float) -> Iterator[int]:
+    """Sizes at which to judge: `first`, then `spacing` times as many examples each, at least `first` more, to `count`.
+
+    >>> list(sizes(1000, 64, 2.0))
+    [64, 128, 256, 512, 1000]
+    """
+    size = 0
+    while size < count:
+        size = min(count, max(size + first, int(spacing * size)))
+        yield size

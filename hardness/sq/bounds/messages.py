@@ -1,0 +1,137 @@
+"""Lower bounds on examples for learners that keep little of each one: theorem M of theory 2.10, in numbers.
+
+Every number counts informative examples (open gates; the layer gives twice as many rows) and is rounded down. None is
+about statistical queries: the learner sees examples, but keeps a short message or a noisy gradient of each.
+"""
+
+from decimal import ROUND_FLOOR, Context, Decimal, getcontext, localcontext
+from math import exp
+
+from hardness.errors import InputError
+
+# What stands beside a number when it is printed: the statement and where it is from.
+SOURCES = {
+    "message_examples": "informative examples, few bits kept of each: theorem M, theory 2.10, proved here",
+    "noisy_gradient_examples": "batch x steps, clipped gradients with noise: theory 2.10, proved here",
+    "sharper_gradient_examples": "the same, by the sharper constant of theory 2.10, proved here",
+}
+DIGITS = 60  # beyond those of N; what the last of them may be wrong by is taken off
+MOST_BITS = 10**6  # of a message
+CELLS = 4096  # of the interval of |mean gradient|/G over which the sharper bound is maximal
+
+
+def examples_needed(concepts: int, rho: float | Decimal, success: float = 0.9, flip: float = 0.0) -> int:
+    """N/((1 - 2 eta)^2 rho) (1 - sqrt(1 - P + 1/N))^2, rounded down: theorem M of theory 2.10, ours.
+
+    Of each informative example (v, y) the learner keeps a message from a channel K(. | v, y), chosen from earlier
+    messages; whoever names one of N equally likely sets with probability P needs so many. `rho` bounds the integral
+    over messages g of E_v k_odd^2/p0, k_odd = (k(g|v,1) - k(g|v,-1))/2, p0 the law of g if labels are coins. Labels
+    are flipped with probability `flip`. 0 for P < 1/N. Raises `InputError` for what is no probability.
+
+    Proof sketch. Under S the message has the law p0 (1 + x_S), and Bessel's inequality in v gives
+    sum_S E_0 x_S^2 <= (1 - 2 eta)^2 rho. The likelihood ratio L of a transcript gains at most E_0 x_S^2 of the
+    potential u(L) = (1 - sqrt L)^2 (0 for L > 1) a message, and the total variation from the null law is
+    E_0[2 sqrt u - u], concave: Jensen over S, and P <= 1/N + mean total variation.
+
+    >>> examples_needed(184_756, rho=1)
+    86379
+    """
+    _check(success, flip)
+    with localcontext(Context(prec=DIGITS + len(str(concepts)))):
+        gap = _of(success) - 1 / Decimal(concepts)
+        if gap < 0 or concepts == 1:
+            return 0
+        needed = concepts * (1 - (1 - gap).sqrt()) ** 2 / ((1 - 2 * _of(flip)) ** 2 * _of(rho))
+        return _rounded_down(needed)
+
+
+def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: float = 0.0) -> int:
+    """Informative examples that any learner needs which keeps `bits` bits of each: `examples_needed` at 2^(bits - 1).
+
+    |k_odd| <= 1/2 and |k_odd| <= k_even for each of the 2^bits messages, so rho <= 2^bits/2 (theory 2.10). Testing the
+    sets in turn, one bit an example, meets it up to a factor 4.
+
+    >>> message_examples(184_756), message_examples(184_756, flip=0.1), message_examples(184_756, bits=4)
+    (86379, 134967, 10797)
+    """
+    if not 1 <= bits <= MOST_BITS:
+        raise InputError(f"a message holds 1 to {MOST_BITS:,} bits, got {bits}")
+    return examples_needed(concepts, Decimal(2) ** (bits - 1), success, flip)
+
+
+def proved_examples(concepts: int, kappa: float, success: float = 0.9, flip: float = 0.0) -> int:
+    """N kappa^2 exp(-4.5/kappa^2)/(1 + 4/kappa^2) (1 - sqrt(1 - P + 1/N))^2, rounded down: theory 2.10, ours.
+
+    Informative examples, batch size times steps, that any optimiser needs which sees gradients of single examples
+    clipped to norm G, averaged over a batch of B, plus Gaussian noise of standard deviation kappa G/sqrt(B) an entry;
+    any architecture and schedule, a number of steps fixed beforehand.
+
+    Proof sketch. The noise is split over the batch, s = kappa G an example. By Jensen p0 is at least a Gaussian about
+    the mean gradient times exp(-1/(2 kappa^2)); the chi-square integral of two Gaussians, by Taylor, at most
+    exp(4/kappa^2) (1 + 4/kappa^2) times |difference of the means|^2/(4 s^2), whose mean is at most 1/kappa^2.
+
+    >>> [proved_examples(sets, kappa=4.0) for sets in (21, 55, 35)]
+    [76, 228, 139]
+    """
+    return examples_needed(concepts, gradient_information(kappa), success, flip)
+
+
+def gradient_information(kappa: float) -> Decimal:
+    """rho <= exp(4.5/kappa^2) (1 + 4/kappa^2)/kappa^2 for clipped gradients with noise (theory 2.10).
+
+    >>> round(float(gradient_information(4.0)), 4)
+    0.1035
+    """
+    if not 1e-3 <= kappa <= 1e9:
+        raise InputError(f"the noise kappa, in units of the clipping norm, must be in [0.001, 1e9], got {kappa}")
+    with localcontext(Context(prec=DIGITS)):
+        inverse = 1 / _of(kappa) ** 2
+        return (Decimal("4.5") * inverse).exp() * (1 + 4 * inverse) * inverse
+
+
+def sharper_gradient_information(kappa: float) -> float:
+    """rho <= max over 0 <= r <= 1 of (1 - r^2) exp((1.5 + 2r + r^2/2) t) (1 + (1 + r)^2 t) t, t = 1/kappa^2.
+
+    r is the norm of the mean gradient over G: the two factors of `gradient_information` cannot both be at their worst
+    (theory 2.10). From above: on each of `CELLS` intervals falling factors are taken at its left end, rising ones at
+    its right. At kappa = 4 it is smaller by a factor 1.39, at kappa = 1 by 9.5.
+
+    >>> float(gradient_information(1.0)) / sharper_gradient_information(1.0) > 9
+    True
+    """
+    gradient_information(kappa)
+    t = 1 / kappa**2
+    if 4 * t > 600:
+        return float("inf")
+    ends = [(cell / CELLS, (cell + 1) / CELLS) for cell in range(CELLS)]
+    worst = max(
+        (1 - low * low) * exp((1.5 + 2 * high + high * high / 2) * t) * (1 + (1 + high) ** 2 * t) for low, high in ends
+    )
+    return worst * t * (1 + 1e-12)
+
+
+def sharper_gradient_examples(concepts: int, kappa: float, success: float = 0.9, flip: float = 0.0) -> int:
+    """As `proved_examples`, by the sharper of the two constants: batch size times steps.
+
+    >>> [sharper_gradient_examples(184_756, kappa) for kappa in (1.0, 2.0, 4.0)]
+    [1822, 151879, 1165620]
+    """
+    rho = min(gradient_information(kappa), Decimal(sharper_gradient_information(kappa)))
+    return examples_needed(concepts, rho, success, flip)
+
+
+def _check(success: float, flip: float) -> None:
+    if not 0 < success <= 1:
+        raise InputError(f"success must be a probability in (0, 1], got {success}")
+    if not 0 <= flip < 0.5:
+        raise InputError(f"flip must be in [0, 0.5), got {flip}")
+
+
+def _of(value: float | Decimal) -> Decimal:
+    """The decimal that a float's shortest text names."""
+    return value if isinstance(value, Decimal) else Decimal(repr(float(value)))
+
+
+def _rounded_down(value: Decimal) -> int:
+    safe = value * (1 - Decimal(10) ** (5 - getcontext().prec))
+    return int(safe.to_integral_value(rounding=ROUND_FLOOR))

@@ -1,0 +1,105 @@
+"""Gradient descent through an oracle: the entries of a learner's population gradient as statistical queries."""
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from itertools import islice
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.families.concepts import ParityConcepts
+from hardness.sq.game import oracle_of
+from hardness.sq.oracle import Null, Oracle, OutOfQueries
+from hardness.sq.queries import Tables, bit_products
+from hardness.sq.tolerance import check_tolerance
+
+Correlations = Callable[[NDArray[np.float64]], NDArray[np.float64]]
+STEPS, LARGEST_DIM = 1500, 18
+LEARNED = 0.1  # mean squared error on informative rows, where the label has variance 1
+
+
+@dataclass(frozen=True)
+class Descent:
+    """How a descent ended: `solved` after so many steps, or `budget` when steps or queries ran out.
+
+    `error` is the last mean squared error on informative rows; None while the oracle still allows several sets.
+    """
+
+    status: str
+    queries: int
+    steps: int
+    smallest_tolerance: float
+    error: float | None
+
+
+def descend(
+    learner: Callable[[Correlations, int], Iterable[NDArray[np.float64]]],
+    concepts: ParityConcepts,
+    oracle: str | type[Oracle] = "null",
+    tolerance: float = 0.1,
+    *,
+    seed: int | SeedSequence = 0,
+    steps: int = STEPS,
+    max_queries: int | None = None,
+) -> Descent:
+    """Let a learner descend by an oracle's answers until its values are right, or steps or queries run out.
+
+    `learner` is handed a function from tables h (q, 2^n) to what the oracle says of E[y h(v)] on informative rows, and
+    d. A row is one query at STAT(tolerance), a constant one none. It yields its values (2^n,) before every step, and
+    has learned a set S when their mean squared distance from χ_S is at most .1.
+
+    The window knows no secret and allows all sets at first. Every other oracle hides one set, drawn by the seed: `null`
+    then answers as if labels were coins where that is within the tolerance, and exactly elsewhere. `InputError` for
+    d above 18.
+
+    >>> from itertools import repeat
+    >>> right = repeat(bit_products(np.arange(16, dtype=np.uint64), np.uint64(15)).astype(float))
+    >>> descend(lambda correlations, dim: right, ParityConcepts(4, 4), steps=7)
+    Descent(status='solved', queries=0, steps=0, smallest_tolerance=0.1, error=0.0)
+    """
+    if concepts.n >= LARGEST_DIM:
+        raise InputError(f"a gradient is a mean over all sign vectors here, up to d = {LARGEST_DIM}; lower --dim")
+    check_tolerance(tolerance)
+    drawing, answering = map(np.random.default_rng, _root(seed).spawn(2))
+    kind = oracle_of(oracle)
+    hides = not kind.adversary or issubclass(kind, Null)
+    live = concepts.masks(int(drawing.integers(concepts.size)), 1) if hides else concepts.masks()
+    judge = kind(live, answering, budget=max_queries)
+    taken, error = 0, None
+    try:
+        for taken, values in enumerate(islice(learner(_asked(judge, tolerance), concepts.n + 1), steps + 1)):
+            error = _error(values, judge.possible)
+            if error is not None and error <= LEARNED:
+                return Descent("solved", judge.ledger.queries, taken, tolerance, error)
+    except OutOfQueries:
+        pass
+    return Descent("budget", judge.ledger.queries, taken, tolerance, error)
+
+
+def _root(seed: int | SeedSequence) -> SeedSequence:
+    return seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
+
+
+def _asked(oracle: Oracle, tolerance: float) -> Correlations:
+    """What the learner is handed: half of all inputs are informative, so that its means are twice the answers."""
+
+    def correlations(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+        block = Tables(tables)
+        varies = block.reach > 0
+        if not varies.all():
+            block = Tables(tables[varies])
+        means = np.zeros(len(tables))
+        means[varies] = 2 * block.reach * oracle.answers(block, tolerance)
+        return means
+
+    return correlations
+
+
+def _error(values: NDArray[np.float64], possible: NDArray[np.uint64]) -> float | None:
+    """The mean squared error under the one set that is possible; None while there are several."""
+    if len(possible) > 1:
+        return None
+    labels = bit_products(np.arange(len(values), dtype=np.uint64), possible[0])
+    return float(np.mean((values - labels) ** 2))

@@ -1,0 +1,138 @@
+"""The axes of a grid: lists make a product, zipped lists go in step, and an expression follows from other parameters.
+
+>>> ray = {"dim": "4*heads", "heads": [2, 3]}
+>>> [(cell["dim"], cell["heads"]) for cell in cells(ray)]
+[(8, 2), (12, 3)]
+>>> [(cell["dim"], cell["heads"]) for cell in cells({"dim": [8, 10], "heads": [2, 3]}, zipped=["dim", "heads"])]
+[(8, 2), (10, 3)]
+"""
+
+import ast
+from collections.abc import Callable, Collection, Mapping, Sequence
+from graphlib import CycleError, TopologicalSorter
+from itertools import product
+from math import prod
+from operator import add, floordiv, mul, sub
+from typing import Any
+
+from hardness.errors import InputError, unknown
+from hardness.io.texts import sanitize
+
+OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
+    ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.FloorDiv: floordiv,
+}  # fmt: skip
+NODES = (ast.BinOp, ast.UnaryOp, ast.USub, ast.Name, ast.Load, *OPERATORS)
+LONGEST = 100  # characters of an expression: what is nested deeper than Python evaluates is longer
+ALLOWED = "an expression holds integers, names of other parameters, + - * // and brackets"
+
+
+def listed(value: Any) -> list[Any]:
+    """The values of an axis: a list as it is, anything else as the only one."""
+    return value if isinstance(value, list) else [value]
+
+
+def cells(table: Mapping[str, Any], zipped: Sequence[str] = (), words: Collection[str] = ()) -> list[dict[str, Any]]:
+    """Every cell of a table of axes, in the order of the product, entries in the order of the table.
+
+    The lists named in `zipped` go in step, and vary fastest. A text with an operator is an expression of other entries,
+    unless its name is among `words`, whose values are texts. Raises `InputError` for zipped axes of different lengths,
+    for a name that the table does not have, for a circle of expressions and for one that is no integer arithmetic.
+    """
+    trees = {name: parsed(name, value) for name, value in table.items() if name not in words}
+    formulas = {name: tree for name, tree in trees.items() if tree is not None}
+    order = _order(formulas, table)
+    groups = _in_step(table, zipped)
+    free = [[{name: value} for value in listed(table[name])] for name in table if not {name} & {*zipped, *formulas}]
+    every: list[dict[str, Any]] = []
+    for parts in product(*free, groups):
+        cell = {name: value for part in parts for name, value in part.items()}
+        for name in order:
+            cell[name] = value_of(formulas[name], cell, name)
+        every.append({name: cell[name] for name in table})
+    return every
+
+
+def size(table: Mapping[str, Any], zipped: Sequence[str] = ()) -> int:
+    """How many cells the table has, without making them.
+
+    >>> size({"dim": [8, 10], "heads": [2, 3], "flip": [0.0, 0.1, 0.2]}, zipped=["dim", "heads"])
+    6
+    """
+    lengths = {name: len(value) for name, value in table.items() if isinstance(value, list)}
+    in_step = max((lengths.pop(name, 1) for name in zipped), default=1)
+    return in_step * prod(lengths.values())
+
+
+def parsed(name: str, value: Any) -> ast.expr | None:
+    """The expression that a text is, if it holds an operator; None for a value and for a plain word.
+
+    >>> parsed("gadget", "sharp") is None, parsed("dim", "2*bits+1") is None
+    (True, False)
+    >>> parsed("dim", "4*heads**2")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: dim = '4*heads**2': an expression holds integers, names of other parameters, ...
+    """
+    if not isinstance(value, str) or len(value) > LONGEST:
+        return None
+    try:
+        tree = ast.parse(value.strip(), mode="eval").body
+    except (SyntaxError, ValueError):
+        return None
+    if not isinstance(tree, ast.BinOp | ast.UnaryOp):
+        return None
+    for node in ast.walk(tree):
+        number = isinstance(node, ast.Constant) and type(node.value) is int
+        if not (number or isinstance(node, NODES)):
+            raise InputError(f"{name} = {sanitize(repr(value))}: {ALLOWED}")
+    return tree
+
+
+def value_of(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
+    """The integer that an expression comes to in a cell; raises `InputError` where an entry of it is no integer."""
+    match tree:
+        case ast.Constant(value=int(number)):
+            return number
+        case ast.Name(id=entry):
+            number = cell[entry]
+            if isinstance(number, bool) or not isinstance(number, int):
+                raise InputError(f"{name} is an expression of {entry}, which is {sanitize(repr(number))}: no integer")
+            return number
+        case ast.UnaryOp(operand=operand):
+            return -value_of(operand, cell, name)
+        case ast.BinOp(left=left, op=operator, right=right):
+            first, second = value_of(left, cell, name), value_of(right, cell, name)
+            if isinstance(operator, ast.FloorDiv) and not second:
+                raise InputError(f"{name} divides by zero: {ast.unparse(tree)}")
+            return OPERATORS[type(operator)](first, second)
+    raise AssertionError("parsed lets no other node through")
+
+
+def _order(formulas: Mapping[str, ast.expr], table: Mapping[str, Any]) -> list[str]:
+    """The names of expressions, each after those that it is made of."""
+    entries = {
+        name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} for name, tree in formulas.items()
+    }
+    for name, used in entries.items():
+        for entry in sorted(used - table.keys()):
+            raise unknown(f"parameter in {name} = {ast.unparse(formulas[name])}", entry, table)
+    try:
+        return [name for name in TopologicalSorter(entries).static_order() if name in formulas]
+    except CycleError as error:
+        circle = " -> ".join(error.args[1])
+        raise InputError(f"expressions of the grid lead in a circle: {circle}; give one of them as numbers") from None
+
+
+def _in_step(table: Mapping[str, Any], zipped: Sequence[str]) -> list[dict[str, Any]]:
+    """What the zipped axes say together, one value of each at a time; an empty part if there are none."""
+    for name in zipped:
+        if name not in table:
+            raise unknown("axis of zip", name, table)
+    lengths = {name: len(listed(table[name])) for name in zipped}
+    if len(set(lengths.values())) > 1 or len(lengths) < len(zipped):
+        stated = ", ".join(f"{name} has {length}" for name, length in lengths.items())
+        raise InputError(f"zip pairs axes of equal lengths, each named once: {stated}")
+    if not zipped:
+        return [{}]
+    columns = [listed(table[name]) for name in zipped]
+    return [dict(zip(zipped, values, strict=True)) for values in zip(*columns, strict=True)]

@@ -1,0 +1,80 @@
+"""Examples for torch: a dataset over the addressable stream of an instance, shared out between workers (extra `torch`).
+
+from torch.utils.data import DataLoader
+from hardness.torch import stream
+
+loader = DataLoader(stream(instance, seed=1, count=100_000, batch=64), batch_size=None, num_workers=2)
+for X, Y in loader:
+    ...
+"""
+
+from collections.abc import Iterator
+from itertools import count as naturals
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from hardness.errors import InputError, missing_extra
+from hardness.gadgets.coefficients import informative
+from hardness.instance import Instance
+
+if TYPE_CHECKING:
+    import torch
+
+    Batch = tuple[torch.Tensor, ...]
+
+BLOCK = 4096  # examples that a worker makes at a time where no batch is given
+
+
+def stream(
+    instance: Instance, seed: int, lean: bool = False, *, count: int | None = None, batch: int | None = None
+) -> "torch.utils.data.IterableDataset[Batch]":
+    """An `IterableDataset` of the examples that `instance.examples(count, seed)` holds, without end if `count` is None.
+
+    An item is (X, Y): X (2, d) int8 and Y (2, d) float64; with `batch`, so many examples at once, and a `DataLoader`
+    takes `batch_size=None`. Blocks of a batch are shared out between the workers of a loader in turn: each example is
+    yielded exactly once, and with `batch` in the order of the stream. `lean`, for two tokens: only the examples whose
+    tokens differ in coordinate 0, as (v, g, label): v_j = x_1j x_2j for j >= 1, (d - 1,) int8; the gate g = x_10, int8;
+    and label = g Y_10, float32, so that row 1 of the output has g · label in column 0 and row 2 the negative. Half
+    of all examples are such, so batches vary in length.
+
+    Raises `InputError` where torch is missing, for counts and batches below 1, and for `lean` on more than two tokens.
+    """
+    try:
+        from torch.utils.data import IterableDataset, get_worker_info
+    except ImportError as error:
+        raise missing_extra("torch", "torch", "hardness.torch.stream") from error
+    for name, number in (("count", count), ("batch", batch)):
+        if number is not None and number < 1:
+            raise InputError(f"{name} must be at least 1, or None, got {number}")
+    if lean and instance.family.tokens != 2:
+        raise InputError(f"lean is for layers on two tokens, this one has {instance.family.tokens}")
+    block = batch or BLOCK
+
+    class Stream(IterableDataset[Any]):
+        def __iter__(self) -> "Iterator[Batch]":
+            worker = get_worker_info()
+            first, step = (worker.id, worker.num_workers) if worker else (0, 1)
+            for index in naturals(first, step):
+                start = index * block
+                if count is not None and start >= count:
+                    return
+                size = block if count is None else min(block, count - start)
+                arrays = _arrays(instance, seed, start, size, lean)
+                yield from [arrays] if batch else zip(*arrays, strict=True)
+
+    return Stream()
+
+
+def _arrays(instance: Instance, seed: int, start: int, size: int, lean: bool) -> "Batch":
+    """The examples start..start + size - 1 of the stream as tensors."""
+    import torch
+
+    examples = instance.examples(size, seed, start)
+    if not lean:
+        return torch.from_numpy(examples.X), torch.from_numpy(examples.Y)
+    opened = informative(examples.X)
+    X, Y = examples.X[opened], examples.Y[opened]
+    gate = X[:, 0, 0]
+    label = (gate * Y[:, 0, 0]).astype(np.float32)
+    return tuple(torch.from_numpy(part) for part in (X[:, 0, 1:] * X[:, 1, 1:], gate.copy(), label))

@@ -1,0 +1,81 @@
+"""The judge: what it says of the truth, of a guess, and of all that is linear; the variance of a label."""
+
+from dataclasses import fields
+
+import numpy as np
+import pytest
+
+from hardness.families.interpolation import Interpolation
+from hardness.families.nested import Nested
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
+from hardness.gadgets import sharp
+from hardness.instance import Instance, every_pair
+from hardness.scores import fresh, judge, label_variance, open_error, scores
+from hardness.tokens import unpack
+from learner.base import FitReport
+
+FAMILIES = [
+    Parity(5, 2),
+    Parity(5, 3),
+    Parity(4, 4, "dot"),
+    Rounding(4, 5, 3),
+    Rounding(4, 4, 2, gadget="dot"),
+    Nested(6, 3, 1),
+]
+TEACHERS = {repr(family): lambda family=family: Instance.generate(family, 3).teacher for family in FAMILIES}
+TEACHERS["two sharp heads"] = lambda: sharp.exact([0, 1, 1, 1, 0], heads=2)
+
+
+@pytest.mark.parametrize("name", TEACHERS)
+def test_the_variance_of_a_label_is_that_over_all_inputs_with_an_open_gate(name):
+    teacher = TEACHERS[name]()
+    X = unpack(every_pair(teacher.dim), teacher.dim)
+    X = X[X[:, 0, 0] != X[:, 1, 0]]
+    shown = teacher(X)[:, 0] * X[:, 0, :1]  # in every column what the label says: x_a[0] times it stands there
+    variance = label_variance(teacher)
+    assert variance == pytest.approx(shown.var(axis=0).sum(), rel=1e-12)
+    if name.startswith(("Parity", "two sharp")):
+        assert variance == pytest.approx(1)
+    best = shown.mean(axis=0) * X[:, :, :1]  # the best prediction that knows the gate alone
+    assert open_error(X, best, teacher(X), variance) == pytest.approx(1)
+
+
+@pytest.mark.parametrize("family", [Nondegenerate(4, 2, 1), Interpolation(5, 2, 0.5)], ids=repr)
+def test_labels_of_random_layers_have_none(family):
+    assert label_variance(Instance.generate(family, 0).teacher) is None
+
+
+def test_the_open_error_sees_rows_with_an_open_gate_alone_and_all_their_outputs():
+    teacher = Instance.generate(Parity(6, 3), 0).teacher
+    X = unpack(every_pair(6), 6)[::7]
+    told, Y = X[:, 0, 0] != X[:, 1, 0], teacher(X)
+    off = Y.copy()
+    off[~told] += 9.0
+    assert open_error(X, off, Y, 1.0) == 0
+    off[told, :, 4] += 0.5
+    assert open_error(X, off, Y, 1.0) == pytest.approx(0.25)
+
+
+@pytest.mark.parametrize("family", [Parity(dim=8, heads=3), Parity(dim=8, heads=4), Rounding(10, 5, 3)])
+def test_scores_of_the_truth_and_of_a_constant(family):
+    instance = Instance.generate(family, 1)
+    value = instance.teacher.values[0]
+
+    def constant(X):
+        return np.concatenate([X[:, :, :1] * value, np.zeros((*X.shape[:2], X.shape[2] - 1))], axis=2)
+
+    found, guessed = judge(instance, instance.teacher, 3000, 2), judge(instance, constant, 3000, 2)
+    assert (found["sign_accuracy"], found["explained"], found["open_error"]) == (1, 1, 0)
+    assert found["correlation"] == pytest.approx(1)
+    assert 0.1 < guessed["sign_accuracy"] < 0.9
+    assert guessed["correlation"] == pytest.approx(0)
+    assert guessed["open_error"] > 0.9
+
+
+def test_the_sign_accuracy_is_the_share_nearest_to_the_true_value_and_stands_nowhere_else():
+    judged = fresh(Instance.generate(Rounding(10, 97, 4), 1), 2000, seed=2)
+    timid = scores(judged, 0.3 * judged.Y)  # every sign is right, and few values
+    assert timid["sign_accuracy"] < 0.5
+    assert "sign_accuracy" not in {field.name for field in fields(FitReport)}

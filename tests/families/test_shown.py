@@ -1,0 +1,75 @@
+"""What is printed of an instance is the same bytes for all secrets of its family and parameters."""
+
+import pytest
+from commands import answer, told
+
+from hardness.families.base import Family
+from hardness.families.interpolation import Interpolation
+from hardness.families.nested import Nested
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.families.random_diagonal import RandomDiagonal
+from hardness.families.rounding import Rounding
+from hardness.families.tent import Tent
+from hardness.instance import Instance
+
+FAMILIES: list[Family] = [
+    Parity(dim=7, heads=3),
+    Parity(dim=20, heads=4, gadget="dot", flip=0.1),
+    Parity(dim=12, heads=3, gadget="sharp"),
+    Parity(dim=14, heads=4, gadget="sharp", bits=4, balance=True),
+    Parity(dim=12, heads=3, gadget="wide"),
+    Nested(dim=10, size=5, block=2),
+    Nested(dim=8, size=3, block=1, gadget="dot"),
+    Rounding(dim=7, modulus=7, levels=2),
+    Rounding(dim=16, modulus=97, levels=4, noise=2.0),
+    Rounding(dim=16, modulus=97, levels=4, gadget="dot", weight=3),
+    Rounding(dim=16, modulus=97, levels=4, heads=6),
+    Rounding(dim=16, modulus=2**14, levels=2, weight=2, heads=2),
+    Rounding(dim=16, modulus=17, levels=2, gadget="dot", heads=4),
+    Rounding(dim=6, modulus=5, levels=3, exact=True),
+    Nondegenerate(dim=6, tokens=3, heads=2),
+    Interpolation(dim=6, heads=2, rho=0.5),
+    RandomDiagonal(dim=8, heads=3),
+    Tent(dim=8, heads=3),
+]
+
+
+@pytest.mark.parametrize("count", [4, pytest.param(50, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("family", FAMILIES, ids=repr)
+def test_all_secrets_are_shown_as_the_same_bytes(family, count, tmp_path):
+    """`estimate` knows the parameters alone, so that two secrets do."""
+    path = tmp_path / "f"
+    shown, secrets, prices = set(), set(), set()
+    for seed in range(count):
+        instance = Instance.generate(family, seed)
+        instance.save(path, force=True)
+        lines = [f"{line}{form}" for line in ("inspect", "verify") for form in (" ", " --json ")]
+        shown.add((str(instance.public(5)), repr(instance), *(told(f"{line}{path}") for line in lines)))
+        secrets.add(str(instance.secret))
+        if seed < 2:
+            prices.add(told(f"estimate {path} --json"))
+    assert len(shown) == len(prices) == 1
+    assert len(secrets) > count // 3
+
+
+def test_reveal_shows_what_tells_of_the_secret(tmp_path):
+    instance = Instance.generate(Rounding(dim=16, modulus=97, levels=4, heads=6), 0)
+    instance.save(tmp_path / "f")
+    hidden, open_ = (answer(f"inspect {tmp_path / 'f'}{more}") for more in ("", " --reveal"))
+    assert hidden["certificate"]["error_mass"] is None
+    assert open_["certificate"] == instance.certificate
+    assert all(row["value"] is None for row in hidden["conditions"])
+    assert any(row["value"] is not None for row in open_["conditions"])
+    assert open_["secret"] == {"w": instance.secret["w"].tolist()}
+    assert "only with --reveal" in told(f"inspect {tmp_path / 'f'}").out
+
+
+def test_a_small_seed_is_warned_of_where_examples_are_made(tmp_path):
+    """A date as a seed: whoever tries dates has the noise of the examples."""
+    for seed, warned in ((20261123, True), (2**127, False)):
+        Instance.generate(Parity(dim=7, heads=3, flip=0.1), seed).save(tmp_path / "f", force=True)
+        for line in ("sample {0}/f --count 5 --out {0}/e.npz", "challenge {0}/f --count 5 --toy --out {0}/c --force"):
+            done = told(line.format(tmp_path))
+            assert done.code == 0
+            assert ("warning: the instance's seed has 25 bits" in done.err) == warned

@@ -1,0 +1,213 @@
+"""The diagonal student: its compiled step, its stream, and that it is an attention layer."""
+
+import numpy as np
+import pytest
+
+from hardness.errors import InputError
+from hardness.evaluation.learning import learn
+from hardness.examples import informative_examples
+from hardness.families import build
+from hardness.instance import Instance, every_pair
+from hardness.tokens import pack, unpack, unpack_bits
+from learner import diagonal_network as reference
+from learner.diagonal import Diagonal
+from learner.kernels_diagonal import Network, Rule
+
+STREAMED = [
+    build("parity", {"dim": 9, "heads": 4}),
+    build("parity", {"dim": 70, "heads": 3, "flip": 0.1}),
+    build("parity", {"dim": 9, "heads": 4, "gadget": "dot"}),
+    build("parity", {"dim": 9, "heads": 2, "gadget": "sharp", "bias": 0.25}),
+    build("parity", {"dim": 9, "heads": 2, "gadget": "wide"}),
+    build("rounding", {"dim": 9, "modulus": 5, "levels": 3, "noise": 0.7}),
+    build("rounding", {"dim": 6, "modulus": 3, "levels": 3, "exact": True}),
+    build("random-diagonal", {"dim": 70, "heads": 3, "scale": 6.0}),
+    build("tent", {"dim": 9, "heads": 5}),
+]
+
+
+@pytest.mark.parametrize("family", STREAMED, ids=repr)
+def test_informative_rows_are_those_of_the_examples(family):
+    instance = Instance.generate(family, seed=3)
+    rows, whole = instance.informative(700, 5, start=41), instance.examples(700, 5, start=41)
+    positions = np.flatnonzero(whole.X[:, 0, 0] != whole.X[:, 1, 0])
+    assert rows.X.positions.tolist() == positions.tolist()
+    assert len(rows) == 700
+    assert (unpack_bits(rows.X.words, family.dim) == (whole.X[positions, 0] != whole.X[positions, 1])).all()
+    assert ((whole.X * whole.Y)[positions, 0, 0] == rows.Y).all()
+    again = informative_examples(whole.X, whole.Y)
+    assert all((getattr(rows.X, name) == getattr(again.X, name)).all() for name in ("words", "positions"))
+    assert (rows.Y == again.Y).all()
+    assert rows.X.gate == pytest.approx(again.X.gate, abs=1e-12)
+
+
+@pytest.mark.parametrize(
+    "family",
+    [
+        build("rounding", {"dim": 6, "modulus": 5, "levels": 2, "gadget": "dot"}),
+        build("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}),
+        build("nested", {"dim": 8, "size": 3, "block": 1}),
+    ],
+    ids=repr,
+)
+def test_families_of_another_form_have_no_informative_rows(family):
+    with pytest.raises(InputError, match="no function of the bits"):
+        Instance.generate(family, seed=0).informative(10, 0)
+
+
+@pytest.mark.parametrize("activation", reference.ACTIVATIONS)
+@pytest.mark.parametrize("optimizer", reference.OPTIMIZERS)
+@pytest.mark.parametrize(("zone", "clip"), [(-1.0, 0.0), (-1.0, 0.5), (0.1, 0.5)])
+def test_compiled_steps_are_those_of_the_reference_in_64_bits(activation, optimizer, zone, clip):
+    d, heads, batch, steps, rate = 70, 20, 8, 60, 0.01
+    rows = Instance.generate(build("parity", {"dim": d, "heads": 3}), 0).informative(steps * batch, 1)
+    ends = np.searchsorted(rows.X.positions, np.arange(0, steps * batch + 1, batch))
+    bits, labels = unpack_bits(rows.X.words, d).astype(float), rows.Y.astype(np.float32).astype(float)
+    rng = np.random.default_rng(0)
+    network = Network(reference.starting(rng, heads, d, 2.0), activation, optimizer)
+    weights, noise = network.weights().astype(float), 0.01 * rng.standard_normal((steps, d + 1, heads))
+    squares = network.train(rows.X.words, labels, ends, batch, Rule(rate, rate * 0.03, zone, clip), noise)
+    moments = [np.zeros_like(weights) for _ in range(2)]
+    for b in range(steps):
+        part = slice(ends[b], ends[b + 1])
+        errors, each = reference.gradients(weights, bits[part], labels[part], zone, activation)
+        assert squares[b] == pytest.approx([np.sum(errors**2), np.sum(labels[part] ** 2)], rel=1e-3)
+        each = reference.by_centred(each)
+        total = (reference.clipped(each, clip) if clip else each).sum(axis=0) / batch + noise[b].astype(np.float32)
+        moved = reference.updated(reference.centred(weights), total, moments, b + 1, optimizer, rate)
+        weights = reference.entries(reference.thresholded(moved, rate * 0.03))
+    np.testing.assert_allclose(network.weights(), weights, atol=2e-4)
+
+
+@pytest.mark.parametrize("pool", [None, 300])
+@pytest.mark.parametrize("batch", [7, 64, 1100])
+def test_pieces_and_representations_of_examples_give_the_same_weights(pool, batch):
+    instance = Instance.generate(build("parity", {"dim": 9, "heads": 3, "flip": 0.1}), 0)
+    options = {"batch": batch, "pool": pool, "random_state": 4, "clip": 1.0, "noise": 0.5}
+    whole, rows, signs = (Diagonal(**options) for _ in range(3))
+    examples, every = instance.examples(3000, 1), instance.informative(3000, 1)
+    whole.partial_fit(every.X, every.Y)
+    for start, count in ((0, 1), (1, 998), (999, 2001)):
+        part = instance.informative(count, 1, start)
+        rows.partial_fit(part.X, part.Y)
+        signs.partial_fit(examples.X[start : start + count], examples.Y[start : start + count])
+    for student in (rows, signs):
+        assert (student._network.weights() == whole._network.weights()).all()
+        assert student.work_ == whole.work_
+        assert (student.predict(examples.X) == whole.predict(examples.X)).all()
+
+
+@pytest.mark.parametrize("family", [STREAMED[0], build("rounding", {"dim": 5, "modulus": 3, "levels": 3})], ids=repr)
+def test_the_layer_agrees_with_the_fast_form_on_all_inputs(family):
+    instance = Instance.generate(build(family.name, {**vars(family), "dim": 6}), 0)
+    rows = instance.informative(4000, 1)
+    student = Diagonal(heads=5, random_state=0).partial_fit(rows.X, rows.Y)
+    X = unpack(every_pair(6), 6)
+    np.testing.assert_allclose(student.layer()(X), student.predict(X), atol=1e-9)
+
+
+def test_where_the_gate_is_closed_it_predicts_the_public_value_that_it_saw():
+    examples = Instance.generate(STREAMED[0], 0).examples(4000, 1)
+    student = Diagonal(heads=5, random_state=0).partial_fit(examples.X, examples.Y)
+    closed = examples.X[:, 0, 0] == examples.X[:, 1, 0]
+    np.testing.assert_allclose(student.predict(examples.X)[closed], examples.Y[closed], atol=1e-12)
+
+
+def test_a_pool_is_read_again_and_only_it():
+    instance = Instance.generate(build("parity", {"dim": 9, "heads": 3}), 0)
+    first, other = instance.informative(512, 1), instance.informative(5000, 2)
+    students = [Diagonal(pool=512, random_state=0).partial_fit(first.X, first.Y) for _ in range(2)]
+    students[0].partial_fit(other.X, other.Y)
+    students[1].partial_fit(other.X, other.Y * np.nan)  # nobody looks at these labels
+    assert (students[0]._network.weights() == students[1]._network.weights()).all()
+    work = students[0].work_
+    assert work["informative"] == len(first.Y)
+    assert work["gradient_examples"] == pytest.approx((5512 // 32 * 32) / 2, rel=0.1)
+
+
+def test_it_learns_flipped_parities_and_says_what_it_did():
+    instance = Instance.generate(build("parity", {"dim": 12, "heads": 2, "flip": 0.1}), 0)
+    run = learn(instance, "diagonal", 120_000, seed=0, options={"rate": 0.01})
+    assert run.status == "solved"
+    assert run.open_solved
+    assert run["weights"] == 16 * 13
+    assert run["gradient_examples"] == run["informative"]
+    assert abs(run["informative"] - 60_000) < 1000
+    assert run["multiply_adds"] == 2 * 16 * 13 * run["gradient_examples"]
+
+
+@pytest.mark.parametrize(
+    "options", [{"rate": 0}, {"noise": 1.0}, {"optimizer": "sgd"}, {"pool": 0}, {"loss": "huber"}, {"start": -1.0}]
+)
+def test_options_are_checked(options):
+    rows = Instance.generate(STREAMED[0], 0).informative(10, 0)
+    with pytest.raises(InputError):
+        Diagonal(**options).partial_fit(rows.X, rows.Y)
+
+
+def test_labels_that_tell_rows_apart_are_refused():
+    instance = Instance.generate(build("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}), 0)
+    with pytest.raises(InputError, match="no function of the bits"):
+        learn(instance, "diagonal", 2000)
+    with pytest.raises(InputError, match="take a family of that form"):
+        learn(instance.examples(2000, 0), "diagonal")
+
+
+def test_relu_networks_are_no_layers():
+    rows = Instance.generate(STREAMED[0], 0).informative(2000, 0)
+    student = Diagonal(activation="relu", random_state=0).partial_fit(rows.X, rows.Y)
+    with pytest.raises(InputError, match="no attention layer"):
+        student.layer()
+
+
+def test_packed_tokens_of_the_wrong_count_are_refused():
+    X = np.ones((3, 3, 4), np.int8)
+    with pytest.raises(InputError, match="two tokens"):
+        informative_examples(X, X.astype(float))
+    assert pack(X).shape == (3, 3, 1)
+
+
+def test_whole_numbers_are_rates_too():
+    """JSON writes 1.0 as 1; the compiled step takes no other types than it was compiled for."""
+    rows = Instance.generate(build("parity", {"dim": 9, "heads": 2}), 0).informative(2000, 1)
+    whole, real = (
+        Diagonal(rate=number, l1=number, clip=number, random_state=0).partial_fit(rows.X, rows.Y) for number in (1, 1.0)
+    )
+    assert (whole._network.weights() == real._network.weights()).all()
+
+
+NOISY = {"clip": 0.3, "noise": 4.0, "batch": 1024, "rate": 0.014, "l1": 0.03, "start": 1.0}
+
+
+@pytest.mark.parametrize(
+    ("dim", "size", "count", "proved"),
+    [
+        pytest.param(8, 2, 1_500_000, 76, marks=pytest.mark.slow),
+        pytest.param(12, 2, 3_000_000, 228, marks=pytest.mark.slow),
+        pytest.param(8, 3, 4_000_000, 139, marks=pytest.mark.slow),
+    ],
+)
+def test_it_learns_from_noisy_clipped_gradients_as_a_theorem_allows(dim, size, count, proved):
+    """10 of 10, 5 of 6 and 6 of 6 runs ended solved when the setting was chosen; here the median of three other seeds.
+
+    Of runs that fail one time in six the median fails in 7 % of cells; the seeds are fixed.
+    """
+    errors = []
+    for seed in (20, 21, 22):
+        run = learn(
+            Instance.generate(build("parity", {"dim": dim, "heads": size}), seed),
+            "diagonal", count, seed=seed, heads=6, options=NOISY,
+        )  # fmt: skip
+        assert run["proved_examples"] == proved
+        assert run["noise_of"] == {"kappa": 4.0, "clip": 0.3}
+        errors.append(run["open_curve"][-1][1])
+    assert sorted(errors)[1] <= 0.1
+
+
+def test_what_is_proved_of_noise_is_printed_of_parities_alone():
+    short = {"heads": 4, "options": NOISY}
+    parity = learn(Instance.generate(STREAMED[0], 0), "diagonal", 2000, seed=0, **short)
+    control = learn(Instance.generate(build("tent", {"dim": 9, "heads": 4}), 0), "diagonal", 2000, seed=0, **short)
+    clean = learn(Instance.generate(STREAMED[0], 0), "diagonal", 2000, seed=0)
+    assert "proved_examples" in parity
+    assert not {"proved_examples"} & {*control, *clean}

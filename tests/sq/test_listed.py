@@ -1,0 +1,184 @@
+"""Theory 2.8 for classes of one's own: the eigenvalue, exact and from samples, and games that keep its bound."""
+
+from dataclasses import dataclass
+from itertools import combinations
+
+import numpy as np
+import pytest
+from commands import answer, check_refused, told
+from window import window_loss
+
+import hardness
+from hardness.errors import InputError
+from hardness.sq.bounds.gram import eigenvalue, gram_bounds, identifiable
+from hardness.sq.bounds.parity import window_bound
+from hardness.sq.queries import LabelTable
+
+OWN = '''
+from dataclasses import dataclass
+from itertools import combinations
+import numpy as np
+import hardness
+
+
+@dataclass(frozen=True)
+class Majorities(hardness.ListedConcepts):
+    """Majorities of three out of n signs."""
+
+    n: int
+
+    def secrets(self):
+        return [{"support": np.array(S)} for S in combinations(range(self.n), 3)]
+
+    def values(self, secret, v):
+        return np.sign(v[:, secret["support"]].sum(axis=1))
+
+
+@dataclass(frozen=True)
+class Sets(hardness.ListedConcepts):
+    n: int
+    s: int
+
+    def secrets(self):
+        return [{"support": np.array(S)} for S in combinations(range(1, self.n + 1), self.s)]
+
+    def values(self, secret, v):
+        return v[:, secret["support"] - 1].prod(axis=1)
+
+
+@dataclass(frozen=True)
+class Hidden(hardness.Parity):
+    """A parity whose class is listed."""
+
+    def concepts(self):
+        return Sets(self.dim - 1, self.heads)
+
+
+@dataclass(frozen=True)
+class Wrong(hardness.Parity):
+    """A parity whose class is another one."""
+
+    def concepts(self):
+        return Majorities(self.dim - 1)
+'''
+
+
+@dataclass(frozen=True)
+class Votes(hardness.ListedConcepts):
+    """Signs of sums over `width` out of n signs (an odd number); of products, if `product`."""
+
+    n: int
+    width: int
+    product: bool = False
+    sampled: bool = False
+    label = "votes"
+
+    def secrets(self):
+        return [{"support": np.array(S)} for S in combinations(range(self.n), self.width)]
+
+    def values(self, secret, v):
+        chosen = v[:, secret["support"]]
+        return chosen.prod(axis=1) if self.product else np.sign(chosen.sum(axis=1))
+
+    @property
+    def exact(self):
+        return not self.sampled and super().exact
+
+
+def brute(concepts):
+    table = np.array([concepts.values(S, concepts.inputs) for S in concepts.secrets()], dtype=float)
+    gram = table @ table.T / table.shape[1]
+    off = np.eye(len(gram)) - 1 / len(gram)
+    return float(np.linalg.eigvalsh(off @ gram @ off)[-1])
+
+
+@pytest.mark.parametrize(
+    ("n", "size", "product"), [(6, 3, False), (7, 5, False), (9, 1, False), (8, 2, True), (7, 3, True)]
+)
+def test_the_eigenvalue_is_that_of_the_gram_matrix_and_samples_hold_it(n, size, product):
+    concepts, sampled = Votes(n, size, product), Votes(n, size, product, sampled=True)
+    exact, interval = eigenvalue(concepts), eigenvalue(sampled)
+    assert exact.low <= brute(concepts) <= exact.high
+    assert exact.high - exact.low < 1e-6
+    assert (exact.exact, interval.exact) == (True, False)
+    assert interval.low <= exact.high
+    assert exact.low <= interval.high <= 1.6 * exact.high
+    if product:
+        bounds = gram_bounds(concepts, 0.05)
+        assert bounds["window"] == pytest.approx(window_bound(concepts.size, 0.05), rel=1e-6)
+        assert bounds["window"] <= window_bound(concepts.size, 0.05)
+
+
+@pytest.mark.parametrize("tau", [0.02, 0.05, 0.1, 0.2])
+def test_no_vote_loses_more_than_the_eigenvalue_allows(tau):
+    concepts, rng = Votes(7, 3), np.random.default_rng(5)
+    limit = eigenvalue(concepts).high / (8 * tau**2)
+    for _ in range(200):
+        chosen = rng.choice(concepts.size, int(rng.integers(1, 12)), replace=False)
+        query = LabelTable(concepts, np.sign(rng.standard_normal(len(chosen)) @ concepts.table[chosen]))
+        assert window_loss(query.means(concepts.elements()), tau) < limit
+
+
+@pytest.mark.parametrize("strategy", ["characters", "random", "sign-batch"])
+def test_games_keep_the_bound(strategy):
+    for concepts, tau in ((Votes(8, 3), 0.05), (Votes(8, 2, product=True), 0.1)):
+        game = hardness.play(concepts, strategy, "window", tau, seed=1)
+        assert (game.status, game.remaining) == ("solved", 1)
+        assert game.queries >= game.bound == gram_bounds(concepts, tau)["window"]
+        assert game.ratio == game.queries / game.bound
+        for oracle in ("null", "exact", "noisy", "sampled"):
+            other = hardness.play(concepts, strategy, oracle, tau, seed=1)
+            assert (other.status, other.bound) == ("solved", None)
+
+
+def test_equal_labels_are_one_concept_and_one_concept_is_known():
+    @dataclass(frozen=True)
+    class Twins(Votes):
+        def secrets(self):
+            return [*super().secrets(), *super().secrets()]
+
+    assert Twins(6, 3).size == 20
+    assert hardness.play(Votes(3, 3), "characters", tolerance=0.1).queries == 0
+    assert gram_bounds(Votes(3, 3), 0.1) == {}
+    assert identifiable(Votes(6, 2, product=True), 0.4) is False
+    assert identifiable(Votes(6, 2, product=True), 0.1) is None
+
+
+def test_classes_that_are_refused():
+    class Real(Votes):
+        def values(self, secret, v):
+            return v[:, secret["support"]].sum(axis=1)
+
+    with pytest.raises(InputError, match="must be"):
+        gram_bounds(Real(6, 2), 0.1)
+    with pytest.raises(InputError, match="list"):
+        gram_bounds(Votes(40, 4), 0.1)
+    with pytest.raises(InputError, match="inputs"):
+        hardness.play(Votes(40, 1), "characters", tolerance=0.1)
+    with pytest.raises(InputError, match="flip"):
+        hardness.play(Votes(6, 3), "characters", tolerance=0.1, flip=0.1)
+
+
+def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
+    (tmp_path / "ownclass.py").write_text(OWN)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.syspath_prepend(tmp_path)
+    fields = answer("sq bounds ownclass:Majorities --n 7 --tolerance .1")
+    assert (fields["concepts"], fields["exact"]) == (35, True)
+    assert fields["window"] == pytest.approx(8 * 0.01 * 34 / brute(Votes(7, 3)), rel=1e-6)
+    assert "eigenvalue" in told("sq bounds ownclass:Majorities --n 7 --tolerance .1").out
+    game = answer("sq play ownclass:Majorities --n 7 --tolerance .05 --strategy sign-batch --seed 0")
+    assert game["status"] == "solved"
+    assert game["queries"] >= game["bound"]
+    listed, known = (
+        answer(f"sq bounds {name} --dim 8 --heads 3 --tolerance .1") for name in ("ownclass:Hidden", "parity")
+    )
+    assert listed["window"] == pytest.approx(known["window"], rel=1e-6)
+    assert (
+        answer("sq play ownclass:Hidden --dim 8 --heads 3 --tolerance .1 --strategy characters")["status"] == "solved"
+    )
+    check_refused(told("sq bounds ownclass:Wrong --dim 8 --heads 3 --tolerance .1"), "mend its `concepts`")
+    check_refused(told("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
+    check_refused(told("sq bounds ownclass:combinations --tolerance .1"), "neither")
+    none = "hardness.families.nondegenerate:Nondegenerate --dim 4 --tokens 2 --heads 2"
+    check_refused(told(f"sq bounds {none} --tolerance .1"), "ListedConcepts")

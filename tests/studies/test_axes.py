@@ -1,0 +1,108 @@
+"""Axes of a grid: expressions of other parameters, zipped axes, a menu a learner."""
+
+from itertools import product
+from pathlib import Path
+
+import pytest
+from commands import answer, check_refused, told
+from hypothesis import given
+from hypothesis import strategies as st
+
+import hardness
+from hardness.errors import InputError
+from hardness.studies.sweep.axes import cells, size
+from hardness.studies.sweep.grid import Grid, read
+
+RAY = """
+family = "parity"
+runs = 1
+{zip}
+[params]
+dim = {dim}
+heads = [2, 3]
+
+[solver]
+strategy = "sign-batch"
+"""
+numbers = st.integers(0, 9).map(str)
+texts = st.recursive(
+    numbers | st.sampled_from(["heads", "bits"]),
+    lambda part: st.tuples(part, st.sampled_from([" + ", "-", "*"]), part).map(lambda p: f"({''.join(p)})"),
+    max_leaves=8,
+).filter(lambda text: len(text) < 100 and text.startswith("("))
+
+
+@given(texts, st.integers(-5, 40), st.integers(0, 40))
+def test_an_expression_is_worth_what_python_says(text, heads, bits):
+    (cell,) = cells({"dim": text, "heads": heads, "bits": bits})
+    assert cell["dim"] == eval(text, {"heads": heads, "bits": bits})
+
+
+def test_expressions_of_expressions_and_zipped_axes():
+    table = {"a": "b//2", "b": "2*c+1", "c": [1, 2], "d": [5, 6], "e": [7, 8]}
+    every = cells(table, zipped=["d", "e"])
+    assert [tuple(cell.values()) for cell in every] == [
+        ((2 * c + 1) // 2, 2 * c + 1, c, d, e) for c, (d, e) in product([1, 2], [(5, 7), (6, 8)])
+    ]
+    assert size(table, ["d", "e"]) == len(every) == 4
+
+
+@pytest.mark.parametrize(
+    ("dim", "axes", "words"),
+    [
+        ('"4*head"', "", "'head'; did you mean 'heads'"),
+        ('"4*dim"', "", "lead in a circle: dim -> dim"),
+        ('"4**heads"', "", "integers, names of other parameters"),
+        ('"4*len(heads)"', "", "integers, names of other parameters"),
+        ('"heads/1"', "", "integers, names of other parameters"),
+        ('"8//(heads-2)"', "", "dim divides by zero"),
+        ('"4 heads"', "", "dim of parity must be of type int"),
+        ("[8, 9, 10]", 'zip = ["dim", "heads"]', "dim has 3, heads has 2"),
+        ("[8, 9]", 'zip = ["dim", "head"]', "unknown axis of zip 'head'"),
+    ],
+)
+def test_what_is_no_expression_and_no_pair_is_one_line(tmp_path, dim, axes, words):
+    (tmp_path / "grid.toml").write_text(RAY.format(dim=dim, zip=axes))
+    check_refused(told(f"sweep {tmp_path}/grid.toml --out {tmp_path}/out --workers 0"), words)
+
+
+def test_a_ray_from_a_file_and_from_python(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("ray.toml").write_text(RAY.format(dim='"4*heads"', zip=""))
+    assert answer("sweep ray.toml --workers 0 --out ray")["statuses"] == {"solved": 2}
+    assert read(Path("ray/grid.toml")) == read(Path("ray.toml"))
+    rows = hardness.sweep("parity", dim="4*heads", heads=[2, 3], strategy="sign-batch", runs=1, workers=0, out="same")
+    assert rows[["dim", "heads"]].values.tolist() == [[8, 2], [12, 3]]
+    pairs = hardness.sweep(
+        "parity", dim=[8, 12], heads=[2, 3], zip=["dim", "heads"], strategy="sign-batch", runs=1, workers=0, out="pairs"
+    )
+    assert pairs.drop(columns="seconds", errors="ignore").equals(rows.drop(columns="seconds", errors="ignore"))
+
+
+def test_each_learner_may_have_a_menu(tmp_path):
+    solver = {"learner": ["lbfgs", "direct"]}
+    tune = {"lbfgs": {"starts": [1, 2]}, "menu": {"starts": [3]}, "seeds": 1}
+    grid = Grid("nondegenerate", {"dim": [6], "heads": 2, "tokens": 2}, solver, {}, 1, 4, tune=tune)
+    assert (grid.menu("lbfgs"), grid.menu("direct")) == ([{"starts": 1}, {"starts": 2}], [{"starts": 3}])
+    (tmp_path / "g").write_text(grid.toml())
+    assert read(tmp_path / "g") == grid
+    with pytest.raises(InputError, match=r"no menu for direct: give \[tune\] menu.OPTION"):
+        Grid("nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, {}, tune={"lbfgs": {"starts": [1]}})
+    with pytest.raises(InputError, match="unknown option of JointLBFGS 'l1'"):
+        Grid("nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, tune={"menu": {"l1": [0.1]}})
+    rows = hardness.sweep(
+        "nondegenerate", dim=5, tokens=2, heads=1, learner="direct", tune={"menu": {"starts": [1, 4]}, "seeds": 1},
+        samples=256, runs=1, workers=0, out=tmp_path / "tuned",
+    )  # fmt: skip
+    assert rows.status.tolist() == ["solved"]
+    assert rows["params.starts" if "params.starts" in rows else "starts"][0] in (1, 4)
+    results, whole = hardness.rows(tmp_path / "tuned"), hardness.rows(tmp_path / "tuned", tuning=True)
+    assert (results.tuning.tolist(), results.censored.tolist()) == ([False], [False])
+    assert whole.tuning.sum() == len(whole) - 1 > 0
+
+
+def test_rows_say_which_costs_are_only_known_to_be_larger(tmp_path):
+    for queries in (1, 99):
+        hardness.sweep("parity", dim=8, heads=3, strategy="flat", queries=queries, runs=1, workers=0, out=tmp_path)
+    rows = hardness.rows(tmp_path)
+    assert dict(zip(rows.status, rows.censored, strict=True)) == {"budget": True, "solved": False}
