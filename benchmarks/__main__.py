@@ -46,7 +46,9 @@ PACKAGES = ("numpy", "scipy", "numba", "torch", "pyfwht", "galois", "python-flin
 
 
 def main() -> None:
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
+    )
     parser.add_argument("topics", nargs="*", metavar="TOPIC", help=", ".join(TOPICS))
     parser.add_argument("--out", type=Path)
     given = parser.parse_args()
@@ -120,7 +122,9 @@ def duration(seconds: float | None) -> str:
     """
     if seconds is None:
         return ""
-    scale, unit = next(((s, u) for s, u in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= s), (1e-9, "ns"))
+    scale, unit = next(
+        ((s, u) for s, u in ((1, "s"), (1e-3, "ms"), (1e-6, "µs")) if seconds >= s), (1e-9, "ns")
+    )
     return f"{seconds / scale:.3g} {unit}"
 
 
@@ -152,7 +156,13 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
     )
     write_text(folder / ROWS, text.getvalue())
     write_text(folder / PAGE, html)
-    summary = {"study": "benchmarks", "role": "speed", "schema": SUMMARY_VERSION, "verdict": verdict(rows), **about}
+    summary = {
+        "study": "benchmarks",
+        "role": "speed",
+        "schema": SUMMARY_VERSION,
+        "verdict": verdict(rows),
+        **about,
+    }
     write_text(folder / SUMMARY, json.dumps(summary) + "\n")
     renew_index(folder.parent)
 

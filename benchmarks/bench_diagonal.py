@@ -22,7 +22,11 @@ from learner.kernels_student import PairStudent
 from learner.student_dense import initial
 
 TOPIC = "11 Diagonal student"
-BATCH, OPEN, RATE = 16, 8, 0.01  # examples a step, informative ones among them where a race is run, and the rate
+BATCH, OPEN, RATE = (
+    16,
+    8,
+    0.01,
+)  # examples a step, informative ones among them where a race is run, and the rate
 PORTION, PEER, DENSE = 1 << 14, 512, 1024  # examples that ours, torch and the dense student are given
 CELLS = [(16, 16), (32, 16), (64, 16), (128, 16), (64, 64)]
 SAME = 20  # steps whose errors agree with every peer's
@@ -54,14 +58,18 @@ def _streamed(d: int, m: int) -> Row:
     times = race(entrants, clock=process_time)
     measured = row(TOPIC, f"with generation, d={d} M={m} B={BATCH}", 1, times, units=PORTION, unit="example")
     goals = {">= 1,500,000 examples/s": 1 / measured.ours >= 1.5e6} if (d, m) == (64, 16) else {}
-    return replace(measured.judged(goals, floor="the rows alone"), note=f"{1 / measured.ours:,.0f} examples/s")
+    return replace(
+        measured.judged(goals, floor="the rows alone"), note=f"{1 / measured.ours:,.0f} examples/s"
+    )
 
 
 def _rows(d: int, examples: int) -> tuple[np.ndarray, np.ndarray]:
     """Words and labels of the first informative rows, half of so many examples."""
     instance = Instance.generate(Parity(d, 4), 0)
     part = instance.informative(3 * examples, 1)
-    return part.X.words[: examples // 2], (part.Y[: examples // 2] - instance.teacher.offset).astype(np.float32)
+    return part.X.words[: examples // 2], (part.Y[: examples // 2] - instance.teacher.offset).astype(
+        np.float32
+    )
 
 
 def _network(d: int, m: int) -> tuple[Network, np.ndarray]:
@@ -79,7 +87,9 @@ def _beside_the_dense_student(d: int = 64, m: int = 16) -> Row:
         "the dense student": lambda: dense.train(whole.X, whole.Y, BATCH, RATE),
     }
     times = race(entrants, clock=process_time).scaled({"the dense student": PORTION / DENSE})
-    measured = row(TOPIC, f"step beside the dense student, d={d} M={m} B={BATCH}", 1, times, PORTION, "example")
+    measured = row(
+        TOPIC, f"step beside the dense student, d={d} M={m} B={BATCH}", 1, times, PORTION, "example"
+    )
     assert measured.ratio
     return measured.judged({">= 20x the dense student": measured.ratio >= 20})
 
@@ -97,7 +107,9 @@ def _beside_torch(d: int = 64, m: int = 16) -> Row:
         if not np.allclose(ours, theirs, rtol=1e-3):
             raise ArithmeticError(f"{name} has another loss")
     entrants = {"ours": lambda: network.train(words, labels, ends, BATCH, rule)} | {
-        name: lambda step=step: [step(signs[e : e + OPEN], labels[e : e + OPEN]) for e in range(0, PEER // 2, OPEN)]
+        name: lambda step=step: [
+            step(signs[e : e + OPEN], labels[e : e + OPEN]) for e in range(0, PEER // 2, OPEN)
+        ]
         for name, step in peers.items()
     }
     times = race(entrants, clock=process_time).scaled(dict.fromkeys(peers, PORTION / PEER))

@@ -32,10 +32,15 @@ def main(instances: int) -> None:
     print(f"{'m k d':10} {'learner':16} {'cpu s':>8} {'<= 1e-9':>8} {'worst':>9}")
     for m, k, d in CELLS:
         for name, (learner, count) in learners(m, d).items():
-            results = [trial(learner, m, k, d, count, seed) for seed in range(1 if name == "adam" else instances)]
+            results = [
+                trial(learner, m, k, d, count, seed) for seed in range(1 if name == "adam" else instances)
+            ]
             seconds, errors = np.array(results).T
             solved = f"{(errors <= TARGET).sum()}/{len(errors)}"
-            print(f"{f'{m} {k} {d}':10} {name:16} {seconds.mean():8.3f} {solved:>8} {errors.max():9.1e}", flush=True)
+            print(
+                f"{f'{m} {k} {d}':10} {name:16} {seconds.mean():8.3f} {solved:>8} {errors.max():9.1e}",
+                flush=True,
+            )
 
 
 def learners(m: int, d: int) -> Mapping[str, tuple[Learner, int]]:
@@ -64,7 +69,9 @@ def rows(instances: int = 3) -> Iterator[Row]:
                 )
                 for name, (learner, count) in learners(m, d).items()
             }
-        lines.append(_row(f"m={m} k={k} d={d}", {name: results for name, results in runs.items() if len(results)}))
+        lines.append(
+            _row(f"m={m} k={k} d={d}", {name: results for name, results in runs.items() if len(results)})
+        )
         yield lines[-1]
     twice = [line.case for line in lines if line.ratio and line.ratio >= 2]
     yield Row(TOPIC, "all", 1, note=f"at {', '.join(twice)}").judged(
@@ -83,13 +90,16 @@ def _row(case: str, runs: Mapping[str, Array]) -> Row:
     """Means over instances: a learner's time varies tenfold between them. Peers that fail are named, not raced."""
     solved = {name: int((results[:, 1] <= TARGET).sum()) for name, results in runs.items()}
     whole = [name for name, results in runs.items() if solved[name] == len(results)]
-    means = {"ours" if name == "direct" else name: runs[name][:, :1].mean(axis=0) for name in ["direct", *whole]}
+    means = {
+        "ours" if name == "direct" else name: runs[name][:, :1].mean(axis=0) for name in ["direct", *whole]
+    }
     measured = row(TOPIC, case, 1, Times(means), unit="layer")
     goals = {"100 % solved": "direct" in whole}
     if measured.ratio:
         goals["never slower than the better peer"] = measured.ratio >= 1
     note = ", ".join(
-        f"{name} {solved[name]}/{len(results)} in {results[:, 0].mean():.3g} s" for name, results in runs.items()
+        f"{name} {solved[name]}/{len(results)} in {results[:, 0].mean():.3g} s"
+        for name, results in runs.items()
     )
     return replace(measured.judged(goals), low=None, high=None, note=note)  # means over instances: no rounds
 

@@ -56,7 +56,9 @@ def resident() -> int:
 def rows() -> Iterator[Row]:
     from hardness.studies.trials import online as trial
 
-    tiny = [Task("parity", {"dim": 16, "heads": 2}, {"kind": "test"}, {"queries": 9}, r) for r in range(TRIALS)]
+    tiny = [
+        Task("parity", {"dim": 16, "heads": 2}, {"kind": "test"}, {"queries": 9}, r) for r in range(TRIALS)
+    ]
     yield _row("trials that do nothing", tiny, nothing)
     crash = [Task("parity", {"dim": 16, "heads": 2}, LEARNER, {"samples": 400}, r) for r in range(CRASHES)]
     yield _row("learners that crash, apart", crash, trial)

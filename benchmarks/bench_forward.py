@@ -31,7 +31,10 @@ def _row(k: int, d: int, m: int, count: int, with_torch: bool) -> Row:
     X = unpack(words, d).astype(np.float64)
     a = rng.random((PRODUCT, PRODUCT))
     parts = np.array_split(X, count)
-    entrants = {"ours": shared(lambda part: layer(parts[part]), count), "floor": shared(lambda _: a @ a, count)}
+    entrants = {
+        "ours": shared(lambda part: layer(parts[part]), count),
+        "floor": shared(lambda _: a @ a, count),
+    }
     if with_torch:
         name, call = dense_peers.fastest(layer, words, d)
         entrants[f"torch {name}"] = call

@@ -21,7 +21,10 @@ class Mzd(ctypes.Structure):
     """M4RI's matrix (mzd.h of release 20200125): what is needed is where its rows lie."""
 
     _fields_ = [
-        *((name, ctypes.c_int) for name in ("nrows", "ncols", "width", "rowstride", "offset_vector", "row_offset")),
+        *(
+            (name, ctypes.c_int)
+            for name in ("nrows", "ncols", "width", "rowstride", "offset_vector", "row_offset")
+        ),
         ("flags", ctypes.c_uint8),
         ("blockrows_log", ctypes.c_uint8),
         ("padding", ctypes.c_uint8 * 14),
@@ -62,7 +65,9 @@ def _row(d: int, library: Any, flint: Any, galois: Any) -> Row:
     if library:
         matrix = library.mzd_init(*A.shape)
         shape = (len(A), matrix.contents.rowstride)
-        memory = np.ctypeslib.as_array(ctypes.cast(matrix.contents.rows[0], ctypes.POINTER(ctypes.c_uint64)), shape)
+        memory = np.ctypeslib.as_array(
+            ctypes.cast(matrix.contents.rows[0], ctypes.POINTER(ctypes.c_uint64)), shape
+        )
 
         def theirs() -> None:
             memory[:, : packed.shape[1]] = packed
@@ -71,7 +76,10 @@ def _row(d: int, library: Any, flint: Any, galois: Any) -> Row:
         entrants["libm4ri"], echelons["libm4ri"] = theirs, lambda: memory[:, : packed.shape[1]]
     if galois and d <= SLOW["galois"]:
         field = galois.GF(2)(A)
-        entrants["galois"], echelons["galois"] = field.row_reduce, lambda: pack_bits(np.asarray(field.row_reduce()))
+        entrants["galois"], echelons["galois"] = (
+            field.row_reduce,
+            lambda: pack_bits(np.asarray(field.row_reduce())),
+        )
     if flint and d <= SLOW["python-flint"]:
         nmod = flint.nmod_mat(*A.shape, A.ravel().tolist(), 2)
         entrants["python-flint"] = nmod.rref

@@ -24,7 +24,9 @@ def rows() -> Iterator[Row]:
         yield _fit("dense forward in d", 2.0, (64, 96, 128, 192, 256), lambda d: _forward(2, d, 8))
         yield _fit("dense forward in m", 1.0, (2, 4, 8, 16, 32), lambda m: _forward(2, 64, m))
         yield _fit("dense forward in n", 1.0, (256, 512, 1024, 2048, 4096), lambda n: _forward(2, 32, 8, n))
-        yield _fit("walsh-hadamard in N log N", 1.0, (12, 14, 16, 18, 20), _transform, sizes=lambda b: 2.0**b * b)
+        yield _fit(
+            "walsh-hadamard in N log N", 1.0, (12, 14, 16, 18, 20), _transform, sizes=lambda b: 2.0**b * b
+        )
         # n² rows cleared, a row has n/64 words, and 32 columns go at a time.
         yield _fit("gf(2) elimination in n", 3.0, (1024, 1448, 2048, 2896, 4096), _elimination)
         yield _fit("characters game in N", 1.0, (28, 34, 41, 50, 61), _game, sizes=lambda n: comb(n, 6))
@@ -42,7 +44,9 @@ def _fit(
     seconds = [float(times.seconds[str(p)].min()) for p in parameters]
     slope, low, high = exponent([sizes(p) for p in parameters], seconds)
     span = f"{parameters[0]} to {parameters[-1]}"
-    note = f"measured {slope:.2f} [{low:.2f}, {high:.2f}] over {span}; operations grow with exponent {theory:g}"
+    note = (
+        f"measured {slope:.2f} [{low:.2f}, {high:.2f}] over {span}; operations grow with exponent {theory:g}"
+    )
     return Row(TOPIC, case, 1, "largest", seconds[-1], note=note)
 
 

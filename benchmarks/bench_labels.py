@@ -43,7 +43,9 @@ def rows() -> Iterator[Row]:
 def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
     instance, stream = Instance.generate(family, seed=0), TokenStream(1, 2, family.dim)
     examples = CHUNKS * CHUNK
-    memory = np.empty((examples, 2 * words_per_token(family.dim) + 1), np.uint64)  # words and level of every example
+    memory = np.empty(
+        (examples, 2 * words_per_token(family.dim) + 1), np.uint64
+    )  # words and level of every example
 
     def make(part: int) -> None:
         for chunk in range(part, CHUNKS, count):
@@ -75,7 +77,12 @@ def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
         entrants[f"torch {name}"], scales = call, {f"torch {name}": examples / few}
     times = race(entrants, seconds=2.0).scaled(scales)
     measured = row(
-        TOPIC, f"{family.name} d={family.dim} m={instance.heads}", count, times, units=examples, unit="example"
+        TOPIC,
+        f"{family.name} d={family.dim} m={instance.heads}",
+        count,
+        times,
+        units=examples,
+        unit="example",
     )
     goals = {"labels <= 3x writing to memory": measured.over_floor <= 3}
     if (family.dim, family.name) == (32, "parity") and measured.ratio:

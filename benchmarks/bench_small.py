@@ -35,7 +35,9 @@ def rows() -> Iterator[Row]:
 
 def _row(case: str, ours: Call, plain: Call) -> Row:
     measured = row(TOPIC, case, 1, race({"ours": ours, "plain numpy": plain}, seconds=0.2), unit="call")
-    return measured.judged({"at most 20 % slower than plain numpy": bool(measured.ratio and measured.ratio >= 1 / 1.2)})
+    return measured.judged(
+        {"at most 20 % slower than plain numpy": bool(measured.ratio and measured.ratio >= 1 / 1.2)}
+    )
 
 
 def _checked(ours: Callable[[], np.ndarray], plain: Callable[[], np.ndarray]) -> tuple[Call, Call]:

@@ -20,7 +20,10 @@ COMMANDS = {  # and the seconds each may take
     "import hardness": ([sys.executable, "-c", "import hardness"], 0.3),
 }
 FIRST = {  # what runs before the clock, and the call that is timed
-    "packed examples": ("import numba; from hardness.tokens import TokenStream as T", "T(0, 2, 32).packed(0, 9)"),
+    "packed examples": (
+        "import numba; from hardness.tokens import TokenStream as T",
+        "T(0, 2, 32).packed(0, 9)",
+    ),
     "levels": (
         "import numba; from hardness.families.parity import Parity; from hardness.instance import Instance;"
         "from hardness.tokens import TokenStream as T;"
@@ -47,11 +50,15 @@ FRAME = "from time import process_time as clock\n{}\nstart = clock()\n{}\nprint(
 def rows() -> Iterator[Row]:
     for name, (command, limit) in COMMANDS.items():
         seconds = sorted(_spent(command) for _ in range(9))[4]
-        yield Row(TOPIC, name, 1, "start", seconds, note="median of nine").judged({f"<= {limit} s": seconds <= limit})
+        yield Row(TOPIC, name, 1, "start", seconds, note="median of nine").judged(
+            {f"<= {limit} s": seconds <= limit}
+        )
     for name, (before, call) in FIRST.items():
         with TemporaryDirectory() as cache:
             first, second = (_first_call(before, call, cache) for _ in range(2))
-        measured = Row(TOPIC, f"first call: {name}", 1, "call", first, note=f"{second:.2g} s in the next process")
+        measured = Row(
+            TOPIC, f"first call: {name}", 1, "call", first, note=f"{second:.2g} s in the next process"
+        )
         yield measured.judged({"<= 2 s": first <= 2}, miss="compilation by LLVM, once an installation")
 
 

@@ -69,7 +69,9 @@ def _step(d: int, m: int, with_torch: bool, batch: int = BATCH) -> Row:
         goals |= {">= 4x torch": measured.ratio >= 4} if measured.ratio else {}
     work = f"{8e-6 * m * d * d * batch:.3g} Mflop and {0.064 * m * d * d:.4g} kB a step"
     note = f"{1 / measured.ours:,.0f} examples/s; {work}"
-    return replace(measured.judged(goals, floor="4 M d² multiply-adds at the rate of a large product"), note=note)
+    return replace(
+        measured.judged(goals, floor="4 M d² multiply-adds at the rate of a large product"), note=note
+    )
 
 
 def _checked(d: int, m: int) -> dict[str, object]:
@@ -113,7 +115,9 @@ def _streamed() -> Row:
     times = race({"ours": train, "floor": lambda: instance.examples(ROUND, 1, spent)}, clock=process_time)
     measured = row(TOPIC, "with generation, d=16 M=16", 1, times, units=ROUND, unit="example")
     goals = {">= 600,000 examples/s": 1 / measured.ours >= 6e5}
-    return replace(measured.judged(goals, floor="the examples alone"), note=f"{1 / measured.ours:,.0f} examples/s")
+    return replace(
+        measured.judged(goals, floor="the examples alone"), note=f"{1 / measured.ours:,.0f} examples/s"
+    )
 
 
 def _growth() -> Row:
@@ -122,7 +126,9 @@ def _growth() -> Row:
     for d, m in ((16, 16), (24, 16), (32, 16), (48, 16), (64, 16)):
         student, x, y = _student(d, m)
         part = slice(0, 1024)
-        times = race({"ours": lambda s=student, x=x[part], y=y[part]: s.train(x, y, BATCH, RATE)}, clock=process_time)
+        times = race(
+            {"ours": lambda s=student, x=x[part], y=y[part]: s.train(x, y, BATCH, RATE)}, clock=process_time
+        )
         sizes.append(m * d * d)
         seconds.append(float(times.seconds["ours"].min()))
     slope, low, high = exponent(sizes, seconds)

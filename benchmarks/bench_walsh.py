@@ -12,7 +12,10 @@ from hardness.kernels.walsh import BLOCK, walsh_hadamard
 TOPIC = "4 Walsh-Hadamard"
 BITS = range(10, 27, 2)
 SIDE = 512  # of the product that says how many sums a second there are
-MATRIX, BUTTERFLY = 12, 22  # bits beyond which scipy's matrix and torch's butterfly take seconds and gigabytes
+MATRIX, BUTTERFLY = (
+    12,
+    22,
+)  # bits beyond which scipy's matrix and torch's butterfly take seconds and gigabytes
 
 
 def rows() -> Iterator[Row]:
@@ -26,7 +29,9 @@ def _row(kind: type, bits: int) -> Row:
     f = np.zeros(1 << bits, kind)  # zeros stay zeros: as fast as any data, and never infinite
     a = np.ones((SIDE, SIDE), kind)
     floor: Call = lambda: np.negative(f, out=f)  # noqa: E731
-    sums = race({"floor": floor, "sums": lambda: a @ a}, seconds=0.2).scaled({"sums": f.size * bits / SIDE**3})
+    sums = race({"floor": floor, "sums": lambda: a @ a}, seconds=0.2).scaled(
+        {"sums": f.size * bits / SIDE**3}
+    )
     entrants: dict[str, Call] = {"ours": lambda: walsh_hadamard(f), "floor": floor}
     times = race(entrants | _peers(f.copy(), bits), seconds=0.5, minimum=5 if bits < 24 else 3)
     passes = 1 + ceil(log2(max(1, f.size // BLOCK)) / 3)  # the blocks, then three levels at a time

@@ -40,7 +40,12 @@ def formulations(layer: MultiHeadAttention, X: np.ndarray) -> Mapping[str, Call]
             out += torch.softmax(x @ theta[i] @ columns, -1) @ x @ w[i]
         return out
 
-    calls = {"matmul": heads_at_once, "attention": attention, "einsum": einsum, "matmul by head": head_by_head}
+    calls = {
+        "matmul": heads_at_once,
+        "attention": attention,
+        "einsum": einsum,
+        "matmul by head": head_by_head,
+    }
     return {name: torch.inference_mode()(call) for name, call in calls.items()}
 
 

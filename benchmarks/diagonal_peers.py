@@ -36,7 +36,9 @@ def steps(weights: np.ndarray, rate: float, batch: int) -> Mapping[str, Step]:
 
         return step
 
-    def update(state: list[torch.Tensor], v: torch.Tensor, y: torch.Tensor, corrections: torch.Tensor) -> torch.Tensor:
+    def update(
+        state: list[torch.Tensor], v: torch.Tensor, y: torch.Tensor, corrections: torch.Tensor
+    ) -> torch.Tensor:
         t, c, *moments = state
         h = torch.tanh(v @ t)
         error = h @ c - y

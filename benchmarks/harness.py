@@ -46,7 +46,9 @@ class Times:
         return min(names, key=self.median)
 
 
-def race(entrants: Mapping[str, Call], seconds: float = 1.0, minimum: int = 5, clock: Call = perf_counter) -> Times:
+def race(
+    entrants: Mapping[str, Call], seconds: float = 1.0, minimum: int = 5, clock: Call = perf_counter
+) -> Times:
     """Rounds of all entrants, at least `minimum` of them, until `seconds` are over, after a call of each."""
     repeats = {}
     for name, call in entrants.items():
@@ -97,7 +99,9 @@ class Row:
 
     def judged(self, goals: Mapping[str, bool], *, floor: str = "", miss: str = "") -> "Row":
         """The row with its goals and whether each is reached, the name of its floor, and what explains a miss."""
-        met, missed = ("; ".join(name for name in goals if goals[name] == reached) for reached in (True, False))
+        met, missed = (
+            "; ".join(name for name in goals if goals[name] == reached) for reached in (True, False)
+        )
         return replace(self, met=met, missed=missed, floor=floor, note=miss if missed else self.note)
 
 
@@ -110,7 +114,9 @@ def row(topic: str, case: str, count: int, times: Times, units: float = 1.0, uni
     if peers:
         peer = times.fastest(peers)
         ratio, low, high = times.ratio(peer, "ours")
-        measured = replace(measured, peer=peer, theirs=times.median(peer) / units, ratio=ratio, low=low, high=high)
+        measured = replace(
+            measured, peer=peer, theirs=times.median(peer) / units, ratio=ratio, low=low, high=high
+        )
     return measured
 
 
@@ -137,7 +143,9 @@ def shared(work: Callable[[int], Any], count: int) -> Call:
 def team(count: int) -> ThreadPoolExecutor:
     """`count` threads, each bound to a processor of its own where the system can do that."""
     places = islice(cycle(PROCESSORS), count)
-    return ThreadPoolExecutor(count, initializer=lambda: PROCESSORS and os.sched_setaffinity(0, {next(places)}))
+    return ThreadPoolExecutor(
+        count, initializer=lambda: PROCESSORS and os.sched_setaffinity(0, {next(places)})
+    )
 
 
 def optional(name: str) -> Any:

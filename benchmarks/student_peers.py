@@ -44,7 +44,9 @@ def steps(theta: np.ndarray, w: np.ndarray) -> Mapping[str, Step]:
 
         return step
 
-    def update(state: list[torch.Tensor], x: torch.Tensor, y: torch.Tensor, corrections: torch.Tensor) -> torch.Tensor:
+    def update(
+        state: list[torch.Tensor], x: torch.Tensor, y: torch.Tensor, corrections: torch.Tensor
+    ) -> torch.Tensor:
         a, b, *moments = state
         out, z, s, t, images = forward(a, b, x)
         g = (out - y) / len(x)

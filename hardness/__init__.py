@@ -13,7 +13,9 @@ True
 These are the names a user starts with, each imported when it is first used; the rooms of the package hold the rest.
 """
 
-TYPE_CHECKING = False  # type checkers take the name for typing's; importing that costs more than all else here
+TYPE_CHECKING = (
+    False  # type checkers take the name for typing's; importing that costs more than all else here
+)
 if TYPE_CHECKING:
     from hardness import attacks as attacks
     from hardness import families as families

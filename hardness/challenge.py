@@ -180,20 +180,31 @@ def judge(folder: Path, answer: Any) -> Verdict:
             X = npz.arrays(folder / "heldout.npz", {"X": ("|i1", 3)})["X"]
             if X.shape[1:] != (2, header["public"]["dim"]):
                 return Verdict(
-                    False, "none", f"heldout.npz does not hold pairs of tokens of dim {header['public']['dim']}"
+                    False,
+                    "none",
+                    f"heldout.npz does not hold pairs of tokens of dim {header['public']['dim']}",
                 )
             values = np.array(answer["predictions"], dtype=np.float64)  # what are no numbers is a ValueError
             if values.shape != (len(X),):
-                return Verdict(False, "predictions", f"{len(X)} predictions expected, got shape {values.shape}")
-            right = _commit(header, _canonical_levels(header["public"], X, values)) == header["heldout_commitment"]
+                return Verdict(
+                    False, "predictions", f"{len(X)} predictions expected, got shape {values.shape}"
+                )
+            right = (
+                _commit(header, _canonical_levels(header["public"], X, values))
+                == header["heldout_commitment"]
+            )
             return Verdict(
-                right, "predictions", "every held-out label is right" if right else "a held-out label is wrong"
+                right,
+                "predictions",
+                "every held-out label is right" if right else "a held-out label is wrong",
             )
         right = _commit(header, _canonical_secret(header["public"], answer)) == header["commitment"]
     except (ValueError, TypeError, OverflowError) as error:
         return Verdict(False, "none", f"not an answer to this challenge: {sanitize(error)}")
     return Verdict(
-        right, "secret", "the secret opens the commitment" if right else "the secret does not open the commitment"
+        right,
+        "secret",
+        "the secret opens the commitment" if right else "the secret does not open the commitment",
     )
 
 
@@ -202,7 +213,9 @@ def _load(folder: Path) -> dict[str, Any]:
     header = schemas.parse(read_bounded(path), str(path))
     if not isinstance(header, dict) or header.get("format") != FORMAT or "format_version" not in header:
         raise InputError(f"{folder} is not a challenge; make one with `hardness challenge`")
-    advice = "label noise followed from the sampling seed; ask for a new challenge, or use attention-hardness 0.1"
+    advice = (
+        "label noise followed from the sampling seed; ask for a new challenge, or use attention-hardness 0.1"
+    )
     schemas.check_version(header, str(folder), advice)
     return header
 
@@ -215,7 +228,9 @@ def _changed(header: dict[str, Any], folder: Path) -> str:
     for name, most in zip(FILES, (9 * header["count"] * entries, HELD_OUT * entries), strict=True):
         if not (folder / name).is_file():
             return f"{name} is missing"
-        if (folder / name).stat().st_size > most + BESIDE:  # said before a file of any size is read for its digest
+        if (
+            folder / name
+        ).stat().st_size > most + BESIDE:  # said before a file of any size is read for its digest
             return f"{name} is larger than the examples that challenge.json states"
         if digest_of(folder / name) != header["sha256"][name]:
             return f"{name} does not have the digest that challenge.json states"
@@ -243,7 +258,9 @@ def digest(header: dict[str, Any]) -> str:
 
 def _commit(header: dict[str, Any], answer: bytes) -> str:
     """SHA-256 of salt, everything the challenge states beside its commitments, and the canonical answer."""
-    stated = {k: v for k, v in header.items() if k not in ("commitment", "heldout_commitment", "header_sha256")}
+    stated = {
+        k: v for k, v in header.items() if k not in ("commitment", "heldout_commitment", "header_sha256")
+    }
     return _sha256(bytes.fromhex(header["salt"]) + bytes.fromhex(digest(stated)) + answer)
 
 
@@ -253,7 +270,9 @@ def _canonical_secret(public: dict[str, Any], answer: Any) -> bytes:
     if not isinstance(answer, dict) or name not in answer:
         raise ValueError(f'expected {{"{name}": [..]}} or {{"predictions": [..]}}')
     values = answer[name]
-    if not isinstance(values, list) or not all(isinstance(x, int) and not isinstance(x, bool) for x in values):
+    if not isinstance(values, list) or not all(
+        isinstance(x, int) and not isinstance(x, bool) for x in values
+    ):
         raise ValueError(f"{name} must be a list of integers")
     n = int(public["dim"]) - 1
     if name == "support":

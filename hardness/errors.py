@@ -28,7 +28,9 @@ def printable(text: str) -> str:
     """
     if text.isprintable():
         return text
-    return "".join(c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text)
+    return "".join(
+        c if c.isprintable() or c == "\n" else c.encode("unicode_escape").decode("ascii") for c in text
+    )
 
 
 class InputError(ValueError):
@@ -81,7 +83,9 @@ class TrialEnded(Exception):
     hardness.errors.TrialEnded: refused: too few examples
     """
 
-    def __init__(self, status: str, reason: str, detail: Mapping[str, Any] | None = None, kind: str = "") -> None:
+    def __init__(
+        self, status: str, reason: str, detail: Mapping[str, Any] | None = None, kind: str = ""
+    ) -> None:
         super().__init__(status, reason)
         self.status, self.reason, self.detail = status, reason, detail or {}
         self.kind = kind  # of the exception that it stands for

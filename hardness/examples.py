@@ -133,7 +133,9 @@ def write(
             _write_parquet(temporary, shape, chunks, note)
 
 
-def _write_npz(path: Path, shape: tuple[int, int, int], chunks: Callable[[], Iterator[Examples]], note: str) -> None:
+def _write_npz(
+    path: Path, shape: tuple[int, int, int], chunks: Callable[[], Iterator[Examples]], note: str
+) -> None:
     def header(file: IO[bytes], dtype: str, extent: tuple[int, ...]) -> None:
         np.lib.format.write_array_header_2_0(file, {"descr": dtype, "fortran_order": False, "shape": extent})
 
@@ -190,7 +192,9 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     X, Y, note = _read_parquet(path) if path.suffix == ".parquet" else _read_npz(path)
     what = f"`public` of {path}"
     public: dict[str, Any] = schemas.parse(note, what)
-    schemas.check_version(public, what, "label noise followed from the sampling seed; sample the examples anew")
+    schemas.check_version(
+        public, what, "label noise followed from the sampling seed; sample the examples anew"
+    )
     schemas.check("public", public, what)
     if X.shape[1:] != (public["tokens"], public["dim"]) or X.shape != Y.shape:
         stated = f"{public['tokens']} tokens of dim {public['dim']}"
@@ -220,7 +224,9 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
         with pq.ParquetFile(path) as file:
             meta, kinds = file.schema_arrow.metadata or {}, {f.name: f.type for f in file.schema_arrow}
             shape = schemas.parse(meta[b"shape"], f"`shape` of {path}")
-            if not (isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n > 0 for n in shape)):
+            if not (
+                isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n > 0 for n in shape)
+            ):
                 raise InputError(f"{path} has no shape of tokens: make it anew")
             for name, kind in KINDS.items():
                 if not _nested(kinds[name], pa.type_for_alias(kind)):
@@ -265,7 +271,9 @@ def _entries(chunks: list[Any], shape: list[int]) -> NDArray[Any]:
     for chunk in chunks:
         rows = getattr(chunk, "storage", chunk)
         tokens = rows.flatten()
-        if [each.value_lengths().unique().to_pylist() for each in (rows, tokens)] != [[size] for size in shape]:
+        if [each.value_lengths().unique().to_pylist() for each in (rows, tokens)] != [
+            [size] for size in shape
+        ]:
             raise ValueError(f"its rows are not {shape[0]} lists of {shape[1]}")
         parts.append(np.asarray(tokens.flatten()).reshape(len(rows), *shape))
     return np.concatenate(parts)

@@ -71,7 +71,9 @@ class MultiHeadAttention:
     def _tokens(self, X: ArrayLike) -> NDArray[Any]:
         x = np.asarray(X)
         if x.ndim != 3 or x.shape[1] == 0 or x.shape[2] != self.dim:
-            raise InputError(f"X must have shape (examples, tokens, {self.dim}) with a token at least, got {x.shape}")
+            raise InputError(
+                f"X must have shape (examples, tokens, {self.dim}) with a token at least, got {x.shape}"
+            )
         if x.dtype.kind not in "biu":  # integers, such as int8 signs, stay as small as they are
             x = x.astype(np.float64, copy=False)
             if not np.isfinite(x).all():

@@ -101,7 +101,11 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
                 sys.path.append("")
             thing = getattr(import_module(module), attribute)
     except (Exception, SystemExit) as error:
-        hint = f"mend or remove its package {known[name].value}" if name in known else "write it as package.module:Name"
+        hint = (
+            f"mend or remove its package {known[name].value}"
+            if name in known
+            else "write it as package.module:Name"
+        )
         reason, shown = str(error).partition("\n")[0] or type(error).__name__, sanitize(name, LONGEST_NAME)
         raise InputError(f"cannot load the {kind} {shown}: {reason[:LONGEST_REASON]}; {hint}") from error
     if kind in CLASSES and not isinstance(thing, type):

@@ -39,7 +39,9 @@ class Criterion:
     def met(self, scores: Mapping[str, float | None]) -> bool:
         """Whether the scores meet it; a score that there is not, meets nothing."""
         value = scores.get(self.score)
-        return value is not None and (value >= self.threshold if self.score in HIGH else value <= self.threshold)
+        return value is not None and (
+            value >= self.threshold if self.score in HIGH else value <= self.threshold
+        )
 
 
 SIGNS = Criterion("sign_accuracy", 0.99)  # of structured families: the secret is as good as known
@@ -114,7 +116,9 @@ def judge(
     judged = fresh(instance, count, int(np.random.SeedSequence(seed).generate_state(1, np.uint64)[0]))
     predicted = np.asarray(predict(judged.X), dtype=np.float64)
     if predicted.shape != judged.Y.shape:
-        raise InputError(f"predict must return one output a token, of shape {judged.Y.shape}; got {predicted.shape}")
+        raise InputError(
+            f"predict must return one output a token, of shape {judged.Y.shape}; got {predicted.shape}"
+        )
     return scores(judged, predicted)
 
 

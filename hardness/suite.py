@@ -28,7 +28,9 @@ from hardness.io.schemas import canonical
 
 RUNS = 5  # instances of a cell
 PINNED, ARRAYS = Path(__file__).with_name("suite.json"), Path(__file__).with_name("suite.npz")
-SHOWN = 64  # examples of sampling seed 0 that are part of a digest: they pin the stream and the label noise too
+SHOWN = (
+    64  # examples of sampling seed 0 that are part of a digest: they pin the stream and the label noise too
+)
 TIERS = {
     "easy": "a learner that knows nothing of the secret solves it in seconds",
     "frontier": "some learner or attack of the lab solves it in minutes",
@@ -136,7 +138,9 @@ def check() -> list[Check]:
     found = []
     for name, each in entries().items():
         ok = digest(instance(name)) == each.digest
-        found.append(Check(name, ok, "as pinned" if ok else "is not the instance that was pinned under this name"))
+        found.append(
+            Check(name, ok, "as pinned" if ok else "is not the instance that was pinned under this name")
+        )
     return found
 
 

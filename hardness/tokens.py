@@ -43,7 +43,9 @@ class TokenStream:
         """Tokens of `count` examples from `start`, packed: (count, tokens, words), bit j set iff x_j = -1."""
         words = words_per_token(self.dim)
         mask = 2 ** (self.dim % 64 or 64) - 1
-        raw = _raw(philox_key(self.seed, 0), start * self.tokens * words, count * self.tokens * words, words, mask)
+        raw = _raw(
+            philox_key(self.seed, 0), start * self.tokens * words, count * self.tokens * words, words, mask
+        )
         raw = raw.reshape(count, self.tokens, words)
         if self.bias:
             raw[:, 1] = raw[:, 0] ^ ((raw[:, 0] ^ raw[:, 1]) & self._kept(start, count, words))

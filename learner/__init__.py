@@ -8,7 +8,9 @@
 Each is a scikit-learn estimator on X (n, k, d) of ±1 and Y (n, k, d), imported when it is first used.
 """
 
-TYPE_CHECKING = False  # type checkers take the name for typing's; importing that costs more than all else here
+TYPE_CHECKING = (
+    False  # type checkers take the name for typing's; importing that costs more than all else here
+)
 if TYPE_CHECKING:
     from learner.base import FitReport as FitReport
     from learner.base import Learner as Learner

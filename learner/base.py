@@ -115,7 +115,9 @@ class Regressor(RegressorMixin, BaseEstimator):
         check_is_fitted(self, fitted)
         x = tokens(X)
         if x.shape[2] != self.n_features_in_:
-            raise InputError(f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}")
+            raise InputError(
+                f"X has {x.shape[2]} features, but the learner was fitted on {self.n_features_in_}"
+            )
         return x
 
 
@@ -213,7 +215,9 @@ class Learner(Regressor, ABC):
         if k < 2:
             raise InputError("tokens must be at least 2: with a single token there is nothing to attend to")
         if k * d < self.minimum_width:
-            raise InputError(f"tokens x features must be at least {self.minimum_width}, got {k} x {d} = {k * d}")
+            raise InputError(
+                f"tokens x features must be at least {self.minimum_width}, got {k} x {d} = {k * d}"
+            )
         if self.minimum_width and k > d:
             raise InputError(f"tokens must not exceed features, got {k} tokens of {d} features")
         return x, y

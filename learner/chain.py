@@ -74,9 +74,13 @@ class ChainStudent:
         shown = X[open_rows, :1, 0] * Y[open_rows][:, 0, self._columns]
         low, high = shown.min(axis=0, initial=np.inf), shown.max(axis=0, initial=-np.inf)
         if not (low < high).all():
-            raise InputError("a label of the chain does not vary in the first examples: give more of them at once")
+            raise InputError(
+                "a label of the chain does not vary in the first examples: give more of them at once"
+            )
         self._middles, self._half = (low + high) / 2, float(high[-1] - low[-1]) / 2
         rest = X[~open_rows, 0, 0] * Y[~open_rows, 0, 0]
         self._gate = float(rest.mean()) if len(rest) else 0.0
         seeds = np.random.SeedSequence(self.random_state).generate_state(self.labels)
-        self.students_ = [Student(self.heads, self.rate, self.batch, self.l1, random_state=int(seed)) for seed in seeds]
+        self.students_ = [
+            Student(self.heads, self.rate, self.batch, self.l1, random_state=int(seed)) for seed in seeds
+        ]

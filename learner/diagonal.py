@@ -101,12 +101,16 @@ class Diagonal(Learner):
         for name in ("rate", "start", "l1", "clip", "noise"):
             value, positive = getattr(self, name), name in ("rate", "start")
             if not isinstance(value, Real) or not 0 <= float(value) < np.inf or (positive and not value):
-                raise InputError(f"{name} must be a finite number {'above 0' if positive else '>= 0'}, got {value!r}")
+                raise InputError(
+                    f"{name} must be a finite number {'above 0' if positive else '>= 0'}, got {value!r}"
+                )
         for name, menu in (("optimizer", OPTIMIZERS), ("loss", tuple(ZONES)), ("activation", ACTIVATIONS)):
             if getattr(self, name) not in menu:
                 raise InputError(f"{name} must be one of {', '.join(menu)}, got {getattr(self, name)!r}")
         if self.noise and not self.clip:
-            raise InputError("noise is measured in clip: give clip, the largest norm of a row's gradient, too")
+            raise InputError(
+                "noise is measured in clip: give clip, the largest norm of a row's gradient, too"
+            )
 
     def partial_fit(self, X: ArrayLike | InformativeRows, Y: ArrayLike) -> Self:
         """Learn from examples X of ±1 and Y, both (n, 2, d), or informative rows with labels (r,), in the order given.
@@ -143,7 +147,9 @@ class Diagonal(Learner):
         self.checked()
         usual = Diagonal()
         if given := [name for name in OF_EXAMPLES if getattr(self, name) != getattr(usual, name)]:
-            raise InputError(f"{given[0]} says something of examples, and a descent by answers has none; leave it out")
+            raise InputError(
+                f"{given[0]} says something of examples, and a descent by answers has none; leave it out"
+            )
         starts, *_ = np.random.SeedSequence(self.random_state).spawn(3)  # as in `partial_fit`
         first = starting(np.random.default_rng(starts), self.heads, dim, self.start)
         chosen = {name: getattr(self, name) for name in ("rate", "l1", "optimizer", "activation")}

@@ -79,7 +79,9 @@ def activated(h: Any, activation: str) -> tuple[Any, Any]:
     return t, 1 - t * t
 
 
-def gradients(weights: Any, u: Any, y: Any, loss_zone: float = -1.0, activation: str = "tanh") -> tuple[Any, Any]:
+def gradients(
+    weights: Any, u: Any, y: Any, loss_zone: float = -1.0, activation: str = "tanh"
+) -> tuple[Any, Any]:
     """Errors f - y (n,) and the gradients (n, d + 1, M) of the losses of single rows: bits u (n, d), labels y (n,).
 
     The loss of an error e is e²/2 for a zone below 0, else max(0, |e| - zone).

@@ -13,12 +13,22 @@ from numpy.typing import NDArray
 
 from hardness.layer import MultiHeadAttention
 from learner import adam, varpro
-from learner.attempt import EXACT, Attempt, attempt, examples_wanted, leaves_noise, random_theta, relative_residual
+from learner.attempt import (
+    EXACT,
+    Attempt,
+    attempt,
+    examples_wanted,
+    leaves_noise,
+    random_theta,
+    relative_residual,
+)
 from learner.base import Learner, Phase, SearchResult, at_least, gradient_work
 from learner.last_fit import DENSE, QUICK, QUICK_ITERATIONS, counting_floor
 
 Array = NDArray[np.float64]
-Loss = Callable[[Array], tuple[float, Array]]  # half the relative squared error at (Θ, W), flat, and its gradient
+Loss = Callable[
+    [Array], tuple[float, Array]
+]  # half the relative squared error at (Θ, W), flat, and its gradient
 
 
 class Direct(Learner):
@@ -56,7 +66,9 @@ class Direct(Learner):
         44000
         """
         rows = examples_wanted(self.heads, tokens, dim)
-        return 1.1 * self.iterations * sum(min(examples, rows << (start // 2)) for start in range(self.starts))
+        return (
+            1.1 * self.iterations * sum(min(examples, rows << (start // 2)) for start in range(self.starts))
+        )
 
     def multiply_adds(self, examples: int, tokens: int, dim: int) -> float:
         """About what a search costs in which no start finds anything: in each, `iterations` and a tenth more.
@@ -72,7 +84,9 @@ class Direct(Learner):
             size, checks = heads * dim**2, 1 if start + 1 < self.starts else 2
             check = _evaluations(QUICK_ITERATIONS, many, heads, tokens, dim)
             if size <= DENSE:  # then it begins with a normal matrix
-                check += 0.7 * min(many, 8 * counting_floor(heads, tokens, dim)) * tokens * size**2 + size**3 / 6
+                check += (
+                    0.7 * min(many, 8 * counting_floor(heads, tokens, dim)) * tokens * size**2 + size**3 / 6
+                )
             total += _evaluations(self.iterations, min(examples, rows), heads, tokens, dim) + checks * check
             rows *= 2 if start % 2 else 1
         return total
@@ -83,13 +97,17 @@ class Direct(Learner):
         n, k, d = X.shape
         rows = examples_wanted(self.heads, k, d)
         # More unknowns than equations: any labels would do.
-        spare = max(s for s in range(self.spare + 1) if s == 0 or 1.2 * counting_floor(self.heads + s, k, d) <= n)
+        spare = max(
+            s for s in range(self.spare + 1) if s == 0 or 1.2 * counting_floor(self.heads + s, k, d) <= n
+        )
         tries: list[Attempt] = []
         best, best_error = None, np.inf
         for start in range(self.starts):
             heads = self.heads + (spare if start else 0)
             used = slice(0, min(n, rows))
-            tried = attempt(X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations)
+            tried = attempt(
+                X[used], Y[used], random_theta(rng, heads, d), heads=self.heads, iterations=self.iterations
+            )
             tries.append(tried)
             # On every example it has: an interpolation of a few is no solution yet.
             error = relative_residual(X[:4000], Y[:4000], tried.theta, tried.w)
@@ -104,11 +122,17 @@ class Direct(Learner):
         assert best is not None
         needed = len(best.theta) if best_error < 1e-8 else None
         phases = [
-            Phase(f"start {i}", "ok" if each.residual < EXACT else "failed", diagnostics={
-                "heads": len(each.theta), "residual": each.residual, "evaluations": each.evaluations
-            })
+            Phase(
+                f"start {i}",
+                "ok" if each.residual < EXACT else "failed",
+                diagnostics={
+                    "heads": len(each.theta),
+                    "residual": each.residual,
+                    "evaluations": each.evaluations,
+                },
+            )
             for i, each in enumerate(tries)
-        ]  # fmt: skip
+        ]
         if needed and needed != self.heads:
             reason = f"{needed} heads {'were needed' if needed > self.heads else 'suffice'}, {self.heads} were given"
             phases.append(Phase("prune", "weak", reason, {"heads": needed, "given": self.heads}))
@@ -192,7 +216,9 @@ class _Joint(Learner):
                 break
         _, steps, best = min(ends, key=lambda end: end[0])
         exhausted = steps >= self.iterations
-        return SearchResult(MultiHeadAttention(*best), tuple(phases), exhausted=exhausted, settles=self.settles)
+        return SearchResult(
+            MultiHeadAttention(*best), tuple(phases), exhausted=exhausted, settles=self.settles
+        )
 
 
 class JointLBFGS(_Joint):

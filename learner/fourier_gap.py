@@ -77,7 +77,9 @@ def examples_of_unit_signal(weights: Floats, support: Any) -> float:
     return float(head_gaps(weights, support).min())
 
 
-def at_the_start(dim: int, size: int, heads: int, scale: float, starts: int, rng: np.random.Generator) -> float:
+def at_the_start(
+    dim: int, size: int, heads: int, scale: float, starts: int, rng: np.random.Generator
+) -> float:
     """The median of n_1 over random starts, for a hidden set of `size` coordinates.
 
     The starts are those of the learner at r = `scale`: θ_j ~ N(0, r²/d), and thresholds -Σ_j θ_j/2 + N(0, r²/d).

@@ -26,7 +26,8 @@ CHAINS = 4  # sums of a row that run side by side
 
 ARRAY, SQUARES, NOISE = types.float32[::1], types.float64[:, ::1], types.float32[:, ::1]
 WORDS, LABELS, ENDS = (
-    types.Array(kind, n, "C", readonly=True) for kind, n in ((types.uint64, 2), (types.float32, 1), (types.int64, 1))
+    types.Array(kind, n, "C", readonly=True)
+    for kind, n in ((types.uint64, 2), (types.float32, 1), (types.int64, 1))
 )
 
 
@@ -53,7 +54,9 @@ SHAPE, RULE = types.NamedUniTuple(types.int64, 4, Shape), types.NamedUniTuple(ty
 
 
 @piece
-def _gathered(context: Any, count: Any, places: Any, first: Any, a: Any, start: Any, out: Any, at: Any) -> Any:
+def _gathered(
+    context: Any, count: Any, places: Any, first: Any, a: Any, start: Any, out: Any, at: Any
+) -> Any:
     """One vector out[at:] = Σ_k a[start + places[first + k]:] over k < count, in four sums side by side."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -69,7 +72,10 @@ def _gathered(context: Any, count: Any, places: Any, first: Any, a: Any, start: 
             builder.store(builder.fadd(builder.load(total), term), total)
 
         whole = builder.sub(count, builder.srem(count, count.type(CHAINS)))
-        with cgutils.for_range_slice(builder, count.type(0), whole, count.type(CHAINS), inc=True) as (index, _):
+        with cgutils.for_range_slice(builder, count.type(0), whole, count.type(CHAINS), inc=True) as (
+            index,
+            _,
+        ):
             for i, total in enumerate(sums):
                 gain(total, builder.add(index, index.type(i)))
         with cgutils.for_range_slice(builder, whole, count, count.type(1), inc=True) as (index, _):
@@ -82,7 +88,9 @@ def _gathered(context: Any, count: Any, places: Any, first: Any, a: Any, start: 
 
 
 @piece
-def _scattered(context: Any, count: Any, places: Any, first: Any, a: Any, at: Any, out: Any, start: Any) -> Any:
+def _scattered(
+    context: Any, count: Any, places: Any, first: Any, a: Any, at: Any, out: Any, start: Any
+) -> Any:
     """The vector a[at:] added to out[start + places[first + k]:] for every k < count."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -108,7 +116,10 @@ def _product(context: Any, a: Any, at: Any, b: Any, start: Any) -> Any:
         total, lanes = builder.fmul(left.load(at), right.load(start)), LANES
         while lanes > 1:
             lanes //= 2
-            halves = (ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(n, n + lanes))) for n in (0, lanes))
+            halves = (
+                ir.Constant(ir.VectorType(ir.IntType(32), lanes), list(range(n, n + lanes)))
+                for n in (0, lanes)
+            )
             low, high = (builder.shuffle_vector(total, total, half) for half in halves)
             total = builder.fadd(low, high)
         return builder.extract_element(total, ir.IntType(32)(0))
@@ -117,7 +128,9 @@ def _product(context: Any, a: Any, at: Any, b: Any, start: Any) -> Any:
 
 
 @piece
-def _backward(context: Any, pull: Any, h: Any, slope: Any, at: Any, c: Any, start: Any, out: Any, by_c: Any) -> Any:
+def _backward(
+    context: Any, pull: Any, h: Any, slope: Any, at: Any, c: Any, start: Any, out: Any, by_c: Any
+) -> Any:
     """One vector of heads of a row: slope[at:] becomes pull c[start:] slope[at:], and out[by_c:] gains pull h[at:]."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
@@ -229,7 +242,9 @@ def _pulls(rule: Any, shape: Any, weights: Any, h: Any, slope: Any, y: Any, out:
 
 
 @compiled
-def _gains(shape: Any, places: Any, counts: Any, pulls: Any, weights: Any, h: Any, slope: Any, gradient: Any) -> Any:
+def _gains(
+    shape: Any, places: Any, counts: Any, pulls: Any, weights: Any, h: Any, slope: Any, gradient: Any
+) -> Any:
     """What the gradient gains by rows; `slope` is used up."""
     wide, pitch, c = shape.wide, places.size // counts.size, shape.dim * shape.wide
     for e in range(pulls.size):
@@ -272,7 +287,9 @@ def _shrink(cut: float, theta: Any) -> Any:
         theta[i] -= max(-bound, min(bound, theta[i]))
 
 
-@compiled_for(types.void(SHAPE, RULE, types.int64, types.int64, WORDS, LABELS, ENDS, NOISE, *[ARRAY] * 5, SQUARES))
+@compiled_for(
+    types.void(SHAPE, RULE, types.int64, types.int64, WORDS, LABELS, ENDS, NOISE, *[ARRAY] * 5, SQUARES)
+)
 def train(
     shape: Any, rule: Any, batch: int, step: int, words: Any, labels: Any, ends: Any, noise: Any,
     weights: Any, centred: Any, gradient: Any, first: Any, second: Any, squares: Any,

@@ -66,7 +66,10 @@ class Buffers(NamedTuple):
     by_shared: Any  # (d, wide): gradient by Σ_i W_i
 
 
-SHAPE, BUFFERS = types.NamedUniTuple(types.int64, 6, Shape), types.NamedUniTuple(types.float32[::1], 10, Buffers)
+SHAPE, BUFFERS = (
+    types.NamedUniTuple(types.int64, 6, Shape),
+    types.NamedUniTuple(types.float32[::1], 10, Buffers),
+)
 SIGNS, REALS = (types.Array(kind, 1, "C", readonly=True) for kind in (types.int8, types.float64))
 ARRAY, PAIR = types.float32[::1], types.UniTuple(types.float32[::1], 2)
 
@@ -127,12 +130,20 @@ def _bend(zone: float, errors: Any) -> Any:
 def _forward(shape: Any, weights: Any, buffers: Any) -> Any:
     """F of the examples in `tokens` into `out`; `tanh` and `images` (z W_i) stay for the backward pass."""
     d, wide, heads, group, width, n = shape
-    images, tanh, shared, sums, out = buffers.images, buffers.tanh, buffers.shared, buffers.scores, buffers.out
+    images, tanh, shared, sums, out = (
+        buffers.images,
+        buffers.tanh,
+        buffers.shared,
+        buffers.scores,
+        buffers.out,
+    )
     block, blocks = d * width, heads // group
     tokens = (buffers.tokens, 0, n, wide * n)  # x_1, x_2
     z, s = (buffers.tokens, 2 * wide * n, n, LANES), (buffers.tokens, 3 * wide * n, n, LANES)
     for b in range(blocks):
-        product((group * d, d, n), False, (weights, b * block, 1, width), z, (images, b * group * d * n, n, LANES))
+        product(
+            (group * d, d, n), False, (weights, b * block, 1, width), z, (images, b * group * d * n, n, LANES)
+        )
         for i in range(b * group, (b + 1) * group):  # while the block's images are in the first cache
             pair(n, d, None, (images, i * d * n, n, 0), tokens, (tanh, i * n, 0, heads * n))
     hyperbolic_tangent(tanh)
@@ -145,7 +156,14 @@ def _forward(shape: Any, weights: Any, buffers: Any) -> Any:
                 add(group, shared, c * wide + v, weights, w + c * width + v, d)
     product((d, d, n), False, (shared, 0, 1, wide), s, (sums, 0, n, LANES))
     for j in range(d):
-        pair(n, heads, (sums, j * n), (images, j * n, d * n, 0), (tanh, 0, n, heads * n), (out, j * n, 0, wide * n))
+        pair(
+            n,
+            heads,
+            (sums, j * n),
+            (images, j * n, d * n, 0),
+            (tanh, 0, n, heads * n),
+            (out, j * n, 0, wide * n),
+        )
 
 
 @compiled
@@ -309,7 +327,9 @@ class PairStudent:
     def layer(self) -> tuple[Any, Any]:
         """Θ and W, both (M, d, d) float32."""
         M, d, group = self.heads, self.dim, self.group
-        kinds = self.weights[: 2 * M // group * d * self.width].reshape(2, M // group, d, self.width)[..., : group * d]
+        kinds = self.weights[: 2 * M // group * d * self.width].reshape(2, M // group, d, self.width)[
+            ..., : group * d
+        ]
         theta, w = kinds.reshape(2, M // group, d, group, d).swapaxes(2, 3).reshape(2, M, d, d)
         return theta.swapaxes(1, 2).copy(), w.copy()
 

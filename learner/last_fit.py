@@ -17,8 +17,13 @@ from learner import varpro
 Array = NDArray[np.float64]
 DENSE = 6000  # entries of Θ up to which the normal matrix is formed: 300 MB, ten seconds a step
 Block = tuple[Array, Array]
-QUICK, QUICK_ITERATIONS = 10_000, 30  # examples, and steps, of a fit that is asked whether noise is what it leaves
-ROWS = 20_000  # examples on which the most costly head is chosen, and on which random heads look at the residual
+QUICK, QUICK_ITERATIONS = (
+    10_000,
+    30,
+)  # examples, and steps, of a fit that is asked whether noise is what it leaves
+ROWS = (
+    20_000  # examples on which the most costly head is chosen, and on which random heads look at the residual
+)
 SURE = 5.0  # standard deviations; a normal variable is beyond with chance 6e-7
 PROBES = 8  # random heads that look at the residual
 
@@ -101,7 +106,9 @@ def removal_costs(X: Array, Y: Array, theta: Array) -> Array:
     target = Y.reshape(-1, d)
     features = varpro.anchored(X, varpro.attend(X, theta)[1])
     columns = np.arange(features.shape[1])
-    return np.array([np.linalg.norm(varpro.project(features[:, columns // d != i], target)[1]) for i in range(m)])
+    return np.array(
+        [np.linalg.norm(varpro.project(features[:, columns // d != i], target)[1]) for i in range(m)]
+    )
 
 
 def drop_head(X: Array, Y: Array, theta: Array) -> Array:
@@ -178,7 +185,9 @@ def structure(X: Array, R: Array, rng: np.random.Generator) -> float:
     half = n // 2 * k
     rows = R.reshape(n * k, d)
     gram = Z[:half].T @ Z[:half]
-    fit = np.linalg.solve(gram + 1e-6 * gram.trace() / len(gram) * np.eye(len(gram)), Z[:half].T @ rows[:half])
+    fit = np.linalg.solve(
+        gram + 1e-6 * gram.trace() / len(gram) * np.eye(len(gram)), Z[:half].T @ rows[:half]
+    )
     return _sigmas(((Z[half:] @ fit) * rows[half:]).reshape(n - n // 2, -1).sum(axis=1))
 
 

@@ -92,7 +92,13 @@ def krawtchouk_sums(bits: int, degree: int) -> Array:
     """
     return np.array(
         [
-            float(sum((-1) ** i * comb(h, i) * comb(bits - h, j - i) for j in range(degree + 1) for i in range(j + 1)))
+            float(
+                sum(
+                    (-1) ** i * comb(h, i) * comb(bits - h, j - i)
+                    for j in range(degree + 1)
+                    for i in range(j + 1)
+                )
+            )
             for h in range(bits + 1)
         ]
     )

@@ -27,7 +27,9 @@ class MLP(Regressor):
     True
     """
 
-    def __init__(self, width: int = 128, rate: float = 3e-3, batch: int = 64, random_state: int | None = None) -> None:
+    def __init__(
+        self, width: int = 128, rate: float = 3e-3, batch: int = 64, random_state: int | None = None
+    ) -> None:
         self.width = width
         self.rate = rate
         self.batch = batch
@@ -66,7 +68,9 @@ class MLP(Regressor):
         if not hasattr(self, "_network"):
             self._start(x)
         elif x.shape[1:] != self._shape:
-            raise InputError(f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}")
+            raise InputError(
+                f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}"
+            )
         flat = (each.reshape(len(x), -1).astype(np.float32) for each in (x, y))
         self._waiting = [np.concatenate(parts) for parts in zip(self._waiting, flat, strict=True)]
         if self._scale or len(self._waiting[0]) >= max(FIRST, self.batch):
@@ -77,7 +81,9 @@ class MLP(Regressor):
         """F̂(X), shape (n, k, d): 0 before the first step."""
         x = self._to_predict(X, "_network")
         if x.shape[1:] != self._shape:
-            raise InputError(f"X has {x.shape[1:]} tokens and features, but the learner was fitted on {self._shape}")
+            raise InputError(
+                f"X has {x.shape[1:]} tokens and features, but the learner was fitted on {self._shape}"
+            )
         if not self._scale:
             return np.zeros(x.shape)
         out = self._network.predict(x.reshape(len(x), -1).astype(np.float32))

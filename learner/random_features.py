@@ -97,7 +97,9 @@ class RandomFeatureAttention(_Scaled):
             raise InputError(f"activation must be relu or softmax, got {self.activation!r}")
         if self.n_heads is None:
             if self.bias or self.activation != "relu":
-                raise InputError("infinitely many heads have a closed form only for relu without bias; set n_heads")
+                raise InputError(
+                    "infinitely many heads have a closed form only for relu without bias; set n_heads"
+                )
             return None
         if self.n_heads < 1:
             raise InputError(f"n_heads must be at least 1, or None for infinitely many, got {self.n_heads}")
@@ -184,6 +186,8 @@ class RandomFeatureMLP(_Scaled):
         return self.width
 
     def blocks(self, X: Array) -> Iterator[NDArray[np.float32]]:
-        x = np.concatenate([self._scaled(X).reshape(len(X), -1), np.ones((len(X), 1))], axis=1).astype(np.float32)
+        x = np.concatenate([self._scaled(X).reshape(len(X), -1), np.ones((len(X), 1))], axis=1).astype(
+            np.float32
+        )
         for start in range(0, self.width, CHUNK_NEURONS):
             yield np.maximum(x @ self.neurons_[:, start : start + CHUNK_NEURONS], 0)

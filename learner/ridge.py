@@ -97,7 +97,11 @@ class RidgeLearner(Regressor, ABC):
         primal = size is not None and size < n
         memory = 8e-9 * (n * (size or 0) + 2 * (size or 0) ** 2 if primal else 2 * n**2)
         refuse_beyond(memory, f"ridge regression on {n} rows")
-        known = np.concatenate(list(self.blocks(rows)), axis=1).astype(np.float64) if primal else self.gram(rows, rows)
+        known = (
+            np.concatenate(list(self.blocks(rows)), axis=1).astype(np.float64)
+            if primal
+            else self.gram(rows, rows)
+        )
 
         def fitted(alpha: float, part: slice, right: Array) -> Array:
             z = known[part] if primal else known[part, part]
@@ -111,7 +115,9 @@ class RidgeLearner(Regressor, ABC):
         if primal:
             self.coefficients_ = coefficients
         elif size is not None:
-            self.coefficients_ = np.concatenate([b.T @ coefficients.astype(b.dtype) for b in self.blocks(rows)])
+            self.coefficients_ = np.concatenate(
+                [b.T @ coefficients.astype(b.dtype) for b in self.blocks(rows)]
+            )
         else:
             self.support_, self.coefficients_ = rows, coefficients
 
@@ -134,9 +140,14 @@ class RidgeLearner(Regressor, ABC):
         tries = [fitted(alpha, before, targets[before] - mean) for alpha in alphas]
         missed = [np.sum((predicted(c, choosing) + mean - targets[choosing]) ** 2, axis=0) for c in tries]
         choice = np.argmin(missed, axis=0)
-        self._judged = mean + predicted(np.sum([c * (choice == i) for i, c in enumerate(tries)], axis=0), judged)
+        self._judged = mean + predicted(
+            np.sum([c * (choice == i) for i, c in enumerate(tries)], axis=0), judged
+        )
         self.alpha_, self.intercept_ = alphas[choice], targets.mean(axis=0) * self.centred
-        whole = [fitted(alphas[i], slice(0, n), targets - self.intercept_) * (choice == i) for i in np.unique(choice)]
+        whole = [
+            fitted(alphas[i], slice(0, n), targets - self.intercept_) * (choice == i)
+            for i in np.unique(choice)
+        ]
         return np.asarray(np.sum(whole, axis=0))
 
     def _diagnostics(self) -> dict[str, Any]:
@@ -145,7 +156,9 @@ class RidgeLearner(Regressor, ABC):
     def predict(self, X: ArrayLike) -> Array:
         """Predicted Y of tokens (n, k, d), in the shape that was fitted."""
         x = self._to_predict(X, "report_")
-        return self._predict(self._rows(x)).reshape(x.shape if len(self._shape) == 2 else (len(x), *self._shape))
+        return self._predict(self._rows(x)).reshape(
+            x.shape if len(self._shape) == 2 else (len(x), *self._shape)
+        )
 
     def _predict(self, rows: Array) -> Array:
         out = np.tile(self.intercept_, (len(rows), 1))
@@ -194,7 +207,9 @@ def refuse_beyond(least_gb: float, what: str) -> None:
     hardness.errors.InputError: a fit needs about 17.2 GB, and may take 5: give fewer examples
     """
     if least_gb > MEMORY_GB:
-        raise InputError(f"{what} needs about {least_gb:.1f} GB, and may take {MEMORY_GB:g}: give fewer examples")
+        raise InputError(
+            f"{what} needs about {least_gb:.1f} GB, and may take {MEMORY_GB:g}: give fewer examples"
+        )
 
 
 def row_blocks(rows: int, width: int) -> Iterator[slice]:
@@ -211,7 +226,9 @@ def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
     """X and Y of a fit, checked: Y (n,), (n, p) or the shape of X. Raises `InputError` otherwise."""
     x, y = tokens(X), np.asarray(Y, dtype=np.float64)
     if y.ndim not in (1, 2, 3) or len(y) != len(x) or (y.ndim == 3 and y.shape != x.shape):
-        raise InputError(f"Y must have shape ({len(x)},), ({len(x)}, outputs) or that of X {x.shape}, got {y.shape}")
+        raise InputError(
+            f"Y must have shape ({len(x)},), ({len(x)}, outputs) or that of X {x.shape}, got {y.shape}"
+        )
     if not np.isfinite(y).all():
         raise InputError("Y must be finite, got NaN or infinity")
     if len(x) < 10:

@@ -81,7 +81,9 @@ class Student(Learner):
         if not hasattr(self, "_student"):
             self._start(x.shape)
         elif x.shape[1:] != self._shape:
-            raise InputError(f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}")
+            raise InputError(
+                f"X has {x.shape[1:]} tokens and features, the examples before had {self._shape}"
+            )
         if self._waiting:
             x, y = (np.concatenate(parts) for parts in zip(*self._waiting, (x, y), strict=True))
         self._take(x, y, last=False)
@@ -116,7 +118,9 @@ class Student(Learner):
         if self.layer_ is None:
             return SearchResult(None, refused="the weights are no longer finite: lower the rate")
         seen, explained = self.curve_[-1]
-        return SearchResult(self.layer_, (Phase("train", "ok", "", {"examples": seen, "explained": explained}),))
+        return SearchResult(
+            self.layer_, (Phase("train", "ok", "", {"examples": seen, "explained": explained}),)
+        )
 
     def _start(self, shape: tuple[int, ...]) -> None:
         self.checked()

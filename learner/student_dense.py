@@ -34,7 +34,9 @@ def forward(theta: Any, w: Any, x: Any) -> tuple[Any, Any, Any]:
     """
     B, k, d = x.shape
     M = len(theta)
-    queries = (x.reshape(B * k, d) @ theta.swapaxes(0, 1).reshape(d, M * d)).reshape(B, k, M, d).swapaxes(1, 2)
+    queries = (
+        (x.reshape(B * k, d) @ theta.swapaxes(0, 1).reshape(d, M * d)).reshape(B, k, M, d).swapaxes(1, 2)
+    )
     scores = queries @ x[:, None].swapaxes(-1, -2)
     weights = np.exp(scores - np.amax(scores, -1)[..., None])
     patterns = weights / weights.sum(-1)[..., None]

@@ -98,7 +98,9 @@ class TorchSteps:
     def __init__(self, theta: Array, w: Array, loss: str, device: "torch.device") -> None:
         import torch
 
-        self.theta, self.w = (torch.tensor(weights, device=device, requires_grad=True) for weights in (theta, w))
+        self.theta, self.w = (
+            torch.tensor(weights, device=device, requires_grad=True) for weights in (theta, w)
+        )
         self.loss = loss
         self.optimizer = Adam((self.theta.detach(), self.w.detach()))  # in place: they share their numbers
 

@@ -59,7 +59,9 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
             ridge *= 100
     W = cho_solve((L, True), Z.T @ Y, check_finite=False)
     R = Y - Z @ W
-    step = cho_solve((L, True), Z.T @ R, check_finite=False)  # one refinement: the normal equations squared cond(Z)
+    step = cho_solve(
+        (L, True), Z.T @ R, check_finite=False
+    )  # one refinement: the normal equations squared cond(Z)
     return W + step, R - Z @ step, L
 
 
@@ -170,7 +172,9 @@ def evaluate(X: Array, target: Array, theta: Array) -> Point:
 
 
 Move = Callable[[Point], Point]  # by a damped step whose matrix is factored
-Steps = Callable[[float], tuple[Move, float]]  # the step at λ, and the λ that it took: a larger one if it had to
+Steps = Callable[
+    [float], tuple[Move, float]
+]  # the step at λ, and the λ that it took: a larger one if it had to
 
 
 def levenberg_marquardt(
@@ -308,7 +312,9 @@ def _add_many_tokens(A: Array, cov: Array, w: Array, xx: Array) -> None:
     rows, m, _ = cov.shape
     d = w.shape[1]
     position = _pairs(d)[2]
-    M = np.stack([(cov[:, i][:, position].reshape(rows * d, d) @ w[i]).reshape(rows, d, d) for i in range(m)], 1)
+    M = np.stack(
+        [(cov[:, i][:, position].reshape(rows * d, d) @ w[i]).reshape(rows, d, d) for i in range(m)], 1
+    )
     for i in range(m):
         for g in range(i, m):
             MM = M[:, i] @ M[:, g].transpose(0, 2, 1)

@@ -48,7 +48,9 @@ def test_rows_of_a_plan_are_not_older_than_the_plan() -> None:
 
 def git(*arguments: str) -> str:
     """What git prints; raises `CalledProcessError` where it says no."""
-    return subprocess.run(["git", *arguments], cwd=REPORTS, capture_output=True, text=True, check=True).stdout.strip()
+    return subprocess.run(
+        ["git", *arguments], cwd=REPORTS, capture_output=True, text=True, check=True
+    ).stdout.strip()
 
 
 @pytest.mark.parametrize("folder", MEASURED, ids=lambda folder: folder.name)

@@ -79,7 +79,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
     folder = tmp_path_factory.mktemp("site")
     command = [sys.executable, "-m", "mkdocs", "build", "--quiet", "--site-dir", folder]
     subprocess.run(command, cwd=ROOT, check=True, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"})
-    return [path for path in sorted(folder.rglob("*.html")) if "reports" not in path.parts and path.stem != "404"]
+    return [
+        path for path in sorted(folder.rglob("*.html")) if "reports" not in path.parts and path.stem != "404"
+    ]
 
 
 def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:

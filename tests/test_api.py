@@ -22,15 +22,30 @@ def instance():
 @pytest.mark.parametrize(
     ("call", "told"),
     [
-        (lambda: hardness.generate("parity", dim=16, heads="2"), "heads of parity must be of type int, got '2'"),
+        (
+            lambda: hardness.generate("parity", dim=16, heads="2"),
+            "heads of parity must be of type int, got '2'",
+        ),
         (lambda: hardness.Parity(dim=8.0, heads=2), "parameter dim of parity must be of type int, got 8.0"),
-        (lambda: hardness.Parity(dim=8, heads=True), "parameter heads of parity must be of type int, got True"),
+        (
+            lambda: hardness.Parity(dim=8, heads=True),
+            "parameter heads of parity must be of type int, got True",
+        ),
         (lambda: hardness.generate("parity", dim=16, heads=2, sharpnes=3), "did you mean 'sharpness'"),
         (lambda: hardness.generate("paritty", dim=16, heads=2), "did you mean 'parity'"),
-        (lambda: hardness.generate("parity", dim=16, heads=2, seed="0"), "seed must be an integer >= 0, got '0'"),
-        (lambda: hardness.generate("parity", dim=6, heads=2, seed=-1), "seed must be an integer >= 0, got -1"),
+        (
+            lambda: hardness.generate("parity", dim=16, heads=2, seed="0"),
+            "seed must be an integer >= 0, got '0'",
+        ),
+        (
+            lambda: hardness.generate("parity", dim=6, heads=2, seed=-1),
+            "seed must be an integer >= 0, got -1",
+        ),
         (lambda: hardness.estimate("parity", dim=16), "lacks its parameter heads"),
-        (lambda: hardness.attack(hardness.generate("parity", dim=8, heads=2), "gaussian"), "how many examples"),
+        (
+            lambda: hardness.attack(hardness.generate("parity", dim=8, heads=2), "gaussian"),
+            "how many examples",
+        ),
         (lambda: hardness.load("nowhere/p"), "No such file"),
         (lambda: hardness.attack("nowhere.npz", "gausian"), "did you mean 'gaussian'"),
         (lambda: hardness.play(hardness.Nondegenerate(dim=8, tokens=2, heads=2), "flat"), "no concept class"),
@@ -81,17 +96,24 @@ def test_what_a_user_starts_with_is_offered():
     assert set(hardness.__all__) >= {*FAMILIES, *STARTING, *ACTING}
     assert {"provable", "direct"} <= set(hardness.learners())
     ours = {hardness.registry.get("learner", name) for name in hardness.learners()}
-    assert {cls for cls in ours if cls.__module__.startswith("learner.")} <= {getattr(learner, n) for n in dir(learner)}
+    assert {cls for cls in ours if cls.__module__.startswith("learner.")} <= {
+        getattr(learner, n) for n in dir(learner)
+    }
 
 
 @pytest.mark.parametrize("package", [hardness, learner])
 def test_type_checkers_see_the_same_names(package):
     tree = ast.parse(Path(package.__file__).read_text())
     (block,) = [
-        node for node in tree.body if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
+        node
+        for node in tree.body
+        if isinstance(node, ast.If) and getattr(node.test, "id", "") == "TYPE_CHECKING"
     ]
     seen = {
-        alias.asname: node.module for node in block.body if isinstance(node, ast.ImportFrom) for alias in node.names
+        alias.asname: node.module
+        for node in block.body
+        if isinstance(node, ast.ImportFrom)
+        for alias in node.names
     }
     seen |= {node.target.id: None for node in block.body if isinstance(node, ast.AnnAssign)}
     assert sorted(seen) == package.__all__

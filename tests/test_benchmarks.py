@@ -39,7 +39,9 @@ def test_a_race_finds_the_ratio_whatever_slows_all_down(ours, theirs, floor):
     clock = Clock()
     entrants = {"ours": ours, "peer": theirs, "slow peer": 2 * theirs, "floor": floor}
     times = race(
-        {name: clock.lasting(s) for name, s in entrants.items()}, seconds=200 * sum(entrants.values()), clock=clock
+        {name: clock.lasting(s) for name, s in entrants.items()},
+        seconds=200 * sum(entrants.values()),
+        clock=clock,
     )
     found = row("topic", "case", 1, times, units=4)
     assert found.peer == "peer"
@@ -64,12 +66,19 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
     figures = (3e-9, "torch", 1e-5, 3333.0, 3000.0, 3500.0, "writing", 2.5)
     row = Row("1 labels", "d=32 <b>", 2, "example", *figures, "x", "y", "z")
     write_index(tmp_path)
-    benchmarks.publish([row, *absent("2 dense forward", {"torch": None})], {"processor": "any"}, tmp_path / "speed")
+    benchmarks.publish(
+        [row, *absent("2 dense forward", {"torch": None})], {"processor": "any"}, tmp_path / "speed"
+    )
     assert "1 of 2 goals met" in (tmp_path / "index.html").read_text()
     html = (tmp_path / "speed" / "index.html").read_text()
     assert "http" not in html
     shown = html + words(html)
-    for text in ("3,333× (3,000× to 3,500×)", "Floor: writing", "torch is not installed: not compared", "&lt;b&gt;"):
+    for text in (
+        "3,333× (3,000× to 3,500×)",
+        "Floor: writing",
+        "torch is not installed: not compared",
+        "&lt;b&gt;",
+    ):
         assert text in shown
     with (tmp_path / "speed" / "rows.csv").open() as file:
         found = list(csv.DictReader(file))

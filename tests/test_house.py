@@ -21,8 +21,12 @@ MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__
 def code_of(path):
     """The nodes of a file that run: what is for type checkers alone, and docstrings, are passed over."""
     tree = ast.parse(path.read_text())
-    typing = [node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
-    texts = [node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)]
+    typing = [
+        node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    ]
+    texts = [
+        node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+    ]
     passed = {id(node) for block in typing for part in block.body for node in ast.walk(part)}
     passed |= {id(node) for text in texts for node in ast.walk(text)}
     return [node for node in ast.walk(tree) if id(node) not in passed]
@@ -41,7 +45,11 @@ def imports(path):
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             full = {f"{node.module}.{alias.name}" for alias in node.names}
             found |= {name if name in MODULES else node.module for name in full}
-        elif isinstance(node, ast.Constant) and isinstance(node.value, str) and node.value not in GROUPS.values():
+        elif (
+            isinstance(node, ast.Constant)
+            and isinstance(node.value, str)
+            and node.value not in GROUPS.values()
+        ):
             module = node.value.partition(":")[0]
             found |= {module} if module in MODULES and "." in module else set()
     return found
@@ -50,7 +58,11 @@ def imports(path):
 def floors():
     """The folders of docs/architecture.md in their order."""
     listed = (ROOT / "docs" / "architecture.md").read_text().split("## The floors")[1].split("\n## ")[0]
-    return [name for line in re.findall(r"^\d+\. (.*?):", listed, flags=re.M) for name in re.findall(r"`(.*?)`", line)]
+    return [
+        name
+        for line in re.findall(r"^\d+\. (.*?):", listed, flags=re.M)
+        for name in re.findall(r"`(.*?)`", line)
+    ]
 
 
 def floor_of(module, listed):
@@ -78,14 +90,22 @@ def test_a_folder_imports_only_from_folders_above_it():
 
 
 def test_no_chain_of_imports_leads_back():
-    graph = {module: {used for used in imports(path) if used in MODULES} - {module} for module, path in MODULES.items()}
-    graph = {module: {used for used in after if not module.startswith(f"{used}.")} for module, after in graph.items()}
+    graph = {
+        module: {used for used in imports(path) if used in MODULES} - {module}
+        for module, path in MODULES.items()
+    }
+    graph = {
+        module: {used for used in after if not module.startswith(f"{used}.")}
+        for module, after in graph.items()
+    }
     tuple(TopologicalSorter(graph).static_order())  # raises CycleError and names the circle
 
 
 def test_hardness_imports_no_learner_and_studies_draw_nothing():
     found = {module: {used.partition(".")[0] for used in imports(path)} for module, path in MODULES.items()}
-    assert {module for module, used in found.items() if module.startswith("hardness") and "learner" in used} == set()
+    assert {
+        module for module, used in found.items() if module.startswith("hardness") and "learner" in used
+    } == set()
     drawing = {module for module, used in found.items() if ".studies." in module and "matplotlib" in used}
     assert drawing == set()  # the kit draws
 
@@ -93,7 +113,9 @@ def test_hardness_imports_no_learner_and_studies_draw_nothing():
 def test_every_reference_resolves_to_a_heading():
     """Every "theory 2.5", "learner 9", … in the code, its tests and docs is a heading of docs/theory.md, …"""
     headings = {
-        name: set(re.findall(r"^#+ (\d+(?:\.\d+)?[a-z]?)\b", (ROOT / "docs" / f"{name}.md").read_text(), flags=re.M))
+        name: set(
+            re.findall(r"^#+ (\d+(?:\.\d+)?[a-z]?)\b", (ROOT / "docs" / f"{name}.md").read_text(), flags=re.M)
+        )
         for name in ("theory", "learner")
     }
     code = [*SOURCES, *ROOT.glob("tests/**/*.py"), *ROOT.glob("benchmarks/*.py")]
@@ -111,7 +133,9 @@ def test_no_pickle_and_no_global_randomness():
     for path in SOURCES:
         text = path.read_text()
         assert not {"pickle", "random"} & {name.split(".")[0] for name in imports(path)}, path
-        found = re.findall(r"np\.random\.(?!default_rng|Generator|SeedSequence|Philox|PCG64|BitGenerator)\w+", text)
+        found = re.findall(
+            r"np\.random\.(?!default_rng|Generator|SeedSequence|Philox|PCG64|BitGenerator)\w+", text
+        )
         assert not found, (path, found)
 
 
@@ -127,4 +151,7 @@ def test_every_public_thing_has_a_docstring():
         assert ast.get_docstring(tree), path
         public = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
         for node in public:
-            assert node.name.startswith("_") or node.name == "register" or ast.get_docstring(node), (path, node.name)
+            assert node.name.startswith("_") or node.name == "register" or ast.get_docstring(node), (
+                path,
+                node.name,
+            )

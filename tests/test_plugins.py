@@ -46,9 +46,14 @@ def commands(site, tmp_path_factory):
     def run(text):
         lines = "\n".join(line.strip().replace("{}", str(out)) for line in text.strip().splitlines())
         done = subprocess.run(
-            [sys.executable, "-c", DRIVER], input=lines, capture_output=True, text=True, cwd=out, env=environment,
+            [sys.executable, "-c", DRIVER],
+            input=lines,
+            capture_output=True,
+            text=True,
+            cwd=out,
+            env=environment,
             check=False,
-        )  # fmt: skip
+        )
         assert done.returncode == 0, done.stderr
         return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
 
@@ -65,7 +70,9 @@ def test_the_page_shows_what_happens(tmp_path):
 
 @pytest.mark.slow  # sixteen commands: 15 s of CPU
 def test_a_family_what_runs_on_it_and_a_study(commands, site):
-    (site / "elsewhere.py").write_text("from mean import Mean as Base\nclass Other(Base):\n    name = 'other'\n")
+    (site / "elsewhere.py").write_text(
+        "from mean import Mean as Base\nclass Other(Base):\n    name = 'other'\n"
+    )
     listed, learners, attacks, helped, made, checked, shown, learned, conforms, sampled, *rest = commands("""
         families --json
         learners --json
@@ -89,7 +96,9 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
     assert summaries["averages"] == "Least squares of the outputs on the mean token."
     assert "match" in {row["name"] for row in json.loads(attacks[1])["attacks"]}
     assert json.loads(other[1])["command"] == "hardness generate elsewhere:Other --dim 5 --tokens 2 --seed 0"
-    for (code, out, err), words in zip(refused, ("no hidden linear secret", "must be 2 or more"), strict=True):
+    for (code, out, err), words in zip(
+        refused, ("no hidden linear secret", "must be 2 or more"), strict=True
+    ):
         assert (code, out, len(err.splitlines())) == (2, "", 1)
         assert words in err
     mean = {row["name"]: row for row in json.loads(listed[1])["families"]}["mean"]
@@ -108,7 +117,10 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
     assert ran[0] == 0, ran
     assert json.loads(ran[1])["statuses"] == {"solved": 2, "budget": 2}
     assert json.loads(reported[1])["verdict"] == "2 of 4 fits found the order of the coordinates."
-    assert "How many examples does a reordered mean take?" in (commands.folder / "study" / "index.html").read_text()
+    assert (
+        "How many examples does a reordered mean take?"
+        in (commands.folder / "study" / "index.html").read_text()
+    )
 
 
 def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):

@@ -23,7 +23,9 @@ NOT_SHIPPED = (".github/", ".ci/")
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     """What a command prints; a failure shows all it said."""
     known = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    done = subprocess.run(command, cwd=cwd, env=known | environment, capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        command, cwd=cwd, env=known | environment, capture_output=True, text=True, check=False
+    )
     assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
     return done.stdout
 
@@ -46,7 +48,9 @@ def test_version_name_and_licence_are_said_once() -> None:
     assert field("license") == zenodo["license"] == PROJECT["license"]
     assert PROJECT["authors"] == [{"name": author}] == zenodo["creators"]
     assert f"## {PROJECT['version']}" in (ROOT / "CHANGELOG.md").read_text()
-    assert (ROOT / "LICENSES" / "MIT.txt").read_text() == (ROOT / "LICENSE").read_text()  # as REUSE.toml names it
+    assert (ROOT / "LICENSES" / "MIT.txt").read_text() == (
+        ROOT / "LICENSE"
+    ).read_text()  # as REUSE.toml names it
     assert "urls" not in PROJECT  # none exists yet
 
 
@@ -54,12 +58,21 @@ def test_what_is_imported_is_declared() -> None:
     declared = packages(PROJECT["dependencies"])
     assert {"numpy", "numba", "scipy"} <= declared
     declared |= packages(line for extra in PROJECT["optional-dependencies"].values() for line in extra)
-    trees = [ast.parse(path.read_text()) for room in ("hardness", "learner") for path in (ROOT / room).rglob("*.py")]
+    trees = [
+        ast.parse(path.read_text())
+        for room in ("hardness", "learner")
+        for path in (ROOT / room).rglob("*.py")
+    ]
     nodes = [node for tree in trees for node in ast.walk(tree)]
     found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
     found |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
     used = {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
-    names = {"sklearn": "scikit-learn", "flint": "python-flint", "markdown_it": "markdown-it-py", "distributed": "dask"}
+    names = {
+        "sklearn": "scikit-learn",
+        "flint": "python-flint",
+        "markdown_it": "markdown-it-py",
+        "distributed": "dask",
+    }
     tools = {"hardness", "learner", "llvmlite", "mpmath", "markupsafe"}  # ours, and those of what is declared
     assert {names.get(module, module).replace("_", "-") for module in used - tools} <= declared
 
@@ -68,7 +81,11 @@ def test_the_lock_names_every_dependency_and_no_place() -> None:
     text = (ROOT / "requirements.lock").read_text()
     assert not re.search(r"://|--index|--find|--trusted|(?m:^| )/|@ file:", text)
     locked = dict(re.findall(r"(?m)^([\w.-]+)==(\S+)", text))
-    extras = {name: lines for name, lines in PROJECT["optional-dependencies"].items() if name not in ("torch", "bench")}
+    extras = {
+        name: lines
+        for name, lines in PROJECT["optional-dependencies"].items()
+        if name not in ("torch", "bench")
+    }
     lines = [*PROJECT["dependencies"], *(line for extra in extras.values() for line in extra)]
     assert packages(lines) <= {name.lower() for name in locked}
 
@@ -107,13 +124,30 @@ def test_the_wheel_works_where_nothing_of_ours_lies(built: Path, tmp_path: Path)
     (packages,) = home.rglob("site-packages")
     # What the lab depends on comes from this environment; the lab itself from the wheel.
     (packages / "shared.pth").write_text(str(Path(pytest.__file__).parents[1]))
-    run(sys.executable, "-m", "pip", "--python", bin_ / "python", "install", "--no-deps", "--quiet", "--no-index",
-        "--ignore-installed", wheel, cwd=work)  # fmt: skip
-    where = run(bin_ / "python", "-c", "import hardness, learner; print(hardness.__file__, learner.__file__)", cwd=work)
+    run(
+        sys.executable,
+        "-m",
+        "pip",
+        "--python",
+        bin_ / "python",
+        "install",
+        "--no-deps",
+        "--quiet",
+        "--no-index",
+        "--ignore-installed",
+        wheel,
+        cwd=work,
+    )
+    where = run(
+        bin_ / "python",
+        "-c",
+        "import hardness, learner; print(hardness.__file__, learner.__file__)",
+        cwd=work,
+    )
     assert all(Path(path).is_relative_to(home) for path in where.split())
     hardness = bin_ / "hardness"
     run(hardness, "generate", "parity", "--dim", "8", "--heads", "2", "--out", "p.safetensors", cwd=work)
     assert run(hardness, "verify", "p.safetensors", cwd=work).endswith("ok\n")
-    run(hardness, "study", "run", "needs", "--quick", "--workers", "0", "--out", "page", cwd=work)  # fmt: skip
+    run(hardness, "study", "run", "needs", "--quick", "--workers", "0", "--out", "page", cwd=work)
     page = (work / "page" / "index.html").read_text(encoding="utf-8")
     assert "Words and symbols on this page" in page

@@ -5,7 +5,9 @@ import re
 import unicodedata
 from collections.abc import Callable
 
-UPRIGHT = re.compile("sin|cos|tanh?|sinh|cosh|log|ln|exp|sign|max|min|mod|deg|det|diag|Pr|Re|Var|Cov|tr|gcd|rank")
+UPRIGHT = re.compile(
+    "sin|cos|tanh?|sinh|cosh|log|ln|exp|sign|max|min|mod|deg|det|diag|Pr|Re|Var|Cov|tr|gcd|rank"
+)
 WORDS = re.compile("if|is|in|of|or|to|at|by|on|so|we|as|an|be|it|no|do|for|and|all|off|the")
 GROUP = {"(": ")", "{": "}"}
 OPENING = " ([{⟨⌊⌈,=<>≤≥/·"  # after these, or nothing, a minus is a sign
@@ -22,7 +24,9 @@ FORMULA = re.compile(
     r"|(?<![A-Za-z])[A-Za-z]\(|^[(\[|]*\d*(?![aAI]\b)[A-Za-z][)\]|]*$"
     r"|(?<![A-Za-z.])[A-Za-z][−+=/·<>≤≥]|[−+=/·<>≤≥][A-Za-z](?![A-Za-z.])"
 )
-NAMES = re.compile(r"(?i)\b(theorem|lemma|corollary|section|part|case|appendix|statement|remark|kind|table)s?$")
+NAMES = re.compile(
+    r"(?i)\b(theorem|lemma|corollary|section|part|case|appendix|statement|remark|kind|table)s?$"
+)
 
 
 def marked(character: str) -> str:
@@ -59,7 +63,9 @@ def _atoms(text: str, at: int) -> tuple[list[str], int]:
         name = UPRIGHT.fullmatch(word)
         whole = len(word) > 2 or name or WORDS.fullmatch(word)
         kind = "mi" if name or not whole else "mtext"
-        return [f"<{kind}>{word}</{kind}>"] if whole else [f"<mi>{letter}</mi>" for letter in word], found.end()
+        return [f"<{kind}>{word}</{kind}>"] if whole else [
+            f"<mi>{letter}</mi>" for letter in word
+        ], found.end()
     if text[at] == "√" and at + 1 < len(text):
         inside, end = _argument(text, at + 1, re.compile(r"[^\W_]+"))
         return [f"<msqrt>{inside}</msqrt>"], end
@@ -69,7 +75,9 @@ def _atoms(text: str, at: int) -> tuple[list[str], int]:
     while end < len(text) and unicodedata.combining(text[end]):
         end += 1
     if text[at] in SUMS and len(text) > 1:  # alone it is a name
-        return [f'<mo largeop="false" lspace="0" rspace="0.1em" movablelimits="false">{SUMS[text[at]]}</mo>'], end
+        return [
+            f'<mo largeop="false" lspace="0" rspace="0.1em" movablelimits="false">{SUMS[text[at]]}</mo>'
+        ], end
     if text[at].isalpha():
         return [f"<mi>{unicodedata.normalize('NFC', text[at:end])}</mi>"], end
     tight = text[at] in "|‖/" or (text[at] in "−±" and text[:at].rstrip()[-1:] in OPENING)
@@ -159,7 +167,9 @@ def inline(text: str) -> str:
 
 def _line(text: str) -> str:
     plain = re.compile(r"[A-Za-z]{3,}|\W*")
-    return _set(text, lambda word, *_: not (plain.fullmatch(word) or WORDS.fullmatch(word)) or UPRIGHT.fullmatch(word))
+    return _set(
+        text, lambda word, *_: not (plain.fullmatch(word) or WORDS.fullmatch(word)) or UPRIGHT.fullmatch(word)
+    )
 
 
 def display(content: str) -> str:

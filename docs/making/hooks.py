@@ -44,7 +44,9 @@ ROLES = {
 FOUND = {"tutorials/": 8, "glossary": 8, "api/": 0.1, "changelog": 0.1, "commands": 0.5, "schemas": 0.5}
 LINK = re.compile(r"(?s)(!?)\[((?:[^\[\]]|\[[^\[\]]*\])*)\]\((?!https?:|mailto:|#)([^)\s]+)\)")
 OPAQUE = re.compile(r"(?s)<(pre|code|a|h\d|th|script|style|math)\b.*?</\1>|<[^>]+>")
-REFERENCE = re.compile(r"\b((?:[Tt]heory|[Ll]earner) \d+(?:\.\d+)?b?)\b(?!\(\d)")  # a journal\'s 44(6) is no section
+REFERENCE = re.compile(
+    r"\b((?:[Tt]heory|[Ll]earner) \d+(?:\.\d+)?b?)\b(?!\(\d)"
+)  # a journal\'s 44(6) is no section
 
 
 def on_files(files: Files, config: MkDocsConfig) -> Files:
@@ -144,7 +146,10 @@ def gallery() -> str:
         lines = [f"### [{title}]({page})", ""]
         for figure in about.get("figures", [])[:1]:
             alt = html.escape(figure["alt"].split(". ")[0])
-            lines += [f'<img class="study" src="reports/{name}/{figure["file"]}" alt="{alt}" loading="lazy">', ""]
+            lines += [
+                f'<img class="study" src="reports/{name}/{figure["file"]}" alt="{alt}" loading="lazy">',
+                "",
+            ]
         lines += [f"{about['verdict']}", "", f"Study `{name}`; [rows](reports/{name}/rows.csv), "
                   f"[summary](reports/{name}/summary.json).", ""]  # fmt: skip
         studies.setdefault(about.get("role", "measured"), []).append("\n".join(lines))
@@ -176,7 +181,15 @@ def bibliography() -> str:
 def _accents(text: str) -> str:
     import unicodedata
 
-    marks = {"'": "\u0301", '"': "\u0308", "`": "\u0300", "^": "\u0302", "~": "\u0303", "c": "\u0327", "v": "\u030c"}
+    marks = {
+        "'": "\u0301",
+        '"': "\u0308",
+        "`": "\u0300",
+        "^": "\u0302",
+        "~": "\u0303",
+        "c": "\u0327",
+        "v": "\u030c",
+    }
     return re.sub(
         r"\{?\\(['\"`^~]|[cv](?=\{))\{?\\?(\w)\}?\}?",
         lambda m: unicodedata.normalize("NFC", m[2] + marks[m[1]]),
@@ -200,7 +213,9 @@ def commands() -> str:
         if getattr(command, "hidden", False):
             return
         if not getattr(command, "commands", {}):
-            lines.extend([f"## {' '.join(path)}", "", "```text", command.get_help(context).rstrip(), "```", ""])
+            lines.extend(
+                [f"## {' '.join(path)}", "", "```text", command.get_help(context).rstrip(), "```", ""]
+            )
         for name, inner in getattr(command, "commands", {}).items():
             walk(inner, (*path, name), context)
 

@@ -22,7 +22,9 @@ SPARE = 13  # batches beyond n: the rank is short with probability below 2^-13 (
 FLIPPED = "labels are flipped: the equations of batches hold for exact labels only"
 
 
-def mean_gradient(rows: Equations, noise: float = 0.0, rng: np.random.Generator | None = None) -> NDArray[np.float64]:
+def mean_gradient(
+    rows: Equations, noise: float = 0.0, rng: np.random.Generator | None = None
+) -> NDArray[np.float64]:
     """The gradient (n + 1,) of the mean of (f(v) - y)^2/2 over `rows`, f(v) = theta_0 + <theta, v>, at theta = 0.
 
     `noise` is the standard deviation of a Gaussian that is added to every entry, drawn from `rng`.
@@ -68,7 +70,9 @@ def attack(
     if public["family"] != "parity":
         raise InputError(f"batch-gradient attacks hidden parities, not the family {public['family']}")
     if batch < 1 or (batches is not None and batches < 1):
-        raise InputError(f"a batch holds at least 1 row, and at least 1 batch is needed; got {batch} and {batches}")
+        raise InputError(
+            f"a batch holds at least 1 row, and at least 1 batch is needed; got {batch} and {batches}"
+        )
     ended: dict[str, Any] = {"status": "refused", "attack": "batch-gradient", "secret": None}
     if public.get("flip"):
         return ended | {"batches": 0, "examples": 0, "reason": FLIPPED, "seconds": perf_counter() - started}
@@ -116,7 +120,9 @@ def batch_gradient(equations: Equations, budget: int | None, seed: int, progress
     count = max(0, (len(equations) - CHECKED) // BATCH)
     count = count if budget is None else min(count, budget)
     if count < equations.n - 1:
-        return Outcome.refused(f"{count} batches of {BATCH} informative rows; {equations.n + SPARE} are wanted")
+        return Outcome.refused(
+            f"{count} batches of {BATCH} informative rows; {equations.n + SPARE} are wanted"
+        )
     cuts = [equations.rows(slice(BATCH * i, BATCH * (i + 1))) for i in range(count)]
     w = decode(np.array([mean_gradient(rows) for rows in cuts]), BATCH, equations.sparsity or 0)
     detail = {"batches": count, "batch": BATCH, "checked": CHECKED}
@@ -124,5 +130,8 @@ def batch_gradient(equations: Equations, budget: int | None, seed: int, progress
         return Outcome("budget", None, BATCH * count, detail=detail)
     right = accepts(equations.rows(slice(-CHECKED, None)), w)
     return Outcome(
-        "solved" if right else "wrong", secret(equations, w) if right else None, BATCH * count + CHECKED, detail=detail
+        "solved" if right else "wrong",
+        secret(equations, w) if right else None,
+        BATCH * count + CHECKED,
+        detail=detail,
     )

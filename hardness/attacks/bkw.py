@@ -49,7 +49,9 @@ def bkw_stream(stream: Stream, seed: int) -> Outcome:
     equations = stream.equations(0, STREAMED)
     held_out = len(equations) - KNOWN
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
-    return _attack(known, fresh, lambda count, vanish: stream.rows(DRAWN, count, vanish), inf, None, seed, quiet)
+    return _attack(
+        known, fresh, lambda count, vanish: stream.rows(DRAWN, count, vanish), inf, None, seed, quiet
+    )
 
 
 def _attack(
@@ -80,11 +82,17 @@ def _attack(
         return Outcome.refused(_out_of_reach(n, bias, level, log2(available), most))
     rng, used, found = np.random.default_rng(seed), len(known) + len(fresh), None
     detail: dict[str, Any] = {}
-    for chosen in margins:  # labels may be wrong for want of heads, which nobody tells: then more rows are needed
+    for (
+        chosen
+    ) in margins:  # labels may be wrong for want of heads, which nobody tells: then more rows are needed
         if chosen is None or found is not None:
             break
         progress(f"plan: {chosen}")
-        detail = {"plan": str(chosen), "predicted_seconds": round(margins[0].seconds, 1), "steps": len(chosen.blocks)}
+        detail = {
+            "plan": str(chosen),
+            "predicted_seconds": round(margins[0].seconds, 1),
+            "steps": len(chosen.blocks),
+        }
         detail |= {"log2_rows": round(max(chosen.rows), 1), "vanish": chosen.vanish}
         first, used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
         found = angles(first, chosen, rng, progress)
@@ -100,7 +108,9 @@ def _attack(
         if w is not None:
             detail["agreement"] = few.agreement(w)
             return Outcome("solved", secret(known, w), used, detail=detail)
-    return Outcome("budget", None, used, detail=detail | {"reason": "the estimate does not reproduce the labels"})
+    return Outcome(
+        "budget", None, used, detail=detail | {"reason": "the estimate does not reproduce the labels"}
+    )
 
 
 def _out_of_reach(n: int, bias: float, level: int, available: float, most: float) -> str:

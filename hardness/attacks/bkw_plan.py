@@ -109,7 +109,9 @@ def plan(
     return best
 
 
-def streamed(n: int, bias: float, level: int, most: float = LOG2_ROWS_HELD, margin: float = 1.0) -> Plan | None:
+def streamed(
+    n: int, bias: float, level: int, most: float = LOG2_ROWS_HELD, margin: float = 1.0
+) -> Plan | None:
     """The cheapest plan where examples come from a stream: rows that vanish on b coordinates, one of 2^b, leave n - b.
 
     A row chosen so costs 2^b draws and no bias, where a difference would square it.

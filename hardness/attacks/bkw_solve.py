@@ -180,7 +180,11 @@ def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
         for g in range(3, 65):
             if g**k > GROUP_CELLS:
                 break
-            expected = bias * exp(-(2.0**rows.level) * grid_loss(g) * k) * sqrt(2 * len(rows) * zero ** (unknown - k))
+            expected = (
+                bias
+                * exp(-(2.0**rows.level) * grid_loss(g) * k)
+                * sqrt(2 * len(rows) * zero ** (unknown - k))
+            )
             worth = expected / sqrt(2 * k * log(g) + 1)
             best = max(best, (worth, k, g))
     return best[1:]

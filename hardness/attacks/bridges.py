@@ -51,10 +51,15 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
     """
     equations = extract(examples.X, examples.Y, public)
     if not equations.parity:
-        raise InputError(f"family {public['family']} has no parities; XOR clauses are made of parity examples")
+        raise InputError(
+            f"family {public['family']} has no parities; XOR clauses are made of parity examples"
+        )
     n, count, flip = equations.n, len(equations), equations.flip
     clauses = [f"x{' '.join(map(str, row))} 0" for row in _xors(equations)]
-    variables, said = n, [f"parity of a set of {equations.sparsity} of {n} bits; variable j: bit j is in the set"]
+    variables, said = (
+        n,
+        [f"parity of a set of {equations.sparsity} of {n} bits; variable j: bit j is in the set"],
+    )
     if flip:
         most = min(count, ceil(flip * count + SLACK * sqrt(count * flip * (1 - flip))))
         counter = list(at_most(range(n + 1, n + count + 1), most, n + count))
@@ -128,8 +133,15 @@ class LWE:
     def parameters(self) -> dict[str, Any]:
         """What is public of it, by name."""
         m, n = self.A.shape
-        return {"n": n, "m": m, "q": self.q, "secret": self.secret, "error": self.error, "noise": self.noise,
-                "weight": self.weight}  # fmt: skip
+        return {
+            "n": n,
+            "m": m,
+            "q": self.q,
+            "secret": self.secret,
+            "error": self.error,
+            "noise": self.noise,
+            "weight": self.weight,
+        }
 
     def field(self) -> tuple[Any, Any]:
         """A (m, n) and b (m,) as elements of Z_q, arrays of `galois`. Raises `InputError` as `modular.field` does.
@@ -152,7 +164,9 @@ class LWE:
         """The text that solvers of LWE challenges read: n, m, q, α = standard deviation/q, b, and the rows of A."""
         rows = "\n".join(f"[{' '.join(map(str, row))}]" for row in self.A.tolist())
         m, n = self.A.shape
-        return f"{n}\n{m}\n{self.q}\n{self.sd / self.q:.6f}\n[{' '.join(map(str, self.b.tolist()))}]\n[{rows}]\n"
+        return (
+            f"{n}\n{m}\n{self.q}\n{self.sd / self.q:.6f}\n[{' '.join(map(str, self.b.tolist()))}]\n[{rows}]\n"
+        )
 
     @property
     def sd(self) -> float:
@@ -181,14 +195,18 @@ def normal_form(examples: Examples, public: Public) -> LWE:
     U = equations.a.astype(np.int64) % q
     first, back = independent(U, q)
     if len(first) < equations.n or len(U) == equations.n:
-        raise InputError(f"{len(U)} informative rows hold no {equations.n} independent ones and one more; sample more")
+        raise InputError(
+            f"{len(U)} informative rows hold no {equations.n} independent ones and one more; sample more"
+        )
     rest = np.setdiff1d(np.arange(len(U)), first)
     centre, width = preimages(q, equations.p)
     y = np.floor(centre[equations.level]).astype(np.int64)
     A = U[rest] @ back % q
     widest = int(width.max()) - 1
     low, high = -(widest // 2), -(-widest // 2)
-    return LWE(A, (y[rest] - A @ y[first]) % q, q, (low, high), (-high, -low), equations.noise * q / equations.p)
+    return LWE(
+        A, (y[rest] - A @ y[first]) % q, q, (low, high), (-high, -low), equations.noise * q / equations.p
+    )
 
 
 def independent(U: Integers, q: int) -> tuple[Integers, Integers]:
@@ -215,7 +233,9 @@ def read(path: Path) -> LWE:
         m, n = lwe.A.shape
         ranges = all(-lwe.q < low <= high < lwe.q for low, high in (lwe.error, lwe.secret or (0, 0)))
         if not (lwe.b.shape == (m,) and m * n and 2 <= lwe.q <= MOST_Q and ranges):
-            raise ValueError("needed are A (m, n), b (m,), q from 2 to 2^24, lowest <= highest between -q and q")
+            raise ValueError(
+                "needed are A (m, n), b (m,), q from 2 to 2^24, lowest <= highest between -q and q"
+            )
         if not (0 <= lwe.noise < lwe.q and lwe.sd > 0 and 0 < (lwe.weight or 1) <= n):
             raise ValueError("errors must not be all 0, and a weight is at most n")
         return replace(lwe, A=lwe.A % lwe.q, b=lwe.b % lwe.q)
@@ -227,7 +247,10 @@ def read(path: Path) -> LWE:
 def _folder(path: Path) -> LWE:
     stated = parse(read_bounded(path / "lwe.json"), f"{path}/lwe.json")
     A, b = (npz.integers(path / name, MOST_BYTES) for name in ("A.npy", "b.npy"))
-    pairs = (None if pair is None else (int(pair[0]), int(pair[1])) for pair in map(stated.get, ("secret", "error")))
+    pairs = (
+        None if pair is None else (int(pair[0]), int(pair[1]))
+        for pair in map(stated.get, ("secret", "error"))
+    )
     secret, error = pairs
     weight = None if stated.get("weight") is None else int(stated["weight"])
     q, noise = int(stated["q"]), float(stated.get("noise", 0.0))

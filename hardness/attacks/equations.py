@@ -84,12 +84,16 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
     """
     family = public.get("family")
     if family not in ("parity", "rounding"):
-        raise InputError(f"family '{family}' has no hidden linear equations; attacks need parity or rounding examples")
+        raise InputError(
+            f"family '{family}' has no hidden linear equations; attacks need parity or rounding examples"
+        )
     missing = {"gadget", "A", "heads" if family == "parity" else "modulus"} - public.keys()
     if missing:
         raise InputError(f"the public parameters lack {', '.join(sorted(missing))}; sample the examples anew")
     if X.ndim != 3 or X.shape[1] != 2 or X.shape != Y.shape or X.shape[2] != public.get("dim", X.shape[2]):
-        raise InputError(f"X and Y must both have shape (N, 2, {public.get('dim')}), got {X.shape} and {Y.shape}")
+        raise InputError(
+            f"X and Y must both have shape (N, 2, {public.get('dim')}), got {X.shape} and {Y.shape}"
+        )
     told = informative(X)
     a = public_vectors(X[told], public["gadget"])
     value = X[told, 0, 0] * Y[told, 0, 0] - float(public["A"])
@@ -184,7 +188,9 @@ def span(w: NDArray[np.int64], q: int, p: int, heads: int | None, dot: bool) -> 
 def sparsity(public: Public) -> int | None:
     """How many secret coordinates are non-zero, if public: s of the parity family, the weight of rounding."""
     if public["family"] == "parity":
-        return int(public.get("bits") or bits(public["gadget"], int(public["heads"]), bool(public.get("balance"))))
+        return int(
+            public.get("bits") or bits(public["gadget"], int(public["heads"]), bool(public.get("balance")))
+        )
     weight = public.get("weight")
     return None if weight is None else int(weight)
 

@@ -76,11 +76,15 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     if not equations.parity:
         equations = equations.rows(width[equations.level] == 1)
         if len(equations) == 0:
-            return Outcome.refused("every level holds several residues, so no label is a linear equation; try lattice")
+            return Outcome.refused(
+                "every level holds several residues, so no label is a linear equation; try lattice"
+            )
     need = equations.n + 10
     held_out = min(CHECK_ROWS, (len(equations) - need) // 2)
     if held_out < 10:
-        return Outcome.refused(f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed")
+        return Outcome.refused(
+            f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed"
+        )
     used, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
     rng = np.random.default_rng(seed)
     tries = RETRIES if budget is None else budget
@@ -89,7 +93,11 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
         # More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
         rows = used.rows(rng.permutation(len(used))[:need] if attempt else slice(0, need))
         attempt += 1
-        w = solve2(rows.a, rows.level) if rows.q == 2 else solve_mod(rows.a, residue[rows.level].astype(int), rows.q)
+        w = (
+            solve2(rows.a, rows.level)
+            if rows.q == 2
+            else solve_mod(rows.a, residue[rows.level].astype(int), rows.q)
+        )
     detail = {"tries": attempt, "equations": need, "checked": held_out}
     if w is None:
         return Outcome("budget", None, len(equations), detail=detail)
@@ -122,7 +130,9 @@ def _pooled(equations: Equations, tries: int, seed: int) -> Outcome:
     held_out, bar = check_plan(equations.flip, max(tries, 2))
     need = held_out + 2 * (n + 1)
     if len(equations) < need:
-        return Outcome.refused(f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check")
+        return Outcome.refused(
+            f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check"
+        )
     expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
     if tries > 0 and expected > np.log2(tries) + HOPELESS:
         return Outcome.refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made")
@@ -130,7 +140,14 @@ def _pooled(equations: Equations, tries: int, seed: int) -> Outcome:
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)
     taken, solved, solution = pooled_gauss(pool, check, n, int(bar * held_out), tries, state)
-    detail = {"tries": taken, "log2_expected_tries": round(expected, 2), "pool": len(pool), "checked": held_out}
+    detail = {
+        "tries": taken,
+        "log2_expected_tries": round(expected, 2),
+        "pool": len(pool),
+        "checked": held_out,
+    }
     if not solved:
         return Outcome("budget", None, len(rows), detail=detail)
-    return Outcome("solved", secret(equations, unpack_bits(solution, n).astype(np.int64)), len(rows), detail=detail)
+    return Outcome(
+        "solved", secret(equations, unpack_bits(solution, n).astype(np.int64)), len(rows), detail=detail
+    )

@@ -95,7 +95,9 @@ def lattice_stream(stream: Stream, seed: int) -> Outcome:
         parts.append(stream.equations(at, int(2.5**AT_ONCE * SPARE * (n + cast.rank)), vanish, most))
         at += most + CHUNK
     every = replace(
-        few, a=np.concatenate([part.a for part in parts]), level=np.concatenate([part.level for part in parts])
+        few,
+        a=np.concatenate([part.a for part in parts]),
+        level=np.concatenate([part.level for part in parts]),
     )
     kept, order = np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1)
     return _trials(_rows(every), few, fresh, cast, kept, order, at, None, seed, quiet)

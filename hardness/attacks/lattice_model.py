@@ -87,8 +87,10 @@ def streamed(n: int, error: float, dot: bool) -> Forecast:
             seconds = drawn(b, n - b, M) * PER_EXAMPLE
             if seconds > min([one.seconds for one in found], default=inf):
                 continue
-            found += [replace(one, seconds=one.seconds + seconds)
-                      for one in (_one(n - b, 1.0, error, dot, M, beta) for beta in HERMITE)]  # fmt: skip
+            found += [
+                replace(one, seconds=one.seconds + seconds)
+                for one in (_one(n - b, 1.0, error, dot, M, beta) for beta in HERMITE)
+            ]
     return min(found, key=lambda one: one.seconds)
 
 

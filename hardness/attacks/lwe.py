@@ -29,7 +29,9 @@ DEVIATIONS = 5.0  # of an error, or of a mean square, that are allowed for
 SURE = 20.0  # nats: samples that fit a wrong secret with probability at most e^-20 tell the right one
 
 
-def attack(lwe: LWE, name: str, budget: int | None = None, seed: int = 0, progress: Progress = quiet) -> Outcome:
+def attack(
+    lwe: LWE, name: str, budget: int | None = None, seed: int = 0, progress: Progress = quiet
+) -> Outcome:
     """`lattice` or `search` on samples of others. Raises `InputError` for another attack.
 
     `refused` says in one line what is out of reach; a secret is named only if it explains the samples better than
@@ -48,7 +50,10 @@ def attack(lwe: LWE, name: str, budget: int | None = None, seed: int = 0, progre
     if determined(lwe):
         s, detail = solve(lwe, budget, rng, progress)
     else:
-        s, detail = None, {"reason": f"{len(lwe.b)} samples do not tell one secret from all others; more are needed"}
+        s, detail = (
+            None,
+            {"reason": f"{len(lwe.b)} samples do not tell one secret from all others; more are needed"},
+        )
     if s is None:
         return Outcome("refused" if "reason" in detail else "budget", None, 0, perf_counter() - began, detail)
     found = {"s": [int(x) for x in centred(s % lwe.q, lwe.q)]}
@@ -101,16 +106,22 @@ def _decoded(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progr
     size = sqrt(float(np.mean(_values(lwe).astype(float) ** 2)) * (lwe.weight or n) / n)
     if size > 2 * lwe.sd:
         return _in_normal_form(lwe, budget, rng, tell)
-    scale = max(1, round(lwe.sd / max(size, 0.5)))  # a small secret counts so often: all errors are of one size
+    scale = max(
+        1, round(lwe.sd / max(size, 0.5))
+    )  # a small secret counts so often: all errors are of one size
     ranks = [rank for rank in RANKS if n < rank <= len(lwe.b) + n and _alone(n, rank, q, scale, lwe.sd)]
     if not ranks:
-        return None, {"reason": f"no lattice of rank {RANKS[-1]} or less, made of {len(lwe.b)} samples, has one "
-                                "nearest point"}  # fmt: skip
+        return None, {
+            "reason": f"no lattice of rank {RANKS[-1]} or less, made of {len(lwe.b)} samples, has one "
+            "nearest point"
+        }
     nodes, rank, chance = min(_predicted(n, rank, q, scale, lwe.sd) for rank in ranks)
     detail: dict[str, Any] = {"method": "bounded-distance decoding", "rank": rank, "trials": 0}
     tell(f"plan: rank {rank}, 2^{nodes:.1f} nodes a trial")
     if nodes > MOST_NODES:
-        return None, {"reason": f"out of reach: 2^{nodes:.0f} nodes a trial in rank {rank}, more than 2^{MOST_NODES:g}"}
+        return None, {
+            "reason": f"out of reach: 2^{nodes:.0f} nodes a trial in rank {rank}, more than 2^{MOST_NODES:g}"
+        }
     for trial in range(ceil(5 / max(chance, 1e-4)) if budget is None else budget):
         detail["trials"] = trial + 1
         s = _trial(lwe, rng.permutation(len(lwe.b))[: rank - n], scale, detail)
@@ -159,4 +170,6 @@ def _trial(lwe: LWE, rows: NDArray[np.intp], scale: int, detail: dict[str, Any])
     B = np.block([[-lwe.A[rows], scale * identity], [q * np.eye(n, dtype=np.int64), zero]])
     target = np.append(np.full(n, scale * np.mean(_values(lwe))), lwe.b[rows] - sum(lwe.error) / 2)
     basis, m = nearest_integers(lll(B), target, scale * q, lwe.sd, detail)
-    return None if m is None else np.rint(q * np.linalg.solve(basis.astype(np.float64), m)[:n]).astype(np.int64)
+    return (
+        None if m is None else np.rint(q * np.linalg.solve(basis.astype(np.float64), m)[:n]).astype(np.int64)
+    )

@@ -123,9 +123,14 @@ class Stream:
             made += len(levels)
         known = self.public
         return Equations(
-            a[:made], level[:made], int(known["modulus"]), int(known["levels"]), sparsity=sparsity(known),
-            noise=float(known["noise"]), heads=None if known["exact"] else known["heads"],
-        )  # fmt: skip
+            a[:made],
+            level[:made],
+            int(known["modulus"]),
+            int(known["levels"]),
+            sparsity=sparsity(known),
+            noise=float(known["noise"]),
+            heads=None if known["exact"] else known["heads"],
+        )
 
     def rows(self, start: int, count: int, vanish: int = 0) -> tuple[Packed, int]:
         """`count` such rows, packed, without those coordinates, and the number of the example after the last."""
@@ -145,7 +150,9 @@ class Stream:
         assert isinstance(self.instance.teacher, Gadget)
         return self.instance.teacher
 
-    def _selected(self, start: int, count: int, vanish: int, most: int) -> Iterator[tuple[int, Words, Integers]]:
+    def _selected(
+        self, start: int, count: int, vanish: int, most: int
+    ) -> Iterator[tuple[int, Words, Integers]]:
         """Chunk by chunk, until there are `count`: the index after the chunk, tokens (N, 2, words) and levels (N,)."""
         noise = float(getattr(self.instance.family, "noise", 0.0))
         stream, end = TokenStream(self.seed, 2, self.instance.family.dim), start + most
@@ -157,7 +164,9 @@ class Stream:
             if noise:
                 from scipy.special import ndtri
 
-                t = t + np.rint(noise * ndtri(self.instance.noise(CHUNK, self.seed, start)[kept])).astype(np.int64)
+                t = t + np.rint(noise * ndtri(self.instance.noise(CHUNK, self.seed, start)[kept])).astype(
+                    np.int64
+                )
             start += CHUNK
             levels = np.rint(self._teacher.value(t) - self._teacher.offset).astype(np.int64)[:count]
             yield start, tokens[kept[:count]], levels

@@ -74,7 +74,9 @@ def _column_words(equations: Equations, rows: Integers) -> tuple[NDArray[np.uint
     return np.ascontiguousarray(words[:, :-1]), np.ascontiguousarray(words[:, -1])
 
 
-def meet_in_the_middle(equations: Equations, held_out: int, bits: int, budget: int, rng: np.random.Generator) -> Found:
+def meet_in_the_middle(
+    equations: Equations, held_out: int, bits: int, budget: int, rng: np.random.Generator
+) -> Found:
     """The parity of weight s by sorting the halves' labels on `bits` random rows, again until all those are right."""
     from hardness.kernels.search import first_match, subsets, sums
 
@@ -98,7 +100,12 @@ def meet_in_the_middle(equations: Equations, held_out: int, bits: int, budget: i
             w = np.zeros(n, dtype=np.int64)
             w[sets1[order[i]]] ^= 1
             w[sets2[j]] ^= 1
-            return w, {"method": "meet in the middle", "halves": len(sets1), "rounds": attempt + 1, "tested": tested}
+            return w, {
+                "method": "meet in the middle",
+                "halves": len(sets1),
+                "rounds": attempt + 1,
+                "tested": tested,
+            }
     return None, {"method": "meet in the middle", "halves": len(sets1), "rounds": rounds}
 
 
@@ -130,7 +137,9 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
     from hardness.kernels.walsh import walsh_hadamard
 
     n, (steps, block, cost) = equations.n, plan
-    most = max(n - steps * block, 1, min(FINAL_BITS, int(log2(cost)) - 5))  # later transforms cost no more than it
+    most = max(
+        n - steps * block, 1, min(FINAL_BITS, int(log2(cost)) - 5)
+    )  # later transforms cost no more than it
     w = np.zeros(n, dtype=np.int64)
     a = (equations.a[held_out:] & 1).astype(np.int64)
     label = equations.level[held_out:]
@@ -219,7 +228,9 @@ def meet_in_boxes(
     boxes = max(1, q // box)
     k, cost = _meeting_rows(len(one[0]), len(two[0]), boxes)
     if cost > budget:
-        return None, {"reason": f"2^{log2(cost):.0f} steps to match 2^{log2(pairs):.0f} pairs exceed the budget"}
+        return None, {
+            "reason": f"2^{log2(cost):.0f} steps to match 2^{log2(pairs):.0f} pairs exceed the budget"
+        }
     first, second = residues(a, *one, q), residues(a, *two, q)
     keys = np.minimum(first[:, :k] // box, boxes - 1) @ boxes ** np.arange(k - 1, -1, -1, dtype=np.int64)
     order = np.argsort(keys)
@@ -240,7 +251,9 @@ def _halves(n: int, values: Integers, h: int | None) -> list[tuple[NDArray[np.in
     out = []
     for first in (True, False):
         if h is None:
-            places = np.arange(n - n // 2, dtype=np.int16) if first else np.arange(n - n // 2, n, dtype=np.int16)
+            places = (
+                np.arange(n - n // 2, dtype=np.int16) if first else np.arange(n - n // 2, n, dtype=np.int16)
+            )
             sets = places[None]
         else:
             size = (h + 1) // 2 if first else h // 2
@@ -256,6 +269,8 @@ def _meeting_rows(count1: int, count2: int, boxes: int) -> tuple[int, float]:
     """Rows k on which halves meet, and the steps it takes: a row multiplies look-ups by up to 2, pairs by 2/boxes."""
     if boxes <= 2:  # such boxes tell nothing apart
         return 0, 4.0 * count1 * count2
-    costs = [count2 * 2.0**k * 20 + count1 * count2 * (2 / boxes) ** k * 4 for k in range(int(62 / log2(boxes)))]
+    costs = [
+        count2 * 2.0**k * 20 + count1 * count2 * (2 / boxes) ** k * 4 for k in range(int(62 / log2(boxes)))
+    ]
     k = int(np.argmin(costs))
     return k, costs[k]

@@ -29,7 +29,9 @@ sq_learn.register(sq.app)
 
 
 @app.callback()
-def top(context: typer.Context, show: Annotated[bool, typer.Option("--version", help="Print it.")] = False) -> None:
+def top(
+    context: typer.Context, show: Annotated[bool, typer.Option("--version", help="Print it.")] = False
+) -> None:
     """The lab for the question: how hard is it to learn a multi-head attention layer?"""
     if show:
         from importlib.metadata import version
@@ -49,12 +51,16 @@ def run(arguments: list[str]) -> int:
     """The exit code of one command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")  # a name that is no text, such as a file's, can be said
+            stream.reconfigure(
+                errors="backslashreplace"
+            )  # a name that is no text, such as a file's, can be said
     try:
         return int(app(arguments, prog_name="hardness", standalone_mode=False) or 0)
     except TyperException as error:
         context = getattr(error, "ctx", None)
-        if context is not None and context.command_path.split()[1:] == arguments:  # it needs some, and has none
+        if (
+            context is not None and context.command_path.split()[1:] == arguments
+        ):  # it needs some, and has none
             emit(False, {}, [context.get_help()])
             return 0
         return _refuse(error.format_message())

@@ -14,11 +14,16 @@ SqTolerance = Annotated[float, typer.Option(help="Tolerance of the SQ bound.")]
 Name = Annotated[
     str,
     typer.Argument(
-        help="A name of `hardness attacks`, or module:function.", metavar="NAME", autocompletion=complete("attack")
+        help="A name of `hardness attacks`, or module:function.",
+        metavar="NAME",
+        autocompletion=complete("attack"),
     ),
 ]
 Examples = Annotated[
-    Path, typer.Argument(help="Examples of `hardness sample`, or LWE samples: a .txt or a folder.", metavar="E.npz")
+    Path,
+    typer.Argument(
+        help="Examples of `hardness sample`, or LWE samples: a .txt or a folder.", metavar="E.npz"
+    ),
 ]
 
 
@@ -35,8 +40,12 @@ def attack(
         int | None, typer.Option(min=0, help="Tries, trials or steps, as the attack counts them.")
     ] = None,
     seed: Annotated[int, typer.Option(min=0, help="Seed of the attack's own random choices.")] = 0,
-    batch: Annotated[int | None, typer.Option(min=1, help="batch-gradient: informative rows a batch; 64.")] = None,
-    batches: Annotated[int | None, typer.Option(min=1, help="batch-gradient: most batches; dim + 12.")] = None,
+    batch: Annotated[
+        int | None, typer.Option(min=1, help="batch-gradient: informative rows a batch; 64.")
+    ] = None,
+    batches: Annotated[
+        int | None, typer.Option(min=1, help="batch-gradient: most batches; dim + 12.")
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Attack an instance: all that the attack gets is the examples file.
@@ -124,7 +133,9 @@ class Estimate(TyperCommand):
         from difflib import get_close_matches
 
         known = names()
-        words = [word for word in args if not word.startswith("-") and (word in known or not Path(word).exists())]
+        words = [
+            word for word in args if not word.startswith("-") and (word in known or not Path(word).exists())
+        ]
         name = next((word for word in words if word in known or ":" in word), None)
         if name is not None:
             of_family = command("estimate", name, estimate)
@@ -140,7 +151,9 @@ def estimate(
     target: Annotated[
         str,
         typer.Argument(
-            help="An instance file, or a family with its options.", metavar="F", autocompletion=complete("family")
+            help="An instance file, or a family with its options.",
+            metavar="F",
+            autocompletion=complete("family"),
         ),
     ],
     tolerance: SqTolerance = 0.05,
@@ -203,13 +216,17 @@ def challenge(
     fewer = answers < log2_secrets(instance)
     lines = [f"the {'vector of held-out labels' if fewer else 'secret'} is one of {at_least_power(answers)}"]
     if price is not None and price.log2_time is not None:
-        lines.append(f"the cheapest attack known here is {price.name}, about 2^{price.log2_time:.1f} operations")
+        lines.append(
+            f"the cheapest attack known here is {price.name}, about 2^{price.log2_time:.1f} operations"
+        )
     emit(as_json, payload, [*lines, f"wrote {count} examples and commitment {commitment} to {out}"])
 
 
 def judge(
     folder: Annotated[Path, typer.Argument(help="Folder of a challenge.", metavar="DIR")],
-    answer: Annotated[Path, typer.Argument(help="JSON with support, w or predictions.", metavar="ANSWER.json")],
+    answer: Annotated[
+        Path, typer.Argument(help="JSON with support, w or predictions.", metavar="ANSWER.json")
+    ],
     as_json: Json = False,
 ) -> None:
     """Tell whether an answer to a challenge is right, without the instance; exit code 1 if not.

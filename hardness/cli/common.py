@@ -18,18 +18,26 @@ if TYPE_CHECKING:
 
 # What makes no difference to the rows: left out where a page says which command made them.
 INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
-MARKUP: Literal["markdown"] | None = "markdown" if sys.stdout.isatty() else None  # help in panels is for eyes alone
+MARKUP: Literal["markdown"] | None = (
+    "markdown" if sys.stdout.isatty() else None
+)  # help in panels is for eyes alone
 GUESSABLE = 2**60  # seeds below can be tried, all of them
 OUTPUT, RESOURCES = "Output", "Resources"  # panels of options
 INSTANCES, SOLVERS, EXPERIMENTS = "Instances", "Solvers", "Experiments"  # panels of commands
-Json = Annotated[bool, typer.Option("--json", help="Print exactly one JSON object on stdout.", rich_help_panel=OUTPUT)]
+Json = Annotated[
+    bool, typer.Option("--json", help="Print exactly one JSON object on stdout.", rich_help_panel=OUTPUT)
+]
 Force = Annotated[bool, typer.Option("--force", help="Replace what --out names.", rich_help_panel=OUTPUT)]
 Workers = Annotated[
     int | None,
     typer.Option(min=0, help="Processes; 0: this one; default: one a CPU.", rich_help_panel=RESOURCES),
 ]
-Scheduler = Annotated[str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.", rich_help_panel=RESOURCES)]
-Seed = Annotated[int | None, typer.Option(min=0, help="Any integer >= 0; drawn with 128 bits and recorded if absent.")]
+Scheduler = Annotated[
+    str | None, typer.Option(help="A Dask scheduler, tcp://HOST:PORT.", rich_help_panel=RESOURCES)
+]
+Seed = Annotated[
+    int | None, typer.Option(min=0, help="Any integer >= 0; drawn with 128 bits and recorded if absent.")
+]
 
 
 def group(text: str, example: str, **settings: Any) -> typer.Typer:
@@ -52,7 +60,9 @@ def emit(as_json: bool, payload: Mapping[str, Any], lines: Iterable[str]) -> Non
         abandon_stdout()
     except OSError as error:
         abandon_stdout()
-        raise InputError(f"cannot write to stdout: {error.strerror}; free some space or redirect it") from error
+        raise InputError(
+            f"cannot write to stdout: {error.strerror}; free some space or redirect it"
+        ) from error
 
 
 def abandon_stdout() -> None:

@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 import typer
 
-from hardness.cli.common import INSTANCES, Force, Json, Seed, emit, group, listed, refuse_existing, warn_of_seed
+from hardness.cli.common import (
+    INSTANCES,
+    Force,
+    Json,
+    Seed,
+    emit,
+    group,
+    listed,
+    refuse_existing,
+    warn_of_seed,
+)
 from hardness.cli.options import FamilyCommands, FamilyGroup, command
 from hardness.errors import InputError
 
@@ -29,7 +39,9 @@ class Generate(FamilyGroup):
 
     def __init__(self, **attributes: Any) -> None:
         super().__init__(**attributes)
-        self.commands: Any = FamilyCommands(lambda name: command("generate", name, generate, " --out hard.safetensors"))
+        self.commands: Any = FamilyCommands(
+            lambda name: command("generate", name, generate, " --out hard.safetensors")
+        )
 
 
 generate_app = group(
@@ -54,12 +66,17 @@ def families(as_json: Json = False) -> None:
     """
     found, broken = listed("family")
     known = found.values()
-    rows = [{"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning} for f in known]
+    rows = [
+        {"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning}
+        for f in known
+    ]
     lines = [f"{f.name:14} {f.summary}; m: {f.heads_meaning}. Hypothesis: {f.hypothesis}" for f in known]
     emit(as_json, {"families": rows, "broken": broken}, lines)
 
 
-def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False, as_json: Json = False) -> None:
+def generate(
+    family: "Family", out: Out, seed: Seed = None, force: Force = False, as_json: Json = False
+) -> None:
     """Generate an instance of a family and write it."""
     refuse_existing(out, force)
     from hardness.instance import Instance
@@ -84,7 +101,9 @@ def generate(family: "Family", out: Out, seed: Seed = None, force: Force = False
 
 def _described(instance: "Instance", header: Mapping[str, Any]) -> list[str]:
     """A header in words; of what it does not show it says so."""
-    settings = ", ".join(f"{name} {value}" for name, value in instance.parameters.items() if value is not None)
+    settings = ", ".join(
+        f"{name} {value}" for name, value in instance.parameters.items() if value is not None
+    )
     certificate = {name: HIDDEN if value is None else value for name, value in header["certificate"].items()}
     most = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
     return [
@@ -96,7 +115,9 @@ def _described(instance: "Instance", header: Mapping[str, Any]) -> list[str]:
 
 def inspect(
     file: File,
-    reveal: Annotated[bool, typer.Option("--reveal", help="Show the secret, the seed and the command too.")] = False,
+    reveal: Annotated[
+        bool, typer.Option("--reveal", help="Show the secret, the seed and the command too.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Show parameters, hypothesis, certificate and conditions; the secret only with --reveal.
@@ -113,11 +134,19 @@ def inspect(
         payload = instance.header() | hidden
     rows = _conditions(instance, reveal)
     payload["conditions"] = [row._asdict() for row in rows]
-    lines = [*_described(instance, payload), f"hypothesis: {instance.family.hypothesis}", "non-degeneracy conditions:"]
+    lines = [
+        *_described(instance, payload),
+        f"hypothesis: {instance.family.hypothesis}",
+        "non-degeneracy conditions:",
+    ]
     for c in rows:
-        figure = HIDDEN if c.value is None and not reveal else "undefined" if c.value is None else f"{c.value:.3g}"
+        figure = (
+            HIDDEN if c.value is None and not reveal else "undefined" if c.value is None else f"{c.value:.3g}"
+        )
         lines.append(f"  {c.name}: {figure} (best {c.best}; needs {c.needs}; used by {c.phase})")
-    lines += [] if rows else [f"  not measured: the dense layer has more than {LARGEST_INSPECTED:.1e} entries"]
+    lines += (
+        [] if rows else [f"  not measured: the dense layer has more than {LARGEST_INSPECTED:.1e} entries"]
+    )
     emit(as_json, payload, [*lines, *(f"{name}: {value}" for name, value in hidden.items())])
 
 
@@ -161,7 +190,9 @@ def export(
     file: Annotated[Path, typer.Argument(help="An instance file, or examples of one.", metavar="F")],
     out: Annotated[Path, typer.Option("--out", help="File to write; for lwe a folder.")],
     form: Annotated[Form, typer.Option(help="What is written.")] = "layer",
-    count: Annotated[int | None, typer.Option(min=1, help="Examples of an instance, for any form but layer.")] = None,
+    count: Annotated[
+        int | None, typer.Option(min=1, help="Examples of an instance, for any form but layer.")
+    ] = None,
     seed: Seed = None,
     as_json: Json = False,
 ) -> None:

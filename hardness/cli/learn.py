@@ -12,17 +12,22 @@ from hardness.io.texts import parse_value, sanitize
 
 Name = Annotated[
     str,
-    typer.Argument(help="A name of `hardness learners`, or package.module:Class.", autocompletion=complete("learner")),
+    typer.Argument(
+        help="A name of `hardness learners`, or package.module:Class.", autocompletion=complete("learner")
+    ),
 ]
 File = Annotated[Path | None, typer.Argument(help="An instance file.", show_default=False)]
 Count = Annotated[int | None, typer.Option(help="Examples to learn from.")]
 Test = Annotated[int, typer.Option(help="Fresh examples to judge on.")]
 Heads = Annotated[str | None, typer.Option(help="Heads the learner is told; auto: it finds out.")]
 Set = Annotated[
-    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of the learner; may be repeated.")
+    list[str] | None,
+    typer.Option("--set", metavar="NAME=VALUE", help="An option of the learner; may be repeated."),
 ]
 Options = dict[str, int | float | bool | str | None]
-CheckOnly = Annotated[bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")]
+CheckOnly = Annotated[
+    bool, typer.Option("--check", help="Say what is wrong with the learner instead; no F needed.")
+]
 
 
 def settings(words: Iterable[str]) -> Options:
@@ -61,7 +66,9 @@ def learn(
     seed: Seed = None,
     heads: Heads = None,
     options: Set = None,
-    threads: Annotated[int, typer.Option(min=1, help="Threads of the learner.", rich_help_panel=RESOURCES)] = 1,
+    threads: Annotated[
+        int, typer.Option(min=1, help="Threads of the learner.", rich_help_panel=RESOURCES)
+    ] = 1,
     limit: Annotated[
         float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
     ] = None,
@@ -79,7 +86,9 @@ def learn(
         _check(learner, settings(options or ()), heads_asked, threads, limit, as_json)
         return
     if target is None:
-        raise InputError("learn needs an instance file and --count N (or --check, to examine the learner alone)")
+        raise InputError(
+            "learn needs an instance file and --count N (or --check, to examine the learner alone)"
+        )
     from hardness.engine.progress import steps
     from hardness.evaluation.adapters import VERDICTS
     from hardness.evaluation.learning import learn as learn_one
@@ -90,15 +99,28 @@ def learn(
         raise InputError("learn needs --count N beside an instance file")
     with steps(learner) as tell:
         payload = learn_one(
-            Instance.load(target) if is_instance else target, learner, count, options=settings(options or ()),
-            test=test, seed=seed, heads=heads_asked, threads=threads, limit=limit, progress=tell,
-        )  # fmt: skip
+            Instance.load(target) if is_instance else target,
+            learner,
+            count,
+            options=settings(options or ()),
+            test=test,
+            seed=seed,
+            heads=heads_asked,
+            threads=threads,
+            limit=limit,
+            progress=tell,
+        )
     payload = {name: value for name, value in payload.items() if name != "model"}
     known = {name: payload[name] for name in ("relative_error", "sign_accuracy")}
     known["open_error"] = (payload.get("open_curve") or [(0, None)])[-1][1]
     scores = [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
-    head = ", ".join([payload["status"], *scores, f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"])
-    lines = [f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}" for p in payload["phases"]]
+    head = ", ".join(
+        [payload["status"], *scores, f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"]
+    )
+    lines = [
+        f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}"
+        for p in payload["phases"]
+    ]
     lines += [_numbers({name: payload[name] for name in VERDICTS})] if "certified" in payload else []
     emit(as_json, payload, [head, *lines])
     if payload["status"] == "error":

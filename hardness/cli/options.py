@@ -43,7 +43,9 @@ def command(verb: str, name: str, run: Callable[..., None], ending: str = "") ->
     family, types = families.get(name), types_of(families.get(name))
     known = fields(cast(Any, family))  # a dataclass
     options = [_option(f, types[f.name]) for f in known]
-    required = (f"{families.option(p.name)} {p.name.upper()}" for p in options if p.default is Parameter.empty)
+    required = (
+        f"{families.option(p.name)} {p.name.upper()}" for p in options if p.default is Parameter.empty
+    )
     app = typer.Typer(add_completion=False, rich_markup_mode=MARKUP)
     app.command(
         name,
@@ -90,7 +92,9 @@ class FamilyGroup(TyperGroup):
     def format_commands(self, ctx: Any, formatter: Any) -> None:
         """The names alone: what a family is and what it takes, it says itself."""
         with formatter.section("Families"):
-            formatter.write_dl([(name, f"options: {ctx.command_path} {name} --help") for name in self.commands])
+            formatter.write_dl(
+                [(name, f"options: {ctx.command_path} {name} --help") for name in self.commands]
+            )
 
 
 def names() -> list[str]:

@@ -18,23 +18,37 @@ if TYPE_CHECKING:
     from hardness.families.listed import ListedConcepts
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d; one of them is the gate.")]
-Heads = Annotated[int, typer.Option(help="m: the hidden set has size m (diag), m/2 (dot) or 2m - 1 (sharp, wide).")]
+Heads = Annotated[
+    int, typer.Option(help="m: the hidden set has size m (diag), m/2 (dot) or 2m - 1 (sharp, wide).")
+]
 Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
 SomeTolerance = Annotated[float | None, typer.Option(help="STAT(T); in (0, 1].")]
 Gadget = Annotated[Literal["diag", "dot"], typer.Option(help="diag or dot.")]
-ParityGadget = Annotated[Literal["diag", "dot", "sharp", "wide"], typer.Option("--gadget", help="Kind of the heads.")]
+ParityGadget = Annotated[
+    Literal["diag", "dot", "sharp", "wide"], typer.Option("--gadget", help="Kind of the heads.")
+]
 Bits = Annotated[int | None, typer.Option(help="Size of the hidden set (sharp, wide); 2m - 1 if absent.")]
 Modulus = Annotated[int, typer.Option(help="q, from 2.")]
 Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
 SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads; ideal labels if absent.")]
 Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`, or module:function.")]
-OracleMode = Annotated[str, typer.Option("--oracle", help="window, null, sampled, noisy, exact or module:Class.")]
-Flip = Annotated[float, typer.Option(help="Probability that the sign of a parity's label is flipped; in [0, 0.5).")]
+OracleMode = Annotated[
+    str, typer.Option("--oracle", help="window, null, sampled, noisy, exact or module:Class.")
+]
+Flip = Annotated[
+    float, typer.Option(help="Probability that the sign of a parity's label is flipped; in [0, 0.5).")
+]
 MessageBits = Annotated[int, typer.Option(min=1, help="Bits that a learner keeps of an example.")]
-Noise = Annotated[float | None, typer.Option(help="Noise on clipped gradients: KAPPA x norm/sqrt(batch) an entry.")]
-Success = Annotated[float, typer.Option(help="Probability with which a learner of examples names the set; in (0, 1].")]
+Noise = Annotated[
+    float | None, typer.Option(help="Noise on clipped gradients: KAPPA x norm/sqrt(batch) an entry.")
+]
+Success = Annotated[
+    float, typer.Option(help="Probability with which a learner of examples names the set; in (0, 1].")
+]
 MaxQueries = Annotated[int | None, typer.Option(help="Stop after so many queries.")]
-Samples = Annotated[int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")]
+Samples = Annotated[
+    int | None, typer.Option(help="Sampled oracle: so many samples a query, no tolerance promised.")
+]
 Independent = Annotated[int | None, typer.Option(min=1, help="K: so many affinely independent parities.")]
 Seconds = Annotated[float, typer.Option(min=0, help="Search for so long; then a bracket.")]
 Kind = Annotated[Literal["transcript", "bound", "value"], typer.Option(help="What is certified.")]
@@ -91,7 +105,9 @@ def rounding(
     return RoundingConcepts(dim - 1, modulus, levels, gadget, heads)
 
 
-def _of_class(parent: typer.Typer, name: str, make: Callable[..., "Concepts"], run: Callable[..., None]) -> None:
+def _of_class(
+    parent: typer.Typer, name: str, make: Callable[..., "Concepts"], run: Callable[..., None]
+) -> None:
     """Add a command on the class that `make` makes: its options come before those of `run`, whose help it has."""
     call = with_options(signature(make).parameters.values(), make, run)
     example = f"Example: hardness sq {name} {make.__name__} {EXAMPLES[f'{name} {make.__name__}']}"
@@ -103,7 +119,9 @@ def _with_classes(name: str, run: Callable[..., None]) -> type[TyperGroup]:
 
     class Classes(TyperGroup):
         def get_command(self, ctx: Any, cmd_name: str) -> Any:
-            return _of_own_class(name, cmd_name, run) if ":" in cmd_name else super().get_command(ctx, cmd_name)
+            return (
+                _of_own_class(name, cmd_name, run) if ":" in cmd_name else super().get_command(ctx, cmd_name)
+            )
 
     return Classes
 
@@ -120,7 +138,9 @@ def _of_own_class(name: str, path: str, run: Callable[..., None]) -> Any:
     kind = registry.get("family", path)
     if issubclass(kind, Family):
         options = signature(run).parameters
-        shared = [f.name for f in fields(cast(Any, kind)) if f.name in options]  # the family has it: asked for once
+        shared = [
+            f.name for f in fields(cast(Any, kind)) if f.name in options
+        ]  # the family has it: asked for once
 
         def on_family(family: Any, **more: Any) -> None:
             run(class_of(family), **more, **{field: getattr(family, field) for field in shared})
@@ -196,7 +216,9 @@ def parity_bounds(
     examples = {"message_examples": messages.message_examples(concepts.size, message_bits, success, flip)}
     if noise is not None:
         examples["noisy_gradient_examples"] = messages.proved_examples(concepts.size, noise, success, flip)
-        examples["sharper_gradient_examples"] = messages.sharper_gradient_examples(concepts.size, noise, success, flip)
+        examples["sharper_gradient_examples"] = messages.sharper_gradient_examples(
+            concepts.size, noise, success, flip
+        )
     queries = {} if tolerance is None else _query_bounds(concepts, tolerance, flip)
     proved = {"asymptotic_ratio": None, **queries, **examples}
     emit(as_json, {"concepts": concepts.size, **proved}, _bound_lines(concepts.size, proved))
@@ -215,7 +237,12 @@ def _query_bounds(concepts: "ParityConcepts", tolerance: float, flip: float) -> 
         return {**proved, "strict": nothing, "exact_floor": nothing, "identifiable": size == 1}
     floors = {"strict": strict_floor(size, radius), "exact_floor": exact_floor(size, radius)}
     limit = asymptotic_ratio(concepts.s, radius)
-    return {**proved, **floors, "identifiable": True, "asymptotic_ratio": None if limit is None else float(limit)}
+    return {
+        **proved,
+        **floors,
+        "identifiable": True,
+        "asymptotic_ratio": None if limit is None else float(limit),
+    }
 
 
 def _bound_lines(concepts: int, proved: Mapping[str, Any]) -> list[str]:
@@ -237,7 +264,11 @@ def _bound_lines(concepts: int, proved: Mapping[str, Any]) -> list[str]:
     lines = [f"{'concepts':{width}} {text(concepts)}"]
     if "eigenvalue" in proved:
         low, high = proved["eigenvalue"]
-        kind = "of all inputs" if proved["exact"] else "from a sample of inputs, each end wrong with probability 1e-9"
+        kind = (
+            "of all inputs"
+            if proved["exact"]
+            else "from a sample of inputs, each end wrong with probability 1e-9"
+        )
         lines.append(f"{'eigenvalue':{width}} {at_least(low, 6)} to {at_most(high, 6)}, {kind}")
     lines += [f"{name:{width}} {text(value):14} {sources[name]}" for name, value in shown.items()]
     nothing = ALIKE if "eigenvalue" in proved else UNIDENTIFIABLE
@@ -246,7 +277,10 @@ def _bound_lines(concepts: int, proved: Mapping[str, Any]) -> list[str]:
 
 @value_app.callback()
 def value(
-    context: typer.Context, independent: Independent = None, tolerance: SomeTolerance = None, as_json: Json = False
+    context: typer.Context,
+    independent: Independent = None,
+    tolerance: SomeTolerance = None,
+    as_json: Json = False,
 ) -> None:
     """V, the least number of queries that surely identify, whatever a valid oracle answers: exact (theory 2.7).
 
@@ -258,7 +292,9 @@ def value(
         print(context.get_help())
         return
     if independent is None or tolerance is None:
-        raise InputError("sq value needs --independent K and --tolerance T, or: sq value parity --dim D --heads M")
+        raise InputError(
+            "sq value needs --independent K and --tolerance T, or: sq value parity --dim D --heads M"
+        )
     if not _identifiable(independent, tolerance):
         emit(as_json, {"value": None, "identifiable": False}, [UNIDENTIFIABLE])
         return
@@ -316,7 +352,9 @@ def play(
     fields = {name: value for name, value in (vars(result) | {"seed": seed}).items() if value is not None}
     shown = {name: forms[name](value, digits=6) if name in forms else value for name, value in fields.items()}
     lines = [f"{name:18} {value}" for name, value in shown.items()]
-    hopeless = isinstance(concepts, ParityConcepts) and result.status == "budget" and oracle in ("window", "null")
+    hopeless = (
+        isinstance(concepts, ParityConcepts) and result.status == "budget" and oracle in ("window", "null")
+    )
     hopeless = hopeless and not _identifiable(concepts.size, tolerance)
     emit(as_json, fields, [*lines, UNIDENTIFIABLE] if hopeless else lines)
 

@@ -12,7 +12,9 @@ EXAMPLE = "sq learn parity --dim 10 --heads 3 --tolerance 0.02 --set rate=0.1"
 LEARNER = "diagonal"
 
 Dim = Annotated[int, typer.Option(help="Features of a token, d, up to 18; one of them is the gate.")]
-Heads = Annotated[int, typer.Option(help="Hidden bits: so many heads hide them. Of the learner: --set heads=W.")]
+Heads = Annotated[
+    int, typer.Option(help="Hidden bits: so many heads hide them. Of the learner: --set heads=W.")
+]
 Tolerance = Annotated[float, typer.Option(help="STAT(T) on queries with values in [-1, 1]; in (0, 1].")]
 Answers = Annotated[
     Literal["null", "window", "sampled", "noisy"],
@@ -51,7 +53,13 @@ def parity(
     seed = randbits(128) if seed is None else seed
     student = make(Solver("learner", LEARNER, settings(options or ())), seed % 2**32)
     result = descend(
-        student.descend, Parity(dim, heads).sets, oracle, tolerance, seed=seed, steps=steps, max_queries=queries
+        student.descend,
+        Parity(dim, heads).sets,
+        oracle,
+        tolerance,
+        seed=seed,
+        steps=steps,
+        max_queries=queries,
     )
     fields = {name: value for name, value in vars(result).items() if value is not None} | {"seed": seed}
     emit(as_json, fields, [f"{name:18} {value}" for name, value in fields.items()])

@@ -27,15 +27,21 @@ if TYPE_CHECKING:
     from hardness.engine.study import Study
     from hardness.engine.task import Task
 
-Folder = Annotated[Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")]
+Folder = Annotated[
+    Path, typer.Argument(help="The folder of a study, as `study run` names it.", metavar="DIR")
+]
 Name = Annotated[
-    str, typer.Argument(help="A study of `hardness study list`.", metavar="NAME", autocompletion=complete("study"))
+    str,
+    typer.Argument(
+        help="A study of `hardness study list`.", metavar="NAME", autocompletion=complete("study")
+    ),
 ]
 Out = Annotated[
     Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.", rich_help_panel=OUTPUT)
 ]
 Shard = Annotated[
-    str | None, typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.", rich_help_panel=RESOURCES)
+    str | None,
+    typer.Option(help="I/K: run the I-th of K parts; `study merge` joins them.", rich_help_panel=RESOURCES),
 ]
 ADDED = "One more on the grid, as module:Name; may be repeated."
 Learner = Annotated[list[str] | None, typer.Option(help=ADDED, autocompletion=complete("learner"))]
@@ -43,27 +49,41 @@ Attack = Annotated[list[str] | None, typer.Option(help=ADDED, autocompletion=com
 Strategy = Annotated[list[str] | None, typer.Option(help=ADDED)]
 Family = Annotated[
     list[str] | None,
-    typer.Option(help="Only this family, module:Class too; may be repeated.", autocompletion=complete("family")),
+    typer.Option(
+        help="Only this family, module:Class too; may be repeated.", autocompletion=complete("family")
+    ),
 ]
-Plan = Annotated[Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")]
+Plan = Annotated[
+    Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")
+]
 Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")]
 Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
-Set = Annotated[list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.")]
+Set = Annotated[
+    list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.")
+]
 Changes = Annotated[
     list[str] | None,
     typer.Option(
-        "--set", help="Another value for the grid, commas between several; may be repeated.", metavar="TABLE.NAME=VALUE"
+        "--set",
+        help="Another value for the grid, commas between several; may be repeated.",
+        metavar="TABLE.NAME=VALUE",
     ),
 ]
-File = Annotated[Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")]
+File = Annotated[
+    Path, typer.Argument(help="A grid: family, [params], [solver] and, if any, [budget].", metavar="GRID")
+]
 Sweeps = Annotated[
-    Path | None, typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.", rich_help_panel=OUTPUT)
+    Path | None,
+    typer.Option(help="Folder for rows and page; default sweeps/NAME of the file.", rich_help_panel=OUTPUT),
 ]
 Timeout = Annotated[
-    float | None, typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.", rich_help_panel=RESOURCES)
+    float | None,
+    typer.Option(min=0.1, max=LONGEST_TRIAL, help="Seconds that end a trial.", rich_help_panel=RESOURCES),
 ]
 Retry = Annotated[bool, typer.Option("--retry", help="Run again what ended in error or was killed.")]
-DryRun = Annotated[bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)]
+DryRun = Annotated[
+    bool, typer.Option("--dry-run", help="Say what would run, and how long.", rich_help_panel=OUTPUT)
+]
 
 app = group("Grids of trials that resume, and the pages they make.", "study run exponential-in-m --quick")
 
@@ -156,11 +176,20 @@ def run(
             talk(f"{store.retry(chosen)} trials that ended in error or were killed will run again")
         try:
             ran = run_tasks(
-                chosen, store, study.trial, root=seed, guard=timeout or study.guard, workers=workers,
-                scheduler=scheduler, seconds=study.seconds, progress=Progress(),
-            )  # fmt: skip
+                chosen,
+                store,
+                study.trial,
+                root=seed,
+                guard=timeout or study.guard,
+                workers=workers,
+                scheduler=scheduler,
+                seconds=study.seconds,
+                progress=Progress(),
+            )
         except Interrupted as stop:
-            talk(f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on")
+            talk(
+                f"interrupted: {len(store.done())} of {len(tasks)} trials are stored; the same command goes on"
+            )
             raise typer.Exit(stop.code) from stop
         if not ran:
             talk("nothing to do: every trial is stored")
@@ -198,7 +227,11 @@ def sweep(
         known = "how long is known when the first have ended"
         if seconds is not None:
             known = f"about {seconds:.0f} s of one process"
-        emit(as_json, {"trials": trials, "seconds": seconds}, [f"{trials} trials to run, {known}; nothing was run"])
+        emit(
+            as_json,
+            {"trials": trials, "seconds": seconds},
+            [f"{trials} trials to run, {known}; nothing was run"],
+        )
         return
     try:
         verdict, ran = run_grid(wanted, folder, workers, Progress(), scheduler, typed(context))
@@ -217,10 +250,19 @@ def _ended(
     from hardness.report.report import PAGE
 
     page = str(folder / PAGE)
-    payload = {"study": study, "verdict": verdict, "page": page, "planned": planned, "ran": ran, "statuses": counts}
+    payload = {
+        "study": study,
+        "verdict": verdict,
+        "page": page,
+        "planned": planned,
+        "ran": ran,
+        "statuses": counts,
+    }
     emit(as_json, payload, [verdict, f"page: {page}"])
     if counts.get("error") or counts.get("killed"):
-        talk("trials ended in error or were killed: their reasons are on the page; `study run --retry` runs them again")
+        talk(
+            "trials ended in error or were killed: their reasons are on the page; `study run --retry` runs them again"
+        )
         raise typer.Exit(1)
 
 
@@ -237,7 +279,12 @@ def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json:
         series.setdefault(name, []).append(task)
     known = {name: forecast(some, study.seconds) for name, some in series.items()}
     whole = forecast(tasks, study.seconds)
-    payload = {"study": study.name, "trials": len(tasks), "seconds": whole and whole / count, "processes": count}
+    payload = {
+        "study": study.name,
+        "trials": len(tasks),
+        "seconds": whole and whole / count,
+        "processes": count,
+    }
     lines = [
         f"{name}: {len(series[name])} trials, "
         + ("time unknown" if seconds is None else f"about {seconds:.1f} s of one process")
@@ -265,7 +312,9 @@ def status(folder: Folder, as_json: Json = False) -> None:
 def merge(
     stores: Annotated[
         list[Path],
-        typer.Argument(help="Two or more: stores, folders of a study, or their rows.csv.", metavar="A.db B.db"),
+        typer.Argument(
+            help="Two or more: stores, folders of a study, or their rows.csv.", metavar="A.db B.db"
+        ),
     ],
     out: Annotated[Path, typer.Option(help="The store to write.")],
     as_json: Json = False,

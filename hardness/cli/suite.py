@@ -11,7 +11,8 @@ if TYPE_CHECKING:
     from hardness.suite import Entry
 
 Name = Annotated[
-    str, typer.Argument(help="A name of `hardness suite list`.", metavar="NAME", autocompletion=complete("suite"))
+    str,
+    typer.Argument(help="A name of `hardness suite list`.", metavar="NAME", autocompletion=complete("suite")),
 ]
 
 app = group(
@@ -62,7 +63,11 @@ def show(name: Name, as_json: Json = False) -> None:
 
     each = suite.entry(name)
     settings = " ".join(f"{key} {value}" for key, value in each.params.items())
-    lines = [f"{each.name}: {each.family} {settings}", f"tier {each.tier}: {suite.TIERS[each.tier]}", _size(each)]
+    lines = [
+        f"{each.name}: {each.family} {settings}",
+        f"tier {each.tier}: {suite.TIERS[each.tier]}",
+        _size(each),
+    ]
     emit(as_json, _fields(each), [*lines, f"sha256 {each.digest}"])
 
 

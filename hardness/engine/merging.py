@@ -63,7 +63,11 @@ def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
 
 def _rows_of(path: Path) -> Path:
     """The file of a study's folder that holds its rows: the store, where there is one."""
-    return path / (STORE if (path / STORE).exists() or not (path / ROWS).exists() else ROWS) if path.is_dir() else path
+    return (
+        path / (STORE if (path / STORE).exists() or not (path / ROWS).exists() else ROWS)
+        if path.is_dir()
+        else path
+    )
 
 
 def _contents(path: Path) -> tuple[dict[str, Any], list[str], list[Row]]:
@@ -84,7 +88,9 @@ def _timed(row: Row, seconds: float) -> Row:
     return replace(row, outcome=replace(row.outcome, seconds=seconds))
 
 
-def _write(out: Path, about: dict[str, Any] | None, commands: list[str], rows: Mapping[str, Row]) -> dict[str, int]:
+def _write(
+    out: Path, about: dict[str, Any] | None, commands: list[str], rows: Mapping[str, Row]
+) -> dict[str, int]:
     with replacing(out) as temporary:
         with Store(temporary, about) as store:
             store.made_by(*commands)
@@ -104,7 +110,9 @@ def _better(kept: Row | None, row: Row, path: Path) -> Row:
     if kept.outcome.status in UNREPEATABLE or row.outcome.status in UNREPEATABLE:
         return row if kept.outcome.status in UNREPEATABLE else kept
     if _shown(kept) != _shown(row):
-        raise InputError(f"{path}: task {row.task.identity[:12]} ended otherwise in another store; not merged")
+        raise InputError(
+            f"{path}: task {row.task.identity[:12]} ended otherwise in another store; not merged"
+        )
     return kept
 
 
@@ -155,7 +163,9 @@ def read(path: Path, provenance: Mapping[str, Any]) -> Iterator[Row]:
             raise _foreign(path, number, error) from error
 
 
-def _stated(line: Cells, columns: Sequence[str], like: dict[Any, Sequence[str]], path: Path, number: int) -> Task:
+def _stated(
+    line: Cells, columns: Sequence[str], like: dict[Any, Sequence[str]], path: Path, number: int
+) -> Task:
     try:
         return _task(line, columns, like)
     except (InputError, LookupError, TypeError, ValueError) as error:
@@ -168,7 +178,9 @@ def _filled(line: Mapping[str | None, Any]) -> Iterator[tuple[str, str]]:
 
 
 def _foreign(path: Path, number: int, error: Exception) -> InputError:
-    return InputError(f"{path}, line {number}: no row of a study ({sanitize(error)}); send what the lab wrote")
+    return InputError(
+        f"{path}, line {number}: no row of a study ({sanitize(error)}); send what the lab wrote"
+    )
 
 
 def _task(line: Cells, columns: Sequence[str], like: dict[Any, Sequence[str]]) -> Task:

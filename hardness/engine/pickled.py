@@ -17,7 +17,18 @@ from hardness import registry
 from hardness.errors import InputError, missing_extra
 
 PREFIX = "carried_"
-PLAIN = (str, bytes, int, float, complex, tuple, list, dict, set, frozenset)  # constants that a function may use
+PLAIN = (
+    str,
+    bytes,
+    int,
+    float,
+    complex,
+    tuple,
+    list,
+    dict,
+    set,
+    frozenset,
+)  # constants that a function may use
 
 
 def importable_name(thing: Any) -> tuple[str, str | None]:
@@ -54,7 +65,10 @@ def pickle_by_value(kind: str, name: str) -> None:
     thing = registry.get(kind, name)
     module = sys.modules[thing.__module__]
     home = Path(str(module.__file__)).resolve().parent
-    if any(home.is_relative_to(Path(sysconfig.get_path(each)).resolve()) for each in ("purelib", "platlib", "stdlib")):
+    if any(
+        home.is_relative_to(Path(sysconfig.get_path(each)).resolve())
+        for each in ("purelib", "platlib", "stdlib")
+    ):
         return
     for each in list(sys.modules.values()):
         file = getattr(each, "__file__", None)
@@ -67,7 +81,9 @@ def _pickle() -> Any:
     try:
         import cloudpickle
     except ImportError as error:
-        raise missing_extra("cloudpickle", "notebook", "a function that other processes cannot import") from error
+        raise missing_extra(
+            "cloudpickle", "notebook", "a function that other processes cannot import"
+        ) from error
     return cloudpickle
 
 
@@ -90,10 +106,14 @@ def fingerprint(thing: Any) -> str:
         elif isinstance(part, FunctionType):
             parts.append(_source(part))
             named = sorted(set(re.findall(r"\w+", parts[-1])) & part.__globals__.keys())
-            used = [part.__globals__[name] for name in named] + [cell.cell_contents for cell in part.__closure__ or ()]
+            used = [part.__globals__[name] for name in named] + [
+                cell.cell_contents for cell in part.__closure__ or ()
+            ]
         else:
             parts.append(repr(part))
-        local = [u for u in used if isinstance(u, PLAIN) or getattr(u, "__module__", None) == thing.__module__]
+        local = [
+            u for u in used if isinstance(u, PLAIN) or getattr(u, "__module__", None) == thing.__module__
+        ]
         waiting += [u for u in local if id(u) not in seen]
         seen.update(map(id, local))
     return hashlib.sha256("\n".join(parts).encode()).hexdigest()[:16]

@@ -41,7 +41,9 @@ def fingerprint(module: str) -> str | None:
     return hashlib.sha256(whole).hexdigest()[:16] if whole else None
 
 
-def stamped(tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None) -> list[Task]:
+def stamped(
+    tasks: Iterable[Task], known: Mapping[str, str] | None = None, study: Study | None = None
+) -> list[Task]:
     """The tasks with the fingerprints of the plug-ins that they name: an edit makes other tasks of these, and of these
     alone. `known` holds fingerprints of what has no file; the trial of a plugged-in `study` is part of every task.
 
@@ -95,8 +97,12 @@ def chosen(
     grid = study.tasks(quick)
     if options and not (added or {}).get("learner"):
         raise InputError("--set gives options of a --learner; name one")
-    tasks = grid + [task for kind, names in (added or {}).items() for name in names
-                    for task in _added_tasks(study, grid, quick, kind, name, options or {})]  # fmt: skip
+    tasks = grid + [
+        task
+        for kind, names in (added or {}).items()
+        for name in names
+        for task in _added_tasks(study, grid, quick, kind, name, options or {})
+    ]
     if tier is not None:
         tiers = {str(task.params["tier"]) for task in tasks if "tier" in task.params}
         if tier not in tiers:
@@ -130,7 +136,9 @@ def _added_tasks(
         if name not in known:
             registry.get(kind, name, known)
     if settings:
-        make(Solver("learner", name, settings, heads_known=1), 0)  # a misspelt option is said before anything runs
+        make(
+            Solver("learner", name, settings, heads_known=1), 0
+        )  # a misspelt option is said before anything runs
     whole = kind == "learner" and not is_streamed(name)  # a name that is no learner's is said here
     if kind == "learner" and study.user_learner_tasks is not None:
         planned = study.user_learner_tasks(quick, name)
@@ -169,5 +177,7 @@ def _example_of(family: Any) -> dict[str, Any]:
         if option in known
     }
     if not values:
-        raise InputError(f"family {family.name} has no `example` of its options; give it one to put it on a grid")
+        raise InputError(
+            f"family {family.name} has no `example` of its options; give it one to put it on a grid"
+        )
     return values

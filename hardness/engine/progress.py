@@ -33,7 +33,10 @@ class _Sentence(ProgressColumn):
 
 @contextmanager
 def steps(
-    name: str, stream: TextIO | None = None, total: float | None = None, clock: Callable[[], float] = time.monotonic
+    name: str,
+    stream: TextIO | None = None,
+    total: float | None = None,
+    clock: Callable[[], float] = time.monotonic,
 ) -> Iterator[Callable[..., None]]:
     """What a single long job is at: yields what is to be told each step, and how much more of `total` is done.
 
@@ -47,13 +50,20 @@ def steps(
     fitting 1000 examples
     """
     stream = stream or sys.stderr
-    console = Console(file=stream, force_terminal=stream.isatty())  # a file is none, whatever the environment says
+    console = Console(
+        file=stream, force_terminal=stream.isatty()
+    )  # a file is none, whatever the environment says
     first = SpinnerColumn() if total is None else BarColumn(bar_width=12)
     in_place = console.is_interactive
     bars = Bars(
-        first, _Sentence(), console=console, transient=True, disable=not in_place, speed_estimate_period=inf,
+        first,
+        _Sentence(),
+        console=console,
+        transient=True,
+        disable=not in_place,
+        speed_estimate_period=inf,
         get_time=clock,
-    )  # fmt: skip
+    )
     bars.advance(bars.add_task(printable(name), total=total), 0)  # time left counts from here
     (task,) = bars.tasks
     lines, ended = deque[str](), threading.Event()
@@ -117,7 +127,9 @@ class Progress:
         length = "for an unknown time" if work is None else f"about {work:.0f} s of one process"
         print(f"{self.part}{trials} trials to run, {length}", file=self.stream, flush=True)
         try:
-            with steps(self.line(), self.stream, work if self.known else float(trials), self.clock) as self._tell:
+            with steps(
+                self.line(), self.stream, work if self.known else float(trials), self.clock
+            ) as self._tell:
                 yield
         finally:
             print(self.line(), file=self.stream, flush=True)

@@ -90,7 +90,11 @@ def run(
     progress = progress or Progress(StringIO())  # which nobody reads
     if not missing:
         return 0
-    with signals(), single_threaded(workers != 0), progress.of(forecast(missing, seconds), len(missing), part):
+    with (
+        signals(),
+        single_threaded(workers != 0),
+        progress.of(forecast(missing, seconds), len(missing), part),
+    ):
         for task, outcome, note in _engine(missing, trial, root, guard, workers, scheduler):
             store.add(task, outcome, note)
             progress.advance(seconds(task), outcome.status)
@@ -160,7 +164,10 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
     from pebble import ProcessPool
 
     pool: Any = ProcessPool(
-        workers, initializer=_begin, initargs=(registry.pickled(),), context=multiprocessing.get_context("spawn")
+        workers,
+        initializer=_begin,
+        initargs=(registry.pickled(),),
+        context=multiprocessing.get_context("spawn"),
     )
     finished: SimpleQueue[Any] = SimpleQueue()
     waiting, running, deadlines = iter(tasks), dict[Any, Task](), dict[Any, float]()
@@ -182,8 +189,14 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
             error = TimeoutError() if future.cancelled() else future.exception()
             if isinstance(error, BrokenExecutor):
                 raise error
-            yield (task, *future.result()) if error is None else (task, outcome_of(error, guard), provenance(root))
-    except RuntimeError as error:  # a worker died with no trial of its own: one that imports an unguarded script, say
+            yield (
+                (task, *future.result())
+                if error is None
+                else (task, outcome_of(error, guard), provenance(root))
+            )
+    except (
+        RuntimeError
+    ) as error:  # a worker died with no trial of its own: one that imports an unguarded script, say
         raise InputError(BROKEN) from error
     finally:
         pool.stop()
@@ -286,8 +299,12 @@ def _commit() -> str | None:
         return None
     try:
         git = ["git", "-C", str(tree)]
-        commit = subprocess.run([*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True)
-        changed = subprocess.run([*git, "status", "--porcelain", "hardness", "learner"], capture_output=True, text=True)
+        commit = subprocess.run(
+            [*git, "rev-parse", "--short=12", "HEAD"], capture_output=True, text=True, check=True
+        )
+        changed = subprocess.run(
+            [*git, "status", "--porcelain", "hardness", "learner"], capture_output=True, text=True
+        )
     except (OSError, subprocess.CalledProcessError):
         return None
     return commit.stdout.strip() + ("+" if changed.stdout else "")

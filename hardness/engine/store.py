@@ -19,7 +19,10 @@ from hardness.io.files import regular
 from hardness.io.texts import is_sanitized, load_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
-VERSION, OLDER = 3, 2  # rows of version 2 have no digest; they are read as they are, and get one when more are added
+VERSION, OLDER = (
+    3,
+    2,
+)  # rows of version 2 have no digest; they are read as they are, and get one when more are added
 STORE = "rows.db"  # in the folder of a study
 LOCK_WAIT_SECONDS = 30.0  # for another writer
 TRIAL = "identity, status, cost, detail, seconds, text"  # what a digest is of
@@ -89,7 +92,9 @@ class Store:
         if not self._tables():  # another process is only just making it, or was killed before it had
             raise InputError(f"{self.path} is empty; run the study first")
         self._db.execute("PRAGMA synchronous = NORMAL")
-        kind = [self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")]
+        kind = [
+            self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
+        ]
         if kind not in ([APPLICATION, VERSION], [APPLICATION, OLDER]):
             raise InputError(
                 f"{self.path} is not a store of studies, version {VERSION}: run the study into another --out"
@@ -98,7 +103,9 @@ class Store:
             raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
         page, journal = self._db.execute("PRAGMA page_size").fetchone()[0], Path(f"{self.path}-wal")
         if not (journal.exists() and journal.stat().st_size) and self.path.stat().st_size % page:
-            raise InputError(f"{self.path} is damaged (its last page is cut off); {AGAIN}")  # SQLite would read zeros
+            raise InputError(
+                f"{self.path} is damaged (its last page is cut off); {AGAIN}"
+            )  # SQLite would read zeros
         if (check := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise InputError(f"{self.path} is damaged ({sanitize(check)}); {AGAIN}")
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
@@ -113,10 +120,14 @@ class Store:
         # What may differ between two stores of the same rows is no part of what they are about.
         commands = self.about.pop(COMMANDS, [])
         self.commands = (
-            [sanitize(text) for text in commands if isinstance(text, str)] if isinstance(commands, list) else []
+            [sanitize(text) for text in commands if isinstance(text, str)]
+            if isinstance(commands, list)
+            else []
         )
         if about is not None and self.about != json.loads(canonical(about)):
-            raise InputError(f"{self.path} holds {describe(self.about)}, not {describe(about)}; name another --out")
+            raise InputError(
+                f"{self.path} holds {describe(self.about)}, not {describe(about)}; name another --out"
+            )
 
     def _tables(self) -> int:
         return int(self._db.execute("SELECT count(*) FROM sqlite_master").fetchone()[0])
@@ -206,7 +217,13 @@ class Store:
         with self._transaction():
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
             cost = None if outcome.cost is None else float(outcome.cost)
-            cells = (bytes.fromhex(task.identity), outcome.status, cost, detail, float(round(outcome.seconds, 6)))
+            cells = (
+                bytes.fromhex(task.identity),
+                outcome.status,
+                cost,
+                detail,
+                float(round(outcome.seconds, 6)),
+            )
             self._db.execute(
                 "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, id, ? FROM provenance WHERE text = ?",
                 (*cells, _digest(*cells, text), text),
@@ -216,7 +233,9 @@ class Store:
         """Forget the trials of `tasks` that ended as one of `CRASHED`, so that they run again; returns how many."""
         rows = [(bytes.fromhex(task.identity), *CRASHED) for task in tasks]
         with self._transaction():
-            return self._db.executemany("DELETE FROM trials WHERE identity = ? AND status IN (?, ?)", rows).rowcount
+            return self._db.executemany(
+                "DELETE FROM trials WHERE identity = ? AND status IN (?, ?)", rows
+            ).rowcount
 
     def done(self) -> set[str]:
         """Identities of the tasks that have been run."""
@@ -228,12 +247,16 @@ class Store:
 
     def counts(self) -> dict[str, int]:
         """Trials by status, in the order of `STATUSES`; statuses without a trial are absent."""
-        counted = Counter(dict(self._db.execute("SELECT status, count(*) FROM trials GROUP BY status").fetchall()))
+        counted = Counter(
+            dict(self._db.execute("SELECT status, count(*) FROM trials GROUP BY status").fetchall())
+        )
         return {status: counted[status] for status in STATUSES if counted[status]}
 
     def rows(self) -> Iterator[Row]:
         """All planned tasks in order, run or not."""
-        notes = {id_: load_sanitized(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")}
+        notes = {
+            id_: load_sanitized(text) for id_, text in self._db.execute("SELECT id, text FROM provenance")
+        }
         columns = "task, status, cost, detail, seconds, provenance"
         query = f"SELECT {columns} FROM plan LEFT JOIN trials USING (identity) ORDER BY position"
         for text, status, cost, detail, seconds, note in self._db.execute(query):
@@ -308,7 +331,9 @@ def _examined(db: sqlite3.Connection, digests: bool) -> dict[str, Any]:
     cells = "identity, status, cost, detail, seconds, provenance"
     for identity, status, cost, detail, seconds, note in db.execute(f"SELECT {cells} FROM trials"):
         known = identity in planned and note in notes and status in STATUSES
-        figures = all(type(value) in (int, float) and schemas.finite(value) for value in (cost or 0.0, seconds))
+        figures = all(
+            type(value) in (int, float) and schemas.finite(value) for value in (cost or 0.0, seconds)
+        )
         if not (known and figures and isinstance(schemas.parse(detail, "a detail"), dict)):
             raise InputError("the row of a trial is none that the lab writes")
     return about

@@ -74,7 +74,9 @@ def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) ->
         with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
             writer.writerow({name: csv_safe(name) for name in names})
-            writer.writerows({name: csv_safe(value) for name, value in flat(row, timing).items()} for row in rows())
+            writer.writerows(
+                {name: csv_safe(value) for name, value in flat(row, timing).items()} for row in rows()
+            )
         return count
     try:
         import pyarrow as pa
@@ -85,11 +87,18 @@ def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) ->
     with replacing(out) as temporary:
         try:
             pq.write_table(
-                pa.table({str(sanitize_json(name)): [sanitize_json(row.get(name)) for row in table] for name in names}),
+                pa.table(
+                    {
+                        str(sanitize_json(name)): [sanitize_json(row.get(name)) for row in table]
+                        for name in names
+                    }
+                ),
                 temporary,
             )
         except pa.ArrowException as error:
-            raise InputError(f"the rows make no table for Parquet ({sanitize(error)}); export a .csv") from error
+            raise InputError(
+                f"the rows make no table for Parquet ({sanitize(error)}); export a .csv"
+            ) from error
     return count
 
 
@@ -138,7 +147,9 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
     with Store(path / STORE if path.is_dir() else path) as store:
         chosen = [row for row in store.rows() if tuning or not row.task.tuning]
     table = data_frame([_result(row) for row in chosen])
-    meanings = {name: [text for known, text in COLUMNS.items() if name.startswith(known)] for name in table.columns}
+    meanings = {
+        name: [text for known, text in COLUMNS.items() if name.startswith(known)] for name in table.columns
+    }
     table.attrs["columns"] = {name: text for name, (text,) in meanings.items()}
     return table
 

@@ -65,7 +65,9 @@ class Task:
         """The task whose `text` this is."""
         fields = json.loads(text)
         if fields.pop("schema", None) != SCHEMA:
-            raise InputError(f"task of another schema than {SCHEMA}: run the study with the version that made it")
+            raise InputError(
+                f"task of another schema than {SCHEMA}: run the study with the version that made it"
+            )
         return Task(**fields)
 
     def shared(self, **solver: Any) -> "Task":
@@ -99,4 +101,7 @@ def named_in(task: Task) -> list[tuple[str, str]]:
     [('family', 'parity'), ('strategy', 'flat')]
     """
     kinds = ("learner", "attack", "strategy", "oracle")
-    return [("family", task.family), *((kind, str(task.solver[kind])) for kind in kinds if task.solver.get(kind))]
+    return [
+        ("family", task.family),
+        *((kind, str(task.solver[kind])) for kind in kinds if task.solver.get(kind)),
+    ]

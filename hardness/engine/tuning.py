@@ -44,7 +44,9 @@ class Wanted(NamedTuple):
     cap: int
 
 
-Runs = Mapping[tuple[int, int], Run]  # by setting and seed; of several caps the largest, or the one that solved
+Runs = Mapping[
+    tuple[int, int], Run
+]  # by setting and seed; of several caps the largest, or the one that solved
 
 
 @dataclass(frozen=True)
@@ -158,7 +160,9 @@ def check(learner: str, settings: Iterable[Mapping[str, Any]]) -> None:
 
 
 def tune(
-    cells: Mapping[Cell, Halving], task: Callable[[Cell, Wanted], Task], run: Callable[[Sequence[Task]], Results]
+    cells: Mapping[Cell, Halving],
+    task: Callable[[Cell, Wanted], Task],
+    run: Callable[[Sequence[Task]], Results],
 ) -> dict[Cell, int | None]:
     """The setting that won in every cell; None where none of its last rung solved.
 

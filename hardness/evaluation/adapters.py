@@ -23,8 +23,20 @@ PLAIN = {int, float, str, bool, NoneType}
 PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}}
 VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
 # What an attack needed, and what it predicted, as far as it says: figures of its `Outcome.detail`.
-WORK = ("predicted_seconds", "forecast_seconds", "log2_expected_tries", "tries", "trials", "rounds", "steps",
-        "log2_rows", "block_size", "log2_nodes", "halves", "method")  # fmt: skip
+WORK = (
+    "predicted_seconds",
+    "forecast_seconds",
+    "log2_expected_tries",
+    "tries",
+    "trials",
+    "rounds",
+    "steps",
+    "log2_rows",
+    "block_size",
+    "log2_nodes",
+    "halves",
+    "method",
+)
 
 
 def make(solver: Solver, random_state: int) -> Any:
@@ -40,14 +52,18 @@ def make(solver: Solver, random_state: int) -> Any:
         if place in ("random_state", "seed"):
             raise InputError(f"{name} is no option: it follows from the seed of the run")
         if place not in parameters:
-            raise unknown(f"option of {cls.__name__}", sanitize(name, 60), parameters.keys() - {"random_state", "seed"})
+            raise unknown(
+                f"option of {cls.__name__}", sanitize(name, 60), parameters.keys() - {"random_state", "seed"}
+            )
         if place in given or (place == "heads" and heads is not None):
             raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
         given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
     if heads is None and not solver.streamed:
         heads = solver.heads_known
     rest = {"heads": heads, "random_state": random_state, "seed": random_state}
-    return cls(**{name: value for name, value in rest.items() if name in parameters and value is not None} | given)
+    return cls(
+        **{name: value for name, value in rest.items() if name in parameters and value is not None} | given
+    )
 
 
 def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:

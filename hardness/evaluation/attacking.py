@@ -45,10 +45,14 @@ def attack(
     """
     if isinstance(name, str):
         registry.module_of("attack", name)  # a misspelt name is said before anything else
-    sampling, choices = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
+    sampling, choices = (
+        int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2)
+    )
     if isinstance(target, Instance):
         if type(count) is not int or count < 1:
-            raise InputError(f"say how many examples the attack gets, an integer of at least 1; got {count!r}")
+            raise InputError(
+                f"say how many examples the attack gets, an integer of at least 1; got {count!r}"
+            )
         examples, public = target.examples(count, sampling), target.public(sampling)
         return attack_examples(examples, public, name, budget, choices, progress)
     return attack_file(Path(target), name, budget, choices, progress)
@@ -76,7 +80,9 @@ def attack_examples(
         outcome = _in_worker(examples, public, name, budget, seed)
         foreign = public.get("family") not in registry.names("family", builtin=True)
         if outcome.status == "solved" and not foreign and not _follows(outcome.secret, examples, public):
-            return Outcome("wrong", outcome.secret, outcome.samples_used, outcome.seconds, {"reason": UNFOUNDED})
+            return Outcome(
+                "wrong", outcome.secret, outcome.samples_used, outcome.seconds, {"reason": UNFOUNDED}
+            )
         return outcome
     run = registry.get("attack", name) if isinstance(name, str) else name
     outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=progress)
@@ -85,10 +91,14 @@ def attack_examples(
     return outcome
 
 
-def _in_worker(examples: Examples, public: dict[str, Any], name: str, budget: int | None, seed: int) -> Outcome:
+def _in_worker(
+    examples: Examples, public: dict[str, Any], name: str, budget: int | None, seed: int
+) -> Outcome:
     began, report = time.monotonic(), dict[str, Any]()
     try:
-        with Worker(Solver("attack", name, {"public": public, "budget": budget}), seed, began + FOREVER) as worker:
+        with Worker(
+            Solver("attack", name, {"public": public, "budget": budget}), seed, began + FOREVER
+        ) as worker:
             try:
                 worker.partial_fit(examples.X, examples.Y)
             finally:
@@ -101,7 +111,11 @@ def _in_worker(examples: Examples, public: dict[str, Any], name: str, budget: in
     used = report.get("samples_used")
     used = used if type(used) is int and 0 <= used <= len(examples) else len(examples)
     return Outcome(
-        str(status), report.get("secret"), used, time.monotonic() - began, sanitize_json(report.get("detail") or {})
+        str(status),
+        report.get("secret"),
+        used,
+        time.monotonic() - began,
+        sanitize_json(report.get("detail") or {}),
     )
 
 

@@ -35,7 +35,9 @@ def check(
     tell = progress or (lambda line: None)
     solver.thing  # noqa: B018  a name that stands for nothing is said here
     try:
-        with Worker(Solver("learner", "hardness.evaluation.adapters:Constant"), 0, deadline, threads) as worker:
+        with Worker(
+            Solver("learner", "hardness.evaluation.adapters:Constant"), 0, deadline, threads
+        ) as worker:
             for name in CHECKS:
                 tell(f"{name}: {len(checks)} of {len(CHECKS)} checks made")
                 checks.append(Check(**worker.examine(solver, name)))

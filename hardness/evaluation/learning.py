@@ -76,7 +76,9 @@ def learn(
     """
     from sklearn.utils import Bunch
 
-    sampling, state = (int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2))
+    sampling, state = (
+        int(child.generate_state(1, np.uint64)[0]) for child in np.random.SeedSequence(seed).spawn(2)
+    )
     tell = progress or (lambda line: None)
     streamed = is_streamed(learner)
     given, judged, count, heads_known = _data(target, count, test, sampling, streamed, tell)
@@ -110,7 +112,11 @@ def learn(
         for each in evaluations(watched, streamed, given, judged, at):
             points.append(each)
             share = each.scores["explained"]
-            shown = "predictions that are not finite" if share is None else f"{share:.2f} of the variance explained"
+            shown = (
+                "predictions that are not finite"
+                if share is None
+                else f"{share:.2f} of the variance explained"
+            )
             tell(f"{each.examples} of {count} examples: {shown}")
     except MemoryError as error:
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
@@ -154,7 +160,9 @@ def _data(
     held_out = -(-len(examples) // SHARE)
     most = len(examples) - held_out
     if not 1 <= (count or most) <= most:
-        raise InputError(f"{most} examples are left to learn from when a tenth is held out, got a count of {count}")
+        raise InputError(
+            f"{most} examples are left to learn from when a tenth is held out, got a count of {count}"
+        )
     judged = examples[most:]
     values = None
     if public.get("family") in STRUCTURED:

@@ -34,7 +34,9 @@ class Comparison:
     @property
     def within(self) -> bool:
         """Whether the ranges of the runs that solved overlap; where none did in one table, none may in the other."""
-        theirs, ours = ([entry for entry in runs if entry is not None] for runs in (self.published, self.ours))
+        theirs, ours = (
+            [entry for entry in runs if entry is not None] for runs in (self.published, self.ours)
+        )
         if not (theirs and ours):
             return not theirs and not ours
         return min(theirs) <= max(ours) and min(ours) <= max(theirs)
@@ -44,8 +46,12 @@ class Comparison:
         """Why ours are not within the published range, in a sentence; nothing where they are."""
         if self.within:
             return ""
-        means = " The published figure is a mean of runs, whose range was not published." * (len(self.published) == 1)
-        return f"Ours came to {shown(self.ours)} {self.unit}, and {shown(self.published)} were published.{means}"
+        means = " The published figure is a mean of runs, whose range was not published." * (
+            len(self.published) == 1
+        )
+        return (
+            f"Ours came to {shown(self.ours)} {self.unit}, and {shown(self.published)} were published.{means}"
+        )
 
 
 def shown(runs: tuple[int | None, ...]) -> str:

@@ -77,7 +77,12 @@ def _raised(error: Exception) -> list[Any]:
 
     if isinstance(error, TrialEnded):
         return [error.status, error.reason[:1000], error.kind, plain(dict(error.detail))]
-    return ["error", str(error)[:1000] if isinstance(error, InputError) else one_line(error), type(error).__name__, {}]
+    return [
+        "error",
+        str(error)[:1000] if isinstance(error, InputError) else one_line(error),
+        type(error).__name__,
+        {},
+    ]
 
 
 def _watch(child: int, lifeline: int) -> None:

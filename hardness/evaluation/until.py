@@ -17,7 +17,10 @@ from hardness.scores import Criterion, Judged, Scores, scores, sizes
 from hardness.tokens import TokenStream, load_compiled, unpack
 
 PORTION = 1 << 14  # examples handed over at a time
-FIRST, SPACING = 1024, 1.1  # an online learner is judged after so many examples, then this much later each time
+FIRST, SPACING = (
+    1024,
+    1.1,
+)  # an online learner is judged after so many examples, then this much later each time
 LEAST = 256  # examples with which a learner begins that fits once, or makes passes over a pool
 
 GAVE_UP = ("refused", "budget", "wrong")  # what a solver may say of too few examples
@@ -73,7 +76,9 @@ def pooled(pool: Examples, seed: int) -> Labelled:
 
     def labelled(start: int, count: int) -> Examples:
         first, last = start // len(pool), (start + count - 1) // len(pool)
-        rows = np.concatenate([order(turn) for turn in range(first, last + 1)])[start - first * len(pool) :][:count]
+        rows = np.concatenate([order(turn) for turn in range(first, last + 1)])[start - first * len(pool) :][
+            :count
+        ]
         return Examples(pool.X[rows], pool.Y[rows])
 
     return labelled
@@ -239,7 +244,9 @@ def until_solved(
         try:
             for point in evaluations(opened, streamed, life.examples, judged, life.costs):
                 points = (*ending.points, point.accepted())
-                ending = Ending(life.costs[point.examples], points, rule.met(point.scores), asked=point.examples)
+                ending = Ending(
+                    life.costs[point.examples], points, rule.met(point.scores), asked=point.examples
+                )
                 if not point.finite:
                     return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
                 if ending.solved:

@@ -40,7 +40,9 @@ MEMORY = 0.8  # share of the memory that is free at the start, beyond which a wo
 WATCH_SECONDS = 0.1  # between two checks of a worker
 FOREVER = 30 * 24 * 3600.0  # seconds without a limit
 END_SECONDS = 5.0  # that the end of the lifeline may take
-ABANDONED: ContextVar[Callable[[], bool]] = ContextVar("abandoned", default=lambda: False)  # nobody waits any more
+ABANDONED: ContextVar[Callable[[], bool]] = ContextVar(
+    "abandoned", default=lambda: False
+)  # nobody waits any more
 SAME = 1e-4  # of the largest prediction: what rounding may change where rows come in another order, in float32 too
 
 
@@ -58,13 +60,18 @@ class Worker:
         self._why, self._deadline, self._abandoned = "", deadline, ABANDONED.get()
         self._over = threading.Event()
         lifeline, self._lifeline = os.pipe()
-        environment = {k: v for k, v in os.environ.items() if k not in NAMING} | dict.fromkeys(THREADS, str(threads))
+        environment = {k: v for k, v in os.environ.items() if k not in NAMING} | dict.fromkeys(
+            THREADS, str(threads)
+        )
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "hardness.evaluation.serving", str(lifeline)],
-                stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=[lifeline], env=environment,
+                stdin=subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                pass_fds=[lifeline],
+                env=environment,
                 start_new_session=True,
-            )  # fmt: skip
+            )
         finally:
             os.close(lifeline)
         self._watcher = threading.Thread(target=self._watch, daemon=True)
@@ -117,7 +124,9 @@ class Worker:
         """One check of `hardness.evaluation.conformance` on another learner."""
         return dict(self._ask({"do": "examine", "solver": asdict(solver), "check": check})[0]["answer"])
 
-    def _ask(self, header: Mapping[str, Any], *arrays: Any, allowed: int = 0) -> tuple[dict[str, Any], list[Any]]:
+    def _ask(
+        self, header: Mapping[str, Any], *arrays: Any, allowed: int = 0
+    ) -> tuple[dict[str, Any], list[Any]]:
         """The answer to a request; its arrays have at most `allowed` bytes."""
         stdin, stdout = self._process.stdin, self._process.stdout
         assert stdin
@@ -131,7 +140,9 @@ class Worker:
             code = self.stop()
             if self._why == "time":
                 raise TimeoutError from error
-            raise TrialEnded("killed", self._why or f"the learner's process ended with code {code}") from error
+            raise TrialEnded(
+                "killed", self._why or f"the learner's process ended with code {code}"
+            ) from error
         except (ValueError, TypeError) as error:
             raise self._forged() from error
         if status:

@@ -58,7 +58,10 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
             raise InputError(f"{name} lacks its parameter {f.name}")
     if strange := sorted(parameters.keys() - types.keys()):
         raise unknown(f"parameter of {name}", sanitize(strange[0]), types)
-    found = {field: fitting(value, types[field], f"parameter {field} of {name}") for field, value in parameters.items()}
+    found = {
+        field: fitting(value, types[field], f"parameter {field} of {name}")
+        for field, value in parameters.items()
+    }
     try:
         return family(**found)
     except InputError:
@@ -88,7 +91,11 @@ def parameters(family: Family) -> dict[str, Any]:
     """
     known = fields(cast(Any, family))
     values = {f.name: (getattr(family, f.name), f) for f in known}
-    return {name: value for name, (value, f) in values.items() if not f.metadata.get("switch") or value != f.default}
+    return {
+        name: value
+        for name, (value, f) in values.items()
+        if not f.metadata.get("switch") or value != f.default
+    }
 
 
 def options_of(family: Family) -> list[str]:

@@ -107,7 +107,9 @@ class Family(ABC):
 
         `noise` (n,) holds a uniform number in (0, 1) per example; at 1/2 no label has noise.
         """
-        return np.asarray(teacher.labels(words) if isinstance(teacher, Gadget) else teacher(unpack(words, self.dim)))
+        return np.asarray(
+            teacher.labels(words) if isinstance(teacher, Gadget) else teacher(unpack(words, self.dim))
+        )
 
     def open_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Values (n,) of packed pairs (n, 2, words) with z_0 != 0: row a of the label is x_a[0] times that in column 0.
@@ -192,7 +194,11 @@ def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: S
     right = np.zeros(Y.shape)
     right[:, :, 0] = X[:, :, 0] * np.where(told, A + g, C)[:, None]
     wrong = (~np.isclose(Y, right, rtol=0, atol=1e-9 * (1 + abs(A) + abs(C)))).any(axis=(1, 2)).mean()
-    return f"labels differ from those of {concepts.label} on {wrong:.0%} of {count} random inputs" if wrong else None
+    return (
+        f"labels differ from those of {concepts.label} on {wrong:.0%} of {count} random inputs"
+        if wrong
+        else None
+    )
 
 
 @cache
@@ -206,7 +212,9 @@ def types_of(family: Any) -> Mapping[str, Any]:
     for name, hint in found.items():
         whole = get_origin(hint) in (Union, UnionType)
         kinds = {kind for kind in (get_args(hint) if whole else (hint,)) if kind is not NoneType}
-        texts = all(get_origin(kind) is Literal and all(type(x) is str for x in get_args(kind)) for kind in kinds)
+        texts = all(
+            get_origin(kind) is Literal and all(type(x) is str for x in get_args(kind)) for kind in kinds
+        )
         if len(kinds) != 1 or not (texts or kinds <= {int, float, str, bool}):
             raise InputError(
                 f"field {name} of family {family.name} has the type {getattr(hint, '__name__', hint)}; give it int, "
@@ -233,7 +241,11 @@ def fitting(value: Any, hint: Any, what: str) -> Any:
         )
     if fits:
         return value
-    kind = " or ".join(get_args(hint)) if get_origin(hint) is Literal else f"of type {getattr(hint, '__name__', hint)}"
+    kind = (
+        " or ".join(get_args(hint))
+        if get_origin(hint) is Literal
+        else f"of type {getattr(hint, '__name__', hint)}"
+    )
     raise InputError(f"{what} must be {kind}, got {sanitize(repr(value), 60)}")
 
 

@@ -175,7 +175,9 @@ class RoundingConcepts:
         """
         rows = live @ self.powers
         first = self.label_table[rows[0]]
-        return np.array_equal(self.label_table[rows[-1]], first) and bool((self.label_table[rows] == first).all())
+        return np.array_equal(self.label_table[rows[-1]], first) and bool(
+            (self.label_table[rows] == first).all()
+        )
 
     @cached_property
     def label_table(self) -> NDArray[np.uint8]:

@@ -26,7 +26,10 @@ class Interpolation(Family):
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate at rho = 0."})
     heads: int = field(metadata={"help": "m, also the size of the hidden set at rho = 0."})
     rho: float = field(
-        metadata={"help": "Place on the path, in (0, 1]: 0 would be parity, 1 is random.", "same_secret": True}
+        metadata={
+            "help": "Place on the path, in (0, 1]: 0 would be parity, 1 is random.",
+            "same_secret": True,
+        }
     )
     scale: float = field(default=2.0, metadata={"help": "tau of the random end, as in nondegenerate."})
 
@@ -75,4 +78,7 @@ class Interpolation(Family):
     def verify(self, teacher: MultiHeadAttention, secret: Secret) -> list[tuple[str, bool, str]]:
         """The hard end's own checks."""
         hard, _ = self._ends
-        return [(f"{name} at rho = 0", ok, detail) for name, ok, detail in hard.verify(hard.realize(secret), secret)]
+        return [
+            (f"{name} at rho = 0", ok, detail)
+            for name, ok, detail in hard.verify(hard.realize(secret), secret)
+        ]

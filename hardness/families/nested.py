@@ -42,7 +42,9 @@ class Nested(Family):
         "the sum over blocks of N_i - 1 for tau < 1/4. The exponent of d is the largest block, not s. Supervision by "
         "intermediate values; not autoregressive generation."
     )
-    heads_meaning: ClassVar[str] = "heads of all shown parities together: |S_i| each (diag) or twice that (dot)"
+    heads_meaning: ClassVar[str] = (
+        "heads of all shown parities together: |S_i| each (diag) or twice that (dot)"
+    )
     example: ClassVar[str] = "--dim 64 --size 6 --block 2"
 
     def __post_init__(self) -> None:
@@ -71,7 +73,11 @@ class Nested(Family):
         """Raise `InputError` for arrays that are no chain: `support` and `order`, both (s,), the same coordinates."""
         expect(secret, {"support": ("<i8", (self.size,)), "order": ("<i8", (self.size,))})
         support = secret["support"].tolist()
-        if min(support) < 1 or max(support) >= self.dim or sorted(secret["order"].tolist()) != sorted(support):
+        if (
+            min(support) < 1
+            or max(support) >= self.dim
+            or sorted(secret["order"].tolist()) != sorted(support)
+        ):
             raise InputError(f"the chain must order the secret's support in 1..{self.dim - 1}")
 
     def model_secret(self) -> Secret:

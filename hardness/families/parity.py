@@ -43,15 +43,21 @@ class Parity(Family):
     """
 
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
-    heads: int = field(metadata={"help": "m: the hidden set has size m (diag), m/2 (dot) or 2m - 1 (sharp, wide)."})
+    heads: int = field(
+        metadata={"help": "m: the hidden set has size m (diag), m/2 (dot) or 2m - 1 (sharp, wide)."}
+    )
     gadget: ParityKind = field(default="diag", metadata={"help": "diag, dot, sharp or wide."})
     sharpness: int = field(default=8, metadata={"help": "r >= 2; beta = 2 ln r (diag, dot)."})
-    flip: float = field(default=0.0, metadata={"help": "Probability of a flipped label.", "same_secret": True})
+    flip: float = field(
+        default=0.0, metadata={"help": "Probability of a flipped label.", "same_secret": True}
+    )
     bias: float = field(
-        default=0.0, metadata={"help": "Mean of the products of examples, mu.", "switch": True, "same_secret": True}
+        default=0.0,
+        metadata={"help": "Mean of the products of examples, mu.", "switch": True, "same_secret": True},
     )
     bits: int | None = field(
-        default=None, metadata={"help": "Size of the hidden set (sharp, wide); 2m - 1 if absent.", "switch": True}
+        default=None,
+        metadata={"help": "Size of the hidden set (sharp, wide); 2m - 1 if absent.", "switch": True},
     )
     balance: bool = field(
         default=False, metadata={"help": "One head makes C = 0 (sharp, wide); 2m - 3 bits.", "switch": True}
@@ -75,7 +81,11 @@ class Parity(Family):
             raise InputError(f"heads must be at least 2, got {self.heads}")
         most = bits(self.gadget, self.heads, self.balance)
         if self.bits is not None and (self.gadget not in SEVERAL or not 1 <= self.bits <= most):
-            fits = f"from 1 to {most}" if self.gadget in SEVERAL else f"absent for {self.gadget}, which hides {most}"
+            fits = (
+                f"from 1 to {most}"
+                if self.gadget in SEVERAL
+                else f"absent for {self.gadget}, which hides {most}"
+            )
             raise InputError(f"bits must be {fits}, got {self.bits}")
         if self.dim < 2 or self.size > self.dim - 1:
             raise InputError(

@@ -49,7 +49,10 @@ class RandomDiagonal(Family):
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """The layer's numbers: {"theta": (m, d), "c": (m,)}."""
-        theta, c = rng.normal(0, self.scale / self.dim**0.5, (self.heads, self.dim)), rng.normal(size=self.heads)
+        theta, c = (
+            rng.normal(0, self.scale / self.dim**0.5, (self.heads, self.dim)),
+            rng.normal(size=self.heads),
+        )
         words = TokenStream(0, 1, self.dim).packed(0, SAMPLE)[:, 0]
         words[:, 0] |= np.uint64(1)  # the gate's bit
         return {"theta": theta, "c": c / _values(theta, c, words).std()}
@@ -65,17 +68,23 @@ class RandomDiagonal(Family):
         w[:, 0, 0] = secret["c"]
         return MultiHeadAttention(theta, w)
 
-    def labels(self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+    def labels(
+        self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Labels (n, 2, d) in closed form."""
         Y = np.zeros((len(words), 2, self.dim))
         negative = (words[:, :, 0] & np.uint64(1)).astype(bool)
         value = np.where(
-            negative[:, 0] ^ negative[:, 1], self.open_values(teacher, words, noise), self.closed_value(teacher)
+            negative[:, 0] ^ negative[:, 1],
+            self.open_values(teacher, words, noise),
+            self.closed_value(teacher),
         )
         Y[:, :, 0] = np.where(negative, -value[:, None], value[:, None])
         return Y
 
-    def open_values(self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+    def open_values(
+        self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
+    ) -> NDArray[np.float64]:
         """Σ_i c_i tanh(Σ_j θ_ij u_j), (n,)."""
         theta = np.diagonal(teacher.theta, axis1=1, axis2=2)
         return _values(theta, teacher.w[:, 0, 0], words[:, 0] ^ words[:, 1])

@@ -31,7 +31,12 @@ def log2_parities(vectors: NDArray[np.int8], size: int) -> float:
 
 
 def log2_roundings(
-    vectors: NDArray[np.int8], q: int, p: int, weight: int | None = None, kind: Kind = "diag", heads: int | None = None
+    vectors: NDArray[np.int8],
+    q: int,
+    p: int,
+    weight: int | None = None,
+    kind: Kind = "diag",
+    heads: int | None = None,
 ) -> float:
     """log2 of an upper bound on the label vectors of rounding secrets at public vectors (R, n).
 

@@ -39,11 +39,16 @@ class Rounding(Family):
     dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
     modulus: int = field(metadata={"help": "q, 2 or more."})
     levels: int = field(metadata={"help": "p, from 2 to q."})
-    weight: int | None = field(default=None, metadata={"help": "Non-zeros of a sparse secret; dense if absent."})
+    weight: int | None = field(
+        default=None, metadata={"help": "Non-zeros of a sparse secret; dense if absent."}
+    )
     gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
-    heads: int | None = field(default=None, metadata={"help": "m; the fewest without error if absent, in turns of p."})
+    heads: int | None = field(
+        default=None, metadata={"help": "m; the fewest without error if absent, in turns of p."}
+    )
     noise: float = field(
-        default=0.0, metadata={"help": "Standard deviation of the rounded noise on the level.", "same_secret": True}
+        default=0.0,
+        metadata={"help": "Standard deviation of the rounded noise on the level.", "same_secret": True},
     )
     exact: bool = field(default=False, metadata={"help": "Exact over Q: one head a level, small sizes."})
 
@@ -58,7 +63,9 @@ class Rounding(Family):
         "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE in "
         "dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: integer BKW and lattices win."
     )
-    heads_meaning: ClassVar[str] = "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"
+    heads_meaning: ClassVar[str] = (
+        "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"
+    )
     example: ClassVar[str] = "--dim 513 --modulus 257 --levels 2 --heads 90"
 
     def __post_init__(self) -> None:
@@ -77,7 +84,9 @@ class Rounding(Family):
                 f"exact mode takes a head between every two levels, here {2 * self._farthest}, and at most "
                 f"{MAX_EXACT_HEADS}; lower modulus, dim or weight, or drop exact"
             )
-        counted = 3 * self._reach * self.modulus / 4 * (self._reach / 8 + 1)  # bytes of `level_counts`, typically
+        counted = (
+            3 * self._reach * self.modulus / 4 * (self._reach / 8 + 1)
+        )  # bytes of `level_counts`, typically
         if counted > (MAX_CERTIFICATE_BYTES if self.heads is None else MAX_COUNTED_BYTES):
             raise InputError(
                 f"the exact error mass at dim {self.dim} and modulus {self.modulus} would need about "
@@ -164,7 +173,10 @@ class Rounding(Family):
         if self.heads is None:
             first, heads = self._covering(low, high)
         else:
-            first, heads = modular.nearest_changes((low + high) / 2, self.heads, self.modulus, self.levels), self.heads
+            first, heads = (
+                modular.nearest_changes((low + high) / 2, self.heads, self.modulus, self.levels),
+                self.heads,
+            )
         changes = modular.change(first + np.arange(heads), self.modulus, self.levels)
         return gadget.saturated(self.gadget, weights, changes - 0.5, self.steps(heads))
 
@@ -196,7 +208,9 @@ class Rounding(Family):
     def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """The labels (n,) of diag, as functions of the bits u; raises `InputError` for dot, whose levels have signs."""
         return (
-            self._values(teacher, words, noise) if self.gadget == "diag" else super().open_values(teacher, words, noise)
+            self._values(teacher, words, noise)
+            if self.gadget == "diag"
+            else super().open_values(teacher, words, noise)
         )
 
     def _values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
@@ -212,7 +226,9 @@ class Rounding(Family):
         low, high = gadget.level_range(self.gadget, teacher.weights.tolist())
         mass = 0 if self.exact or self._is_right(teacher, low, high) else self._error_mass(teacher, low, high)
         return {
-            "method": "theorem 1.2, exact over Q" if self.exact else "saturated steps (theory 1.4), exact level counts",
+            "method": "theorem 1.2, exact over Q"
+            if self.exact
+            else "saturated steps (theory 1.4), exact level counts",
             "beta": teacher.beta,
             "A": teacher.offset,
             "C": teacher.gate,
@@ -234,7 +250,9 @@ class Rounding(Family):
         return True
 
     def _error_mass(self, teacher: Gadget, low: int, high: int) -> Fraction:
-        return gadget.error_mass(teacher, teacher.offset + self._ideal(np.arange(low, high + 1)).astype(np.float64))
+        return gadget.error_mass(
+            teacher, teacher.offset + self._ideal(np.arange(low, high + 1)).astype(np.float64)
+        )
 
     def verify(self, teacher: Gadget, secret: Secret) -> list[tuple[str, bool, str]]:
         """Re-check the certificate, and the labels against arithmetic in Z_q on 4096 fresh inputs."""
@@ -249,16 +267,24 @@ class Rounding(Family):
             checks.append(("certificate", rest == 0, f"theorem 1.2 at {len(levels)} levels, residual {rest}"))
         else:
             error, bound = gadget.saturation_error(teacher), 1e-15 * self.levels
-            checks.append(("certificate", error <= bound, f"labels within {error:.1e} of their cells' values"))
+            checks.append(
+                ("certificate", error <= bound, f"labels within {error:.1e} of their cells' values")
+            )
         words = TokenStream(seed=0, tokens=2, dim=self.dim).packed(0, 4096)
         public = gadget.public_vectors(unpack(words, self.dim).astype(np.int64), self.gadget)
-        found = np.rint(teacher.value(teacher.levels(words)) - teacher.offset)  # exact mode rounds A once more
+        found = np.rint(
+            teacher.value(teacher.levels(words)) - teacher.offset
+        )  # exact mode rounds A once more
         right = self._ideal(modular.inner(public, w, q)) == found
         from scipy.special import bdtrc
 
         wrong = int((~right).sum())
         # As many wrong labels as this must not be rarer than 1e-9 under the proven error mass (none if it is 0).
         likely = bdtrc(wrong - 1, len(right), self.certificate(teacher)["error_mass"]) >= 1e-9
-        few = "no" if self.heads is None else "no more than the proven error mass of"  # how many tells of the secret
-        checks.append(("labels", bool(likely), f"{few} labels of {len(right)} differ from <w, u> in Z_{q}, rounded"))
+        few = (
+            "no" if self.heads is None else "no more than the proven error mass of"
+        )  # how many tells of the secret
+        checks.append(
+            ("labels", bool(likely), f"{few} labels of {len(right)} differ from <w, u> in Z_{q}, rounded")
+        )
         return checks

@@ -56,7 +56,9 @@ class Gadget:
     gate: float
 
     def __repr__(self) -> str:
-        return f"{type(self).__name__}({self.kind}, heads={self.heads}, dim={self.dim}; the secret is not shown)"
+        return (
+            f"{type(self).__name__}({self.kind}, heads={self.heads}, dim={self.dim}; the secret is not shown)"
+        )
 
     @property
     def heads(self) -> int:
@@ -192,7 +194,9 @@ def _off_diagonal(x: Any) -> Any:
     return difference
 
 
-def exact(kind: Kind, weights: Sequence[int], levels: Sequence[int], targets: Sequence[int], sharpness: int) -> Gadget:
+def exact(
+    kind: Kind, weights: Sequence[int], levels: Sequence[int], targets: Sequence[int], sharpness: int
+) -> Gadget:
     """Heads with A + g exactly at every level, at finite β = 2 ln r: m = len(levels) - 1 (theorem 1.2).
 
     `levels` are consecutive integers, `targets` g any integers on them, `sharpness` r an integer >= 2. The
@@ -248,7 +252,9 @@ def residual(levels: Sequence[int], targets: Sequence[int], sharpness: int) -> A
     return max(abs(int(x)) if len(levels) > EXACT_HEADS + 1 else abs(x) for x in wrong)
 
 
-def saturated(kind: Kind, weights: Sequence[int], thresholds: NDArray[np.float64], steps: NDArray[np.int64]) -> Gadget:
+def saturated(
+    kind: Kind, weights: Sequence[int], thresholds: NDArray[np.float64], steps: NDArray[np.int64]
+) -> Gadget:
     """Heads with A + g on every cell up to `saturation_error`, at β = 80: c_i = jump_i/2 (theory 1.4).
 
     `steps` (m + 1,) are the targets g on the cells. C = (g_m - g_0)/2 and A = -C - g_0 depend on the two end
@@ -290,7 +296,9 @@ def public_vectors(X: NDArray[Any], kind: ParityKind) -> NDArray[Any]:
 
 def saturation_error(gadget: Gadget) -> float:
     """Bound on |G - values| at integer levels: 4 max|c| e^{-β/2}/(1 - e^{-β}) (theory 1.4)."""
-    return float(4 * np.abs(gadget.coefficients).max() * np.exp(-gadget.beta / 2) / (1 - np.exp(-gadget.beta)))
+    return float(
+        4 * np.abs(gadget.coefficients).max() * np.exp(-gadget.beta / 2) / (1 - np.exp(-gadget.beta))
+    )
 
 
 def error_mass(gadget: Gadget, ideal: NDArray[np.float64]) -> Fraction:

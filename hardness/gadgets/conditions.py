@@ -35,10 +35,14 @@ def conditions(layer: MultiHeadAttention, tokens: int) -> list[Condition]:
     (0.04, 0.98)
     """
     m, d = layer.heads, layer.dim
-    with np.errstate(divide="ignore", invalid="ignore"):  # nan where a layer has too few heads, or a zero matrix
+    with np.errstate(
+        divide="ignore", invalid="ignore"
+    ):  # nan where a layer has too few heads, or a zero matrix
         values = [m / np.log(d * tokens), tokens / d, *_of_theta(layer.theta), *_of_w(layer.w)]
-    return [row._replace(value=float(value) if np.isfinite(value) else None)
-            for row, value in zip(unmeasured(d), values, strict=True)]  # fmt: skip
+    return [
+        row._replace(value=float(value) if np.isfinite(value) else None)
+        for row, value in zip(unmeasured(d), values, strict=True)
+    ]
 
 
 def unmeasured(dim: int) -> list[Condition]:
@@ -52,20 +56,36 @@ def unmeasured(dim: int) -> list[Condition]:
         ("tokens over dim", "small", "at most 1", "sculpt"),
         ("incoherence of theta", "0", "at most 1/poly(m, log d)", "sculpt: heads must agree rarely"),
         ("stable rank of theta", f"{dim}", "at least poly(m, k, log d)", "crude, sculpt"),
-        ("diagonal of theta", "0",
-         "trace² small against |theta|²: a token must not attend to itself in a way of its own", "crude"),
-        ("heaviest column of theta", f"{1 / dim:.3g}", "a vanishing share of |theta|²",
-         "sculpt: a central limit theorem"),
-        ("distance of theta to a lattice", "0.25", "bounded away from 0 for every lattice",
-         "sculpt: Boolean sums must not concentrate on a grid"),
+        (
+            "diagonal of theta",
+            "0",
+            "trace² small against |theta|²: a token must not attend to itself in a way of its own",
+            "crude",
+        ),
+        (
+            "heaviest column of theta",
+            f"{1 / dim:.3g}",
+            "a vanishing share of |theta|²",
+            "sculpt: a central limit theorem",
+        ),
+        (
+            "distance of theta to a lattice",
+            "0.25",
+            "bounded away from 0 for every lattice",
+            "sculpt: Boolean sums must not concentrate on a grid",
+        ),
         ("ratio of norms of theta", "1", "at least 1/poly(log)", "sculpt, net"),
         ("score spread tau", "about 1", "at most polylog", "refine: margins; sculpt"),
         ("incoherence of w", "0", "at most 1 - small", "net: least squares for w"),
         ("stable rank of w", f"{dim}", "at least poly(m, k, log d)", "sculpt: rank test"),
         ("ratio of norms of w", "1", "not too small", "net"),
-        ("sum of w", "about 1", "not vanishing (implicit in phases 1-4)",
-         "crude: there is nothing else to start from"),
-    ]  # fmt: skip
+        (
+            "sum of w",
+            "about 1",
+            "not vanishing (implicit in phases 1-4)",
+            "crude: there is nothing else to start from",
+        ),
+    ]
     return [Condition(name, None, *rest) for name, *rest in rows]
 
 

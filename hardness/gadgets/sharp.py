@@ -122,7 +122,8 @@ def rational(heads: int, size: int, balance: bool = False) -> Heads:
     offsets, steep = range(2 * q, 2 * h, 2), Fraction(STEEP)  # doubled, as all places below are
     places = range(1, 2 * h, 2)
     system = [
-        [*(tanh(r, x) for r in middle), *(tanh(steep, x - o) + tanh(steep, x + o) for o in offsets)] for x in places
+        [*(tanh(r, x) for r in middle), *(tanh(steep, x - o) + tanh(steep, x + o) for o in offsets)]
+        for x in places
     ]
     c = solved(system, [(-1) ** (h + k) for k in range(h)])
     placed = [(0, r, x) for r, x in zip(middle, c[:q], strict=True)]
@@ -184,7 +185,13 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
 
 
 def made(
-    kind: ParityKind, weights: Sequence[int], thresholds: Any, betas: Any, coefficients: Any, beta: float, gate: float
+    kind: ParityKind,
+    weights: Sequence[int],
+    thresholds: Any,
+    betas: Any,
+    coefficients: Any,
+    beta: float,
+    gate: float,
 ) -> Sharp:
     """The gadget of exact heads, rounded once: (-1)^t at the level t of `weights`."""
     return Sharp(

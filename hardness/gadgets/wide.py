@@ -136,7 +136,9 @@ def solution(plan: Plan) -> tuple[Any, ...]:
         unknowns = steps(plan)
         for _ in range(60):
             values, rows = equations(plan, unknowns, mp)
-            change = lu_solve(matrix(_relative(rows, unknowns)), matrix(values))  # the thresholds' unknowns are huge
+            change = lu_solve(
+                matrix(_relative(rows, unknowns)), matrix(values)
+            )  # the thresholds' unknowns are huge
             unknowns = [x * (1 - dx) for x, dx in zip(unknowns, change, strict=True)]
             if all(abs(dx) < mp.mpf(10) ** (10 - DIGITS) for dx in change):
                 return tuple(unknowns)
@@ -181,7 +183,10 @@ def certified(plan: Plan) -> bool:
 def proved(heads: int, size: int, balance: bool) -> tuple[bool, str]:
     """Whether the certificate holds, and what it says."""
     ok = certified(plan(heads - balance, size))
-    return ok, f"theorem 1.5 at {size + 1} levels: exact heads agree with these to {NEAR} digits (Krawczyk's test)"
+    return (
+        ok,
+        f"theorem 1.5 at {size + 1} levels: exact heads agree with these to {NEAR} digits (Krawczyk's test)",
+    )
 
 
 def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
@@ -206,7 +211,9 @@ def exact(weights: Sequence[int], heads: int, balance: bool = False) -> Sharp:
         for _ in how.leaning:
             c, a = unknowns.pop(0), unknowns.pop(0)
             placed += [(sign * float(ln(a) / ln(STEEP) / 2), steep, c) for sign in (-1, 1)]
-        placed += [(float(sign * k), steep, c) for k, c in zip(how.outer, unknowns, strict=True) for sign in (-1, 1)]
+        placed += [
+            (float(sign * k), steep, c) for k, c in zip(how.outer, unknowns, strict=True) for sign in (-1, 1)
+        ]
         gate = sum((c for _, _, c in placed), mpf(0))
     if balance:
         placed.append((0.0, 0.0, -gate))

@@ -60,7 +60,9 @@ class Instance:
     secret: Secret
     teacher: Teacher
     certificate: dict[str, Any]
-    stated: dict[str, Any] | None = field(default=None, repr=False, compare=False)  # the header of the file, if any
+    stated: dict[str, Any] | None = field(
+        default=None, repr=False, compare=False
+    )  # the header of the file, if any
 
     @classmethod
     def generate(cls, family: Family, seed: int | None = None) -> "Instance":
@@ -186,7 +188,9 @@ class Instance:
             "seed_drawn": self.seed_drawn,
             "command": self.command(),
             "certificate": self.certificate,
-            "gadget": {k: getattr(teacher, k) for k in GADGET_SCALARS} if isinstance(teacher, Gadget) else None,
+            "gadget": {k: getattr(teacher, k) for k in GADGET_SCALARS}
+            if isinstance(teacher, Gadget)
+            else None,
         }
 
     def shown(self) -> dict[str, Any]:
@@ -220,7 +224,9 @@ class Instance:
         from hardness.instance import reader
 
         header, family, secret, teacher = reader.instance(Path(path))
-        return cls(family, header["seed"], header["seed_drawn"], secret, teacher, header["certificate"], header)
+        return cls(
+            family, header["seed"], header["seed_drawn"], secret, teacher, header["certificate"], header
+        )
 
     def verify(self) -> list[Check]:
         """Regenerate from the seed and re-check everything that is claimed of the instance."""
@@ -229,7 +235,11 @@ class Instance:
         checks = [
             Check("seed", _same(again.secret, self.secret), "the secret regenerates from the seed"),
             Check("teacher", follows, "the teacher follows from the secret"),
-            Check("stored certificate", again.certificate == self.certificate, "the certificate follows from both"),
+            Check(
+                "stored certificate",
+                again.certificate == self.certificate,
+                "the certificate follows from both",
+            ),
             *self._restated(),
             *self._claims(),
             *(Check(*check) for check in self.family.verify(self.teacher, self.secret)),
@@ -247,9 +257,14 @@ class Instance:
         if self.stated is None:
             return
         made, stated = self.header(), dict(self.stated)
-        if stated.get("package_version") != made["package_version"] and stated.get("package_version") in VERSIONS:
+        if (
+            stated.get("package_version") != made["package_version"]
+            and stated.get("package_version") in VERSIONS
+        ):
             made = {name: value for name, value in made.items() if name not in ("package_version", *TEXTS)}
-            stated = {name: value for name, value in stated.items() if name not in ("package_version", *TEXTS)}
+            stated = {
+                name: value for name, value in stated.items() if name not in ("package_version", *TEXTS)
+            }
         names = sorted({*made, *stated})
         if wrong := next((name for name in names if made.get(name) != stated.get(name)), None):
             yield Check("header", False, f"its {wrong} is not what its parameters say")
@@ -260,7 +275,9 @@ class Instance:
             yield Check("hypothesis", False, self.family.hypothesis)
         if (concepts := self.family.concepts()) is not None:
             wrong = disagreement(self.family, concepts, self.teacher, self.secret)
-            yield Check("concepts", wrong is None, wrong or f"labels are those of {concepts.label} on random inputs")
+            yield Check(
+                "concepts", wrong is None, wrong or f"labels are those of {concepts.label} on random inputs"
+            )
 
 
 def generate(family: str | type[Family] | Family, *, seed: int | None = None, **parameters: Any) -> Instance:
@@ -296,7 +313,11 @@ def _lineage(family: Family, child: int) -> tuple[int, ...]:
 
     Noise depends on all parameters, the secret on those that the family does not mark as `same_secret`.
     """
-    same = {f.name for f in fields(cast(Any, family)) if f.metadata.get("same_secret")} if child == SECRET else set()
+    same = (
+        {f.name for f in fields(cast(Any, family)) if f.metadata.get("same_secret")}
+        if child == SECRET
+        else set()
+    )
     told = {name: value for name, value in families.parameters(family).items() if name not in same}
     digest = hashlib.sha256(canonical([family.name, told]).encode()).digest()
     return *np.frombuffer(digest, ">u4").tolist(), child
@@ -316,7 +337,9 @@ def _stated_by(family: Family, name: str) -> type:
 def _arrays(teacher: Teacher) -> dict[str, Any]:
     found = {f.name: getattr(teacher, f.name) for f in fields(teacher)}
     blocks = found.pop("blocks", ())
-    return found | {f"{i}.{name}": value for i, block in enumerate(blocks) for name, value in _arrays(block).items()}
+    return found | {
+        f"{i}.{name}": value for i, block in enumerate(blocks) for name, value in _arrays(block).items()
+    }
 
 
 def _same(first: dict[str, Any], second: dict[str, Any]) -> bool:

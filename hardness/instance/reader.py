@@ -54,12 +54,16 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
     except OSError as error:
         raise InputError(f"cannot read {path}: {error.strerror or sanitize(error)}") from error
     except (SafetensorError, ValueError, TypeError, LookupError, AttributeError) as error:
-        raise InputError(f"{path} is not a whole instance file ({sanitize(error)}); generate it anew") from error
+        raise InputError(
+            f"{path} is not a whole instance file ({sanitize(error)}); generate it anew"
+        ) from error
     header = schemas.parse(text, f"the header of {path}")
     if not isinstance(header, dict) or header.get("format") != "attention-hardness instance":
         raise InputError(f"{path} is not an instance file; generate one with `hardness generate`")
     schemas.check_version(
-        header, str(path), "equal seeds give other secrets now; generate it anew, or use attention-hardness 0.1"
+        header,
+        str(path),
+        "equal seeds give other secrets now; generate it anew, or use attention-hardness 0.1",
     )
     schemas.check("instance", header, str(path))
     return header, arrays
@@ -72,7 +76,13 @@ def _teacher(family: Family, secret: Secret, scalars: Mapping[str, Any] | None, 
         teacher = family.realize(secret)
     except InputError:
         raise
-    except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:  # of a plug-in without check
+    except (
+        LookupError,
+        TypeError,
+        ValueError,
+        ArithmeticError,
+        AttributeError,
+    ) as error:  # of a plug-in without check
         raise InputError(f"its secret makes no {family.name} ({sanitize(error)})") from error
     if isinstance(teacher, Gadget):
         raise InputError(f"a {family.name} instance states its gadget")
@@ -84,7 +94,13 @@ def _gadget(family: Family, scalars: Mapping[str, Any], arrays: Arrays) -> Gadge
     kinds = {**GADGET, "betas": "<f8"} if several else GADGET
     found = {name: arrays.get(f"gadget.{name}") for name in kinds}
     heads = getattr(found["thresholds"], "size", 0)
-    sizes = {"weights": family.dim, "thresholds": heads, "coefficients": heads, "values": heads + 1, "betas": heads}
+    sizes = {
+        "weights": family.dim,
+        "thresholds": heads,
+        "coefficients": heads,
+        "values": heads + 1,
+        "betas": heads,
+    }
     expected, bits = family.gadget_size()
     if several:
         sizes["values"] = bits + 1
@@ -92,16 +108,27 @@ def _gadget(family: Family, scalars: Mapping[str, Any], arrays: Arrays) -> Gadge
         raise InputError(f"{heads} heads do not fit the family {family.name}")
     for name, kind in kinds.items():
         array = found[name]
-        if array is None or array.dtype.str != kind or array.shape != (sizes[name],) or not np.isfinite(array).all():
+        if (
+            array is None
+            or array.dtype.str != kind
+            or array.shape != (sizes[name],)
+            or not np.isfinite(array).all()
+        ):
             raise InputError(f"gadget.{name} must hold {sizes[name]} finite numbers of type {kind}")
     # A number of JSON may be an integer; `schemas.parse` lets none pass that no float holds.
-    stated: dict[str, Any] = {**found, **{name: x if name == "kind" else float(x) for name, x in scalars.items()}}
+    stated: dict[str, Any] = {
+        **found,
+        **{name: x if name == "kind" else float(x) for name, x in scalars.items()},
+    }
     gadget = Sharp(**stated) if several else Gadget(**stated)
     weights = [abs(int(w)) for w in gadget.weights]
     if weights[0] or sum(weights) >= MOST_LEVEL:
         raise InputError("the gadget's numbers are out of range")
     if not (np.diff(gadget.thresholds) >= 0 if several else np.diff(gadget.thresholds) > 0).all():
         raise InputError("the gadget's thresholds must ascend")
-    if isinstance(gadget, Sharp) and level_range(gadget.kind, gadget.weights.tolist()) != (0, len(gadget.values) - 1):
+    if isinstance(gadget, Sharp) and level_range(gadget.kind, gadget.weights.tolist()) != (
+        0,
+        len(gadget.values) - 1,
+    ):
         raise InputError("the gadget's weights must be 0 or 1, as many 1s as it has bits")
     return gadget

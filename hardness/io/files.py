@@ -15,6 +15,9 @@ from hardness.errors import InputError
 
 INSTANCE = b"attention-hardness instance"  # what the header of every instance says
 HEAD_BYTES = 1 << 16
+unfinished: set[Path] = (
+    set()
+)  # temporary files and folders of this process: a signal that ends it at once removes them
 
 
 @contextmanager
@@ -37,7 +40,9 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
         if path.exists() and not path.is_file():
             raise InputError(f"cannot write {path}: it exists and is not a regular file; name another --out")
         if not force and is_instance(path):
-            raise InputError(f"cannot write {path}: it is an instance, whose secret would be lost; name another --out")
+            raise InputError(
+                f"cannot write {path}: it is an instance, whose secret would be lost; name another --out"
+            )
         path.parent.mkdir(parents=True, exist_ok=True)
         free = shutil.disk_usage(path.parent).free
         if size > free:
@@ -45,6 +50,7 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
                 f"cannot write {path}: it takes {size / 1e9:.3g} GB and {free / 1e9:.3g} are free; ask less"
             )
         temporary = _beside(path)  # named before it is made, so that a signal between the two leaves nothing
+        unfinished.add(temporary)
         temporary.touch(mode=0o600, exist_ok=False)
         yield temporary
         mask = os.umask(0)  # the only portable way to read it is to set it
@@ -56,6 +62,7 @@ def replacing(path: Path, size: int = 0, force: bool = False) -> Iterator[Path]:
     finally:
         if temporary is not None:
             temporary.unlink(missing_ok=True)
+            unfinished.discard(temporary)
 
 
 @contextmanager
@@ -66,6 +73,7 @@ def replacing_folder(path: Path, files: Collection[str] = ()) -> Iterator[Path]:
         place = _replaceable(path, files)
         place.parent.mkdir(parents=True, exist_ok=True)
         folder = _beside(place)
+        unfinished.add(folder)
         folder.mkdir(mode=0o700)
         fresh, old = folder / "fresh", folder / "old"
         fresh.mkdir()
@@ -82,6 +90,13 @@ def replacing_folder(path: Path, files: Collection[str] = ()) -> Iterator[Path]:
     finally:
         if folder is not None:
             shutil.rmtree(folder, ignore_errors=True)
+            unfinished.discard(folder)
+
+
+def remove_unfinished() -> None:
+    """Remove what this process is writing. For an end at once, in which no `finally` runs any more."""
+    for path in list(unfinished):
+        shutil.rmtree(path, ignore_errors=True) if path.is_dir() else path.unlink(missing_ok=True)
 
 
 def _replaceable(path: Path, files: Collection[str]) -> Path:
@@ -96,9 +111,13 @@ def _replaceable(path: Path, files: Collection[str]) -> Path:
     if names and not files:
         raise InputError(f"cannot write {path}: it exists; name another --out")
     if others := [name for name in names if name not in files or not (path / name).is_file()]:
-        raise InputError(f"cannot replace {path}: it holds {others[0]}, which is none of its files; name another --out")
+        raise InputError(
+            f"cannot replace {path}: it holds {others[0]}, which is none of its files; name another --out"
+        )
     if names and set(names) != set(files):
-        raise InputError(f"cannot replace {path}: it exists without all of {', '.join(files)}; name another --out")
+        raise InputError(
+            f"cannot replace {path}: it exists without all of {', '.join(files)}; name another --out"
+        )
     return path.resolve()
 
 

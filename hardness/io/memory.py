@@ -12,7 +12,9 @@ def require_memory(needed: float, what: str, hint: str = "lower --dim or --heads
     hardness.errors.InputError: a table of all sets needs about 1125899906842624.0 GiB, ...
     """
     if needed > free():
-        raise InputError(f"{what} needs about {needed / 2**30:.1f} GiB, {free() / 2**30:.1f} GiB are free; {hint}")
+        raise InputError(
+            f"{what} needs about {needed / 2**30:.1f} GiB, {free() / 2**30:.1f} GiB are free; {hint}"
+        )
 
 
 def free() -> float:

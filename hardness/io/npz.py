@@ -41,7 +41,9 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
         raise InputError(f"cannot read {path}: {error.strerror or 'not an archive'}") from error
     # What zipfile says of damaged, encrypted and foreign archives.
     except (ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
-        raise InputError(f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew") from error
+        raise InputError(
+            f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew"
+        ) from error
 
 
 def integers(path: Path, longest: int) -> NDArray[np.int64]:
@@ -54,7 +56,9 @@ def integers(path: Path, longest: int) -> NDArray[np.int64]:
             raise InputError(f"{path.name} must hold integers, got {dtype.str}")
         if min(shape, default=0) < 0 or file.tell() + dtype.itemsize * prod(shape) != path.stat().st_size:
             raise InputError(f"{path.name} holds fewer or more entries than its shape {shape} says")
-        return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C").astype(np.int64)
+        return (
+            np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C").astype(np.int64)
+        )
 
 
 def _member(archive: zipfile.ZipFile, name: str, kind: str, axes: int) -> NDArray[Any]:
@@ -66,7 +70,9 @@ def _member(archive: zipfile.ZipFile, name: str, kind: str, axes: int) -> NDArra
         fits = dtype.kind == "U" if kind == "<U" else dtype.str == kind
         if not fits or len(shape) != axes:
             raise InputError(f"{name} must be {kind} with {axes} axes, got {dtype.str} with {len(shape)}")
-        held = min(info.file_size, Path(str(archive.filename)).stat().st_size)  # the archive may claim any size
+        held = min(
+            info.file_size, Path(str(archive.filename)).stat().st_size
+        )  # the archive may claim any size
         if min(shape, default=0) < 0 or file.tell() + dtype.itemsize * prod(shape) != held:
             raise InputError(f"{name} holds fewer or more entries than its shape {shape} says")
         return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C")

@@ -71,7 +71,14 @@ def chosen(tokens: Words, mask: Words, places: NDArray[np.int64]) -> int:
 
 @njit(cache=True, nogil=True)
 def block_keys(
-    words: Words, left: int, block: int, width: int, centre: int, signed: bool, keys: Words, minus: NDArray[np.bool_]
+    words: Words,
+    left: int,
+    block: int,
+    width: int,
+    centre: int,
+    signed: bool,
+    keys: Words,
+    minus: NDArray[np.bool_],
 ) -> None:
     """keys (N,): a bijective mix of the last `block` coordinates, up to sign where `signed`; `minus` tells the sign."""
     fields = np.empty(left, np.int64)

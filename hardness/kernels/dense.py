@@ -25,11 +25,15 @@ def panels(matrix: Array) -> Array:
     array([[ 8.,  9., 10., 11., 12., 13., 14., 15.],
            [24., 25., 26., 27., 28., 29., 30., 31.]])
     """
-    return np.ascontiguousarray(matrix.reshape(len(matrix), matrix.shape[1] // LANES, LANES).transpose(1, 0, 2))
+    return np.ascontiguousarray(
+        matrix.reshape(len(matrix), matrix.shape[1] // LANES, LANES).transpose(1, 0, 2)
+    )
 
 
 @compiled_for(f"void(UniTuple(intp, 6), {FLAT}, {FLAT}, {FLAT}, {FLAT}, {FLAT}, {FLAT})")
-def attention_scores(shape: Any, x: Any, theta: Any, differences: Any, right: Any, room: Any, out: Any) -> Any:
+def attention_scores(
+    shape: Any, x: Any, theta: Any, differences: Any, right: Any, room: Any, out: Any
+) -> Any:
     """Scores x_a Θ_i x_b of tokens x (n, k, d) at out[:, b, i, a], out (n, k, m, k), less the largest over b.
 
     A softmax does not see what all scores of its row share, so what is computed is x_a Θ_i (x_b - x_{k-1}), and 0 for
@@ -83,7 +87,9 @@ def attention_scores(shape: Any, x: Any, theta: Any, differences: Any, right: An
 
 
 @compiled_for(f"void(UniTuple(intp, 6), {FLAT}, {FLAT}, {FLAT}, {FLAT}, {FLAT}, {FLAT}, {FLAT})")
-def attend(shape: Any, x: Any, differences: Any, weights: Any, w: Any, total: Any, moved: Any, out: Any) -> Any:
+def attend(
+    shape: Any, x: Any, differences: Any, weights: Any, w: Any, total: Any, moved: Any, out: Any
+) -> Any:
     """F(X) in `out` (n, k, D), 0 at first, from `weights` (n, k, m, k), the exponentials of the scores.
 
     The rows of a softmax sum to 1, so token k - 1 adds x_{k-1} Σ W_i, and the others their difference to it. Arrays
@@ -153,7 +159,9 @@ class TiledAttention:
         """Examples at a time: the first, (n, k, d, m, D, K), tokens, differences, exp(scores), and room; flat."""
         (n, k, d), m, D = x.shape, self.heads, self.width
         K = -(-k // LANES) * LANES
-        size = min(n, max(ROWS, CACHE // (m * D)) // k) or 1  # what is made of so many examples stays in cache
+        size = (
+            min(n, max(ROWS, CACHE // (m * D)) // k) or 1
+        )  # what is made of so many examples stays in cache
         small, room = np.empty((d + 2 * (k - 1) * m) * K), np.zeros(size * (k - 1) * m * D)
         differences, scores = np.empty(size * (k - 1) * d), np.empty(size * k * m * k)
         for start in range(0, n, size):
@@ -162,7 +170,9 @@ class TiledAttention:
             if start:
                 room.fill(0.0)
                 if shape[0] < size:
-                    differences, scores, room = (a[: a.size // size * shape[0]] for a in (differences, scores, room))
+                    differences, scores, room = (
+                        a[: a.size // size * shape[0]] for a in (differences, scores, room)
+                    )
             attention_scores(shape, tokens, self.theta, differences, room, small, scores)
             np.exp(scores, out=scores)
             yield start, shape, tokens, differences, scores, room

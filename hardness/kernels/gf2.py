@@ -9,7 +9,9 @@ from numpy.typing import NDArray
 from hardness.kernels.bits import ONE, popcount, random_word
 
 Words = NDArray[np.uint64]
-TABLE_BITS = 8  # bits that index a table: four tables of 256 rows of up to 4096 bits stay in the second-level cache
+TABLE_BITS = (
+    8  # bits that index a table: four tables of 256 rows of up to 4096 bits stay in the second-level cache
+)
 
 
 @njit(cache=True)
@@ -46,7 +48,9 @@ def rref2(words: Words, columns: int) -> NDArray[np.int64]:
         if count:
             first = pivots[rank]
             # Pivots that are neighbours in one word are read with one shift; of full rank nearly all panels are so.
-            adjacent = pivots[rank + count - 1] - first == count - 1 and first >> 6 == (first + count - 1) >> 6
+            adjacent = (
+                pivots[rank + count - 1] - first == count - 1 and first >> 6 == (first + count - 1) >> 6
+            )
             for i in range(N):
                 if rank <= i < rank + count:
                     continue
@@ -149,7 +153,9 @@ def _inverse(a: int, modulus: int) -> int:
 
 
 @njit(cache=True)
-def pooled_gauss(pool: Words, check: Words, n: int, limit: int, tries: int, state: Words) -> tuple[int, bool, Words]:
+def pooled_gauss(
+    pool: Words, check: Words, n: int, limit: int, tries: int, state: Words
+) -> tuple[int, bool, Words]:
     """Draw n + 1 rows, eliminate, test the solution on `check`, until at most `limit` rows contradict it.
 
     Rows are packed [a | b] with b in bit n. Returns the number of tries, whether the last one passed, and its

@@ -20,9 +20,11 @@ F = np.float32
 ONE, HALF = F(1), F(0.5)
 # tanh from 2^f on [-1/2, 1/2]: an error of 2e-8. Beyond 9.02 the nearest float32 to tanh is 1.
 TOP, TURNS, ROUND = F(9.02), F(2 / np.log(2)), F(1.5 * 2**23)
-C0, C1, C2, C3, C4, C5, C6 = np.polynomial.Chebyshev.interpolate(np.exp2, 6, [-0.5, 0.5]).convert(
-    kind=np.polynomial.Polynomial
-).coef.astype(F)  # fmt: skip
+C0, C1, C2, C3, C4, C5, C6 = (
+    np.polynomial.Chebyshev.interpolate(np.exp2, 6, [-0.5, 0.5])
+    .convert(kind=np.polynomial.Polynomial)
+    .coef.astype(F)
+)
 FLAT = "float32[::1]"
 
 
@@ -34,7 +36,8 @@ def _pair(vectors: int) -> Any:
         def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
             parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[3:]]
             ys, xs, to = (
-                Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[3:], parts, strict=True)
+                Memory(context, builder, kind[0], part[0])
+                for kind, part in zip(signature.args[3:], parts, strict=True)
             )
             (_, at_y, step_y, _), (_, at_x, step_x, apart), (_, at, _, other) = parts
             lanes = along(builder, arguments[0], at.type(LANES), vectors)
@@ -77,7 +80,8 @@ def mix(context: Any, count: Any, out: Any, a: Any, x: Any) -> Any:
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
         parts = [cgutils.unpack_tuple(builder, argument) for argument in arguments[1:]]
         to, left, right = (
-            Memory(context, builder, kind[0], part[0]) for kind, part in zip(signature.args[1:], parts, strict=True)
+            Memory(context, builder, kind[0], part[0])
+            for kind, part in zip(signature.args[1:], parts, strict=True)
         )
         (_, at, step, _), (_, at_a, step_a, apart_a), (_, at_x, _, apart_x) = parts
         x1, x2 = (right.load(start) for start in along(builder, at_x, apart_x, 2))
@@ -114,7 +118,9 @@ def transpose(context: Any, out: Any, a: Any) -> Any:
     """A square of 16 x 16 numbers, transposed; out and a are (memory, start, pitch)."""
 
     def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
-        (to, at, pitch), (given, start, apart) = (cgutils.unpack_tuple(builder, argument) for argument in arguments)
+        (to, at, pitch), (given, start, apart) = (
+            cgutils.unpack_tuple(builder, argument) for argument in arguments
+        )
         source, target = (
             Memory(context, builder, kind[0], each)
             for kind, each in zip(signature.args[::-1], (given, to), strict=True)

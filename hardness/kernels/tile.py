@@ -31,7 +31,9 @@ def piece(function: Any) -> Any:
 def everywhere(builder: Any, number: Any, vector: Any) -> Any:
     """The vector of type `vector` with `number` in every lane."""
     first = builder.insert_element(ir.Constant(vector, ir.Undefined), number, ir.IntType(32)(0))
-    return builder.shuffle_vector(first, first, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None))
+    return builder.shuffle_vector(
+        first, first, ir.Constant(ir.VectorType(ir.IntType(32), vector.count), None)
+    )
 
 
 def fused(builder: Any, vector: Any) -> Any:
@@ -101,7 +103,9 @@ def _tile(rows: int, vectors: int) -> Any:
             left, at_a, pitch_a, step_a = placed(2)
             right, at_b, pitch_b, step_b = placed(3)
             target, at, pitch, step = placed(4)
-            places = [v for row in along(builder, at, pitch, rows) for v in along(builder, row, step, vectors)]
+            places = [
+                v for row in along(builder, at, pitch, rows) for v in along(builder, row, step, vectors)
+            ]
             starts_a, starts_b = along(builder, at_a, pitch_a, rows), along(builder, at_b, step_b, vectors)
 
             def terms(index: Any) -> Any:
@@ -141,12 +145,20 @@ def product(shape: Any, keep: bool, a: Any, b: Any, out: Any) -> Any:
     for v in range(0, wide, SIDE):
         right, to = (y, at_b + v * step_b, pitch_b, step_b), at + v * step
         for r in range(0, high, SIDE):
-            _SQUARE(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
+            _SQUARE(
+                depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step)
+            )
         for r in range(high, rows):
-            _ROW(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
+            _ROW(
+                depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step)
+            )
     for v in range(wide, vectors):
         right, to = (y, at_b + v * step_b, pitch_b, step_b), at + v * step
         for r in range(0, high, SIDE):
-            _COLUMN(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
+            _COLUMN(
+                depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step)
+            )
         for r in range(high, rows):
-            _CELL(depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step))
+            _CELL(
+                depth, keep, (x, at_a + r * pitch_a, pitch_a, step_a), right, (o, to + r * pitch, pitch, step)
+            )

@@ -96,7 +96,9 @@ def _regions(axes: "Axes", panel: Panel, y: Axis) -> None:
         axes.axvspan(*panel.barred, color=GRID, linewidth=0)
     axes.plot(x, floor, color=INK, linewidth=1.1)
     above = [at for at, _ in panel.reached], [height for _, height in panel.reached]
-    axes.fill_between(*above, y.high or max(floor), facecolor="none", edgecolor=RAMP[2], hatch="...", linewidth=0)
+    axes.fill_between(
+        *above, y.high or max(floor), facecolor="none", edgecolor=RAMP[2], hatch="...", linewidth=0
+    )
 
 
 def _series(drawing: Drawing, axes: "Axes", series: Series, pens: Mapping[str, Any], x: str, y: str) -> None:
@@ -105,7 +107,9 @@ def _series(drawing: Drawing, axes: "Axes", series: Series, pens: Mapping[str, A
     if series.kind != "points":
         axes.plot([p.x for p in series.points], [p.y for p in series.points], **pen)
         for p in series.points if series.kind in BOUNDS else ():
-            drawing.point(axes, p.x, p.y, p.tip or _tip(series.label, p, x, y), **mark, markersize=pens["markersize"])
+            drawing.point(
+                axes, p.x, p.y, p.tip or _tip(series.label, p, x, y), **mark, markersize=pens["markersize"]
+            )
         return
     if series.join:
         for run in _runs(series.points):
@@ -143,7 +147,9 @@ def _tip(label: str, p: Point, x: str, y: str) -> str:
 def _styles(series: Sequence[Series]) -> Styles:
     """Colour, marker and line of every label: by its style, or by the order of first appearance."""
     styles: dict[str, dict[str, Any]] = {}
-    free = count(1 + max((one.style for one in series if one.style is not None and one.kind not in BOUNDS), default=-1))
+    free = count(
+        1 + max((one.style for one in series if one.style is not None and one.kind not in BOUNDS), default=-1)
+    )
     for one in series:
         if one.label in styles:
             continue
@@ -152,7 +158,13 @@ def _styles(series: Sequence[Series]) -> Styles:
             dash, color, tick = BOUNDS[one.kind]
             if one.style is not None:  # several bounds of one kind
                 dash, color = LINES[one.style % len(LINES)], RAMP[2 * one.style % len(RAMP)]
-            styles[one.label] = {"color": color, "linestyle": dash, "marker": tick, "markersize": 5.5, "linewidth": 1.1}
+            styles[one.label] = {
+                "color": color,
+                "linestyle": dash,
+                "marker": tick,
+                "markersize": 5.5,
+                "linewidth": 1.1,
+            }
             continue
         i = one.style if one.style is not None else next(free)
         law: Any = LAW if one.style is None else LINES[1 + one.style % (len(LINES) - 1)]
@@ -179,11 +191,23 @@ def _entries(figure: Curves, styles: Styles) -> list[Any]:
     series = [one for panel in figure.panels for one in panel.series]
     joined = {one.label for one in series if one.kind != "points" or one.join}
     for label, pens in styles.items():
-        entries.append(Line2D([], [], label=label, **{**pens, **({} if label in joined else {"linestyle": "none"})}))
+        entries.append(
+            Line2D([], [], label=label, **{**pens, **({} if label in joined else {"linestyle": "none"})})
+        )
     for side, (marker, words) in BEYOND.items():
         if any(p.censored == side for one in series for p in one.points):
-            entries.append(Line2D([], [], color=INK, marker=marker, markerfacecolor="none", linestyle="none",
-                                markersize=7, label=words))  # fmt: skip
+            entries.append(
+                Line2D(
+                    [],
+                    [],
+                    color=INK,
+                    marker=marker,
+                    markerfacecolor="none",
+                    linestyle="none",
+                    markersize=7,
+                    label=words,
+                )
+            )
     return entries
 
 

@@ -83,7 +83,9 @@ class Drawing:
     def save(self, kind: str) -> bytes:
         """The figure as `svg` or `pdf`, the same bytes every time."""
         if kind not in self._saved:
-            undated = dict.fromkeys({"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind])
+            undated = dict.fromkeys(
+                {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}[kind]
+            )
             stream = io.BytesIO()
             with style(self.name):
                 self.figure.savefig(stream, format=kind, metadata=undated)
@@ -100,7 +102,9 @@ class Drawing:
         text = self.save("svg").decode()
         text = text[text.index("<svg") :]
         for identity, tip in self.tips.items():
-            text = text.replace(f'<g id="{identity}">', f'<g id="{identity}" class="tip"><title>{escape(tip)}</title>')
+            text = text.replace(
+                f'<g id="{identity}">', f'<g id="{identity}" class="tip"><title>{escape(tip)}</title>'
+            )
         head, rest = text.split(">", 1)
         head = re.sub(r' height="[^"]*"', "", head)
         head = re.sub(r' width="([\d.]+pt)"', r' style="width:\1;min-width:min(\1,46rem)"', head)

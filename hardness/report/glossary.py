@@ -58,7 +58,9 @@ def terms() -> tuple[Term, ...]:
     for entry in ENTRY.finditer(text):
         forms = entry["forms"].split("; ") if entry["forms"] else re.split(r", | and ", entry["head"])
         ids = re.findall(r'id="(.+?)"', entry["ids"])
-        entries.append(Term(ids[0] if ids else slug(entry["head"]), entry["head"], tuple(forms), entry["text"].strip()))
+        entries.append(
+            Term(ids[0] if ids else slug(entry["head"]), entry["head"], tuple(forms), entry["text"].strip())
+        )
     return tuple(entries)
 
 
@@ -86,7 +88,9 @@ def mark(page: str, local_terms: Mapping[str, str] | None = None, docs: str = DO
     known = [*local, *(term for term in terms() if term.identity not in {one.identity for one in local})]
     forms = [(form, term) for term in known for form in term.forms if term in local or form not in taken]
     forms.sort(key=lambda pair: -len(pair[0]))
-    pattern = re.compile("|".join([REFERENCE, *(f"(?P<t{i}>{_form(form)})" for i, (form, _) in enumerate(forms))]))
+    pattern = re.compile(
+        "|".join([REFERENCE, *(f"(?P<t{i}>{_form(form)})" for i, (form, _) in enumerate(forms))])
+    )
     used: dict[str, Term] = {}
     here: set[str] = set()
 
@@ -118,8 +122,11 @@ def mark(page: str, local_terms: Mapping[str, str] | None = None, docs: str = DO
     out.append(words(page[end:]))
     if 'class="kind ' in page:
         used |= {term.identity: term for term in known if term.identity == "kinds"}
-    lines = "\n".join(f'<dt id="term-{term.identity}">{html.escape(term.head)}</dt>\n<dd>{_prose(term.text, docs)}</dd>'
-                      for term in known if term.identity in used)  # fmt: skip
+    lines = "\n".join(
+        f'<dt id="term-{term.identity}">{html.escape(term.head)}</dt>\n<dd>{_prose(term.text, docs)}</dd>'
+        for term in known
+        if term.identity in used
+    )
     foot = FOOT.format(lines) if lines else ""
     return "".join(out).replace("<!-- glossary -->", foot).replace(LINK, LINK if foot else "")
 
@@ -130,7 +137,10 @@ def badge(kinds: str) -> str:
     >>> badge("proved")
     '<a class="kind proved" href="#term-kinds" title="A theorem with its constants.">proved</a>'
     """
-    marks = (f'<a class="kind {kind}" href="#term-kinds" title="{KINDS[kind]}">{kind}</a>' for kind in kinds.split())
+    marks = (
+        f'<a class="kind {kind}" href="#term-kinds" title="{KINDS[kind]}">{kind}</a>'
+        for kind in kinds.split()
+    )
     return " ".join(marks)
 
 
@@ -163,4 +173,8 @@ def _prose(text: str, docs: str) -> str:
 
 def _reference(match: re.Match[str], docs: str) -> str:
     """A reference such as "theory 2.5" as a link into `docs`, unless that is ""."""
-    return f'<a href="{docs}{match["document"].lower()}.md#{match["number"]}">{match[0]}</a>' if docs else match[0]
+    return (
+        f'<a href="{docs}{match["document"].lower()}.md#{match["number"]}">{match[0]}</a>'
+        if docs
+        else match[0]
+    )

@@ -58,8 +58,10 @@ def heatmap(figure: HeatMap) -> Drawing:
     widest = max((len(part) for field in fields for part in field.text.split("\n")), default=1)
     wide = min(max(0.5, 0.25 + CHARACTER * widest), 1.1)
     bands = _bands(figure, int((WIDTH - margin) / wide))
-    shown = [[row for row in order if any(f.row == row for name in band for f in figure.panels[name])]
-             for band in bands]  # fmt: skip
+    shown = [
+        [row for row in order if any(f.row == row for name in band for f in figure.panels[name])]
+        for band in bands
+    ]
     heights = [GAP + TALL * max(len(rows), 1) for rows in shown]
     drawing = Drawing(figure, WIDTH, sum(heights) + 0.45)
     with style(figure.name):
@@ -103,15 +105,31 @@ def _panel(drawing: Drawing, axes: "Axes", name: str, fields: Sequence[Field], r
         x, y = columns.index(field.column), list(rows).index(field.row)
         fill = FILLS[field.status] if field.shade is None else shaded(field.shade)
         patch = axes.add_patch(
-            Rectangle((x - 0.47, y - 0.45), 0.94, 0.9, facecolor=fill.face, edgecolor="#b8b8b6", linewidth=0.5,
-                      hatch=fill.hatch)
-        )  # fmt: skip
+            Rectangle(
+                (x - 0.47, y - 0.45),
+                0.94,
+                0.9,
+                facecolor=fill.face,
+                edgecolor="#b8b8b6",
+                linewidth=0.5,
+                hatch=fill.hatch,
+            )
+        )
         words = field.text.replace("\n", ", ")
         tip = field.tip or ": ".join(filter(None, [f"{field.row}, {field.column}", words or fill.words]))
         drawing.add_tooltip(patch, f"{name}, {tip}" if name else tip)
         box = {"facecolor": fill.face, "edgecolor": "none", "pad": 0.8} if fill.hatch and field.text else None
-        axes.text(x, y, field.text, ha="center", va="center", fontsize=SMALLEST, color=fill.ink, linespacing=1.05,
-                  bbox=box)  # fmt: skip
+        axes.text(
+            x,
+            y,
+            field.text,
+            ha="center",
+            va="center",
+            fontsize=SMALLEST,
+            color=fill.ink,
+            linespacing=1.05,
+            bbox=box,
+        )
     axes.set(title=name, xlim=(-0.5, len(columns) - 0.5), ylim=(len(rows) - 0.5, -0.5))
     axes.set_xticks(range(len(columns)), columns)
     axes.set_yticks(range(len(rows)), rows)
@@ -124,9 +142,15 @@ def _legend(drawing: Drawing, figure: HeatMap, fields: Sequence[Field]) -> None:
 
     used = [status for status in FILLS if any(f.status == status and f.shade is None for f in fields)]
     handles: list[Any] = [
-        Patch(facecolor=FILLS[s].face, edgecolor=MUTED, linewidth=0.5, hatch=FILLS[s].hatch,
-              label=figure.labels.get(s, FILLS[s].words)) for s in used
-    ]  # fmt: skip
+        Patch(
+            facecolor=FILLS[s].face,
+            edgecolor=MUTED,
+            linewidth=0.5,
+            hatch=FILLS[s].hatch,
+            label=figure.labels.get(s, FILLS[s].words),
+        )
+        for s in used
+    ]
     if handles:
         across = _across([str(handle.get_label()) for handle in handles], drawing.figure.get_figwidth())
         drawing.figure.legend(handles=handles, loc="outside upper center", ncols=across)

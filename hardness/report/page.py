@@ -49,12 +49,21 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     headline, lead, sections = text.parts()
     verdict, commits = _plain(headline), dict(report.origins(rows)).get("commit", [])
     html = report.render(
-        "page.html", terms=text.terms, docs=report.docs_href(folder), home=report.index_href(folder),
-        about=store.about, commands=store.commands or [report.command(store.about)], rows=rows,
-        crashes=report.crashes(rows), origins=report.origins(rows), question=study.question, verdict=verdict,
-        headline=headline, lead=text.put(lead),
+        "page.html",
+        terms=text.terms,
+        docs=report.docs_href(folder),
+        home=report.index_href(folder),
+        about=store.about,
+        commands=store.commands or [report.command(store.about)],
+        rows=rows,
+        crashes=report.crashes(rows),
+        origins=report.origins(rows),
+        question=study.question,
+        verdict=verdict,
+        headline=headline,
+        lead=text.put(lead),
         sections=[(heading, text.put(body), REFEREES in heading) for heading, body in sections],
-    )  # fmt: skip
+    )
     shown = [drawing for drawing in text.drawings.values() if drawing]
     for drawing in shown:
         for kind in ("svg", "pdf"):
@@ -64,11 +73,18 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     if study.timed:
         export_timings(rows, folder / TIMINGS)
     summary = {
-        **store.about, "schema": SUMMARY_VERSION, "verdict": verdict, "planned": store.planned(),
-        "statuses": store.counts(), "made_by": store.commands, "commits": commits,
+        **store.about,
+        "schema": SUMMARY_VERSION,
+        "verdict": verdict,
+        "planned": store.planned(),
+        "statuses": store.counts(),
+        "made_by": store.commands,
+        "commits": commits,
         "figures": [{"file": f"{d.name}.svg", "alt": d.alt, "caption": d.caption} for d in shown],
-        "question": study.question, "role": study.role, "numbers": content.numbers,
-    }  # fmt: skip
+        "question": study.question,
+        "role": study.role,
+        "numbers": content.numbers,
+    }
     write_text(folder / report.SUMMARY, json.dumps(summary, sort_keys=True, ensure_ascii=False) + "\n")
     write_text(folder / report.PAGE, html)
     return verdict
@@ -111,7 +127,9 @@ class _Text:
 
     def put(self, html: str) -> str:
         """A part with figures and tables in their places."""
-        return PLACE.sub(lambda match: self._figure(match[2]) if match[1] == "figure" else self._table(match[2]), html)
+        return PLACE.sub(
+            lambda match: self._figure(match[2]) if match[1] == "figure" else self._table(match[2]), html
+        )
 
     def _filled(self) -> str:
         """The template with its numbers, as Markdown."""
@@ -119,9 +137,16 @@ class _Text:
 
         template, numbers = self.study.template, SimpleNamespace(**self.content.numbers)
         assert template is not None
-        environment = Environment(undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_escaped)
+        environment = Environment(
+            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_escaped
+        )
         environment.filters |= FORMS
-        named = {"figure": self.figure, "table": self.table, "term": self.terms.__setitem__, "grid": self.content.grid}
+        named = {
+            "figure": self.figure,
+            "table": self.table,
+            "term": self.terms.__setitem__,
+            "grid": self.content.grid,
+        }
         try:
             return environment.from_string(template.read_text(encoding="utf-8")).render(n=numbers, **named)
         except TemplateError as error:
@@ -136,18 +161,26 @@ class _Text:
             drawing.kinds = kinds or drawing.kinds
         return placed
 
-    def table(self, name: str, caption: str = "", columns: Sequence[str] = (), **words: Mapping[str, str]) -> str:
+    def table(
+        self, name: str, caption: str = "", columns: Sequence[str] = (), **words: Mapping[str, str]
+    ) -> str:
         """The place of a table: its `columns`, if not all, with their `heads`, `kinds` and `forms` by their keys."""
         placed = self._placed("table", name, self.tables)
         if caption:
             rows = self.tables[name].rows
-            self.tables[name] = Table(" ".join(caption.split()), rows, _columns(Table("", rows, columns), **words))
+            self.tables[name] = Table(
+                " ".join(caption.split()), rows, _columns(Table("", rows, columns), **words)
+            )
         return placed
 
     def _placed(self, kind: str, name: str, known: Mapping[str, Any]) -> str:
         if name not in known:
-            raise InputError(f"study {self.study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}")
-        return Markup(f"\n\n{_place(kind, name)}\n\n")  # a paragraph of its own, however the template is broken
+            raise InputError(
+                f"study {self.study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}"
+            )
+        return Markup(
+            f"\n\n{_place(kind, name)}\n\n"
+        )  # a paragraph of its own, however the template is broken
 
     def _figure(self, name: str) -> str:
         drawing = self.drawings[name]
@@ -160,9 +193,13 @@ class _Text:
         columns = _columns(table)
         lines = [[_cell(column, row.get(column.key)) for column in columns] for row in table.rows]
         left = [
-            any(isinstance(row.get(c.key), str) and row[c.key][:1].isalpha() for row in table.rows) for c in columns
+            any(isinstance(row.get(c.key), str) and row[c.key][:1].isalpha() for row in table.rows)
+            for c in columns
         ]
-        heads = [(column.head or column.key, column.kind, first) for column, first in zip(columns, left, strict=True)]
+        heads = [
+            (column.head or column.key, column.kind, first)
+            for column, first in zip(columns, left, strict=True)
+        ]
         return _macro("grid", heads, lines, table.caption)
 
 
@@ -202,20 +239,27 @@ def _badges(html: str) -> str:
 def _columns(table: Table, **words: Mapping[str, str]) -> list[Column]:
     """The columns of a table, with the `heads`, `kinds` and `forms` that a template gives them by their keys."""
     heads, kinds, forms = (words.get(name, {}) for name in ("heads", "kinds", "forms"))
-    keys = dict.fromkeys(key for row in table.rows for key, value in row.items() if not isinstance(value, list))
+    keys = dict.fromkeys(
+        key for row in table.rows for key, value in row.items() if not isinstance(value, list)
+    )
     measured = {key for row in table.rows for key, value in row.items() if isinstance(value, Mean)}
     return [
-        Column(one, heads.get(one, ""), kinds.get(one, "measured" * (one in measured)), forms.get(one, "plain"))
-        if isinstance(one, str) else one
+        Column(
+            one, heads.get(one, ""), kinds.get(one, "measured" * (one in measured)), forms.get(one, "plain")
+        )
+        if isinstance(one, str)
+        else one
         for one in table.columns or keys
-    ]  # fmt: skip
+    ]
 
 
 def _cell(column: Column, value: Any) -> tuple[str, float | None]:
     """The text of a cell, and the number by which it is sorted, where the text does not begin with it."""
     form = FORMS[column.form] if isinstance(column.form, str) else column.form
     number = isinstance(value, int | float) and not isinstance(value, bool)
-    return "" if value is None else form(value), float(value) if number and "power" in str(column.form) else None
+    return "" if value is None else form(value), float(value) if number and "power" in str(
+        column.form
+    ) else None
 
 
 def _macro(name: str, *arguments: Any) -> str:

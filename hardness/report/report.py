@@ -45,7 +45,9 @@ def write_index(folder: Path) -> None:
         try:
             summary = json.loads(path.read_text(encoding="utf-8"))
         except (OSError, ValueError) as error:
-            raise InputError(f"cannot read {path}: {error}; run `hardness study report {path.parent}`") from error
+            raise InputError(
+                f"cannot read {path}: {error}; run `hardness study report {path.parent}`"
+            ) from error
         about = {"question": "", "figures": [], "role": "measured", "folder": path.parent.name} | summary
         studies.setdefault(about["role"], []).append(about)
     write_text(folder / PAGE, render("index.html", docs=docs_href(folder), studies=studies, page=PAGE))
@@ -77,7 +79,9 @@ def render(
     """
     templates = environment(room)
     templates.filters |= dict(filters or {})
-    return glossary.mark(templates.get_template(template).render(docs=docs, home=home, **context), terms, docs)
+    return glossary.mark(
+        templates.get_template(template).render(docs=docs, home=home, **context), terms, docs
+    )
 
 
 def environment(room: Path | None = None) -> "Environment":
@@ -85,7 +89,9 @@ def environment(room: Path | None = None) -> "Environment":
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
     from markupsafe import Markup
 
-    loader = ChoiceLoader([*([FileSystemLoader(room)] if room else []), PackageLoader("hardness.report", ".")])
+    loader = ChoiceLoader(
+        [*([FileSystemLoader(room)] if room else []), PackageLoader("hardness.report", ".")]
+    )
     templates = Environment(
         loader=loader, autoescape=True, undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True
     )
@@ -107,7 +113,9 @@ def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:
     for row in rows:
         for key, value in (row.provenance or {}).items():
             counted.setdefault(key, Counter())[str(value)] += 1
-    return [(key, sorted(values, key=lambda value: (-values[value], value))) for key, values in counted.items()]
+    return [
+        (key, sorted(values, key=lambda value: (-values[value], value))) for key, values in counted.items()
+    ]
 
 
 def crashes(rows: Iterable[Row]) -> list[tuple[str, str, int]]:

@@ -93,7 +93,9 @@ def symmetries(points: Sequence[int], limit: int = 720) -> list[tuple[int, ...]]
 
     def extend(images: list[int], spanned: list[tuple[int, int]]) -> None:
         if len(images) == len(basis):
-            sums = [reduce(xor, (image for i, image in enumerate(images) if code >> i & 1), 0) for code in codes]
+            sums = [
+                reduce(xor, (image for i, image in enumerate(images) if code >> i & 1), 0) for code in codes
+            ]
             if all(total in index for total in sums):
                 back = dict(zip(order, (index[total] for total in sums), strict=True))
                 maps.append(tuple(back[i] for i in range(len(points))))

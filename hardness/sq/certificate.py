@@ -37,7 +37,12 @@ LARGEST_FILE = 2**22  # bytes, as for the checker
 
 
 def transcript(
-    concepts: ParityConcepts, tolerance: float, strategy: str, *, seed: int = 0, max_queries: int | None = None
+    concepts: ParityConcepts,
+    tolerance: float,
+    strategy: str,
+    *,
+    seed: int = 0,
+    max_queries: int | None = None,
 ) -> Certificate:
     """What a strategy asks the window adversary and is told, to the last query before it identifies (or they run out).
 
@@ -79,7 +84,9 @@ def _answer(reply: float, means: list[float], tau: Fraction) -> Fraction:
     if low + margin <= near <= high - margin:
         return near
     if low > high:
-        raise InputError("an answer of this game holds in floating point only; choose another seed or tolerance")
+        raise InputError(
+            "an answer of this game holds in floating point only; choose another seed or tolerance"
+        )
     return (low + high) / 2
 
 
@@ -90,7 +97,9 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
 
     def record(base: int, generators: list[int], values: Sequence[Any]) -> None:
         text = json.dumps(_table(values))
-        records.append({"table": tables.setdefault(text, len(tables)), "base": base, "generators": generators})
+        records.append(
+            {"table": tables.setdefault(text, len(tables)), "base": base, "generators": generators}
+        )
 
     for query in queries:
         match query:
@@ -98,8 +107,12 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
                 record(int(sets[0]), [], signs.tolist())
             case SignBatch(sets=sets, signs=signs):
                 if len(span_coordinates(sets, sets)[0]) > WIDEST_BATCH:
-                    raise InputError(f"sign batches are certified that span up to {WIDEST_BATCH} bits; lower --dim")
-                records.append({"batch": [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]})
+                    raise InputError(
+                        f"sign batches are certified that span up to {WIDEST_BATCH} bits; lower --dim"
+                    )
+                records.append(
+                    {"batch": [int(mask) * int(sign) for mask, sign in zip(sets, signs, strict=True)]}
+                )
             case SpanFunction(base=base, generators=generators, values=values):
                 record(
                     int(base),
@@ -116,7 +129,9 @@ def _encoded(queries: Iterable[Query | Ask]) -> tuple[list[dict[str, Any]], list
 def _table(values: Sequence[Any]) -> dict[str, Any]:
     """Values in [-1, 1] over one denominator, exactly."""
     if len(values) > LARGEST_TABLE:
-        raise InputError(f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim")
+        raise InputError(
+            f"queries that are tables of {len(values)} values are certified up to 2^16; lower --dim"
+        )
     exact = [Fraction(value) for value in values]
     scale = lcm(*(value.denominator for value in exact))
     return {"scale": scale, "values": [int(value * scale) for value in exact]}
@@ -149,7 +164,9 @@ def biased_bound(concepts: ParityConcepts, tolerance: float, mean: float) -> Cer
     def relation(j: int, i: int) -> int:
         return sum((-1) ** t * comb(j, t) * comb(s - j, i - t) * comb(n - s - j, i - t) for t in range(i + 1))
 
-    spectrum = [sum((relation(j, i) * mu ** (2 * i) for i in range(low + 1)), Fraction(0)) for j in range(low + 1)]
+    spectrum = [
+        sum((relation(j, i) * mu ** (2 * i) for i in range(low + 1)), Fraction(0)) for j in range(low + 1)
+    ]
     top = max(spectrum[1:])
     return _by_eigenvalue({"n": n, "s": s, "mean": str(mu)}, concepts.size, top, tolerance)
 
@@ -165,7 +182,9 @@ def rounding_bound(concepts: RoundingConcepts, tolerance: float) -> Certificate:
     ('3', 24, 6)
     """
     if concepts.p != 2 or concepts.gadget != "diag" or concepts.heads or concepts.size > 256:
-        raise InputError("an explicit Gram matrix is for ideal labels of two levels, diag, and at most 256 secrets")
+        raise InputError(
+            "an explicit Gram matrix is for ideal labels of two levels, diag, and at most 256 secrets"
+        )
     # Secrets of equal labels are one concept; and the eigenvalue of a part of a class is at most that of the whole.
     labels = np.unique(2 * concepts.labels(concepts.elements()).astype(int) - 1, axis=0)
     mean = Fraction(2 * (concepts.q // 2) - concepts.q, concepts.q)
@@ -213,7 +232,8 @@ def value(n: int, sizes: Sequence[int], tolerance: float, *, seconds: float = in
         raise InputError(f"no exact value of {size} concepts within {seconds:g} s; lower --dim") from None
     asked, tables = _encoded(asks.values())
     upper = [
-        {"live": live, "height": games.value(live), "query": query} for live, query in zip(asks, asked, strict=True)
+        {"live": live, "height": games.value(live), "query": query}
+        for live, query in zip(asks, asked, strict=True)
     ]
     lower = [
         {"live": live, "height": height, "leaves": [_leaf(leaf) for leaf in proof.leaves]}
@@ -269,5 +289,7 @@ def write(certificate: Certificate, path: Path) -> None:
 
     text = "{\n" + ",\n".join(f"{short(name)}: {lines(item)}" for name, item in certificate.items()) + "\n}\n"
     if len(text) > LARGEST_FILE:
-        raise InputError(f"the certificate takes {len(text) / 2**20:.0f} MiB, 4 are allowed; lower --max-queries")
+        raise InputError(
+            f"the certificate takes {len(text) / 2**20:.0f} MiB, 4 are allowed; lower --max-queries"
+        )
     write_text(path, text)

@@ -15,7 +15,9 @@ from numpy.typing import NDArray
 
 GROWTH = 1.05  # of the sums that are looked at
 LIVE_GROWTH = 1.1  # of the numbers of live sets
-CUTS = np.linspace(0.04, 0.96, 24)  # where a sum is cut: of 1/(2 tau), beyond which no mean would pass the tolerance
+CUTS = np.linspace(
+    0.04, 0.96, 24
+)  # where a sum is cut: of 1/(2 tau), beyond which no mean would pass the tolerance
 MOST = 2**80  # live sets, beyond all classes
 SAFE = 1e-9  # floating point errs by far less
 
@@ -92,7 +94,9 @@ def _plans(tolerance: float) -> NDArray[np.float64]:
     row = [2.0, *(2 * GROWTH**i for i in range(1, int(log(max(last, 2) / 2) / log(GROWTH)) + 1))]
     # Even numbers about the largest sum: the last of them that passes the tolerance loses as much as is possible.
     even = 2 * (isqrt(int(last) ** 2) // 2)
-    counts = {max(2, round(x)) + odd for x in row for odd in (0, 1)} | set(range(max(2, even - 6), even + 6, 2))
+    counts = {max(2, round(x)) + odd for x in row for odd in (0, 1)} | set(
+        range(max(2, even - 6), even + 6, 2)
+    )
     columns = []
     for count in sorted(counts):
         cuts = np.concatenate([[2.0 - count % 2], CUTS / (2 * tolerance)])

@@ -60,7 +60,9 @@ def descend(
     Descent(status='solved', queries=0, steps=0, smallest_tolerance=0.1, error=0.0)
     """
     if concepts.n >= LARGEST_DIM:
-        raise InputError(f"a gradient is a mean over all sign vectors here, up to d = {LARGEST_DIM}; lower --dim")
+        raise InputError(
+            f"a gradient is a mean over all sign vectors here, up to d = {LARGEST_DIM}; lower --dim"
+        )
     check_tolerance(tolerance)
     drawing, answering = map(np.random.default_rng, _root(seed).spawn(2))
     kind = oracle_of(oracle)

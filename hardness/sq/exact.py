@@ -25,7 +25,9 @@ FIVE = Fraction(13, 96)  # T(5), by computer: `checker/t_of_five.py`; the proof 
 KNOWN = 12  # up to this e queries are known that reach the upper bound of T(e)
 # e: the least size s of sets of which V/N is known to tend to 1/e. For e = 1, 2 every class of parities will do
 # (theorem C, corollary i); beyond, the stored query that reaches T(e) is one on s-partite sets (theorem D).
-LIMIT_SIZES = {1: 1, 2: 1} | dict.fromkeys(range(3, 7), 2) | {7: 3, 8: 3} | dict.fromkeys(range(9, KNOWN + 1), 4)
+LIMIT_SIZES = (
+    {1: 1, 2: 1} | dict.fromkeys(range(3, 7), 2) | {7: 3, 8: 3} | dict.fromkeys(range(9, KNOWN + 1), 4)
+)
 MOST_STATES = 120_000
 
 
@@ -56,7 +58,9 @@ def strict_floor(concepts: int, tolerance: float | Fraction) -> int:
 def _identifying(tolerance: float | Fraction) -> Fraction:
     tau = decimal(tolerance)
     if not 0 < tau < IDENTIFIABLE:
-        raise InputError(f"no floor exists at tolerance {float(tau):g}: parities are told apart in (0, 1/4) only")
+        raise InputError(
+            f"no floor exists at tolerance {float(tau):g}: parities are told apart in (0, 1/4) only"
+        )
     return tau
 
 
@@ -92,7 +96,9 @@ def max_separation(e: int) -> Fraction:
     ['1/4', '3/16', '1/6', '5/32', '13/96', '1/8', '7/64', '1/16']
     """
     near = isqrt(2 * e)
-    bound = min(Fraction(2 * e + c * c - least_distance(c), 8 * c * e) for c in range(max(1, near - 2), near + 5))
+    bound = min(
+        Fraction(2 * e + c * c - least_distance(c), 8 * c * e) for c in range(max(1, near - 2), near + 5)
+    )
     return min(bound, FIVE) if e >= 5 else bound
 
 
@@ -260,7 +266,9 @@ def end_game(tau: Fraction, largest: int | None = None) -> tuple[int, ...]:
     while reached[-1] < target:
         kept = reached[-1]
         worse = range(kept + 1, target + 1)
-        reached.append(kept + bisect_left(worse, True, key=lambda k: not independent_separation(k, kept, tau).possible))
+        reached.append(
+            kept + bisect_left(worse, True, key=lambda k: not independent_separation(k, kept, tau).possible)
+        )
     return tuple(reached)
 
 
@@ -288,7 +296,11 @@ def independent_separation(concepts: int, kept: int, tau: Fraction) -> Separatio
 def _levels(concepts: int, kept: int) -> tuple[NDArray[Any], NDArray[Any]]:
     """Gaps (gaps, states) of the levels of |a|, and the states' chances, of `independent_separation`."""
     length, longer = divmod(concepts, kept)
-    chains = [(size, number) for size, number in ((length + 1, longer), (length, kept - longer)) if number and size > 1]
+    chains = [
+        (size, number)
+        for size, number in ((length + 1, longer), (length, kept - longer))
+        if number and size > 1
+    ]
     sizes = [2 * number for size, number in chains for _ in range(size // 2)]
     if prod(size + 1 for size in sizes) > MOST_STATES:
         raise InputError(
@@ -298,7 +310,9 @@ def _levels(concepts: int, kept: int) -> tuple[NDArray[Any], NDArray[Any]]:
     # A query may be taken odd: of a state and its negative one is kept, with both their chances.
     states = [s for s in product(*(range(-n, n + 1, 2) for n in sizes)) if s > tuple(-x for x in s)]
     total = 2 ** (sum(sizes) - 1)
-    chances = [Fraction(prod(comb(n, (n - x) // 2) for n, x in zip(sizes, s, strict=True)), total) for s in states]
+    chances = [
+        Fraction(prod(comb(n, (n - x) // 2) for n, x in zip(sizes, s, strict=True)), total) for s in states
+    ]
     means = [[Fraction(s[i], n) for s in states] for i, n in enumerate(sizes)]
     gaps, first = [], 0
     for size, _ in chains:

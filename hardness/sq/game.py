@@ -86,10 +86,16 @@ def play(
     budget = at_scale.NO_LIMIT if max_queries is None else max_queries
     counted = None
     # The closed forms know what the lab's own oracles reply, and draw products of unflipped labels.
-    if isinstance(concepts, ParityConcepts) and ORACLES.get(kind.name) is kind and not (flip and kind is Sampled):
+    if (
+        isinstance(concepts, ParityConcepts)
+        and ORACLES.get(kind.name) is kind
+        and not (flip and kind is Sampled)
+    ):
         # Flips shrink every mean by 1 - 2 flip: the same game at a tolerance that much larger.
         counted = _at_scale(concepts, strategy, kind, tolerance / (1 - 2 * flip), root, budget, samples)
-    counted = counted or play_explicit(concepts, strategy, kind, tolerance, root, budget, samples=samples, flip=flip)
+    counted = counted or play_explicit(
+        concepts, strategy, kind, tolerance, root, budget, samples=samples, flip=flip
+    )
     bound = kind.bound(concepts, tolerance, flip)
     # An adversary judges no answer (`right` is None): one concept left is the concept.
     status = "budget" if counted.remaining > 1 else "wrong" if counted.right is False else "solved"
@@ -125,7 +131,9 @@ def _checked(
     strategy_of(concepts, strategy)
     kind = oracle_of(oracle)
     if strategy == "flat" and concepts.size > SET_BY_SET:
-        raise InputError(f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim")
+        raise InputError(
+            f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim"
+        )
     if samples is not None and (kind is not Sampled or samples < 1):
         raise InputError("samples is for the sampled oracle and must be at least 1")
     if max_queries is not None and max_queries < 0:
@@ -157,7 +165,9 @@ def _at_scale(
         return at_scale.GameCount(asked, live)
     if strategy == "low-degree" and concepts.s > 1 and oracle.adversary:
         # A monomial below degree s has mean exactly 0 under every concept: nothing falls, at any tolerance.
-        return at_scale.GameCount(min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size)
+        return at_scale.GameCount(
+            min(budget, sum(comb(concepts.n, j) for j in range(1, concepts.s))), concepts.size
+        )
     if strategy not in ("characters", "random"):
         return None
     if oracle.adversary:
@@ -195,7 +205,9 @@ def play_explicit(
     reach = tolerance / (1 - 2 * flip)
     played, steps = seated(concepts, strategy_of(concepts, strategy), oracle, reach, root, budget, **options)
     live: Any = played.live
-    for _, _, allowed in rounds(concepts, played, steps, tolerance, lambda q: replace(q, flip=flip) if flip else q):
+    for _, _, allowed in rounds(
+        concepts, played, steps, tolerance, lambda q: replace(q, flip=flip) if flip else q
+    ):
         live = allowed
     known = len(live) > 0 and concepts.is_identified(live)
     right = None if oracle.adversary or (len(live) and not known) else any(map(played.is_right, live))
@@ -271,7 +283,9 @@ def _class_of_family(family: Family) -> Concepts:
             f"{type(family).__name__} has no concept class to ask about; its `concepts` may return a class of its own "
             "that derives from hardness.ListedConcepts (theory 2.8)"
         )
-    if not type(family).__module__.startswith("hardness."):  # tests hold the lab's own labels to their classes
+    if not type(family).__module__.startswith(
+        "hardness."
+    ):  # tests hold the lab's own labels to their classes
         secret = family.draw(np.random.default_rng(0))
         if wrong := disagreement(family, concepts, family.realize(secret), secret):
             raise InputError(f"{type(family).__name__} is not played: {wrong}; mend its `concepts`")
@@ -299,5 +313,7 @@ def oracle_of(oracle: str | type[Oracle]) -> type[Oracle]:
     if isinstance(oracle, str):
         oracle = ORACLES[oracle] if oracle in ORACLES else registry.get("oracle", oracle, ORACLES)
     if not (isinstance(oracle, type) and issubclass(oracle, Oracle)):
-        raise InputError(f"{oracle!r} is no oracle: an oracle is a class derived from hardness.sq.oracle.Oracle")
+        raise InputError(
+            f"{oracle!r} is no oracle: an oracle is a class derived from hardness.sq.oracle.Oracle"
+        )
     return oracle

@@ -89,7 +89,9 @@ class Oracle(ABC):
         """The answer at STAT(tolerance); adversaries then drop the concepts it rules out."""
         check_tolerance(tolerance)
         if not query.peak <= 1 + 1e-12:
-            raise InputError(f"query {self.ledger.queries} reaches {query.peak:g}; queries must stay within [-1, 1]")
+            raise InputError(
+                f"query {self.ledger.queries} reaches {query.peak:g}; queries must stay within [-1, 1]"
+            )
         means = query.means(self.possible)
         self.ledger.charge()
         reply = self.reply(query, means, tolerance)

@@ -89,7 +89,9 @@ class SignBatch(Correlational):
 
     def __post_init__(self) -> None:
         if len(self.sets) % 2 == 0 or len(self.sets) != len(self.signs):
-            raise InputError(f"a sign batch needs an odd number of sets and as many signs, got {len(self.sets)}")
+            raise InputError(
+                f"a sign batch needs an odd number of sets and as many signs, got {len(self.sets)}"
+            )
 
     @property
     def peak(self) -> float:
@@ -356,7 +358,9 @@ class LabelTable:
 
     def __post_init__(self) -> None:
         if not self.concepts.exact:
-            raise InputError(f"{self.concepts.label}: games need all 2^{self.concepts.n} inputs, too many to list here")
+            raise InputError(
+                f"{self.concepts.label}: games need all 2^{self.concepts.n} inputs, too many to list here"
+            )
 
     @property
     def peak(self) -> float:

@@ -68,7 +68,9 @@ def separate(forms: NDArray[Any], chances: NDArray[Any], gap: Fraction) -> Separ
         below = Fraction(min((whole * counts) @ values), denominator) * unit
         if below > gap:
             return Separation(below, query=tuple(Fraction(x, 2 * denominator) for x in values))
-    raise Undecided(f"a gap of {float(gap)} is neither reached nor excluded: at least {below}, at most {above}")
+    raise Undecided(
+        f"a gap of {float(gap)} is neither reached nor excluded: at least {below}, at most {above}"
+    )
 
 
 def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.int64]]:
@@ -83,7 +85,11 @@ def folded(forms: NDArray[Any]) -> tuple[NDArray[Any], NDArray[Any], NDArray[np.
     """
     signs = np.sign(forms[np.argmax(forms != 0, axis=0), np.arange(forms.shape[1])]).astype(np.int64)
     columns, which, counts = np.unique(forms * signs, axis=1, return_inverse=True, return_counts=True)
-    return columns, np.array([Fraction(int(c), forms.shape[1]) for c in counts], object), signs * (which.ravel() + 1)
+    return (
+        columns,
+        np.array([Fraction(int(c), forms.shape[1]) for c in counts], object),
+        signs * (which.ravel() + 1),
+    )
 
 
 def _integers(values: NDArray[Any]) -> tuple[NDArray[Any], int]:

@@ -109,7 +109,9 @@ class SmallGames:
         if kind not in self._of_type:
             # One concept less needs no more, and a character takes one concept from the rest: one of two values.
             fewer = max(self.value(concepts[:i] + concepts[i + 1 :]) for i in range(len(concepts)))
-            more = exact_floor(len(concepts), self.tau) > fewer or isinstance(self.decide(concepts, fewer), Refutation)
+            more = exact_floor(len(concepts), self.tau) > fewer or isinstance(
+                self.decide(concepts, fewer), Refutation
+            )
             self._of_type[kind] = fewer + more
         return self._of_type[kind]
 
@@ -274,7 +276,9 @@ def winning(games: SmallGames, concepts: Concepts) -> dict[Concepts, Ask]:
     return known
 
 
-def refutations(games: SmallGames, concepts: Concepts, queries: int) -> dict[Concepts, tuple[int, Refutation]]:
+def refutations(
+    games: SmallGames, concepts: Concepts, queries: int
+) -> dict[Concepts, tuple[int, Refutation]]:
     """Proofs that sets of concepts take so many queries, each after those it rests on, the last about the class.
 
     Theorem B's floor needs no entry, and a larger set rests on the entry of a smaller one.

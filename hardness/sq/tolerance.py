@@ -5,7 +5,9 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 
-SMALLEST_TOLERANCE = 1e-60  # its fourth power and one over it are floats; an answer as close takes 10^120 examples
+SMALLEST_TOLERANCE = (
+    1e-60  # its fourth power and one over it are floats; an answer as close takes 10^120 examples
+)
 
 
 def check_tolerance(tolerance: float) -> float:

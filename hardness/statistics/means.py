@@ -76,7 +76,9 @@ def spread(values: Sequence[float]) -> str:
     >>> spread([288, 288]), spread([0.25, 0.5])
     ('288', '0.25 to 0.5')
     """
-    low, high = (f"{value}" if isinstance(value, int) else f"{value:.2g}" for value in (min(values), max(values)))
+    low, high = (
+        f"{value}" if isinstance(value, int) else f"{value:.2g}" for value in (min(values), max(values))
+    )
     return low if low == high else f"{low} to {high}"
 
 

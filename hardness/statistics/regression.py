@@ -76,12 +76,18 @@ def _censored(X: Floats, y: Floats, lost: Bools, start: Fit) -> Fit:
     p = X.shape[1]
     left = size - p
     inflate = (size / left) ** 0.5 if left > 0 else 0.0  # the divisor of the unbiased variance
-    covariance = np.linalg.inv(_hessian(negative, found.x))[:p, :p]  # that of the search is a few per cent off
+    covariance = np.linalg.inv(_hessian(negative, found.x))[
+        :p, :p
+    ]  # that of the search is a few per cent off
     return Fit(found.x[:-1], covariance * inflate**2, float(np.exp(found.x[-1])) * inflate, left)
 
 
 def _hessian(f: Callable[[Floats], float], x: Floats, step: float = 1e-3) -> Floats:
     """Second derivatives by central differences."""
     moves = step * np.eye(len(x))
-    return np.array([[(f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b)) / (4 * step**2) for b in moves]
-                     for a in moves])  # fmt: skip
+    return np.array(
+        [
+            [(f(x + a + b) - f(x + a - b) - f(x - a + b) + f(x - a - b)) / (4 * step**2) for b in moves]
+            for a in moves
+        ]
+    )

@@ -89,10 +89,14 @@ def page(store: "Store", folder: Path) -> str:
 
     study = get(str(store.about.get("study", "")))
     if "seed" not in store.about:
-        raise InputError(f"{store.path} does not say under which seed its rows were made; run the study again")
+        raise InputError(
+            f"{store.path} does not say under which seed its rows were made; run the study again"
+        )
     try:
         return write(study, store, folder)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
-        raise InputError(f"rows of {store.path} are no rows of {study.name} ({sanitize(one_line(error))})") from error
+        raise InputError(
+            f"rows of {store.path} are no rows of {study.name} ({sanitize(one_line(error))})"
+        ) from error

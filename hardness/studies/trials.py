@@ -18,7 +18,10 @@ from hardness.scores import Criterion, fresh, sizes
 if TYPE_CHECKING:
     from hardness.sq.game import GameResult
 
-CHECK, SPACING = 160, 1.03  # an online learner is looked at every 160 examples (five updates), later every 3 %
+CHECK, SPACING = (
+    160,
+    1.03,
+)  # an online learner is looked at every 160 examples (five updates), later every 3 %
 HELD_OUT = 4096  # fresh examples to judge it on, half of them informative
 ACCURATE = Criterion("sign_accuracy", 0.9)
 FIRST, FITTED, STREAMED = 64, 2**0.5, 1.1  # examples of `least`, and how many times as many come next
@@ -37,9 +40,20 @@ def played(task: Task, root: int) -> "GameResult":
     from hardness.sq.game import play
 
     solver, flip = task.solver, task.params.get("flip", 0.0)
-    oracle, seed, limit = solver.get("oracle", "window"), task.seed(root, "solver"), task.budget.get("queries")
-    return play(concepts_of(task), solver["strategy"], oracle, solver["tolerance"], seed=seed, max_queries=limit,
-                flip=flip)  # fmt: skip
+    oracle, seed, limit = (
+        solver.get("oracle", "window"),
+        task.seed(root, "solver"),
+        task.budget.get("queries"),
+    )
+    return play(
+        concepts_of(task),
+        solver["strategy"],
+        oracle,
+        solver["tolerance"],
+        seed=seed,
+        max_queries=limit,
+        flip=flip,
+    )
 
 
 def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
@@ -54,10 +68,14 @@ def solver_of(task: Task, instance: Instance, sampling: int) -> Solver:
 
 def online(task: Task, root: int, guard: float) -> Outcome:
     """A learner sees more and more examples until its signs are right on fresh ones, or the budget is spent."""
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
+    )
     sampling, judged = task.seed(root, "examples"), fresh(instance, HELD_OUT, task.seed(root, "screen"))
     if judged.values is None:
-        raise InputError(f"online learners are judged by signs, and {task.family} has none; give a structured family")
+        raise InputError(
+            f"online learners are judged by signs, and {task.family} has none; give a structured family"
+        )
     ends = sizes(int(task.budget["samples"]), CHECK, SPACING)
     life = Life(stream(instance, sampling), {size: Cost(size, size, None) for size in ends})
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
@@ -84,10 +102,15 @@ def least(task: Task, root: int, guard: float) -> Outcome:
         detail = {name: getattr(game, name) for name in ("concepts", "remaining", "confirmations")}
         return Outcome(game.status, game.queries, detail)
     shared, streamed = task.shared(), bool(task.solver.get("online"))
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
+    )
     sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))
     rule, given = solves(judged, streamed), stream(instance, sampling)
-    costs = {n: Cost(n, n, None) for n in sizes(int(task.budget["samples"]), FIRST, STREAMED if streamed else FITTED)}
+    costs = {
+        n: Cost(n, n, None)
+        for n in sizes(int(task.budget["samples"]), FIRST, STREAMED if streamed else FITTED)
+    }
     # What fits once is tried at each size by itself: where it refuses, or gives up, it may not with more examples.
     lives = [Life(given, costs)] if streamed else [Life(given, {n: cost}) for n, cost in costs.items()]
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)

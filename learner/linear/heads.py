@@ -34,7 +34,10 @@ def adam_heads(
     """
     n, dim = len(X), X.shape[2]
     S, q = X.transpose(0, 2, 1) @ X, X[:, -1]
-    size, unit = float(np.sqrt(np.mean(Y**2))) or 1.0, float(np.sqrt(np.mean(S**2) * np.mean(q**2))) * dim**1.5
+    size, unit = (
+        float(np.sqrt(np.mean(Y**2))) or 1.0,
+        float(np.sqrt(np.mean(S**2) * np.mean(q**2))) * dim**1.5,
+    )
     S, y = S / unit, Y / size
     weights = [rng.normal(size=(heads, y.shape[1], dim)) / dim, rng.normal(size=(heads, dim, dim)) / dim**0.5]
     adam = Adam(weights, epsilon=1e-12)

@@ -82,7 +82,9 @@ class LinearAttention(RidgeLearner):
         if self.query == "all":
             return [[0], list(range(1, tokens))][:tokens]
         if not (isinstance(self.query, int) and -tokens <= self.query < tokens):
-            raise InputError(f"query must be 'all' or a token from {-tokens} to {tokens - 1}, got {self.query!r}")
+            raise InputError(
+                f"query must be 'all' or a token from {-tokens} to {tokens - 1}, got {self.query!r}"
+            )
         return [[self.query % tokens]]
 
     def _asking(self, tokens: int) -> int:
@@ -152,7 +154,9 @@ class LinearAttention(RidgeLearner):
             )  # the order decides how sums round, and so the rows of the study
             j, k = np.triu_indices(len(holds))
             moments = (selected.transpose(0, 2, 1) @ selected)[:, j, k] * np.where(j < k, np.sqrt(2), 1.0)
-            return np.asarray(moments[:, :, None] * x[:, self._asking(x.shape[1])][:, None, asks]).reshape(len(x), -1)
+            return np.asarray(moments[:, :, None] * x[:, self._asking(x.shape[1])][:, None, asks]).reshape(
+                len(x), -1
+            )
         groups = [np.mean([features(x, q) for q in group], axis=0) for group in self._groups(x.shape[1])]
         return np.concatenate([g * weights(x.shape[2]) for g in groups], axis=1)
 

@@ -159,7 +159,14 @@ class Machine:
         return found
 
     def run(
-        self, model: Any, program: Integers, tape: ArrayLike, head: int, max_steps: int, *, trust: bool = False
+        self,
+        model: Any,
+        program: Integers,
+        tape: ArrayLike,
+        head: int,
+        max_steps: int,
+        *,
+        trust: bool = False,
     ) -> Run:
         """Run `program` from state 0 on `tape`, every next cell said by `model`; stop at the first uncertified step.
 

@@ -57,7 +57,9 @@ class Body:
         return point
 
 
-def width_span(body: Body, heads: int, rng: np.random.Generator, sweeps: int = 3) -> tuple[Array, list[float]]:
+def width_span(
+    body: Body, heads: int, rng: np.random.Generator, sweeps: int = 3
+) -> tuple[Array, list[float]]:
     """The m − 1 widest directions of K (m−1, d²), one after the other, and the widths, one direction further.
 
     Each is found from a random direction by asking for the two extremes and turning towards their difference.

@@ -8,7 +8,9 @@ from numpy.typing import NDArray
 
 Array = NDArray[np.float64]
 ZERO = 1e-6  # |Ŵ|_F / (rms(Y) √d) of a sum that vanishes exactly: rounding only
-SMALL = 0.5  # nice layers have 0.9 to 2, ΣW = 0 up to 0.33 (k = 5, τ = 20): below, the sum may be what is missing
+SMALL = (
+    0.5  # nice layers have 0.9 to 2, ΣW = 0 up to 0.33 (k = 5, τ = 20): below, the sum may be what is missing
+)
 ROWS_A_FEATURE = 4  # with fewer the debiased estimate is worse than the crude one (d = 16: 0.36 against 0.11)
 WORK = 2e10  # multiplications that the debiased estimate may take: about a second
 MIN_SECOND = 1e-3  # second over first singular value; the least of 4000 nice sums was 0.49
@@ -109,4 +111,6 @@ def size_of(w: Array, Y: Array) -> float:
 
 
 def _crude(estimator: str, w: Array, Y: Array, r2: float | None = None) -> Crude:
-    return Crude(estimator, w, size_of(w, Y), np.asarray(np.linalg.svd(w, compute_uv=False), dtype=np.float64), r2)
+    return Crude(
+        estimator, w, size_of(w, Y), np.asarray(np.linalg.svd(w, compute_uv=False), dtype=np.float64), r2
+    )

@@ -25,7 +25,14 @@ class Net:
 
 
 def multi_start(
-    X: Array, Y: Array, hull: Hull, heads: int, rng: np.random.Generator, *, starts: int = 6, iterations: int = 25
+    X: Array,
+    Y: Array,
+    hull: Hull,
+    heads: int,
+    rng: np.random.Generator,
+    *,
+    starts: int = 6,
+    iterations: int = 25,
 ) -> Net:
     """Variable projection in the m(m−1) coordinates, from random starts; three that agree with the best are enough."""
     problem = _Coordinates(X, Y, hull)
@@ -114,7 +121,9 @@ class _Coordinates:
 
     def search(self, c: Array, iterations: int) -> tuple[float, Array]:
         """Levenberg–Marquardt on c, with the Jacobian written out: m(m−1) columns are few."""
-        end = levenberg_marquardt(self.evaluate(c), self.system, iterations if c.size else 0, 1e-5, tries=8)[0]
+        end = levenberg_marquardt(self.evaluate(c), self.system, iterations if c.size else 0, 1e-5, tries=8)[
+            0
+        ]
         return end.residual, end.theta
 
     def system(self, here: Point) -> Steps:

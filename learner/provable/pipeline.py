@@ -22,8 +22,12 @@ MODES = ("practical", "paper")
 NET_LIMIT = 100_000
 AMPLE = 6  # heads a hull is given while their number is not known: too many only make phase 3 careful
 TRUSTED = 0.1  # median tolerance up to which a hull is trusted
-CERTIFIED = 0.1  # relative error on held-out examples up to which the layer found in a trusted hull is certified
-FITS_AS_WELL = 1.5  # residual of one head fewer over that of all: 1.0 to 1.1 with a head to spare, else from 2.6 on
+CERTIFIED = (
+    0.1  # relative error on held-out examples up to which the layer found in a trusted hull is certified
+)
+FITS_AS_WELL = (
+    1.5  # residual of one head fewer over that of all: 1.0 to 1.1 with a head to spare, else from 2.6 on
+)
 SAMPLE = 50_000  # examples that stand in memory: of the first phase, the net and the polish
 GROWTH = 8  # examples of a stage over those of the stage before
 
@@ -77,7 +81,11 @@ class _Walk:
     def stalled(self) -> bool:
         """Whether the last round gained nothing: then more rounds need more examples."""
         exploring = not self.given_heads and len(self.hulls) <= 4
-        return len(self.hulls) > 1 and not exploring and self.hulls[-1].tolerance > 0.95 * self.hulls[-2].tolerance
+        return (
+            len(self.hulls) > 1
+            and not exploring
+            and self.hulls[-1].tolerance > 0.95 * self.hulls[-2].tolerance
+        )
 
     def plan(self, rounds: int) -> list[int]:
         """Examples of each round: the first ones, which only improve ΣW, do not need them all."""
@@ -142,7 +150,9 @@ class _Walk:
 
     def renew(self, w: Array, examples: int, hull: Hull) -> Array:
         """Phase 3: a better ΣW, from the rows on which the hull predicts that all heads agree."""
-        better, seen = (refine.sparse_rows if self.paper else refine.agreement_rows)(self.rows, examples, hull)
+        better, seen = (refine.sparse_rows if self.paper else refine.agreement_rows)(
+            self.rows, examples, hull
+        )
         change = float(np.linalg.norm(better - w) / np.linalg.norm(w))
         self.say(f"refine {len(self.hulls)}", {**seen, "change": change})
         return better
@@ -182,9 +192,17 @@ class _Walk:
         elif m > 1:
             fewer = net.multi_start(X, Y, hull, m - 1, self.rng.spawn(1)[0])
             if fewer.residuals[0] <= FITS_AS_WELL * guess.residuals[0]:
-                verdict, reason = "weak", f"{m - 1} of the {m} heads fit as well, so that their number is not certified"
+                verdict, reason = (
+                    "weak",
+                    f"{m - 1} of the {m} heads fit as well, so that their number is not certified",
+                )
         residuals = list(guess.residuals[:6])
-        seen = {"relative_error": error, "held_out": len(test[0]), "residuals": residuals, "guesses": guess.visited}
+        seen = {
+            "relative_error": error,
+            "held_out": len(test[0]),
+            "residuals": residuals,
+            "guesses": guess.visited,
+        }
         self.say("net", seen, verdict, reason)
         return layer, error, trusted and error <= CERTIFIED
 
@@ -275,7 +293,9 @@ class Provable(Learner):
             walk.phases += phases
             errors = [phase.diagnostics["relative_error"] for phase in phases]
             verdicts |= {"polished_error": errors[0], "random_start_error": errors[1]}
-        return SearchResult(layer, tuple(walk.phases), heads=hull.heads, settles=self.polish, verdicts=verdicts)
+        return SearchResult(
+            layer, tuple(walk.phases), heads=hull.heads, settles=self.polish, verdicts=verdicts
+        )
 
     def _asked(self) -> tuple[int | None, bool]:
         """Heads (None: find out) and whether to walk the literal phases; `InputError` for options that do not fit."""

@@ -37,7 +37,12 @@ def sparse_rows(rows: Rows, examples: int, hull: Hull) -> Refined:
             -1, X.shape[1]
         )
         top = np.sort(scores, axis=1)[:, -2:]
-        best.add(top[:, 0] - top[:, 1], X, Y, np.take_along_axis(X, scores.argmax(axis=1).reshape(*X.shape[:2], 1), 1))
+        best.add(
+            top[:, 0] - top[:, 1],
+            X,
+            Y,
+            np.take_along_axis(X, scores.argmax(axis=1).reshape(*X.shape[:2], 1), 1),
+        )
     margin, _, _, y, chosen = best.rows()
     return _solve(chosen, y, np.ones(len(y)), float(np.exp(margin[-1])))
 

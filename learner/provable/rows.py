@@ -40,7 +40,10 @@ class Rows:
             skip = max(0, skip - len(np.asarray(X)))
             for start in range(0, min(len(x), left), CHUNK):
                 part = slice(start, min(start + CHUNK, left))
-                yield np.ascontiguousarray(x[part], dtype=np.float64), np.ascontiguousarray(y[part], dtype=np.float64)
+                yield (
+                    np.ascontiguousarray(x[part], dtype=np.float64),
+                    np.ascontiguousarray(y[part], dtype=np.float64),
+                )
             left -= min(len(x), left)
             if not left:
                 return

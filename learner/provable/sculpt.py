@@ -139,7 +139,12 @@ def wanted(d: int, k: int) -> int:
 
 def constraints(certificates: Certificates, count: int) -> Constraints:
     """The `count` certificates of least tolerance (fewer if there are fewer), as constraints."""
-    X, a, p, eta = certificates.X[:count], certificates.a[:count], certificates.p[:count], certificates.eta[:count]
+    X, a, p, eta = (
+        certificates.X[:count],
+        certificates.a[:count],
+        certificates.p[:count],
+        certificates.eta[:count],
+    )
     _, k, d = X.shape
     x, others = X[np.arange(len(X)), a], X[:, :-1] - X[:, -1:]
     A = (x[:, None, :, None] * others[:, :, None, :]).reshape(-1, d * d)
@@ -181,7 +186,9 @@ def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
     free = vectors[:, : heads - 1]
     t = t - free @ (free.T @ t)
     gap = float(spectrum[heads - 1] / max(spectrum[heads - 2], 1e-12)) if heads > 1 else None
-    return Hull(t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, rank, gap, spread, float(np.median(system.eta)))
+    return Hull(
+        t.reshape(d, d), free.T.reshape(-1, d, d), spectrum, rank, gap, spread, float(np.median(system.eta))
+    )
 
 
 def too_few(certificates: Certificates) -> str:

@@ -166,7 +166,9 @@ def test_rounding_falls_from_a_stream(q, p, n):
     assert outcome.samples_used > 2 ** outcome.detail["log2_rows"]
 
 
-@pytest.mark.parametrize(("q", "p", "heads", "gadget"), [(97, 2, 3, "diag"), (17, 4, 9, "dot"), (97, 8, None, "diag")])
+@pytest.mark.parametrize(
+    ("q", "p", "heads", "gadget"), [(97, 2, 3, "diag"), (17, 4, 9, "dot"), (97, 8, None, "diag")]
+)
 def test_what_few_heads_show_right_is_known(q, p, heads, gadget):
     instance = Instance.generate(Rounding(14, q, p, heads=heads, gadget=gadget), seed=3)
     data = instance.examples(4000, 1)

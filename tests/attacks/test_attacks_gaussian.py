@@ -109,7 +109,11 @@ def test_subsets_are_itertools_combinations(n, h):
 
 
 def test_plans_need_a_signal_rows_for_its_union_bound_and_a_transform_that_the_budget_allows():
-    assert [collision_plan(n, 1 << 16, eta) is None for n, eta in ((63, 0.1), (63, 0.4), (64, 0.1))] == [0, 1, 1]
+    assert [collision_plan(n, 1 << 16, eta) is None for n, eta in ((63, 0.1), (63, 0.4), (64, 0.1))] == [
+        0,
+        1,
+        1,
+    ]
     steps, _, cost = collision_plan(26, 1 << 22, 0.1)
     assert (steps, cost > 2**30) == (0, True)
     assert collision_plan(26, 1 << 22, 0.1, budget=2**30)[0] == 1
@@ -125,7 +129,13 @@ def test_plans_need_a_signal_rows_for_its_union_bound_and_a_transform_that_the_b
     ("dim", "heads", "flip", "count", "status"),
     [
         (18, 8, 0.4, 20_000, "solved"),
-        (18, 8, 0.4, 800, "budget"),  # far fewer rows than 2 (17 ln 2 + 20)/.04, at which a parity stands at the bar
+        (
+            18,
+            8,
+            0.4,
+            800,
+            "budget",
+        ),  # far fewer rows than 2 (17 ln 2 + 20)/.04, at which a parity stands at the bar
         # The published point (Esser, Kübler, May 2017; Jiang, Wen, Chen 2023), in a table of 256 MiB.
         pytest.param(27, 13, 0.498, 16_000_000, "solved", marks=pytest.mark.slow),
     ],

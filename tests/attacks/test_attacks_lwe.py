@@ -17,15 +17,22 @@ from hardness.instance import Instance
 
 
 def made(
-    secret: tuple[int, int], error: tuple[int, int], n: int = 12, m: int = 120, q: int = 97, noise: float = 0.0,
+    secret: tuple[int, int],
+    error: tuple[int, int],
+    n: int = 12,
+    m: int = 120,
+    q: int = 97,
+    noise: float = 0.0,
     weight: int | None = None,
-) -> tuple[LWE, np.ndarray]:  # fmt: skip
+) -> tuple[LWE, np.ndarray]:
     """Samples, and their secret."""
     rng = np.random.default_rng(0)
     s = rng.integers(secret[0], secret[1] + 1, n)
     if weight is not None:
         s = np.zeros(n, dtype=np.int64)
-        s[rng.choice(n, weight, replace=False)] = rng.choice([v for v in range(secret[0], secret[1] + 1) if v], weight)
+        s[rng.choice(n, weight, replace=False)] = rng.choice(
+            [v for v in range(secret[0], secret[1] + 1) if v], weight
+        )
     A = rng.integers(0, q, (m, n))
     e = rng.integers(error[0], error[1] + 1, m) + np.rint(rng.normal(0, noise, m)).astype(int)
     return LWE(A, (A @ s + e) % q, q, secret, error, noise, weight), s
@@ -51,7 +58,11 @@ def test_secrets_of_others_are_found(name: str, secret: Any, error: Any, options
     ("name", "lwe", "reason"),
     [
         ("lattice", made((-1, 1), (-1, 1), m=8)[0], "8 samples do not tell one secret from all others"),
-        ("lattice", made((-1, 1), (0, 0), n=300, m=600, q=3329, noise=3.0)[0], "more are|out of reach|no lattice"),
+        (
+            "lattice",
+            made((-1, 1), (0, 0), n=300, m=600, q=3329, noise=3.0)[0],
+            "more are|out of reach|no lattice",
+        ),
         ("lattice", made((-40, 40), (-1, 1), q=96)[0], "modulus 96 not prime"),
         ("search", made((-20, 20), (-1, 1), n=30, m=300)[0], "half secrets, more than"),
     ],

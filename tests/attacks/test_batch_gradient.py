@@ -22,10 +22,14 @@ def test_ten_of_nineteen_coordinates_from_at_most_32_batches(batch):
         assert ended["batches"] <= 32
 
 
-@pytest.mark.parametrize(("heads", "gadget"), [(2, "diag"), (3, "diag"), (9, "diag"), (4, "dot"), (4, "sharp")])
+@pytest.mark.parametrize(
+    ("heads", "gadget"), [(2, "diag"), (3, "diag"), (9, "diag"), (4, "dot"), (4, "sharp")]
+)
 def test_odd_and_even_sets_of_every_gadget(heads, gadget):
     for batch in (1, 2, 3, 50):
-        assert batch_gradient.attack(instance_of(heads, 12, gadget=gadget), batch, seed=1)["status"] == "solved"
+        assert (
+            batch_gradient.attack(instance_of(heads, 12, gadget=gadget), batch, seed=1)["status"] == "solved"
+        )
 
 
 def test_the_equation_holds_for_every_batch():

@@ -34,7 +34,11 @@ def assert_not_cheaper(easy, hard):
 
 @settings(max_examples=60)
 @given(
-    st.integers(2, 200), st.integers(2, 12), st.floats(0, 0.45), st.floats(0, 0.04), st.sampled_from(["diag", "dot"])
+    st.integers(2, 200),
+    st.integers(2, 12),
+    st.floats(0, 0.45),
+    st.floats(0, 0.04),
+    st.sampled_from(["diag", "dot"]),
 )
 def test_parity_estimates_increase(n, s, eta, more, gadget):
     s = min(s, n)
@@ -98,12 +102,16 @@ def test_rows_a_candidate_bound_the_sequential_test(bias):
 def test_exhaustive_search_pays_for_the_noise():
     """2^23.3 supports of 13 in 26, each for 2 ln 2/(1 - 2η)² rows: one transform is cheaper."""
     lines = {e.name: e for e in estimates(parity(26, 13, 0.498))}
-    assert lines["exhaustive"].log2_time == pytest.approx(log2(comb(26, 13) * 2 * log(2) / 0.004**2), abs=0.01)
+    assert lines["exhaustive"].log2_time == pytest.approx(
+        log2(comb(26, 13) * 2 * log(2) / 0.004**2), abs=0.01
+    )
     assert cheapest(list(lines.values())).name == "lf2"
     # Where a wrong candidate takes 2^16 rows, so does one of elimination, and halves that meet by chance.
     assert lines["lpn pooled gauss"].log2_time > 26 * -log2(1 - 0.498) + 16
     assert lines["meet in the middle"].log2_time > log2(comb(26, 7)) - 4 + 16
-    noisy, exact = (next(e for e in estimates(rounding(9, 97, 97, n)) if e.name == "exhaustive") for n in (20, 0))
+    noisy, exact = (
+        next(e for e in estimates(rounding(9, 97, 97, n)) if e.name == "exhaustive") for n in (20, 0)
+    )
     assert noisy.log2_time > exact.log2_time + 2
 
 

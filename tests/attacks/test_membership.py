@@ -23,7 +23,9 @@ def test_parity_falls_in_n_queries_and_label_noise_does_not_touch_the_oracle(opt
     assert (found["status"], found["queries"]) == ("solved", 511)
 
 
-@pytest.mark.parametrize(("q", "p", "n"), [(17, 2, 12), (16, 4, 10), (23, 5, 9), (9, 7, 8), (5, 5, 6), (4, 3, 9)])
+@pytest.mark.parametrize(
+    ("q", "p", "n"), [(17, 2, 12), (16, 4, 10), (23, 5, 9), (9, 7, 8), (5, 5, 6), (4, 3, 9)]
+)
 @pytest.mark.parametrize("gadget", ["diag", "dot"])
 def test_rounding_by_bisection(q, p, n, gadget):
     for seed in range(3):

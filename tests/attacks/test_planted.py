@@ -9,30 +9,50 @@ from hardness.attacks.equations import extract
 
 GADGETS = ("diag", "dot")
 PARITIES = [  # attack, n, s, rows, what its detail must say, further options
-    *(("gaussian", n, s, 4 * n + 200, {}, {"gadget": gadget})
-      for n, s in ((5, 2), (31, 4), (63, 6), (64, 7), (130, 20)) for gadget in GADGETS),
+    *(
+        ("gaussian", n, s, 4 * n + 200, {}, {"gadget": gadget})
+        for n, s in ((5, 2), (31, 4), (63, 6), (64, 7), (130, 20))
+        for gadget in GADGETS
+    ),
     ("gaussian", 31, 5, 6000, {}, {"flip": 0.1}),
-    *(("search", n, s, 2000, {}, {"gadget": gadget})
-      for n, s in ((12, 1), (20, 3), (63, 6), (100, 4)) for gadget in GADGETS),
-    *(("search", n, s, 8000, {"method": "meet in the middle"}, {"flip": flip})
-      for n, s, flip in ((40, 4, 0.1), (63, 5, 0.15), (90, 4, 0.2))),
-    *(("search", n, n // 2, rows, {"method": "collisions"}, {"flip": flip})
-      for n, flip, rows in ((31, 0.25, 100_000), (48, 0.1, 200_000), (63, 0.1, 200_000))),
+    *(
+        ("search", n, s, 2000, {}, {"gadget": gadget})
+        for n, s in ((12, 1), (20, 3), (63, 6), (100, 4))
+        for gadget in GADGETS
+    ),
+    *(
+        ("search", n, s, 8000, {"method": "meet in the middle"}, {"flip": flip})
+        for n, s, flip in ((40, 4, 0.1), (63, 5, 0.15), (90, 4, 0.2))
+    ),
+    *(
+        ("search", n, n // 2, rows, {"method": "collisions"}, {"flip": flip})
+        for n, flip, rows in ((31, 0.25, 100_000), (48, 0.1, 200_000), (63, 0.1, 200_000))
+    ),
     # A step of collisions would leave bias .01, which 120,000 rows do not show: one large transform.
     ("search", 24, 12, 240_000, {"steps": 0}, {"flip": 0.45}),
-]  # fmt: skip
+]
 ROUNDINGS = [  # attack, n, q, p, rows, further options
     *(("gaussian", 24, q, p, 500, {}) for q, p in ((97, 97), (12, 12), (2, 2), (97, 90), (8, 8))),
-    *(("search", n, q, p, 6000, {"weight": weight, "gadget": gadget})
-      for n, q, p, weight in ((24, 97, 97, 2), (24, 97, 8, 2), (16, 17, 4, 3), (12, 17, 2, 2), (5, 17, 4, None),
-                              (4, 17, 17, None), (9, 8, 3, 4)) for gadget in GADGETS),
+    *(
+        ("search", n, q, p, 6000, {"weight": weight, "gadget": gadget})
+        for n, q, p, weight in (
+            (24, 97, 97, 2),
+            (24, 97, 8, 2),
+            (16, 17, 4, 3),
+            (12, 17, 2, 2),
+            (5, 17, 4, None),
+            (4, 17, 17, None),
+            (9, 8, 3, 4),
+        )
+        for gadget in GADGETS
+    ),
     *(("bkw", n, 97, p, 24_000, {}) for n, p in ((28, 2), (24, 4))),
     ("bkw", 16, 17, 2, 24_000, {"gadget": "dot"}),
     ("bkw", 20, 97, 8, 24_000, {"noise": 2.0}),
     *(("lattice", n, 97, p, rows, {}) for n, p, rows in ((32, 4, 40_000), (40, 8, 40_000), (16, 4, 4000))),
     ("lattice", 16, 17, 2, 40_000, {"gadget": "dot"}),
     ("lattice", 20, 97, 8, 40_000, {"noise": 2.0}),
-]  # fmt: skip
+]
 DETAIL = {
     "bkw": {"plan", "predicted_seconds", "steps", "log2_rows", "scores"},
     "lattice": {"block_size", "dimension", "trials", "selected_away"},

@@ -22,8 +22,10 @@ def test_generate_sample_attack_challenge_judge(tmp_path):
     assert "say --toy" in refused.err
     assert answer("challenge p --count 100 --toy --out c")["log2_secrets"] == pytest.approx(19.1351, abs=1e-4)
     lines = told("challenge p --count 100 --toy --out c --force").out.splitlines()
-    assert lines[:2] == ["the secret is one of 2^19.1",
-                         "the cheapest attack known here is gaussian, about 2^16.2 operations"]  # fmt: skip
+    assert lines[:2] == [
+        "the secret is one of 2^19.1",
+        "the cheapest attack known here is gaussian, about 2^16.2 operations",
+    ]
     (tmp_path / "right.json").write_text(json.dumps(result["secret"]))
     (tmp_path / "wrong.json").write_text('{"support": [1, 2, 3, 4, 5, 6]}')
     assert told("judge c right.json").code == 0
@@ -38,7 +40,10 @@ def test_an_attack_that_does_not_apply_is_reported_and_exits_0():
 
 @pytest.mark.parametrize(
     ("attack", "family"),
-    [("lattice", "--dim 17 --levels 8 --heads 26 --seed 3"), ("bkw", "--dim 25 --levels 2 --heads 6 --seed 4")],
+    [
+        ("lattice", "--dim 17 --levels 8 --heads 26 --seed 3"),
+        ("bkw", "--dim 25 --levels 2 --heads 6 --seed 4"),
+    ],
 )
 def test_head_limited_labels_fall_all_the_same_and_the_judge_takes_the_answer(tmp_path, attack, family):
     told(f"generate rounding --modulus 97 {family} --out r")
@@ -60,7 +65,9 @@ def test_estimate_takes_an_instance_or_a_family():
     assert {"name", "log2_time", "log2_memory", "samples", "status", "source"} <= of_file["attacks"][0].keys()
     assert "about 5 dimensions" in of_file["guarantee"]
     assert of_file["cheapest"]["log2_time"] == min(
-        row["log2_time"] for row in of_file["attacks"] if row["name"] in ("bkw", "lattice", "meet in the middle")
+        row["log2_time"]
+        for row in of_file["attacks"]
+        if row["name"] in ("bkw", "lattice", "meet in the middle")
     )
     assert of_file["parameters"]["modulus"] == 97
     assert of_file["version"]

@@ -51,7 +51,9 @@ def large_files(folder):
     size = 2 * 10**6
     lists = pa.array([[[1] * (size // 2)] * 2], pa.list_(pa.list_(pa.int8())))
     table = pa.table({"X": lists, "Y": lists.cast(pa.list_(pa.list_(pa.float64())))})
-    pq.write_table(table.replace_schema_metadata({"public": public, "shape": "[2, 9]"}), folder / "long.parquet")
+    pq.write_table(
+        table.replace_schema_metadata({"public": public, "shape": "[2, 9]"}), folder / "long.parquet"
+    )
     (folder / "long.json").write_text(f'{{"predictions": [{"[]," * (3 << 20)}0]}}')
     header = json.dumps({"__metadata__": {"instance": "x" * (8 << 20)}}).encode()
     (folder / "long.safetensors").write_bytes(len(header).to_bytes(8, "little") + header)
@@ -119,7 +121,10 @@ HEAVY = [
     ("sweep small.toml --set a=1 --out out", "unknown entry of a grid 'a'"),
     ("sweep small.toml --set params.dim.x=1 --out out", "dim is no table"),
     ("sweep small.toml --set runs=x --out out", "runs must be integer"),
-    ("sq certify parity --dim 4 --heads 3 --tolerance .1 --kind transcript --out out", "nothing is left open"),
+    (
+        "sq certify parity --dim 4 --heads 3 --tolerance .1 --kind transcript --out out",
+        "nothing is left open",
+    ),
     ("verify pipe", "it is a pipe"),
     ("attack gaussian pipe.npz", "it is a pipe"),
     ("study status pipes", "it is a pipe"),
@@ -152,9 +157,15 @@ REFUSED = [
     ("export parity --form xor-dimacs --out out", "how many examples"),
     ("export parity --form xnf --count 50 --out out", "'xnf' is not one of"),
     ("genrate", "Did you mean 'generate'"),
-    *((f"sq play parity --dim 9 --heads 3 --tolerance {t} --strategy characters", "tolerance") for t in (0, 2, "nan")),
+    *(
+        (f"sq play parity --dim 9 --heads 3 --tolerance {t} --strategy characters", "tolerance")
+        for t in (0, 2, "nan")
+    ),
     ("sq play parity --dim 9 --heads 3 --tolerance .1 --strategy charcters", "did you mean 'characters'"),
-    *((f"sq value --independent {options}", "") for options in ("5", "5 --tolerance nan", "1000 --tolerance 0.001")),
+    *(
+        (f"sq value --independent {options}", "")
+        for options in ("5", "5 --tolerance nan", "1000 --tolerance 0.001")
+    ),
     *(
         (f"sq certify parity --dim 17 --heads 4 --out out --kind {options}", words)
         for options, words in {
@@ -211,7 +222,9 @@ def test_what_is_refused_is_one_line_and_leaves_nothing(files, monkeypatch, line
         ("judge sparse answer.json", 1, "examples.npz is larger than the examples"),
     ],
 )
-def test_what_can_be_answered_is_and_no_file_of_any_size_is_read_for_it(files, monkeypatch, line, code, words):
+def test_what_can_be_answered_is_and_no_file_of_any_size_is_read_for_it(
+    files, monkeypatch, line, code, words
+):
     monkeypatch.chdir(files)
     began = time.process_time()
     found = told(line)
@@ -223,7 +236,9 @@ def test_what_can_be_answered_is_and_no_file_of_any_size_is_read_for_it(files, m
 def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(files, monkeypatch):
     monkeypatch.chdir(files)
     with open("claims.npy", "wb") as file:
-        np.lib.format.write_array_header_1_0(file, {"descr": "|i1", "fortran_order": False, "shape": (1 << 40, 2, 6)})
+        np.lib.format.write_array_header_1_0(
+            file, {"descr": "|i1", "fortran_order": False, "shape": (1 << 40, 2, 6)}
+        )
     with zipfile.ZipFile("claims.npz", "w") as archive:
         archive.write("claims.npy", "X.npy")
     check_refused(told("attack gaussian claims.npz"), "X.npy holds fewer or more entries than its shape")
@@ -239,7 +254,9 @@ def liar(X, Y, public, *, budget=None, seed=0, progress=None):
 
 def test_an_attack_is_not_believed_on_noisy_labels(tmp_path, monkeypatch):
     monkeypatch.syspath_prepend(tmp_path)
-    right = answer(f"generate parity --dim 9 --heads 3 --seed 0 --flip 0.2 --out {tmp_path}/p")["secret"]["support"]
+    right = answer(f"generate parity --dim 9 --heads 3 --seed 0 --flip 0.2 --out {tmp_path}/p")["secret"][
+        "support"
+    ]
     assert told(f"sample {tmp_path}/p --count 2000 --seed 1 --out {tmp_path}/e.npz").code == 0
     for name, support, status in (("wrong_liar", [1, 2, 4], "wrong"), ("right_liar", right, "solved")):
         (tmp_path / f"{name}.py").write_text(LIAR.replace("SUPPORT", str(support)))
@@ -249,7 +266,9 @@ def test_an_attack_is_not_believed_on_noisy_labels(tmp_path, monkeypatch):
 
 
 def shell(command):
-    done = subprocess.run(["bash", "-c", command], capture_output=True, text=True, timeout=WALL_SECONDS, check=False)
+    done = subprocess.run(
+        ["bash", "-c", command], capture_output=True, text=True, timeout=WALL_SECONDS, check=False
+    )
     return Told(done.returncode, done.stdout, done.stderr)
 
 

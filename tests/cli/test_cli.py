@@ -34,7 +34,9 @@ def test_generate_says_what_the_contract_says(tmp_path):
     found = answer("generate parity --dim 64 --heads 12 --seed 0 --out", tmp_path / "new" / "a")
     assert {"family", "dim", "tokens", "heads", "gadget", "seed", "secret", "out"} <= set(found)
     assert (found["seed"], found["heads"], len(found["secret"]["support"])) == (0, 12, 12)
-    found = answer("generate rounding --dim 129 --modulus 97 --levels 2 --heads 30 --seed 0 --out", tmp_path / "r")
+    found = answer(
+        "generate rounding --dim 129 --modulus 97 --levels 2 --heads 30 --seed 0 --out", tmp_path / "r"
+    )
     assert 0 < found["error_mass"] < 1e-3
     assert len(found["secret"]["w"]) == 128
     found = answer("generate parity --dim 9 --gadget dot --heads 6 --seed 0 --out", tmp_path / "d")
@@ -63,10 +65,14 @@ def test_classes_of_sharp_heads_are_counted_by_bits(tmp_path, gadget):
     line = f"sq bounds parity --dim 65 --heads 8 --gadget {gadget} --tolerance 0.1"
     assert answer(line)["concepts"] == comb(64, 15)
     assert answer(f"{line} --bits 9")["concepts"] == comb(64, 9)
-    line = f"sq play parity --dim 10 --heads 2 --gadget {gadget} --tolerance 0.1 --strategy characters --seed 0"
+    line = (
+        f"sq play parity --dim 10 --heads 2 --gadget {gadget} --tolerance 0.1 --strategy characters --seed 0"
+    )
     assert answer(line)["concepts"] == comb(9, 3)
     assert answer(f"sq value parity --dim 5 --heads 2 --gadget {gadget} --tolerance 0.2")["value"] == 3
-    line = f"sq certify parity --dim 17 --heads 4 --gadget {gadget} --bits 6 --tolerance 0.1 --kind bound --out"
+    line = (
+        f"sq certify parity --dim 17 --heads 4 --gadget {gadget} --bits 6 --tolerance 0.1 --kind bound --out"
+    )
     assert "8008 parities of 6 out of 16 bits" in told(line, tmp_path / "c").out
     lines = answer(f"estimate parity --dim 65 --heads 8 --gadget {gadget}")["attacks"]
     assert lines[0]["log2_time"] == pytest.approx(log2(8 * 0.05**2 * (comb(64, 15) - 1)))
@@ -117,7 +123,11 @@ def test_help_imports_no_more_than_the_family_it_is_about():
     heavy = {"numpy", "scipy", "numba", "sklearn", "sympy", "matplotlib", "hardness.families.parity"}
     commands = ("--help", "generate --help", "estimate --help", "study run --help", "generate parrity")
     assert not heavy & imported_by(*commands)
-    others = {"hardness.families.rounding", "hardness.families.nondegenerate", "hardness.families.interpolation"}
+    others = {
+        "hardness.families.rounding",
+        "hardness.families.nondegenerate",
+        "hardness.families.interpolation",
+    }
     assert not others & imported_by("generate parity --help", "estimate parity --help")
 
 
@@ -151,7 +161,10 @@ def test_estimate_finds_its_family_anywhere_in_the_line():
 
 @pytest.mark.parametrize(
     ("kind", "known"),
-    [("learners", {"provable", "direct", "lbfgs", "adam"}), ("attacks", {"bkw", "gaussian", "lattice", "search"})],
+    [
+        ("learners", {"provable", "direct", "lbfgs", "adam"}),
+        ("attacks", {"bkw", "gaussian", "lattice", "search"}),
+    ],
 )
 def test_registered_names_are_listed(kind, known):
     assert {row["name"] for row in answer(kind)[kind]} >= known
@@ -173,7 +186,18 @@ def test_bare_help_and_version():
     assert told("--version") == (0, version("attention-hardness") + "\n", "")
 
 
-BARE = ("generate", "sq", "study", "sq play", "sq bounds", "sq value", "generate parity", "inspect", "learn", "sweep")
+BARE = (
+    "generate",
+    "sq",
+    "study",
+    "sq play",
+    "sq bounds",
+    "sq value",
+    "generate parity",
+    "inspect",
+    "learn",
+    "sweep",
+)
 
 
 @pytest.mark.parametrize("line", BARE)
@@ -208,23 +232,39 @@ def test_cite_is_bibtex():
 @pytest.mark.parametrize("name", ["x:" + "y" * 100_000, "prity-s2-d8-0"])
 @pytest.mark.parametrize(
     "line",
-    ["suite show", "study run games --dry-run --strategy", "study run stress --dry-run --learner", "study run",
-     "attack", "learn --check", "study run games --dry-run --family", "study run games --only"],
-)  # fmt: skip
+    [
+        "suite show",
+        "study run games --dry-run --strategy",
+        "study run stress --dry-run --learner",
+        "study run",
+        "attack",
+        "learn --check",
+        "study run games --dry-run --family",
+        "study run games --only",
+    ],
+)
 def test_an_unknown_name_is_one_short_line(capsys, line, name):
     words = [*line.split(), name, *(["file"] if line == "attack" else [])]
     assert cli.run(words) == 2
     said = capsys.readouterr()
     assert (said.out, said.err.count("\n")) == ("", 1)
     assert len(said.err) < 600
-    assert line != "suite show" or name[0] == "x" or "did you mean 'parity-s2-d8-0'? (65 are known)" in said.err
+    assert (
+        line != "suite show" or name[0] == "x" or "did you mean 'parity-s2-d8-0'? (65 are known)" in said.err
+    )
 
 
 @pytest.mark.parametrize(
     ("typed", "name"),
-    [("gen", "generate"), ("learn dir", "direct"), ("attack gau", "gaussian"), ("estimate ro", "rounding"),
-     ("study run ga", "games"), ("suite make nice-m2-d8-0", "nice-m2-d8-0")],
-)  # fmt: skip
+    [
+        ("gen", "generate"),
+        ("learn dir", "direct"),
+        ("attack gau", "gaussian"),
+        ("estimate ro", "rounding"),
+        ("study run ga", "games"),
+        ("suite make nice-m2-d8-0", "nice-m2-d8-0"),
+    ],
+)
 def test_the_shell_completes_commands_and_names(typed, name):
     line = f"hardness {typed}"
     asked = {"_HARDNESS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}

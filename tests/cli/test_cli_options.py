@@ -55,7 +55,10 @@ ODD, CLASHING = f"{__name__}:Odd", f"{__name__}:Clashing"
     [
         ("", {}),
         ("--least-gap 0.25 --fast --no-tied", {"least_gap": 0.25, "fast": True, "tied": False}),
-        ("--least-gap -1 --mode 'odd one' --tied --most 2", {"least_gap": -1.0, "mode": "odd one", "most": 2}),
+        (
+            "--least-gap -1 --mode 'odd one' --tied --most 2",
+            {"least_gap": -1.0, "mode": "odd one", "most": 2},
+        ),
     ],
 )
 def test_options_are_the_fields_and_the_command_gives_them_back(tmp_path, line, parameters):

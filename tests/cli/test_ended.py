@@ -57,3 +57,14 @@ def test_what_a_killed_command_leaves_goes_when_it_is_written_again(tmp_path: Pa
     assert len(hidden(tmp_path)) == 1
     assert told(f"sample {tmp_path}/f --count 5 --out {tmp_path}/e.npz").code == 0
     assert hidden(tmp_path) == []
+
+
+def test_an_end_at_once_leaves_no_hidden_file(tmp_path: Path) -> None:
+    """As where an interrupt falls into a callback, or a library goes on for longer than there is to clean up."""
+    program = (
+        "import signal; from pathlib import Path; from hardness import start; from hardness.io.files import replacing;"
+        "writing = replacing(Path('e')); writing.__enter__(); start.received.append(signal.SIGTERM); start._end()"
+    )
+    ended_at_once = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, check=False)
+    assert ended_at_once.returncode == 128 + signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []

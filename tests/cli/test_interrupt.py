@@ -36,7 +36,9 @@ start.main()
 def interrupted(folder: Path, imports: int) -> tuple[int, str]:
     """How a long command ends that is interrupted at that import."""
     command = [sys.executable, "-c", BEGINS, str(imports), "study", "run", "games", "--workers", "0", "--out"]
-    done = subprocess.run([*command, str(folder)], capture_output=True, text=True, cwd=folder, timeout=120, check=False)
+    done = subprocess.run(
+        [*command, str(folder)], capture_output=True, text=True, cwd=folder, timeout=120, check=False
+    )
     return done.returncode, done.stderr
 
 
@@ -72,29 +74,42 @@ if __name__ == "__main__":
 
 def test_in_python_it_is_one_line_on_resuming(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SWEEP)
-    told = subprocess.run([sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False)
+    told = subprocess.run(
+        [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
+    )
     assert told.returncode != 0
-    assert told.stderr.splitlines()[-1] == "interrupted: every trial that ended is stored; the same call goes on"
+    assert (
+        told.stderr.splitlines()[-1] == "interrupted: every trial that ended is stored; the same call goes on"
+    )
     assert "Traceback" not in told.stderr
 
 
 PROGRAMS = {
     # Python prints and forgets what is raised where no caller waits: in a finalizer, in a callback of an import.
-    "a callback that swallows it does not go on": ("""
+    "a callback that swallows it does not go on": (
+        """
 class Dying:
     def __del__(self): os.kill(os.getpid(), signal.SIGINT); list(range(1000))
 def run(arguments): Dying(); print('went on'); return 0
-hardness.cli.run = run""", (130, "", "interrupted\n")),
+hardness.cli.run = run""",
+        (130, "", "interrupted\n"),
+    ),
     # One interrupt in forty was caught by something, and the study ran on.
-    "a library that goes on is ended": ("""
+    "a library that goes on is ended": (
+        """
 def run(arguments):
     try: os.kill(os.getpid(), signal.SIGINT); time.sleep(9)
     except BaseException: time.sleep(60)
-hardness.cli.run, start.CLEANUP_SECONDS = run, 0.2""", (130, "", "interrupted\n")),
-    "where a shell has it ignored it stays ignored": ("""
+hardness.cli.run, start.CLEANUP_SECONDS = run, 0.2""",
+        (130, "", "interrupted\n"),
+    ),
+    "where a shell has it ignored it stays ignored": (
+        """
 signal.signal(signal.SIGINT, signal.SIG_IGN)
-os.kill(os.getpid(), signal.SIGINT)""", (0, f"{version('attention-hardness')}\n", "")),
-}  # fmt: skip
+os.kill(os.getpid(), signal.SIGINT)""",
+        (0, f"{version('attention-hardness')}\n", ""),
+    ),
+}
 
 
 @pytest.mark.parametrize("case", PROGRAMS)

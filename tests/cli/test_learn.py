@@ -15,7 +15,16 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.scores import judge
 
-FIELDS = {"status", "learner", "train_examples", "test_error", "relative_error", "sign_accuracy", "phases", "seconds"}
+FIELDS = {
+    "status",
+    "learner",
+    "train_examples",
+    "test_error",
+    "relative_error",
+    "sign_accuracy",
+    "phases",
+    "seconds",
+}
 VERDICTS = {"certified", "certified_error", "polished_error", "random_start_error"}
 
 
@@ -85,7 +94,11 @@ def test_examples_stand_for_an_instance_and_a_tenth_is_held_out(tmp_path):
     instance = Instance.generate(Parity(6, 2), 0)
     write(tmp_path / "e.npz", (600, 2, 6), lambda: instance.chunks(600, 1), instance.public(1))
     found = answer(f"learn direct {tmp_path}/e.npz --seed 2 --set starts=8")
-    assert (found["status"], found["train_examples"], found["criterion"]) == ("solved", 540, "sign_accuracy >= 0.99")
+    assert (found["status"], found["train_examples"], found["criterion"]) == (
+        "solved",
+        540,
+        "sign_accuracy >= 0.99",
+    )
     assert "model" not in found
     check_refused(told(f"learn direct {tmp_path}/e.npz --set strats=8"), "did you mean 'starts'")
     assert told(f"learn direct {tmp_path}/e.npz --count 541").code == 2
@@ -102,7 +115,9 @@ def test_options_of_the_learner_are_set_by_name(hard):
     assert tuned["open_solved"]
     assert not plain["open_solved"]
     assert [n for n, _ in tuned["open_curve"]] == [n for n, _ in tuned["curve"]]
-    one = learn(Instance.generate(Nondegenerate(5, 2, 2), 0), "direct", 900, seed=1, options={"heads": 1, "starts": 1})
+    one = learn(
+        Instance.generate(Nondegenerate(5, 2, 2), 0), "direct", 900, seed=1, options={"heads": 1, "starts": 1}
+    )
     assert one["status"] == "wrong"  # told one head of two
 
 
@@ -114,15 +129,21 @@ def test_a_users_learner_is_checked_and_has_options_too(hard):
     check_refused(told(f"{line} --set level=high"), "level of Tunable must be of type float")
     assert answer(f"learn trial_learners:Raises {hard} --count 50", code=1)["status"] == "error"
     checks = answer("learn trial_learners:Tunable --check", code=1)["checks"]
-    assert {check["name"] for check in checks if not check["ok"]} == {"clone", "refuses NaN", "refuses shapes"}
+    assert {check["name"] for check in checks if not check["ok"]} == {
+        "clone",
+        "refuses NaN",
+        "refuses shapes",
+    }
 
 
 def test_a_check_has_the_limits_options_and_progress_of_learn():
     code, out, err = told("learn trial_learners:Sleeps --check --limit 3 --json")
     assert code == 1
     assert json.loads(out)["checks"][-1] == {
-        "name": "fit", "ok": False, "detail": "over 3 s; give --limit more, or the learner less to do"
-    }  # fmt: skip
+        "name": "fit",
+        "ok": False,
+        "detail": "over 3 s; give --limit more, or the learner less to do",
+    }
     assert "fit: 1 of 9 checks made" in err
     check_refused(told("learn trial_learners:Tunable --check --set levle=2"), "did you mean 'level'")
 

@@ -21,7 +21,11 @@ def pub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def contents(folder: Path) -> dict[str, bytes]:
-    return {str(path.relative_to(folder)): path.read_bytes() for path in sorted(folder.rglob("*")) if path.is_file()}
+    return {
+        str(path.relative_to(folder)): path.read_bytes()
+        for path in sorted(folder.rglob("*"))
+        if path.is_file()
+    }
 
 
 @pytest.mark.parametrize(
@@ -56,7 +60,9 @@ def test_a_challenge_is_replaced_where_it_stands_and_nothing_beside_it(pub: Path
     assert told(line, "c").code == 0
     assert contents(Path("c")) != before
     monkeypatch.chdir("c")
-    check_refused(told("challenge ../pub/hard.safetensors --count 5 --toy --force --out ."), "that you are in")
+    check_refused(
+        told("challenge ../pub/hard.safetensors --count 5 --toy --force --out ."), "that you are in"
+    )
     monkeypatch.chdir("..")
     assert sorted(contents(Path("c"))) == ["challenge.json", "examples.npz", "heldout.npz"]
     os.symlink("c", "link")

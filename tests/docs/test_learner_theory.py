@@ -102,7 +102,9 @@ def test_two_tokens_are_a_sum_of_hyperbolic_tangents() -> None:
     assert np.allclose(flipped(X), layer(X), atol=1e-13)
     X = universe(3, 2)
     three = MultiHeadAttention(teacher(1, 2, 4).theta, teacher(1, 2, 4).w)
-    both = MultiHeadAttention(np.stack([-three.theta[0], 0 * three.theta[0]]), np.stack([-three.w[0], 2 * three.w[0]]))
+    both = MultiHeadAttention(
+        np.stack([-three.theta[0], 0 * three.theta[0]]), np.stack([-three.w[0], 2 * three.w[0]])
+    )
     assert np.abs(both(X) - three(X)).max() > 0.01  # no such symmetry on three tokens
 
 
@@ -134,7 +136,8 @@ def test_gradient_formula() -> None:
 
 
 @pytest.mark.parametrize(
-    ("m", "k", "d"), [(1, 2, 4), (2, 2, 4), (3, 2, 4), (2, 3, 4), (2, 2, 5), (2, 4, 6), (1, 2, 6), (3, 2, 6), (4, 2, 8)]
+    ("m", "k", "d"),
+    [(1, 2, 4), (2, 2, 4), (3, 2, 4), (2, 3, 4), (2, 2, 5), (2, 4, 6), (1, 2, 6), (3, 2, 6), (4, 2, 8)],
 )
 def test_how_many_examples_determine_a_layer(m: int, k: int, d: int) -> None:
     """Fact 1.9: full rank of the Jacobian from n = max(2md/k, (d² + m − 1)/(k(k−1))) on, and never below."""
@@ -152,7 +155,9 @@ def test_how_many_examples_determine_a_layer(m: int, k: int, d: int) -> None:
 def test_mixing_heads_hides_in_few_scores() -> None:
     """Fact 1.9: at 2d²/(k(k−1)) examples too few the kernel holds m(m−1) mixtures of patterns."""
     layer = teacher(3, 6, 8)
-    X = np.random.default_rng(5).normal(size=(18, 2, 6))  # 18·2 = d² scores a head, and 18·12 = 2md² equations
+    X = np.random.default_rng(5).normal(
+        size=(18, 2, 6)
+    )  # 18·2 = d² scores a head, and 18·12 = 2md² equations
     assert rank(jacobian(layer, X)) == 2 * 3 * 36 - 3 * 2
 
 
@@ -229,11 +234,15 @@ def test_held_out_examples_bound_the_share_of_inputs_that_are_missed(tail: float
 
 def test_what_two_thousand_held_out_examples_promise() -> None:
     """The shares that section 1.13 prints, rounded up."""
-    words = r"at most ([\d.]+) % of all inputs are missed by more than 3rS, at most ([\d.]+) % by more\s+than 5rS"
+    words = (
+        r"at most ([\d.]+) % of all inputs are missed by more than 3rS, at most ([\d.]+) % by more\s+than 5rS"
+    )
     found = re.search(words, (ROOT / "docs" / "learner.md").read_text())
     assert found is not None
     shares = [100 * least_share(2000, t, 0.99) for t in (3, 5)]
-    assert all(said - 0.15 <= share <= said for said, share in zip(map(float, found.groups()), shares, strict=True))
+    assert all(
+        said - 0.15 <= share <= said for said, share in zip(map(float, found.groups()), shares, strict=True)
+    )
 
 
 @pytest.mark.parametrize(("heads", "gate"), [(2, True), (3, False), (4, True)])

@@ -29,8 +29,10 @@ def test_links_between_texts_of_the_repository_resolve(text: Path) -> None:
         assert path.exists(), link
         if part and path.suffix == ".md":
             there = path.read_text(encoding="utf-8")
-            heads = {re.sub(r"[^\w\s-]", "", head).strip().lower().replace(" ", "-")
-                     for head in re.findall(r"(?m)^#+ (.*)$", there)}  # fmt: skip
+            heads = {
+                re.sub(r"[^\w\s-]", "", head).strip().lower().replace(" ", "-")
+                for head in re.findall(r"(?m)^#+ (.*)$", there)
+            }
             assert part in heads | set(re.findall(r'<a id="([^"]+)"', there)), link
 
 
@@ -43,10 +45,15 @@ def test_formulas_are_set_without_a_sign_lost(monkeypatch: pytest.MonkeyPatch) -
         plain = unicodedata.normalize("NFKD", text.replace("∑", "Σ").replace("∏", "Π"))
         return sorted(re.sub(r"[\s_^(){}√]", "", plain))
 
-    lines = [line for path in TEXTS for line in path.read_text(encoding="utf-8").split("\n") if not line.isascii()]
+    lines = [
+        line for path in TEXTS for line in path.read_text(encoding="utf-8").split("\n") if not line.isascii()
+    ]
     assert len(lines) > 1000
     for line in lines:
-        for made in (formulas.inline(escape(line, quote=False)), formulas.display(BLOCK.format(escape(line)))):
+        for made in (
+            formulas.inline(escape(line, quote=False)),
+            formulas.display(BLOCK.format(escape(line))),
+        ):
             assert signs("".join(ElementTree.fromstring(f"<p>{made}</p>").itertext())) == signs(line)
     assert "<msup><mi>e</mi><mrow>" in formulas.inline("e^(π²/β)")
     assert formulas.inline("A test at d - 1") == "A test at <math><mi>d</mi></math> - 1"
@@ -59,8 +66,12 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("site")
     done = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
-        cwd=ROOT, env={**os.environ, "NO_MKDOCS_2_WARNING": "1"}, capture_output=True, text=True, check=False,
-    )  # fmt: skip
+        cwd=ROOT,
+        env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
     assert done.returncode == 0, done.stderr
     assert "WARNING" not in done.stderr
     return folder
@@ -70,9 +81,9 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
     for page in site.rglob("*.html"):
         tags = re.findall(r"<(?:script|img|iframe|link)\b[^>]*>", page.read_text(encoding="utf-8"))
-        assert [tag for tag in tags if re.search(r'(src|href)="(https?:)?//', tag) and "canonical" not in tag] == [], (
-            page
-        )
+        assert [
+            tag for tag in tags if re.search(r'(src|href)="(https?:)?//', tag) and "canonical" not in tag
+        ] == [], page
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?(https?:)?//", sheet.read_text(encoding="utf-8")), sheet
 
@@ -82,7 +93,9 @@ def test_theory_is_linked_by_its_numbers_and_every_study_stands_in_the_gallery(s
     cited = {
         each
         for page in site.rglob("*.html")
-        for each in re.findall(r'href="(?:\.\./)*(theory|learner)\.html#([\d.]+b?)"', page.read_text(encoding="utf-8"))
+        for each in re.findall(
+            r'href="(?:\.\./)*(theory|learner)\.html#([\d.]+b?)"', page.read_text(encoding="utf-8")
+        )
     }
     assert ("theory", "2.7") in cited
     for name, section in cited:
@@ -97,18 +110,31 @@ def test_theory_is_linked_by_its_numbers_and_every_study_stands_in_the_gallery(s
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_tutorial(page: Path, tmp_path: Path) -> None:
     done = subprocess.run(
-        [sys.executable, tutorial.__file__, page], cwd=tmp_path, env={**os.environ, "OMP_NUM_THREADS": "1"},
-        capture_output=True, text=True, check=False, timeout=600,
-    )  # fmt: skip
+        [sys.executable, tutorial.__file__, page],
+        cwd=tmp_path,
+        env={**os.environ, "OMP_NUM_THREADS": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=600,
+    )
     assert done.returncode == 0, done.stderr
 
 
 def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:
-    for text, right in (("```python\nprint(2)\n```\n\n```text\n2\n```\n", True), ("```console\n$ false\n```\n", False),
-                        ("```console\n$ echo a b c\na … c\n```\n", True), ("```console\n$ echo a\nb\n```\n", False),
-                        ('```python title="a.py"\nx = 5\n```\n```python\nimport a; print(a.x)\n```\n```text\n6\n```\n',
-                         False)):  # fmt: skip
+    for text, right in (
+        ("```python\nprint(2)\n```\n\n```text\n2\n```\n", True),
+        ("```console\n$ false\n```\n", False),
+        ("```console\n$ echo a b c\na … c\n```\n", True),
+        ("```console\n$ echo a\nb\n```\n", False),
+        (
+            '```python title="a.py"\nx = 5\n```\n```python\nimport a; print(a.x)\n```\n```text\n6\n```\n',
+            False,
+        ),
+    ):
         page = tmp_path / "page.md"
         page.write_text(text)
-        done = subprocess.run([sys.executable, tutorial.__file__, page], cwd=tmp_path, capture_output=True, check=False)
+        done = subprocess.run(
+            [sys.executable, tutorial.__file__, page], cwd=tmp_path, capture_output=True, check=False
+        )
         assert (done.returncode == 0) == right, text

@@ -20,7 +20,9 @@ from hardness.sq.bounds.switches import bias_interval, biased_bound, top_eigenva
 
 def test_every_citation_resolves():
     """Every "theory 1.2", "learner N", "references X" and "baselines X.N" of the code is a section of docs/."""
-    files = [f for room in ("hardness", "learner", "tests", "benchmarks") for f in (ROOT / room).rglob("*.py")]
+    files = [
+        f for room in ("hardness", "learner", "tests", "benchmarks") for f in (ROOT / room).rglob("*.py")
+    ]
     text = "\n".join(f.read_text() for f in files if f.resolve() != Path(__file__).resolve())
     found = re.findall(r"theory(?:\.md)?,? (\d\.\d+|pitfall \d+)(b?)(?:\(?([a-f])\)?(?![a-z]))?", text)
     assert len(found) > 20
@@ -32,7 +34,9 @@ def test_every_citation_resolves():
             assert not part or f"**({part})" in SECTIONS[number], (number, part)
     labels = {"learner": r"\d+b?(?:\.\d+)?", "references": r"[A-D]\d*", "baselines": r"[A-E](?:\.\d+[ab]?)?"}
     for name, label in labels.items():
-        headings = set(re.findall(rf"^#+ (?:Part )?({label})\.? ", (ROOT / "docs" / f"{name}.md").read_text(), re.M))
+        headings = set(
+            re.findall(rf"^#+ (?:Part )?({label})\.? ", (ROOT / "docs" / f"{name}.md").read_text(), re.M)
+        )
         cited = set(re.findall(rf"\b{name}(?:\.md)? ({label})\b", text))
         assert len(headings) > 5
         assert cited <= headings, (name, cited - headings)
@@ -43,7 +47,10 @@ def test_every_citation_resolves():
 
 def parity_coefficients(s, r):
     """Exact (c, A) of the diag parity of s bits, by elimination over the rationals: not the closed form."""
-    y, a = [Fraction(r) ** (2 * i) for i in range(s + 1)], [Fraction(r) ** (2 * i - 1) for i in range(1, s + 1)]
+    y, a = (
+        [Fraction(r) ** (2 * i) for i in range(s + 1)],
+        [Fraction(r) ** (2 * i - 1) for i in range(1, s + 1)],
+    )
     rows = [[(u - v) / (u + v) for v in a] + [Fraction(-1)] for u in y]
     *c, A = sharp.solved(rows, [(-1) ** k for k in range(s + 1)])
     return c, A
@@ -121,11 +128,14 @@ def test_head_limited_parities():
         assert sum(comb(s, j) * x**2 for j, x in enumerate(hat)) == 1
         largest = max(abs(x) for x in hat[1:s])
         assert largest <= error / 2 <= 4 * exp(-(m**2) / (2 * s))
-        assert [float(shown[0].replace("−", "-")), float(shown[1].split()[0].replace("−", "-"))] == pytest.approx(
-            [float(error), float(largest)], rel=0.04
-        )
+        assert [
+            float(shown[0].replace("−", "-")),
+            float(shown[1].split()[0].replace("−", "-")),
+        ] == pytest.approx([float(error), float(largest)], rel=0.04)
         assert near(shown[2], float(hat[s]))
-        assert int(re.search(r"\((\d+)\)", shown[1])[1]) == next(j for j in range(1, s) if abs(hat[j]) == largest)
+        assert int(re.search(r"\((\d+)\)", shown[1])[1]) == next(
+            j for j in range(1, s) if abs(hat[j]) == largest
+        )
 
 
 # 2.5
@@ -160,7 +170,8 @@ def test_the_price_of_any_live_set():
 def test_batches_and_their_prices():
     rows = SECTIONS["2.5"]
     taus, sizes, ratios = (
-        re.search(rf"(?m)^\| {re.escape(x)} \|(.*)\|$", rows)[1].split("|") for x in ("τ", "K", "(1/(8τ²))/⌊K/2⌋")
+        re.search(rf"(?m)^\| {re.escape(x)} \|(.*)\|$", rows)[1].split("|")
+        for x in ("τ", "K", "(1/(8τ²))/⌊K/2⌋")
     )
     for tau, K, ratio in zip(taus, sizes, ratios, strict=True):
         exact, K = Fraction(tau.strip()), int(K)
@@ -171,7 +182,9 @@ def test_batches_and_their_prices():
         d, m = map(int, dm.split(", "))
         for cell, s in zip(shown, (m // 2, m), strict=True):
             N = comb(d - 1, s)
-            assert [near(x, y) for x, y in zip(cell.split(", "), (log2(N), log2(0.02 * (N - 1))), strict=True)] == [
+            assert [
+                near(x, y) for x, y in zip(cell.split(", "), (log2(N), log2(0.02 * (N - 1))), strict=True)
+            ] == [
                 1,
                 1,
             ]
@@ -227,7 +240,9 @@ def largest_sum(e):
 
     On the way: E(|Z| - c)² >= ζ(c) for all of them.
     """
-    signs = np.array([[1 if i in chosen else -1 for i in range(2 * e)] for chosen in combinations(range(2 * e), e)])
+    signs = np.array(
+        [[1 if i in chosen else -1 for i in range(2 * e)] for chosen in combinations(range(2 * e), e)]
+    )
     tried, top = 0, Fraction(0)
     for r in range(1, 2 * e):
         start = [0, *(1 << i for i in range(r))]
@@ -274,11 +289,17 @@ def T_upper(e):
 
 def test_values_of_T():
     said = re.sub(r"\s+", " ", SECTIONS["2.7"])
-    values = re.search(r"T\(1\), …, T\(4\) = ([^T]*), T\(6\), …, T\(12\) = ([^w]*), while 13/96 ≤ T\(5\) ≤ 11/80", said)
+    values = re.search(
+        r"T\(1\), …, T\(4\) = ([^T]*), T\(6\), …, T\(12\) = ([^w]*), while 13/96 ≤ T\(5\) ≤ 11/80", said
+    )
     few, more = ([Fraction(x) for x in found.split(", ")] for found in values.groups())
     assert few == [T_upper(e) for e in range(1, 5)]
     assert more == [T_upper(e) for e in range(6, 13)]
-    for c, bound in ((2, lambda e: (e + 1, 8 * e)), (4, lambda e: (e + 6, 16 * e)), (8, lambda e: (e + 30, 32 * e))):
+    for c, bound in (
+        (2, lambda e: (e + 1, 8 * e)),
+        (4, lambda e: (e + 6, 16 * e)),
+        (8, lambda e: (e + 30, 32 * e)),
+    ):
         assert all(bounds(e)[c - 1] == Fraction(*bound(e)) for e in range(1, 99))
     for tau in (Fraction(1, 5), Fraction(1, 10), Fraction(1, 20), Fraction(3, 100)):
         most = min(ceil((c * c - zeta(c)) / (8 * c * tau - 2)) for c in range(1, 200) if 4 * c * tau > 1) - 1
@@ -340,7 +361,8 @@ def test_rank_law():
     assert all(near(x, y) for x, y in zip(shown.split(", "), full.values(), strict=True))
     n, c = 3, 1
     spans = [
-        reduce(lambda span, row: span | {x ^ row for x in span}, rows, {0}) for rows in product(range(8), repeat=4)
+        reduce(lambda span, row: span | {x ^ row for x in span}, rows, {0})
+        for rows in product(range(8), repeat=4)
     ]
     assert np.mean([len(x) == 2**n for x in spans]) == prod(1 - 2.0**-i for i in range(c + 1, n + c + 1))
 

@@ -26,7 +26,9 @@ def places(q):
 def interpolation(q, k):
     """Π (x_j + x_k)/|x_j - x_k| over j ≠ k."""
     x = places(q)
-    return reduce(lambda a, b: a * b, ((y + x[k]) / abs(y - x[k]) for j, y in enumerate(x) if j != k), Fraction(1))
+    return reduce(
+        lambda a, b: a * b, ((y + x[k]) / abs(y - x[k]) for j, y in enumerate(x) if j != k), Fraction(1)
+    )
 
 
 def test_least_price_of_one_threshold_is_as_printed_and_above_its_bound():
@@ -58,7 +60,9 @@ def test_tanh_on_a_sector_and_the_factors_of_the_lower_bound():
 def test_transform_of_the_kernel_is_zeta_on_the_line_where_it_has_no_zero(omega):
     with mpmath.workdps(30):
         s = mpmath.mpc(0, omega)
-        found = mpmath.quad(lambda x: mpmath.exp(-s * mpmath.log(x)) / mpmath.cosh(x) ** 2, [1e-30, 1e-9, 1e-3, 1, 40])
+        found = mpmath.quad(
+            lambda x: mpmath.exp(-s * mpmath.log(x)) / mpmath.cosh(x) ** 2, [1e-30, 1e-9, 1e-3, 1, 40]
+        )
         stated = 4 * (1 - 2 ** (1 + s)) * 2 ** (s - 1) * mpmath.gamma(1 - s) * mpmath.zeta(-s)
         assert abs(found - stated) < 1e-7
         if omega:
@@ -170,7 +174,10 @@ def test_nine_heads_at_one_threshold_hide_nineteen_bits():
     def cofactors(others, rows):
         """What multiplies the entries of the column of ρ in the determinant over these rows."""
         picked = [[QQ(column[k].numerator, column[k].denominator) for k in rows] for column in others]
-        found = [DomainMatrix([row[:i] + row[i + 1 :] for row in picked], (len(rows) - 1,) * 2, QQ).det() for i in rows]
+        found = [
+            DomainMatrix([row[:i] + row[i + 1 :] for row in picked], (len(rows) - 1,) * 2, QQ).det()
+            for i in rows
+        ]
         return [(-1) ** i * Fraction(int(v.numerator), int(v.denominator)) for i, v in enumerate(found)]
 
     whole = cofactors([*columns, signs], range(n))
@@ -188,7 +195,10 @@ def test_nine_heads_at_one_threshold_hide_nineteen_bits():
     least, most = (sum(map(pick, *ends)) for pick in (min, max))  # tanh is monotone in ρ
     assert least * most > 0
     with mpmath.workdps(60):
-        r = [*(mpmath.mpf(v.numerator) / v.denominator for v in rest), mpmath.mpf(low.numerator) / low.denominator]
+        r = [
+            *(mpmath.mpf(v.numerator) / v.denominator for v in rest),
+            mpmath.mpf(low.numerator) / low.denominator,
+        ]
         rows = [[(v ** (2 * k - 1) - 1) / (v ** (2 * k - 1) + 1) for v in r] for k in range(1, n + 1)]
         c = mpmath.lu_solve(mpmath.matrix(rows[:-1]), mpmath.matrix([-((-1) ** k) for k in range(1, n)]))
         for k, row in enumerate(rows, 1):
@@ -249,7 +259,9 @@ def test_as_many_points_of_one_label_as_theory_says(k, s):
         wanted = ratios(k, s, y)
         level = (s + 1) * comb(s + k - 2, k - 2)
         alone = {
-            y**b / (1 + sum(y**t for t in agree)) for b in range(s + 1) for agree in product(range(s + 1), repeat=k - 2)
+            y**b / (1 + sum(y**t for t in agree))
+            for b in range(s + 1)
+            for agree in product(range(s + 1), repeat=k - 2)
         }
         assert len(alone) == level <= len(wanted) - 1
         assert {wanted[q] for q in alone} == {0}
@@ -282,13 +294,19 @@ def test_three_tokens_hide_a_parity_where_one_gate_stands_alone():
         for X in 1 - 2 * rng.integers(0, 2, (30, k, d)):
             F = [mpmath.mpf(0)] * k
             for x, coefficient in zip(a, c, strict=True):
-                theta = [mpmath.log(x) / 2] + [half if j in S else 0 for j in range(1, d)]  # -βb/2 with e^(-βb) = x
+                theta = [mpmath.log(x) / 2] + [
+                    half if j in S else 0 for j in range(1, d)
+                ]  # -βb/2 with e^(-βb) = x
                 for row in range(k):
-                    weight = [mpmath.exp(sum(theta[j] * X[row, j] * X[b, j] for j in range(d))) for b in range(k)]
+                    weight = [
+                        mpmath.exp(sum(theta[j] * X[row, j] * X[b, j] for j in range(d))) for b in range(k)
+                    ]
                     F[row] += coefficient * sum(w * X[b, 0] for b, w in enumerate(weight)) / sum(weight)
             for row in range(k):
                 differing = int((X[:, 0] != X[row, 0]).sum())
-                parity = int(X[:, S].prod() * X[row, S].prod() ** k)  # of v, which pairs the row with each other token
+                parity = int(
+                    X[:, S].prod() * X[row, S].prod() ** k
+                )  # of v, which pairs the row with each other token
                 expected = {0: sum(c), k - 1: A + parity}.get(differing, A)
                 worst = max(worst, abs(F[row] - X[row, 0] * expected))
                 seen.add((differing, parity))

@@ -21,10 +21,14 @@ COUNT = 150  # trials of 20 ms
 linux = pytest.mark.skipif(sys.platform != "linux", reason="reads /proc, or needs a mount")
 
 
-def started(folder: Path, trial: str = "brief", count: int = COUNT, workers: int = 2) -> "subprocess.Popen[str]":
+def started(
+    folder: Path, trial: str = "brief", count: int = COUNT, workers: int = 2
+) -> "subprocess.Popen[str]":
     """A run in a process of its own, past its imports."""
     command = [*COMMAND, str(folder / "rows.db"), str(count), str(workers), trial]
-    prey = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT)
+    prey = subprocess.Popen(
+        command, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True, env=ENVIRONMENT
+    )
     assert prey.stdout is not None
     assert prey.stdout.readline() == "ready\n"
     return prey
@@ -122,7 +126,9 @@ def test_a_file_that_may_not_grow_is_one_line_for_every_writer(tmp_path: Path) -
         for task in numbered(50)[:25]:
             store.add(task, Outcome("error", 1), {})
     command = [sys.executable, "-c", LIMITED, str(path)]
-    said = subprocess.run(command, env=ENVIRONMENT, capture_output=True, text=True, check=True).stdout.splitlines()
+    said = subprocess.run(
+        command, env=ENVIRONMENT, capture_output=True, text=True, check=True
+    ).stdout.splitlines()
     assert len(said) == 3
     assert all(line == "written" or line.startswith(f"cannot write {path}: ") for line in said)
     assert any(line.startswith("cannot write") for line in said)

@@ -25,7 +25,8 @@ TEXTS = {
     "megabytes": "x" * 3_000_000,
 }
 NAMES = [
-    pytest.param(name, marks=[] if name in ("markup", "formula", "control") else pytest.mark.slow) for name in TEXTS
+    pytest.param(name, marks=[] if name in ("markup", "formula", "control") else pytest.mark.slow)
+    for name in TEXTS
 ]
 MARKS = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u200e\u200f\u202a-\u202e\u2066-\u2069\ud800-\udfff]")
 
@@ -43,8 +44,12 @@ def content(rows: list[Row]) -> Content:
 @pytest.fixture(autouse=True)
 def demo(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A study that prints, draws and tabulates what stands in its rows."""
-    (tmp_path / "page.md").write_text('[measured] It is {{ n.first }}.\n\n{{ figure("who") }}\n\n{{ table("who") }}\n')
-    study = Study("demo", "Who?", lambda quick: [], None, trial, content=content, template=tmp_path / "page.md")
+    (tmp_path / "page.md").write_text(
+        '[measured] It is {{ n.first }}.\n\n{{ figure("who") }}\n\n{{ table("who") }}\n'
+    )
+    study = Study(
+        "demo", "Who?", lambda quick: [], None, trial, content=content, template=tmp_path / "page.md"
+    )
     monkeypatch.setitem(catalog.STUDIES, "demo", study)
 
 

@@ -86,7 +86,10 @@ def tasks_and_ends() -> list[tuple[Task, Outcome | None]]:
             solver["params"] = {"rate": None, "digest": "sha256:123e4"}
         task = Task("parity", plain, solver, {}, repetition, {"a.b:C": "1e5"})
         pairs.append((task, Outcome("solved", 2.5, detail, 0.25)))
-    return [*pairs, (Task("parity", {"dim": 9}, {"kind": "learner", "learner": "x"}, {"samples": 8}, 0), None)]
+    return [
+        *pairs,
+        (Task("parity", {"dim": 9}, {"kind": "learner", "learner": "x"}, {"samples": 8}, 0), None),
+    ]
 
 
 @pytest.mark.parametrize("timing", [True, False])
@@ -106,7 +109,9 @@ def test_rows_are_read_as_they_were_with_nothing_and_none_and_integers_beside_th
     assert [row.provenance for row in rows] == [row.provenance for row in written]
     for row, original in zip(rows, written, strict=True):
         if original.outcome is not None and row.outcome is not None:
-            assert json.dumps(row.outcome.detail, sort_keys=True) == json.dumps(original.outcome.detail, sort_keys=True)
+            assert json.dumps(row.outcome.detail, sort_keys=True) == json.dumps(
+                original.outcome.detail, sort_keys=True
+            )
             assert row.outcome.seconds == (0.25 if timing else 0)
             assert isinstance(row.outcome.detail.get("share"), int | None)
     (tmp_path / "summary.json").write_text(json.dumps(ABOUT))

@@ -43,7 +43,9 @@ def sampled() -> list[Task]:
     tasks = [
         task
         for task in get("exponential-in-m").tasks(False)
-        if task.solver.get("arm", "hidden set") == "hidden set" and task.params["dim"] == 8 and task.repetition < 2
+        if task.solver.get("arm", "hidden set") == "hidden set"
+        and task.params["dim"] == 8
+        and task.repetition < 2
     ]
     climbs = [task for task in get("stress").user_learner_tasks(True, "sgd") if task.family == "parity"]
     return tasks + climbs[:1]
@@ -62,7 +64,9 @@ def test_the_number_of_workers_changes_nothing(tmp_path: Path, here: bytes, work
 
 
 @pytest.mark.parametrize("workers", [0, 2])
-def test_dead_and_hanging_trials_end_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+def test_dead_and_hanging_trials_end_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
     monkeypatch.setattr(engine, "GRACE_SECONDS", 0.5)
     # In this process os._exit would end the test as well.
     tasks = [task for task in numbered(20) if workers or task.repetition % 10 != 1]
@@ -84,18 +88,25 @@ LEARNERS = {
     "NotFinite": ("wrong", "predictions are not finite"),
     "Shapeless": ("refused", "expected predictions of shape (4096, 2, 16), got (4096, 3)"),
     "Batchwise": ("refused", "its predictions depend on the order or the number"),
-    "NeedsMore": ("error", "TypeError: NeedsMore.__init__() missing 1 required positional argument: 'missing'"),
+    "NeedsMore": (
+        "error",
+        "TypeError: NeedsMore.__init__() missing 1 required positional argument: 'missing'",
+    ),
     "Nobody": ("error", "cannot load the learner trial_learners:Nobody"),
 }
 
 
 @pytest.mark.parametrize("workers", [2, pytest.param(0, marks=pytest.mark.slow)])
-def test_every_way_to_fail_has_its_status(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int) -> None:
+def test_every_way_to_fail_has_its_status(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
+) -> None:
     monkeypatch.chdir(HERE)
     tasks = {name: learning(f"trial_learners:{name}") for name in LEARNERS}
     with Store(tmp_path / "rows.db", ABOUT) as store:
         run([tasks["Sleeps"]], store, trial, workers=workers, guard=1.0)
-        run(list(tasks.values()), store, trial, workers=workers, guard=60.0)  # a busy machine must not end these
+        run(
+            list(tasks.values()), store, trial, workers=workers, guard=60.0
+        )  # a busy machine must not end these
         found = {row.task.solver["learner"].partition(":")[2]: row.outcome for row in store.rows()}
     for name, (status, reason) in LEARNERS.items():
         outcome = found[name]
@@ -113,7 +124,9 @@ def test_overhead_is_small_and_memory_flat(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_dask_cluster_gives_the_same_rows(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bytes) -> None:
+def test_a_dask_cluster_gives_the_same_rows(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, here: bytes
+) -> None:
     distributed = pytest.importorskip("distributed", reason="extra `cluster` is not installed")
     monkeypatch.setenv("PYTHONPATH", str(HERE))
     trivial = rows(tmp_path / "trivial.db", numbered(12), workers=0, trial=study_trials.trivial)

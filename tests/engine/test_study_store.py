@@ -21,7 +21,9 @@ def filled(path: Path, done: list[int], about: Any = None, planned: int = 8, cos
     with Store(path, about or ABOUT) as store:
         store.plan(numbered(planned))
         for r in done:
-            store.add(numbered(planned)[r], Outcome("solved", cost + r, {"accuracy": 0.5}, 0.25), {"numpy": "2"})
+            store.add(
+                numbered(planned)[r], Outcome("solved", cost + r, {"accuracy": 0.5}, 0.25), {"numpy": "2"}
+            )
     return path
 
 

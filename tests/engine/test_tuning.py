@@ -17,7 +17,9 @@ from hardness.studies.sweep.study import run_grid
 
 
 def task(cell: str, wanted: Wanted) -> Task:
-    return Task("parity", {"cell": cell}, {"setting": wanted.setting}, {"samples": wanted.cap}, APART + wanted.seed)
+    return Task(
+        "parity", {"cell": cell}, {"setting": wanted.setting}, {"samples": wanted.cap}, APART + wanted.seed
+    )
 
 
 def tuned(costs: dict[str, Sequence[float]], start: int, most: int) -> tuple[dict[str, int | None], int]:

@@ -73,7 +73,9 @@ def hidden(place: str) -> tuple[list[int], Judged]:
 
 def spelled(seed: int) -> list[bytes]:
     """How a seed may lie in memory: as text, as a word, or as Python holds its integers, in digits of 30 bits."""
-    digits = b"".join((seed >> i & (1 << 30) - 1).to_bytes(4, "little") for i in range(0, seed.bit_length(), 30))
+    digits = b"".join(
+        (seed >> i & (1 << 30) - 1).to_bytes(4, "little") for i in range(0, seed.bit_length(), 30)
+    )
     return [str(seed).encode(), f"{seed:x}".encode(), seed.to_bytes(16, "little").rstrip(b"\0"), digits]
 
 
@@ -261,6 +263,8 @@ def test_the_container_line_of_the_security_page_works(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     inside = [sys.executable, "-m", "hardness", "generate", "parity", "--dim", "8", "--heads", "2", "--out"]
     for place, code in (("out/a.safetensors", 0), ("b.safetensors", 2)):
-        done = subprocess.run(["bwrap", *options, *inside, place], cwd=tmp_path, capture_output=True, check=False)
+        done = subprocess.run(
+            ["bwrap", *options, *inside, place], cwd=tmp_path, capture_output=True, check=False
+        )
         assert done.returncode == code, done.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["out"]

@@ -41,7 +41,11 @@ class Stated(Thresholds):
     ("cls", "words", "refused"),
     [
         (Thresholds, "redefines _levels of Parity", "no concept class"),
-        (Stated, "labels differ from those of parity of 4 out of 9 bits", "labels differ from those of parity"),
+        (
+            Stated,
+            "labels differ from those of parity of 4 out of 9 bits",
+            "labels differ from those of parity",
+        ),
     ],
 )
 def test_thresholds_are_no_parities(tmp_path, cls, words, refused):
@@ -62,7 +66,11 @@ def test_thresholds_are_no_parities(tmp_path, cls, words, refused):
 @pytest.mark.parametrize(
     ("parent", "name"),
     [
-        *((parent, name) for parent in (Parity, Rounding, Nested) for name in ("draw", "realize", "labels", "tokens")),
+        *(
+            (parent, name)
+            for parent in (Parity, Rounding, Nested)
+            for name in ("draw", "realize", "labels", "tokens")
+        ),
         *((Parity, name) for name in ("_levels", "size")),
         *((Rounding, name) for name in ("_ideal", "steps")),
         *((Nested, name) for name in ("_task", "from_gadget", "blocks")),
@@ -88,11 +96,22 @@ def test_what_labels_are_made_of_takes_the_claims_with_it(parent, name):
 def families():
     """Families with a concept class, of every kind there is."""
     kind, dims, seed = st.sampled_from(["diag", "dot"]), st.integers(5, 70), st.integers(0, 2**31)
-    parity = st.builds(lambda d, s, k, f: Parity(d, s * (1 + (k == "dot")), k, flip=f), dims, st.integers(2, 4), kind,
-                       st.sampled_from([0.0, 0.4]))  # fmt: skip
+    parity = st.builds(
+        lambda d, s, k, f: Parity(d, s * (1 + (k == "dot")), k, flip=f),
+        dims,
+        st.integers(2, 4),
+        kind,
+        st.sampled_from([0.0, 0.4]),
+    )
     modulus = st.sampled_from([2, 4, 5, 12])  # a prime takes a second
-    rounding = st.builds(lambda d, q, k, m, sd: Rounding(d, q, 2 + (q > 3), None, k, m, sd), dims, modulus, kind,
-                         st.sampled_from([None, 2, 3, 7]), st.sampled_from([0.0, 2.0]))  # fmt: skip
+    rounding = st.builds(
+        lambda d, q, k, m, sd: Rounding(d, q, 2 + (q > 3), None, k, m, sd),
+        dims,
+        modulus,
+        kind,
+        st.sampled_from([None, 2, 3, 7]),
+        st.sampled_from([0.0, 2.0]),
+    )
     return st.tuples(st.one_of(parity, rounding), seed)
 
 
@@ -138,5 +157,7 @@ def test_labels_that_are_nearly_right_are_not(change):
 @pytest.mark.parametrize("kind", [dict, tuple[int, ...], complex, int | str])
 def test_a_field_that_no_command_line_spells_is_refused(kind):
     cls = make_dataclass("Odd", [("sizes", kind)], bases=(hardness.Nondegenerate,), frozen=True, kw_only=True)
-    with pytest.raises(InputError, match=r"field sizes of family .* has the type .*; give it int, float, str"):
+    with pytest.raises(
+        InputError, match=r"field sizes of family .* has the type .*; give it int, float, str"
+    ):
         cls(dim=4, tokens=2, heads=1, sizes=None)

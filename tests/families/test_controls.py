@@ -13,7 +13,9 @@ from hardness.scores import fresh, judge
 from hardness.tokens import unpack
 
 
-@pytest.mark.parametrize("family", [RandomDiagonal(6, 3), RandomDiagonal(70, 2, 6.0), Tent(7, 4), Tent(7, 5)], ids=repr)
+@pytest.mark.parametrize(
+    "family", [RandomDiagonal(6, 3), RandomDiagonal(70, 2, 6.0), Tent(7, 4), Tent(7, 5)], ids=repr
+)
 def test_labels_are_those_of_the_dense_layer(family):
     instance = Instance.generate(family, 0)
     examples = instance.examples(500, 1)
@@ -61,7 +63,8 @@ def test_controls_are_learned_within_thousands_of_examples(family):
 
 
 @pytest.mark.parametrize(
-    "make", [lambda: Tent(8, 2), lambda: Tent(3, 4), lambda: RandomDiagonal(1, 1), lambda: RandomDiagonal(4, 2, 0.0)]
+    "make",
+    [lambda: Tent(8, 2), lambda: Tent(3, 4), lambda: RandomDiagonal(1, 1), lambda: RandomDiagonal(4, 2, 0.0)],
 )
 def test_parameters_are_checked(make):
     with pytest.raises(InputError):

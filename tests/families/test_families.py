@@ -150,7 +150,9 @@ def test_last_sets_of_64_bits_do_not_overflow():
 
 
 @settings(max_examples=60)
-@given(st.integers(2, 40), st.integers(3, 7), st.sampled_from(["diag", "dot"]), st.integers(0, 2**32), st.data())
+@given(
+    st.integers(2, 40), st.integers(3, 7), st.sampled_from(["diag", "dot"]), st.integers(0, 2**32), st.data()
+)
 def test_levels_that_all_are_right_have_no_error_mass(q, dim, kind, seed, data):
     """What a certificate of the fewest heads rests on, beside the count of all levels."""
     p, heads = data.draw(st.integers(2, q)), data.draw(st.sampled_from([None, 2, 5, 12]))

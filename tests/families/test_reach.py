@@ -39,7 +39,9 @@ def all_secrets(family):
 def reached(family, X):
     """log2 of the number of label vectors, by the noiseless layer of every secret."""
     words = pack(X)
-    shown = {family.realize(secret).labels(words)[:, 0, 0].round(6).tobytes() for secret in all_secrets(family)}
+    shown = {
+        family.realize(secret).labels(words)[:, 0, 0].round(6).tobytes() for secret in all_secrets(family)
+    }
     return log2(len(shown))
 
 
@@ -51,7 +53,9 @@ def small_families(draw):
         size = draw(st.integers(2 if kind == "diag" else 1, dim - 1))
         return Parity(dim, size * (2 if kind == "dot" else 1), kind, flip=draw(st.sampled_from([0.0, 0.2])))
     q = draw(st.sampled_from([2, 3, 5, 8, 11]))
-    weight = draw(st.one_of(st.none(), st.integers(1, min(2, dim - 1)))) if dim < 5 else draw(st.integers(1, 2))
+    weight = (
+        draw(st.one_of(st.none(), st.integers(1, min(2, dim - 1)))) if dim < 5 else draw(st.integers(1, 2))
+    )
     heads, noise = draw(st.sampled_from([None, 2, 3])), draw(st.sampled_from([0.0, 1.5]))
     return Rounding(dim, q, draw(st.integers(2, q)), weight, kind, heads, noise)
 
@@ -91,14 +95,24 @@ def test_three_nonzeros_of_any_modulus_leave_few_label_vectors(tmp_path):
     assert not (tmp_path / "c").exists()
 
 
-@pytest.mark.parametrize("line", ["nested --dim 80 --size 20 --block 2", "interpolation --dim 80 --heads 20 --rho .5",
-                                  "nondegenerate --dim 8 --tokens 2 --heads 2"])  # fmt: skip
+@pytest.mark.parametrize(
+    "line",
+    [
+        "nested --dim 80 --size 20 --block 2",
+        "interpolation --dim 80 --heads 20 --rho .5",
+        "nondegenerate --dim 8 --tokens 2 --heads 2",
+    ],
+)
 def test_families_whose_secrets_nobody_counts_make_no_challenge(line, tmp_path):
     assert told(f"generate {line} --out", tmp_path / "f").code == 0
-    check_refused(told(f"challenge {tmp_path / 'f'} --count 1 --toy --out", tmp_path / "c"), "no discrete secret")
+    check_refused(
+        told(f"challenge {tmp_path / 'f'} --count 1 --toy --out", tmp_path / "c"), "no discrete secret"
+    )
 
 
-@pytest.mark.parametrize("family", [Parity(128, 16), Rounding(40, 97, 8), Rounding(80, 97, 4, weight=12)], ids=repr)
+@pytest.mark.parametrize(
+    "family", [Parity(128, 16), Rounding(40, 97, 8), Rounding(80, 97, 4, weight=12)], ids=repr
+)
 def test_secrets_that_inputs_tell_apart_are_counted_as_secrets(family):
     instance = Instance.generate(family, 0)
     answers = log2_answers(instance, held_out(family.dim))

@@ -69,7 +69,10 @@ def test_a_small_seed_is_warned_of_where_examples_are_made(tmp_path):
     """A date as a seed: whoever tries dates has the noise of the examples."""
     for seed, warned in ((20261123, True), (2**127, False)):
         Instance.generate(Parity(dim=7, heads=3, flip=0.1), seed).save(tmp_path / "f", force=True)
-        for line in ("sample {0}/f --count 5 --out {0}/e.npz", "challenge {0}/f --count 5 --toy --out {0}/c --force"):
+        for line in (
+            "sample {0}/f --count 5 --out {0}/e.npz",
+            "challenge {0}/f --count 5 --toy --out {0}/c --force",
+        ):
             done = told(line.format(tmp_path))
             assert done.code == 0
             assert ("warning: the instance's seed has 25 bits" in done.err) == warned

@@ -60,7 +60,9 @@ def test_one_block_is_the_parity_bit_for_bit(gadget):
     assert shown.Y.tobytes() == labels.tobytes()
 
 
-@pytest.mark.parametrize(("dim", "size", "block", "gadget"), [(7, 5, 2, "diag"), (8, 4, 1, "diag"), (6, 3, 1, "dot")])
+@pytest.mark.parametrize(
+    ("dim", "size", "block", "gadget"), [(7, 5, 2, "diag"), (8, 4, 1, "diag"), (6, 3, 1, "dot")]
+)
 def test_nested_labels_are_the_softmax_layer_s_and_parities(dim, size, block, gadget):
     instance = Instance.generate(Nested(dim, size, block, gadget), seed=0)
     assert all(check.ok for check in instance.verify())
@@ -81,10 +83,14 @@ def test_a_chain_that_is_none_does_not_verify_and_its_file_is_refused(tmp_path):
     instance = Instance.generate(family, seed=0)
     outside = sorted(set(range(1, 9)) - set(instance.secret["support"].tolist()))
     stray = family.realize({"support": np.array(outside), "order": np.array(outside)}).blocks
-    checks = {name: ok for name, ok, _ in family.verify(replace(instance.teacher, blocks=stray), instance.secret)}
+    checks = {
+        name: ok for name, ok, _ in family.verify(replace(instance.teacher, blocks=stray), instance.secret)
+    }
     assert checks == {"secret": True, "chain": False, "certificate": True}
     for order in (np.array(outside), np.array([0, 1, 2, 3]), instance.secret["order"][:3]):
-        replace(instance, secret={**instance.secret, "order": order.astype(np.int64)}).save(tmp_path / "f", force=True)
+        replace(instance, secret={**instance.secret, "order": order.astype(np.int64)}).save(
+            tmp_path / "f", force=True
+        )
         with pytest.raises(InputError, match="not a whole instance"):
             Instance.load(tmp_path / "f")
 

@@ -43,10 +43,38 @@ Draw = Callable[[st.SearchStrategy[Any]], Any]
 DEEP, DIGITS, LONE = "@deep@", "@digits@", "@lone@"
 LATER = {DEEP: "[" * 100_000 + "]" * 100_000, DIGITS: "9" * 5000, LONE: '"\\ud800"'}
 STRANGE: tuple[Any, ...] = (
-    None, True, False, -1, 0, 1, 3, 10**30, -(2**63), 2.5, 5e-324, 1e308, float("nan"), float("inf"), "", "x", "1",
-    "self", "=1+1", "\x1b[31mred", "\u202eabc", "a\nb", "x" * 100_000, [], {}, [1], {"self": 1}, [[1], [2, 3]], DEEP,
-    DIGITS, LONE,
-)  # fmt: skip
+    None,
+    True,
+    False,
+    -1,
+    0,
+    1,
+    3,
+    10**30,
+    -(2**63),
+    2.5,
+    5e-324,
+    1e308,
+    float("nan"),
+    float("inf"),
+    "",
+    "x",
+    "1",
+    "self",
+    "=1+1",
+    "\x1b[31mred",
+    "\u202eabc",
+    "a\nb",
+    "x" * 100_000,
+    [],
+    {},
+    [1],
+    {"self": 1},
+    [[1], [2, 3]],
+    DEEP,
+    DIGITS,
+    LONE,
+)
 KEYS = ("self", "cls", "__class__", "", "dim", "seed", "x" * 1000, "\x1b[2J")
 
 
@@ -71,7 +99,9 @@ def damaged(draw: Draw, data: bytes) -> bytes:
 
 def places(value: Any, path: tuple[Any, ...] = ()) -> list[tuple[Any, ...]]:
     """The paths to everything inside a JSON value, itself first."""
-    inner = value.items() if isinstance(value, dict) else enumerate(value[:4]) if isinstance(value, list) else ()
+    inner = (
+        value.items() if isinstance(value, dict) else enumerate(value[:4]) if isinstance(value, list) else ()
+    )
     return [path, *(place for key, item in inner for place in places(item, (*path, key)))]
 
 
@@ -90,7 +120,9 @@ def changed(draw: Draw, value: Any) -> Any:
         if isinstance(parent, list):
             parent.insert(last, strange)
         else:
-            parent |= pick(draw, ({}, {last: old, pick(draw, KEYS): strange}, {pick(draw, KEYS): old}, {last: strange}))
+            parent |= pick(
+                draw, ({}, {last: old, pick(draw, KEYS): strange}, {pick(draw, KEYS): old}, {last: strange})
+            )
     return value
 
 
@@ -123,8 +155,15 @@ def instances(draw: Draw, folder: Path) -> list[str]:
     whole = made(draw(st.integers(0, len(FAMILIES) - 1)))
     header = text(changed(draw, whole.header())).encode("utf-8", "replace").decode()
     put(draw, folder / "f", save(load(whole.to_bytes()), {"instance": header}))
-    commands = ("inspect f", "verify f", "inspect f --reveal", "estimate f", "export f --out out.safetensors",
-                "sample f --count 5 --out out.npz", "challenge f --count 4 --toy --out out")  # fmt: skip
+    commands = (
+        "inspect f",
+        "verify f",
+        "inspect f --reveal",
+        "estimate f",
+        "export f --out out.safetensors",
+        "sample f --count 5 --out out.npz",
+        "challenge f --count 4 --toy --out out",
+    )
     return pick(draw, commands).split()
 
 
@@ -156,7 +195,9 @@ def challenges(draw: Draw, folder: Path) -> list[str]:
     (whole / name).write_bytes(damaged(draw, (whole / name).read_bytes()))
     with suppress(Exception):
         header = changed(draw, json.loads((challenge_folder() / "challenge.json").read_text()))
-        header["sha256"] = {name: _sha256((whole / name).read_bytes()) for name in ("examples.npz", "heldout.npz")}
+        header["sha256"] = {
+            name: _sha256((whole / name).read_bytes()) for name in ("examples.npz", "heldout.npz")
+        }
         header["header_sha256"] = digest(header)
         (whole / "challenge.json").write_text(text(header))
     (folder / "answer.json").write_text(json.dumps(right()))
@@ -203,7 +244,9 @@ def stores(draw: Draw, folder: Path) -> list[str]:
 
 def _edit(draw: Draw, db: sqlite3.Connection) -> None:
     """One value of one table is replaced: by anything, by changed JSON."""
-    table = pick(draw, sorted(name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'")))
+    table = pick(
+        draw, sorted(name for (name,) in db.execute("SELECT name FROM sqlite_master WHERE type = 'table'"))
+    )
     column = pick(draw, [name for _, name, *_ in db.execute(f"PRAGMA table_info({table})")])
     (old,) = pick(draw, db.execute(f"SELECT {column} FROM {table}").fetchall())
     new = pick(draw, (None, 7, -1.5, "x", "", "nan", b"\xff\xfe", "{", "[]", "=1+1", 1e308))
@@ -212,7 +255,13 @@ def _edit(draw: Draw, db: sqlite3.Connection) -> None:
     db.execute(f"UPDATE {table} SET {column} = ? WHERE {column} = ?", [new, old])
 
 
-FORMATS = {"instances": instances, "examples": examples, "challenges": challenges, "answers": answers, "stores": stores}
+FORMATS = {
+    "instances": instances,
+    "examples": examples,
+    "challenges": challenges,
+    "answers": answers,
+    "stores": stores,
+}
 
 
 @pytest.mark.parametrize("kind", FORMATS)

@@ -38,7 +38,9 @@ def test_best_window_is_the_maximum_over_all_windows(values, length, zeros):
     ordered = np.array(sorted(values), np.int64)
     everything = values + [0] * zeros
     # Half-integer steps reach every combination of what a window can hold.
-    best = max((sum(low / 2 <= v <= low / 2 + length for v in everything) for low in range(-100, 50)), default=0)
+    best = max(
+        (sum(low / 2 <= v <= low / 2 + length for v in everything) for low in range(-100, 50)), default=0
+    )
     low, inside = game_kernels.best_window(ordered, np.int64(length), zeros)
     if everything:
         assert inside == best == sum(low <= v <= low + length for v in everything)
@@ -90,7 +92,9 @@ def test_a_product_is_exact_on_integers_and_stays_in_its_place(rows, depth, vect
     expected[:, :columns] += a[:, :depth] @ b
     plain, paneled = before.copy(), before.copy()
     shape, left = (rows, depth, columns), (a.reshape(-1), 0, depth + gap, 1)
-    product(shape, True, left, (b.reshape(-1), 0, columns, LANES), (plain.reshape(-1), 0, columns + gap, LANES))
+    product(
+        shape, True, left, (b.reshape(-1), 0, columns, LANES), (plain.reshape(-1), 0, columns + gap, LANES)
+    )
     in_panels = (panels(b).reshape(-1), 0, LANES, LANES * depth)
     product(shape, True, left, in_panels, (paneled.reshape(-1), 0, columns + gap, LANES))
     assert np.array_equal(plain, expected)

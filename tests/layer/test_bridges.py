@@ -55,7 +55,9 @@ def test_the_counter_allows_so_many_and_no_more():
             assert satisfiable == (sum(bits) <= most)
 
 
-@pytest.mark.parametrize(("q", "p", "gadget"), [(97, 2, "diag"), (97, 48, "diag"), (17, 17, "dot"), (257, 128, "diag")])
+@pytest.mark.parametrize(
+    ("q", "p", "gadget"), [(97, 2, "diag"), (97, 48, "diag"), (17, 17, "dot"), (257, 128, "diag")]
+)
 def test_normal_form_is_lwe_on_every_row(q, p, gadget):
     """The secret is the rounding error of the first independent rows, told here by w itself."""
     instance = Instance.generate(Rounding(17, q, p, gadget=gadget), 1)
@@ -76,7 +78,9 @@ def test_normal_form_is_lwe_on_every_row(q, p, gadget):
     found = []
     for row in range(len(a)):  # the rows of normal_form: the first that are independent
         trial = [*found, row]
-        if len(found) < 16 and flint.nmod_mat(len(trial), 16, a[trial].ravel().tolist(), q).rank() == len(trial):
+        if len(found) < 16 and flint.nmod_mat(len(trial), 16, a[trial].ravel().tolist(), q).rank() == len(
+            trial
+        ):
             found = trial
     rest = [row for row in range(len(a)) if row not in found]
     assert ((lwe.A @ error[found] - error[rest] - lwe.b) % q == 0).all()
@@ -90,7 +94,9 @@ def test_the_command_writes_every_form_of_lwe(tmp_path):
     assert run(["sample", str(lwr), "--count", "100", "--seed", "2", "--out", str(tmp_path / "lwr.npz")]) == 0
     for source in (lwr, tmp_path / "lwr.npz"):  # the same examples, whoever samples them
         for form in ("lwe", "lwe-challenge", "estimator"):
-            assert run(["export", str(source), "--form", form, *more, str(tmp_path / source.suffix / form)]) == 0
+            assert (
+                run(["export", str(source), "--form", form, *more, str(tmp_path / source.suffix / form)]) == 0
+            )
     A, b = (np.load(tmp_path / ".npz" / "lwe" / f"{name}.npy", allow_pickle=False) for name in "Ab")
     assert (np.load(tmp_path / ".safetensors" / "lwe" / "A.npy") == A).all()
     told = json.loads((tmp_path / ".npz" / "lwe" / "lwe.json").read_text())
@@ -100,12 +106,20 @@ def test_the_command_writes_every_form_of_lwe(tmp_path):
     assert lines[3] == f"{sqrt((49**2 - 1) / 12) / 97:.6f}"
     assert [int(x) for x in lines[4][1:-1].split()] == b.tolist()
     assert [[int(x) for x in line.strip("[]").split()] for line in lines[5:]] == A.tolist()
-    assert (tmp_path / ".npz" / "estimator").read_text().startswith("LWE.Parameters(n=8, q=97, Xs=ND.Uniform(-24, 24)")
+    assert (
+        (tmp_path / ".npz" / "estimator")
+        .read_text()
+        .startswith("LWE.Parameters(n=8, q=97, Xs=ND.Uniform(-24, 24)")
+    )
 
 
 @pytest.mark.parametrize(
     ("write", "dim", "modulus", "words"),
-    [(normal_form, 9, 91, "prime modulus"), (normal_form, 33, 97, "sample more"), (xor_dimacs, 33, 97, "no parities")],
+    [
+        (normal_form, 9, 91, "prime modulus"),
+        (normal_form, 33, 97, "sample more"),
+        (xor_dimacs, 33, 97, "no parities"),
+    ],
 )
 def test_other_families_and_too_few_rows_are_refused(write, dim, modulus, words):
     instance = Instance.generate(Rounding(dim, modulus, 4), 0)

@@ -38,7 +38,12 @@ def spellings(instance):
     seed = instance.seed
     yield from (text.encode() for text in (f"{seed}", f"{seed:x}", f"{seed:X}", f"{seed:b}"))
     for raw in (seed.to_bytes(16, "little"), seed.to_bytes(16, "big")):
-        yield from (raw, raw.hex().encode(), base64.b64encode(raw), base64.urlsafe_b64encode(raw).rstrip(b"="))
+        yield from (
+            raw,
+            raw.hex().encode(),
+            base64.b64encode(raw),
+            base64.urlsafe_b64encode(raw).rstrip(b"="),
+        )
     q, weights = getattr(instance.family, "modulus", None), instance.teacher.weights
     vectors = [weights, weights[1:]]
     for values in instance.secret.values():
@@ -72,7 +77,9 @@ def test_neither_secret_nor_seed_is_in_the_examples_file(family, suffix, tmp_pat
     examples, note = read(path)
     assert note == public
     assert set(note) >= {"family", "dim", "tokens", "heads", "gadget", "A", "C", "sampling_seed"}
-    assert not {"seed", "secret", "support", "w", "weights", "thresholds", "coefficients", "command"} & set(note)
+    assert not {"seed", "secret", "support", "w", "weights", "thresholds", "coefficients", "command"} & set(
+        note
+    )
     if suffix == ".npz":
         with np.load(path) as archive:
             assert set(archive) == {"X", "Y", "public"}
@@ -117,10 +124,24 @@ def test_two_hundred_wrong_secrets_do_not(published):
 
 @pytest.mark.parametrize(
     "answer",
-    [None, 3, [], {}, {"support": []}, {"w": [1]}, {"support": [0]}, {"support": [1, 1]}, {"w": "x"},
-     {"support": [1.5]}, {"predictions": [1.0]}, {"predictions": "x"}, {"predictions": None}, {"secret": 1},
-     {"w": [True] * 39}],
-)  # fmt: skip
+    [
+        None,
+        3,
+        [],
+        {},
+        {"support": []},
+        {"w": [1]},
+        {"support": [0]},
+        {"support": [1, 1]},
+        {"w": "x"},
+        {"support": [1.5]},
+        {"predictions": [1.0]},
+        {"predictions": "x"},
+        {"predictions": None},
+        {"secret": 1},
+        {"w": [True] * 39},
+    ],
+)
 def test_answers_of_the_wrong_size_or_shape_are_a_no(published, answer):
     assert not judge(published[2], answer).ok
 

@@ -30,7 +30,9 @@ def test_any_stretch_equals_the_same_stretch_of_the_whole(shape, start, count):
     assert np.array_equal(uniform(key, start, count), uniform(key, 0, start + count)[start:])
 
 
-@given(st.integers(0, 2**128), st.integers(1, 4), st.integers(1, 330), st.integers(0, 2**40), st.integers(0, 300))
+@given(
+    st.integers(0, 2**128), st.integers(1, 4), st.integers(1, 330), st.integers(0, 2**40), st.integers(0, 300)
+)
 def test_words_are_those_of_numpys_philox(seed, tokens, dim, start, count):
     words = -(-dim // 64)
     first = start * tokens * words

@@ -97,7 +97,9 @@ FAMILIES = [
 
 @pytest.mark.parametrize("seed", range(3))
 @pytest.mark.parametrize("family", FAMILIES, ids=str)
-def test_closed_form_is_the_softmax_layer_and_the_parity_or_rounded_inner_product_on_every_input(family, seed):
+def test_closed_form_is_the_softmax_layer_and_the_parity_or_rounded_inner_product_on_every_input(
+    family, seed
+):
     words, instance = every_pair(family.dim), Instance.generate(family, seed)
     X, labels = unpack(words, family.dim).astype(int), instance.teacher.labels(words)
     assert np.abs(instance.layer()(X) - labels).max() < 1e-12 * max(1, 2 * family.dim)
@@ -149,7 +151,10 @@ def test_error_mass_equals_the_share_of_wrong_labels():
 @pytest.mark.parametrize(
     "family",
     [
-        *(Rounding(33, *each[:2], heads=each[2]) for each in ((17, 2, 2), (17, 2, 5), (97, 4, 6), (12, 5, 3))),
+        *(
+            Rounding(33, *each[:2], heads=each[2])
+            for each in ((17, 2, 2), (17, 2, 5), (97, 4, 6), (12, 5, 3))
+        ),
         *(
             Rounding(*each, exact=exact)
             for each in ((3, 5, 2), (4, 4, 3), (3, 6, 5), (5, 2, 2))
@@ -161,7 +166,10 @@ def test_error_mass_equals_the_share_of_wrong_labels():
 def test_label_shape_does_not_depend_on_the_secret(family, kind):
     """A and C where heads are as many as the secret needs; all coefficients else (theory 2.6)."""
     family = replace(family, gadget=kind)
-    made = [family.realize(family.draw(np.random.default_rng(seed))) for seed in range(200 if family.heads else 25)]
+    made = [
+        family.realize(family.draw(np.random.default_rng(seed)))
+        for seed in range(200 if family.heads else 25)
+    ]
     assert len({(teacher.offset, teacher.gate) for teacher in made}) == 1
     if family.heads or family.exact:
         assert len({(*teacher.coefficients, *teacher.values) for teacher in made}) == 1

@@ -30,7 +30,10 @@ GOLDEN = {  # of format 2: since 0.2.0 the secret follows from the parameters to
 
 HALF = Parity(7, 2, "sharp")
 SEVERAL = [
-    *(replace(HALF, **change) for change in ({}, {"gadget": "wide"}, {"balance": True}, {"gadget": "wide", "bits": 2})),
+    *(
+        replace(HALF, **change)
+        for change in ({}, {"gadget": "wide"}, {"balance": True}, {"gadget": "wide", "bits": 2})
+    ),
     Parity(7, 2, bias=0.25),
 ]
 
@@ -58,7 +61,10 @@ def test_golden_bytes(tmp_path, family):
 ROUNDING = Rounding(41, 30, 2)
 UNRELATED = [
     ROUNDING,
-    *(replace(ROUNDING, **other) for other in ({"dim": 61}, {"modulus": 36}, {"levels": 4}, {"gadget": "dot"})),
+    *(
+        replace(ROUNDING, **other)
+        for other in ({"dim": 61}, {"modulus": 36}, {"levels": 4}, {"gadget": "dot"})
+    ),
     replace(ROUNDING, heads=8),
     replace(ROUNDING, weight=39),
 ]
@@ -69,7 +75,9 @@ def test_equal_seeds_of_different_parameters_hide_unrelated_secrets():
     secrets = [Instance.generate(family, 5).secret["w"][:40] for family in UNRELATED]
     for first, second in combinations(secrets, 2):
         assert abs(np.corrcoef(first, second)[0, 1]) < 5 / 40**0.5
-    near, far = (Instance.generate(Nondegenerate(20, 2, 1, scale), 5).secret["w"].ravel() for scale in (1.0, 2.0))
+    near, far = (
+        Instance.generate(Nondegenerate(20, 2, 1, scale), 5).secret["w"].ravel() for scale in (1.0, 2.0)
+    )
     assert abs(np.corrcoef(near, far)[0, 1]) < 5 / 400**0.5
     small, large = (set(Instance.generate(Parity(dim, 20), 5).secret["support"].tolist()) for dim in (40, 41))
     assert len(small & large) < 20
@@ -106,7 +114,9 @@ def test_verify_notices_damage(damage, family):
 def changed(path, instance, header=None, arrays=None):
     """The file of an instance with changes of its header and its arrays; None takes an array away."""
     found = {
-        name: array for name, array in {**load(instance.to_bytes()), **(arrays or {})}.items() if array is not None
+        name: array
+        for name, array in {**load(instance.to_bytes()), **(arrays or {})}.items()
+        if array is not None
     }
     path.write_bytes(save(found, {"instance": json.dumps({**instance.header(), **(header or {})})}))
     return path
@@ -158,10 +168,17 @@ def test_schemas_state_what_the_code_states():
 
 @pytest.mark.parametrize(
     "header",
-    [{"hypothesis": "Proved for all algorithms."}, {"heads_meaning": "none"}, {"package_version": "9.9.9"},
-     {"command": "hardness generate parity"}, {"heads": 3}, {"tokens": 3}, {"comment": "mine"}],
+    [
+        {"hypothesis": "Proved for all algorithms."},
+        {"heads_meaning": "none"},
+        {"package_version": "9.9.9"},
+        {"command": "hardness generate parity"},
+        {"heads": 3},
+        {"tokens": 3},
+        {"comment": "mine"},
+    ],
     ids=str,
-)  # fmt: skip
+)
 def test_verify_refuses_a_header_that_says_otherwise(tmp_path, header):
     for family in (Parity(7, 2), Interpolation(7, 2, 0.5)):
         path = changed(tmp_path / "f", Instance.generate(family, 0), header)

@@ -64,7 +64,9 @@ def numbers(value):
 @pytest.mark.parametrize("family", NOISY, ids=lambda family: family.name)
 def test_noise_of_other_instances_and_other_seeds_is_independent(family):
     one, other = (Instance.generate(family, seed) for seed in (1, 2))
-    kinds = [(instance, seed, *noise_of(instance, seed)) for instance, seed in ((one, 7), (other, 7), (one, 8))]
+    kinds = [
+        (instance, seed, *noise_of(instance, seed)) for instance, seed in ((one, 7), (other, 7), (one, 8))
+    ]
     assert 0.15 < np.abs(kinds[0][2]).mean() < 4  # there is noise to speak of
     for (a, first, u, rows), (b, second, v, others) in combinations(kinds, 2):
         _, here, there = np.intersect1d(rows, others, return_indices=True)

@@ -68,7 +68,9 @@ def test_exact_over_the_rationals_to_twelve_heads(heads):
 
 def test_a_wrong_coefficient_is_seen_over_q(monkeypatch):
     right = sharp.rational(3, 5)
-    wrong = right._replace(coefficients=[right.coefficients[0] + Fraction(1, 10**40), *right.coefficients[1:]])
+    wrong = right._replace(
+        coefficients=[right.coefficients[0] + Fraction(1, 10**40), *right.coefficients[1:]]
+    )
     monkeypatch.setattr(sharp, "rational", lambda *_: wrong)
     assert 0 < sharp.residual(3, 5) < Fraction(1, 10**39)
 
@@ -109,7 +111,9 @@ def test_steps_solve_the_system_in_the_limit_of_steep_heads(monkeypatch):
 def test_a_number_off_by_1e_55_is_not_certified(monkeypatch, place):
     how = wide.plan(5, 9)
     with mpmath.workdps(wide.DIGITS):
-        moved = tuple(x * (1 + (i == place) * mpmath.mpf(10) ** -55) for i, x in enumerate(wide.solution(how)))
+        moved = tuple(
+            x * (1 + (i == place) * mpmath.mpf(10) ** -55) for i, x in enumerate(wide.solution(how))
+        )
     assert wide.certified(how)
     monkeypatch.setattr(wide, "solution", lambda _: moved)
     assert not wide.certified(how)
@@ -138,10 +142,14 @@ def least(m, start):
 
         values = [slope(u) for u in grid]
         brackets = [(a, b) for (a, f), (b, g) in pairwise(zip(grid, values, strict=True)) if f * g < 0]
-        found = [mpmath.exp(mpmath.findroot(slope, b, solver="anderson", tol=1e-40)) for b in brackets[1 - m :]]
+        found = [
+            mpmath.exp(mpmath.findroot(slope, b, solver="anderson", tol=1e-40)) for b in brackets[1 - m :]
+        ]
         if max(abs(b / a - 1) for a, b in zip(found, start, strict=True)) < 1e-15:
             primal = mpmath.lu_solve(mpmath.matrix(rows).T, w)
-            assert all(c * s > 0 for c, s in zip(primal, signs * signs[0] * mpmath.sign(primal[0]), strict=True))
+            assert all(
+                c * s > 0 for c, s in zip(primal, signs * signs[0] * mpmath.sign(primal[0]), strict=True)
+            )
             value = abs(sum(v * s for v, s in zip(dual, w, strict=True)))
             assert abs(mpmath.norm(primal, 1) / value - 1) < 1e-12  # primal and dual meet: the optimum
             return value, found

@@ -26,7 +26,9 @@ def test_a_name_never_changes_its_instance_within_a_minor_version() -> None:
     assert (now, whole) == FROZEN, "a new minor version may change the suite: then freeze its digests here"
 
 
-@pytest.mark.parametrize("name", ["parity-s3-d16-f125-0", "sharp-s3-d16-0", "rounding-q97-p2-n24-0", "nice-m2-d8-0"])
+@pytest.mark.parametrize(
+    "name", ["parity-s3-d16-f125-0", "sharp-s3-d16-0", "rounding-q97-p2-n24-0", "nice-m2-d8-0"]
+)
 def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: str) -> None:
     made = suite.instance(name)
     assert suite.digest(made) == suite.entry(name).digest
@@ -55,7 +57,9 @@ def test_the_commands_say_what_the_contract_says(tmp_path: Path) -> None:
 
 
 def test_check_says_which_instance_differs(monkeypatch: pytest.MonkeyPatch) -> None:
-    kept = {name: each for name, each in suite.entries().items() if name in ("nice-m2-d8-0", "parity-s2-d8-0")}
+    kept = {
+        name: each for name, each in suite.entries().items() if name in ("nice-m2-d8-0", "parity-s2-d8-0")
+    }
     monkeypatch.setattr(suite, "entries", lambda: kept)
     assert told("suite check").out == "2 instances are those that were pinned\n"
     kept["parity-s2-d8-0"] = replace(kept["parity-s2-d8-0"], digest="0" * 64)

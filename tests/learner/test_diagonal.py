@@ -73,7 +73,9 @@ def test_compiled_steps_are_those_of_the_reference_in_64_bits(activation, optimi
         errors, each = reference.gradients(weights, bits[part], labels[part], zone, activation)
         assert squares[b] == pytest.approx([np.sum(errors**2), np.sum(labels[part] ** 2)], rel=1e-3)
         each = reference.by_centred(each)
-        total = (reference.clipped(each, clip) if clip else each).sum(axis=0) / batch + noise[b].astype(np.float32)
+        total = (reference.clipped(each, clip) if clip else each).sum(axis=0) / batch + noise[b].astype(
+            np.float32
+        )
         moved = reference.updated(reference.centred(weights), total, moments, b + 1, optimizer, rate)
         weights = reference.entries(reference.thresholded(moved, rate * 0.03))
     np.testing.assert_allclose(network.weights(), weights, atol=2e-4)
@@ -97,7 +99,9 @@ def test_pieces_and_representations_of_examples_give_the_same_weights(pool, batc
         assert (student.predict(examples.X) == whole.predict(examples.X)).all()
 
 
-@pytest.mark.parametrize("family", [STREAMED[0], build("rounding", {"dim": 5, "modulus": 3, "levels": 3})], ids=repr)
+@pytest.mark.parametrize(
+    "family", [STREAMED[0], build("rounding", {"dim": 5, "modulus": 3, "levels": 3})], ids=repr
+)
 def test_the_layer_agrees_with_the_fast_form_on_all_inputs(family):
     instance = Instance.generate(build(family.name, {**vars(family), "dim": 6}), 0)
     rows = instance.informative(4000, 1)
@@ -137,7 +141,8 @@ def test_it_learns_flipped_parities_and_says_what_it_did():
 
 
 @pytest.mark.parametrize(
-    "options", [{"rate": 0}, {"noise": 1.0}, {"optimizer": "sgd"}, {"pool": 0}, {"loss": "huber"}, {"start": -1.0}]
+    "options",
+    [{"rate": 0}, {"noise": 1.0}, {"optimizer": "sgd"}, {"pool": 0}, {"loss": "huber"}, {"start": -1.0}],
 )
 def test_options_are_checked(options):
     rows = Instance.generate(STREAMED[0], 0).informative(10, 0)
@@ -171,7 +176,8 @@ def test_whole_numbers_are_rates_too():
     """JSON writes 1.0 as 1; the compiled step takes no other types than it was compiled for."""
     rows = Instance.generate(build("parity", {"dim": 9, "heads": 2}), 0).informative(2000, 1)
     whole, real = (
-        Diagonal(rate=number, l1=number, clip=number, random_state=0).partial_fit(rows.X, rows.Y) for number in (1, 1.0)
+        Diagonal(rate=number, l1=number, clip=number, random_state=0).partial_fit(rows.X, rows.Y)
+        for number in (1, 1.0)
     )
     assert (whole._network.weights() == real._network.weights()).all()
 
@@ -196,8 +202,12 @@ def test_it_learns_from_noisy_clipped_gradients_as_a_theorem_allows(dim, size, c
     for seed in (20, 21, 22):
         run = learn(
             Instance.generate(build("parity", {"dim": dim, "heads": size}), seed),
-            "diagonal", count, seed=seed, heads=6, options=NOISY,
-        )  # fmt: skip
+            "diagonal",
+            count,
+            seed=seed,
+            heads=6,
+            options=NOISY,
+        )
         assert run["proved_examples"] == proved
         assert run["noise_of"] == {"kappa": 4.0, "clip": 0.3}
         errors.append(run["open_curve"][-1][1])
@@ -207,7 +217,9 @@ def test_it_learns_from_noisy_clipped_gradients_as_a_theorem_allows(dim, size, c
 def test_what_is_proved_of_noise_is_printed_of_parities_alone():
     short = {"heads": 4, "options": NOISY}
     parity = learn(Instance.generate(STREAMED[0], 0), "diagonal", 2000, seed=0, **short)
-    control = learn(Instance.generate(build("tent", {"dim": 9, "heads": 4}), 0), "diagonal", 2000, seed=0, **short)
+    control = learn(
+        Instance.generate(build("tent", {"dim": 9, "heads": 4}), 0), "diagonal", 2000, seed=0, **short
+    )
     clean = learn(Instance.generate(STREAMED[0], 0), "diagonal", 2000, seed=0)
     assert "proved_examples" in parity
     assert not {"proved_examples"} & {*control, *clean}

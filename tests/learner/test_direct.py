@@ -34,7 +34,9 @@ def test_normal_matrix_and_gradient_match_finite_differences(m: int, k: int, d: 
     J -= np.einsum("rq,pqc->prc", Q, np.einsum("rq,prc->pqc", Q, J))
     expected = np.tensordot(J, J, ((1, 2), (1, 2)))
     w = W.reshape(m, d, d)
-    assert np.allclose(np.tril(varpro.normal_matrix(X, P, Z, w, L)), np.tril(expected), atol=1e-7 * expected.max())
+    assert np.allclose(
+        np.tril(varpro.normal_matrix(X, P, Z, w, L)), np.tril(expected), atol=1e-7 * expected.max()
+    )
     slope = np.tensordot(J, R, 2)
     assert np.allclose(varpro.pull_back(X, P, w, R).ravel(), slope, atol=1e-7 * np.abs(slope).max())
 
@@ -138,7 +140,9 @@ def test_a_search_that_finds_nothing_takes_no_more_than_it_is_said_to(count, mon
         monkeypatch.setattr(varpro, name, wrapped)
 
     counted("project", lambda Z, Y: Z.size * (Z.shape[1] / 2 + 4 * Y.shape[1]))
-    counted("attend", lambda X, theta: X.size * theta.size / theta.shape[1] + 2 * X.size * X.shape[1] * len(theta))
+    counted(
+        "attend", lambda X, theta: X.size * theta.size / theta.shape[1] + 2 * X.size * X.shape[1] * len(theta)
+    )
     counted("pull_back", lambda X, P, w, R: 2 * X.size * (w.size / w.shape[1] + X.shape[1] * len(w)))
     rng = np.random.default_rng(0)
     X = rng.choice([-1.0, 1.0], size=(count, 2, 8))
@@ -167,7 +171,9 @@ def ratio(learner: Learner, layer: MultiHeadAttention, level: float, count: int,
     return relative_error(learner.predict(clean), F) / best
 
 
-@pytest.mark.parametrize("level", [0.1, *(pytest.param(level, marks=pytest.mark.slow) for level in (0.003, 0.5))])
+@pytest.mark.parametrize(
+    "level", [0.1, *(pytest.param(level, marks=pytest.mark.slow) for level in (0.003, 0.5))]
+)
 @pytest.mark.parametrize("kind", [Direct, JointLBFGS])
 def test_noise_costs_what_least_squares_pays(kind: type[Direct], level: float) -> None:
     """Learner 9 (5): direct was eight times worse at level .1. A tenth is held out, which alone costs 1.05."""
@@ -187,17 +193,24 @@ def test_a_polish_gets_out_of_a_trap_under_noise(seed: int) -> None:
 
 def test_heads_that_only_fit_noise_are_dropped() -> None:
     layer, spare = teacher(2, 8, 33), teacher(1, 8, 34)
-    padded = MultiHeadAttention(np.concatenate([layer.theta, spare.theta]), np.concatenate([layer.w, 0 * spare.w]))
+    padded = MultiHeadAttention(
+        np.concatenate([layer.theta, spare.theta]), np.concatenate([layer.w, 0 * spare.w])
+    )
     assert last_fit(padded, *noisy(layer, 800, 0.1, 3)).heads == 2
 
 
 def test_structure_is_not_called_noise() -> None:
     layer = teacher(3, 8, 37)
     X, Y = noisy(layer, 4000, 0.1, 6)
-    fewer, random = MultiHeadAttention(layer.theta[:2], layer.w[:2]), np.random.default_rng(2).normal(size=Y.shape)
+    fewer, random = (
+        MultiHeadAttention(layer.theta[:2], layer.w[:2]),
+        np.random.default_rng(2).normal(size=Y.shape),
+    )
     for fit, labels, words in (
-        (layer, Y, "at the noise floor"), (fewer, Y, "has structure"), (layer, random, "nothing was learned"),
-    ):  # fmt: skip
+        (layer, Y, "at the noise floor"),
+        (fewer, Y, "has structure"),
+        (layer, random, "nothing was learned"),
+    ):
         verdict = examine(X[:2000], labels[:2000], fit, (X[2000:], labels[2000:]), np.random.default_rng(0))
         assert words in str(verdict)
 

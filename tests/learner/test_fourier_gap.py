@@ -27,8 +27,12 @@ def test_spectrum_is_the_sum_over_all_inputs(n):
     for size in range(n + 1):
         sets = list(combinations(range(1, n + 1), size))
         right = [coefficient(theta, members) for members in sets]
-        assert [coefficients[sum(1 << j - 1 for j in members)] for members in sets] == pytest.approx(right, abs=1e-14)
-        assert fourier_gap.level_weights(coefficients)[size] == pytest.approx(sum(x * x for x in right), abs=1e-14)
+        assert [coefficients[sum(1 << j - 1 for j in members)] for members in sets] == pytest.approx(
+            right, abs=1e-14
+        )
+        assert fourier_gap.level_weights(coefficients)[size] == pytest.approx(
+            sum(x * x for x in right), abs=1e-14
+        )
 
 
 def test_gap_of_heads_by_its_definition():

@@ -115,7 +115,9 @@ def test_answers_when_the_law_is_known() -> None:
     found = laws.answers(PLAN, cells)
     assert found.outcomes["primary"] == found.outcomes["primary, new cells"] == "combinatorial"
     assert found.outcomes["tertiary"] == "N/d"
-    cells = laws.simulated(laws.Law("c d^a s^b", np.array([-5.0, 2.3, 6.5])), PLACES, 1e-3, np.random.default_rng(0))
+    cells = laws.simulated(
+        laws.Law("c d^a s^b", np.array([-5.0, 2.3, 6.5])), PLACES, 1e-3, np.random.default_rng(0)
+    )
     assert laws.answers(PLAN, cells).outcomes["primary"] == "rival"
     subsets = laws.Law(laws.SUBSETS, np.array([4.0]))
     found = laws.answers(PLAN, laws.simulated(subsets, PLACES, 0.05, np.random.default_rng(0)))
@@ -155,7 +157,9 @@ def test_censored_cells_pull_a_fit_upwards_and_are_not_dropped() -> None:
 # Trials and rows
 
 
-@pytest.mark.parametrize(("arm", "status"), [(HARD, "solved"), (TENT, "solved"), (MILD, "solved"), (COINS, "budget")])
+@pytest.mark.parametrize(
+    ("arm", "status"), [(HARD, "solved"), (TENT, "solved"), (MILD, "solved"), (COINS, "budget")]
+)
 def test_every_arm_is_solved_but_random_labels(arm: str, status: str) -> None:
     setting = dict(zip(settings.OPTIONS, (0.03, 16, 0.03, 4), strict=True))
     (task,) = plan.diagonal(Cell(arm, 12, 4), setting, 150_000, range(1), {})
@@ -208,7 +212,10 @@ def test_medians_of_cells_count_unsolved_runs_as_costlier() -> None:
     tasks = [task for task in grid.tasks(True) if task.solver.get("arm") == HARD][:5]
     costs = (1000.0, 2000.0, 4000.0, None, None)
     rows = [
-        Row(task, Outcome("solved" if cost else "budget", cost or float(task.budget["samples"]), {"weights": 144}))
+        Row(
+            task,
+            Outcome("solved" if cost else "budget", cost or float(task.budget["samples"]), {"weights": 144}),
+        )
         for task, cost in zip(tasks, costs, strict=True)
     ]
     (line,) = frames.medians(frames.runs_of(rows)).to_dict("records")
@@ -220,7 +227,11 @@ def test_medians_of_cells_count_unsolved_runs_as_costlier() -> None:
 
 def fake(**more: Any) -> Task:
     return Task(
-        "parity", {"dim": 8, "heads": 2}, {"kind": "learner", "learner": "student", "params": {}, **more}, {}, 0
+        "parity",
+        {"dim": 8, "heads": 2},
+        {"kind": "learner", "learner": "student", "params": {}, **more},
+        {},
+        0,
     )
 
 

@@ -33,14 +33,19 @@ def test_scikit_learn_finds_nothing_wrong_with_a_learner(name):
 QUICK = ("provable", "sgd", "mlp")
 
 
-@pytest.mark.parametrize("name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NAMES])
+@pytest.mark.parametrize(
+    "name", [n if n in QUICK else pytest.param(n, marks=pytest.mark.slow) for n in NAMES]
+)
 def test_our_own_learners_pass_the_check(name):
     assert [each for each in check(name) if not each.ok] == []
 
 
 OPTIONS = [
     *((Direct(heads=heads), "heads must be an integer") for heads in (0, 1.5, "two")),
-    *((learner, "must be an integer >= ") for learner in (Direct(starts=0), JointLBFGS(starts=0), Direct(spare=-1))),
+    *(
+        (learner, "must be an integer >= ")
+        for learner in (Direct(starts=0), JointLBFGS(starts=0), Direct(spare=-1))
+    ),
     (Provable(mode="paper", heads=4), "heads from 1 to 3, got 4"),
     (Provable(mode="paper", heads="auto"), "heads from 1 to 3, got auto"),
     (Provable(mode="literal"), "unknown mode 'literal'"),

@@ -96,7 +96,10 @@ def test_layers_that_fit_nearly_as_well_agree_as_lemma_a7_says():
         # The worst direction: the eigenvector of the least eigenvalue.
         apart = scale * np.linalg.svd(H)[2][-1] * np.ones_like(p)
         error = np.mean(np.sum((H @ apart.T / 2) ** 2, axis=1))  # labels midway: both are this far from them
-        gap, bound = np.sum((fresh @ apart.T) ** 2, axis=1), 4 * error / values.lam_min * np.sum(fresh**2, axis=1)
+        gap, bound = (
+            np.sum((fresh @ apart.T) ** 2, axis=1),
+            4 * error / values.lam_min * np.sum(fresh**2, axis=1),
+        )
         assert (gap <= bound * (1 + 1e-9)).all()
         tight = max(tight, float((gap / bound).max()))
     assert tight > 0.1

@@ -30,7 +30,9 @@ def test_below_the_features_nothing_is_exact_and_beyond_everything() -> None:
     for ratio, status in ((0.95, "wrong"), (1.25, "solved")):
         count = round(ratio * feature_count(4))
         for r in range(3):
-            outcome = STUDY.trial(Task(HEAD, {"dim": 4}, {"method": "regression"}, {"samples": count}, r), 0, 60.0)
+            outcome = STUDY.trial(
+                Task(HEAD, {"dim": 4}, {"method": "regression"}, {"samples": count}, r), 0, 60.0
+            )
             assert (outcome.status, outcome.detail["rank"]) == (status, min(count, 40))
             assert outcome.detail["identifiable"] == (status == "solved")
 

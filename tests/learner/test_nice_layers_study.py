@@ -17,13 +17,17 @@ from learner.studies.nice_layers import LINEAR, LITERAL, PATH, PHASES, RARITY, S
 def some(kind: str) -> list[Task]:
     wanted = {
         RARITY: lambda t: t.params["heads"] == t.params["tokens"] == 2 and t.params["scale"] == 3,
-        SCALING: lambda t: t.params["heads"] <= 2 and t.params["dim"] == 12 and t.solver["learner"] != LITERAL,
+        SCALING: lambda t: (
+            t.params["heads"] <= 2 and t.params["dim"] == 12 and t.solver["learner"] != LITERAL
+        ),
         PATH: lambda t: t.params["heads"] == 2 and t.solver["path"] == "both",
     }[kind]
     return [task for task in STUDY.tasks(True) if task.solver["kind"] == kind and wanted(task)]
 
 
-@pytest.mark.parametrize("kind", [RARITY, *(pytest.param(k, marks=pytest.mark.slow) for k in (SCALING, PATH))])
+@pytest.mark.parametrize(
+    "kind", [RARITY, *(pytest.param(k, marks=pytest.mark.slow) for k in (SCALING, PATH))]
+)
 def test_trials_give_the_same_rows_again(kind: str, tmp_path: Path) -> None:
     files = []
     for name in ("one", "two"):
@@ -48,7 +52,11 @@ def test_trials_give_the_same_rows_again(kind: str, tmp_path: Path) -> None:
         assert content.paths(rows)["random_start"].tolist() == [False, True, True]
 
 
-@given(st.dictionaries(st.integers(1, 50), st.lists(st.booleans(), min_size=1, max_size=3), min_size=1, max_size=8))
+@given(
+    st.dictionaries(
+        st.integers(1, 50), st.lists(st.booleans(), min_size=1, max_size=3), min_size=1, max_size=8
+    )
+)
 def test_a_bracket_says_what_was_seen(learned: dict[int, list[bool]]) -> None:
     found = content.bracket(learned)
     below = [n for n in learned if found.none is not None and n <= found.none]
@@ -62,7 +70,13 @@ def test_a_bracket_says_what_was_seen(learned: dict[int, list[bool]]) -> None:
 
 def path_row(repetition: int, status: str, **errors: float | None) -> Row:
     task = Task("nondegenerate", {"heads": 2}, {"kind": PATH, "path": "w", "rho": 0.5}, {}, repetition)
-    detail = {"certified": False, "polished_error": None, "random_start_error": None, "gave_up": None, "reason": ""}
+    detail = {
+        "certified": False,
+        "polished_error": None,
+        "random_start_error": None,
+        "gave_up": None,
+        "reason": "",
+    }
     return Row(task, Outcome(status, 1.0, detail | errors), None)
 
 
@@ -90,7 +104,9 @@ def test_the_interval_of_an_exponent_is_over_layers() -> None:
     assert found.low is not None
     assert found.low < 0  # three layers that disagree say little, however many rows each has
     assert not content.slopes([layer(1.0), layer(2.0)])
-    assert list(content.slopes([layer(2.0), layer(2.0), layer(2.0, 10**4)])) == [0.3]  # a handful of rows says nothing
+    assert list(content.slopes([layer(2.0), layer(2.0), layer(2.0, 10**4)])) == [
+        0.3
+    ]  # a handful of rows says nothing
 
 
 def test_trials_on_one_path_share_their_layers() -> None:

@@ -25,7 +25,8 @@ def test_one_head_by_hand_executes_every_automaton():
 
 
 @pytest.mark.parametrize(
-    ("states", "letters", "count", "rank", "parts"), [(2, 2, 200, 20, 4), (3, 2, 800, 78, 6), (4, 4, 1024, 784, 16)]
+    ("states", "letters", "count", "rank", "parts"),
+    [(2, 2, 200, 20, 4), (3, 2, 800, 78, 6), (4, 4, 1024, 784, 16)],
 )
 def test_a_full_span_is_exact_and_certified_on_unseen_automata(states, letters, count, rank, parts):
     model, run = ran(states, letters, count)
@@ -122,5 +123,7 @@ def test_reference_interpreter_on_known_machines():
     for word in np.ndindex(2, 2, 2, 2, 2):
         for length in range(6):
             letters = [1 + w for w in word[:length]]
-            (_, place, _), (*_, written) = interpret(LARGE.program(PALINDROME), [0, *letters, 0, 0], 1, 1000)[1][-2:]
+            (_, place, _), (*_, written) = interpret(LARGE.program(PALINDROME), [0, *letters, 0, 0], 1, 1000)[
+                1
+            ][-2:]
             assert written[place] == (1 if letters == letters[::-1] else 2)

@@ -68,7 +68,9 @@ def test_paper_mode_walks_the_literal_phases(m: int) -> None:
 
 
 PARITIES = [Parity(dim=m + 2 if m > 6 else 8, heads=m) for m in range(2, 13)]
-ROUNDINGS = [Rounding(dim=13, modulus=5, levels=2, gadget=g, heads=m) for m in (2, 5) for g in ("diag", "dot")]
+ROUNDINGS = [
+    Rounding(dim=13, modulus=5, levels=2, gadget=g, heads=m) for m in (2, 5) for g in ("diag", "dot")
+]
 
 
 @pytest.mark.parametrize("family", [*PARITIES, *ROUNDINGS], ids=repr)

@@ -42,7 +42,9 @@ def test_arc_cosine_has_no_odd_degree_beyond_one():
 @pytest.mark.parametrize("keys", ["all", "others"])
 def test_features_are_what_the_formula_says(activation, keys):
     X = np.random.default_rng(0).normal(size=(11, 4, 3))
-    model = RandomFeatureAttention(5, activation=activation, keys=keys, bias=2.0, random_state=0).fit(X, X[:, 0, 0])
+    model = RandomFeatureAttention(5, activation=activation, keys=keys, bias=2.0, random_state=0).fit(
+        X, X[:, 0, 0]
+    )
     x = np.concatenate([X / model.token_norm_, np.ones((11, 4, 1))], axis=2)
     asked = x if keys == "all" else x[:, 1:]
     scores = np.einsum("nd,mde,nie->nmi", x[:, 0], model.heads_, asked)
@@ -91,9 +93,15 @@ def test_scales_that_do_not_matter():
     X = rng.normal(size=(80, 3, 4))
     y = X[:, 1, 0] ** 2
     plain = RandomFeatureAttention(50, random_state=0).fit(X, y).predict(X)
-    assert np.allclose(RandomFeatureAttention(50, std=0.25, random_state=0).fit(X, y).predict(X), plain, atol=1e-4)
-    assert np.allclose(RandomFeatureAttention(50, random_state=0).fit(9 * X, y).predict(9 * X), plain, atol=1e-3)
-    biased = [RandomFeatureAttention(50, bias=8 * s, std=s, random_state=0).fit(X, y).predict(X) for s in (0.5, 1)]
+    assert np.allclose(
+        RandomFeatureAttention(50, std=0.25, random_state=0).fit(X, y).predict(X), plain, atol=1e-4
+    )
+    assert np.allclose(
+        RandomFeatureAttention(50, random_state=0).fit(9 * X, y).predict(9 * X), plain, atol=1e-3
+    )
+    biased = [
+        RandomFeatureAttention(50, bias=8 * s, std=s, random_state=0).fit(X, y).predict(X) for s in (0.5, 1)
+    ]
     assert np.allclose(*biased, atol=1e-3)
 
 

@@ -78,7 +78,9 @@ def test_the_reference_is_what_torch_differentiates_and_its_adam_is_torchs():
         loss.backward()
         optimizer.step()
     expected = reference(theta, w, x, y, 64, 3e-3)
-    assert all(np.allclose(a.detach().numpy(), b, atol=1e-9) for a, b in zip(parameters, expected, strict=False))
+    assert all(
+        np.allclose(a.detach().numpy(), b, atol=1e-9) for a, b in zip(parameters, expected, strict=False)
+    )
 
 
 @settings(max_examples=40)
@@ -219,7 +221,9 @@ def test_few_examples_are_one_small_step():
     student = Student(heads=2, random_state=0).fit(train.X, train.Y)
     assert student.report_.status == "wrong"
     assert student.predict(train.X).any()
-    assert not Student(random_state=0).partial_fit(train.X, train.Y).predict(train.X).any()  # still waits for more
+    assert (
+        not Student(random_state=0).partial_fit(train.X, train.Y).predict(train.X).any()
+    )  # still waits for more
     assert FIRST > 300 > ACROSS
 
 
@@ -245,7 +249,9 @@ def test_blocks_are_learned_where_the_whole_is_not():
     count = 200_000
     nested = Instance.generate(Nested(dim=11, size=6, block=2), seed=1)
     data = nested.examples(count, 2)
-    assert SIGNS.met(judge(nested, ChainStudent(labels=3, random_state=0).partial_fit(data.X, data.Y).predict, 1000, 3))
+    assert SIGNS.met(
+        judge(nested, ChainStudent(labels=3, random_state=0).partial_fit(data.X, data.Y).predict, 1000, 3)
+    )
     whole = ChainStudent(labels=1, random_state=0).partial_fit(data.X, data.Y)
     assert not SIGNS.met(judge(nested, whole.predict, 1000, 3))
 

@@ -85,7 +85,9 @@ def test_bounds_in_bits_are_rounded_to_their_sides() -> None:
     assert corner.text == "6\n17–27"
 
 
-@pytest.mark.parametrize("kind", ["chain", "biased", "membership", "sq", "low degree", "elimination", "lattice"])
+@pytest.mark.parametrize(
+    "kind", ["chain", "biased", "membership", "sq", "low degree", "elimination", "lattice"]
+)
 def test_every_kind_of_trial_ends(kind):
     task = min((t for t in tasks(True) if t.solver["kind"] == kind), key=STUDY.seconds)
     outcome = STUDY.trial(task, 0, 60.0)

@@ -15,7 +15,11 @@ def rows(study: str, **wanted: str) -> list[Row]:
     """Rows of a page whose columns have these values; a column is named with _ for its first dot."""
     with (ROOT / "reports" / study / "rows.csv").open(newline="", encoding="utf-8") as file:
         found = list(csv.DictReader(file))
-    return [row for row in found if all(row.get(name.replace("_", ".", 1)) == value for name, value in wanted.items())]
+    return [
+        row
+        for row in found
+        if all(row.get(name.replace("_", ".", 1)) == value for name, value in wanted.items())
+    ]
 
 
 def summary(study: str) -> dict[str, Any]:
@@ -44,8 +48,12 @@ def tables(study: str) -> dict[str, list[list[str]]]:
     found = {}
     for table in re.findall(r"(?s)<table.*?</table>", page(study)):
         caption = re.search(r"(?s)<caption>(.*?)</caption>", table)
-        lines = [re.findall(r"(?s)<td[^>]*>(.*?)</td>", line) for line in re.findall(r"(?s)<tr>(.*?)</tr>", table)]
-        found[_text(caption[1]) if caption else ""] = [[_text(cell) for cell in line] for line in lines if line]
+        lines = [
+            re.findall(r"(?s)<td[^>]*>(.*?)</td>", line) for line in re.findall(r"(?s)<tr>(.*?)</tr>", table)
+        ]
+        found[_text(caption[1]) if caption else ""] = [
+            [_text(cell) for cell in line] for line in lines if line
+        ]
     return found
 
 

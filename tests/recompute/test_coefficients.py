@@ -15,7 +15,9 @@ Floats = NDArray[np.float64]
 ROOT = Path(__file__).parents[2]
 STORED = dict(
     re.findall(
-        r'^ {4}(\d+): "([\d/ ]+)",$', (ROOT / "hardness/gadgets/sharp.py").read_text(encoding="utf-8"), re.MULTILINE
+        r'^ {4}(\d+): "([\d/ ]+)",$',
+        (ROOT / "hardness/gadgets/sharp.py").read_text(encoding="utf-8"),
+        re.MULTILINE,
     )
 )
 STEEP = 64  # e^(β/2) of all heads of a wide layer but the wide one
@@ -70,9 +72,12 @@ def test_the_least_sum_and_its_bound(q: int) -> None:
     """L(q) by a linear program over a fine grid of sharpnesses: L/P lies between 3.5 and 4.6, far below K q^3."""
     places = np.arange(q) + 0.5
     heads = np.append(np.tanh(places[:, None] * np.geomspace(0.005, 40, 4000) / 2), np.ones((q, 1)), axis=1)
-    solution = linprog(np.ones(2 * heads.shape[1]), A_eq=np.hstack([heads, -heads]), b_eq=(-1.0) ** np.arange(q))
+    solution = linprog(
+        np.ones(2 * heads.shape[1]), A_eq=np.hstack([heads, -heads]), b_eq=(-1.0) ** np.arange(q)
+    )
     price = max(
-        Fraction(factorial(q + k - 1), (2 * k - 1) * factorial(k - 1) ** 2 * factorial(q - k)) for k in range(1, q + 1)
+        Fraction(factorial(q + k - 1), (2 * k - 1) * factorial(k - 1) ** 2 * factorial(q - k))
+        for k in range(1, q + 1)
     )
     assert price == max(
         prod(Fraction(j + k - 1, abs(j - k)) for j in range(1, q + 1) if j != k) for k in range(1, q + 1)
@@ -94,7 +99,10 @@ def wide_sum(s: int, ratio: Fraction) -> tuple[float, float]:
     middle = [] if m % 2 else [(2 + falls[0]) / 2]
     rises = [(2 + falls[k], (falls[k - 1] - 2) / (2 if k == 1 else 1)) for k in leaning]
     c = [-2 / (wide[-1] - wide[-2]), *middle, *((up + lean) / 2 for up, lean in rises)]
-    b = [x[k - 1] - 2 / steep * atanh((lean - up) / (lean + up)) for k, (up, lean) in zip(leaning, rises, strict=True)]
+    b = [
+        x[k - 1] - 2 / steep * atanh((lean - up) / (lean + up))
+        for k, (up, lean) in zip(leaning, rises, strict=True)
+    ]
     slopes, pairs = np.array([beta] + [steep] * (len(c) - 1)), len(b)
 
     def excess(unknowns: Floats) -> Floats:

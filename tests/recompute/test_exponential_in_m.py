@@ -23,7 +23,13 @@ from scipy.stats import binom, norm, t
 
 STUDY = ROOT / "learner" / "studies" / "exponential_in_m"
 PLANS = ("plan", "plan2", "plan3")
-HIDDEN, TENT, MILD, STEEP, WIDE = "hidden set", "tent", "random layers", "steep random layers", "hidden set, 64 heads"
+HIDDEN, TENT, MILD, STEEP, WIDE = (
+    "hidden set",
+    "tent",
+    "random layers",
+    "steep random layers",
+    "hidden set, 64 heads",
+)
 RAYS = (3, 4, 8)
 OPTIONS = ("rate", "batch", "l1", "start")
 Place = tuple[int, int]
@@ -75,7 +81,10 @@ def number(text: str) -> float:
 def median(runs: Sequence[Row]) -> Median:
     """Runs that did not solve are costlier than all that did, and count with their cap."""
     spent = sorted(
-        (row["status"] != "solved", float(row["cost"] if row["status"] == "solved" else row["budget.samples"]))
+        (
+            row["status"] != "solved",
+            float(row["cost"] if row["status"] == "solved" else row["budget.samples"]),
+        )
         for row in runs
     )
     low, high = spent[(len(spent) - 1) // 2], spent[len(spent) // 2]
@@ -115,10 +124,20 @@ def fitted(X: np.ndarray, y: np.ndarray, lost: np.ndarray) -> tuple[np.ndarray, 
             return float(rest[known] @ rest[known] / 2 + known.sum() * v[p] - norm.logsf(rest[lost]).sum())
 
         options = {"maxiter": 20_000, "maxfev": 20_000, "xatol": 1e-9, "fatol": 1e-12, "adaptive": True}
-        best = minimize(negative, np.append(beta, log(max(sigma, 1e-3))), method="Nelder-Mead", options=options).x
+        best = minimize(
+            negative, np.append(beta, log(max(sigma, 1e-3))), method="Nelder-Mead", options=options
+        ).x
         beta, steps = best[:p], 1e-3 * np.eye(p + 1)
-        second = [[negative(best + a + b) - negative(best + a - b) - negative(best - a + b) + negative(best - a - b)
-                   for a in steps] for b in steps]  # fmt: skip
+        second = [
+            [
+                negative(best + a + b)
+                - negative(best + a - b)
+                - negative(best - a + b)
+                + negative(best - a - b)
+                for a in steps
+            ]
+            for b in steps
+        ]
         inflated = known.sum() / max(left, 1)
         covariance = np.linalg.inv(np.array(second) / 4e-6)[:p, :p] * inflated
     half = float(t.ppf(0.975, left)) * np.sqrt(np.diag(covariance)) if left > 0 else np.full(p, np.inf)
@@ -141,12 +160,18 @@ def test_plans_are_those_whose_digests_all_their_rows_have(rows: list[Row], plan
         assert hashlib.sha256(counted.encode()).hexdigest() == plan["digest"], name
         planned = [row for row in rows if row["solver.series"] == name]
         assert {row["solver.plan"] for row in planned} == {plan["digest"]}
-        count = sum(cell[-1] for cell in plan["cells"]) if name == "plan3" else plan["runs"] * len(plan["cells"])
+        count = (
+            sum(cell[-1] for cell in plan["cells"]) if name == "plan3" else plan["runs"] * len(plan["cells"])
+        )
         assert len(planned) == count
 
 
-def test_rows_of_the_third_plan_are_its_cells(runs: dict[tuple[str, Place], list[Row]], plans: dict[str, dict]) -> None:
-    cells = {(arm, (s, d)): (setting, cap, count) for arm, d, s, *setting, cap, count in plans["plan3"]["cells"]}
+def test_rows_of_the_third_plan_are_its_cells(
+    runs: dict[tuple[str, Place], list[Row]], plans: dict[str, dict]
+) -> None:
+    cells = {
+        (arm, (s, d)): (setting, cap, count) for arm, d, s, *setting, cap, count in plans["plan3"]["cells"]
+    }
     assert cells.keys() == runs.keys()
     for at, (setting, cap, count) in cells.items():
         assert len(runs[at]) == count
@@ -157,7 +182,10 @@ def test_rows_of_the_third_plan_are_its_cells(runs: dict[tuple[str, Place], list
 
 
 def test_the_cells(
-    runs: dict[tuple[str, Place], list[Row]], medians: dict[tuple[str, Place], Median], tables: dict, numbers: dict
+    runs: dict[tuple[str, Place], list[Row]],
+    medians: dict[tuple[str, Place], Median],
+    tables: dict,
+    numbers: dict,
 ) -> None:
     shown = table(tables, "Examples of `diagonal` on hidden sets.")
     assert len(shown) == len(of(medians, HIDDEN))
@@ -167,12 +195,16 @@ def test_the_cells(
         count = comb(place[1] - 1, place[0])
         assert number(sets) == count
         assert middle == f"{'> ' * censored}{value:,.0f}"
-        spent = sorted(float(row["cost"] if row["status"] == "solved" else row["budget.samples"]) for row in each)
+        spent = sorted(
+            float(row["cost"] if row["status"] == "solved" else row["budget.samples"]) for row in each
+        )
         out = max(0, int(binom.ppf(0.025, len(spent), 0.5)) - 1)
         assert around == f"{spent[out]:,.0f}–{spent[-1 - out]:,.0f}"
         assert solved == f"{sum(row['status'] == 'solved' for row in each)} of {len(each)}"
         assert number(work) == pytest.approx(value * 16 * (place[1] + 1) / count, rel=6e-3, abs=0.6)
-        assert [float(x) for x in setting.split(",")] == [float(each[0][f"solver.params.{name}"]) for name in OPTIONS]
+        assert [float(x) for x in setting.split(",")] == [
+            float(each[0][f"solver.params.{name}"]) for name in OPTIONS
+        ]
         if law:
             assert number(law) == pytest.approx(numbers["judged"]["predictions"][f"{s},{d}"], rel=6e-3)
     for row in runs[HIDDEN, (4, 16)]:
@@ -189,7 +221,12 @@ def test_the_rays(medians: dict[tuple[str, Place], Median], tables: dict, number
         assert [number(x) for x in (factor, low, high)] == pytest.approx(found, rel=6e-3, abs=0.006)
         assert int(count) == len(cells)
         sizes, sets = [s for s, _ in cells], [comb(d - 1, s) for s, d in cells]
-        assert [number(x) for x in (first, last, least, most)] == [min(sizes), max(sizes), min(sets), max(sets)]
+        assert [number(x) for x in (first, last, least, most)] == [
+            min(sizes),
+            max(sizes),
+            min(sets),
+            max(sets),
+        ]
         assert numbers["factors"][f"{arm}, d = {ray}m"]["factor"] == pytest.approx(found[0], rel=1e-3)
 
 
@@ -223,9 +260,14 @@ def test_what_came_of_the_third_plan(
 
     for key, places in (("primary", list(large)), ("primary, new cells", new)):
         lead = min(total(n, places) for n in RIVALS) - min(total(n, places) for n in FIRST_KIND)
-        outcome = "combinatorial" if lead > rule["margin"] else "rival" if lead < -rule["margin"] else "undecided"
+        outcome = (
+            "combinatorial" if lead > rule["margin"] else "rival" if lead < -rule["margin"] else "undecided"
+        )
         assert judged["outcomes"][key] == outcome
-    lead, margin = total("c C(d-1, s-1)", list(large)) - total("c N/d", list(large)), plan["tertiary"]["margin"]
+    lead, margin = (
+        total("c C(d-1, s-1)", list(large)) - total("c N/d", list(large)),
+        plan["tertiary"]["margin"],
+    )
     outcome = "N/d" if lead > margin else "C(d-1, s-1)" if lead < -margin else "undecided"
     assert judged["outcomes"]["tertiary"] == outcome
     lines = {p: cell for p, cell in inside.items() if p[0] <= 6 and p[1] >= 4 * p[0]}
@@ -234,7 +276,13 @@ def test_what_came_of_the_third_plan(
     assert judged["slope"] == pytest.approx(found, rel=1e-3)
     low, high = found[1:]
     inside_one = low <= 1 <= high
-    outcome = "not as C(d-1, s-1)" if not inside_one else "as C(d-1, s-1)" if 0.75 < low < high < 1.25 else "undecided"
+    outcome = (
+        "not as C(d-1, s-1)"
+        if not inside_one
+        else "as C(d-1, s-1)"
+        if 0.75 < low < high < 1.25
+        else "undecided"
+    )
     assert judged["outcomes"]["secondary"] == outcome
     text = plain(page("exponential-in-m"))
     for key, outcome in judged["outcomes"].items():
@@ -247,22 +295,34 @@ def test_what_came_of_the_third_plan(
 def test_the_exponents_of_d(medians: dict[tuple[str, Place], Median], tables: dict) -> None:
     for s, low_d, high_d, least, most, *found, k in table(tables, "The exponent of d at fixed s"):
         cells = {p: cell for p, cell in of(medians, HIDDEN).items() if p[0] == int(s) and p[1] >= 4 * p[0]}
-        assert [number(x) for x in found] == pytest.approx(slope(cells, lambda s, d: [1.0, log(d)]), abs=0.006)
+        assert [number(x) for x in found] == pytest.approx(
+            slope(cells, lambda s, d: [1.0, log(d)]), abs=0.006
+        )
         dims = [d for _, d in cells]
         assert (int(low_d), int(high_d), int(k)) == (min(dims), max(dims), int(s) - 1)
-        assert [number(x) for x in (least, most)] == [comb(min(dims) - 1, int(s)), comb(max(dims) - 1, int(s))]
+        assert [number(x) for x in (least, most)] == [
+            comb(min(dims) - 1, int(s)),
+            comb(max(dims) - 1, int(s)),
+        ]
 
 
 def test_widths_controls_and_other_labels(
-    runs: dict[tuple[str, Place], list[Row]], medians: dict[tuple[str, Place], Median], tables: dict, numbers: dict
+    runs: dict[tuple[str, Place], list[Row]],
+    medians: dict[tuple[str, Place], Median],
+    tables: dict,
+    numbers: dict,
 ) -> None:
     hard, ratios = of(medians, HIDDEN), []
     for s, d, narrow, wide, ratio in table(tables, "Medians with 16 and with 64 heads"):
         place = int(s), int(d)
-        assert (number(narrow), number(wide)) == pytest.approx((hard[place][0], medians[WIDE, place][0]), rel=1e-3)
+        assert (number(narrow), number(wide)) == pytest.approx(
+            (hard[place][0], medians[WIDE, place][0]), rel=1e-3
+        )
         ratios.append(4 * medians[WIDE, place][0] / hard[place][0])
         assert number(ratio) == pytest.approx(ratios[-1], abs=0.006)
-    assert numbers["judged"]["outcomes"]["widths"] == ("within" if all(0.5 <= r <= 2 for r in ratios) else "beyond")
+    assert numbers["judged"]["outcomes"]["widths"] == (
+        "within" if all(0.5 <= r <= 2 for r in ratios) else "beyond"
+    )
     for _, s, d, *values, over_tent, over_random in table(tables, "Median examples along the rays"):
         place = int(s), int(d)
         for arm, text in zip((HIDDEN, TENT, MILD, STEEP), values, strict=True):
@@ -270,10 +330,15 @@ def test_widths_controls_and_other_labels(
                 pytest.approx(medians[arm, place][0], abs=0.6) if (arm, place) in medians else None
             )
         for arm, text in ((TENT, over_tent), (MILD, over_random)):
-            assert not text or number(text) == pytest.approx(hard[place][0] / medians[arm, place][0], rel=6e-3, abs=0.6)
+            assert not text or number(text) == pytest.approx(
+                hard[place][0] / medians[arm, place][0], rel=6e-3, abs=0.6
+            )
     for arm, s, d, value, solved, clean, ratio in table(tables, "Labels flipped"):
         place = int(s), int(d)
-        assert solved == f"{sum(row['status'] == 'solved' for row in runs[arm, place])} of {len(runs[arm, place])}"
+        assert (
+            solved
+            == f"{sum(row['status'] == 'solved' for row in runs[arm, place])} of {len(runs[arm, place])}"
+        )
         assert arm != "random labels" or solved.startswith("0 of 20")
         assert number(value) == pytest.approx(medians[arm, place][0], abs=0.6)
         assert number(clean) == pytest.approx(hard[place][0], abs=0.6)
@@ -297,7 +362,9 @@ def tuned() -> dict[tuple[str, Place], list[float]]:
         for setting, each in settings.items():
             solved = sum(status == "solved" for status, *_ in each)
             if len(each) == most and solved:
-                price[setting] = sum(cap if status == "wrong" else cost for status, cost, cap in each) / solved
+                price[setting] = (
+                    sum(cap if status == "wrong" else cost for status, cost, cap in each) / solved
+                )
         found[at] = MENU[min(price, key=lambda setting: (price[setting], setting))]
     return found
 
@@ -352,14 +419,18 @@ def predicted(s: int, d: int, numbers: dict) -> float:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("s", "d"), [(3, 56), (4, 28), (5, 28), (6, 22)])
-def test_fresh_instances_of_cells_in_no_table_cost_what_the_frozen_law_says(s: int, d: int, numbers: dict) -> None:
+def test_fresh_instances_of_cells_in_no_table_cost_what_the_frozen_law_says(
+    s: int, d: int, numbers: dict
+) -> None:
     """The one test here that runs the lab: N from 1e4 to 2e6, within 4 times the prediction in the median of 3."""
     import hardness
     from learner import Diagonal
 
     expected, costs = predicted(s, d, numbers), []
-    setting = min(((at, found) for (arm, at), found in tuned().items() if arm == HIDDEN),
-                  key=lambda one: (abs(one[0][0] - s), abs(log(one[0][1] / d))))[1]  # fmt: skip
+    setting = min(
+        ((at, found) for (arm, at), found in tuned().items() if arm == HIDDEN),
+        key=lambda one: (abs(one[0][0] - s), abs(log(one[0][1] / d))),
+    )[1]
     for seed in range(3):
         instance = hardness.Instance.generate(hardness.Parity(dim=d, heads=s), seed=900 + seed)
         options = dict(zip(OPTIONS, setting, strict=True))

@@ -39,8 +39,11 @@ def test_v_is_known_in_so_many_cells(rows: list[Row], said: list[str]) -> None:
     for n, s, tau in cells:
         row = searched.get((n, s, tau))
         exact = Fraction(tau)
-        between = (row["detail.lower"], row["detail.upper"]) if row else (
-            floor(comb(n, s), exact), surely_enough(comb(n, s), exact))  # fmt: skip
+        between = (
+            (row["detail.lower"], row["detail.upper"])
+            if row
+            else (floor(comb(n, s), exact), surely_enough(comb(n, s), exact))
+        )
         known += between[0] == between[1]
         small += between[0] == between[1] and comb(n, s) <= 10
     assert [str(known), str(len(cells)), str(small), "10"] == said[:4]
@@ -49,7 +52,11 @@ def test_v_is_known_in_so_many_cells(rows: list[Row], said: list[str]) -> None:
 def test_the_dearest_of_the_cheapest_games_on_large_classes(rows: list[Row], said: list[str]) -> None:
     cheapest: dict[tuple[int, int, str], int] = {}
     for row in rows:
-        if row["family"] == "parity" and row["solver.strategy"] in ("sign-batch", "flat") and row["status"] == "solved":
+        if (
+            row["family"] == "parity"
+            and row["solver.strategy"] in ("sign-batch", "flat")
+            and row["status"] == "solved"
+        ):
             key = place(row)
             if key[:2] in CLASSES and key[2] in TOLERANCES and comb(*key[:2]) > 100:
                 cheapest[key] = min(cheapest.get(key, 10**9), int(row["cost"]))
@@ -63,10 +70,17 @@ def test_the_ratio_on_rounded_inner_products(rows: list[Row], said: list[str]) -
     for row in rows:
         if row["family"] == "rounding" and not row["params.heads"]:
             cost = float(row["cost"]) if row["status"] == "solved" else None
-            runs[int(row["params.dim"]) - 1, row["solver.strategy"]].append((cost, float(row["detail.bound"])))
-    largest = max(n for (n, _), own in runs.items() if sum(cost is not None for cost, _ in own) * 2 >= len(own))
-    means = {who: (mean(cost for cost, _ in own if cost), own[0][1]) for (n, who), own in runs.items()
-             if n == largest and all(cost for cost, _ in own)}  # fmt: skip
+            runs[int(row["params.dim"]) - 1, row["solver.strategy"]].append(
+                (cost, float(row["detail.bound"]))
+            )
+    largest = max(
+        n for (n, _), own in runs.items() if sum(cost is not None for cost, _ in own) * 2 >= len(own)
+    )
+    means = {
+        who: (mean(cost for cost, _ in own if cost), own[0][1])
+        for (n, who), own in runs.items()
+        if n == largest and all(cost for cost, _ in own)
+    }
     queries, bound = min(means.values())
     assert bound == pytest.approx(8 * 0.1**2 * 2**largest * (1 - 5.0**-largest), rel=1e-9)  # theory 2.6
     assert 0 <= float(said[5]) - queries / bound < 0.1  # rounded up

@@ -29,7 +29,9 @@ def said() -> list[str]:
     return [text.replace(",", "") for text in re.findall(r"\d[\d,]*", headline("needs").replace("1/τ", "τ"))]
 
 
-def test_the_class_and_the_heads_of_both_gadgets(games: dict[tuple[int, int], object], said: list[str]) -> None:
+def test_the_class_and_the_heads_of_both_gadgets(
+    games: dict[tuple[int, int], object], said: list[str]
+) -> None:
     d, bits = max(games)
     assert said[:4] == [
         str(bits),
@@ -98,7 +100,9 @@ def test_the_shares_of_the_noisy_learner_and_what_is_proved() -> None:
         sets = comb(d - 1, s)
         proved = int(16 * sets * exp(-4.5 / 16) / (1 + 4 / 16) * (1 - sqrt(0.1 + 1 / sets)) ** 2)
         assert all(len(right) >= 20 for right in sizes.values())
-        enough = [size for size in sizes if all(sum(r) >= 0.9 * len(r) for at, r in sizes.items() if at >= size)]
+        enough = [
+            size for size in sizes if all(sum(r) >= 0.9 * len(r) for at, r in sizes.items() if at >= size)
+        ]
         assert f" {d} {s} {sets} {proved:,} " in text
         assert not enough or f" {min(enough) // 2:,} " in text
 

@@ -32,7 +32,9 @@ def of(kind: str, **wanted: object) -> Rows:
 
 
 def cell(m: int, learner: str = PHASES, k: int = 2, d: int = 16) -> Rows:
-    return of("scaling", params__heads=m, params__tokens=k, params__dim=d, params__scale=2, solver__learner=learner)
+    return of(
+        "scaling", params__heads=m, params__tokens=k, params__dim=d, params__scale=2, solver__learner=learner
+    )
 
 
 def error(row: Row, name: str = "error") -> float:
@@ -52,7 +54,11 @@ def bracket(rows: Rows, target: float) -> str:
     every = min((n for n in counts if not missed or n > missed[-1]), default=None)
     if every is None:
         most = counts[-1]
-        return f"mixed up to {most:,}" if none is None else f"{none:,} to " * (none < most) + f"more than {most:,}"
+        return (
+            f"mixed up to {most:,}"
+            if none is None
+            else f"{none:,} to " * (none < most) + f"more than {most:,}"
+        )
     return f"{none:,} to {every:,}" if none else f"at most {every:,}"
 
 
@@ -65,7 +71,12 @@ def interval(values: Iterable[float]) -> tuple[float, float]:
 def sides(pairs: Iterable[tuple[tuple[float, float] | None, float]]) -> dict[str, int]:
     """Intervals that hold the law, lie below it, lie above it; and how many there are none of."""
     found = [None if ends is None else (ends[0] > law) - (ends[1] < law) for ends, law in pairs]
-    return {"inside": found.count(0), "below": found.count(-1), "above": found.count(1), "none": found.count(None)}
+    return {
+        "inside": found.count(0),
+        "below": found.count(-1),
+        "above": found.count(1),
+        "none": found.count(None),
+    }
 
 
 def said(*parts: object) -> None:
@@ -151,8 +162,11 @@ def test_no_certificate_is_false() -> None:
 
 def test_brackets_of_every_cell_stand_on_the_page() -> None:
     """learner-scaling once said "158 [157, 158]" where 154 solved none: what solved all was 192 once, and 512 once."""
-    cells = {(r["solver.learner"], *(int(r[f"params.{p}"]) for p in ("tokens", "dim", "heads")))
-             for r in of("scaling", params__scale=2) if r["params.dim"] != "10"}  # fmt: skip
+    cells = {
+        (r["solver.learner"], *(int(r[f"params.{p}"]) for p in ("tokens", "dim", "heads")))
+        for r in of("scaling", params__scale=2)
+        if r["params.dim"] != "10"
+    }
     assert len(cells) >= 25
     for learner, k, d, m in cells:
         floor = max(math.ceil(2 * m * d / k), math.ceil(d * d / (k * (k - 1))))
@@ -183,15 +197,19 @@ def test_certificates_and_the_spread() -> None:
     fits = [row for row in of("scaling") if row["solver.learner"] in (PHASES, LITERAL)]
     certified = [error(row) for row in fits if row["detail.certified"] == "True"]
     trusted = [r for r in fits if r["detail.trusted"] == "True" and r["detail.certified"] == "False"]
-    said(f"Of {len(fits)} fits of the phases on random layers {len(certified)} were certified, with errors up to "
-         f"{up(max(certified)):g} on fresh examples. In {len(trusted)} more")  # fmt: skip
+    said(
+        f"Of {len(fits)} fits of the phases on random layers {len(certified)} were certified, with errors up to "
+        f"{up(max(certified)):g} on fresh examples. In {len(trusted)} more"
+    )
     said(f"their errors went up to {up(max(map(error, trusted))):g}.")
     wide = of("scaling", params__scale=16, params__dim=10)
     inside = [error(row) for row in wide if row["detail.certified"] == "True"]
     outside = [error(row) for row in wide if row["detail.certified"] == "False"]
     ends = [down(min(inside), 2), up(max(inside), 2), down(min(outside), 2), up(max(outside), 2)]
-    said(f"At spread 16, {len(inside)} of {len(wide)} layers are certified, with errors from {ends[0]:g} to "
-         f"{ends[1]:g}; the others end at {ends[2]:g} to {ends[3]:g}.")  # fmt: skip
+    said(
+        f"At spread 16, {len(inside)} of {len(wide)} layers are certified, with errors from {ends[0]:g} to "
+        f"{ends[1]:g}; the others end at {ends[2]:g} to {ends[3]:g}."
+    )
 
 
 def test_rarity() -> None:
@@ -202,7 +220,9 @@ def test_rarity() -> None:
             layers = of("rarity", params__heads=m, params__tokens=k, params__scale=spread)
             ends = None
             for high, low in pairwise(ETAS):
-                counts = [(int(r[f"detail.certified.{high}"]), int(r[f"detail.certified.{low}"])) for r in layers]
+                counts = [
+                    (int(r[f"detail.certified.{high}"]), int(r[f"detail.certified.{low}"])) for r in layers
+                ]
                 if all(less >= 30 for _, less in counts):
                     ends = interval(math.log(a / b) / math.log(float(high) / float(low)) for a, b in counts)
             pairs.append((ends, (m - 1) * (k - 1)))
@@ -234,4 +254,7 @@ def test_the_spread_in_the_documentation() -> None:
     assert sum(row["detail.certified"] == "True" and error(row) > 0.1 for row in wide) == 0
     refused = [row for row in of("anatomy") if row["status"] == "refused"]
     found = sum(error(row, "random_start_error") <= SOLVED for row in refused)
-    assert f"and {found} of {len(refused)} layers between a parity and a random layer that the phases refuse" in text
+    assert (
+        f"and {found} of {len(refused)} layers between a parity and a random layer that the phases refuse"
+        in text
+    )

@@ -31,7 +31,9 @@ def test_lattices_the_largest_sizes() -> None:
             sizes = {int(row["params.dim"]) - 1: row["status"] for row in tried if row["status"] == "solved"}
             assert max(sizes) == int(far)
             beyond[attack] = min(n for row in tried if (n := int(row["params.dim"]) - 1) > int(far))
-        lost = f"the lattice attack did not solve n = {beyond['lattice']}, BKW did not solve n = {beyond['bkw']}"
+        lost = (
+            f"the lattice attack did not solve n = {beyond['lattice']}, BKW did not solve n = {beyond['bkw']}"
+        )
         assert f"({q}, {p}): {lost}" in words
 
 
@@ -39,7 +41,14 @@ def test_lattices_the_predictions() -> None:
     """From the seconds of timings.csv; what is below two counts as two."""
     with (ROOT / "reports" / "lattices" / "timings.csv").open(newline="", encoding="utf-8") as file:
         seconds = {row["identity"]: float(row["seconds"]) for row in csv.DictReader(file)}
-    names = ("params.modulus", "params.levels", "params.dim", "params.heads", "solver.attack", "budget.samples")
+    names = (
+        "params.modulus",
+        "params.levels",
+        "params.dim",
+        "params.heads",
+        "solver.attack",
+        "budget.samples",
+    )
     judged = []
     for runs in grouped(rows("lattices"), *names).values():
         known = [row["detail.predicted_seconds"] or row["detail.forecast_seconds"] for row in runs]
@@ -51,12 +60,19 @@ def test_lattices_the_predictions() -> None:
     close = sum(abs(took - predicted) <= CLOSE for predicted, took in above)
     clipped = sum(min(pair) <= log2(FLOOR) for pair in above)
     words = headline("lattices")
-    assert f"{close} of {len(above)} times above {FLOOR:g} s are predicted within a factor of {2**CLOSE}" in words
-    assert f"in {clipped} of the {len(above)} comparisons the time or its prediction does" in plain(page("lattices"))
+    assert (
+        f"{close} of {len(above)} times above {FLOOR:g} s are predicted within a factor of {2**CLOSE}"
+        in words
+    )
+    assert f"in {clipped} of the {len(above)} comparisons the time or its prediction does" in plain(
+        page("lattices")
+    )
 
 
 def test_linear_attention_exact_heads_and_certified_steps() -> None:
-    heads = rows("linear-attention", family="linear-attention", solver_method="regression", detail_identifiable="True")
+    heads = rows(
+        "linear-attention", family="linear-attention", solver_method="regression", detail_identifiable="True"
+    )
     largest = max(int(row["params.dim"]) for row in heads)
     exact = sum(float(row["detail.error"]) <= 1e-12 for row in heads)
     sure = right = 0
@@ -96,7 +112,9 @@ def test_random_features_all_targets() -> None:
     words = headline("random-features")
     assert f"has the lower test error on {lower} of {len(targets)} targets" in words
     assert f"one below half the variance on {learned}" in words
-    (table,) = (lines for caption, lines in tables("random-features").items() if caption.startswith("Errors on all"))
+    (table,) = (
+        lines for caption, lines in tables("random-features").items() if caption.startswith("Errors on all")
+    )
     shown = {line[0]: [float(cell.split()[0]) for cell in line[1:]] for line in table}
     for name in targets:
         expected = [float(f"{model[name]:.3g}") for model in (attention, network)]
@@ -104,8 +122,14 @@ def test_random_features_all_targets() -> None:
 
 
 def test_switches_games_and_students() -> None:
-    games = [row for row in rows("switches") if row["solver.kind"] in ("chain", "biased") and row["status"] == "solved"]
-    inside = sum(float(row["detail.needed"]) <= float(row["cost"]) <= float(row["detail.suffice"]) for row in games)
+    games = [
+        row
+        for row in rows("switches")
+        if row["solver.kind"] in ("chain", "biased") and row["status"] == "solved"
+    ]
+    inside = sum(
+        float(row["detail.needed"]) <= float(row["cost"]) <= float(row["detail.suffice"]) for row in games
+    )
     text = headline("switches")
     assert f"{inside} of {len(games)} games lie within bounds" in text
     students = grouped(rows("switches", family="nested", solver_kind="learner"), "params.block", "params.dim")
@@ -128,15 +152,20 @@ def test_switches_taught_and_untaught_students_are_given_the_same() -> None:
     students = rows("switches", family="nested", solver_kind="learner")
     assert len({row["budget.samples"] for row in students}) == 1
     assert {len(runs) for runs in grouped(students, "params.block", "params.dim").values()} == {4}
-    with (ROOT / "learner" / "studies" / "switches" / "tuning.csv").open(newline="", encoding="utf-8") as file:
+    with (ROOT / "learner" / "studies" / "switches" / "tuning.csv").open(
+        newline="", encoding="utf-8"
+    ) as file:
         runs = grouped(list(csv.DictReader(file)), "g")
     tried = [{(row["rate"], row["batch"], row["l1"]) for row in block} for block in runs.values()]
     assert len(tried) == 4
     assert all(settings == tried[0] for settings in tried)
     assert all(int(row["cost"]) <= 5_000_000 and row["d"] == "12" for block in runs.values() for row in block)
     for (g,), block in runs.items():
-        chosen = {(row["solver.params.rate"], row["solver.params.batch"], row["solver.params.l1"])
-                  for row in students if row["params.block"] == g}  # fmt: skip
+        chosen = {
+            (row["solver.params.rate"], row["solver.params.batch"], row["solver.params.l1"])
+            for row in students
+            if row["params.block"] == g
+        }
         assert chosen == {cheapest(block)}
     untaught = [row for row in students if row["params.block"] == "6"]
     solved = sum(row["status"] == "solved" for row in untaught)

@@ -18,7 +18,9 @@ from scipy.optimize import linprog
 
 README_LINES = (ROOT / "README.md").read_text(encoding="utf-8")
 README = " ".join(README_LINES.split())
-SENTENCE = "reads the parity off about 2(d − 1) examples, of which half carry information, and takes some sixty more"
+SENTENCE = (
+    "reads the parity off about 2(d − 1) examples, of which half carry information, and takes some sixty more"
+)
 
 
 def examples_until_determined(bits: int, rng: random.Random) -> int:
@@ -107,7 +109,10 @@ def diag_coefficients(m: int, sharpness: int = 8) -> list[Fraction]:
         power = Fraction(sharpness) ** twice
         return (power - 1) / (power + 1)
 
-    system = [[*(tanh(2 * t - 2 * i - 1) for i in range(m)), Fraction(-1), Fraction((-1) ** t)] for t in range(m + 1)]
+    system = [
+        [*(tanh(2 * t - 2 * i - 1) for i in range(m)), Fraction(-1), Fraction((-1) ** t)]
+        for t in range(m + 1)
+    ]
     return solved_exactly(system)[:-1]
 
 
@@ -164,7 +169,9 @@ def test_the_sizes_of_sharp_and_wide(tmp_path: Path) -> None:
 
 def test_the_listing_of_verify(tmp_path: Path) -> None:
     """The commands of README and all that `verify` prints; a line was missing once."""
-    listing = re.search(r"(?s)```\n\$ hardness (generate [^\n]*)\n\$ hardness (verify [^\n]*)\n(.*?)```", README_LINES)
+    listing = re.search(
+        r"(?s)```\n\$ hardness (generate [^\n]*)\n\$ hardness (verify [^\n]*)\n(.*?)```", README_LINES
+    )
     assert listing
     prints = [
         subprocess.run(

@@ -7,8 +7,15 @@ import pytest
 from committed import Row, headline, page, plain, summary, tables
 from committed import rows as committed_rows
 
-WORDS = {"solved": "solved", "budget": "gave up within budget", "timeout": "timed out", "error": "crashed",
-         "killed": "crashed", "refused": "refused", "wrong": "wrong"}  # fmt: skip
+WORDS = {
+    "solved": "solved",
+    "budget": "gave up within budget",
+    "timeout": "timed out",
+    "error": "crashed",
+    "killed": "crashed",
+    "refused": "refused",
+    "wrong": "wrong",
+}
 TIERS = ("easy", "frontier", "open")
 CURRENCIES = ("cost", "detail.gradient_examples", "detail.multiply_adds")
 
@@ -21,7 +28,10 @@ def rows() -> list[Row]:
 def ends(rows: list[Row]) -> str:
     """How runs ended, as sentences count it."""
     found = Counter(WORDS[row["status"]] for row in rows)
-    said = [f"{found[word]} {word}" for word in ("solved", "gave up within budget", "timed out", "crashed", "refused")]
+    said = [
+        f"{found[word]} {word}"
+        for word in ("solved", "gave up within budget", "timed out", "crashed", "refused")
+    ]
     return f"{', '.join(said)}, {found['wrong']} were wrong"
 
 
@@ -54,14 +64,19 @@ def test_the_sentences_on_attacks_and_games(rows: list[Row]) -> None:
     games = [row for row in rows if row["solver.kind"] == "game"]
     ((most, tolerance, oracle, passes),) = {
         (each["budget.samples"], game["solver.tolerance"], game["solver.oracle"], row["solver.passes"])
-        for each in attacks for game in games for row in rows if row["solver.passes"]
-    }  # fmt: skip
+        for each in attacks
+        for game in games
+        for row in rows
+        if row["solver.passes"]
+    }
     said = plain(page("stress"))
     for sentence in (
-        f"Of {len(attacks)} attacks {ends(attacks)}.", f"gets at most {int(most):,} examples",
-        f"Each of {len(games)} games is played once", f"at tolerance {tolerance}. The oracle is {oracle},",
+        f"Of {len(attacks)} attacks {ends(attacks)}.",
+        f"gets at most {int(most):,} examples",
+        f"Each of {len(games)} games is played once",
+        f"at tolerance {tolerance}. The oracle is {oracle},",
         f"“pool” makes {passes} passes",
-    ):  # fmt: skip
+    ):
         assert sentence in said
 
 

@@ -93,7 +93,9 @@ def coordinates(vectors: list[int]) -> tuple[list[int], list[int]]:
 def parts(places: tuple[int, ...]) -> list[tuple[int, ...]]:
     """The ways to cut the points into two or more classes, each the points at which an affine function is 1."""
     codes, full = coordinates([place ^ places[0] for place in places])[1], (1 << len(places)) - 1
-    linear = {sum(((code & a).bit_count() & 1) << i for i, code in enumerate(codes)) for a in range(max(codes) * 2)}
+    linear = {
+        sum(((code & a).bit_count() & 1) << i for i, code in enumerate(codes)) for a in range(max(codes) * 2)
+    }
     words = sorted((linear | {full ^ word for word in linear}) - {0, full})
 
     def cuts(rest: int) -> Iterator[tuple[int, ...]]:
@@ -114,7 +116,9 @@ def labelled(places: tuple[int, ...]) -> tuple[tuple[int, ...], ...] | None:
     rank, cuts = affine_rank(places), parts(places)
     gain = len(cuts[0]) - 1  # what a cut adds to the functions generated, at most
 
-    def grown(chosen: tuple[tuple[int, ...], ...], left: int, start: int) -> tuple[tuple[int, ...], ...] | None:
+    def grown(
+        chosen: tuple[tuple[int, ...], ...], left: int, start: int
+    ) -> tuple[tuple[int, ...], ...] | None:
         lacking = rank + 1 - max(1, dimension(word for cut in chosen for word in cut))
         if lacking > left * gain or not left:
             return None if lacking else chosen
@@ -174,7 +178,9 @@ def test_sets_out_of_s_parts_hold_the_query(e: int) -> None:
     assert np.abs(f).max() <= PEAK * len(sums)
     # A word's bit j says that v_j = -1. The query is chi of the first set times f at the signs of the basis.
     words = np.arange(1 << next(elements))
-    state = sum((np.bitwise_count(words & vector).astype(np.int64) & 1) << i for i, vector in enumerate(basis))
+    state = sum(
+        (np.bitwise_count(words & vector).astype(np.int64) & 1) << i for i, vector in enumerate(basis)
+    )
     means = transform((1 - 2 * (np.bitwise_count(words & sets[0]).astype(np.int64) & 1)) * f[state])
     reached = [Fraction(int(means[mask]), 2 * PEAK * len(sums) * len(words)) for mask in sets]
     assert reached == [Fraction(int(sums[place]), 2 * PEAK * len(sums)) for place in places]

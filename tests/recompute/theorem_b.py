@@ -15,7 +15,9 @@ def distance(c: int) -> int:
 def separation(e: int) -> Fraction:
     """T(e), or what is proved of it from above: (2e + c^2 - zeta(c))/(8ce) for every c."""
     middle = isqrt(2 * e)
-    least = min(Fraction(2 * e + c * c - distance(c), 8 * c * e) for c in range(max(1, middle - 4), middle + 6))
+    least = min(
+        Fraction(2 * e + c * c - distance(c), 8 * c * e) for c in range(max(1, middle - 4), middle + 6)
+    )
     return min(least, FIVE) if e >= 5 else least
 
 

@@ -42,7 +42,11 @@ POINTS = [Point(d, d**3, low=d**2.9, high=d**3.1) for d in (8, 10, 12, 16)]
 CENSORED = [*POINTS, Point(20, 9000, censored="above"), Point(24, 20_000), Point(28, 8000, censored="below")]
 SEVERAL = [
     Series("solved", CENSORED),
-    Series("of odd size, which has a long name", [replace(p, y=2 * p.y, hollow=True) for p in POINTS], dashed=True),
+    Series(
+        "of odd size, which has a long name",
+        [replace(p, y=2 * p.y, hollow=True) for p in POINTS],
+        dashed=True,
+    ),
     line("needed", [(8, 100), (28, 5000)], "lower bound"),
     line("enough", [(8, 1000), (28, 50_000)], "upper bound"),
     line("law", [(8, 500), (28, 20_000)], "law"),
@@ -93,7 +97,11 @@ def test_the_same_data_are_the_same_bytes_and_are_told_to_who_does_not_see_them(
 def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
     """Two of them were a formula, and one that cannot be read ended the page."""
     series = [Series("a$\\frac$b", POINTS)]
-    svg = draw(Curves("dollars", [Panel("$one$", series)], Axis("$x$", True), Axis("y", True))).save("svg").decode()
+    svg = (
+        draw(Curves("dollars", [Panel("$one$", series)], Axis("$x$", True), Axis("y", True)))
+        .save("svg")
+        .decode()
+    )
     assert all(name in svg for name in ("a$\\frac$b", "$one$", "$x$"))
 
 
@@ -151,7 +159,9 @@ def test_dark_mode_changes_no_field_under_its_words() -> None:
         assert abs(grey(fill.face) - grey(fill.ink)) > 0.35
 
 
-LEAD = '[proved] [measured] At least {{ n.least | at_least }} queries by {{ n.who }}.\n\n{{ figure("costs") }}\n'
+LEAD = (
+    '[proved] [measured] At least {{ n.least | at_least }} queries by {{ n.who }}.\n\n{{ figure("costs") }}\n'
+)
 TEXT = (
     LEAD
     + """
@@ -181,8 +191,9 @@ def page(tmp_path: Path) -> Pages:
         def of(rows: Sequence[Row]) -> Content:
             return content
 
-        study = replace(catalog.get("needs"), name="demo", question="Is it so?", content=of,
-                        template=tmp_path / "page.md")  # fmt: skip
+        study = replace(
+            catalog.get("needs"), name="demo", question="Is it so?", content=of, template=tmp_path / "page.md"
+        )
         (tmp_path / "rows.db").unlink(missing_ok=True)
         with Store(tmp_path / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
             store.made_by("hardness study run demo --only 'a b'")
@@ -197,8 +208,20 @@ def page(tmp_path: Path) -> Pages:
 def test_a_template_makes_a_page_of_the_owed_parts_in_their_order(page: Pages, tmp_path: Path) -> None:
     headline, html = page()
     assert headline == "At least 51.8 queries by a <b>*bold*</b> [x](y) # one."
-    parts = ["<h1>Is it so?", '<div class="verdict">', "<svg", "<h2>What was done", 'class="kind identity"', "<table"]
-    parts += ["<details>", "Folded.", "Words and symbols on this page", "hardness study run demo --only &#39;a b&#39;"]
+    parts = [
+        "<h1>Is it so?",
+        '<div class="verdict">',
+        "<svg",
+        "<h2>What was done",
+        'class="kind identity"',
+        "<table",
+    ]
+    parts += [
+        "<details>",
+        "Folded.",
+        "Words and symbols on this page",
+        "hardness study run demo --only &#39;a b&#39;",
+    ]
     order = [html.index(part) for part in [*parts, "<h2>Provenance"]]
     assert order == sorted(order)
     assert '51.8</td><td data-value="7.06">2^7</td>' in html
@@ -215,13 +238,18 @@ def test_a_headline_of_more_than_fifty_words_is_refused(page: Pages) -> None:
         page(text="[proved] " + "word " * 51)
 
 
-@pytest.mark.parametrize(("text", "said"), [
-    ("{{ n.most }}", "page.md of study demo: .*most"),
-    ('One.\n\n{{ figure("cost") }}', "study demo has no figure 'cost'; it has costs"),
-    ('One.\n\n{{ table("cell") }}', "study demo has no table 'cell'; it has cells"),
-    ("{{ n.least | round_up }}", "page.md of study demo: .*round_up"),
-])  # fmt: skip
-def test_a_template_that_asks_for_what_is_not_there_is_answered_in_one_line(page: Pages, text: str, said: str) -> None:
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("{{ n.most }}", "page.md of study demo: .*most"),
+        ('One.\n\n{{ figure("cost") }}', "study demo has no figure 'cost'; it has costs"),
+        ('One.\n\n{{ table("cell") }}', "study demo has no table 'cell'; it has cells"),
+        ("{{ n.least | round_up }}", "page.md of study demo: .*round_up"),
+    ],
+)
+def test_a_template_that_asks_for_what_is_not_there_is_answered_in_one_line(
+    page: Pages, text: str, said: str
+) -> None:
     with pytest.raises(InputError, match=said) as caught:
         page(text=text)
     assert "\n" not in str(caught.value)
@@ -243,7 +271,9 @@ def test_rows_that_do_not_answer_show_what_there_is(page: Pages) -> None:
 
 def test_every_template_has_the_owed_sections() -> None:
     templates = [
-        path for room in ("hardness", "learner") for path in Path(__file__).parents[2].glob(f"{room}/studies/*/page.md")
+        path
+        for room in ("hardness", "learner")
+        for path in Path(__file__).parents[2].glob(f"{room}/studies/*/page.md")
     ]
     for path in templates:
         text = path.read_text()
@@ -264,5 +294,7 @@ OLD = (
 
 def test_every_study_that_was_taken_over_says_where_its_question_went() -> None:
     for name in OLD.split():
-        with pytest.raises(InputError, match=rf"study {name} is part of [\w-]+ now \(.*\): `hardness study run"):
+        with pytest.raises(
+            InputError, match=rf"study {name} is part of [\w-]+ now \(.*\): `hardness study run"
+        ):
             catalog.get(name)

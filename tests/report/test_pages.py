@@ -42,7 +42,17 @@ def test_symbols_are_linked_to_the_own_or_shared_term_and_other_letters_are_not(
         assert "href" not in glossary.mark(f"<p>{text}</p>", own), text
     text = "<p>a &lt;sad&gt; τ &amp; m&nbsp;=&nbsp;2, theory 2.5e, 8τ²(N−1) “q”</p>"
     assert words(glossary.mark(text)) == words(text)
-    for text in ("max(q, 2)", "f(d)", "p = 2", "m-head", "A = 3", "Σ (m)", "R is large", "8(τ−ε)", "log(N/2)"):
+    for text in (
+        "max(q, 2)",
+        "f(d)",
+        "p = 2",
+        "m-head",
+        "A = 3",
+        "Σ (m)",
+        "R is large",
+        "8(τ−ε)",
+        "log(N/2)",
+    ):
         assert glossary.mark(f"<p>{text}</p>", own).count('class="term"') == 1, text
 
 
@@ -60,7 +70,9 @@ def test_every_heading_of_the_theory_has_its_anchor() -> None:
         numbers = re.findall(r"(?m)^#{2,3} (\d+(?:\.\d+)?b?)\b", text)
         assert len(numbers) > 20
         for number in numbers:
-            assert re.search(rf'(?m)^#+ {re.escape(number)}\b.*\n<a id="{re.escape(number)}"></a>$', text), number
+            assert re.search(rf'(?m)^#+ {re.escape(number)}\b.*\n<a id="{re.escape(number)}"></a>$', text), (
+                number
+            )
 
 
 # Digits that a sentence may hold: numbers of references; names and coefficients of symbols; what follows an operator;
@@ -109,7 +121,9 @@ def test_the_index_puts_every_study_where_its_role_says(tmp_path: Path) -> None:
     assert places == sorted(places)
     assert 'alt="Two lines rise."' in text
     assert text.count("<img") == 4  # the appendix and the benchmarks are named, not shown
-    assert not re.search(r'href="[^"]*theory\.md', text)  # which is not there: this folder is not of the source tree
+    assert not re.search(
+        r'href="[^"]*theory\.md', text
+    )  # which is not there: this folder is not of the source tree
     before = text
     report.renew_index(tmp_path)
     assert (tmp_path / report.PAGE).read_text() == before
@@ -123,4 +137,6 @@ def test_a_summary_is_as_its_schema_says(tmp_path: Path) -> None:
         catalog.page(store, tmp_path)
     summary = schemas.check("summary", json.loads((tmp_path / report.SUMMARY).read_text()), "the summary")
     with pytest.raises(InputError, match="planned"):
-        schemas.check("summary", {name: value for name, value in summary.items() if name != "planned"}, "the summary")
+        schemas.check(
+            "summary", {name: value for name, value in summary.items() if name != "planned"}, "the summary"
+        )

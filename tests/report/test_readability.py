@@ -10,17 +10,26 @@ PAGES = sorted((Path(__file__).parents[2] / "reports").glob("**/index.html"))
 # Symbols that the sentence using them explains, and names: theorems B, D and M, lemma L, Student's t, order O,
 # e = 2.718….
 IN_PLACE = {
-    "games": "B D L c e t ε π", "needs": "B M P ε λ π", "lattices": "u w", "linear-attention": "B t",
-    "nice-layers": "X a b", "random-features": "b t", "switches": "C t",
-    "exponential-in-m": "C D O e", "benchmarks": "M s", "index.html": "F O X g s",
-}  # fmt: skip
+    "games": "B D L c e t ε π",
+    "needs": "B M P ε λ π",
+    "lattices": "u w",
+    "linear-attention": "B t",
+    "nice-layers": "X a b",
+    "random-features": "b t",
+    "switches": "C t",
+    "exponential-in-m": "C D O e",
+    "benchmarks": "M s",
+    "index.html": "F O X g s",
+}
 
 
 def read(page: str) -> tuple[list[str], list[str]]:
     """The texts of paragraphs, list items and captions, and the heads of the list of words."""
     page = re.sub(r"(?s)<(script|style|svg|code|table|nav)\b.*?</\1>", "", page)
     texts: dict[str, list[str]] = {"p": [], "dt": []}
-    for tag, text in re.findall(r"(?s)<(/?(?:p|li|figcaption|dt))\b[^>]*>(.*?)(?=</?(?:p|li|figcaption|dt)\b|$)", page):
+    for tag, text in re.findall(
+        r"(?s)<(/?(?:p|li|figcaption|dt))\b[^>]*>(.*?)(?=</?(?:p|li|figcaption|dt)\b|$)", page
+    ):
         if tag[0] != "/":
             texts["dt" if tag == "dt" else "p"].append(unescape(re.sub("<[^>]*>", "", text)))
     return texts["p"], texts["dt"]

@@ -78,7 +78,9 @@ def false_transcript(base: Certificate, rng: np.random.Generator) -> None:
         case 0:
             base["queries"] += int(rng.integers(1, 50))
         case 1:  # both means are within tau of the answer, so they are not of this one
-            base["answers"][i] = str(Fraction(base["answers"][i]) + (2 * tau + Fraction(1, 10**6)) * (1 - 2 * side))
+            base["answers"][i] = str(
+                Fraction(base["answers"][i]) + (2 * tau + Fraction(1, 10**6)) * (1 - 2 * side)
+            )
         case 2:
             base["concepts"][side] = base["concepts"][1 - side]
         case 3:
@@ -134,7 +136,9 @@ def test_the_strongest_prover_proves_the_value_and_no_more(
             assert found.status == 0
             weights = np.round(found.x[: len(pairs)] * 5040).astype(int)
             used = [i for i in range(len(pairs)) if weights[i]]
-            leaves.append({"order": order, "pairs": [pairs[i] for i in used], "weights": weights[used].tolist()})
+            leaves.append(
+                {"order": order, "pairs": [pairs[i] for i in used], "weights": weights[used].tolist()}
+            )
         return said(leaves)[0]
 
     assert proved(honest["value"]) == 0
@@ -172,7 +176,9 @@ def complement(proof: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 def test_committed_certificates_are_verified_alone(path: Path) -> None:
     before = processor_seconds_of_children()
-    done = subprocess.run([sys.executable, "-I", str(CHECKER), str(path)], capture_output=True, text=True, cwd="/")
+    done = subprocess.run(
+        [sys.executable, "-I", str(CHECKER), str(path)], capture_output=True, text=True, cwd="/"
+    )
     assert (done.returncode, done.stderr) == (0, "")
     assert done.stdout == f"Verified: {certificate.statement(json.loads(path.read_text()))}.\n"
     assert processor_seconds_of_children() - before < 10
@@ -229,8 +235,20 @@ BOUND = {
     "queries": 1,
     "by": "theorem B",
 }
-ONE = {"certificate": "value", "tolerance": "0.1", "family": {"n": 2, "sizes": [0]}, "tables": [], "refutations": []}
-LARGE = {"certificate": "transcript", "tolerance": "0.1", "queries": 1, "concepts": [63, 126], "answers": ["0"]}
+ONE = {
+    "certificate": "value",
+    "tolerance": "0.1",
+    "family": {"n": 2, "sizes": [0]},
+    "tables": [],
+    "refutations": [],
+}
+LARGE = {
+    "certificate": "transcript",
+    "tolerance": "0.1",
+    "queries": 1,
+    "concepts": [63, 126],
+    "answers": ["0"],
+}
 MANY_GENERATORS = {"table": 0, "base": 0, "generators": list(range(1, 512))}
 EQUAL = {
     "tolerance": "1/4",
@@ -243,11 +261,18 @@ HOSTILE = [
     *((content, 2, "not a certificate") for content in ("", "null", "{}", "1" * 10**5)),
     *((opening * 10**5, 2, "not a certificate") for opening in ("[", '{"certificate":')),
     (BOUND | {"certificate": "proof"}, 2, "not a certificate"),
-    *((BOUND | {"tolerance": bad}, 2, "not a certificate") for bad in (0.1, nan, "1/0", "1/9" + "9" * 400, "\ud800")),
+    *(
+        (BOUND | {"tolerance": bad}, 2, "not a certificate")
+        for bad in (0.1, nan, "1/0", "1/9" + "9" * 400, "\ud800")
+    ),
     ({name: BOUND[name] for name in BOUND if name != "by"}, 2, "expected the fields"),
     (
         LARGE
-        | {"family": {"n": 9, "sizes": [6]}, "tables": [{"scale": 1, "values": [0, 0]}], "asked": [MANY_GENERATORS]},
+        | {
+            "family": {"n": 9, "sizes": [6]},
+            "tables": [{"scale": 1, "values": [0, 0]}],
+            "asked": [MANY_GENERATORS],
+        },
         2,
         "not a certificate",
     ),
@@ -275,7 +300,11 @@ def test_hostile_files_get_one_line(content: Any, code: int, reason: str, verdic
 
 WORK = {
     "large batches": LARGE
-    | {"family": {"n": 24, "sizes": [6]}, "tables": [], "asked": [{"batch": [i**3 % 2**24 | 1 for i in range(2001)]}]},
+    | {
+        "family": {"n": 24, "sizes": [6]},
+        "tables": [],
+        "asked": [{"batch": [i**3 % 2**24 | 1 for i in range(2001)]}],
+    },
     "many sizes": BOUND | {"family": {"n": 4096, "sizes": list(range(4097))}},
     "large spectrum": BOUND | {"by": "1", "family": {"n": 256, "s": 128, "mean": "0.123"}},
     "long weights": BOUND
@@ -314,7 +343,9 @@ def test_what_is_no_file_and_a_verdict_that_cannot_be_written(tmp_path: Path) ->
     for arguments in [*bad, [made, "1000000"]]:  # more steps than usual are allowed on demand
         done = subprocess.run([sys.executable, str(CHECKER), *arguments], capture_output=True, text=True)
         assert (done.returncode, done.stderr) == (2 if arguments in bad else 0, "")
-    done = subprocess.run(f"{sys.executable} {CHECKER} {COMMITTED[0]} >&-", shell=True, capture_output=True, text=True)
+    done = subprocess.run(
+        f"{sys.executable} {CHECKER} {COMMITTED[0]} >&-", shell=True, capture_output=True, text=True
+    )
     assert (done.returncode, done.stderr.count("\n")) == (2, 1)
     assert done.stderr.startswith("The verdict cannot be written: ")
 

@@ -62,7 +62,9 @@ def test_null_answers_for_coins_up_to_the_tolerance_and_exactly_above(seed, tole
     oracle = ORACLES["null"](mask, rng)
     middle, half = (tables.max(1) + tables.min(1)) / 2, (tables.max(1) - tables.min(1)) / 2
     signs = np.array([(-1) ** int(np.bitwise_count(word & mask[0])) for word in WORDS])
-    means = ((tables - middle[:, None]) / half[:, None] * signs).mean(axis=1) / 2  # half of all rows are informative
+    means = ((tables - middle[:, None]) / half[:, None] * signs).mean(
+        axis=1
+    ) / 2  # half of all rows are informative
     expected = [0.0 if abs(mean) <= tolerance else mean for mean in means]
     assert oracle.answers(Tables(tables), tolerance) == pytest.approx(expected, abs=1e-12)
 

@@ -175,7 +175,8 @@ def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
     )
     assert listed["window"] == pytest.approx(known["window"], rel=1e-6)
     assert (
-        answer("sq play ownclass:Hidden --dim 8 --heads 3 --tolerance .1 --strategy characters")["status"] == "solved"
+        answer("sq play ownclass:Hidden --dim 8 --heads 3 --tolerance .1 --strategy characters")["status"]
+        == "solved"
     )
     check_refused(told("sq bounds ownclass:Wrong --dim 8 --heads 3 --tolerance .1"), "mend its `concepts`")
     check_refused(told("sq bounds ownclass:Nope --tolerance .1"), "no attribute")

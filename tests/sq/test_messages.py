@@ -24,7 +24,9 @@ def test_the_bounds_are_the_formulas_rounded_down(concepts, success, flip):
     assert messages.message_examples(concepts, 3, success, flip) == floor(bound(concepts, success, 4, flip))
     for kappa in (0.7, 1.0, 4.0):
         rho = exp(4.5 / kappa**2) * (1 + 4 / kappa**2) / kappa**2
-        assert messages.proved_examples(concepts, kappa, success, flip) == floor(bound(concepts, success, rho, flip))
+        assert messages.proved_examples(concepts, kappa, success, flip) == floor(
+            bound(concepts, success, rho, flip)
+        )
 
 
 def test_bounds_of_sizes_that_no_float_holds():
@@ -46,7 +48,9 @@ def test_the_command_line():
         "message_examples": 134_967,
     }
     assert answer("sq bounds parity --dim 21 --heads 4 --tolerance .2")["asymptotic_ratio"] == 1
-    assert answer("sq bounds parity --dim 21 --heads 4 --tolerance .112 --flip .1")["asymptotic_ratio"] == 0.25
+    assert (
+        answer("sq bounds parity --dim 21 --heads 4 --tolerance .112 --flip .1")["asymptotic_ratio"] == 0.25
+    )
     fields = answer(f"{line} --noise 4")
     assert fields["noisy_gradient_examples"] == messages.proved_examples(184_756, 4.0)
     assert fields["sharper_gradient_examples"] > fields["noisy_gradient_examples"]
@@ -55,7 +59,14 @@ def test_the_command_line():
     plain = answer(f"{line} --tolerance .0625")
     assert (flipped["strict"], flipped["exact_floor"]) == (plain["strict"], plain["exact_floor"])
     assert answer(f"{line} --tolerance .2 --flip .1")["identifiable"] is False
-    for option in ("--success 0", "--success 1.1", "--flip .5", "--noise 0", "--noise nan", "--tolerance .1 --flip .5"):
+    for option in (
+        "--success 0",
+        "--success 1.1",
+        "--flip .5",
+        "--noise 0",
+        "--noise nan",
+        "--tolerance .1 --flip .5",
+    ):
         check_refused(told(line + option), "")
 
 
@@ -95,7 +106,9 @@ class OneBitLearner:
         plus, minus = self.channel(weights / weights.sum())
         odd = self.characters @ (plus - minus) / (2 * len(plus))
         law = (plus + minus).mean() / 2 + (1 - 2 * self.flip) * odd
-        return self.success(messages_left - 1, weights * law) + self.success(messages_left - 1, weights * (1 - law))
+        return self.success(messages_left - 1, weights * law) + self.success(
+            messages_left - 1, weights * (1 - law)
+        )
 
 
 def test_no_adaptive_one_bit_learner_beats_the_bound():
@@ -164,7 +177,9 @@ def test_no_clipped_gradient_tells_more_than_the_bounds(kappa):
         rho = information(gradients, weights, kappa)
         d2 = float(weights @ (gradients[:, 0] - gradients[:, 1]) ** 2) / 4
         assert rho <= exp(4 / kappa**2) * (1 + 4 / kappa**2) * d2 / kappa**2 + 1e-12
-        assert rho <= messages.sharper_gradient_information(kappa) <= float(messages.gradient_information(kappa))
+        assert (
+            rho <= messages.sharper_gradient_information(kappa) <= float(messages.gradient_information(kappa))
+        )
 
 
 def test_the_factor_of_D_cannot_be_improved():

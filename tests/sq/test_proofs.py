@@ -9,7 +9,10 @@ import pytest
 
 ROOT = Path(__file__).parents[2]
 PROOFS = sorted((ROOT / "checker" / "proofs").glob("*.v"))
-OF_THE_REALS = {"ClassicalDedekindReals.sig_forall_dec", "FunctionalExtensionality.functional_extensionality_dep"}
+OF_THE_REALS = {
+    "ClassicalDedekindReals.sig_forall_dec",
+    "FunctionalExtensionality.functional_extensionality_dep",
+}
 needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not installed")
 
 

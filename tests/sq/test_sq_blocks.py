@@ -54,7 +54,8 @@ def test_a_query_reads_one_element_of_each_of_four_pairs() -> None:
         query = board.query()
         assert query is not None
         span = [
-            reduce(xor, (int(g) for j, g in enumerate(query.generators) if c >> j & 1), query.base) for c in range(16)
+            reduce(xor, (int(g) for j, g in enumerate(query.generators) if c >> j & 1), query.base)
+            for c in range(16)
         ]
         assert {mask.bit_count() for mask in span} == {5}
         assert len(set(span)) == 16

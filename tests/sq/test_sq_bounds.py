@@ -76,7 +76,9 @@ def test_cosine_sda_of_theory_2_4() -> None:
             old, fine = (rounding_bounds.log2_sda(law, bins, 2.0**-bits) for bins, law in laws.items())
             assert abs(old - float(value)) <= max(0.06, 0.01 * float(value))
             assert old <= fine <= 1.03 * float(value) + 0.1
-        assert rounding_bounds.log2_sda(laws[256], 256, 2.0 ** -int(n)) is None  # below the mean correlation 2^-n
+        assert (
+            rounding_bounds.log2_sda(laws[256], 256, 2.0 ** -int(n)) is None
+        )  # below the mean correlation 2^-n
 
 
 @pytest.mark.parametrize(("n", "q", "p"), [(2, 5, 2), (3, 5, 3), (2, 7, 2), (2, 11, 4)])
@@ -123,7 +125,10 @@ def test_collision_factor_is_the_collision_probability(gadget: str) -> None:
             key = max(vector, [-x for x in vector])
             name = tuple(map(abs, vector)) if q % 2 == 0 else tuple(key)
             dependent[name] = dependent.get(name, 0.0) + weight
-        assert sum(mass**2 for mass in dependent.values()) <= 1 / rounding_bounds.collision_factor(concepts) + 1e-12
+        assert (
+            sum(mass**2 for mass in dependent.values())
+            <= 1 / rounding_bounds.collision_factor(concepts) + 1e-12
+        )
 
 
 def eliminations(concepts: RoundingConcepts, count: int, rng: np.random.Generator) -> float:
@@ -133,7 +138,9 @@ def eliminations(concepts: RoundingConcepts, count: int, rng: np.random.Generato
     for i in range(count):
         if i % 4 < 2:
             size = 1 if i % 4 == 0 else 5
-            table = votes(concepts, elements[rng.integers(len(elements), size=size)], rng.choice([-1, 1], size))
+            table = votes(
+                concepts, elements[rng.integers(len(elements), size=size)], rng.choice([-1, 1], size)
+            )
         else:
             table = rng.uniform(-1, 1, (inputs, concepts.p))
             table = table if i % 4 == 2 else np.sign(table)
@@ -172,7 +179,9 @@ def test_truncation_holds_for_every_secret() -> None:
 
 
 @pytest.mark.parametrize(("n", "heads"), [(3, 8), (4, 9)])
-def test_truncation_beyond_what_can_be_counted_holds_too(n: int, heads: int, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_truncation_beyond_what_can_be_counted_holds_too(
+    n: int, heads: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """By Hoeffding, with sums by addition and by transform: no more than the exact error masses allow."""
     concepts = RoundingConcepts(n, 5, 2, heads=heads)
     masses = rounding_bounds.error_masses(concepts)

@@ -35,7 +35,9 @@ def test_moments_of_a_cut_sum_are_binomial_sums(count: int, cut: Fraction) -> No
 def test_the_middle_of_many_signs_is_right_to_fifteen_digits(count: int) -> None:
     half = (count + 1) // 2
     with mpmath.workdps(40):
-        exact = mpmath.exp(mpmath.loggamma(2 * half + 1) - 2 * mpmath.loggamma(half + 1) - 2 * half * mpmath.log(2))
+        exact = mpmath.exp(
+            mpmath.loggamma(2 * half + 1) - 2 * mpmath.loggamma(half + 1) - 2 * half * mpmath.log(2)
+        )
         assert abs(middle(count) / exact - 1) < 1e-15
 
 
@@ -48,7 +50,9 @@ def some_sets(kind: str, n: int, count: int, rng: np.random.Generator) -> np.nda
         return every[:count]
     if kind == "ball":
         return every[np.argsort(np.bitwise_count(every), kind="stable")][:count]
-    return np.concatenate([every[: count // 2], rng.choice(every[1 << (n - 1) :], count - count // 2, replace=False)])
+    return np.concatenate(
+        [every[: count // 2], rng.choice(every[1 << (n - 1) :], count - count // 2, replace=False)]
+    )
 
 
 def plan_of(live: int, tau: float) -> Loss:
@@ -74,10 +78,14 @@ def means_of(sets: list[int], signs: tuple[int, ...], cut: Fraction) -> list[Fra
     """How far each set is driven to the side of its sign."""
     characters = [[1 - 2 * ((s & x).bit_count() & 1) for x in range(8)] for s in sets]
     b = [
-        max(min(Fraction(sum(s * c[x] for s, c in zip(signs, characters, strict=True))), cut), -cut) / (2 * cut)
+        max(min(Fraction(sum(s * c[x] for s, c in zip(signs, characters, strict=True))), cut), -cut)
+        / (2 * cut)
         for x in range(8)
     ]
-    return [s * sum(v * c for v, c in zip(b, row, strict=True)) / 8 for s, row in zip(signs, characters, strict=True)]
+    return [
+        s * sum(v * c for v, c in zip(b, row, strict=True)) / 8
+        for s, row in zip(signs, characters, strict=True)
+    ]
 
 
 def law_of(count: int, cut: Fraction) -> tuple[Fraction, Fraction]:
@@ -123,7 +131,9 @@ def test_v_of_large_classes_is_known_up_to_half_of_pi() -> None:
         assert suffices <= 1.03 * np.pi / 2 * 8 * tau**2 * 2**50
 
 
-@pytest.mark.parametrize(("n", "s", "tau"), [(10, 4, 0.03), (11, 3, 0.01), (12, 6, 0.01), (9, 3, 0.15), (10, 5, 0.002)])
+@pytest.mark.parametrize(
+    ("n", "s", "tau"), [(10, 4, 0.03), (11, 3, 0.01), (12, 6, 0.01), (9, 3, 0.15), (10, 5, 0.002)]
+)
 def test_the_plain_game_needs_no_more_than_is_promised(n: int, s: int, tau: float) -> None:
     concepts = ParityConcepts(n, s)
     for oracle in ("window", "null"):

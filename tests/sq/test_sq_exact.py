@@ -85,13 +85,17 @@ def test_the_separation_proves_what_it_says() -> None:
         found = separate(forms, chances, least)
         if found.query is not None:
             assert max(abs(b) for b in found.query) <= Fraction(1, 2)
-            assert found.gap == min(sum(int(d) * b for d, b in zip(row, found.query, strict=True)) / 8 for row in forms)
+            assert found.gap == min(
+                sum(int(d) * b for d, b in zip(row, found.query, strict=True)) / 8 for row in forms
+            )
             assert found.gap > least
         else:
             assert found.weights is not None
             assert sum(found.weights) == 1
             assert min(found.weights) >= 0
-            total = [sum(int(d) * w for d, w in zip(column, found.weights, strict=True)) for column in forms.T]
+            total = [
+                sum(int(d) * w for d, w in zip(column, found.weights, strict=True)) for column in forms.T
+            ]
             assert found.gap == sum(map(abs, total)) / 16
             assert found.gap <= least
 
@@ -122,7 +126,15 @@ def test_values_of_the_floors() -> None:
         size = comb(*map(int, re.findall(r"\d+", name)[:2]))
         assert exact_floor(size, float(tau)) == int(floor.split()[0])
         assert (most_lost(float(tau)), int(8 * decimal(tau) ** 2 * (size - 1))) == (int(lost), int(bound))
-    small = {(2, 0.1): 1, (3, 0.1): 1, (3, 0.2): 2, (10, 0.15): 3, (17, 0.05): 2, (1, 0.1): 0, (8008, 0.05): 169}
+    small = {
+        (2, 0.1): 1,
+        (3, 0.1): 1,
+        (3, 0.2): 2,
+        (10, 0.15): 3,
+        (17, 0.05): 2,
+        (1, 0.1): 0,
+        (8008, 0.05): 169,
+    }
     assert {key: exact_floor(*key) for key in small} == small
     assert strict_floor(8008, 0.1) == ceil(8007 / 12)
     for tau in (0.1875, 0.2, 0.24):
@@ -258,7 +270,9 @@ def test_theorem_b_on_large_classes(r: int, data: st.DataObject) -> None:
         half = r // 2
         points = np.arange(size)
         low, high = points & (1 << half) - 1, points >> half
-        g = (-1.0) ** (np.bitwise_count(rng.permutation(1 << half)[low] & high) & 1)  # a bent function, then balanced
+        g = (-1.0) ** (
+            np.bitwise_count(rng.permutation(1 << half)[low] & high) & 1
+        )  # a bent function, then balanced
         if kind == "products":
             g *= rng.integers(0, 2, 1 << half)[low]
         more = np.flatnonzero(g == np.sign(g.sum()))
@@ -266,14 +280,20 @@ def test_theorem_b_on_large_classes(r: int, data: st.DataObject) -> None:
         e = int(np.abs(g).sum()) // 2
     sizes = np.abs(g @ signs)
     assert all(np.mean((sizes - c) ** 2) >= least_distance(c) - 1e-9 for c in range(1, 33)) or not e
-    by_hand = Fraction(11, 80) if e == 5 else max_separation(max(e, 1))  # 13/96 weighs the five pairs otherwise
+    by_hand = (
+        Fraction(11, 80) if e == 5 else max_separation(max(e, 1))
+    )  # 13/96 weighs the five pairs otherwise
     assert not e or sizes.mean() / (4 * e) <= by_hand + 1e-12
 
 
 def test_t_is_known_up_to_twelve() -> None:
     """Templates of the library reach the upper bounds, exactly; single characters that of e = 1."""
     reached = {e: max(t.reach for t in templates() if t.lost == e) for e in range(2, 15)}
-    assert [e for e in reached if reached[e] == max_separation(e)] == list(range(2, KNOWN + 1)) == list(range(2, 13))
+    assert (
+        [e for e in reached if reached[e] == max_separation(e)]
+        == list(range(2, KNOWN + 1))
+        == list(range(2, 13))
+    )
     known = "1/6 5/32 13/96 13/112 17/176 19/208"
     assert " ".join(str(max_separation(e)) for e in (3, 4, 5, 7, 11, 13)) == known
     assert [most_lost(max_separation(e)) for e in range(2, 13)] == list(range(1, 12))
@@ -297,7 +317,9 @@ def test_symmetries_are_symmetries() -> None:
     points = [0, 1, 2, 4, 7, 8]
     even = [c for c in product((0, 1), repeat=6) if sum(c) % 2 == 0]
     relations = {
-        c for c in even if not np.bitwise_xor.reduce([p for p, take in zip(points, c, strict=True) if take] or [0])
+        c
+        for c in even
+        if not np.bitwise_xor.reduce([p for p, take in zip(points, c, strict=True) if take] or [0])
     }
     maps = symmetries(points)
     for map_ in maps:

@@ -10,7 +10,12 @@ def test_bounds_gain_the_floors() -> None:
     found = answer("sq bounds parity --dim 17 --heads 6 --tolerance 0.25")
     assert (found["strict"], found["exact_floor"], found["identifiable"]) == (None, None, False)
     found = answer("sq bounds parity --dim 5 --heads 4 --tolerance 0.3")
-    assert (found["concepts"], found["strict"], found["exact_floor"], found["identifiable"]) == (1, 0, 0, True)
+    assert (found["concepts"], found["strict"], found["exact_floor"], found["identifiable"]) == (
+        1,
+        0,
+        0,
+        True,
+    )
     assert "nothing is identifiable" in told("sq bounds parity --dim 17 --heads 6 --tolerance 0.3").out
 
 

@@ -86,10 +86,12 @@ def test_flat_against_other_oracles() -> None:
     ("n", "s", "tau", "most", "ratio"),
     [
         (10, 4, 0.16, 85, 85 / 70),  # 210 independent sets would take 105
-        *(pytest.param(*cell, marks=pytest.mark.slow)
-          for cell in ((20, 4, 0.16, 1900, 1.18), (16, 6, 0.1, 1065, 1.46), (16, 6, 0.05, 255, 1.54))),
+        *(
+            pytest.param(*cell, marks=pytest.mark.slow)
+            for cell in ((20, 4, 0.16, 1900, 1.18), (16, 6, 0.1, 1065, 1.46), (16, 6, 0.05, 255, 1.54))
+        ),
     ],
-)  # fmt: skip
+)
 def test_the_bracket_of_the_greedy_window(n: int, s: int, tau: float, most: int, ratio: float) -> None:
     result = play(ParityConcepts(n, s), "flat", "window", tau, seed=0)
     assert result.solved

@@ -22,12 +22,16 @@ def test_majority_means_agree_with_the_transform() -> None:
     rng = np.random.default_rng(5)
     n, words = 10, np.arange(1 << 10, dtype=np.uint64)
     for size in (1, 3, 5, 9):
-        sets = np.array([(1 << i) ^ ((1 << i) - 1 & int(rng.integers(1 << n))) for i in range(size)], np.uint64)
+        sets = np.array(
+            [(1 << i) ^ ((1 << i) - 1 & int(rng.integers(1 << n))) for i in range(size)], np.uint64
+        )
         batch = SignBatch(sets, rng.choice([-1, 1], size))
         dense = table(batch.values_at(words).astype(float))
         assert np.allclose(batch.means(words), dense.means(words), atol=1e-15)
     dependent = SignBatch(np.array([1, 2, 3, 4, 7], np.uint64), np.array([1, -1, 1, 1, -1]))
-    assert np.allclose(dependent.means(words), table(dependent.values_at(words).astype(float)).means(words), atol=1e-15)
+    assert np.allclose(
+        dependent.means(words), table(dependent.values_at(words).astype(float)).means(words), atol=1e-15
+    )
 
 
 @pytest.mark.parametrize(
@@ -75,7 +79,9 @@ def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau:
             assert lost == expected
 
 
-@pytest.mark.parametrize(("n", "s", "tau"), [(9, 3, 0.08), (12, 2, 0.1), (16, 3, 0.1), (20, 3, 0.12), (24, 2, 0.07)])
+@pytest.mark.parametrize(
+    ("n", "s", "tau"), [(9, 3, 0.08), (12, 2, 0.1), (16, 3, 0.1), (20, 3, 0.12), (24, 2, 0.07)]
+)
 def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float) -> None:
     """Batches are drawn in another order, so counts may differ a little; both are exact and above the bound."""
     concepts, root = ParityConcepts(n, s), SeedSequence(4)
@@ -157,14 +163,20 @@ def random_game(rng: np.random.Generator) -> None:
     per_query = 1 / (8 * tau**2) if mode == "window" else 1 / (4 * tau**2)
     while len(live := oracle.live) > 1 and oracle.ledger.queries < 100:
         size = int(rng.integers(0, len(live) + 1) // 2 * 2 + 1)
-        query: SignBatch | SpanFunction = SignBatch(rng.choice(live, min(size, 31)), rng.choice([-1, 1], min(size, 31)))
+        query: SignBatch | SpanFunction = SignBatch(
+            rng.choice(live, min(size, 31)), rng.choice([-1, 1], min(size, 31))
+        )
         if rng.random() < 0.3:
-            query = table(np.clip(3 * query.values_at(np.arange(1 << n, dtype=np.uint64)) * rng.random(1 << n), -1, 1))
+            query = table(
+                np.clip(3 * query.values_at(np.arange(1 << n, dtype=np.uint64)) * rng.random(1 << n), -1, 1)
+            )
         assert np.sum(query.means(np.arange(1 << n, dtype=np.uint64)) ** 2) <= 0.25 + 1e-12  # Parseval
         oracle.answer(query, tau)
         assert 0 <= len(live) - len(oracle.live) <= per_query
     if len(oracle.live) == 1:
-        bound = exact_floor(concepts.size, tau) if mode == "window" else dimension.null_bound(concepts.size, tau)
+        bound = (
+            exact_floor(concepts.size, tau) if mode == "window" else dimension.null_bound(concepts.size, tau)
+        )
         assert oracle.ledger.queries >= bound - 1e-9
 
 
@@ -217,7 +229,9 @@ def test_bent_values_of_theory_3_1() -> None:
     assert result.queries == 1 + 12 + 5  # a block of 16, twelve of 4, six single sets but for the last
 
 
-@pytest.mark.parametrize("strategy", ["adaptive", "sign-batch", "random", "characters", "gradient", "low-degree"])
+@pytest.mark.parametrize(
+    "strategy", ["adaptive", "sign-batch", "random", "characters", "gradient", "low-degree"]
+)
 def test_rounding_games_are_above_the_bound(strategy: str) -> None:
     for shape, tau in (((4, 5, 2), 0.03), ((3, 4, 2), 0.05), ((3, 5, 3), 0.05), ((3, 5, 2, "dot"), 0.05)):
         for oracle in ("window", "null"):
@@ -251,7 +265,10 @@ def test_flips_are_a_larger_tolerance() -> None:
 
 def test_a_learner_that_believes_few_samples_is_wrong() -> None:
     """448 samples have standard deviation .03 to .05: elimination at .05 rules the secret out."""
-    wrong = [play(ParityConcepts(12, 2), "sign-batch", "sampled", 0.05, samples=448, seed=seed) for seed in range(8)]
+    wrong = [
+        play(ParityConcepts(12, 2), "sign-batch", "sampled", 0.05, samples=448, seed=seed)
+        for seed in range(8)
+    ]
     assert any(result.status == "wrong" for result in wrong)
 
 

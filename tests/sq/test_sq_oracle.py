@@ -73,9 +73,14 @@ def test_sample_means_are_means() -> None:
     rng = np.random.default_rng(1)
     levels, sets = RoundingConcepts(3, 4, 3, "dot"), np.array([3, 9, 24], np.uint64)
     batch = SignBatch(sets, np.array([1, -1, 1]), flip=0.1)
-    values = SpanFunction(3, np.array([3, 6], np.uint64), rng.uniform(-1, 1, 4)), table(rng.uniform(-1, 1, 32))
+    values = (
+        SpanFunction(3, np.array([3, 6], np.uint64), rng.uniform(-1, 1, 4)),
+        table(rng.uniform(-1, 1, 32)),
+    )
     asked: list[Any] = [(q, np.arange(0, 32, 3, dtype=np.uint64)) for q in (character(3), batch, *values)]
-    asked.append((LevelTable(levels, rng.uniform(-1, 1, (len(levels.public()[0]), 3))), levels.elements()[[3, 37]]))
+    asked.append(
+        (LevelTable(levels, rng.uniform(-1, 1, (len(levels.public()[0]), 3))), levels.elements()[[3, 37]])
+    )
     for query, secrets in asked:
         for secret, mean in zip(secrets, query.means(secrets), strict=True):
             assert abs(query.sample_mean(secret, 40_000, rng) - mean) < 5 / 200

@@ -37,14 +37,20 @@ def test_lambda_is_the_top_eigenvalue_of_the_gram_matrix(n):
         sets = sets_of(n, s)
         gram = np.power(mu, np.bitwise_count(np.bitwise_xor.outer(sets, sets)).astype(float))
         off = np.eye(len(sets)) - 1 / len(sets)
-        assert top_eigenvalue(n, s, mu) == pytest.approx(np.linalg.eigvalsh(off @ gram @ off)[-1], rel=1e-9, abs=1e-9)
+        assert top_eigenvalue(n, s, mu) == pytest.approx(
+            np.linalg.eigvalsh(off @ gram @ off)[-1], rel=1e-9, abs=1e-9
+        )
 
 
 @given(st.integers(2, 40), st.data(), st.floats(0.001, 0.5))
 def test_switches_that_are_off_change_no_bit(n, data, tau):
     s = data.draw(st.integers(1, n))
     assert chain_bound(n, (s,), tau) == biased_bound(n, s, tau, 0.0) == window_bound(comb(n, s), tau)
-    assert chain_enough(n, (s,), tau) == biased_enough(n, s, tau, 0.0) == (comb(n, s) - 1 if tau < 0.25 else None)
+    assert (
+        chain_enough(n, (s,), tau)
+        == biased_enough(n, s, tau, 0.0)
+        == (comb(n, s) - 1 if tau < 0.25 else None)
+    )
 
 
 @given(st.integers(1, 10), st.data(), st.floats(1e-4, 0.2))
@@ -65,7 +71,9 @@ def test_interval_ends_where_the_gap_is_four_tau_to_the_last_bit(s, data, tau):
 def test_products_of_k_bits_show_the_sets_inside():
     """Every mean of y χ_T, |T| = k: μ^(s-k) at T inside S, at most μ^(s-k+2) elsewhere."""
     for n, s, k, mu in ((7, 3, 1, 0.6), (7, 3, 2, 0.4), (8, 4, 2, 0.5), (6, 3, 3, 0.2)):
-        means = np.power(mu, np.bitwise_count(np.bitwise_xor.outer(sets_of(n, s), sets_of(n, k))).astype(float))
+        means = np.power(
+            mu, np.bitwise_count(np.bitwise_xor.outer(sets_of(n, s), sets_of(n, k))).astype(float)
+        )
         inside = (sets_of(n, k)[None] & ~sets_of(n, s)[:, None]) == 0
         assert means[inside].min() - means[~inside].max() == pytest.approx(bias_gap(s, mu, k))
     assert bias_degree(6, 0.05, 0.99) is None
@@ -87,7 +95,9 @@ def test_means_of_biased_characters_by_summation(mu):
     law = ((1 + mu) / 2) ** (5 - minus) * ((1 - mu) / 2) ** minus
     chi = 1 - 2 * (np.bitwise_count(words[:, None] & words) & 1).astype(int)
     for mask in (3, 9, 24):
-        assert Biased(character(mask), mu).means(words) == pytest.approx((law * chi[mask]) @ chi / 2, abs=1e-12)
+        assert Biased(character(mask), mu).means(words) == pytest.approx(
+            (law * chi[mask]) @ chi / 2, abs=1e-12
+        )
 
 
 @pytest.mark.parametrize("mu", [0.0, 0.1, 0.3, 0.5, 0.65, 0.8, 0.95])
@@ -99,7 +109,11 @@ def test_biased_games_lie_inside_both_bounds(mu):
         assert found.status != "solved" or found.needed <= found.queries <= found.suffice
         if mu == 0:
             plain = play(ParityConcepts(n, s), "characters", "window", tau)
-            assert (found.queries, found.remaining, found.needed) == (plain.queries, plain.remaining, plain.bound)
+            assert (found.queries, found.remaining, found.needed) == (
+                plain.queries,
+                plain.remaining,
+                plain.bound,
+            )
     with pytest.raises(InputError, match="2\\^22"):
         play_biased(ParityConcepts(60, 6), 0.1, mu)
 

@@ -71,12 +71,23 @@ def test_a_ray_from_a_file_and_from_python(tmp_path, monkeypatch):
     Path("ray.toml").write_text(RAY.format(dim='"4*heads"', zip=""))
     assert answer("sweep ray.toml --workers 0 --out ray")["statuses"] == {"solved": 2}
     assert read(Path("ray/grid.toml")) == read(Path("ray.toml"))
-    rows = hardness.sweep("parity", dim="4*heads", heads=[2, 3], strategy="sign-batch", runs=1, workers=0, out="same")
+    rows = hardness.sweep(
+        "parity", dim="4*heads", heads=[2, 3], strategy="sign-batch", runs=1, workers=0, out="same"
+    )
     assert rows[["dim", "heads"]].values.tolist() == [[8, 2], [12, 3]]
     pairs = hardness.sweep(
-        "parity", dim=[8, 12], heads=[2, 3], zip=["dim", "heads"], strategy="sign-batch", runs=1, workers=0, out="pairs"
+        "parity",
+        dim=[8, 12],
+        heads=[2, 3],
+        zip=["dim", "heads"],
+        strategy="sign-batch",
+        runs=1,
+        workers=0,
+        out="pairs",
     )
-    assert pairs.drop(columns="seconds", errors="ignore").equals(rows.drop(columns="seconds", errors="ignore"))
+    assert pairs.drop(columns="seconds", errors="ignore").equals(
+        rows.drop(columns="seconds", errors="ignore")
+    )
 
 
 def test_each_learner_may_have_a_menu(tmp_path):
@@ -87,13 +98,23 @@ def test_each_learner_may_have_a_menu(tmp_path):
     (tmp_path / "g").write_text(grid.toml())
     assert read(tmp_path / "g") == grid
     with pytest.raises(InputError, match=r"no menu for direct: give \[tune\] menu.OPTION"):
-        Grid("nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, {}, tune={"lbfgs": {"starts": [1]}})
+        Grid(
+            "nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, {}, tune={"lbfgs": {"starts": [1]}}
+        )
     with pytest.raises(InputError, match="unknown option of JointLBFGS 'l1'"):
         Grid("nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, tune={"menu": {"l1": [0.1]}})
     rows = hardness.sweep(
-        "nondegenerate", dim=5, tokens=2, heads=1, learner="direct", tune={"menu": {"starts": [1, 4]}, "seeds": 1},
-        samples=256, runs=1, workers=0, out=tmp_path / "tuned",
-    )  # fmt: skip
+        "nondegenerate",
+        dim=5,
+        tokens=2,
+        heads=1,
+        learner="direct",
+        tune={"menu": {"starts": [1, 4]}, "seeds": 1},
+        samples=256,
+        runs=1,
+        workers=0,
+        out=tmp_path / "tuned",
+    )
     assert rows.status.tolist() == ["solved"]
     assert rows["params.starts" if "params.starts" in rows else "starts"][0] in (1, 4)
     results, whole = hardness.rows(tmp_path / "tuned"), hardness.rows(tmp_path / "tuned", tuning=True)
@@ -103,6 +124,8 @@ def test_each_learner_may_have_a_menu(tmp_path):
 
 def test_rows_say_which_costs_are_only_known_to_be_larger(tmp_path):
     for queries in (1, 99):
-        hardness.sweep("parity", dim=8, heads=3, strategy="flat", queries=queries, runs=1, workers=0, out=tmp_path)
+        hardness.sweep(
+            "parity", dim=8, heads=3, strategy="flat", queries=queries, runs=1, workers=0, out=tmp_path
+        )
     rows = hardness.rows(tmp_path)
     assert dict(zip(rows.status, rows.censored, strict=True)) == {"budget": True, "solved": False}

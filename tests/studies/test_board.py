@@ -40,7 +40,9 @@ def task_of(learner: str, most: int = 1024, work: float = 1e9, digest: str | Non
         ("Late", 512, "refused", 0, "too few"),
         ("Tires", 1024, "error", 256, "RuntimeError: no luck"),
         ("NotFinite", 1024, "wrong", 256, "predictions are not finite"),
-        pytest.param("Exits", 1024, "killed", 0, "the learner's process ended with code 3", marks=pytest.mark.slow),
+        pytest.param(
+            "Exits", 1024, "killed", 0, "the learner's process ended with code 3", marks=pytest.mark.slow
+        ),
         pytest.param("Sleeps", 1024, "timeout", 0, "over 8 s", marks=pytest.mark.slow),
     ],
 )
@@ -97,10 +99,15 @@ def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
     assert on["learner", "sgd (products)"] == hard
     assert all(on["attack", attack] == hard for attack in registry.names("attack", builtin=True))
     # `blocks` is made for tolerances from 13/96 on, and the board plays at a smaller one.
-    assert [name for kind, name in on if kind == "game"] == [name for name in parity.STRATEGIES if name != "blocks"]
+    assert [name for kind, name in on if kind == "game"] == [
+        name for name in parity.STRATEGIES if name != "blocks"
+    ]
     for name in everything:
-        budgets = {task.budget["samples"] for task in tasks
-                   if task.params["instance"] == name and task.solver["kind"] == "learner"}  # fmt: skip
+        budgets = {
+            task.budget["samples"]
+            for task in tasks
+            if task.params["instance"] == name and task.solver["kind"] == "learner"
+        }
         assert len(budgets) == 1
 
 
@@ -118,31 +125,46 @@ def written(folder: Path, tasks: list[Task], outcome: Any) -> None:
 @pytest.fixture(scope="module")
 def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A board on which mlp fails to be imported, and lbfgs runs out of time, everywhere."""
-    ends = {"mlp": ("error", {"reason": "ImportError: no module"}), "lbfgs": ("timeout", {"reason": "over 60 s"}),
-            "provable": ("refused", {"reason": "no"}), "low-degree": ("budget", {"limit": "examples"})}  # fmt: skip
+    ends = {
+        "mlp": ("error", {"reason": "ImportError: no module"}),
+        "lbfgs": ("timeout", {"reason": "over 60 s"}),
+        "provable": ("refused", {"reason": "no"}),
+        "low-degree": ("budget", {"limit": "examples"}),
+    }
     tasks = [task for name in [*ends, "student"] for task in grid.user_learner_tasks(False, name)]
     folder = tmp_path_factory.mktemp("crashing")
 
     def outcome(i: int, task: Task) -> Outcome:
-        status, detail = ends.get(task.solver["learner"], ("solved", {"gradient_examples": 10, "multiply_adds": 2.0}))
+        status, detail = ends.get(
+            task.solver["learner"], ("solved", {"gradient_examples": 10, "multiply_adds": 2.0})
+        )
         return Outcome(status, 10 + i, detail, 1.0)
 
     written(folder, tasks, outcome)
     return folder
 
 
-def test_crashes_timeouts_and_refusals_are_counted_apart_and_are_never_a_failure_to_learn(crashing: Path) -> None:
+def test_crashes_timeouts_and_refusals_are_counted_apart_and_are_never_a_failure_to_learn(
+    crashing: Path,
+) -> None:
     page = words((crashing / "index.html").read_text(encoding="utf-8"))
     verdict = json.loads((crashing / "summary.json").read_text(encoding="utf-8"))["verdict"]
     everything = len(suite.entries())
-    assert f"Of {5 * everything} learner runs {everything} solved, {everything} gave up within budget, {everything} " \
-           f"timed out, {everything} crashed, {everything} refused, 0 were wrong." in verdict  # fmt: skip
+    assert (
+        f"Of {5 * everything} learner runs {everything} solved, {everything} gave up within budget, {everything} "
+        f"timed out, {everything} crashed, {everything} refused, 0 were wrong." in verdict
+    )
     assert "nowhere" not in page
     with Store(crashing / "rows.db") as store:
         table = content(list(store.rows())).tables["ranks"]
     for line in table:
-        word = {"mlp": "crashed", "lbfgs": "timed out", "provable": "refused", "low-degree": "gave up within budget",
-                "student": "solved"}[line["solver"]]  # fmt: skip
+        word = {
+            "mlp": "crashed",
+            "lbfgs": "timed out",
+            "provable": "refused",
+            "low-degree": "gave up within budget",
+            "student": "solved",
+        }[line["solver"]]
         assert line[word] == line["runs"] > 0
         assert line["rank by examples"] == (1 if line["solver"] == "student" else None)
 
@@ -153,15 +175,23 @@ def test_a_results_file_of_others_joins_the_board(crashing: Path, tmp_path: Path
     for name in ("rows.csv", "summary.json"):
         (tmp_path / "sent" / name).write_bytes((crashing / name).read_bytes())
     mine = "trial_learners:Tunable"
-    tasks = chosen(catalog.get("stress"), False, {"learner": [mine]}, only=[mine], tier="easy", options={"level": 2.5})
+    tasks = chosen(
+        catalog.get("stress"), False, {"learner": [mine]}, only=[mine], tier="easy", options={"level": 2.5}
+    )
     with Store(tmp_path / "rows.db", ABOUT) as store:
         store.plan(tasks)
         store.add(tasks[0], Outcome("solved", 256, {}), {})
     merge([tmp_path / "sent", tmp_path], tmp_path / "board.db")
     with Store(crashing / "rows.db") as one, Store(tmp_path / "board.db") as other:
         before, after = list(one.rows()), list(other.rows())
-    ends = [[(row.task.identity, row.outcome.status, row.outcome.cost, dict(row.outcome.detail))
-             for row in rows if row.outcome] for rows in (before, after)]  # fmt: skip
+    ends = [
+        [
+            (row.task.identity, row.outcome.status, row.outcome.cost, dict(row.outcome.detail))
+            for row in rows
+            if row.outcome
+        ]
+        for rows in (before, after)
+    ]
     assert ends[1] == [*ends[0], (tasks[0].identity, "solved", 256, {})]
     assert all(row.provenance == {"commit": "abc"} for row in after[: len(before)])
     (line,) = (line for line in content(after).tables["ranks"] if line["solver"] == "Tunable, level 2.5")

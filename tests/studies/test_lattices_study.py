@@ -28,13 +28,17 @@ def test_a_trial_is_judged_by_the_secret(attack, samples, heads):
 
 def ended(task):
     if task.solver["attack"] == "bkw":
-        return Outcome("solved", 20_000, {"predicted_seconds": 4.0, "steps": 3, "error_mass": 0.0}, seconds=64.0)
+        return Outcome(
+            "solved", 20_000, {"predicted_seconds": 4.0, "steps": 3, "error_mass": 0.0}, seconds=64.0
+        )
     return Outcome("refused", None, {"forecast_seconds": 2000.0, "error_mass": 0.0}, seconds=0.5)
 
 
 @pytest.fixture
 def rows():
-    planned = [lattices.task(attack, lattices.FILES[attack], 97, 2, 40, None, 0) for attack in ("bkw", "lattice")]
+    planned = [
+        lattices.task(attack, lattices.FILES[attack], 97, 2, 40, None, 0) for attack in ("bkw", "lattice")
+    ]
     return [Row(task, ended(task)) for task in planned]
 
 

@@ -46,7 +46,11 @@ def wanted(name: str, task: Task) -> bool:
         return "heads" not in params and params["dim"] <= 5 and task.solver["strategy"] in grid.GOOD
     if task.solver.get("strategy") == "blocks":
         return False
-    return tau in (0.2, 0.1) if params["dim"] == 5 else tau == 0.2 and params["dim"] * params["heads"] in (42, 52)
+    return (
+        tau in (0.2, 0.1)
+        if params["dim"] == 5
+        else tau == 0.2 and params["dim"] * params["heads"] in (42, 52)
+    )
 
 
 def few(name: str) -> list[Task]:
@@ -74,7 +78,9 @@ def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Pat
     written(tmp_path / "two", name, catalog.get(name).trial)
     assert headline in words(html)
     assert len(headline.split()) > 30
-    assert all(part in html for part in ('class="kind proved"', "<h2>What was done", "<summary><h2>Statistics"))
+    assert all(
+        part in html for part in ('class="kind proved"', "<h2>What was done", "<summary><h2>Statistics")
+    )
     files = sorted(p.name for p in (tmp_path / "one").iterdir() if p.suffix != ".db")
     assert sum(file.endswith(".svg") for file in files) == {"needs": 7, "games": 3}[name]
     for file in files:
@@ -82,15 +88,20 @@ def test_few_tasks_make_a_page_and_the_same_bytes_twice(name: str, tmp_path: Pat
 
 
 @pytest.mark.parametrize(("name", "content"), [("needs", needs.content), ("games", games.content)])
-def test_rows_that_all_failed_are_not_called_a_result(name: str, content: Callable[[list[Row]], Content]) -> None:
+def test_rows_that_all_failed_are_not_called_a_result(
+    name: str, content: Callable[[list[Row]], Content]
+) -> None:
     gave_up = Outcome("budget", 99, {"bound": 5.0, "concepts": 105, "remaining": 9})
     found = content([Row(task, gave_up, {}) for task in few(name)])
     assert "too few" in found.missing
     assert not found.numbers
 
 
-COMPARED = [t for t in grid.tasks(True) if t.params.get("dim") == 21 and t.params["heads"] == 2
-            and t.solver["tolerance"] == 0.2]  # fmt: skip
+COMPARED = [
+    t
+    for t in grid.tasks(True)
+    if t.params.get("dim") == 21 and t.params["heads"] == 2 and t.solver["tolerance"] == 0.2
+]
 
 
 def test_bounds_are_never_above_measured_points() -> None:
@@ -114,7 +125,9 @@ def test_every_point_has_its_seeds_or_is_deterministic() -> None:
 
 def test_games_of_sign_batches_hardly_depend_on_what_they_draw() -> None:
     for s, tau in ((2, 0.1249), (3, 0.1), (3, 0.1249), (4, 0.16)):
-        costs = [play(ParityConcepts(20, s), "sign-batch", "window", tau, seed=seed).queries for seed in range(6)]
+        costs = [
+            play(ParityConcepts(20, s), "sign-batch", "window", tau, seed=seed).queries for seed in range(6)
+        ]
         assert max(costs) - min(costs) <= grid.DRIFT
 
 
@@ -142,7 +155,9 @@ def test_what_heads_buy_in_rounding_is_what_the_adversaries_say() -> None:
 
 
 @pytest.mark.parametrize(("n", "s"), [(8, 2), (10, 3), (12, 6)])
-def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_than_the_floor(n: int, s: int) -> None:
+def test_spread_pays_no_more_than_sign_batches_where_sets_are_few_and_no_less_than_the_floor(
+    n: int, s: int
+) -> None:
     """And at a tolerance small enough two queries that it asks name the set."""
     concepts = ParityConcepts(n, s)
     for exponent in (2.06, 3.0, 4.0, 5.0, 6.0, 8.0):
@@ -190,7 +205,9 @@ def test_sharp_heads_hide_the_classes_that_the_page_gives_them() -> None:
     lines = lines_of(needs.budget(rows))
     assert len(lines) == 6
     for line in lines:
-        assert line["sharp"] == pytest.approx(log2(8 * line["τ"] ** 2) + log2(comb(255, 2 * line["m"] - 1) - 1))
+        assert line["sharp"] == pytest.approx(
+            log2(8 * line["τ"] ** 2) + log2(comb(255, 2 * line["m"] - 1) - 1)
+        )
         assert line["truncated"] >= line["exact"]
 
 
@@ -208,14 +225,18 @@ def test_the_map_s_floors_are_the_bounds_of_the_adversaries() -> None:
         labels = RoundingConcepts(5, 5, 5, heads=8)
         floor = needs.rounding_floor(labels, exponent)
         assert floor >= adversary_bounds(labels, tau).get("window", 0.0)
-        assert floor <= max(adversary_bounds(labels, tau).get("window", 0.0) + 1, 1 + entropy_floor(5**5, tau))
+        assert floor <= max(
+            adversary_bounds(labels, tau).get("window", 0.0) + 1, 1 + entropy_floor(5**5, tau)
+        )
 
 
 def test_sign_batches_of_independent_sets_need_no_less_than_their_game() -> None:
     for exponent in (2.06, 3.0, 4.0):
         paid = play(ParityConcepts(15, 3), "sign-batch", "window", tolerance_of(exponent)).queries
         assert paid <= (needs.independent_batches(16, 3, exponent) or 0) + 5
-    assert play(ParityConcepts(15, 3), "sign-batch", "window", 0.24).queries == needs.independent_batches(16, 3, 2.06)
+    assert play(ParityConcepts(15, 3), "sign-batch", "window", 0.24).queries == needs.independent_batches(
+        16, 3, 2.06
+    )
 
 
 def test_no_game_lies_in_the_grey() -> None:

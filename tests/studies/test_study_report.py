@@ -59,12 +59,21 @@ def test_the_page_needs_no_network_and_explains_its_symbols(written: Path) -> No
 
 
 def test_the_page_says_what_it_owes(written: Path) -> None:
-    text, planned = words((written / "index.html").read_text()), len(catalog.get("exponential-in-m").tasks(False))
+    text, planned = (
+        words((written / "index.html").read_text()),
+        len(catalog.get("exponential-in-m").tasks(False)),
+    )
     for part in (
-        "Change nothing but the signs", "Examples times weights, against N", "Controls, flipped labels, random labels",
-        "Statistics for referees", "are not among these rows", "Every outcome of the plan",
-        f"{planned} of {planned} planned trials", "hardness study run exponential-in-m --seed 0", "a <slow> one",
-    ):  # fmt: skip
+        "Change nothing but the signs",
+        "Examples times weights, against N",
+        "Controls, flipped labels, random labels",
+        "Statistics for referees",
+        "are not among these rows",
+        "Every outcome of the plan",
+        f"{planned} of {planned} planned trials",
+        "hardness study run exponential-in-m --seed 0",
+        "a <slow> one",
+    ):
         assert part in text, part
     assert "GROWS" not in text
 
@@ -73,8 +82,17 @@ def test_the_same_rows_give_the_same_bytes(written: Path, tmp_path: Path) -> Non
     with fill(tmp_path / "rows.db") as store:
         catalog.page(store, tmp_path)
     names = sorted(path.name for path in written.iterdir() if path.suffix != ".db")
-    assert names == ["costs.pdf", "costs.svg", "gap.pdf", "gap.svg", "index.html", "rows.csv", "summary.json",
-                     "weights.pdf", "weights.svg"]  # fmt: skip
+    assert names == [
+        "costs.pdf",
+        "costs.svg",
+        "gap.pdf",
+        "gap.svg",
+        "index.html",
+        "rows.csv",
+        "summary.json",
+        "weights.pdf",
+        "weights.svg",
+    ]
     for name in names:
         assert (written / name).read_bytes() == (tmp_path / name).read_bytes(), name
 
@@ -128,11 +146,12 @@ def test_a_browser_sorts_a_table_and_shows_the_counts_of_points(tabled: Path) ->
 @pytest.mark.parametrize("dark", [False, True])
 def test_a_browser_shows_pages_and_figures_in_both_modes(tabled: Path, dark: bool) -> None:
     """Ink is light on dark paper, dark on light: the page's, and that of the words of a figure."""
-    colors = (
-        "getComputedStyle(document.body).backgroundColor, getComputedStyle(document.querySelector('svg text')).fill"
-    )
+    ink = "getComputedStyle(document.querySelector('svg text')).fill"
+    colors = f"getComputedStyle(document.body).backgroundColor, {ink}"
     said = browse(
-        tabled / "index.html", f"[{colors}].join(';')", f"--blink-settings=preferredColorScheme={int(not dark)}"
+        tabled / "index.html",
+        f"[{colors}].join(';')",
+        f"--blink-settings=preferredColorScheme={int(not dark)}",
     )
     paper, ink = (sum(map(int, re.findall(r"\d+", color)[:3])) / 765 for color in said.split(";"))
     assert (paper < 0.2 and ink > 0.8) if dark else (paper > 0.8 and ink < 0.2)
@@ -164,7 +183,9 @@ def tiny(monkeypatch: pytest.MonkeyPatch) -> Study:
     return study
 
 
-def test_the_command_line_from_run_to_merge(tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_command_line_from_run_to_merge(
+    tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A page and a merged store say whatever changes their rows, in one order; not where they lie or who runs them."""
 
     def said(line: str) -> str:
@@ -201,7 +222,9 @@ def test_the_command_line_from_run_to_merge(tiny: Study, tmp_path: Path, monkeyp
     assert Path("index.html").read_text() == "somebody else's"
 
 
-def test_a_crashed_trial_makes_the_exit_code_one(tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_crashed_trial_makes_the_exit_code_one(
+    tiny: Study, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     solver = {"kind": "learner", "learner": "no.such:Thing", "params": {}, "series": "x"}
     broken = Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 9}, 0)
     monkeypatch.setitem(catalog.STUDIES, "tiny", replace(tiny, tasks=lambda quick: [broken]))

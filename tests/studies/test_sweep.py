@@ -55,7 +55,9 @@ def test_a_grid_file_runs_resumes_and_is_written_back(tmp_path, monkeypatch):
 
 def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    text = GRID.replace('"sign-batch"', '["sign-batch", "flat"]').replace("tolerance = 0.1", "tolerance = [0.1, 0.2]")
+    text = GRID.replace('"sign-batch"', '["sign-batch", "flat"]').replace(
+        "tolerance = 0.1", "tolerance = [0.1, 0.2]"
+    )
     Path("grid.toml").write_text(text)
     command = "sweep grid.toml --out out --workers 0"
     assert answer(f"{command} --dry-run") == {"trials": 32, "seconds": None}  # which nothing tells yet
@@ -103,18 +105,34 @@ def test_a_grid_survives_its_own_file(tmp_path):
 
 
 def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
-    solved = hardness.sweep("parity", dim=[8], heads=[2], attack="gaussian", runs=2, workers=0, out=tmp_path / "a")
+    solved = hardness.sweep(
+        "parity", dim=[8], heads=[2], attack="gaussian", runs=2, workers=0, out=tmp_path / "a"
+    )
     assert solved.status.tolist() == ["solved"] * 2
     assert solved.cost.between(64, 200).all()
 
     nice = hardness.sweep(
-        "nondegenerate", dim=6, tokens=2, heads=2, learner="direct", samples=1024, runs=1, workers=0, out=tmp_path / "b"
+        "nondegenerate",
+        dim=6,
+        tokens=2,
+        heads=2,
+        learner="direct",
+        samples=1024,
+        runs=1,
+        workers=0,
+        out=tmp_path / "b",
     )
     assert nice.status.tolist() == ["solved"]
     online = hardness.sweep(
-        "parity", dim=8, heads=2, learner="hardness.evaluation.adapters:Constant", samples=500, runs=1, workers=0,
+        "parity",
+        dim=8,
+        heads=2,
+        learner="hardness.evaluation.adapters:Constant",
+        samples=500,
+        runs=1,
+        workers=0,
         out=tmp_path / "c",
-    )  # fmt: skip
+    )
     assert (online.status[0], online.cost[0]) == ("budget", 500)
     assert "In no cell did most runs solve." in online.attrs["verdict"]
     assert Path(online.attrs["page"]).exists()
@@ -140,8 +158,9 @@ def test_medians_are_censored_where_half_the_runs_are_and_crashes_have_no_cost()
     found = content(rows)
     assert [row["cost"] for row in found.tables["cells"]] == ["20", "20", "> 50", "> 50", "–"]
     assert (found.numbers["solved"], found.numbers["rest"]) == (
-        6, "3 budget, 2 error, 1 killed, 1 timeout, 1 wrong"
-    )  # fmt: skip
+        6,
+        "3 budget, 2 error, 1 killed, 1 timeout, 1 wrong",
+    )
     (figure,) = found.figures
     ((series,),) = [panel.series for panel in figure.panels]
     assert [(p.x, p.censored, p.low, p.high) for p in series.points][:3] == [

@@ -3,7 +3,9 @@
 import numpy as np
 
 
-def examples(w, q, p, *, count, seed, gadget="diag", flip=0.0, noise=0.0, A=0.25, C=-0.75, parity=None, **public):
+def examples(
+    w, q, p, *, count, seed, gadget="diag", flip=0.0, noise=0.0, A=0.25, C=-0.75, parity=None, **public
+):
     """X (count, 2, d) int8, Y (count, 2, d) and `public` for the secret w (n,); q = p = 2 is parity."""
     rng = np.random.default_rng(seed)
     parity = (q == 2) if parity is None else parity
@@ -19,11 +21,20 @@ def examples(w, q, p, *, count, seed, gadget="diag", flip=0.0, noise=0.0, A=0.25
     Y = np.zeros(X.shape)
     Y[:, :, 0] = X[:, :, 0] * np.where(z[:, 0] != 0, A + level, C)[:, None]
     shape = {
-        "family": "parity" if parity else "rounding", "dim": d, "tokens": 2, "gadget": gadget, "A": A, "C": C,
-        "modulus": None if parity else q, "levels": None if parity else p, "noise": noise, "flip": flip,
-        "heads": int(np.sum(w)) * (2 if gadget == "dot" else 1) if parity else 64, "sampling_seed": seed,
+        "family": "parity" if parity else "rounding",
+        "dim": d,
+        "tokens": 2,
+        "gadget": gadget,
+        "A": A,
+        "C": C,
+        "modulus": None if parity else q,
+        "levels": None if parity else p,
+        "noise": noise,
+        "flip": flip,
+        "heads": int(np.sum(w)) * (2 if gadget == "dot" else 1) if parity else 64,
+        "sampling_seed": seed,
         "weight": None,
-    }  # fmt: skip
+    }
     return X, Y, shape | public
 
 

@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 from llvmlite.binding import get_host_cpu_features
 
-wide = pytest.mark.skipif(not get_host_cpu_features().get("avx512f"), reason="the processor has the smaller tiles only")
+wide = pytest.mark.skipif(
+    not get_host_cpu_features().get("avx512f"), reason="the processor has the smaller tiles only"
+)
 
 
 def digest_at_half_width(test: Path, cache: Path) -> str:
@@ -19,8 +21,18 @@ def digest_at_half_width(test: Path, cache: Path) -> str:
         f"from hardness.kernels import tile; from {test.stem} import digest;"
         "assert tile.SIDE == 2; print(digest())"
     )
-    half = {"NUMBA_CPU_NAME": "haswell", "NUMBA_CPU_FEATURES": "+avx2,+fma,+avx", "NUMBA_CACHE_DIR": str(cache)}
+    half = {
+        "NUMBA_CPU_NAME": "haswell",
+        "NUMBA_CPU_FEATURES": "+avx2,+fma,+avx",
+        "NUMBA_CACHE_DIR": str(cache),
+    }
     half["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    found = subprocess.run([sys.executable, "-c", code], env=os.environ | half, cwd=test.parent, check=True,
-                           capture_output=True, text=True)  # fmt: skip
+    found = subprocess.run(
+        [sys.executable, "-c", code],
+        env=os.environ | half,
+        cwd=test.parent,
+        check=True,
+        capture_output=True,
+        text=True,
+    )
     return found.stdout.strip()

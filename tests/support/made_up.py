@@ -22,5 +22,7 @@ def outcome(task: Task, rng: np.random.Generator) -> Outcome:
         return Outcome("budget", cap, {"weights": weights})
     law = 60 * comb(d - 1, s) / d if task.family == "parity" else 100 * d
     cost = min(max(64, round(law * spread * (16 * (d + 1) / weights))), cap)
-    detail = {"weights": weights} | ({"gaps": [[256, 1.0, 100.0], [cost, 0.1, 10.0]]} if "gaps" in solver else {})
+    detail = {"weights": weights} | (
+        {"gaps": [[256, 1.0, 100.0], [cost, 0.1, 10.0]]} if "gaps" in solver else {}
+    )
     return Outcome("solved" if cost < cap else "budget", cost, detail, rng.uniform())

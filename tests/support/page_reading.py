@@ -4,7 +4,17 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-SYMBOLS = {"m": "m", "d": "d", "N": "N", "τ": "tau", "q": "q", "K": "K", "ρ": "rho", "ψ": "ψ", "λ_min": "λ_min"}
+SYMBOLS = {
+    "m": "m",
+    "d": "d",
+    "N": "N",
+    "τ": "tau",
+    "q": "q",
+    "K": "K",
+    "ρ": "rho",
+    "ψ": "ψ",
+    "λ_min": "λ_min",
+}
 
 
 def words(page: str) -> str:
@@ -29,7 +39,9 @@ class Reader(HTMLParser):
         self.passed += tag in ("script", "style", "svg", "pre", "code", "head")
         if tag == "a":
             self.link += 1
-            self.term = (found.get("href") or "").removeprefix("#term-") if found.get("class") == "term" else ""
+            self.term = (
+                (found.get("href") or "").removeprefix("#term-") if found.get("class") == "term" else ""
+            )
 
     def handle_endtag(self, tag: str) -> None:
         self.section += tag in ("figure", "table", "figcaption", "caption", "tbody")

@@ -7,7 +7,9 @@ import numpy as np
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "theory.md").read_text()
-SECTIONS = {m[1]: m[2] for m in re.finditer(r"(?ms)^#{2,3} (\d(?:\.\d+)?[a-z]?)\.? (.*?)(?=^#{2,3} |\Z)", TEXT)}
+SECTIONS = {
+    m[1]: m[2] for m in re.finditer(r"(?ms)^#{2,3} (\d(?:\.\d+)?[a-z]?)\.? (.*?)(?=^#{2,3} |\Z)", TEXT)
+}
 
 
 def table(section, first):

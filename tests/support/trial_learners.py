@@ -23,7 +23,9 @@ class Mean:
         print("fitting", len(X), flush=True)
         assert Path(__file__).read_text().startswith('"""Learners')
         parts: list[Any] = []
-        threads = [threading.Thread(target=lambda half=half: parts.append(half.mean(axis=0))) for half in (Y, Y)]
+        threads = [
+            threading.Thread(target=lambda half=half: parts.append(half.mean(axis=0))) for half in (Y, Y)
+        ]
         for each in threads:
             each.start()
         for each in threads:
@@ -71,7 +73,11 @@ class Spy(Mean):
         return b"".join(found)
 
     def texts(self) -> list[str]:
-        shown = {type(each).__qualname__ for each in gc.get_objects() if type(each).__module__.startswith("hardness")}
+        shown = {
+            type(each).__qualname__
+            for each in gc.get_objects()
+            if type(each).__module__.startswith("hardness")
+        }
         handles = [Path("/proc/self/fd", each) for each in os.listdir("/proc/self/fd")]
         files = [os.readlink(each) for each in handles if each.exists()]
         return ["objects:", *sorted(shown), *sys.argv, *sys.orig_argv, *os.environ.values(), *files]

@@ -44,8 +44,14 @@ def agrees(found: str, shown: str) -> bool:
     (True, False)
     """
     parts = [re.escape(" ".join(part.split())) for part in shown.split("…")]
-    return re.fullmatch(r"\s*" + r".*?".join(part.replace(r"\ ", " ") for part in parts) + r"\s*",
-                        " ".join(found.split()), flags=re.S) is not None  # fmt: skip
+    return (
+        re.fullmatch(
+            r"\s*" + r".*?".join(part.replace(r"\ ", " ") for part in parts) + r"\s*",
+            " ".join(found.split()),
+            flags=re.S,
+        )
+        is not None
+    )
 
 
 def differ(page: str, place: str, found: str, shown: str) -> None:

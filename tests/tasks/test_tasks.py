@@ -71,7 +71,10 @@ def scheduler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     folder = tmp_path_factory.mktemp("elsewhere")
     started = []
     try:
-        for words in ("scheduler --port 0 --dashboard-address :0", *["worker --nthreads 1 --no-dashboard"] * 2):
+        for words in (
+            "scheduler --port 0 --dashboard-address :0",
+            *["worker --nthreads 1 --no-dashboard"] * 2,
+        ):
             command = [sys.executable, "-m", "dask", *words.split(), "--scheduler-file", "scheduler.json"]
             started.append(subprocess.Popen(command, cwd=folder, env=CLEAN, stderr=subprocess.DEVNULL))
             while not (folder / "scheduler.json").exists():
@@ -131,7 +134,9 @@ print((X == examples.X).all() and (Y == examples.Y).all())
 
 
 @pytest.mark.slow  # to import datasets takes seconds
-def test_a_parquet_file_is_a_data_set_of_hugging_face(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_parquet_file_is_a_data_set_of_hugging_face(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     if importlib.util.find_spec("datasets") is None:
         pytest.skip("datasets, of the extra dev, is not installed")
     monkeypatch.setitem(CLEAN, "HF_HUB_OFFLINE", "1")

@@ -76,7 +76,9 @@ def _trials(left: int, M: int, beta: int, error: float, dot: bool) -> float:
     logs = np.log(profile(left, M, beta, dot, hermite))
     i = np.arange(1, M + 1)
     chances, levels = _levels(M)
-    nodes = np.logaddexp.reduce(i / 2 * (log(pi * error**2) + levels) + np.cumsum(logs) - gammaln(i / 2 + 1), axis=1)
+    nodes = np.logaddexp.reduce(
+        i / 2 * (log(pi * error**2) + levels) + np.cumsum(logs) - gammaln(i / 2 + 1), axis=1
+    )
     reduce = log2(SECONDS[beta] * (M / 100) ** 3) + SECOND if beta <= 40 else matzov(beta, M)
     trial = np.logaddexp2(reduce, nodes / log(2) + log2(PER_NODE) + SECOND)
     return float(np.logaddexp2((trial - np.log2(np.maximum(chances, 1e-4))).min(), log2(AROUND) + SECOND))

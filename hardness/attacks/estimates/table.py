@@ -61,7 +61,9 @@ def estimates(public: Public, tolerance: float = TOLERANCE) -> list[Estimate]:
     [('sq bound', 36), ('exhaustive', 42)]
     """
     if public.get("family") not in ("parity", "rounding"):
-        raise InputError(f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding")
+        raise InputError(
+            f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding"
+        )
     lines = _parity(public, tolerance) if public["family"] == "parity" else _rounding(public, tolerance)
     return [_line(name, source, compute) for name, source, compute in lines]
 
@@ -134,7 +136,11 @@ def _parity(public: Public, tolerance: float) -> list[Line]:
 
     return [
         ("sq bound", f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab", sq),
-        ("exhaustive", "all supports of the public weight", lambda: Cost(log2(N) + log2(wrong), log2(n), test + 1)),
+        (
+            "exhaustive",
+            "all supports of the public weight",
+            lambda: Cost(log2(N) + log2(wrong), log2(n), test + 1),
+        ),
         ("meet in the middle", "halves of the support meet on labels; search.py", middle),
         ("gaussian", "one elimination over GF(2); gaussian.py", eliminate),
         ("lpn pooled gauss", "tries geometric with p = .5776 (1-η)^n; gaussian.py", pooled),
@@ -198,10 +204,15 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
         if h is not None:
             return "the bound is for dense uniform secrets"
         rate = 2 + n * log2(8 / 3) if dot and q % 2 else 3 + n
-        share, mass = 1.0, 0.0  # of the secrets, labels of few heads are ideal but for this mass on this share
+        share, mass = (
+            1.0,
+            0.0,
+        )  # of the secrets, labels of few heads are ideal but for this mass on this share
         if public.get("heads") is not None and not public.get("exact"):
             heads = int(public["heads"])
-            share, mass = truncation(RoundingConcepts(n, q, p, "dot" if dot else "diag", heads), tolerance, heads)
+            share, mass = truncation(
+                RoundingConcepts(n, q, p, "dot" if dot else "diag", heads), tolerance, heads
+            )
         if mass >= tolerance or share <= float(q) ** -n:
             return "labels of so few heads: the bound proves nothing"
         bound = 2 * log2(tolerance - mass) + rate + log2(share - float(q) ** -n)
@@ -228,7 +239,11 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
     own = "2^30 operations to a second of one core, held to measured seconds; rows free"
     return [
         ("sq bound", f"queries of tolerance {tolerance}, unconditional for dense secrets (theory 2.6)", sq),
-        ("exhaustive", "all secrets of the public kind", lambda: Cost(secrets + log2(wrong), log2(n), test + 1)),
+        (
+            "exhaustive",
+            "all secrets of the public kind",
+            lambda: Cost(secrets + log2(wrong), log2(n), test + 1),
+        ),
         ("meet in the middle", "halves of the secret meet in boxes of residues; search.py", middle),
         ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", eliminate),
         ("bkw", f"integer BKW with a grid transform; {own}; bkw.py", lambda: integer_bkw(n, bias, int(dot))),
@@ -291,7 +306,9 @@ class Estimates:
         return f"<table><caption>{escape(repr(self))}</caption><tr>{head}</tr>{body}</table>"
 
 
-def estimate(target: str | Path | Instance | Family, *, tolerance: float = TOLERANCE, **parameters: Any) -> Estimates:
+def estimate(
+    target: str | Path | Instance | Family, *, tolerance: float = TOLERANCE, **parameters: Any
+) -> Estimates:
     """What every attack costs, in bits, on an instance, its file, or a family (by name with its `parameters`).
 
     `tolerance` is that of the bound on statistical queries, in (0, 1]. Raises `InputError` for a family without a

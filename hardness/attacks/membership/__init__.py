@@ -39,19 +39,30 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
     if family.name == "parity" and isinstance(teacher, Gadget):
         support = structured.parity(oracle, public)
         right = support == instance.secret["support"].tolist()
-        found = {"secret": {"support": support}, "predicted": n, "floor": instance.certificate["log2_concepts"]}
+        found = {
+            "secret": {"support": support},
+            "predicted": n,
+            "floor": instance.certificate["log2_concepts"],
+        }
     elif family.name == "rounding" and isinstance(teacher, Gadget):
         q, p = int(public["modulus"]), int(public["levels"])
         w = structured.rounding(oracle, public, np.random.default_rng(seed))
         right = w is not None and bool(np.array_equal(w, instance.secret["w"]))
-        found = {"secret": None if w is None else {"w": w.tolist()}, "predicted": structured.predicted(n, q, p)}
+        found = {
+            "secret": None if w is None else {"w": w.tolist()},
+            "predicted": structured.predicted(n, q, p),
+        }
         found["floor"] = membership_floor(n, q, p)
     elif isinstance(teacher, MultiHeadAttention):
         made = layer(oracle, teacher.heads, np.random.default_rng(seed))
         found = {} if made is None else judge(instance, made, JUDGED, seed)
         error, right = found.get("relative_error"), EXACT.met(found)
         m, k, d = teacher.heads, family.tokens, family.dim
-        found = {"layer_error": error, "predicted": queries_of(d), "floor": max(2 * m * d / k, d * d / (k * (k - 1)))}
+        found = {
+            "layer_error": error,
+            "predicted": queries_of(d),
+            "floor": max(2 * m * d / k, d * d / (k * (k - 1))),
+        }
     else:
         raise InputError(
             f"no attack by membership queries on family {family.name}; give parity, rounding or a random layer"
@@ -60,4 +71,10 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
         found["reason"] = "no queries of this kind determine the secret, or too many would be needed"
     status = "solved" if right else "refused" if "reason" in found else "wrong"
     queries = oracle.ledger.queries
-    return {"status": status, "attack": "membership", **found, "queries": queries, "seconds": perf_counter() - started}
+    return {
+        "status": status,
+        "attack": "membership",
+        **found,
+        "queries": queries,
+        "seconds": perf_counter() - started,
+    }

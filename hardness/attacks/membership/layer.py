@@ -93,7 +93,14 @@ def _ask(
 
 
 def _column(
-    z: Floats, delta: Floats, shown: Floats, offset: float, theta: Floats, w: Floats, total: Floats, rng: Generator
+    z: Floats,
+    delta: Floats,
+    shown: Floats,
+    offset: float,
+    theta: Floats,
+    w: Floats,
+    total: Floats,
+    rng: Generator,
 ) -> tuple[Floats, Floats] | None:
     """A column of every Θ_i and that row of every W_i, both (m, d), given those before and the rows' sum `total`.
 
@@ -127,8 +134,12 @@ def _column(
     # Where nothing is known, a head of two tokens and its negative show the same but for their sum.
     alone = not w.any() and not offset
     for _ in range(STARTS):
-        start = np.concatenate([rng.normal(0, 1 / d, m * d), (total / m + rng.normal(0, d**-0.5, (m, d))).ravel()])
-        fit = least_squares(residual, start, slopes, method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300)
+        start = np.concatenate(
+            [rng.normal(0, 1 / d, m * d), (total / m + rng.normal(0, d**-0.5, (m, d))).ravel()]
+        )
+        fit = least_squares(
+            residual, start, slopes, method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300
+        )
         for signs in product((1.0, -1.0), repeat=m) if alone else [(1.0,) * m]:
             fit.x = (fit.x.reshape(2, m, d) * np.reshape(signs, (m, 1))).ravel()
             if np.sum(residual(fit.x) ** 2) < EXACT * scale and np.linalg.cond(slopes(fit.x)) < SINGULAR:

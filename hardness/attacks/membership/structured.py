@@ -12,9 +12,14 @@ from hardness.gadgets import modular
 from hardness.sq.oracle import Membership
 
 Integers = NDArray[np.int64]
-Level = Callable[[list[int]], int]  # of the sum of the secret's coordinates at some places, as the oracle shows it
+Level = Callable[
+    [list[int]], int
+]  # of the sum of the secret's coordinates at some places, as the oracle shows it
 TABLE_ENTRIES = 2**27  # entries of a table of lists that agree with the answers so far
-SAMPLE, LOG2_SUMS = 1000, 9  # lists and, as a power of two, sums among which the most even split is looked for
+SAMPLE, LOG2_SUMS = (
+    1000,
+    9,
+)  # lists and, as a power of two, sums among which the most even split is looked for
 
 
 def parity(oracle: Membership, public: Public) -> list[int]:
@@ -89,7 +94,9 @@ def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | No
         if len(lists) * len(values) * (j + 1) > TABLE_ENTRIES:
             return None
         lists = np.concatenate(
-            [np.repeat(lists, len(values), axis=0), np.tile(values, len(lists))[:, None]], axis=1, dtype=np.int32
+            [np.repeat(lists, len(values), axis=0), np.tile(values, len(lists))[:, None]],
+            axis=1,
+            dtype=np.int32,
         )
         subsets = np.arange(1, 2**j) if j < LOG2_SUMS else np.unique(rng.integers(1, 2**j, 2**LOG2_SUMS))
         inside = subsets[:, None] >> np.arange(j) & 1  # with the new coordinate these are the sums to ask
@@ -103,7 +110,9 @@ def _head(level: Level, n: int, q: int, p: int, rng: Generator) -> Integers | No
             chosen = inside[best] if largest[best] < len(some) else inside[rng.integers(len(inside))]
             places = [*np.flatnonzero(chosen).tolist(), j]
             lists = lists[modular.level(lists[:, places].sum(axis=1), q, p) == level(places)]
-            if largest[best] == len(some):  # the sample is of one mind: most of what could split has been asked
+            if largest[best] == len(
+                some
+            ):  # the sample is of one mind: most of what could split has been asked
                 break
         if len(lists) <= 1:
             break

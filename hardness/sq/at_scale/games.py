@@ -13,7 +13,13 @@ from hardness.kernels.bits import ONE, shuffle
 from hardness.sq.at_scale import batches as kernels_batches
 from hardness.sq.at_scale.batches import LANES
 from hardness.sq.oracle import FAILURE
-from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
+from hardness.sq.strategies.sign_batch import (
+    LARGEST_BATCH,
+    batch_modes,
+    batch_size,
+    best_batch,
+    majority_mean,
+)
 
 NO_LIMIT = 2**62
 BLOCK = 1 << 24
@@ -99,7 +105,9 @@ def sign_batch_adversary(
     # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
     smallest, enough = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
     while pool.size > 1 and smallest:
-        pool, asked, cap = _window_round(pool, coordinates, bits, modes, cap, smallest, tolerance, budget - queries)
+        pool, asked, cap = _window_round(
+            pool, coordinates, bits, modes, cap, smallest, tolerance, budget - queries
+        )
         queries += asked
         if bits == n or queries >= budget:
             return GameCount(queries, pool.size)
@@ -134,7 +142,9 @@ def _room(size: int, n: int, tolerance: float) -> float:
     return float(majority_mean(size) - 1.5 * 2.0 ** (-n / 2) - tolerance)
 
 
-def _certified_batch(pool: NDArray[np.uint64], size: int, n: int, tolerance: float, state: NDArray[np.uint64]) -> bool:
+def _certified_batch(
+    pool: NDArray[np.uint64], size: int, n: int, tolerance: float, state: NDArray[np.uint64]
+) -> bool:
     """Is it certain that a batch of the first `size` sets loses just its minority?
 
     So it is if members have |mean| > tau, so that no window holds both signs, and the rest fit into a window with the
@@ -143,7 +153,9 @@ def _certified_batch(pool: NDArray[np.uint64], size: int, n: int, tolerance: flo
     # Half-width and 4 sd of the sampling must fit into what members have above tau and the rest within the window.
     slack = 2 * tolerance - majority_mean(size) - 1.5 * 2.0 ** (-n / 2)
     rooms = (min(_room(size, n, tolerance), slack / 2), slack / 2)
-    words, fewer = (LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms)
+    words, fewer = (
+        LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms
+    )
     hits, other_hits = np.zeros(size, np.int64), np.zeros(pool.size - size, np.int64)
     kernels_batches.agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
     means, others = hits / (64 * words) - 0.5, other_hits / (64 * fewer) - 0.5

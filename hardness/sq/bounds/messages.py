@@ -83,7 +83,9 @@ def gradient_information(kappa: float) -> Decimal:
     0.1035
     """
     if not 1e-3 <= kappa <= 1e9:
-        raise InputError(f"the noise kappa, in units of the clipping norm, must be in [0.001, 1e9], got {kappa}")
+        raise InputError(
+            f"the noise kappa, in units of the clipping norm, must be in [0.001, 1e9], got {kappa}"
+        )
     with localcontext(Context(prec=DIGITS)):
         inverse = 1 / _of(kappa) ** 2
         return (Decimal("4.5") * inverse).exp() * (1 + 4 * inverse) * inverse
@@ -105,7 +107,8 @@ def sharper_gradient_information(kappa: float) -> float:
         return float("inf")
     ends = [(cell / CELLS, (cell + 1) / CELLS) for cell in range(CELLS)]
     worst = max(
-        (1 - low * low) * exp((1.5 + 2 * high + high * high / 2) * t) * (1 + (1 + high) ** 2 * t) for low, high in ends
+        (1 - low * low) * exp((1.5 + 2 * high + high * high / 2) * t) * (1 + (1 + high) ** 2 * t)
+        for low, high in ends
     )
     return worst * t * (1 + 1e-12)
 

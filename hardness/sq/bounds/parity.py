@@ -109,7 +109,9 @@ def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) ->
     if isinstance(concepts, ListedConcepts):
         return _positive(window=gram_bounds(concepts, tolerance).get("window"))
     size = concepts.size
-    return _positive(window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip))
+    return _positive(
+        window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip)
+    )
 
 
 def parity_bounds(concepts: ParityConcepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:

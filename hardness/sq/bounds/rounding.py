@@ -50,7 +50,10 @@ def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 
     20.48
     """
     return (
-        8 * tolerance**2 * collision_factor(concepts) * (success - alike(concepts) * float(concepts.q) ** -concepts.n)
+        8
+        * tolerance**2
+        * collision_factor(concepts)
+        * (success - alike(concepts) * float(concepts.q) ** -concepts.n)
     )
 
 
@@ -80,14 +83,18 @@ def short_rates(q: int, values: Iterable[int]) -> tuple[float, float]:
     """
     residues = sorted({int(value) % q for value in values})
     if q < 2 or len(residues) < 2:
-        raise InputError(f"short secrets need q >= 2 and at least two residues mod q, got {len(residues)} mod {q}")
+        raise InputError(
+            f"short secrets need q >= 2 and at least two residues mod q, got {len(residues)} mod {q}"
+        )
     law = np.zeros(q)
     law[residues] = 1 / len(residues)
     r = min(1.0, float(np.abs(np.fft.fft(law)[1:]).max()) + 1e-12)
     return (1 + r) / 2, (1 + r + sqrt((1 - r) ** 2 + 4 * r * r)) / 4
 
 
-def short_window_bound(n: int, q: int, values: Iterable[int], tolerance: float, success: float = 1.0) -> float:
+def short_window_bound(
+    n: int, q: int, values: Iterable[int], tolerance: float, success: float = 1.0
+) -> float:
     """8 tau^2 (p - |W|^-n)/(mu^n + (q - 2) kappa^n) queries against the window (half of it: null), diag, for secrets
     with independent entries uniform on `values`, W (theory 2.6, ours); at least 0.
 
@@ -141,7 +148,9 @@ def spectrum(n: int, q: int, gadget: str, bins: int = 256) -> NDArray[np.float64
     # Beyond three times the typical size (and 64 bits) only "small" matters; the last bin says so from above.
     size = max(3 * power * n, 64) * bins
     sizes = np.maximum(np.abs(np.cos(pi * np.arange(q) / q)), 1e-300)
-    steps, counts = np.unique(np.minimum(size - 1, -power * np.log2(sizes) * bins).astype(int), return_counts=True)
+    steps, counts = np.unique(
+        np.minimum(size - 1, -power * np.log2(sizes) * bins).astype(int), return_counts=True
+    )
     return _added(steps, counts / q, n, size)
 
 

@@ -64,7 +64,9 @@ def bias_interval(s: int, tolerance: float, k: int = 1) -> tuple[float, float] |
     ends = []
     for inside, outside in ((peak, 0.0), (peak, 1.0)):
         while (middle := (inside + outside) / 2) not in (inside, outside):
-            inside, outside = (middle, outside) if bias_gap(s, middle, k) > 4 * tolerance else (inside, middle)
+            inside, outside = (
+                (middle, outside) if bias_gap(s, middle, k) > 4 * tolerance else (inside, middle)
+            )
         ends.append(inside)
     return ends[0], ends[1]
 

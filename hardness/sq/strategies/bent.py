@@ -38,7 +38,9 @@ def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Rando
         # A batch and a block cost one query each; which loses more depends on the sets left, so both are tried on them.
         candidates: list[Query] = [batch(live, batch_size(tolerance) - 2 * i, rng) for i in (0, 0, 1)]
         for mask in rng.choice(live, 6).tolist():
-            candidates += [block(mask, rank, concepts.n, int(shift)) for shift in rng.integers(4**rank, size=3)]
+            candidates += [
+                block(mask, rank, concepts.n, int(shift)) for shift in rng.integers(4**rank, size=3)
+            ]
         return [min(candidates, key=lambda query: kept(query, live, tolerance))]
 
     return until_idle(live, best)

@@ -70,7 +70,9 @@ def placements(lost: int) -> Placements:
     >>> placements(4).means.shape, sorted(set(placements(4).means[0].round(6).tolist()))
     ((10080, 16), [-0.1875, -0.125, -0.0625, 0.0, 0.0625, 0.125, 0.1875])
     """
-    points, means = _on_its_span(next(t for t in templates() if t.lost == lost and t.reach == max_separation(lost)))
+    points, means = _on_its_span(
+        next(t for t in templates() if t.lost == lost and t.reach == max_separation(lost))
+    )
     # Row A of `images` are the images A 0, ..., A 15 under one invertible linear map.
     columns = np.array(list(product(range(1, MEMBERS), repeat=PAIRS)))
     bits = np.arange(MEMBERS)[:, None] >> np.arange(PAIRS) & 1
@@ -88,7 +90,9 @@ def _on_its_span(template: Template) -> tuple[list[int], NDArray[np.float64]]:
     generators, points = coordinates(sets[template.support].tolist())
     spectrum = template.values.copy()
     walsh_hadamard(spectrum)
-    span = np.array([reduce(xor, (g for i, g in enumerate(generators) if c >> i & 1), first) for c in range(MEMBERS)])
+    span = np.array(
+        [reduce(xor, (g for i, g in enumerate(generators) if c >> i & 1), first) for c in range(MEMBERS)]
+    )
     # A layer's states are those of a set's bits below the last, less the first set's.
     states = (span ^ int(sets[0])) & (len(spectrum) - 1)
     return points, spectrum[states] / (2 * len(spectrum))
@@ -132,9 +136,13 @@ def _checked(concepts: ParityConcepts, tolerance: float) -> Placements:
     """The placements at a tolerance; `InputError` where there are none, or the class is not for blocks."""
     low, high = max_separation(5), max_separation(3)
     if not low <= decimal(tolerance) < high:
-        raise InputError(f"blocks is offered for tolerances from {low} to below {high}, not {tolerance:g}; play flat")
+        raise InputError(
+            f"blocks is offered for tolerances from {low} to below {high}, not {tolerance:g}; play flat"
+        )
     if concepts.s < PAIRS or concepts.n - concepts.s < PAIRS:
-        raise InputError(f"blocks takes one of each of four pairs of bits; {concepts.label} leaves no room for them")
+        raise InputError(
+            f"blocks takes one of each of four pairs of bits; {concepts.label} leaves no room for them"
+        )
     if concepts.size > MOST_SETS or concepts.n > 64:
         raise InputError(f"blocks is offered up to 2^22 sets, not {concepts.size}; lower --dim")
     return placements(most_lost(tolerance))

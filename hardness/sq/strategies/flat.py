@@ -14,7 +14,15 @@ from hardness.sq.exact import IDENTIFIABLE, decimal, end_game, independent_lost,
 from hardness.sq.queries import SpanFunction
 from hardness.sq.small_games import Ask, SmallGames
 from hardness.sq.strategies.base import Masks, Steps
-from hardness.sq.strategies.layers import Template, alive, densest, held_of, layer_signs, layers_through, templates
+from hardness.sq.strategies.layers import (
+    Template,
+    alive,
+    densest,
+    held_of,
+    layer_signs,
+    layers_through,
+    templates,
+)
 from hardness.sq.strategies.shaped import MARGIN, maximin_gap, shape_query
 from hardness.sq.strategies.sign_batch import batch, sign_batch
 
@@ -118,7 +126,8 @@ def endgame(live: Masks, tau: Fraction, rng: Random) -> Steps:
             continue
         aim = max(size for size in sizes if size < len(live))
         query = next(
-            (q for kept in (aim, aim + 1, aim + aim // 4) if (q := _ordered(live, kept, float(tau), rng))), None
+            (q for kept in (aim, aim + 1, aim + aim // 4) if (q := _ordered(live, kept, float(tau), rng))),
+            None,
         )
         if query is None:
             return

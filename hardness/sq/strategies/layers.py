@@ -85,14 +85,20 @@ def held_of(concepts: ParityConcepts, size: int) -> int:
     return min(max(size // 2, size - (concepts.n - concepts.s)), concepts.s)
 
 
-def layers_through(concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random) -> Layers:
+def layers_through(
+    concepts: ParityConcepts, live: Masks, size: int, held: int, count: int, rng: Random
+) -> Layers:
     """Random layers, each through a random live set."""
     n, s = concepts.n, concepts.s
     # Layers are drawn through live sets: a random one of a class would hardly ever hold any that live.
     inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
-    order = np.argsort(rng.random((count, n)) - inside, axis=1)  # the set's own coordinates first, both in random order
+    order = np.argsort(
+        rng.random((count, n)) - inside, axis=1
+    )  # the set's own coordinates first, both in random order
     windows = np.concatenate([order[:, :held], order[:, s : s + size - held]], axis=1)
-    rests = np.bitwise_or.reduce(np.uint64(1) << order[:, held:s].astype(np.uint64), axis=1, initial=np.uint64(0))
+    rests = np.bitwise_or.reduce(
+        np.uint64(1) << order[:, held:s].astype(np.uint64), axis=1, initial=np.uint64(0)
+    )
     return Layers(rng.permuted(windows, axis=1), held, rests)
 
 

@@ -92,7 +92,11 @@ def adaptive(concepts: RoundingConcepts, live: Secrets, tolerance: float, rng: R
     def climbed(live: Secrets, idle: int) -> list[LevelTable]:
         sample = live if len(live) <= SAMPLE else rng.choice(live, SAMPLE, replace=False)
         labels = concepts.label_table[sample @ concepts.powers]
-        cells = np.stack([labels == y for y in range(concepts.p)], axis=2).reshape(len(sample), -1).astype(np.float32)
+        cells = (
+            np.stack([labels == y for y in range(concepts.p)], axis=2)
+            .reshape(len(sample), -1)
+            .astype(np.float32)
+        )
         near = ((rng.choice(live) + steps) % concepts.q).astype(np.int16)
         candidates = [_batch(concepts, live, size, rng) for size in (1, 5, 15, 31)]
         candidates.append(votes(concepts, near, np.ones(len(near), int)))

@@ -19,7 +19,9 @@ ROUNDS = 4
 MARGIN = 1e-9
 
 
-def shape_query(signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random) -> NDArray[np.float64] | None:
+def shape_query(
+    signs: NDArray[np.int8], lost: int, tolerance: float, rng: Random
+) -> NDArray[np.float64] | None:
     """Values in [-1, 1] on the states of points with these characters (points, states) that lose so many, if found.
 
     So many pairs of points come apart by more than twice the tolerance: pairs in sorted order, a linear program for

@@ -15,7 +15,9 @@ from hardness.sq.strategies.base import Masks, Steps, kept, until_idle
 from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch, batch_modes, batch_size, best_batch
 
 TABLE_BITS = 24  # bits of the table that a query is
-CROWDED = 0.21  # of many sets so many are spread at a time, over the squared tolerance: a third of them is lost
+CROWDED = (
+    0.21  # of many sets so many are spread at a time, over the squared tolerance: a third of them is lost
+)
 CLIPS = (0.0, 1.0)  # where the sum of characters is cut, in standard deviations; 0 is its sign
 ROUNDS = 4
 DRAWS, TURNS = 3, 16  # of signs for a query, and of arguments for each
@@ -76,7 +78,9 @@ def _best(
 ) -> Steps:
     """Of the candidates for a query the one that leaves the window's answer fewest of the live sets."""
     if concepts.n > TABLE_BITS:
-        raise InputError(f"tables of 2^n values are asked for n at most {TABLE_BITS}, not {concepts.n}; lower --dim")
+        raise InputError(
+            f"tables of 2^n values are asked for n at most {TABLE_BITS}, not {concepts.n}; lower --dim"
+        )
     return until_idle(
         live, lambda live, idle: [min(candidates(live, idle), key=lambda query: kept(query, live, tolerance))]
     )

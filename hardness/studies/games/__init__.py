@@ -6,11 +6,18 @@ from hardness.engine.study import Study
 from hardness.studies.games import tasks as grid
 
 STUDY = Study(
-    "games", grid.QUESTION, grid.tasks, grid.seconds, grid.trial, guard=3600.0, role="proved",
-    content="hardness.studies.games.content:content", template=Path(__file__).with_name("page.md"),
+    "games",
+    grid.QUESTION,
+    grid.tasks,
+    grid.seconds,
+    grid.trial,
+    guard=3600.0,
+    role="proved",
+    content="hardness.studies.games.content:content",
+    template=Path(__file__).with_name("page.md"),
     formerly={
         "exact-games": "what is known exactly of games on parities",
         "query-frontier": "every strategy at every tolerance",
         "rounding-games": "games on rounded inner products",
     },
-)  # fmt: skip
+)

@@ -46,7 +46,13 @@ def _exactly(brackets: "pd.DataFrame") -> dict[str, Any]:
     """In how many cells V is known, and in how many of them because the class is small."""
     known = brackets[brackets["V at least"] == brackets["V at most"]]
     small = int((known.sets <= FEW).sum())
-    return {"cells": len(brackets), "known": len(known), "small": small, "few": FEW, "rest": len(known) - small}
+    return {
+        "cells": len(brackets),
+        "known": len(known),
+        "small": small,
+        "few": FEW,
+        "rest": len(known) - small,
+    }
 
 
 def _on_large(large: "pd.DataFrame") -> dict[str, Any]:
@@ -60,14 +66,25 @@ def _over_bound(frontier: "pd.DataFrame") -> dict[str, Any]:
     cheapest = several[several.ratio == several.groupby(["m", "τ"]).ratio.transform("min")]
     pairs = cheapest.drop_duplicates(["m", "τ"]).ratio
     batches = int((cheapest.strategy == "sign-batch").sum())
-    return {"pairs": len(pairs), "least": float(pairs.min()), "most": float(pairs.max()), "sign_batch": batches}
+    return {
+        "pairs": len(pairs),
+        "least": float(pairs.min()),
+        "most": float(pairs.max()),
+        "sign_batch": batches,
+    }
 
 
 def _largest(rounding: "pd.DataFrame", bases: dict[str, list[float]]) -> dict[str, Any]:
     """The cheapest strategy at the largest n, and how its need grew up to it."""
     (best,) = lines_of(rounding[rounding.n == rounding.n.max()].sort_values("queries").head(1))
     grown = bases[best["strategy"]]
-    return {"n": best["n"], "strategy": best["strategy"], "ratio": best["ratio"], "bases": grown, "last": grown[-1]}
+    return {
+        "n": best["n"],
+        "strategy": best["strategy"],
+        "ratio": best["ratio"],
+        "bases": grown,
+        "last": grown[-1],
+    }
 
 
 def played(rows: Iterable[Row]) -> "pd.DataFrame":
@@ -91,7 +108,9 @@ def played(rows: Iterable[Row]) -> "pd.DataFrame":
     middle = [_mean_of_most(runs.tolist()) for _, runs in cells.paid]
     for name in ("value", "low", "high"):
         table[name] = [getattr(value, name, None) for value in middle]
-    table = table.rename(columns={"value": "queries"}).astype(dict.fromkeys(["queries", "low", "high"], float))
+    table = table.rename(columns={"value": "queries"}).astype(
+        dict.fromkeys(["queries", "low", "high"], float)
+    )
     return table.assign(
         m=table.m.where(table.m > 0),
         runs=[f"{won}/{total}" for won, total in zip(table.won, table.total, strict=True)],
@@ -117,9 +136,13 @@ def bracketed(games: "pd.DataFrame", values: "pd.DataFrame") -> "pd.DataFrame":
     """A line per class of parities and tolerance: what is proved of V and of G, and what the strategies needed."""
     cell = ["n", "s", "τ"]
     classes = {(*place, tau) for place in (*grid.SMALL, *grid.LARGE, grid.QUICK) for tau in grid.TOLERANCES}
-    parity = games[(games.family == "parity") & games.strategy.isin(grid.BRACKETING)].rename(columns={"m": "s"})
+    parity = games[(games.family == "parity") & games.strategy.isin(grid.BRACKETING)].rename(
+        columns={"m": "s"}
+    )
     inside = [place in classes for place in zip(parity.n, parity.s, parity.τ, strict=True)]
-    parity = parity.loc[np.array(inside, dtype=bool)]  # of no games, no rows: an empty list would choose no columns
+    parity = parity.loc[
+        np.array(inside, dtype=bool)
+    ]  # of no games, no rows: an empty list would choose no columns
     needed = parity.astype({"s": int}).pivot(index=cell, columns="strategy", values="least")
     needed = needed.reindex(columns=list(grid.BRACKETING)).reset_index()
     table = needed.merge(values.astype({"s": int}), on=cell, how="outer")
@@ -139,7 +162,9 @@ def bracketed(games: "pd.DataFrame", values: "pd.DataFrame") -> "pd.DataFrame":
 
 def limited(games: "pd.DataFrame") -> "pd.DataFrame":
     """A line per game of theorem D's strategy: its queries over N/e⋆, to which V of its class comes near."""
-    table = games[(games.strategy == "blocks") & games.queries.notna()].sort_values(["τ", "n"], ascending=[False, True])
+    table = games[(games.strategy == "blocks") & games.queries.notna()].sort_values(
+        ["τ", "n"], ascending=[False, True]
+    )
     lost = [most_lost(decimal(tau)) for tau in table.τ]
     floors = [exact_floor(int(size), tau) for size, tau in zip(table.N, table.τ, strict=True)]
     table = table.assign(lost=lost, limit=table.N / lost, floor=floors)
@@ -207,7 +232,9 @@ def _brackets(brackets: "pd.DataFrame") -> Curves:
     panels = []
     for (n, s), table in brackets[brackets.sets > SEVERAL].groupby(["n", "s"], sort=False):
         cells = lines_of(table)
-        over = {key: [(at["τ"], at[key] / at["floor"], at[key]) for at in cells if at[key]] for key in HEIGHTS}
+        over = {
+            key: [(at["τ"], at[key] / at["floor"], at[key]) for at in cells if at[key]] for key in HEIGHTS
+        }
         won = [_won(name, over[name]) for name in grid.BRACKETING]
         floor, enough = ([(tau, y) for tau, y, _ in over[key]] for key in ("floor", "V at most"))
         bounds = line("floor of G and V", floor, "lower bound"), line("V at most", enough, "upper bound")
@@ -218,7 +245,9 @@ def _brackets(brackets: "pd.DataFrame") -> Curves:
 
 
 def _won(name: str, over: Sequence[tuple[float, float, float]]) -> Series:
-    points = [Point(tau, ratio, tip=f"{name}, τ = {tau:g}: {queries:,.0f} queries") for tau, ratio, queries in over]
+    points = [
+        Point(tau, ratio, tip=f"{name}, τ = {tau:g}: {queries:,.0f} queries") for tau, ratio, queries in over
+    ]
     return Series(name, points, style=STRATEGIES.index(name))
 
 
@@ -235,5 +264,9 @@ def _frontier(frontier: "pd.DataFrame") -> Curves:
 def _rounding(rounding: "pd.DataFrame") -> Curves:
     known = rounding[rounding.bound > 0].drop_duplicates(["n", "bound"]).sort_values(["n", "bound"])
     bounds = [(at["n"], at["bound"]) for at in lines_of(known)]
-    panels = [] if rounding.empty else [Panel("", [*_series(rounding, "n"), line("needed", bounds, "lower bound")])]
+    panels = (
+        []
+        if rounding.empty
+        else [Panel("", [*_series(rounding, "n"), line("needed", bounds, "lower bound")])]
+    )
     return Curves("rounding", panels, Axis("n", ticks=sorted({n for n, _ in bounds})), QUERIES, height=2.8)

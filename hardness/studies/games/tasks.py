@@ -10,7 +10,9 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.exact import exact_floor
 from hardness.studies.trials import concepts_of, played
 
-QUESTION = "How many queries does a hidden secret take exactly, and where that is not known, between what numbers?"
+QUESTION = (
+    "How many queries does a hidden secret take exactly, and where that is not known, between what numbers?"
+)
 
 SMALL = ((4, 2), (4, 3), (5, 2), (5, 3))  # n, s: solved exactly
 LARGE, QUICK = ((20, 4), (16, 6), (24, 6)), (12, 4)  # bracketed
@@ -63,7 +65,9 @@ def _frontier(quick: bool) -> list[Task]:
     for m, strategy, tau in product(range(2, 5 if quick else 6), PLAYED, FRONTIER):
         # Exact losses of many candidates on many sets take minutes at small tolerance.
         if strategy == "adaptive":
-            afforded = tau >= 0.05 if m == 2 else m == 3 and tau in ((0.1249,) if quick else (0.1, 0.1249, 0.16))
+            afforded = (
+                tau >= 0.05 if m == 2 else m == 3 and tau in ((0.1249,) if quick else (0.1, 0.1249, 0.16))
+            )
         else:
             afforded = strategy != "bent" or m <= (3 if quick else 4)
         if afforded:
@@ -79,7 +83,9 @@ def _rounding(quick: bool) -> list[Task]:
     found = []
     for n in range(2, largest + 1):
         params = {"dim": n + 1, "modulus": IDEAL[0], "levels": IDEAL[1]}
-        found += [task for name in GOOD for task in _games("rounding", params, name, TOLERANCE, QUERIES, runs)]
+        found += [
+            task for name in GOOD for task in _games("rounding", params, name, TOLERANCE, QUERIES, runs)
+        ]
         for name, (most, queries) in OTHERS.items():
             if n <= most:
                 own = 1 if name == "low-degree" else runs
@@ -98,7 +104,9 @@ def _block_games(n: int, tau: float) -> list[Task]:
     return _games("parity", params, "blocks", tau, 2 * comb(n, BLOCKS_OF) + 64, 1)
 
 
-def _games(family: str, params: dict[str, Any], strategy: str, tolerance: float, queries: int, runs: int) -> list[Task]:
+def _games(
+    family: str, params: dict[str, Any], strategy: str, tolerance: float, queries: int, runs: int
+) -> list[Task]:
     solver = {"kind": "frontier", "strategy": strategy, "tolerance": tolerance}
     return [Task(family, params, solver, {"queries": queries}, run) for run in range(runs)]
 
@@ -138,7 +146,11 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
-    n, strategy, tau = int(task.params["dim"]) - 1, task.solver.get("strategy"), float(task.solver["tolerance"])
+    n, strategy, tau = (
+        int(task.params["dim"]) - 1,
+        task.solver.get("strategy"),
+        float(task.solver["tolerance"]),
+    )
     if task.family == "rounding":
         usual = {"adaptive": 0.6, "sign-batch": 0.2}.get(str(strategy), 0.5)
         return 0.05 + usual * (10.0 ** (n - 6) if task.params["modulus"] == IDEAL[0] else 34.0 ** (n - 4))

@@ -6,7 +6,14 @@ from hardness.engine.study import Study
 from hardness.studies.lattices import tasks as grid
 
 STUDY = Study(
-    "lattices", "How far do a lattice attack and integer BKW get on rounding, and was that predicted?",
-    grid.tasks, grid.seconds, grid.trial, guard=600.0, role="broken",
-    content="hardness.studies.lattices.content:content", template=Path(__file__).with_name("page.md"), timed=True,
-)  # fmt: skip
+    "lattices",
+    "How far do a lattice attack and integer BKW get on rounding, and was that predicted?",
+    grid.tasks,
+    grid.seconds,
+    grid.trial,
+    guard=600.0,
+    role="broken",
+    content="hardness.studies.lattices.content:content",
+    template=Path(__file__).with_name("page.md"),
+    timed=True,
+)

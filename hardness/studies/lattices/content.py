@@ -17,7 +17,18 @@ JUDGED_SECONDS = 2.0  # below which no prediction is judged
 CLOSE = 3.0  # bits
 TOP = 9.0  # log2 of seconds that the figure shows
 ALL = "all"  # heads: as many as make every label right
-COLUMNS = ("modulus", "levels", "dim", "heads", "attack", "samples", "status", "seconds", "predicted", "error_mass")
+COLUMNS = (
+    "modulus",
+    "levels",
+    "dim",
+    "heads",
+    "attack",
+    "samples",
+    "status",
+    "seconds",
+    "predicted",
+    "error_mass",
+)
 CELL = ["q", "p", "n", "m", "attack", "samples"]
 
 
@@ -26,8 +37,15 @@ def content(rows: Sequence[Row]) -> Content:
     cells = attacks(trials(rows))
     figures, tables = [_reach(cells)], {"attacks": _shown(cells)}
     if not (cells["right"] * (cells["m"] == ALL)).any():
-        return Content(figures=figures, tables=tables, missing="No attack has solved an instance with right labels.")
-    numbers = agreement(cells) | {"far": farthest(cells), "files": FILES, "judged": JUDGED_SECONDS, "bits": CLOSE}
+        return Content(
+            figures=figures, tables=tables, missing="No attack has solved an instance with right labels."
+        )
+    numbers = agreement(cells) | {
+        "far": farthest(cells),
+        "files": FILES,
+        "judged": JUDGED_SECONDS,
+        "bits": CLOSE,
+    }
     return Content(numbers, figures, tables)
 
 
@@ -35,7 +53,10 @@ def trials(rows: Sequence[Row]) -> "DataFrame":
     """One line per trial: its cell, how it ended, and log2 of the seconds that it took and was predicted to take."""
     from pandas import DataFrame
 
-    ended = [run | {"predicted": run.get("predicted_seconds", run.get("forecast_seconds"))} for run in records(rows)]
+    ended = [
+        run | {"predicted": run.get("predicted_seconds", run.get("forecast_seconds"))}
+        for run in records(rows)
+    ]
     table = DataFrame(ended, columns=COLUMNS).rename(columns={"modulus": "q", "levels": "p"})
     table["n"] = table["dim"] - 1
     table["m"] = [int(heads) if heads == heads and heads else ALL for heads in table["heads"]]
@@ -119,7 +140,20 @@ def _shown(cells: "DataFrame") -> list[dict[str, Any]]:
         took=cells["times"].map(_spread),
         masses=cells["masses"].where(few, None).map(lambda masses: _spread(masses or [])),
     )
-    columns = ["q", "p", "n", "m", "attack", "examples", "solved", "otherwise", "predicted", "took", "off", "masses"]
+    columns = [
+        "q",
+        "p",
+        "n",
+        "m",
+        "attack",
+        "examples",
+        "solved",
+        "otherwise",
+        "predicted",
+        "took",
+        "off",
+        "masses",
+    ]
     table = shown[columns].astype(object)
     return list(table.where(table.notna(), None).to_dict("records"))
 
@@ -164,7 +198,9 @@ def _reached(cell: Any) -> Point:
     """A solved cell at its median time; one that was not at its prediction, or at the edge where that lies beyond."""
     n, solved, times = int(cell["n"]), f"{cell['right']}/{cell['runs']}", cell["times"]
     examples = _examples(cell["samples"])
-    tip = f"{NAMES[cell['attack']]}, n = {n}, {examples}: {solved} solved {cell['otherwise']} {_spread(times)}"
+    tip = (
+        f"{NAMES[cell['attack']]}, n = {n}, {examples}: {solved} solved {cell['otherwise']} {_spread(times)}"
+    )
     if times:
         share = solved if cell["right"] < cell["runs"] else ""
         return Point(n, float(cell["measured"]), min(times), max(times), tip=tip, note=share)

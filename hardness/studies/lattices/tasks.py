@@ -55,7 +55,9 @@ def _sizes(grid: Sizes, run: int) -> Iterator[Task]:
 
 def _few_heads(quick: bool, run: int) -> Iterator[Task]:
     for attack, (n, heads) in FEW_HEADS.items():
-        yield from (task(attack, FILES[attack], *PANELS[0], n, m, run) for m in (heads[1:2] if quick else heads))
+        yield from (
+            task(attack, FILES[attack], *PANELS[0], n, m, run) for m in (heads[1:2] if quick else heads)
+        )
 
 
 def _few_examples(run: int) -> Iterator[Task]:
@@ -70,8 +72,19 @@ def task(attack: str, samples: int | None, q: int, p: int, n: int, heads: int | 
     return Task("rounding", params, {"kind": "cryptanalysis", "attack": attack}, budget, run)
 
 
-SHOWN = ("predicted_seconds", "forecast_seconds", "steps", "log2_rows", "vanish", "selected_away", "trials",
-         "block_size", "log2_nodes", "rank", "reason")  # fmt: skip
+SHOWN = (
+    "predicted_seconds",
+    "forecast_seconds",
+    "steps",
+    "log2_rows",
+    "vanish",
+    "selected_away",
+    "trials",
+    "block_size",
+    "log2_nodes",
+    "rank",
+    "reason",
+)
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -84,7 +97,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     from hardness.instance import Instance
 
     warm()
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
+    )
     sampling, seed, name = task.seed(root, "examples"), task.seed(root, "solver"), task.solver["attack"]
     if "samples" in task.budget:
         data = instance.examples(int(task.budget["samples"]), sampling)

@@ -53,7 +53,12 @@ def content(rows: Sequence[Row]) -> Content:
     reached, bought = sufficient(parity), budget(rows)
     prices = least_prices(reached)
     gradients = learners.content(rows)
-    figures: list[Figure] = [*_maps(parity), _rounding_map(rounding), _least_figure(prices), *gradients.figures]
+    figures: list[Figure] = [
+        *_maps(parity),
+        _rounding_map(rounding),
+        _least_figure(prices),
+        *gradients.figures,
+    ]
     tables = {"budget": lines_of(bought), **gradients.tables}
     if parity.empty or rounding.empty or bought.empty:
         missing = f"Of {len(rows)} planned trials too few have been won to answer the question."
@@ -67,9 +72,15 @@ def _largest_class(parity: "pd.DataFrame", prices: "pd.DataFrame") -> dict[str, 
     d, s = (int(number) for number in max(zip(parity.d, parity.s, strict=True)))
     fresh, sample, larger = lines_of(prices[(prices.d == d) & (prices.s == s)])
     return {
-        "d": d, "s": s, "sets": comb(d - 1, s), "sharp": sharp_heads(s), "fresh": fresh, "sample": sample,
-        "larger": larger, "others": sorted({int(other) for other in parity.d} - {d}, reverse=True),
-    }  # fmt: skip
+        "d": d,
+        "s": s,
+        "sets": comb(d - 1, s),
+        "sharp": sharp_heads(s),
+        "fresh": fresh,
+        "sample": sample,
+        "larger": larger,
+        "others": sorted({int(other) for other in parity.d} - {d}, reverse=True),
+    }
 
 
 def _shares(parity: "pd.DataFrame", reached: "pd.DataFrame") -> dict[str, Any]:
@@ -162,10 +173,16 @@ def sufficient(parity: "pd.DataFrame") -> "pd.DataFrame":
 
     d = grid.FORMULA
     formulas = [
-        {"d": d, "s": s, "e": e, "floor": parity_floor(d, s, e),
-         "queries": min(q for q in (parity_suffices(d, s, e), independent_batches(d, s, e)) if q)}
-        for s in grid.HEADS for e in grid.EXPONENTS
-    ]  # fmt: skip
+        {
+            "d": d,
+            "s": s,
+            "e": e,
+            "floor": parity_floor(d, s, e),
+            "queries": min(q for q in (parity_suffices(d, s, e), independent_batches(d, s, e)) if q),
+        }
+        for s in grid.HEADS
+        for e in grid.EXPONENTS
+    ]
     columns = list(formulas[0])
     return pd.concat([parity[columns], pd.DataFrame(formulas)] if len(parity) else [pd.DataFrame(formulas)])
 
@@ -182,7 +199,9 @@ def least_prices(reached: "pd.DataFrame") -> "pd.DataFrame":
     cell = ["d", "s", "price"]
     table = pd.concat(by_price).sort_values(["reached", "τ"], kind="stable").drop_duplicates(cell)
     order = {name: place for place, name in enumerate(PRICES)}
-    table = table.sort_values(cell, key=lambda column: column.map(order) if column.name == "price" else column)
+    table = table.sort_values(
+        cell, key=lambda column: column.map(order) if column.name == "price" else column
+    )
     needed = [least_needed(d, s, PRICES[price]) for d, s, price in table[cell].itertuples(index=False)]
     return table.assign(needed=needed)[[*cell, "needed", "reached", "τ"]]
 
@@ -230,7 +249,9 @@ def _played(games: "pd.DataFrame") -> list[Series]:
 
 
 def _maps(parity: "pd.DataFrame") -> list[Curves]:
-    classes = [(int(d), [s for s in grid.HEADS if s in set(table.s)], table) for d, table in parity.groupby("d")]
+    classes = [
+        (int(d), [s for s in grid.HEADS if s in set(table.s)], table) for d, table in parity.groupby("d")
+    ]
     maps = [_map(d, heads, table) for d, heads, table in reversed(classes)]
     return [*maps, _map(grid.FORMULA, list(grid.HEADS), parity[parity.d == grid.FORMULA])]
 
@@ -257,7 +278,9 @@ def _rounding_map(games: "pd.DataFrame") -> Curves:
     panels = []
     for (m, d), table in games.groupby(["s", "d"]):
         floor = _logs((e, rounding_floor(_class(int(d), int(m)), e)) for e in grid.ROUNDING_EXPONENTS)
-        panels.append(Panel(f"m = {m}: n = {d - 1}", _played(table), floor=floor, reached=_pairs(table, "queries")))
+        panels.append(
+            Panel(f"m = {m}: n = {d - 1}", _played(table), floor=floor, reached=_pairs(table, "queries"))
+        )
     axis = Axis("log₂ 1/τ", ticks=(3, 4, 5, 6, 7, 8))
     return Curves("map-rounding", panels, axis, LOG_QUERIES)
 
@@ -273,7 +296,9 @@ def _least_figure(prices: "pd.DataFrame") -> Curves:
         for style, (d, table) in enumerate(prices[prices.price == price].groupby("d")):
             paid = [(at["s"], at["reached"], at["τ"], at["needed"]) for at in lines_of(table)]
             points = [
-                Point(s, log2(q), hollow=d == grid.FORMULA, tip=f"d = {d}, s = {s}: {q:,.0f} at τ = {tau:.3g}")
+                Point(
+                    s, log2(q), hollow=d == grid.FORMULA, tip=f"d = {d}, s = {s}: {q:,.0f} at τ = {tau:.3g}"
+                )
                 for s, q, tau, _ in paid
             ]
             needed = line(f"d = {d}, needed", [(s, log2(q)) for s, *_, q in paid], "lower bound", style=style)

@@ -46,10 +46,16 @@ def descended(rows: Iterable[Row]) -> "pd.DataFrame":
         columns={"dim": "d", "heads": "s", "tolerance": "τ"}
     )
     trials = trials.reindex(columns=[*CELL, "τ", "params", "status", "cost"])
-    trials = trials.assign(rate=[chosen["rate"] for chosen in trials.params], learned=trials.status == "solved")
-    runs = trials.assign(queries=trials.cost.where(trials.learned)).groupby([*CELL, "τ", "rate"], as_index=False)
+    trials = trials.assign(
+        rate=[chosen["rate"] for chosen in trials.params], learned=trials.status == "solved"
+    )
+    runs = trials.assign(queries=trials.cost.where(trials.learned)).groupby(
+        [*CELL, "τ", "rate"], as_index=False
+    )
     by_rate = runs.agg(share=("learned", "mean"), seeds=("learned", "size"), queries=("queries", "median"))
-    by_rate = by_rate.sort_values([*CELL, "τ", "share", "queries"], ascending=[True, True, False, False, True])
+    by_rate = by_rate.sort_values(
+        [*CELL, "τ", "share", "queries"], ascending=[True, True, False, False, True]
+    )
     best = by_rate.drop_duplicates([*CELL, "τ"])
     best = best.assign(refused=best.groupby(CELL)["τ"].shift(1))
     table = best[best.share >= QUORUM].drop_duplicates(CELL).reset_index(drop=True)
@@ -70,7 +76,9 @@ def examples(rows: Iterable[Row]) -> "pd.DataFrame":
 
 def searched(rows: Iterable[Row]) -> "pd.DataFrame":
     """The .9 quantile of the examples of exhaustive one-bit search, by class."""
-    trials = frame(rows, "solved", kind="one-bit").rename(columns={"dim": "d", "heads": "s", "cost": "search"})
+    trials = frame(rows, "solved", kind="one-bit").rename(
+        columns={"dim": "d", "heads": "s", "cost": "search"}
+    )
     return trials.reindex(columns=[*CELL, "search", "low", "high"])
 
 
@@ -78,7 +86,9 @@ def decoded(rows: Iterable[Row]) -> "pd.DataFrame":
     """The share of sets that one equation a batch names, by the noise of the mean gradients in units of 1/B."""
     trials = frame(rows, kind="batches").reindex(columns=["noise", "status", "cost"])
     runs = trials.assign(right=trials.status == "solved").groupby("noise", as_index=False)
-    return _with_intervals(runs.agg(right=("right", "sum"), trials=("right", "size"), examples=("cost", "max")))
+    return _with_intervals(
+        runs.agg(right=("right", "sum"), trials=("right", "size"), examples=("cost", "max"))
+    )
 
 
 def _with_intervals(table: "pd.DataFrame") -> "pd.DataFrame":
@@ -149,7 +159,11 @@ def _ratios(against: "pd.DataFrame") -> dict[str, Any] | None:
 
 def _searches(against: "pd.DataFrame") -> dict[str, Any] | None:
     large = against[(against.N >= 45) & against.search_ratio.notna()]
-    return None if large.empty else {"most": float(large.search_ratio.max()), "least": float(large.search_ratio.min())}
+    return (
+        None
+        if large.empty
+        else {"most": float(large.search_ratio.max()), "least": float(large.search_ratio.min())}
+    )
 
 
 def _precision(precision: "pd.DataFrame") -> dict[str, Any] | None:
@@ -205,7 +219,11 @@ def _ratio_figure(against: "pd.DataFrame") -> Curves:
         Point(at["N"], at["search_ratio"], low=at["low"] / at["one_bit"], high=at["high"] / at["one_bit"])
         for at in lines_of(known)
     ]
-    series += [Series("exhaustive search, one bit an example", points, join=False, style=len(series))] if points else []
+    series += (
+        [Series("exhaustive search, one bit an example", points, join=False, style=len(series))]
+        if points
+        else []
+    )
     ends = [float(size) for size in (against.N.min(), against.N.max())] if len(against) else []
     bound = line("proved", [(size, 1.0) for size in ends], "lower bound")
     panels = [Panel("", [*series, bound])] if series else []

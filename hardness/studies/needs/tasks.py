@@ -8,16 +8,24 @@ from hardness.engine.task import Task
 from hardness.sq.bounds import head_budget
 from hardness.studies.games.tasks import TOLERANCE, game
 
-QUESTION = "How many queries, and of what tolerance, do the labels of m heads make necessary, and what is reached?"
+QUESTION = (
+    "How many queries, and of what tolerance, do the labels of m heads make necessary, and what is reached?"
+)
 
 HEADS = tuple(range(2, 9))
 PLAYED, FORMULA = (16, 20, 24), 64  # dimensions of games, and the one where there are formulas only
 # log2 1/tau: just below a quarter, where parities begin to be told apart; half steps where strategies differ most
 EXPONENTS = (2.06, *(e / 2 for e in range(5, 17)), 9.0, 10.0, 11.0, 12.0)
 FINEST = 12.0
-SPREAD = {16: 4.0, 20: 4.0, 24: 0.3}  # up to how many concepts, times the squared tolerance, `spread` is played
+SPREAD = {
+    16: 4.0,
+    20: 4.0,
+    24: 0.3,
+}  # up to how many concepts, times the squared tolerance, `spread` is played
 SLOW = 24  # the dimension at which it is played at whole exponents only
-DEPENDENT = 8.0  # there, from which exponent on sums of dependent sets are played beside batches of independent ones
+DEPENDENT = (
+    8.0  # there, from which exponent on sums of dependent sets are played beside batches of independent ones
+)
 
 MODULUS, LEVELS = 5, 5  # of rounding
 # The n, up to 6, at which most is proved of the labels of m heads at `AT`, by the error mass of every secret. A test
@@ -67,7 +75,11 @@ def _parity(d: int, m: int, exponent: float) -> list[Task]:
     if small and d == SLOW and exponent != int(exponent):
         return []
     names = (
-        ["spread"] if small else ["sign-batch", "dependent"] if d == SLOW and exponent >= DEPENDENT else ["sign-batch"]
+        ["spread"]
+        if small
+        else ["sign-batch", "dependent"]
+        if d == SLOW and exponent >= DEPENDENT
+        else ["sign-batch"]
     )
     params = {"dim": d, "heads": m, "gadget": "diag"}
     return [Task("parity", params, solver(name, exponent), {"queries": 2 * size + 64}, 0) for name in names]
@@ -80,7 +92,9 @@ def budget(quick: bool) -> list[Task]:
     for tau, m in product(BUDGET_TOLERANCES, heads):
         own = {"kind": "budget", "tolerance": tau}
         found.append(Task("parity", {"dim": BUDGET_DIM, "heads": m, "gadget": "diag"}, own, {}, 0))
-        found.append(Task("rounding", {"modulus": BUDGET_MODULUS, "levels": BUDGET_LEVELS, "heads": m}, own, {}, 0))
+        found.append(
+            Task("rounding", {"modulus": BUDGET_MODULUS, "levels": BUDGET_LEVELS, "heads": m}, own, {}, 0)
+        )
     return found
 
 
@@ -96,7 +110,12 @@ def bought(task: Task) -> Outcome:
         dim = int(task.params["dim"])
         exact = head_budget.exact_parity(m, dim, tau)
         best = head_budget.truncated_parity(m, dim, tau)
-        detail = {"exact": exact.log2_queries, "truncated": best.log2_queries, "s": best.size, "leak": best.leak}
+        detail = {
+            "exact": exact.log2_queries,
+            "truncated": best.log2_queries,
+            "s": best.size,
+            "leak": best.leak,
+        }
         return Outcome("solved", None, detail)
     found = head_budget.rounding(m, tau, int(task.params["modulus"]), int(task.params["levels"]))
     return Outcome("solved", None, {"n": found.size, "rounding": found.log2_queries})
@@ -117,4 +136,8 @@ def seconds(task: Task) -> float:
 # Figures of the page's sentences that no row of it gives.
 SHARP_GROWTH, WIDE_SUM = (4.5, 5.9), 3.61  # theory 1.5: of the sum of the coefficients a head; a bit at most
 STUDENT_HEADS, FLOATS = 16, 32  # of the learner `diagonal`; bits of a number of a gradient
-NOISY_BITS, SEARCHED_FROM, RIGHT = (2, 4), 45, 0.9  # classes of the noisy learner; least N of a search; share of runs
+NOISY_BITS, SEARCHED_FROM, RIGHT = (
+    (2, 4),
+    45,
+    0.9,
+)  # classes of the noisy learner; least N of a search; share of runs

@@ -19,8 +19,11 @@ from hardness.errors import InputError, unknown
 from hardness.io.texts import sanitize
 
 OPERATORS: dict[type[ast.operator], Callable[[int, int], int]] = {
-    ast.Add: add, ast.Sub: sub, ast.Mult: mul, ast.FloorDiv: floordiv,
-}  # fmt: skip
+    ast.Add: add,
+    ast.Sub: sub,
+    ast.Mult: mul,
+    ast.FloorDiv: floordiv,
+}
 NODES = (ast.BinOp, ast.UnaryOp, ast.USub, ast.Name, ast.Load, *OPERATORS)
 LONGEST = 100  # characters of an expression: what is nested deeper than Python evaluates is longer
 ALLOWED = "an expression holds integers, names of other parameters, + - * // and brackets"
@@ -31,7 +34,9 @@ def listed(value: Any) -> list[Any]:
     return value if isinstance(value, list) else [value]
 
 
-def cells(table: Mapping[str, Any], zipped: Sequence[str] = (), words: Collection[str] = ()) -> list[dict[str, Any]]:
+def cells(
+    table: Mapping[str, Any], zipped: Sequence[str] = (), words: Collection[str] = ()
+) -> list[dict[str, Any]]:
     """Every cell of a table of axes, in the order of the product, entries in the order of the table.
 
     The lists named in `zipped` go in step, and vary fastest. A text with an operator is an expression of other entries,
@@ -42,7 +47,11 @@ def cells(table: Mapping[str, Any], zipped: Sequence[str] = (), words: Collectio
     formulas = {name: tree for name, tree in trees.items() if tree is not None}
     order = _order(formulas, table)
     groups = _in_step(table, zipped)
-    free = [[{name: value} for value in listed(table[name])] for name in table if not {name} & {*zipped, *formulas}]
+    free = [
+        [{name: value} for value in listed(table[name])]
+        for name in table
+        if not {name} & {*zipped, *formulas}
+    ]
     every: list[dict[str, Any]] = []
     for parts in product(*free, groups):
         cell = {name: value for part in parts for name, value in part.items()}
@@ -96,7 +105,9 @@ def value_of(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
         case ast.Name(id=entry):
             number = cell[entry]
             if isinstance(number, bool) or not isinstance(number, int):
-                raise InputError(f"{name} is an expression of {entry}, which is {sanitize(repr(number))}: no integer")
+                raise InputError(
+                    f"{name} is an expression of {entry}, which is {sanitize(repr(number))}: no integer"
+                )
             return number
         case ast.UnaryOp(operand=operand):
             return -value_of(operand, cell, name)
@@ -111,7 +122,8 @@ def value_of(tree: ast.expr, cell: Mapping[str, Any], name: str) -> int:
 def _order(formulas: Mapping[str, ast.expr], table: Mapping[str, Any]) -> list[str]:
     """The names of expressions, each after those that it is made of."""
     entries = {
-        name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)} for name, tree in formulas.items()
+        name: {node.id for node in ast.walk(tree) if isinstance(node, ast.Name)}
+        for name, tree in formulas.items()
     }
     for name, used in entries.items():
         for entry in sorted(used - table.keys()):
@@ -120,7 +132,9 @@ def _order(formulas: Mapping[str, ast.expr], table: Mapping[str, Any]) -> list[s
         return [name for name in TopologicalSorter(entries).static_order() if name in formulas]
     except CycleError as error:
         circle = " -> ".join(error.args[1])
-        raise InputError(f"expressions of the grid lead in a circle: {circle}; give one of them as numbers") from None
+        raise InputError(
+            f"expressions of the grid lead in a circle: {circle}; give one of them as numbers"
+        ) from None
 
 
 def _in_step(table: Mapping[str, Any], zipped: Sequence[str]) -> list[dict[str, Any]]:

@@ -24,13 +24,21 @@ def content(rows: Sequence[Row]) -> Content:
     unit = UNITS[str(rows[0].task.solver["kind"])] if rows else ""
     numbers = {
         "tuning": sum(row.task.tuning for row in rows),
-        "trials": len(ended), "cells": len(cells), "solved": statuses["solved"],
-        "rest": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items()) if status != "solved"),
-        "priced": len(whole), "unit": unit,
+        "trials": len(ended),
+        "cells": len(cells),
+        "solved": statuses["solved"],
+        "rest": ", ".join(
+            f"{count} {status}" for status, count in sorted(statuses.items()) if status != "solved"
+        ),
+        "priced": len(whole),
+        "unit": unit,
         "least": min(whole, key=lambda cell: cell["median"], default=None),
         "most": max(whole, key=lambda cell: cell["median"], default=None),
-    }  # fmt: skip
-    table = [{**cell["settings"], "cost": _cost(cell), "runs": cell["runs"], "ended": cell["ended"]} for cell in cells]
+    }
+    table = [
+        {**cell["settings"], "cost": _cost(cell), "runs": cell["runs"], "ended": cell["ended"]}
+        for cell in cells
+    ]
     return Content(numbers, figures(cells, unit), {"cells": table})
 
 
@@ -44,7 +52,9 @@ def settings(row: Row) -> Settings:
     """
     solver = row.task.solver
     named = next((str(solver[kind]) for kind in SOLVERS if kind in solver), "")
-    options = {name: solver[name] for name in ("oracle", "tolerance") if name in solver} | solver.get("params", {})
+    options = {name: solver[name] for name in ("oracle", "tolerance") if name in solver} | solver.get(
+        "params", {}
+    )
     bare = {"family": row.task.family.rpartition(":")[2], "solver": named.rpartition(":")[2]}
     return {**bare, **options, **row.task.params}
 
@@ -60,11 +70,16 @@ def cell(rows: Sequence[Row]) -> dict[str, Any]:
     middle = len(spent) // 2
     censored = middle >= len(solved)
     return {
-        "settings": settings(rows[0]), "runs": len(outcomes), "censored": censored,
+        "settings": settings(rows[0]),
+        "runs": len(outcomes),
+        "censored": censored,
         "median": None if not spent else spent[middle] if censored else solved[middle],
-        "low": solved[0] if solved else None, "high": solved[-1] if len(solved) == len(spent) and solved else None,
-        "ended": ", ".join(f"{n} {status}" for status, n in sorted(Counter(o.status for o in outcomes).items())),
-    }  # fmt: skip
+        "low": solved[0] if solved else None,
+        "high": solved[-1] if len(solved) == len(spent) and solved else None,
+        "ended": ", ".join(
+            f"{n} {status}" for status, n in sorted(Counter(o.status for o in outcomes).items())
+        ),
+    }
 
 
 def axis_of(cells: Sequence[Mapping[str, Any]]) -> str | None:
@@ -89,8 +104,16 @@ def figures(cells: Sequence[Mapping[str, Any]], unit: str) -> list[Curves]:
             sorted(some, key=lambda place: float(place["settings"][x])),
             lambda place: _rest(place, cells, x),
         )
-        panels.append(Panel(solver, [Series(label, [_point(place, x) for place in curves[label]], style=style)
-                                     for label, style in styles.items() if label in curves]))  # fmt: skip
+        panels.append(
+            Panel(
+                solver,
+                [
+                    Series(label, [_point(place, x) for place in curves[label]], style=style)
+                    for label, style in styles.items()
+                    if label in curves
+                ],
+            )
+        )
     values = sorted({place["settings"][x] for place in placed})
     axis = Axis(x, ticks=values if len(values) <= TICKS else ())
     return [Curves("sweep", panels, axis, Axis(unit, log=True), columns=2, height=3.0)]
@@ -98,8 +121,11 @@ def figures(cells: Sequence[Mapping[str, Any]], unit: str) -> list[Curves]:
 
 def _rest(cell: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], x: str) -> str:
     """What tells a cell from others beside solver and axis."""
-    vary = [name for name, value in cell["settings"].items() if name not in ("solver", x)
-            and any(other["settings"].get(name, value) != value for other in cells)]  # fmt: skip
+    vary = [
+        name
+        for name, value in cell["settings"].items()
+        if name not in ("solver", x) and any(other["settings"].get(name, value) != value for other in cells)
+    ]
     return ", ".join(f"{name} {cell['settings'][name]}" for name in vary) or "all runs"
 
 

@@ -30,7 +30,11 @@ DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \
 TABLES = ("params", "solver", "budget", "tune")
 ENTRIES = ("family", "runs", "seed", "guard", "zip", *TABLES)
 SETTINGS, SEEDS = 24, 3  # of a tuning, unless the grid says otherwise
-OWN = {"strategy": ("strategy", "oracle", "tolerance"), "learner": ("learner", "options"), "attack": ("attack",)}
+OWN = {
+    "strategy": ("strategy", "oracle", "tolerance"),
+    "learner": ("learner", "options"),
+    "attack": ("attack",),
+}
 LIMITS = {"strategy": ("queries",), "learner": ("samples",), "attack": ("samples", "work")}
 
 
@@ -62,9 +66,15 @@ class Grid:
     zip: Sequence[str] = ()
 
     def __post_init__(self) -> None:
-        trials = axes.size(self.params, self.zip) * axes.size(self.solver) * axes.size(self.solver.get("options", {}))
+        trials = (
+            axes.size(self.params, self.zip)
+            * axes.size(self.solver)
+            * axes.size(self.solver.get("options", {}))
+        )
         if trials <= MOST_TRIALS:
-            stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")  # finite numbers, no deep nesting
+            stated = schemas.parse(
+                json.dumps(asdict(self), default=str), "the grid"
+            )  # finite numbers, no deep nesting
             schemas.check("grid", stated, "the grid")
             trials *= self.runs
         if trials > MOST_TRIALS:
@@ -84,7 +94,9 @@ class Grid:
         """Who solves: strategy, learner or attack."""
         named = [kind for kind in SOLVERS if kind in self.solver]
         if len(named) != 1:
-            raise InputError(f"a sweep has one solver, a strategy, a learner or an attack; got {named or 'none'}")
+            raise InputError(
+                f"a sweep has one solver, a strategy, a learner or an attack; got {named or 'none'}"
+            )
         return named[0]
 
     @property
@@ -106,8 +118,10 @@ class Grid:
                 if self.kind == "strategy":
                     strategy_of(class_of(family), solver["strategy"])
         budget = dict(self.budget) if self.kind == "strategy" else {"samples": SAMPLES, **self.budget}
-        tasks = [Task(self.family, cell, solver, budget, run)
-                 for solver, cell, run in product(solvers, cells, range(self.runs))]  # fmt: skip
+        tasks = [
+            Task(self.family, cell, solver, budget, run)
+            for solver, cell, run in product(solvers, cells, range(self.runs))
+        ]
         return stamped(tasks, self.prints)
 
     def menu(self, learner: str) -> list[dict[str, Any]]:
@@ -128,7 +142,9 @@ class Grid:
         cells = [task for task in self.tasks() if task.repetition == 0]
         menus = [self.menu(str(task.solver["learner"])) for task in cells]
         cap, seeds = int(cells[0].budget["samples"]), int(self.tune.get("seeds", SEEDS))
-        rungs = {cell: tuning.halving(len(menu), seeds, max(1, cap // 8), cap) for cell, menu in enumerate(menus)}
+        rungs = {
+            cell: tuning.halving(len(menu), seeds, max(1, cap // 8), cap) for cell, menu in enumerate(menus)
+        }
 
         def with_setting(cell: int, setting: int, **changed: Any) -> Task:
             task = cells[cell]
@@ -156,8 +172,10 @@ class Grid:
             return games
         if self.kind == "attack":
             return [{"kind": "sweep"} | each for each in named]
-        return [{"kind": "sweep", **each, "params": params, "online": is_streamed(each["learner"])}
-                for each, params in product(named, options)]  # fmt: skip
+        return [
+            {"kind": "sweep", **each, "params": params, "online": is_streamed(each["learner"])}
+            for each, params in product(named, options)
+        ]
 
     def toml(self) -> str:
         """The grid as a file that `read` reads again."""
@@ -220,7 +238,9 @@ def _change(entries: dict[str, Any], change: str) -> None:
     for table in tables:
         entries = entries.setdefault(table, {})
         if not isinstance(entries, dict):
-            raise InputError(f"--set {sanitize(change)}: {table} is no table, so that nothing in it can be set")
+            raise InputError(
+                f"--set {sanitize(change)}: {table} is no table, so that nothing in it can be set"
+            )
     entries[name] = _value(values[0]) if len(values) == 1 else [_value(value) for value in values]
 
 

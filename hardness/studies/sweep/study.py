@@ -33,9 +33,14 @@ def _no_grid(quick: bool) -> list[Task]:
 
 
 STUDY = Study(
-    NAME, QUESTION, _no_grid, lambda task: 1.0, least,
-    content="hardness.studies.sweep.content:content", template=Path(__file__).with_name("page.md"),
-)  # fmt: skip
+    NAME,
+    QUESTION,
+    _no_grid,
+    lambda task: 1.0,
+    least,
+    content="hardness.studies.sweep.content:content",
+    template=Path(__file__).with_name("page.md"),
+)
 
 
 def run_grid(
@@ -65,9 +70,16 @@ def run_grid(
             store.plan(tasks)
             part = f"tuning, round {next(rounds)}" if tasks[0].tuning else "results" if grid.tune else ""
             ran += run(
-                tasks, store, least, root=grid.seed, guard=grid.guard, workers=workers, scheduler=scheduler,
-                progress=progress, part=part,
-            )  # fmt: skip
+                tasks,
+                store,
+                least,
+                root=grid.seed,
+                guard=grid.guard,
+                workers=workers,
+                scheduler=scheduler,
+                progress=progress,
+                part=part,
+            )
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
         run_tasks(grid.tuned(run_tasks) if grid.tune else tasks)
@@ -153,13 +165,20 @@ def sweep(
         return prints.setdefault(name, made) and name if made else name
 
     settings = {name: _axis(value) for name, value in (options or {}).items()}
-    extra = {"strategy": {"oracle": name_of(oracle), "tolerance": _axis(tolerance)}, "learner": {"options": settings}}
+    extra = {
+        "strategy": {"oracle": name_of(oracle), "tolerance": _axis(tolerance)},
+        "learner": {"options": settings},
+    }
     solver = {kind: name_of(thing) for kind, thing in given.items()} | extra.get(next(iter(given), ""), {})
     limits = {"queries": queries, "samples": samples, "work": work}
     budget = {name: value for name, value in limits.items() if value is not None}
     axes = {name: _axis(value) for name, value in params.items()}
-    menus = {name: {option: _axis(values) for option, values in menu.items()} if isinstance(menu, Mapping) else menu
-             for name, menu in (tune or {}).items()}  # fmt: skip
+    menus = {
+        name: {option: _axis(values) for option, values in menu.items()}
+        if isinstance(menu, Mapping)
+        else menu
+        for name, menu in (tune or {}).items()
+    }
     grid = Grid(name_of(family), axes, solver, budget, runs, seed, guard, prints, menus, list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
     verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
@@ -189,6 +208,13 @@ def _columns(row: Row) -> dict[str, Any]:
     columns = flat(row, timing=False)
     names = {name: name.removeprefix("params.").removeprefix("solver.") for name in columns}
     left_out = ("identity", "solver.kind", "solver.online")
-    kept = {names[name]: value for name, value in columns.items() if name not in left_out and "plugins" not in name}
-    bare = {name: value.rpartition(":")[2] if str(value).startswith(PREFIX) else value for name, value in kept.items()}
+    kept = {
+        names[name]: value
+        for name, value in columns.items()
+        if name not in left_out and "plugins" not in name
+    }
+    bare = {
+        name: value.rpartition(":")[2] if str(value).startswith(PREFIX) else value
+        for name, value in kept.items()
+    }
     return {("run" if name == "repetition" else name): value for name, value in bare.items()}

@@ -14,7 +14,11 @@ from learner.studies.exponential_in_m.trial import trial
 QUESTION = "How does the cost of learning grow with the number of heads when the dimension grows with it?"
 RAY, HEADS, QUICK_HEADS = 4, range(2, 8), range(2, 6)  # d = 4m
 RUNS, SIDE_RUNS = 5, 3
-GAPS, GAP_RUN, STARTS = ((3, 12), (4, 16), (5, 15), (6, 18)), (16, 4), (1, 4, 8, 16)  # (s, d); (d, s); scales r
+GAPS, GAP_RUN, STARTS = (
+    ((3, 12), (4, 16), (5, 15), (6, 18)),
+    (16, 4),
+    (1, 4, 8, 16),
+)  # (s, d); (d, s); scales r
 SMALL = ((2, 8), (3, 12))  # (s, d) for a learner of the user
 SMALL_CAP, ONCE_CAP = 500_000, 4096  # examples, of learners that see each once and of those that fit once
 
@@ -75,8 +79,16 @@ def seconds(task: Task) -> float:
 
 
 STUDY = Study(
-    "exponential-in-m", QUESTION, tasks, seconds, trial, guard=3600.0, role="answer",
-    user_learner_tasks=user_learner_tasks, plan=plan.tasks,
-    content="learner.studies.exponential_in_m.content:content", template=Path(__file__).with_name("page.md"),
+    "exponential-in-m",
+    QUESTION,
+    tasks,
+    seconds,
+    trial,
+    guard=3600.0,
+    role="answer",
+    user_learner_tasks=user_learner_tasks,
+    plan=plan.tasks,
+    content="learner.studies.exponential_in_m.content:content",
+    template=Path(__file__).with_name("page.md"),
     formerly={"wall": "examples that one student needs, then with one frozen setting"},
-)  # fmt: skip
+)

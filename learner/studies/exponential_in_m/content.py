@@ -20,7 +20,9 @@ def content(rows: Sequence[Row]) -> Content:
     _check(rows, fixed)
     runs = runs_of(rows)
     planned = runs[runs["series"] == plan.THIRD]
-    whole = not planned.empty and all(row.outcome for row in rows if row.task.solver.get("series") == plan.THIRD)
+    whole = not planned.empty and all(
+        row.outcome for row in rows if row.task.solver.get("series") == plan.THIRD
+    )
     cells = medians(planned if whole else runs[runs["series"] == RAY])
     panel = [*tables.panel_lines(runs, cells), *tables.dense_lines(rows, cells)]
     drawn = [
@@ -50,10 +52,14 @@ def content(rows: Sequence[Row]) -> Content:
         "gaps": tables.gap_lines(rows, cells),
     }
     if not {HARD, MILD} <= {factor["arm"] for factor in factors}:
-        return Content(figures=drawn, tables=shown, missing="Too few trials have ended to answer the question.")
+        return Content(
+            figures=drawn, tables=shown, missing="Too few trials have ended to answer the question."
+        )
     numbers = {
         "factors": {f"{factor['arm']}, d = {factor['ray']}m": factor for factor in factors},
-        "ray": next(factor for factor in factors if (factor["arm"] == HARD and factor["ray"] == grid.RAY) or whole),
+        "ray": next(
+            factor for factor in factors if (factor["arm"] == HARD and factor["ray"] == grid.RAY) or whole
+        ),
         "nice": [edge(f["factor"] for f in factors if f["arm"] in (MILD, STEEP)) for edge in (min, max)],
         "most": int(of_arm(cells)["sets"].max()),
         "judged": judged,

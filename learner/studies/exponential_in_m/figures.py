@@ -21,7 +21,9 @@ BESIDE: dict[str, Callable[[int, int], float]] = {
     "C(d−1, s−1)": lambda s, d: float(comb(d - 1, s - 1)),
     "lookup table": lambda s, d: LOOKUP * 2.0 ** (d - 1),
 }
-ONE_BIT = 2 * (1 - 0.1**0.5) ** 2  # examples a set that are proved for P = .9, half of them informative, N large
+ONE_BIT = (
+    2 * (1 - 0.1**0.5) ** 2
+)  # examples a set that are proved for P = .9, half of them informative, N large
 DENSE = (14, 16)  # dimensions at which the dense student is shown
 
 
@@ -110,10 +112,16 @@ def at_fixed_size(cells: "pd.DataFrame") -> Curves:
         if len(far) > 1:
             level = float((far["median"].map(log) - (s - 1) * far["d"].map(log)).mean())
             ends = (float(far["d"].min()), float(far["d"].max()))
-            series.append(line(f"slope {s - 1}", [(d, exp(level) * d ** (s - 1)) for d in ends], "law", style=i))
+            series.append(
+                line(f"slope {s - 1}", [(d, exp(level) * d ** (s - 1)) for d in ends], "law", style=i)
+            )
     panels = [Panel("", series)] if series else []
     return Curves(
-        "lines", panels, Axis("d", log=True, ticks=(8, 16, 32, 64, 128)), Axis("examples", log=True), height=4.0
+        "lines",
+        panels,
+        Axis("d", log=True, ticks=(8, 16, 32, 64, 128)),
+        Axis("examples", log=True),
+        height=4.0,
     )
 
 
@@ -130,7 +138,9 @@ def panel(lines: Sequence[Mapping[str, Any]]) -> Curves:
         series.append(Series(f"s = {s}, d = {d}", points, join=False, style=i))
     panels = [Panel("", [*series, line("diagonal", [(-0.5, 1.0), (len(names) - 0.5, 1.0)], "law", style=4)])]
     axis = Axis("", ticks=range(len(names)), names=[name.replace(" ", "\n") for name in names])
-    return Curves("panel", panels if names else [], axis, Axis("examples × weights, ratio", log=True), height=3.6)
+    return Curves(
+        "panel", panels if names else [], axis, Axis("examples × weights, ratio", log=True), height=3.6
+    )
 
 
 def gap(rows: Sequence[Row]) -> Curves:

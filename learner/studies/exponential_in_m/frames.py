@@ -65,7 +65,20 @@ def medians(runs: "pd.DataFrame") -> "pd.DataFrame":
                 "setting": group["setting"].iloc[0],
             }
         )
-    columns = ("arm", "s", "d", "sets", "median", "low", "high", "censored", "solved", "runs", "weights", "setting")
+    columns = (
+        "arm",
+        "s",
+        "d",
+        "sets",
+        "median",
+        "low",
+        "high",
+        "censored",
+        "solved",
+        "runs",
+        "weights",
+        "setting",
+    )
     table = pd.DataFrame(lines, columns=columns)
     table["work"] = table["median"] * table["weights"]
     return table
@@ -109,7 +122,12 @@ def dense_runs(rows: Sequence[Row]) -> "pd.DataFrame":
     import pandas as pd
 
     lines = [
-        (run["heads"], run["dim"], run["status"] == "solved", run["cost" if run["status"] == "solved" else "samples"])
+        (
+            run["heads"],
+            run["dim"],
+            run["status"] == "solved",
+            run["cost" if run["status"] == "solved" else "samples"],
+        )
         for run in records(rows, "solved", "budget", kind="learner", series="plan2")
         if run["family"] == "parity"
     ]
@@ -122,4 +140,6 @@ def eliminated(rows: Sequence[Row]) -> dict[laws.Place, float]:
 
     ended = records(rows, "solved", kind="elimination")
     runs = pd.DataFrame([(r["heads"], r["dim"], r["cost"]) for r in ended], columns=["s", "d", "cost"])
-    return {(int(s), int(d)): float(cost) for (s, d), cost in runs.groupby(["s", "d"])["cost"].median().items()}
+    return {
+        (int(s), int(d)): float(cost) for (s, d), cost in runs.groupby(["s", "d"])["cost"].median().items()
+    }

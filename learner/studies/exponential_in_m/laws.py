@@ -127,7 +127,9 @@ def tertiary(errors: Mapping[str, Floats], margin: float) -> str:
 def common_slope(cells: Sequence[Cell]) -> tuple[float, float, float]:
     """The slope of log cost on log C(d-1, s-1), one for all s with a level for each, and its 95 % interval."""
     sizes = sorted({cell.place[0] for cell in cells})
-    rows = [[*(float(s == size) for size in sizes), log(comb(d - 1, s - 1))] for s, d in (c.place for c in cells)]
+    rows = [
+        [*(float(s == size) for size in sizes), log(comb(d - 1, s - 1))] for s, d in (c.place for c in cells)
+    ]
     found = _regress(rows, [cell.cost for cell in cells], cells)
     return (float(found.beta[-1]), *found.limits(len(sizes)))
 
@@ -181,7 +183,8 @@ def answers(plan: Mapping[str, Any], cells: Sequence[Cell]) -> Answers:
         [
             cell
             for cell in inside
-            if cell.place[0] <= second["up to s"] and cell.place[1] >= second["d at least, times s"] * cell.place[0]
+            if cell.place[0] <= second["up to s"]
+            and cell.place[1] >= second["d at least, times s"] * cell.place[0]
         ]
     )
     outcomes = {

@@ -60,7 +60,12 @@ def _of_the_student(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterat
     """Trials of the dense student: parities, and random layers on two tokens."""
     for family, d, s, rate, batch, l1, cap in plan["cells"]:
         tokens = {"tokens": 2} if family == "nondegenerate" else {}
-        solver = {"kind": "learner", "learner": "student", "params": {"rate": rate, "batch": batch, "l1": l1}, **named}
+        solver = {
+            "kind": "learner",
+            "learner": "student",
+            "params": {"rate": rate, "batch": batch, "l1": l1},
+            **named,
+        }
         for run in range(plan["runs"]):
             yield Task(family, {"dim": d, "heads": s, **tokens}, solver, {"samples": cap}, run)
 
@@ -72,10 +77,19 @@ def _of_arms(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[Task
         yield from diagonal(Cell(arm, d, s), setting, cap, range(runs), named)
 
 
-def diagonal(cell: Cell, setting: Mapping[str, Any], cap: int, runs: range, named: Mapping[str, Any]) -> Iterator[Task]:
+def diagonal(
+    cell: Cell, setting: Mapping[str, Any], cap: int, runs: range, named: Mapping[str, Any]
+) -> Iterator[Task]:
     """Runs of `diagonal` on a cell; `named` is added to what their solvers say."""
     arm = ARMS[cell.arm]
     params = {**setting, "heads": arm.width, **arm.options}
-    solver = {"kind": "diagonal", "learner": "diagonal", "arm": cell.arm, "params": params, **arm.solver, **named}
+    solver = {
+        "kind": "diagonal",
+        "learner": "diagonal",
+        "arm": cell.arm,
+        "params": params,
+        **arm.solver,
+        **named,
+    }
     for run in runs:
         yield Task(arm.family, cell.params, solver, {"samples": cap}, run)

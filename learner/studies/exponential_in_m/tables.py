@@ -68,10 +68,13 @@ def judged(cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> Line:
             for name, law in found.laws.items()
         ],
         "predictions": {
-            f"{s},{d}": exp(frozen.at((s, d))) for s, d in (cell.place for cell in (*found.fitted, *found.asked))
+            f"{s},{d}": exp(frozen.at((s, d)))
+            for s, d in (cell.place for cell in (*found.fitted, *found.asked))
         },
         "outcomes": outcomes,
-        "sentences": {key: fixed[key.split(",")[0]]["sentences"][outcome] for key, outcome in outcomes.items()},
+        "sentences": {
+            key: fixed[key.split(",")[0]]["sentences"][outcome] for key, outcome in outcomes.items()
+        },
         "censored": int(hard["censored"].sum()),
         "cells": len(hard),
         "digest": fixed["digest"][:12],
@@ -297,7 +300,9 @@ def user_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> list[Line]:
 
     names = ["learner", "heads", "dim", "status", "cost", "samples"]
     found = [
-        run for run in records(rows, "solved", "budget", "wrong", kind="learner") if run["series"] not in plan.PLANS
+        run
+        for run in records(rows, "solved", "budget", "wrong", kind="learner")
+        if run["series"] not in plan.PLANS
     ]
     hard = {(row.s, row.d): row for row in of_arm(cells).itertuples()}
     lines = []

@@ -51,7 +51,9 @@ def diagonal(task: Task, root: int, guard: float) -> Outcome:
     ('solved', 144, True)
     """
     deadline, solver, shared = time.monotonic() + guard, task.solver, task.shared()
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
+    )
     seeds = {role: shared.seed(root, role) for role in ("examples", "fresh", "signs", "judged")}
     coins = solver.get("labels") == "independent"
     judged = fresh(instance, 2 * JUDGED, seeds["fresh"])
@@ -114,7 +116,9 @@ def student(task: Task, root: int, guard: float) -> Outcome:
     ('solved', True)
     """
     solver, shared = task.solver, task.shared()
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
+    )
     examples = stream(instance, shared.seed(root, "examples"))
     judged = fresh(instance, JUDGED, shared.seed(root, "fresh"))
     target, streamed = EXPLAINED if judged.values is None else OPEN, is_streamed(solver["learner"])
@@ -141,7 +145,9 @@ def _solver(task: Task, instance: Instance) -> Solver:
     return Solver("learner", task.solver["learner"], task.solver["params"], heads_known=instance.heads)
 
 
-def _tried(process: Opened, streamed: bool, examples: Labelled, judged: Judged, most: int) -> Iterator[Evaluation]:
+def _tried(
+    process: Opened, streamed: bool, examples: Labelled, judged: Judged, most: int
+) -> Iterator[Evaluation]:
     """A learner at more and more examples; one that fits once may refuse few of them and accept more."""
     if streamed:
         yield from evaluations(process, True, examples, judged, sizes(most, FIRST, SPACING))
@@ -154,7 +160,9 @@ def _tried(process: Opened, streamed: bool, examples: Labelled, judged: Judged, 
                 raise
 
 
-def _detail(task: Task, instance: Instance, target: Criterion, points: Sequence[Evaluation]) -> dict[str, Any]:
+def _detail(
+    task: Task, instance: Instance, target: Criterion, points: Sequence[Evaluation]
+) -> dict[str, Any]:
     """Three currencies, the examples to nine tenths of all rows, the last scores, and of the first run its curve."""
     if not points:
         return {"criterion": target.name}
@@ -199,7 +207,9 @@ def elimination(task: Task, root: int, guard: float) -> Outcome:
     ('solved', True)
     """
     shared = task.shared()
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), shared.seed(root, "instance"))
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
+    )
     sampling, dim, size = shared.seed(root, "examples"), instance.family.dim, 0.0
     attack, public = registry.get("attack", "gaussian"), instance.public(sampling)
     while size < task.budget["samples"] * dim:

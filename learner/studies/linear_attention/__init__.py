@@ -7,7 +7,12 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 
-HEAD, MEMORY, AUTOMATA, MACHINE = "linear-attention", "associative-memory", "automata", "machine"  # families of tasks
+HEAD, MEMORY, AUTOMATA, MACHINE = (
+    "linear-attention",
+    "associative-memory",
+    "automata",
+    "machine",
+)  # families of tasks
 
 LENGTH, ADAM_ROWS = 100, 8192  # tokens of a sequence; rows of which Adam learns a head
 RATIOS = (0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0, 4.0, 16.0)  # rows to features
@@ -52,7 +57,9 @@ def _memories(quick: bool) -> list[Task]:
     mixtures, sizes = ((0.0, 1.0), (1, 4)) if quick else ((0.0, 0.95, 0.99, 1.0), MEMORY_HEADS)
     solvers: list[dict[str, Any]] = [{"method": "regression", "unitary": share} for share in MIXTURES]
     solvers += [{"method": "Adam", "heads": h, "unitary": share} for share in mixtures for h in sizes]
-    return [Task(MEMORY, {"size": SIZE}, solver, {"samples": count}, r) for solver in solvers for r in range(runs)]
+    return [
+        Task(MEMORY, {"size": SIZE}, solver, {"samples": count}, r) for solver in solvers for r in range(runs)
+    ]
 
 
 def _automata(quick: bool) -> list[Task]:
@@ -86,7 +93,11 @@ def seconds(task: Task) -> float:
     match task.family:
         case "linear-attention":
             d = int(params["dim"])
-            return 0.2 + 1e-6 * n * d * heads if heads else 0.15 + 1e-5 * n * d + 9e-10 * n * feature_count(d) ** 2
+            return (
+                0.2 + 1e-6 * n * d * heads
+                if heads
+                else 0.15 + 1e-5 * n * d + 9e-10 * n * feature_count(d) ** 2
+            )
         case "associative-memory":
             return 0.3 + 0.2 * heads if heads else 0.1 + n * 1.2e-4
         case "automata":
@@ -107,12 +118,18 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 STUDY = Study(
-    "linear-attention", "When does regression recover linear attention, and does it know when it has?",
-    tasks, seconds, trial, guard=600.0, role="appendix",
-    content="learner.studies.linear_attention.content:content", template=Path(__file__).with_name("page.md"),
+    "linear-attention",
+    "When does regression recover linear attention, and does it know when it has?",
+    tasks,
+    seconds,
+    trial,
+    guard=600.0,
+    role="appendix",
+    content="learner.studies.linear_attention.content:content",
+    template=Path(__file__).with_name("page.md"),
     formerly={
         "associative-memory": "whether recovery shows that the data identify a head",
         "automata": "when automata never seen are executed",
         "universal-machine": "when programs never seen are run",
     },
-)  # fmt: skip
+)

@@ -5,7 +5,18 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, mean_points, mean_series, records
+from hardness.report import (
+    Axis,
+    Content,
+    Curves,
+    Panel,
+    Point,
+    Series,
+    line,
+    mean_points,
+    mean_series,
+    records,
+)
 from hardness.scores import EXACT
 from hardness.statistics.means import Mean, mean, share, spread
 from learner.linear.features import feature_count
@@ -21,14 +32,30 @@ if TYPE_CHECKING:
 
 Line = dict[str, Any]
 COLUMNS = (
-    *("family", "method", "status", "repetition", "dim", "samples", "heads", "unitary", "states", "letters", "symbols"),
+    *(
+        "family",
+        "method",
+        "status",
+        "repetition",
+        "dim",
+        "samples",
+        "heads",
+        "unitary",
+        "states",
+        "letters",
+        "symbols",
+    ),
     *("rank", "lam_min", "identifiable", "error", "noisy", "distance", "other", "training", "certified"),
     *("certified_right", "steps", "step_accuracy", "word_accuracy", "programs"),
 )
 EXACT_AT = EXACT.threshold**2  # squared error
 ZERO = 1e-14  # where the figure draws a λ_min of 0
 PROGRAMS = ("addition", "palindrome", "busy beaver", "random")
-FITS = {"distance": "least norm", "noisy": f"least norm, noise {trials.MEMORY_NOISE:g}", "other": "another exact fit"}
+FITS = {
+    "distance": "least norm",
+    "noisy": f"least norm, noise {trials.MEMORY_NOISE:g}",
+    "other": "another exact fit",
+}
 ERROR = Axis("squared error / variance", log=True)
 SHARE = Axis("share", low=-0.05, high=1.08)
 TO_RANK = Axis("training rows / rank", log=True, ticks=(0.5, 1, 1.5, 2, 3), names=("½", "1", "1½", "2", "3"))
@@ -46,7 +73,11 @@ def content(rows: Sequence[Row]) -> Content:
     if not (len(fits) and len(adam) and known and len(transitions) and len(jobs)):
         return Content(figures=figures, missing="Some of the four experiments have too few rows.")
     numbers = _exact(fits) | _certified(transitions, jobs) | {"adam": _descents(adam), "memory": _ends(ends)}
-    numbers |= {"least_rows": _least_rows(transitions), "exact_at": EXACT_AT, "features": feature_count(2 * grid.SIZE)}
+    numbers |= {
+        "least_rows": _least_rows(transitions),
+        "exact_at": EXACT_AT,
+        "features": feature_count(2 * grid.SIZE),
+    }
     return Content(numbers, figures, grid=ChainMap(vars(trials), vars(grid)))
 
 
@@ -91,7 +122,9 @@ def heads(ended: "DataFrame") -> "DataFrame":
 def descents(ended: "DataFrame") -> "DataFrame":
     """One line per d and number of heads that Adam trains: the errors of its runs and their geometric mean."""
     runs = ended[(ended["family"] == grid.HEAD) & (ended["method"] == "Adam")]
-    lines = runs.groupby(["dim", "heads"]).agg(error=("error", _geometric), errors=("error", list)).reset_index()
+    lines = (
+        runs.groupby(["dim", "heads"]).agg(error=("error", _geometric), errors=("error", list)).reset_index()
+    )
     return lines.astype({"dim": int, "heads": int}).rename(columns={"dim": "d"})
 
 
@@ -119,7 +152,9 @@ def automata(ended: "DataFrame") -> "DataFrame":
     sure = (runs["certified"] * runs["steps"]).round()
     right = (runs["certified"] * runs["steps"] * runs["certified_right"].fillna(0)).round()
     unsure, lucky = runs["steps"] - sure, (runs["step_accuracy"] * runs["steps"]).round() - right
-    runs = runs.assign(sure=sure, right=right, unsure=unsure, lucky=lucky, luck=lucky / unsure.where(unsure > 0))
+    runs = runs.assign(
+        sure=sure, right=right, unsure=unsure, lucky=lucky, luck=lucky / unsure.where(unsure > 0)
+    )
     lines = runs.groupby(["states", "letters", "samples"]).agg(
         runs=("sure", "size"),
         exact=("word_accuracy", lambda words: int((words == 1).sum())),
@@ -167,12 +202,20 @@ def _exact(fits: "DataFrame") -> Line:
     """Runs with and without full rank, and those of them that were exact."""
     runs, exact, full, both = (int(fits[name].sum()) for name in ("runs", "exact", "full", "both"))
     largest = int(fits["d"].max())
-    return {"full": full, "full_exact": both, "short": runs - full, "short_exact": exact - both, "largest": largest}
+    return {
+        "full": full,
+        "full_exact": both,
+        "short": runs - full,
+        "short_exact": exact - both,
+        "largest": largest,
+    }
 
 
 def _certified(transitions: "DataFrame", jobs: "DataFrame") -> Line:
     """Steps of automata and of programs: certified, and right; jobs of programs, by the span of the rows."""
-    sure, right, unsure, lucky = (int(transitions[name].sum()) for name in ("sure", "right", "unsure", "lucky"))
+    sure, right, unsure, lucky = (
+        int(transitions[name].sum()) for name in ("sure", "right", "unsure", "lucky")
+    )
     steps, wrong = (int(jobs[name].sum()) for name in ("steps", "wrong"))
     full, part = jobs[jobs["full"]], jobs[jobs["part"]]
     ended = full.groupby("program")[["whole", "jobs"]].sum().astype(int)
@@ -254,7 +297,9 @@ def _recovery(fits: "DataFrame") -> Curves:
     for i, (d, part) in enumerate(fits.groupby("d")):
         cells = [*zip(part["rows/ψ"], part["lam_min"], strict=True)]
         points = mean_points((x, mean(values, logarithmic=True)) for x, values in cells if min(values) > 0)
-        points += [Point(x, ZERO, censored="below", tip="λ_min = 0") for x, values in cells if not min(values)]
+        points += [
+            Point(x, ZERO, censored="below", tip="λ_min = 0") for x, values in cells if not min(values)
+        ]
         least.append(Series(f"d = {d}", points, style=i))
     exact = line("exact below", [(0.5, EXACT_AT), (16, EXACT_AT)], "law")
     panels = [
@@ -271,14 +316,18 @@ def _adam(adam: "DataFrame") -> Curves:
     for d, part in adam.groupby("d"):
         sizes = part["heads"].tolist()
         runs = [
-            Point(h, error, hollow=True) for h, errors in zip(sizes, part["errors"], strict=True) for error in errors
+            Point(h, error, hollow=True)
+            for h, errors in zip(sizes, part["errors"], strict=True)
+            for error in errors
         ]
         series = [
             Series("Adam", mean_points(zip(sizes, part["error"], strict=True))),
             Series("single runs", runs, join=False),
             line("exact below", [(h, EXACT_AT) for h in (sizes[0], sizes[-1])], "law"),
         ]
-        panels.append(Panel(f"d = {d}, d² = {d * d}", series, x=Axis("heads H", log=True, ticks=grid.HEADS[d])))
+        panels.append(
+            Panel(f"d = {d}, d² = {d * d}", series, x=Axis("heads H", log=True, ticks=grid.HEADS[d]))
+        )
     return Curves("adam", panels, Axis("heads H", log=True), ERROR)
 
 
@@ -321,7 +370,8 @@ def _programs(jobs: "DataFrame") -> Curves:
     sizes = jobs.groupby(["states", "symbols"])
     panels = [
         Panel(
-            f"{title} ({Q}, {A})", [*mean_series(_lines(part), "rows/rank", key, "program", label="{}"), _upright(0, 1)]
+            f"{title} ({Q}, {A})",
+            [*mean_series(_lines(part), "rows/rank", key, "program", label="{}"), _upright(0, 1)],
         )
         for key, title in (("certified", "certified"), ("guessed", "without asking"))
         for (Q, A), part in sizes

@@ -64,7 +64,10 @@ def head(task: Task, root: int) -> Outcome:
         learner = LinearAttention(query=-1, random_state=0).fit(X, Y)
         errors = np.mean((learner.predict(fresh) - truth) ** 2, axis=0) / truth.var()
         certificate = learner.certificate(X)
-        detail = {"noisy": measured(errors[1]), "distance": measured(float(np.linalg.norm(learner.p_[:1] - p)), TINY)}
+        detail = {
+            "noisy": measured(errors[1]),
+            "distance": measured(float(np.linalg.norm(learner.p_[:1] - p)), TINY),
+        }
         detail |= {
             "rank": certificate.rank,
             "lam_min": measured(certificate.lam_min),
@@ -193,8 +196,12 @@ def programs(task: Task, root: int) -> Outcome:
     counts: dict[str, dict[str, int]] = {}
     for name, program, tape, at in jobs(machine, rng):
         truth = interpret(program, tape, at, MAX_STEPS)
-        run, blind = (machine.run(learner, program, tape, at, MAX_STEPS, trust=trust) for trust in (False, True))
-        count = counts.setdefault(name, dict.fromkeys(("jobs", "whole", "blind", "needed", "steps", "wrong"), 0))
+        run, blind = (
+            machine.run(learner, program, tape, at, MAX_STEPS, trust=trust) for trust in (False, True)
+        )
+        count = counts.setdefault(
+            name, dict.fromkeys(("jobs", "whole", "blind", "needed", "steps", "wrong"), 0)
+        )
         count["jobs"] += 1
         count["whole"] += run == truth
         count["blind"] += blind == truth
@@ -206,5 +213,8 @@ def programs(task: Task, root: int) -> Outcome:
 
 
 TRIALS: Mapping[str, Callable[[Task, int], Outcome]] = {
-    HEAD: head, MEMORY: memory, AUTOMATA: automata, MACHINE: programs,
-}  # fmt: skip
+    HEAD: head,
+    MEMORY: memory,
+    AUTOMATA: automata,
+    MACHINE: programs,
+}

@@ -10,16 +10,33 @@ from hardness.engine.study import Study
 from hardness.engine.task import Task
 from learner.last_fit import counting_floor
 
-QUESTION = "What does the theorem's algorithm need on random layers, and what do its phases add to a local search?"
-SCALING, RARITY, PATH, LINEAR = "scaling", "rarity", "anatomy", "linear map"  # kinds of tasks; layers follow from them
+QUESTION = (
+    "What does the theorem's algorithm need on random layers, and what do its phases add to a local search?"
+)
+SCALING, RARITY, PATH, LINEAR = (
+    "scaling",
+    "rarity",
+    "anatomy",
+    "linear map",
+)  # kinds of tasks; layers follow from them
 PHASES, LITERAL, RANDOM, LBFGS = "phases", "literal phases", "polish from a random start", "lbfgs"
 
 HEADS = (1, 2, 3, 4, 5)
 SIZES = (1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)  # by √10
-BETWEEN = {2: (1000, 3162), 3: (3162, 10_000), 4: (10_000, 31_623), 5: (31_623, 316_228)}  # where a finer step is taken
+BETWEEN = {
+    2: (1000, 3162),
+    3: (3162, 10_000),
+    4: (10_000, 31_623),
+    5: (31_623, 316_228),
+}  # where a finer step is taken
 FINER = 10**0.125
 MAIN, SIDES = (2, 16), ((2, 12), (2, 24), (3, 16))  # (k, d); k·d is at least 24, so that inputs do not repeat
-RATIOS = (1.2, 1.5, 2.0, 4.0)  # examples of a local search over the counting floor; a tenth of them is held out
+RATIOS = (
+    1.2,
+    1.5,
+    2.0,
+    4.0,
+)  # examples of a local search over the counting floor; a tenth of them is held out
 LITERAL_DIM, LITERAL_SIZES = 12, SIZES[:4]  # the body's linear programs take minutes at d = 16
 SPREADS, WIDE, SATURATED = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0), (2, 2, 10, 40_000), 16.0
 PATH_DIM, PATH_EXAMPLES = 8, 20_000
@@ -36,15 +53,25 @@ def tasks(quick: bool) -> list[Task]:
 def _scaling(quick: bool) -> list[Task]:
     if quick:
         trials = [_phases(m, 2, 12, n, r) for m in (1, 2, 3) for n in SIZES[1:4] for r in range(2)]
-        trials += [_local(m, 2, 12, name, 2.0, r) for m in (1, 2) for name in (RANDOM, LBFGS) for r in range(2)]
+        trials += [
+            _local(m, 2, 12, name, 2.0, r) for m in (1, 2) for name in (RANDOM, LBFGS) for r in range(2)
+        ]
         return [*trials, _phases(2, 2, 12, SIZES[0], 0, LITERAL)]
     k, d = MAIN
     trials = [_phases(m, k, d, n, r) for m in HEADS for n in sizes(m) for r in range(6)]
-    trials += [_local(m, k, d, name, x, r) for m in HEADS for name in (RANDOM, LBFGS) for x in RATIOS for r in range(4)]
+    trials += [
+        _local(m, k, d, name, x, r)
+        for m in HEADS
+        for name in (RANDOM, LBFGS)
+        for x in RATIOS
+        for r in range(4)
+    ]
     for k, d in SIDES:
         heads: Sequence[int] = (2, 3, 4) if k == 2 else (2, 3)
         trials += [_phases(m, k, d, n, r) for m in heads for n in SIZES[1:-1] for r in range(4)]
-    return trials + [_phases(m, 2, LITERAL_DIM, n, r, LITERAL) for m in (2, 3) for n in LITERAL_SIZES for r in range(3)]
+    return trials + [
+        _phases(m, 2, LITERAL_DIM, n, r, LITERAL) for m in (2, 3) for n in LITERAL_SIZES for r in range(3)
+    ]
 
 
 def sizes(m: int) -> list[int]:
@@ -63,7 +90,11 @@ def _spreads(quick: bool) -> list[Task]:
     m, k, d, n = WIDE
     if quick:
         return [_phases(m, k, d, n // 4, r, scale=scale) for scale in SPREADS[-2:] for r in range(2)]
-    return [_phases(m, k, d, n, r, scale=scale) for scale in SPREADS for r in range(24 if scale == SATURATED else 6)]
+    return [
+        _phases(m, k, d, n, r, scale=scale)
+        for scale in SPREADS
+        for r in range(24 if scale == SATURATED else 6)
+    ]
 
 
 def _rarity(quick: bool) -> list[Task]:
@@ -138,8 +169,14 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 STUDY = Study(
-    "nice-layers", QUESTION, tasks, seconds, trial, guard=3600.0,
-    content="learner.studies.nice_layers.content:content", template=Path(__file__).with_name("page.md"),
+    "nice-layers",
+    QUESTION,
+    tasks,
+    seconds,
+    trial,
+    guard=3600.0,
+    content="learner.studies.nice_layers.content:content",
+    template=Path(__file__).with_name("page.md"),
     formerly={
         "learner-scaling": "examples to an error",
         "rarity": "how rare certified rows are",
@@ -147,4 +184,4 @@ STUDY = Study(
         "search-gap": "how many examples a local search needs",
         "critical-rho": "how far from a parity a layer must be; its control failed",
     },
-)  # fmt: skip
+)

@@ -67,7 +67,9 @@ def content(rows: Sequence[Row]) -> Content:
     phases = examples[examples["learner"] == PHASES]
     numbers = needs | {
         "slopes": _sides(phases["slope"], phases["law"]),
-        "rarity": {spread: _sides(part["farthest slope"], part["law"]) for spread, part in rare.groupby("spread")},
+        "rarity": {
+            spread: _sides(part["farthest slope"], part["law"]) for spread, part in rare.groupby("spread")
+        },
         "paths": path_numbers(layers),
         "linear": linear_numbers(linear),
         "certificates": certificates(table),
@@ -123,7 +125,9 @@ def slope_of(cell: "DataFrame") -> Mean | None:
     """Slope of log error on log examples over the last factor, a layer at a time: mean and interval."""
     slopes = []
     for _, layer in cell.groupby("repetition", sort=False):
-        late = layer[(layer["samples"] >= layer["samples"].max() / LAST_FACTOR) & (layer["error"] < float("inf"))]
+        late = layer[
+            (layer["samples"] >= layer["samples"].max() / LAST_FACTOR) & (layer["error"] < float("inf"))
+        ]
         late = late[late["error"] > 0]
         points = [*zip(late["samples"].tolist(), late["error"].tolist(), strict=True)]
         fit = slope(points, exact=True) if len(points) >= LEAST_RUNS else None
@@ -139,7 +143,15 @@ def scaling(table: "DataFrame") -> "DataFrame":
     cells = usual.groupby(["k", "d", "m", "learner"])
     lines = [_cell(k, d, m, name, cell) for (k, d, m, name), cell in cells]
     lines.sort(key=lambda cell: (cell["k"], cell["d"], cell["m"], LEARNERS.index(cell["learner"])))
-    columns = ["learner", "k", "d", "m", "layers", "floor", *(f"examples to {target:g}" for target in TARGETS)]
+    columns = [
+        "learner",
+        "k",
+        "d",
+        "m",
+        "layers",
+        "floor",
+        *(f"examples to {target:g}" for target in TARGETS),
+    ]
     more = ["most examples", "error there", "certified there", "slope", "law"]
     return DataFrame(lines, columns=columns + more)
 
@@ -269,7 +281,9 @@ def path_numbers(layers: "DataFrame") -> Line:
 
 def _needs(examples: "DataFrame") -> Line:
     """Examples to the aimed error by heads, in the main cell (or the first there is); {} if two heads are not there."""
-    cells = sorted({*zip(examples["k"], examples["d"], strict=True)}, key=lambda cell: (cell != grid.MAIN, cell))
+    cells = sorted(
+        {*zip(examples["k"], examples["d"], strict=True)}, key=lambda cell: (cell != grid.MAIN, cell)
+    )
     if not cells:
         return {}
     k, d = cells[0]
@@ -292,7 +306,12 @@ def _sides(slopes: Iterable[Mean | None], laws: Iterable[float | None]) -> dict[
         for slope, law in zip(slopes, laws, strict=True)
         if law is not None and law == law
     ]
-    return {"inside": sides.count(0), "below": sides.count(-1), "above": sides.count(1), "none": sides.count(None)}
+    return {
+        "inside": sides.count(0),
+        "below": sides.count(-1),
+        "above": sides.count(1),
+        "none": sides.count(None),
+    }
 
 
 def _examples(examples: "DataFrame") -> Curves:
@@ -301,13 +320,17 @@ def _examples(examples: "DataFrame") -> Curves:
     cells = sorted(examples.groupby(["k", "d"]), key=lambda item: (item[0] != grid.MAIN, item[0]))
     for (k, d), cell in cells:
         series = [
-            Series(name, [_point(entry) for _, entry in cell[cell["learner"] == name].iterrows()], style=style)
+            Series(
+                name, [_point(entry) for _, entry in cell[cell["learner"] == name].iterrows()], style=style
+            )
             for style, name in enumerate(LEARNERS)
             if (cell["learner"] == name).any()
         ]
         floor = sorted({*zip(cell["m"].tolist(), cell["floor"].tolist(), strict=True)})
         panels.append(Panel(f"k = {k}, d = {d}", [*series, line("counting floor", floor, "lower bound")]))
-    return Curves("nice-layers-examples", panels, Axis("m", ticks=grid.HEADS), Axis("examples", log=True), columns=2)
+    return Curves(
+        "nice-layers-examples", panels, Axis("m", ticks=grid.HEADS), Axis("examples", log=True), columns=2
+    )
 
 
 def _point(entry: Any) -> Point:
@@ -346,7 +369,9 @@ def _rarity_figure(rare: "DataFrame") -> Curves:
         Panel(f"exponent {law}", [series for _, cell in cells.iterrows() for series in _shares(cell)])
         for law, cells in rare.groupby("law")
     ]
-    return Curves("nice-layers-rarity", panels, Axis("η", log=True, ticks=ETAS[::-2]), Axis("share of rows", log=True))
+    return Curves(
+        "nice-layers-rarity", panels, Axis("η", log=True, ticks=ETAS[::-2]), Axis("share of rows", log=True)
+    )
 
 
 def _shares(cell: Any) -> list[Series]:

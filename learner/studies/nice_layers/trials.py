@@ -41,7 +41,9 @@ def trial(task: Task, root: int) -> Outcome:
 
 def instance_of(task: Task, root: int) -> Instance:
     """The random layer of a task, the same for all tasks that share it."""
-    return Instance.generate(Nondegenerate(**task.params), task.shared(kind=task.solver["kind"]).seed(root, "instance"))
+    return Instance.generate(
+        Nondegenerate(**task.params), task.shared(kind=task.solver["kind"]).seed(root, "instance")
+    )
 
 
 def scaling(task: Task, root: int) -> Outcome:
@@ -49,18 +51,27 @@ def scaling(task: Task, root: int) -> Outcome:
     same = task.shared(kind=SCALING)
     instance = instance_of(task, root)
     judged = fresh(instance, JUDGED, same.seed(root, "fresh"))
-    count, name, state = int(task.budget["samples"]), task.solver["learner"], task.seed(root, "solver") % 2**32
+    count, name, state = (
+        int(task.budget["samples"]),
+        task.solver["learner"],
+        task.seed(root, "solver") % 2**32,
+    )
     stream = same.seed(root, "examples")
     detail: dict[str, Any] = {}
     if name in (PHASES, LITERAL):
         kept = list(blocks(instance, stream, count)) if count <= CACHED else None
         learner: Any = Provable(
-            heads=instance.heads, mode="paper" if name == LITERAL else "practical", polish=False, random_state=state
+            heads=instance.heads,
+            mode="paper" if name == LITERAL else "practical",
+            polish=False,
+            random_state=state,
         ).fit_blocks(lambda: kept or blocks(instance, stream, count), count)
         detail = _seen(learner, instance.layer())
     else:
         data = instance.examples(count, stream)
-        learner = clone(SEARCHES[name]).set_params(heads=instance.heads, random_state=state).fit(data.X, data.Y)
+        learner = (
+            clone(SEARCHES[name]).set_params(heads=instance.heads, random_state=state).fit(data.X, data.Y)
+        )
     judgement = scores(judged, learner.predict(judged.X))
     refused = learner.report_.status == "refused"
     status = "refused" if refused else "solved" if LEARNED.met(judgement) else "wrong"
@@ -151,7 +162,11 @@ def path(task: Task, root: int) -> Outcome:
 def _gave_up(report: FitReport) -> dict[str, str | None]:
     """The phase that refused, or whose check failed, and why: in its own words, or by the numbers that decided."""
     last = next(
-        (p for p in report.phases if p.verdict == "refused" or (p.name in ("span", "net") and p.verdict == "failed")),
+        (
+            p
+            for p in report.phases
+            if p.verdict == "refused" or (p.name in ("span", "net") and p.verdict == "failed")
+        ),
         None,
     )
     if last is None:

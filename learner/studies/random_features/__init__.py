@@ -14,7 +14,9 @@ from hardness.engine.task import Task
 if TYPE_CHECKING:
     from learner.ridge import RidgeLearner
 
-QUESTION = "Does attention with frozen random heads need fewer examples than a network of frozen random neurons?"
+QUESTION = (
+    "Does attention with frozen random heads need fewer examples than a network of frozen random neurons?"
+)
 
 DIM = KEYS = 16
 HEADS, FEW, MOST, FRESH = 1000, 256, 4096, 1500
@@ -51,7 +53,9 @@ def target(name: str, X: Array, b: Array) -> Array:
 
 def tasks(quick: bool) -> list[Task]:
     """Every model at every number of examples, and few to infinitely many heads at 1024 examples."""
-    counts, sizes = ((64, 256, 1024), (250,)) if quick else ((64, 128, 256, 512, 1024, 2048, MOST), (62, 250, 4000))
+    counts, sizes = (
+        ((64, 256, 1024), (250,)) if quick else ((64, 128, 256, 512, 1024, 2048, MOST), (62, 250, 4000))
+    )
     curves = [(name, HEADS, n) for name in MODELS for n in counts]
     heads = [(name, size, AT) for name in ("RFA", BIASED) for size in sizes]
     return [
@@ -97,6 +101,13 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 STUDY = Study(
-    "random-features", QUESTION, tasks, seconds, trial, guard=300.0, role="appendix",
-    content="learner.studies.random_features.content:content", template=Path(__file__).with_name("page.md"),
-)  # fmt: skip
+    "random-features",
+    QUESTION,
+    tasks,
+    seconds,
+    trial,
+    guard=300.0,
+    role="appendix",
+    content="learner.studies.random_features.content:content",
+    template=Path(__file__).with_name("page.md"),
+)

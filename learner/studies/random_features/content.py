@@ -64,7 +64,9 @@ def largest(table: "DataFrame") -> "DataFrame":
     last = wide[wide["samples"] == wide["samples"].max()].set_index("target")
     names = [name for name in grid.TARGETS if name in last.index]
     lines = last.loc[names].reset_index().rename(columns={"RFA": "attention", grid.RIVAL: "network"})
-    errors_of = {f"{name}_error": lines[name].map(lambda error: error.value) for name in ("attention", "network")}
+    errors_of = {
+        f"{name}_error": lines[name].map(lambda error: error.value) for name in ("attention", "network")
+    }
     lines = lines.assign(**errors_of)
     return lines.assign(attention=lines["attention"].map(str), network=lines["network"].map(str))
 
@@ -73,7 +75,11 @@ def difference(table: "DataFrame", name: str, model: str, other: str) -> dict[in
     """Error of `model` minus that of `other` on target `name`, paired: both saw the same examples."""
     usual = table[(table["target"] == name) & (table["heads"] == grid.HEADS)]
     wide = usual.pivot(index=["samples", "repetition"], columns="model", values="error")
-    gaps = (wide[model] - wide[other]).dropna() if {model, other} <= {*wide.columns} else wide.iloc[:0].sum(axis=1)
+    gaps = (
+        (wide[model] - wide[other]).dropna()
+        if {model, other} <= {*wide.columns}
+        else wide.iloc[:0].sum(axis=1)
+    )
     return {int(n): mean(runs.tolist()) for n, runs in gaps.groupby("samples")}
 
 
@@ -114,7 +120,9 @@ def _curves(table: "DataFrame") -> Curves:
         formula = f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
         panels.append(Panel(f"{name}: {formula}", [*series, line(CONSTANT, [(64, 1), (4096, 1)], "law")]))
     ticks = (64, 256, 1024, 4096)
-    return Curves("errors", panels, Axis("examples n", log=True, ticks=ticks, names=[*map(str, ticks)]), ERROR)
+    return Curves(
+        "errors", panels, Axis("examples n", log=True, ticks=ticks, names=[*map(str, ticks)]), ERROR
+    )
 
 
 def _heads(table: "DataFrame") -> Curves:
@@ -129,4 +137,6 @@ def _heads(table: "DataFrame") -> Curves:
                 series += [Series(model, _points(runs, "heads"), style=style)] if len(runs) else []
         panels.append(Panel(name, [*series, line(CONSTANT, [(62, 1), (INFINITE, 1)], "law")]))
     ticks = (62, 250, 1000, 4000, INFINITE)
-    return Curves("heads", panels, Axis("heads M", log=True, ticks=ticks, names=[*map(str, ticks[:-1]), "∞"]), ERROR)
+    return Curves(
+        "heads", panels, Axis("heads M", log=True, ticks=ticks, names=[*map(str, ticks[:-1]), "∞"]), ERROR
+    )

@@ -27,13 +27,34 @@ OPTIONS: dict[str, dict[str, Any]] = {
     "linear-attention": {"alpha": 1e-6},
 }
 # Settings of the student that were the best of a menu on other layers of as many hidden bits.
-TUNED = {2: {"rate": 0.03, "l1": 0.12}, 3: {"rate": 0.03, "batch": 512, "l1": 0.03}, 5: {"rate": 0.01, "l1": 0.01}}
+TUNED = {
+    2: {"rate": 0.03, "l1": 0.12},
+    3: {"rate": 0.03, "batch": 512, "l1": 0.03},
+    5: {"rate": 0.01, "l1": 0.01},
+}
 PASSES = 64  # over a pool, of the student that sees examples again
 ATTACKED = 40_000  # examples of an attack
-WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}  # what each counts by itself
+WORKS = {
+    "bkw": 1 << 22,
+    "gaussian": 2_000_000,
+    "lattice": 100,
+    "search": 1 << 34,
+}  # what each counts by itself
 TOLERANCE, ORACLE = 0.1, "window"
-STRATEGIES = ("characters", "random", "low-degree", "sign-batch", "bent", "adaptive", "flat", "spread", "dependent",
-              "gradient", "mlp-gradient", "attention-gradient")  # fmt: skip
+STRATEGIES = (
+    "characters",
+    "random",
+    "low-degree",
+    "sign-batch",
+    "bent",
+    "adaptive",
+    "flat",
+    "spread",
+    "dependent",
+    "gradient",
+    "mlp-gradient",
+    "attention-gradient",
+)
 SETS = 1 << 14  # of classes on which games are played
 
 
@@ -43,7 +64,9 @@ def tasks(quick: bool) -> list[Task]:
     planned = [task for name in known for task in user_learner_tasks(quick, name)]
     for entry in _instances(quick):
         bits = _bits(entry)
-        planned += [_student(entry, bits, passes, quick) for passes in (None, PASSES)] if bits in TUNED else []
+        planned += (
+            [_student(entry, bits, passes, quick) for passes in (None, PASSES)] if bits in TUNED else []
+        )
         if entry.family != "nondegenerate":
             planned += [_attack(entry, name) for name in registry.names("attack", builtin=True)]
         if bits and entry.name.endswith("-0") and comb(int(entry.params["dim"]) - 1, bits) <= SETS:
@@ -54,8 +77,11 @@ def tasks(quick: bool) -> list[Task]:
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
     """One learner, registered or ``package.module:Class``, on every instance."""
     solver = {"kind": "learner", "learner": learner, "params": OPTIONS.get(learner, {})}
-    return [_task(each, solver, _budget(each, quick)) for each in _instances(quick)
-            if each.family != "nondegenerate" or learner not in HANDED]  # fmt: skip
+    return [
+        _task(each, solver, _budget(each, quick))
+        for each in _instances(quick)
+        if each.family != "nondegenerate" or learner not in HANDED
+    ]
 
 
 def _bits(entry: suite.Entry) -> int:
@@ -81,12 +107,20 @@ def _task(entry: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, An
 
 
 def _student(entry: suite.Entry, bits: int, passes: int | None, quick: bool) -> Task:
-    solver = {"kind": "learner", "learner": "student", "params": TUNED[bits], "setting": "tuned", "passes": passes}
+    solver = {
+        "kind": "learner",
+        "learner": "student",
+        "params": TUNED[bits],
+        "setting": "tuned",
+        "passes": passes,
+    }
     return _task(entry, solver, _budget(entry, quick))
 
 
 def _attack(entry: suite.Entry, name: str) -> Task:
-    return _task(entry, {"kind": "attack", "attack": name}, {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)})
+    return _task(
+        entry, {"kind": "attack", "attack": name}, {"samples": ATTACKED, "work": WORKS.get(name, 1 << 30)}
+    )
 
 
 def _game(entry: suite.Entry, name: str, bits: int) -> Task:
@@ -106,12 +140,19 @@ def seconds(task: Task) -> float:
 
 
 STUDY = Study(
-    "stress", QUESTION, tasks, seconds, run.trial, guard=300.0, role="measured",
+    "stress",
+    QUESTION,
+    tasks,
+    seconds,
+    run.trial,
+    guard=300.0,
+    role="measured",
     user_learner_tasks=user_learner_tasks,
-    content="learner.studies.stress.content:content", template=Path(__file__).with_name("page.md"),
+    content="learner.studies.stress.content:content",
+    template=Path(__file__).with_name("page.md"),
     formerly={
         "who-wins": "which strategy, learner or attack solves which family",
         "ladder": "what every rung is predicted to cost, and who solves it",
         "contest": "who solves what",
     },
-)  # fmt: skip
+)

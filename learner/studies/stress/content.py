@@ -49,9 +49,10 @@ def content(rows: Sequence[Row]) -> Content:
         "ended": counted(_outcomes(learned)),
         "examples": max((most for most, _ in budgets), default=0),
         "work": max((work for _, work in budgets), default=0),
-        "attacks": len(kinds["attack"]), "attacks_ended": counted(_outcomes(kinds["attack"])),
+        "attacks": len(kinds["attack"]),
+        "attacks_ended": counted(_outcomes(kinds["attack"])),
         "games": len(kinds["game"]),
-    }  # fmt: skip
+    }
     figures = [_board(kind, trials) for kind, trials in kinds.items()]
     tables = {
         "ranks": _ranks(learned),
@@ -104,7 +105,9 @@ def null(task: Task) -> int | None:
 
 
 def _family(task: Task) -> families.Family:
-    params = {name: value for name, value in task.params.items() if name not in ("instance", "tier", "digest")}
+    params = {
+        name: value for name, value in task.params.items() if name not in ("instance", "tier", "digest")
+    }
     return families.build(task.family, params)
 
 
@@ -114,7 +117,11 @@ def _cell_of(task: Task) -> str:
 
 def _place(row: Row) -> int:
     """Where its instance stands in the suite; others come last."""
-    return list(suite.entries()).index(name) if (name := row.task.params["instance"]) in suite.entries() else 10**6
+    return (
+        list(suite.entries()).index(name)
+        if (name := row.task.params["instance"]) in suite.entries()
+        else 10**6
+    )
 
 
 def _groups(rows: Iterable[Row], *keys: Callable[[Task], str]) -> dict[Any, list[Row]]:
@@ -139,7 +146,12 @@ def _tier(name: str, kinds: Mapping[str, Sequence[Row]]) -> Line:
         return len(instances(row for row in kinds[kind] if row.outcome and row.outcome.status == "solved"))
 
     tried = [row for rows in kinds.values() for row in rows]
-    return {"name": name, "instances": len(instances(tried)), "learners": won("learner"), "attacks": won("attack")}
+    return {
+        "name": name,
+        "instances": len(instances(tried)),
+        "learners": won("learner"),
+        "attacks": won("attack"),
+    }
 
 
 def _middle(rows: Sequence[Row], currency: str = "examples") -> float | None:
@@ -151,20 +163,29 @@ def _middle(rows: Sequence[Row], currency: str = "examples") -> float | None:
 def _board(kind: str, rows: Sequence[Row]) -> HeatMap:
     """A panel per tier, a row per solver, a column per five instances."""
     panels: dict[str, list[Field]] = {}
-    for (tier, cell, solver), trials in _groups(rows, lambda task: task.params["tier"], _cell_of, solver_of).items():
+    for (tier, cell, solver), trials in _groups(
+        rows, lambda task: task.params["tier"], _cell_of, solver_of
+    ).items():
         counts, middle = counted(_outcomes(trials)), _middle(trials)
         failed = [outcome.status for outcome in _outcomes(trials) if outcome.status != "solved"]
         status = max(failed, key=failed.count, default="solved")
         share = f"{counts['solved']}/{len(trials)}"
         endings = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
         price = "" if middle is None else f"; median {middle:,.0f} {PRICE[kind]}"
-        panels.setdefault(tier, []).append(Field(
-            solver, cell.replace("-", "\n"), "some" if counts["solved"] and status != "solved" else status,
-            text=share if middle is None else f"{share}\n{short(middle)}", tip=f"{solver} on {cell}: {endings}{price}",
-        ))  # fmt: skip
+        panels.setdefault(tier, []).append(
+            Field(
+                solver,
+                cell.replace("-", "\n"),
+                "some" if counts["solved"] and status != "solved" else status,
+                text=share if middle is None else f"{share}\n{short(middle)}",
+                tip=f"{solver} on {cell}: {endings}{price}",
+            )
+        )
     won = {solver: len(_solved(trials)) for (solver,), trials in _groups(rows, solver_of).items()}
-    seen = "; ".join(f"{tier}: {len(_solved(trials))} of {len(trials)} runs solved"
-                     for (tier,), trials in _groups(rows, lambda task: task.params["tier"]).items())  # fmt: skip
+    seen = "; ".join(
+        f"{tier}: {len(_solved(trials))} of {len(trials)} runs solved"
+        for (tier,), trials in _groups(rows, lambda task: task.params["tier"]).items()
+    )
     return HeatMap(kind, panels, f"{seen}.", rows=sorted(won, key=lambda solver: (-won[solver], solver)))
 
 
@@ -177,7 +198,9 @@ def ranked(lines: Sequence[Line], currency: str) -> list[int | None]:
     [2, 1, None]
     """
     keys = [None if line[currency] is None else (-line["solved"], line[currency]) for line in lines]
-    return [None if key is None else 1 + sum(other is not None and other < key for other in keys) for key in keys]
+    return [
+        None if key is None else 1 + sum(other is not None and other < key for other in keys) for key in keys
+    ]
 
 
 def _ranks(rows: Sequence[Row]) -> list[Line]:
@@ -187,7 +210,10 @@ def _ranks(rows: Sequence[Row]) -> list[Line]:
         within = [_line(tier, solver, each) for (solver,), each in _groups(trials, solver_of).items()]
         for name in CURRENCIES:
             for one, rank in zip(within, ranked(within, name), strict=True):
-                one |= {f"rank by {name}": rank, name: one.pop(name)}  # beside each other, behind what is there
+                one |= {
+                    f"rank by {name}": rank,
+                    name: one.pop(name),
+                }  # beside each other, behind what is there
         lines += sorted(within, key=lambda line: (-line["solved"], line["rank by examples"] or len(within)))
     return lines
 
@@ -208,14 +234,20 @@ def _cells(rows: Sequence[Row]) -> list[Line]:
         middle, model = _middle(trials), null(trials[0].task)
         spent = median_high(sorted(float(outcome.cost or 0) for outcome in _outcomes(trials)))
         limits = sorted({str(o.detail["limit"]) for o in _outcomes(trials) if "limit" in o.detail})
-        lines.append({
-            "instances": cell, "learner": solver, "runs": len(trials), **counted(_outcomes(trials)),
-            "examples": f"{middle:,.0f}" if middle is not None else f"> {spent:,.0f}" if limits else None,
-            "limit met": ", ".join(limits) or None, "multiply-adds": _middle(trials, "multiply-adds"),
-            "null model": model,
-            "examples / null": middle / model if middle and model else None,
-            "seconds": fmean(outcome.seconds for outcome in _outcomes(trials)) or None,
-        })  # fmt: skip
+        lines.append(
+            {
+                "instances": cell,
+                "learner": solver,
+                "runs": len(trials),
+                **counted(_outcomes(trials)),
+                "examples": f"{middle:,.0f}" if middle is not None else f"> {spent:,.0f}" if limits else None,
+                "limit met": ", ".join(limits) or None,
+                "multiply-adds": _middle(trials, "multiply-adds"),
+                "null model": model,
+                "examples / null": middle / model if middle and model else None,
+                "seconds": fmean(outcome.seconds for outcome in _outcomes(trials)) or None,
+            }
+        )
     return lines
 
 
@@ -225,12 +257,19 @@ def _predicted(rows: Sequence[Row]) -> list[Line]:
     for (cell,), trials in _groups(rows, _cell_of).items():
         each = suite.entries().get(str(trials[0].task.params["instance"]))
         best = {kind: _cheapest([row for row in trials if row.task.solver["kind"] == kind]) for kind in PRICE}
-        lines.append({
-            "instances": cell, "tier": trials[0].task.params["tier"], "log₂ secrets": each and each.log2_concepts,
-            "proved": _queries(trials[0].task), "attack": each and each.predicted["attack"],
-            "log₂ operations": each and each.predicted["log2_time"],
-            "solved by a learner": best["learner"], "by an attack": best["attack"], "by queries": best["game"],
-        })  # fmt: skip
+        lines.append(
+            {
+                "instances": cell,
+                "tier": trials[0].task.params["tier"],
+                "log₂ secrets": each and each.log2_concepts,
+                "proved": _queries(trials[0].task),
+                "attack": each and each.predicted["attack"],
+                "log₂ operations": each and each.predicted["log2_time"],
+                "solved by a learner": best["learner"],
+                "by an attack": best["attack"],
+                "by queries": best["game"],
+            }
+        )
     return lines
 
 
@@ -238,13 +277,17 @@ def _queries(task: Task) -> float | None:
     """log2 of the queries that theory 2.5 and 2.6 prove to be needed; None where nothing is proved."""
     if task.family not in ("parity", "rounding"):
         return None
-    bound = adversary_bounds(class_of(_family(task)), TOLERANCE, float(task.params.get("flip", 0.0))).get("window", 0.0)
+    bound = adversary_bounds(class_of(_family(task)), TOLERANCE, float(task.params.get("flip", 0.0))).get(
+        "window", 0.0
+    )
     return log2(bound) if bound > 1 else None
 
 
 def _cheapest(rows: Sequence[Row]) -> str | None:
     prices = {
-        solver: cost for (solver,), trials in _groups(rows, solver_of).items() if (cost := _middle(trials)) is not None
+        solver: cost
+        for (solver,), trials in _groups(rows, solver_of).items()
+        if (cost := _middle(trials)) is not None
     }
     best = min(prices, key=lambda solver: (prices[solver], solver), default=None)
     return best and f"{best}, {ceil(prices[best]):,}"

@@ -53,7 +53,11 @@ def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome
     detail: dict[str, Any] = {"criterion": rule.name}
     if ending.points:
         score = ending.points[-1].scores[rule.score]
-        figures = {rule.score: score, "gradient_examples": spent.gradient, "multiply_adds": spent.multiply_adds}
+        figures = {
+            rule.score: score,
+            "gradient_examples": spent.gradient,
+            "multiply_adds": spent.multiply_adds,
+        }
         detail |= {name: round(value, 4) for name, value in figures.items() if value is not None}
     if ending.error is not None:
         failure = outcome_of(ending.error, guard)
@@ -73,12 +77,16 @@ def _attacked(task: Task, instance: Instance, root: int, guard: float) -> Outcom
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
     detail: dict[str, Any] = {"criterion": rule.name}
     try:
-        (point,) = evaluations(opened, False, stream(instance, sampling), judged, [int(task.budget["samples"])])
+        (point,) = evaluations(
+            opened, False, stream(instance, sampling), judged, [int(task.budget["samples"])]
+        )
     except (TrialEnded, TimeoutError) as error:
         failure = outcome_of(error, guard)
         return Outcome(failure.status, None, detail | {"reason": failure.detail.get("reason", "")})
     detail |= {
-        name: round(value, 4) for name, value in point.scores.items() if name == rule.score and value is not None
+        name: round(value, 4)
+        for name, value in point.scores.items()
+        if name == rule.score and value is not None
     }
     return Outcome("solved" if rule.met(point.scores) else "wrong", point.work["examples"], detail)
 
@@ -89,8 +97,13 @@ def _played(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
 
     solver = task.solver
     played = play(
-        instance.family, solver["strategy"], solver["oracle"], solver["tolerance"], seed=task.seed(root, "solver"),
-        max_queries=int(task.budget["queries"]), flip=instance.parameters.get("flip", 0.0),
-    )  # fmt: skip
+        instance.family,
+        solver["strategy"],
+        solver["oracle"],
+        solver["tolerance"],
+        seed=task.seed(root, "solver"),
+        max_queries=int(task.budget["queries"]),
+        flip=instance.parameters.get("flip", 0.0),
+    )
     detail = {"criterion": "remaining <= 1", "concepts": played.concepts, "remaining": played.remaining}
     return Outcome(played.status, played.queries, detail | ({"bound": played.bound} if played.bound else {}))

@@ -12,7 +12,12 @@ from learner.studies.switches.tuning import SIZE as SIZE
 
 CHAIN_TOLERANCE, CHAIN_BITS = 0.05, (12, 14, 16, 18, 20)  # games on chains of n bits
 CHAIN_PLAYED = ("characters", "sign-batch")
-CHAIN_DIMS = {1: (12, 16, 24, 32), 2: (12, 16, 20, 24), 3: (10, 12, 14, 16), 6: (12, 14, 16, 20)}  # of students
+CHAIN_DIMS = {
+    1: (12, 16, 24, 32),
+    2: (12, 16, 20, 24),
+    3: (10, 12, 14, 16),
+    6: (12, 14, 16, 20),
+}  # of students
 CHAIN_CAP, RUNS = 20_000_000, 4  # of taught and of untaught students
 
 BIASES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
@@ -53,7 +58,11 @@ def _biased(quick: bool) -> list[Task]:
     trials = []
     for mu in (0.0, 0.6) if quick else BIASES:
         for n in BIAS_BITS[:2] if quick else BIAS_BITS:
-            solver = {"kind": "biased", "strategy": "products" if mu else "characters", "tolerance": BIAS_TOLERANCE}
+            solver = {
+                "kind": "biased",
+                "strategy": "products" if mu else "characters",
+                "tolerance": BIAS_TOLERANCE,
+            }
             trials.append(Task("parity", {"dim": n + 1, "heads": BIAS_SIZE, "bias": mu}, solver, {}, 0))
     student: dict[str, Any] = {"kind": "learner", "learner": "student", "params": {}}
     budget = {"samples": 20_000 if quick else TAUGHT_CAP}
@@ -65,13 +74,19 @@ def _biased(quick: bool) -> list[Task]:
 
 
 def _membership(quick: bool) -> list[Task]:
-    cells: list[tuple[str, dict[str, Any]]] = [("parity", {"dim": d, "heads": PARITY_SIZE}) for d in PARITY_DIMS]
+    cells: list[tuple[str, dict[str, Any]]] = [
+        ("parity", {"dim": d, "heads": PARITY_SIZE}) for d in PARITY_DIMS
+    ]
     cells += [("rounding", {"dim": n + 1, "modulus": q, "levels": p}) for q, p, n in ROUNDINGS]
     cells += [("nondegenerate", {"dim": d, "tokens": k, "heads": m}) for m, k, d in LAYERS]
     if quick:
         cells = [cell for cell in cells if cell[1]["dim"] <= 33 or cell[0] == "parity"]
     solver = {"kind": "membership"}
-    return [Task(family, params, solver, {}, run) for family, params in cells for run in range(1 if quick else ASKED)]
+    return [
+        Task(family, params, solver, {}, run)
+        for family, params in cells
+        for run in range(1 if quick else ASKED)
+    ]
 
 
 def _noisy(quick: bool) -> list[Task]:
@@ -80,7 +95,9 @@ def _noisy(quick: bool) -> list[Task]:
         params = {"dim": NOISY_BITS + 1, "heads": NOISY_SIZE, "flip": eta}
         for model, runs in TRIED.items():
             solver = {"kind": model, "tolerance": NOISY_TOLERANCE}
-            trials += [Task("parity", params, solver, {}, run) for run in range(min(runs, 2) if quick else runs)]
+            trials += [
+                Task("parity", params, solver, {}, run) for run in range(min(runs, 2) if quick else runs)
+            ]
     return trials
 
 
@@ -114,6 +131,10 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 STUDY = Study(
     "switches",
     "What makes hidden parities easy again, and what does each switch leave of the bounds?",
-    tasks, seconds, trial, guard=900.0,
-    content="learner.studies.switches.content:content", template=Path(__file__).with_name("page.md"),
-)  # fmt: skip
+    tasks,
+    seconds,
+    trial,
+    guard=900.0,
+    content="learner.studies.switches.content:content",
+    template=Path(__file__).with_name("page.md"),
+)

@@ -8,7 +8,19 @@ from hardness.attacks.estimates.low_degree import low_degree_rows
 from hardness.attacks.gaussian import FULL_RANK
 from hardness.engine.store import Row
 from hardness.gadgets.levels import blocks_of
-from hardness.report import Axis, Content, Curves, Field, HeatMap, Panel, Point, Series, line, mean_points, records
+from hardness.report import (
+    Axis,
+    Content,
+    Curves,
+    Field,
+    HeatMap,
+    Panel,
+    Point,
+    Series,
+    line,
+    mean_points,
+    records,
+)
 from hardness.report.rounding import at_least
 from hardness.sq.bounds import switches as bounds
 from hardness.sq.bounds.parity import window_bound
@@ -49,7 +61,9 @@ def content(rows: Sequence[Row]) -> Content:
         "biases": _lines(bias_lines(biases, biased)),
         "membership": _lines(chosen),
     }
-    shown = [part for part in (students, biased, biases[biases["n"] == grid.BIAS_BITS[-1]], models) if len(part)]
+    shown = [
+        part for part in (students, biased, biases[biases["n"] == grid.BIAS_BITS[-1]], models) if len(part)
+    ]
     if len(shown) < 4 or not (chosen["family"] == "parity").any():
         return Content(figures=figures, tables=tables, missing="Some of the four switches have no rows yet.")
     numbers = SET | games_inside(ended) | student_numbers(students) | bias_numbers(biased)
@@ -67,7 +81,12 @@ SET = {
     "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
     "noisy_needed": window_bound(comb(grid.NOISY_BITS, grid.NOISY_SIZE), grid.NOISY_TOLERANCE),
     "noisy_rows": low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE),
-    "tuning": {"settings": len(tuning.MENU), "cap": tuning.CAP, "d": tuning.DIM, "seeds": tuning.PROTOCOL.seeds[-1]},
+    "tuning": {
+        "settings": len(tuning.MENU),
+        "cap": tuning.CAP,
+        "d": tuning.DIM,
+        "seeds": tuning.PROTOCOL.seeds[-1],
+    },
 }
 
 
@@ -78,7 +97,8 @@ def trials(rows: Sequence[Row]) -> "DataFrame":
     ended = [row for row in rows if row.outcome]
     table = DataFrame(records(ended), columns=COLUMNS)
     table["instance"] = [
-        ", ".join(f"{key} = {value}" for key, value in row.task.params.items() if key != "dim") for row in ended
+        ", ".join(f"{key} = {value}" for key, value in row.task.params.items() if key != "dim")
+        for row in ended
     ]
     return table
 
@@ -125,7 +145,9 @@ def membership(ended: "DataFrame") -> "DataFrame":
     """By family, instance and d: queries, what was predicted, what counting demands, and errors of layers."""
     asked = ended[ended["kind"] == "membership"].assign(won=ended["status"] == "solved")
     cells = asked.groupby(["family", "instance", "dim"])
-    lines = cells.agg(predicted=("predicted", "first"), floor=("floor", "first"), error=("layer_error", "max"))
+    lines = cells.agg(
+        predicted=("predicted", "first"), floor=("floor", "first"), error=("layer_error", "max")
+    )
     solved = asked[asked["won"]].groupby(["family", "instance", "dim"])["cost"]
     lines["queries"] = solved.agg(lambda queries: spread([int(count) for count in queries]))
     lines["solved"] = [f"{won}/{runs}" for won, runs in zip(cells["won"].sum(), cells.size(), strict=True)]
@@ -315,7 +337,9 @@ def points_of(cells: "DataFrame", key: str) -> list[Point]:
     """Mean costs of students with intervals against `key`; a censored cell lies at what was spent."""
     whole = cells[cells["solved"] == cells["runs"]]
     lost = cells[cells["solved"] < cells["runs"]]
-    solved = mean_points((x, mean(runs, logarithmic=True)) for x, runs in zip(whole[key], whole["costs"], strict=True))
+    solved = mean_points(
+        (x, mean(runs, logarithmic=True)) for x, runs in zip(whole[key], whole["costs"], strict=True)
+    )
     return solved + [
         Point(cell[key], cell["spent"], censored="above", tip=f"{cell[key]:g}: {_cost(cell)}")
         for _, cell in lost.iterrows()
@@ -331,7 +355,10 @@ def _blocks(chains: "DataFrame", students: "DataFrame") -> Curves:
         asked = [Point(n, queries) for n, queries in zip(games["n"], games.get(STRATEGY, ()), strict=True)]
         blocks = blocks_of(grid.SIZE, g)
         needed = [(n, bounds.chain_bound(int(n), blocks, grid.CHAIN_TOLERANCE)) for n in games["n"]]
-        played += [Series(f"g = {g}", asked, style=i), line(f"needed, g = {g}", needed, "lower bound", style=i)]
+        played += [
+            Series(f"g = {g}", asked, style=i),
+            line(f"needed, g = {g}", needed, "lower bound", style=i),
+        ]
     dims = sorted(students["dim"].unique().tolist())
     panels = [
         Panel("students", taught, x=Axis("d", log=True, ticks=dims), y=Axis("examples", log=True)),
@@ -347,7 +374,11 @@ def _biases(biases: "DataFrame", students: "DataFrame") -> Curves:
     needed = [(mu, bounds.biased_bound(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
     enough = [(mu, bounds.biased_enough(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
     played = [
-        Series("game", [Point(mu, asked) for mu, asked in zip(games["bias"], games["cost"], strict=True)], join=False),
+        Series(
+            "game",
+            [Point(mu, asked) for mu, asked in zip(games["bias"], games["cost"], strict=True)],
+            join=False,
+        ),
         line("needed", [(mu, max(queries, SMALLEST)) for mu, queries in needed], "lower bound"),
         line("enough", [(mu, queries) for mu, queries in enough if queries], "upper bound"),
     ]
@@ -368,6 +399,10 @@ def _noise(models: "DataFrame") -> Curves:
     for model, law in _laws().items():
         known = line("needed", law, "lower bound") if model == "sq" else line("predicted", law, "law")
         cells = models[models["kind"] == model]
-        points = mean_points((eta, mean(runs)) for eta, runs in zip(cells["flip"], cells["costs"], strict=True))
-        panels.append(Panel(model, [Series("run", points, join=False), known], y=Axis(MODELS[model], log=True)))
+        points = mean_points(
+            (eta, mean(runs)) for eta, runs in zip(cells["flip"], cells["costs"], strict=True)
+        )
+        panels.append(
+            Panel(model, [Series("run", points, join=False), known], y=Axis(MODELS[model], log=True))
+        )
     return Curves("noise", panels, Axis("η"), Axis("cost"))

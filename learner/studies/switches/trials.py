@@ -53,7 +53,9 @@ def _game(task: Task, root: int) -> Outcome:
 def _membership(task: Task, root: int) -> Outcome:
     from hardness.attacks.membership import attack
 
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
+    )
     ended = attack(instance, task.seed(root, "solver"))
     kept = {name: ended.get(name) for name in ("predicted", "floor", "reason")}
     if ended.get("layer_error") is not None:  # to one digit: the rest is rounding
@@ -66,9 +68,13 @@ def _noisy_game(task: Task, root: int) -> Outcome:
 
     family = registry.get("family", task.family)(**task.params)
     game = play(
-        family.concepts(), "sign-batch", "window", task.solver["tolerance"],
-        seed=task.seed(root, "solver"), flip=family.flip,
-    )  # fmt: skip
+        family.concepts(),
+        "sign-batch",
+        "window",
+        task.solver["tolerance"],
+        seed=task.seed(root, "solver"),
+        flip=family.flip,
+    )
     return Outcome(game.status, game.queries, rounded({"needed": game.bound}))
 
 
@@ -101,7 +107,9 @@ def _low_degree(task: Task, root: int) -> Outcome:
 def _attack(task: Task, root: int) -> Outcome:
     """Elimination (pooled, for learning parity with noise) or the lattice attack on examples; the cost is tries."""
     name = {"elimination": "gaussian", "lattice": "lattice"}[task.solver["kind"]]
-    instance = Instance.generate(registry.get("family", task.family)(**task.params), task.seed(root, "instance"))
+    instance = Instance.generate(
+        registry.get("family", task.family)(**task.params), task.seed(root, "instance")
+    )
     stream = task.seed(root, "examples")
     data = instance.examples(SHOWN, stream)
     ended = registry.get("attack", name)(
