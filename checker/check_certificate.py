@@ -45,10 +45,7 @@ def fields(record, names):
 
 
 def whole(number, low=0):
-    expect(
-        isinstance(number, int) and number >= low,
-        f"expected an integer of at least {low}, not {str(number)[:40]}",
-    )
+    expect(isinstance(number, int) and number >= low, f"expected an integer of at least {low}, not {str(number)[:40]}")
     return number
 
 
@@ -64,8 +61,7 @@ def read_class(record):
     """Words, n, which sizes sets have, N. Bit j of a set's mask says whether coordinate j is in it."""
     n, sizes = fields(record, "n sizes")
     expect(
-        whole(n) <= 4096 and sizes == sorted(set(map(whole, sizes))) and sizes[-1] <= n,
-        "sizes ascend in 0..n <= 4096",
+        whole(n) <= 4096 and sizes == sorted(set(map(whole, sizes))) and sizes[-1] <= n, "sizes ascend in 0..n <= 4096"
     )
     spend(len(sizes) * n * (1 + n // 64))
     count = sum(comb(n, s) for s in sizes)
@@ -74,9 +70,7 @@ def read_class(record):
 
 def read_query(record, n, tables):
     """The query's mean as a function of the hidden set; half of the inputs carry no information: the 2 below it."""
-    if (
-        "batch" in record
-    ):  # the sign of a sum of signed characters, counted on their span, at all inputs at once
+    if "batch" in record:  # the sign of a sum of signed characters, counted on their span, at all inputs at once
         (batch,) = fields(record, "batch")
         good = len(batch) % 2 and all(0 < abs(whole(m, -(2**n))) < 2**n for m in batch)
         expect(good, "a batch is an odd number of signed sets")
@@ -100,9 +94,7 @@ def read_query(record, n, tables):
         expect(rank <= 24, "the sets of a batch span at most 24 dimensions")
         spend(len(batch) * (rank + 3 * bits) * (1 + 2**rank // 2048))
         full = (1 << 2**rank) - 1  # bit x of a truth table is the parity of x & mask
-        truth = lambda c: reduce(
-            lambda t, j: t | (t ^ ((1 << 2**j) - 1) * (c >> j & 1)) << 2**j, range(rank), 0
-        )
+        truth = lambda c: reduce(lambda t, j: t | (t ^ ((1 << 2**j) - 1) * (c >> j & 1)) << 2**j, range(rank), 0)
         counter = [full * ((2**bits - len(batch) // 2 - 1) >> i & 1) for i in range(bits + 1)]
         for mask, picked in zip(batch, codes):
             carry = truth(picked) ^ (full if mask < 0 else 0)
@@ -119,13 +111,8 @@ def read_query(record, n, tables):
     scale, values = fields(tables[whole(table)], "scale values")
     expect(len(generators) <= 16 and len(values) == 2 ** len(generators), "a table is 2^r values, r <= 16")
     spend(4 * len(values))
-    need(
-        whole(scale, 1) and all(isinstance(v, int) and -scale <= v <= scale for v in values),
-        "a query leaves [-1, 1]",
-    )
-    span = reduce(
-        lambda members, g: members + [m ^ g for m in members], map(whole, generators), [whole(base)]
-    )
+    need(whole(scale, 1) and all(isinstance(v, int) and -scale <= v <= scale for v in values), "a query leaves [-1, 1]")
+    span = reduce(lambda members, g: members + [m ^ g for m in members], map(whole, generators), [whole(base)])
     place = {member: at for at, member in enumerate(span)}
     need(len(place) == len(span), "the generators of a table are not independent")
 
@@ -143,19 +130,12 @@ def read_query(record, n, tables):
 @cache
 def theorem_b(k, tau):
     """The least number of queries that theorem B proves for any k parities."""
-    need(
-        tau < Fraction(1, 4),
-        "from tolerance 1/4 no query separates two parities, so there is no number to state",
-    )
+    need(tau < Fraction(1, 4), "from tolerance 1/4 no query separates two parities, so there is no number to state")
     eta = lambda c: 1 if c % 2 else {2: 2, 4: 4, 8: 4}.get(c & -c, 0)  # E(|Z| - c)^2 is at least that
-    near = floor(
-        1 / (2 * tau)
-    )  # a query that loses e of 2e or more has 8ce tau < 2e + c^2 - eta(c), for every c
+    near = floor(1 / (2 * tau))  # a query that loses e of 2e or more has 8ce tau < 2e + c^2 - eta(c), for every c
     good = [c for c in range(max(1, near - 5), near + 6) if 4 * c * tau > 1]
     lost = min(ceil((c * c - eta(c)) / (8 * c * tau - 2)) for c in good) - 1
-    asked = max(
-        0, ceil(Fraction(k - 2 * lost - 1, lost))
-    )  # while k >= 2 lost + 2 a query loses at most that many
+    asked = max(0, ceil(Fraction(k - 2 * lost - 1, lost)))  # while k >= 2 lost + 2 a query loses at most that many
     k -= asked * lost
     chains = lambda w: (w - k % w) * (q := k // w) * (q * q - 1) + k % w * q * (q + 1) * (q + 2)
     while k > 1:  # lemma L: the least w with room for the chains of k means
@@ -172,16 +152,10 @@ def read_spectrum(record, lam):
     if "labels" in record:  # +-1 at inputs of given weights
         weights, labels = fields(record, "weights labels")
         plain = all(len(row) == len(weights) and set(row) <= {1, -1} for row in labels)
-        expect(
-            plain and len(labels) <= 256 and all(whole(w, 1) for w in weights),
-            "labels are +-1, weights positive",
-        )
+        expect(plain and len(labels) <= 256 and all(whole(w, 1) for w in weights), "labels are +-1, weights positive")
         p, q, total = lam.numerator, lam.denominator, sum(weights)  # q sum(w) (lam - Gram), an integer matrix
         spend(len(labels) ** 2 * len(weights) * (2 + total.bit_length() // 200))
-        need(
-            len(set(map(tuple, labels))) == len(labels),
-            "two of the label functions are equal: they are one concept",
-        )
+        need(len(set(map(tuple, labels))) == len(labels), "two of the label functions are equal: they are one concept")
         scaled = [[w * x for w, x in zip(weights, row)] for row in labels]
         m = [[-q * sum(x * y for x, y in zip(f, g)) for g in labels] for f in scaled]
         for i, row in enumerate(m):
@@ -191,15 +165,10 @@ def read_spectrum(record, lam):
         last = 1
         while m:  # Bareiss: entries are minors; pivots are not negative, and one that is 0 stands before an empty row
             (d, *row), *rest = m
-            need(
-                d > 0 or (d == 0 and not any(row)),
-                f"{lam} - Gram is not positive semidefinite off the constants",
-            )
+            need(d > 0 or (d == 0 and not any(row)), f"{lam} - Gram is not positive semidefinite off the constants")
             spend(len(m) ** 2 * (5 + (d.bit_length() // 140) ** 2))
             if d:
-                rest = [
-                    [(d * x - row[i] * y) // last for x, y in zip(r, row[i:])] for i, r in enumerate(rest)
-                ]
+                rest = [[(d * x - row[i] * y) // last for x, y in zip(r, row[i:])] for i, r in enumerate(rest)]
             m, last = rest, d or last
         return f"{len(labels)} listed label functions", len(labels)
     n, s, mean = fields(record, "n s mean")  # parities of bits of that mean: the Johnson scheme
@@ -214,22 +183,16 @@ def read_spectrum(record, lam):
 
 
 def check_transcript(tau, record):
-    family, queries, concepts, tables, asked, answers = fields(
-        record, "family queries concepts tables asked answers"
-    )
+    family, queries, concepts, tables, asked, answers = fields(record, "family queries concepts tables asked answers")
     words, n, sizes, _ = read_class(family)
     need(len(set(map(whole, concepts))) == 2, "these are not two concepts")
     need(all(c < 2**n and c.bit_count() in sizes for c in concepts), "a concept is not in the class")
-    need(
-        whole(queries) == len(asked) == len(answers), f"{queries} queries are stated, {len(asked)} are shown"
-    )
+    need(whole(queries) == len(asked) == len(answers), f"{queries} queries are stated, {len(asked)} are shown")
     for i, (query, answer) in enumerate(zip(asked, map(rational, answers)), 1):
         far = [mean for mean in map(read_query(query, n, tables), concepts) if abs(mean - answer) > tau]
         need(not far, f"answer {i}, {answer}, is more than {tau} away from the mean {far[:1]}")
     a, b = ([j for j in range(n) if hidden >> j & 1] for hidden in concepts)
-    return (
-        f"these {queries} queries do not identify the hidden one of {words}: their answers allow {a} and {b}"
-    )
+    return f"these {queries} queries do not identify the hidden one of {words}: their answers allow {a} and {b}"
 
 
 def check_bound(tau, record):
@@ -268,9 +231,7 @@ def check_value(tau, record):
         for low in mean.values():
             spend(10 * (len(upper) + 16))
             kept = {hidden for hidden in live if low <= mean[hidden] <= low + 2 * tau}
-            won = whole(height) > 0 and (
-                len(kept) == 1 or any(kept <= other and h < height for other, h in upper)
-            )
+            won = whole(height) > 0 and (len(kept) == 1 or any(kept <= other and h < height for other, h in upper))
             need(won, f"the query on {live} may leave {sorted(kept)}, too many for {height} queries")
         upper.append((set(live), height))
     won = size == 1 or any(concepts <= live and h <= value for live, h in upper)
@@ -283,21 +244,12 @@ def check_value(tau, record):
         for order, pairs, weights in (fields(leaf, "order pairs weights") for leaf in leaves):
             expect(len(order) <= 16, "an order is of at most 16 sets")
             spend((len(pairs) + 1) * (8 * 2**n + 10 * (len(lower) + 16)))
-            for (
-                a,
-                b,
-            ) in pairs:  # between a and b lies a set that takes height - 1 more: b is over 2 tau above a
+            for a, b in pairs:  # between a and b lies a set that takes height - 1 more: b is over 2 tau above a
                 before, since = order[: order.index(a)], order[order.index(a) :]
                 kept = since[: since.index(b) + 1] if b in since else [*since, b]
-                need(
-                    b not in before and hard(set(kept), whole(height) - 1),
-                    f"{kept} may be left in one window",
-                )
+                need(b not in before and hard(set(kept), whole(height) - 1), f"{kept} may be left in one window")
             gaps = [sum(w * (x[b] - x[a]) for w, (a, b) in zip(weights, pairs, strict=True)) for x in signs]
-            need(
-                min(weights) > 0 and sum(map(abs, gaps)) <= 4 * tau * 2**n * sum(weights),
-                f"{pairs} may be apart",
-            )
+            need(min(weights) > 0 and sum(map(abs, gaps)) <= 4 * tau * 2**n * sum(weights), f"{pairs} may be apart")
             closed.add(tuple(order))
         need(covered((), set(live), closed), "some order of the means is not excluded")
         lower.append((set(live), height))
@@ -325,10 +277,7 @@ def read(path):
     record = json.loads(text.decode(), parse_float=refuse, parse_constant=refuse, object_pairs_hook=once)
     items = [record]
     for item in items:  # grows: booleans and null are no numbers
-        expect(
-            type(item) in (int, str, list, dict),
-            f"{str(item).lower()} is not an integer, text, list or object",
-        )
+        expect(type(item) in (int, str, list, dict), f"{str(item).lower()} is not an integer, text, list or object")
         items.extend(item.values() if isinstance(item, dict) else item if isinstance(item, list) else ())
     return record
 
@@ -340,8 +289,7 @@ def verdict(path, steps=STEPS):
     try:
         record = read(path)
         expect(
-            isinstance(record, dict) and record.get("certificate") in CHECKS,
-            f"its kind is none of {', '.join(CHECKS)}",
+            isinstance(record, dict) and record.get("certificate") in CHECKS, f"its kind is none of {', '.join(CHECKS)}"
         )
         check, tau = CHECKS[record.pop("certificate")], rational(record.pop("tolerance"))
         need(tau > 0, "the tolerance is not positive")

@@ -31,10 +31,7 @@ def classes() -> Iterator[tuple[int, list[int]]]:
 def crowded(r: int, sets: list[int]) -> Iterator[tuple[int, ...]]:
     """The halves that equal weights do not exclude, each once with its complement."""
     lanes = {p: int.from_bytes(bytes((x & p).bit_count() & 1 for x in range(2**r))) for p in sets}
-    base, size = (
-        int.from_bytes(bytes([PAIRS] * 2**r)),
-        bytes(abs(2 * PAIRS - 2 * c) for c in range(11)).ljust(256),
-    )
+    base, size = int.from_bytes(bytes([PAIRS] * 2**r)), bytes(abs(2 * PAIRS - 2 * c) for c in range(11)).ljust(256)
     for minus in combinations(sets[1:], PAIRS):  # a byte counts the signed characters that are -1 at an input
         count = sum(lanes.values()) + base - 2 * sum(lanes[p] for p in minus)
         if sum(count.to_bytes(2**r).translate(size)) * OVER > 4 * PAIRS * LEAST * 2**r:
@@ -51,8 +48,7 @@ def difference(r: int, upper: int, lower: int) -> tuple[int, ...]:
 def excluded(law: tuple[tuple[tuple[int, ...], int], ...], inputs: int) -> bool:
     """Do some weights show that no query drives pairs more than 13/48 apart whose differences have this law?"""
     return any(
-        OVER * sum(2 * n * abs(sum(map(mul, w, gap))) for gap, n in law) <= 4 * LEAST * sum(w) * inputs
-        for w in WEIGHTS
+        OVER * sum(2 * n * abs(sum(map(mul, w, gap))) for gap, n in law) <= 4 * LEAST * sum(w) * inputs for w in WEIGHTS
     )
 
 
@@ -69,13 +65,9 @@ def main() -> int:
         for minus in crowded(r, sets):
             plus, kept = tuple(p for p in sets if p not in minus), kept + 1
             if any(driven_apart(r, plus, order) for order in permutations(minus)):
-                print(
-                    f"This is not shown: weights 0, 1, 2 exclude no query that drives {plus} above {minus}."
-                )
+                print(f"This is not shown: weights 0, 1, 2 exclude no query that drives {plus} above {minus}.")
                 return 1
-    print(
-        f"Verified: T(5) <= 13/96, by {seen} lists of ten sets, {kept} of whose halves need unequal weights."
-    )
+    print(f"Verified: T(5) <= 13/96, by {seen} lists of ten sets, {kept} of whose halves need unequal weights.")
     return 0
 
 
