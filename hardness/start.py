@@ -24,10 +24,11 @@ def _leave(signum: int, frame: FrameType | None) -> NoReturn:
 
 def _end(signum: int = signal.SIGINT, frame: FrameType | None = None) -> NoReturn:
     """End at once: what is being written is removed here, since no `finally` runs any more."""
-    files = sys.modules.get("hardness.io.files")
-    if hasattr(files, "remove_unfinished") and os.getpid() == COMMAND:
+    # A signal may come before the module is imported, or halfway.
+    remove = getattr(sys.modules.get("hardness.io.files"), "remove_unfinished", None)
+    if remove is not None and os.getpid() == COMMAND:
         with suppress(OSError):
-            files.remove_unfinished()
+            remove()
     os._exit(128 + (received or [signum])[0])
 
 

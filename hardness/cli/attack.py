@@ -194,9 +194,9 @@ def challenge(
     Example: hardness challenge lwr.safetensors --count 100000 --out challenge-1
     """
     from hardness.attacks.estimates.table import estimate as priced
-    from hardness.challenge import COMMITTED, held_out, log2_answers, log2_secrets, publish
     from hardness.families import name_of
     from hardness.instance import Instance
+    from hardness.instance.challenge import COMMITTED, held_out, log2_answers, log2_secrets, publish
     from hardness.io.rounding import at_least_power
 
     instance = Instance.load(file)
@@ -233,7 +233,7 @@ def judge(
 
     Example: hardness judge challenge-1 answer.json
     """
-    from hardness.challenge import judge as verdict_on
+    from hardness.instance.challenge import judge as verdict_on
     from hardness.io import files, schemas
 
     verdict = verdict_on(folder, schemas.parse(files.read_bounded(answer), str(answer)))

@@ -106,7 +106,8 @@ def complete(kind: str) -> Callable[[str], list[str]]:
         from hardness.studies import catalog
 
         if kind == "suite":
-            known = json.loads(Path(registry.__file__).with_name("suite.json").read_text())["digests"]
+            pinned = Path(registry.__file__).parent / "instance" / "suite.json"
+            known = json.loads(pinned.read_text())["digests"]
         else:
             known = catalog.names() if kind == "study" else registry.names(kind)
         return [name for name in known if name.startswith(incomplete)]

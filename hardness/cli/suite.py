@@ -8,7 +8,7 @@ import typer
 from hardness.cli.common import EXPERIMENTS, Force, Json, complete, emit, group, refuse_existing
 
 if TYPE_CHECKING:
-    from hardness.suite import Entry
+    from hardness.instance.suite import Entry
 
 Name = Annotated[
     str,
@@ -39,7 +39,7 @@ def list_(
 
     Example: hardness suite list --tier frontier
     """
-    from hardness import suite
+    from hardness.instance import suite
 
     found = suite.tier(tier)
     lines = [f"{each.name:26} {each.tier:9} {_size(each)}" for each in found]
@@ -59,7 +59,7 @@ def show(name: Name, as_json: Json = False) -> None:
 
     Example: hardness suite show parity-s3-d16-0
     """
-    from hardness import suite
+    from hardness.instance import suite
 
     each = suite.entry(name)
     settings = " ".join(f"{key} {value}" for key, value in each.params.items())
@@ -82,7 +82,7 @@ def make(
 
     Example: hardness suite make rounding-q97-p2-n24-0 --out lwr.safetensors
     """
-    from hardness import suite
+    from hardness.instance import suite
 
     refuse_existing(out, force)
     each, instance = suite.entry(name), suite.instance(name)
@@ -96,7 +96,7 @@ def check(as_json: Json = False) -> None:
 
     Example: hardness suite check
     """
-    from hardness import suite
+    from hardness.instance import suite
 
     checks = suite.check()
     wrong = [each for each in checks if not each.ok]

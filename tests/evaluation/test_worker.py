@@ -17,7 +17,6 @@ import psutil
 import pytest
 
 import hardness
-from hardness import suite
 from hardness.engine.run import run
 from hardness.engine.store import Store
 from hardness.engine.task import Task
@@ -25,6 +24,7 @@ from hardness.errors import TrialEnded
 from hardness.evaluation import worker
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import opened
+from hardness.instance import suite
 from hardness.scores import Judged, fresh
 from learner.studies.stress.trial import JUDGED, trial
 

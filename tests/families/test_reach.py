@@ -9,7 +9,6 @@ from commands import check_refused, told
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.challenge import held_out, log2_answers, log2_secrets
 from hardness.families import reach
 from hardness.families.parity import Parity
 from hardness.families.reach import log2_roundings
@@ -17,6 +16,7 @@ from hardness.families.rounding import Rounding
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import public_vectors
 from hardness.instance import Instance
+from hardness.instance.challenge import held_out, log2_answers, log2_secrets
 from hardness.tokens import pack
 
 

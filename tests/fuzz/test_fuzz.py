@@ -24,7 +24,6 @@ from commands import told
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from hardness.challenge import _sha256, digest, publish
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Store
 from hardness.evaluation.limits import alarm
@@ -33,6 +32,7 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.instance.challenge import _sha256, digest, publish
 from hardness.studies import catalog
 
 SECONDS = 120.0  # for what hangs: the machine may be busy

@@ -7,12 +7,12 @@ import shutil
 import numpy as np
 import pytest
 
-from hardness.challenge import FILES, digest, judge, publish
 from hardness.errors import InputError
 from hardness.examples import read, write
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.instance.challenge import FILES, digest, judge, publish
 from hardness.io import schemas
 
 FAMILIES = [

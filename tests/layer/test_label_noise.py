@@ -9,12 +9,12 @@ import numpy as np
 import pytest
 
 from hardness.attacks import Outcome
-from hardness.challenge import publish
 from hardness.evaluation.attacking import attack
 from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.instance.challenge import publish
 
 ROWS = 200_000  # half of them informative
 NOISY = [Parity(9, 3, flip=0.2), Rounding(8, 97, 97, noise=3.0)]

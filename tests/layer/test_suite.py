@@ -10,8 +10,7 @@ import numpy as np
 import pytest
 from commands import answer, check_refused, told
 
-from hardness import suite
-from hardness.instance import Instance
+from hardness.instance import Instance, suite
 
 # Of the digests of 0.2: within a minor version a name never changes its instance.
 FROZEN = "0.2", "9cb2eacc2622e109cadef5b1cfc11c544b311d019150016fc693c157cea32f3b"

@@ -16,6 +16,7 @@ from theory_page import table
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.affine_types import affine_type, coordinates, symmetries
+from hardness.sq.bounds.batches import batch_size
 from hardness.sq.dependent import dependent_losses
 from hardness.sq.exact import (
     KNOWN,
@@ -40,7 +41,6 @@ from hardness.sq.separation import separate
 from hardness.sq.small_games import SmallGames, Value, value
 from hardness.sq.strategies import parity
 from hardness.sq.strategies.layers import templates
-from hardness.sq.strategies.sign_batch import batch_size
 from hardness.sq.tolerance import within
 
 TOLERANCES = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)

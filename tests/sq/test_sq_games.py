@@ -10,11 +10,11 @@ from window import window_loss
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.bounds import parity as dimension
+from hardness.sq.bounds.batches import batch_modes, batch_queries, batch_size
 from hardness.sq.exact import exact_floor
 from hardness.sq.game import play, play_explicit
 from hardness.sq.oracle import ORACLES, Exact, Window
 from hardness.sq.queries import SignBatch, SpanFunction, character, span_coordinates, table
-from hardness.sq.strategies.sign_batch import batch_modes, batch_queries, batch_size
 
 
 def test_majority_means_agree_with_the_transform() -> None:

@@ -9,13 +9,14 @@ import pytest
 from commands import check_refused, told
 from page_reading import words
 
-from hardness import registry, suite
+from hardness import registry
 from hardness.engine.merging import merge, read
 from hardness.engine.outcome import Outcome, run_trial
 from hardness.engine.plugins import chosen
 from hardness.engine.store import Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
+from hardness.instance import suite
 from hardness.sq.strategies import parity
 from hardness.studies import catalog
 from learner.studies import stress as grid

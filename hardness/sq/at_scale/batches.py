@@ -7,7 +7,7 @@ import numpy as np
 from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, random_word
 from hardness.kernels.games import best_window
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.strategies.sign_batch import best_batch
+from hardness.sq.bounds.batches import best_batch
 
 LANES = 16  # words of samples taken together
 

@@ -8,8 +8,8 @@ from numpy.typing import NDArray
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.bits import compiled, shuffle
 from hardness.sq.at_scale import batches
+from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size
 from hardness.sq.strategies.blocks import FEW, Board, find_block, remove
-from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch_modes, batch_size
 
 
 def blocks_then_batches(

@@ -12,14 +12,8 @@ from hardness.kernels import games as kernels
 from hardness.kernels.bits import ONE, shuffle
 from hardness.sq.at_scale import batches as kernels_batches
 from hardness.sq.at_scale.batches import LANES
+from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
 from hardness.sq.oracle import FAILURE
-from hardness.sq.strategies.sign_batch import (
-    LARGEST_BATCH,
-    batch_modes,
-    batch_size,
-    best_batch,
-    majority_mean,
-)
 
 NO_LIMIT = 2**62
 BLOCK = 1 << 24

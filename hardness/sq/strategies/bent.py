@@ -4,9 +4,10 @@ import numpy as np
 from numpy.random import Generator as Random
 
 from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.batches import batch_size
 from hardness.sq.queries import Query, SpanFunction, character
 from hardness.sq.strategies.base import Masks, Steps, kept, until_idle
-from hardness.sq.strategies.sign_batch import batch, batch_size
+from hardness.sq.strategies.sign_batch import batch
 
 
 def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:

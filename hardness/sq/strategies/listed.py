@@ -7,10 +7,10 @@ from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
 from hardness.families.listed import ListedConcepts
+from hardness.sq.bounds.batches import batch_size
 from hardness.sq.oracle import best_answer
 from hardness.sq.queries import LabelTable
 from hardness.sq.strategies.base import until_idle
-from hardness.sq.strategies.sign_batch import batch_size
 from hardness.sq.tolerance import within
 
 Rows = NDArray[np.int64]

@@ -9,10 +9,11 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.kernels.walsh import walsh_hadamard
+from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch
 from hardness.sq.dependent import Loss, dependent_losses
 from hardness.sq.queries import Query, SpanFunction, table
 from hardness.sq.strategies.base import Masks, Steps, kept, until_idle
-from hardness.sq.strategies.sign_batch import LARGEST_BATCH, batch, batch_modes, batch_size, best_batch
+from hardness.sq.strategies.sign_batch import batch
 
 TABLE_BITS = 24  # bits of the table that a query is
 CROWDED = (

@@ -11,11 +11,11 @@ from hardness.engine.store import Row
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets.levels import bits
 from hardness.report import Axis, Content, Curves, Figure, Panel, Point, Series, frame, line, lines_of
+from hardness.sq.bounds.batches import batch_queries, majority_mean
 from hardness.sq.bounds.head_budget import exact_parity
 from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.bounds.rounding import alike
 from hardness.sq.exact import certain_queries, exact_floor
-from hardness.sq.strategies.sign_batch import batch_queries, majority_mean
 from hardness.studies.needs import learners
 from hardness.studies.needs import tasks as grid
 

@@ -1,14 +1,15 @@
-"""The study `stress`, the board: who solves the named instances of `hardness.suite`, and what it costs."""
+"""The study `stress`, the board: who solves the named instances of `hardness.instance.suite`, and what it costs."""
 
 from collections.abc import Mapping
 from math import comb, log2
 from pathlib import Path
 from typing import Any
 
-from hardness import families, registry, suite
+from hardness import families, registry
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 from hardness.families.parity import Parity
+from hardness.instance import suite
 from learner.studies.stress import trial as run
 
 QUESTION = "Which learners, attacks and strategies solve which named layers, and at what price?"

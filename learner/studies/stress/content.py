@@ -5,12 +5,13 @@ from math import ceil, exp, log, log2
 from statistics import fmean, median_high
 from typing import Any
 
-from hardness import families, suite
+from hardness import families
 from hardness.attacks.estimates.low_degree import monomials
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row
 from hardness.engine.task import Task
 from hardness.families.parity import Parity
+from hardness.instance import suite
 from hardness.report import Content, Field, HeatMap, grouped
 from hardness.report.rounding import short
 from hardness.sq.bounds.parity import adversary_bounds

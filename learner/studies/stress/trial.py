@@ -2,13 +2,12 @@
 
 from typing import Any
 
-from hardness import suite
 from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.task import Task
 from hardness.evaluation.adapters import make
 from hardness.evaluation.until import evaluations, lives, stream, until_solved
 from hardness.evaluation.worker import opening
-from hardness.instance import Instance
+from hardness.instance import Instance, suite
 from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh
 from hardness.studies.trials import solver_of
 

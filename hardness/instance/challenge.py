@@ -22,7 +22,7 @@ from hardness.errors import InputError
 from hardness.examples import write
 from hardness.gadgets.coefficients import Gadget, informative, public_vectors
 from hardness.gadgets.sharp import Sharp
-from hardness.instance import Instance
+from hardness.instance.instance import Instance
 from hardness.io import npz, schemas
 from hardness.io.files import read_bounded, replacing_folder, write_text
 from hardness.io.rounding import at_least_power

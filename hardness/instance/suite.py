@@ -1,11 +1,11 @@
 """The suite: instances with fixed names, on which anybody's results are compared.
 
 A name such as ``parity-s3-d16-0`` is a cell of suite.json and a number, 0 to 4. The instance's seed is a function of
-the name, so its secret is public: this is a benchmark, no contest (`hardness.challenge` makes contests). Within a minor
-version of the package a name never changes its instance: suite.json pins a SHA-256 of each. Random layers are shipped
-as arrays (suite.npz), since the last bits of normal numbers may differ between machines.
+the name, so its secret is public: this is a benchmark, no contest (`hardness.instance.challenge` makes contests).
+Within a minor version of the package a name never changes its instance: suite.json pins a SHA-256 of each. Random
+layers are shipped as arrays (suite.npz), since the last bits of normal numbers may differ between machines.
 
-`python -m hardness.suite` makes digests and arrays anew, after a change of the cells.
+`python -m hardness.instance.suite` makes digests and arrays anew, after a change of the cells.
 """
 
 import hashlib
@@ -22,7 +22,7 @@ from numpy.typing import NDArray
 from hardness import families
 from hardness.errors import unknown
 from hardness.gadgets.coefficients import Gadget, informative
-from hardness.instance import Check, Instance
+from hardness.instance.instance import Check, Instance
 from hardness.io.files import write_text
 from hardness.io.schemas import canonical
 
