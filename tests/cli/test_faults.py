@@ -1,0 +1,254 @@
+"""Every fault that a hostile reading of the lab found, through its own command: one line, the right exit code, in at
+most two seconds of computing and 500 MB.
+
+The numbers are those of the reading. What a command cannot show has its test beside the code: clocks that jump (3) in
+tests/engine/test_study_engine.py, what learners leave behind (4) in tests/evaluation/test_worker.py, damage bit by
+bit (7) in tests/engine/test_study_store.py, certificates that ask for work (8) in tests/sq/test_certificates.py,
+signals (9) in tests/cli/test_ended.py.
+"""
+
+import json
+import os
+import shutil
+import sys
+import textwrap
+from pathlib import Path
+
+import numpy as np
+import pytest
+from commands import told as run_command
+from measured import Measured, measured
+from safetensors import safe_open
+from safetensors.numpy import save_file
+
+from hardness.families.nondegenerate import Nondegenerate
+from hardness.families.parity import Parity
+from hardness.instance import Instance
+
+pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
+
+HARDNESS = Path(sys.executable).parent / "hardness"
+CHECKER = Path(__file__).parents[2] / "checker" / "check_certificate.py"
+CPU_SECONDS, MEGABYTES = 2.0, 500
+GRID = 'family = "parity"\nruns = 1\n[params]\ndim = [8]\nheads = [2]\n[solver]\nstrategy = "flat"\n'
+LEARNERS = """
+import os
+from pathlib import Path
+
+class OnlyCertified:
+    def fit(self, X, Y):
+        self.report_ = {"certified": True}
+        return self
+
+    def predict(self, X):
+        return X * 0.0
+
+class Forges(OnlyCertified):
+    \"\"\"Writes a header of four gigabytes wherever it can write.\"\"\"
+
+    def fit(self, X, Y):
+        for number in range(3, 32):
+            try:
+                os.write(number, b"\\xff" * 64)
+            except OSError:
+                pass
+        return super().fit(X, Y)
+"""
+
+
+def hostile_files(folder: Path) -> None:
+    """Files of a few kB to 150 MB that say or hold more than any of their kind."""
+    public = json.dumps(Instance.generate(Parity(9, 3), 0).public(1))
+    size = 3 * 10**7
+    entries = pa.array(np.ones(2 * size, np.int8))
+    tokens = pa.ListArray.from_arrays(np.array([0, size, 2 * size], np.int32), entries)
+    X = pa.ListArray.from_arrays(np.array([0, 2], np.int32), tokens)
+    table = pa.table({"X": X, "Y": pa.array([[[1.0] * 9] * 2], pa.list_(pa.list_(pa.float64())))})
+    table = table.replace_schema_metadata({"public": public, "shape": "[2, 9]"})
+    pq.write_table(table, folder / "lists.parquet")
+    for name, size in (("answer.json", 66 << 20), ("merged/summary.json", 150 << 20)):
+        with open(folder / name, "wb") as file:
+            file.write(b'{"a": [')
+            file.truncate(size)  # sparse: it takes no space
+    with open(folder / "header.safetensors", "wb") as file:
+        file.write((90 << 20).to_bytes(8, "little") + b'{"__metadata__": {"instance": "')
+        file.truncate(90 << 20)
+    for name, data in (("empty", b""), ("paren", b"\x93NUMPY\x01\x00\x10\x00(" + b" " * 14 + b"\n")):
+        (folder / name).mkdir()
+        (folder / name / "A.npy").write_bytes(data)
+        np.save(folder / name / "b.npy", np.zeros(3, int))
+        (folder / name / "lwe.json").write_text('{"q": 97, "error": [-1, 1]}')
+    huge = Instance.generate(Nondegenerate(4, 2, 1), 0)
+    huge.secret["theta"][:] = 1e308
+    huge.save(folder / "huge")
+
+
+def hostile_certificates(folder: Path) -> None:
+    """A list of equal functions, and weights of more digits than any: the checker's part of fault 8."""
+    family = {"weights": [1, 1], "labels": [[1, -1]] * 100}
+    bound = {"certificate": "bound", "tolerance": "1/4", "concepts": 100, "queries": 99, "by": "100"}
+    (folder / "equal.json").write_text(json.dumps({**bound, "family": family}))
+
+
+def changed_header(source: Path, target: Path) -> None:
+    """The same instance with another text about what is proved."""
+    with safe_open(source, framework="numpy") as file:
+        header = json.loads(file.metadata()["instance"])
+        arrays = {name: file.get_tensor(name) for name in file.keys()}  # noqa: SIM118  # it is no mapping
+    save_file(
+        arrays, target, {"instance": json.dumps({**header, "hypothesis": "Proved for all algorithms."})}
+    )
+
+
+@pytest.fixture(scope="module")
+def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """What the commands below are given."""
+    path = tmp_path_factory.mktemp("faults")
+    rounding = "generate rounding --modulus 1048576"
+    with pytest.MonkeyPatch.context() as here:
+        here.chdir(path)
+        for line in (
+            f"{rounding} --dim 17 --levels 2 --weight 3 --noise 1000000 --out three",
+            f"{rounding} --dim 2200 --levels 4 --weight 2 --seed 1 --out two",
+            f"{rounding} --dim 2200 --levels 4 --weight 2 --seed 2 --out other",
+            f"{rounding} --dim 101 --levels 4 --out long",
+            "generate parity --dim 20 --heads 3 --seed 20261123 --out dated",
+            "generate parity --dim 20 --heads 3 --out pub/hard.safetensors",
+            "challenge pub/hard.safetensors --toy --count 100 --out toy",
+            "sample pub/hard.safetensors --count 50 --out e.npz",
+        ):
+            assert run_command(line).code == 0
+    (path / "merged").mkdir()
+    (path / "merged" / "rows.csv").write_text("identity\n")
+    (path / "grid.toml").write_text(GRID)
+    (path / "learners.py").write_text(textwrap.dedent(LEARNERS))
+    os.symlink("toy", path / "link")
+    changed_header(path / "pub" / "hard.safetensors", path / "praised")
+    hostile_files(path)
+    hostile_certificates(path)
+    return path
+
+
+def within_limits(*command: str | Path) -> Measured:
+    end = measured(*command)
+    assert end.cpu_seconds < CPU_SECONDS, f"{command}: {end.cpu_seconds} s of computing"
+    assert end.mib * (1 << 20) < MEGABYTES * 10**6, f"{command}: {end.mib} MiB"
+    return end
+
+
+CERTIFY = "sq certify parity --dim 6 --heads 2 --tolerance .1 --kind bound --out"
+REFUSED = [
+    (1, "challenge three --count 1 --out new", "one of 2^16.1 that secrets can give"),
+    (5, "challenge pub/hard.safetensors --toy --count 5 --out pub --force", "none of its files"),
+    (5, "export e.npz --out pub/hard.safetensors", "is no instance"),
+    (5, "export pub/hard.safetensors --out pub/hard.safetensors", "whose secret would be lost"),
+    (5, f"{CERTIFY} pub/hard.safetensors", "whose secret would be lost"),
+    (5, "study merge merged/rows.csv --out pub/hard.safetensors", "longer than"),
+    (6, "attack gaussian lists.parquet", "entries in 1 rows of 18"),
+    (6, "judge toy answer.json", "longer than 4096 KiB"),
+    (6, "inspect header.safetensors", "longer than 1 MiB"),
+    (6, "verify header.safetensors", "longer than 1 MiB"),
+    (6, "study merge merged/rows.csv --out new", "longer than"),
+    (
+        9,
+        "sq certify parity --dim 4 --heads 3 --tolerance .1 --kind transcript --out new",
+        "nothing is left open",
+    ),
+    (9, "challenge pub/hard.safetensors --toy --count 5 --out link --force", "symbolic link"),
+    (9, "sweep grid.toml --set a=1 --out new", "unknown entry of a grid 'a'"),
+    (9, "sweep grid.toml --set params.dim.x=1 --out new", "dim is no table"),
+    (9, "attack lattice empty", "A.npy has no header"),
+    (9, "attack lattice paren", "A.npy has no header"),
+]
+
+
+@pytest.mark.parametrize(("fault", "line", "words"), REFUSED, ids=lambda value: str(value)[:48])
+def test_it_is_refused_in_one_line_and_nothing_is_written(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fault: int, line: str, words: str
+) -> None:
+    monkeypatch.chdir(folder)
+    before = {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
+    end = within_limits(HARDNESS, *line.split())
+    assert (end.code, end.out, end.err.count("\n")) == (2, "", 1), end
+    assert end.err.startswith("error: ")
+    assert words in end.err
+    assert {path: path.lstat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+ANSWERED = [
+    (2, "inspect two", 0, ""),
+    (6, "verify long", 0, "ok"),
+    (7, "verify praised", 1, "hypothesis"),
+    (8, "sq value --independent 5 --tolerance .02", 0, "independent parities: 1"),
+    (9, "attack membership huge", 0, "refused"),
+]
+
+
+@pytest.mark.parametrize(("fault", "line", "code", "words"), ANSWERED, ids=lambda value: str(value)[:48])
+def test_it_is_answered_within_the_limits(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, fault: int, line: str, code: int, words: str
+) -> None:
+    monkeypatch.chdir(folder)
+    end = within_limits(HARDNESS, *line.split())
+    assert (end.code, end.err) == (code, ""), end
+    assert words in end.out
+
+
+def test_two_secrets_are_shown_as_the_same_bytes(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fault 2: two coordinates of 2,200, which their conditions once determined."""
+    monkeypatch.chdir(folder)
+    shown = [within_limits(HARDNESS, "inspect", name).out.replace(name, "") for name in ("two", "other")]
+    numbers = [[line for line in text.splitlines() if "seed" not in line] for text in shown]
+    assert numbers[0] == numbers[1]
+
+
+def test_a_seed_that_can_be_guessed_is_warned_of(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Fault 2: a date as seed."""
+    monkeypatch.chdir(folder)
+    end = within_limits(HARDNESS, "sample", "dated", "--count", "10", "--out", "dated.npz")
+    assert (end.code, end.err.count("\n")) == (0, 1)
+    assert "can be found by trying seeds" in end.err
+
+
+@pytest.mark.parametrize("learner", ["OnlyCertified", "Forges"])
+def test_what_a_learner_says_of_itself_is_no_reason_to_fail(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, learner: str
+) -> None:
+    """Faults 9 and 4: a `report_` with `certified` alone, and bytes written into whatever is open."""
+    monkeypatch.chdir(folder)
+    monkeypatch.setenv("PYTHONPATH", str(folder))
+    line = f"learn learners:{learner} pub/hard.safetensors --count 50 --json"
+    end = measured(HARDNESS, *line.split())
+    assert "Traceback" not in end.err
+    assert (
+        json.loads(end.out)["status"]
+        in ({"OnlyCertified": ["wrong"], "Forges": ["wrong", "error", "killed"]}[learner])
+    )
+    assert end.mib * (1 << 20) < MEGABYTES * 10**6
+
+
+def test_equal_functions_are_one_concept(folder: Path) -> None:
+    """Fault 8: a hundred equal rows do not hide one of a hundred functions."""
+    end = within_limits(sys.executable, CHECKER, folder / "equal.json")
+    assert (end.code, end.out.count("\n"), end.err) == (1, 1, "")
+    assert "equal" in end.out
+
+
+def test_steps_of_any_number_of_digits_are_no_traceback(folder: Path) -> None:
+    end = within_limits(sys.executable, CHECKER, folder / "equal.json", "9" * 4301)
+    assert (end.code, end.err) == (2, "")
+
+
+def test_a_store_that_cannot_be_written_is_read_and_what_a_killed_page_left_goes(
+    folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Fault 10."""
+    monkeypatch.chdir(folder)
+    assert run_command("sweep grid.toml --workers 0 --out swept").code == 0
+    shutil.copytree("swept", "still")
+    Path("still/rows.db-shm").unlink(missing_ok=True)
+    Path("still/rows.db-shm").mkdir()  # nothing can be put there, by no user
+    end = within_limits(HARDNESS, "study", "status", "still")
+    assert (end.code, end.err) == (0, "")
+    hidden = [path for path in Path("swept").rglob(".*") if path.is_file()]
+    assert hidden == []
