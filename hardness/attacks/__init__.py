@@ -1,9 +1,10 @@
 """What statistical queries cannot do: attacks that look at single examples, and what they cost.
 
-An attack is a function ``attack(X, Y, public, *, budget, seed) -> Outcome`` registered under the entry points
+An attack is a function ``attack(X, Y, public, *, budget, seed) -> Recovery`` registered under the entry points
 `hardness.attacks`. It is handed what an examples file holds and nothing else.
 """
 
+import warnings
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, Protocol
@@ -16,8 +17,8 @@ Progress = Callable[[str], None]
 
 
 @dataclass(frozen=True)
-class Outcome:
-    """How an attack ended: one of the lab's statuses, the secret it names, what it used.
+class Recovery:
+    """What an attack recovered: how it ended, one of the lab's statuses, the secret it names, what it used.
 
     `secret` is ``{"support": [...]}`` or ``{"w": [...]}`` as `generate` writes it, and present only if the
     answer reproduced rows that had no part in finding it. `detail` holds the attack's own figures.
@@ -30,7 +31,7 @@ class Outcome:
     detail: dict[str, Any] = field(default_factory=dict)
 
     @classmethod
-    def refused(cls, reason: str, **detail: Any) -> "Outcome":
+    def refused(cls, reason: str, **detail: Any) -> "Recovery":
         """No attack was made, and why."""
         return cls("refused", None, 0, detail={"reason": reason, **detail})
 
@@ -47,4 +48,13 @@ class Attack(Protocol):
         budget: int | None = None,
         seed: int = 0,
         progress: Progress | None = None,
-    ) -> Outcome: ...
+    ) -> Recovery: ...
+
+
+def __getattr__(name: str) -> Any:
+    if name == "Outcome":  # until 0.4: plug-in attacks return it under this name
+        warnings.warn(
+            "hardness.attacks.Outcome is hardness.attacks.Recovery now", DeprecationWarning, stacklevel=2
+        )
+        return Recovery
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress
+from hardness.attacks import Progress, Recovery
 from hardness.attacks.equations import Equations, accepts, extract, on_equations, secret
 from hardness.attacks.gaussian import solve2
 from hardness.errors import InputError
@@ -108,28 +108,28 @@ def _batches(instance: Instance, batch: int, seed: int) -> Iterator[Equations]:
 
 
 @on_equations
-def batch_gradient(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
+def batch_gradient(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Read a hidden parity off the exact mean gradients of batches of 64 informative rows.
 
     The last 40 rows of an examples file are held out as a check; `budget` bounds the batches.
     """
     if not equations.parity:
-        return Outcome.refused("batch-gradient attacks hidden parities")
+        return Recovery.refused("batch-gradient attacks hidden parities")
     if equations.flip > 0:
-        return Outcome.refused(FLIPPED)
+        return Recovery.refused(FLIPPED)
     count = max(0, (len(equations) - CHECKED) // BATCH)
     count = count if budget is None else min(count, budget)
     if count < equations.n - 1:
-        return Outcome.refused(
+        return Recovery.refused(
             f"{count} batches of {BATCH} informative rows; {equations.n + SPARE} are wanted"
         )
     cuts = [equations.rows(slice(BATCH * i, BATCH * (i + 1))) for i in range(count)]
     w = decode(np.array([mean_gradient(rows) for rows in cuts]), BATCH, equations.sparsity or 0)
     detail = {"batches": count, "batch": BATCH, "checked": CHECKED}
     if w is None:
-        return Outcome("budget", None, BATCH * count, detail=detail)
+        return Recovery("budget", None, BATCH * count, detail=detail)
     right = accepts(equations.rows(slice(-CHECKED, None)), w)
-    return Outcome(
+    return Recovery(
         "solved" if right else "wrong",
         secret(equations, w) if right else None,
         BATCH * count + CHECKED,

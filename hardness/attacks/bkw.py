@@ -11,7 +11,7 @@ from typing import Any
 
 import numpy as np
 
-from hardness.attacks import Outcome, Progress
+from hardness.attacks import Progress, Recovery
 from hardness.attacks.bkw_plan import LOG2_ROWS_HELD, LOG2_ROWS_SEARCHED, bias_of, plan, streamed
 from hardness.attacks.bkw_solve import FULL_TURN, KEPT, angles, back
 from hardness.attacks.equations import Equations, on_equations, quiet, secret
@@ -25,7 +25,7 @@ DRAWN = 2**18  # the examples that these are among
 
 
 @on_equations
-def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
+def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Recover the secret of a rounding instance from examples by differences of rows.
 
     `budget` bounds the rows held at a time (2^24 if None). `refused`, before the work and with its figure, where no
@@ -40,7 +40,7 @@ def bkw(equations: Equations, budget: int | None, seed: int, progress: Progress)
     return _attack(known, fresh, rows, len(known), budget, seed, progress)
 
 
-def bkw_stream(stream: Stream, seed: int) -> Outcome:
+def bkw_stream(stream: Stream, seed: int) -> Recovery:
     """The same attack on as many fresh examples as its plan wants: no file, no floating-point labels.
 
     Examples are free here but for the time they take, so rows may be chosen: those that vanish on some coordinates
@@ -62,14 +62,14 @@ def _attack(
     budget: int | None,
     seed: int,
     progress: Progress,
-) -> Outcome:
+) -> Recovery:
     n, q, p = known.n, known.q, known.p
     most = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
 
     if known.parity:
-        return Outcome.refused("parity has no rounding error to average out; try gaussian or search")
+        return Recovery.refused("parity has no rounding error to average out; try gaussian or search")
     if available < 2 * n + 64:
-        return Outcome.refused(f"{available} informative rows; more than {2 * n + 64} are needed")
+        return Recovery.refused(f"{available} informative rows; more than {2 * n + 64} are needed")
     level = int((known.a < 0).any())
     bias = bias_of(q, p, known.noise)
     margins = [
@@ -79,7 +79,7 @@ def _attack(
         for i in range(TRIES)
     ]
     if margins[0] is None:
-        return Outcome.refused(_out_of_reach(n, bias, level, log2(available), most))
+        return Recovery.refused(_out_of_reach(n, bias, level, log2(available), most))
     rng, used, found = np.random.default_rng(seed), len(known) + len(fresh), None
     detail: dict[str, Any] = {}
     for (
@@ -100,15 +100,15 @@ def _attack(
         if found is not None and chosen.vanish and not back(rows(KEPT, 0)[0], bias, found, rng, progress):
             found = None
     if found is None:
-        return Outcome("budget", None, used, detail=detail | {"reason": "no peak of the grid stood out"})
+        return Recovery("budget", None, used, detail=detail | {"reason": "no peak of the grid stood out"})
     detail |= {"scores": [round(x, 1) for x in found.scores], "shifts": found.shifts}
     few = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (q // p) ** 2))))
     for sign in (1, -1):
         w = finish(few, fresh, sign * (found.theta / FULL_TURN * q))
         if w is not None:
             detail["agreement"] = few.agreement(w)
-            return Outcome("solved", secret(known, w), used, detail=detail)
-    return Outcome(
+            return Recovery("solved", secret(known, w), used, detail=detail)
+    return Recovery(
         "budget", None, used, detail=detail | {"reason": "the estimate does not reproduce the labels"}
     )
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Attack, Outcome, Progress, Public
+from hardness.attacks import Attack, Progress, Public, Recovery
 from hardness.errors import InputError
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import informative, public_vectors
@@ -117,7 +117,7 @@ def extract(X: NDArray[np.int8], Y: NDArray[np.float64], public: Public) -> Equa
     )
 
 
-Solve = Callable[[Equations, int | None, int, Progress], Outcome]
+Solve = Callable[[Equations, int | None, int, Progress], Recovery]
 
 
 def quiet(line: str) -> None:
@@ -138,7 +138,7 @@ def on_equations(solve: Solve) -> Attack:
         budget: int | None = None,
         seed: int = 0,
         progress: Progress | None = None,
-    ) -> Outcome:
+    ) -> Recovery:
         start = perf_counter()
         found = solve(extract(X, Y, public), budget, seed, progress or quiet)
         return replace(found, seconds=perf_counter() - start)

@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress
+from hardness.attacks import Progress, Recovery
 from hardness.attacks.equations import Equations, accepts, on_equations, secret
 from hardness.gadgets.modular import preimages
 from hardness.tokens import pack_bits, unpack_bits
@@ -60,7 +60,7 @@ def solve_mod(A: NDArray[np.integer], b: NDArray[np.integer], q: int) -> NDArray
 
 
 @on_equations
-def gaussian(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
+def gaussian(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Solve the linear equations that examples hold; `budget` bounds the tries.
 
     Parity without flips: one elimination. Parity with flips: n + 1 random rows at a time (pooled Gauss for
@@ -71,18 +71,18 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     if equations.parity and equations.flip > 0:
         return _pooled(equations, TRIES if budget is None else budget, seed)
     if equations.noise > 0:
-        return Outcome.refused("label noise: elimination has no error correction over Z/q, try lattice")
+        return Recovery.refused("label noise: elimination has no error correction over Z/q, try lattice")
     residue, width = preimages(equations.q, equations.p)
     if not equations.parity:
         equations = equations.rows(width[equations.level] == 1)
         if len(equations) == 0:
-            return Outcome.refused(
+            return Recovery.refused(
                 "every level holds several residues, so no label is a linear equation; try lattice"
             )
     need = equations.n + 10
     held_out = min(CHECK_ROWS, (len(equations) - need) // 2)
     if held_out < 10:
-        return Outcome.refused(
+        return Recovery.refused(
             f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed"
         )
     used, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
@@ -100,11 +100,11 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
         )
     detail = {"tries": attempt, "equations": need, "checked": held_out}
     if w is None:
-        return Outcome("budget", None, len(equations), detail=detail)
+        return Recovery("budget", None, len(equations), detail=detail)
     right = accepts(fresh, w)
     spent = (need if attempt == 1 else len(used)) + held_out
     answer = secret(equations, w) if right else None
-    return Outcome("solved" if right else "wrong", answer, spent, detail=detail)
+    return Recovery("solved" if right else "wrong", answer, spent, detail=detail)
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:
@@ -123,19 +123,19 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
     return rows, flip + gap * float(near / (near + far))
 
 
-def _pooled(equations: Equations, tries: int, seed: int) -> Outcome:
+def _pooled(equations: Equations, tries: int, seed: int) -> Recovery:
     from hardness.kernels.gf2 import pooled_gauss
 
     n = equations.n
     held_out, bar = check_plan(equations.flip, max(tries, 2))
     need = held_out + 2 * (n + 1)
     if len(equations) < need:
-        return Outcome.refused(
+        return Recovery.refused(
             f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check"
         )
     expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
     if tries > 0 and expected > np.log2(tries) + HOPELESS:
-        return Outcome.refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made")
+        return Recovery.refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made")
     rows = pack_bits(np.column_stack((equations.a & 1, equations.level)))
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)
@@ -147,7 +147,7 @@ def _pooled(equations: Equations, tries: int, seed: int) -> Outcome:
         "checked": held_out,
     }
     if not solved:
-        return Outcome("budget", None, len(rows), detail=detail)
-    return Outcome(
+        return Recovery("budget", None, len(rows), detail=detail)
+    return Recovery(
         "solved", secret(equations, unpack_bits(solution, n).astype(np.int64)), len(rows), detail=detail
     )

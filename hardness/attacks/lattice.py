@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress
+from hardness.attacks import Progress, Recovery
 from hardness.attacks.equations import Equations, on_equations, quiet, secret
 from hardness.attacks.finish import finish
 from hardness.attacks.lattice_model import SPARE, Forecast, drawn, forecast, streamed
@@ -48,7 +48,7 @@ class Rows:
 
 
 @on_equations
-def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
+def lattice(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Recover the secret of a rounding instance from examples; `budget` bounds the trials.
 
     A trial draws fresh rows, reduces their orthogonal lattice and searches for the error with pruning. Spare
@@ -59,23 +59,23 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
     n = equations.n
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
     if equations.parity:
-        return Outcome.refused("parity has no rounding error to decode; try gaussian")
+        return Recovery.refused("parity has no rounding error to decode; try gaussian")
     if len(equations) - held_out < n + 20:
-        return Outcome.refused(f"{len(equations)} informative rows; more than {n + 20} are needed")
+        return Recovery.refused(f"{len(equations)} informative rows; more than {n + 20} are needed")
     known, fresh = equations.rows(slice(held_out, None)), equations.rows(slice(0, held_out))
     if n <= LOOKUP_DIM and equations.noise == 0:
         found = lookup(known)
         if len(found) and fresh.agreement(found[0]) == 1:
             detail = {"method": "look-up", "consistent_secrets": len(found)}
-            return Outcome("solved", secret(equations, found[0]), len(equations), detail=detail)
+            return Recovery("solved", secret(equations, found[0]), len(equations), detail=detail)
     rows, dot = _rows(known), bool((known.a < 0).any())
     cast = forecast(n, len(rows.a), rows.sd / rows.q, dot)
     if cast.seconds > MOST_SECONDS:
-        return Outcome.refused(f"out of reach: {cast}", **_predicted(cast))
+        return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
     return _trials(rows, known, fresh, cast, *select(rows, cast.rank), len(equations), budget, seed, progress)
 
 
-def lattice_stream(stream: Stream, seed: int) -> Outcome:
+def lattice_stream(stream: Stream, seed: int) -> Recovery:
     """The same attack where examples cost no more than the time they take: rows that vanish on many coordinates.
 
     One example in 2^(b + 1) vanishes on b coordinates, and leaves a problem in n - b; what was given up comes back one
@@ -86,7 +86,7 @@ def lattice_stream(stream: Stream, seed: int) -> Outcome:
     error = _rows(few)
     cast = streamed(n, error.sd / error.q, stream.level > 0)
     if cast.seconds > MOST_SECONDS:
-        return Outcome.refused(f"out of reach: {cast}", **_predicted(cast))
+        return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
     given_up = n - cast.left
     parts, at = [few], 4 * (ENOUGH + HELD_OUT)
     for b in range(given_up, 0, -AT_ONCE):  # a pass through the stream serves classes of growing size
@@ -126,7 +126,7 @@ def _trials(
     budget: int | None,
     seed: int,
     progress: Progress,
-) -> Outcome:
+) -> Recovery:
     """Trials on the coordinates `kept` until one succeeds; those of `order` come back from rows that have them."""
     progress(f"plan: {cast}")
     core = rows.where(~rows.a[:, order].any(axis=1)).columns(kept)
@@ -142,8 +142,8 @@ def _trials(
         guess = finish(few, fresh, grow(rows, kept, order, w))
         if guess is not None:
             detail["agreement"] = known.agreement(guess)
-            return Outcome("solved", secret(known, guess), used, detail=detail)
-    return Outcome("budget", None, used, detail=detail)
+            return Recovery("solved", secret(known, guess), used, detail=detail)
+    return Recovery("budget", None, used, detail=detail)
 
 
 def select(rows: Rows, rank: int) -> tuple[Integers, Integers]:

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress
+from hardness.attacks import Progress, Recovery
 from hardness.attacks.bridges import LWE, independent
 from hardness.attacks.equations import quiet
 from hardness.errors import InputError
@@ -31,7 +31,7 @@ SURE = 20.0  # nats: samples that fit a wrong secret with probability at most e^
 
 def attack(
     lwe: LWE, name: str, budget: int | None = None, seed: int = 0, progress: Progress = quiet
-) -> Outcome:
+) -> Recovery:
     """`lattice` or `search` on samples of others. Raises `InputError` for another attack.
 
     `refused` says in one line what is out of reach; a secret is named only if it explains the samples better than
@@ -55,9 +55,11 @@ def attack(
             {"reason": f"{len(lwe.b)} samples do not tell one secret from all others; more are needed"},
         )
     if s is None:
-        return Outcome("refused" if "reason" in detail else "budget", None, 0, perf_counter() - began, detail)
+        return Recovery(
+            "refused" if "reason" in detail else "budget", None, 0, perf_counter() - began, detail
+        )
     found = {"s": [int(x) for x in centred(s % lwe.q, lwe.q)]}
-    return Outcome("solved", found, len(lwe.b), perf_counter() - began, detail)
+    return Recovery("solved", found, len(lwe.b), perf_counter() - began, detail)
 
 
 def _values(lwe: LWE) -> Integers:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Outcome, Progress, Public
+from hardness.attacks import Progress, Public, Recovery
 from hardness.attacks.equations import Equations, accepts, extract, on_equations, secret
 from hardness.attacks.gaussian import check_plan
 from hardness.errors import InputError
@@ -26,7 +26,7 @@ SURE = 20.0  # nats: a wrong secret is taken for the right one with probability 
 
 
 @on_equations
-def search(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Outcome:
+def search(equations: Equations, budget: int | None, seed: int, progress: Progress) -> Recovery:
     """Find the secret of examples in about the root of the number of secrets.
 
     `budget` bounds the elementary steps. Parity of weight s: two halves of weight s/2 meet on the labels of
@@ -38,11 +38,11 @@ def search(equations: Equations, budget: int | None, seed: int, progress: Progre
     rng = np.random.default_rng(seed)
     w, detail = (_parity if equations.parity else _rounding)(equations, budget, rng)
     if "reason" in detail:
-        return Outcome.refused(**detail)
+        return Recovery.refused(**detail)
     if w is None:
-        return Outcome("budget", None, len(equations), detail=detail)
+        return Recovery("budget", None, len(equations), detail=detail)
     right = accepts(equations, w)
-    return Outcome(
+    return Recovery(
         "solved" if right else "wrong", secret(equations, w) if right else None, len(equations), detail=detail
     )
 
@@ -162,7 +162,7 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
     return w, {"method": "collisions", "steps": steps, "bits": block, "rounds": rounds}
 
 
-def search_stream(chunks: Iterable[Examples], public: Public) -> Outcome:
+def search_stream(chunks: Iterable[Examples], public: Public) -> Recovery:
     """The secret of a parity of n <= 26 bits, of any weight and noise, from examples that come in chunks.
 
     One Walsh-Hadamard transform correlates the labels with all 2^n parities at once; a chunk is counted and let go, so
@@ -195,7 +195,7 @@ def search_stream(chunks: Iterable[Examples], public: Public) -> Outcome:
     best, bar = int(np.argmax(table)), sqrt(2 * rows * (n * log(2) + SURE))
     found = {"support": [j + 1 for j in range(n) if best >> j & 1]} if table[best] >= bar else None
     detail = {"method": "transform", "rows": rows, "peak": int(table[best]), "bar": round(bar, 1)}
-    return Outcome("solved" if found else "budget", found, used, perf_counter() - began, detail)
+    return Recovery("solved" if found else "budget", found, used, perf_counter() - began, detail)
 
 
 def _rounding(equations: Equations, budget: int, rng: np.random.Generator) -> Found:

@@ -22,7 +22,7 @@ from hardness.io.texts import sanitize
 PLAIN = {int, float, str, bool, NoneType}
 PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}}
 VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
-# What an attack needed, and what it predicted, as far as it says: figures of its `Outcome.detail`.
+# What an attack needed, and what it predicted, as far as it says: figures of `Recovery.detail`.
 WORK = (
     "predicted_seconds",
     "forecast_seconds",

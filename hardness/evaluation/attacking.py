@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from hardness import registry
-from hardness.attacks import Outcome, Progress, bridges, lwe
+from hardness.attacks import Progress, Recovery, bridges, lwe
 from hardness.attacks.equations import accepts, extract, quiet, stands_out
 from hardness.errors import InputError, TrialEnded
 from hardness.evaluation.solver import Solver
@@ -29,7 +29,7 @@ def attack(
     budget: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Outcome:
+) -> Recovery:
     """Attack a file of examples or of LWE samples, or `count` examples of an instance: the attack sees no more.
 
     `name` is a registered attack, ``module:function``, or the function itself; what is named and not built in runs in
@@ -60,7 +60,7 @@ def attack(
 
 def attack_file(
     path: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
-) -> Outcome:
+) -> Recovery:
     """The same on a file of examples, or on LWE samples of others: a .txt or a folder (`hardness.attacks.bridges`)."""
     if path.is_dir() or path.suffix == ".txt":
         return lwe.attack(bridges.read(path), str(name), budget, seed, progress or quiet)
@@ -74,26 +74,26 @@ def attack_examples(
     budget: int | None = None,
     seed: int = 0,
     progress: Progress | None = None,
-) -> Outcome:
+) -> Recovery:
     """The same on examples and the public parameters that stand beside them; `seed` is the attack's own."""
     if isinstance(name, str) and not registry.is_builtin("attack", name):
         outcome = _in_worker(examples, public, name, budget, seed)
         foreign = public.get("family") not in registry.names("family", builtin=True)
         if outcome.status == "solved" and not foreign and not _follows(outcome.secret, examples, public):
-            return Outcome(
+            return Recovery(
                 "wrong", outcome.secret, outcome.samples_used, outcome.seconds, {"reason": UNFOUNDED}
             )
         return outcome
     run = registry.get("attack", name) if isinstance(name, str) else name
     outcome = run(examples.X, examples.Y, public, budget=budget, seed=seed, progress=progress)
-    if not isinstance(outcome, Outcome):
-        raise InputError(f"attack {name} returned {type(outcome).__name__}, not a hardness.attacks.Outcome")
+    if not isinstance(outcome, Recovery):
+        raise InputError(f"attack {name} returned {type(outcome).__name__}, not a hardness.attacks.Recovery")
     return outcome
 
 
 def _in_worker(
     examples: Examples, public: dict[str, Any], name: str, budget: int | None, seed: int
-) -> Outcome:
+) -> Recovery:
     began, report = time.monotonic(), dict[str, Any]()
     try:
         with Worker(
@@ -110,7 +110,7 @@ def _in_worker(
     status = report.get("status") if report.get("status") in STATUSES else "wrong"
     used = report.get("samples_used")
     used = used if type(used) is int and 0 <= used <= len(examples) else len(examples)
-    return Outcome(
+    return Recovery(
         str(status),
         report.get("secret"),
         used,

@@ -245,10 +245,10 @@ def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(files,
 
 
 LIAR = """
-from hardness.attacks import Outcome
+from hardness.attacks import Recovery
 
 def liar(X, Y, public, *, budget=None, seed=0, progress=None):
-    return Outcome("solved", {"support": SUPPORT}, 1, 0.0)
+    return Recovery("solved", {"support": SUPPORT}, 1, 0.0)
 """
 
 

@@ -8,7 +8,7 @@ from itertools import combinations
 import numpy as np
 import pytest
 
-from hardness.attacks import Outcome
+from hardness.attacks import Recovery
 from hardness.evaluation.attacking import attack
 from hardness.evaluation.until import signed, stream
 from hardness.families.parity import Parity
@@ -105,7 +105,7 @@ def test_no_number_that_an_attack_is_told_gives_the_noise():
 
     def listens(X, Y, public, *, budget, seed, progress):
         told.append((X, Y, public, seed))
-        return Outcome("refused", None, len(X), 0.0)
+        return Recovery("refused", None, len(X), 0.0)
 
     attack(Instance.generate(NOISY[0], 123456), listens, ROWS, seed=3)
     ((X, Y, public, own),) = told
