@@ -81,15 +81,15 @@ if not TYPE_CHECKING:  # a type checker that saw it would take any name for one 
         if name == "__version__":
             from importlib.metadata import version
 
-            found = version("attention-hardness")
+            value = version("attention-hardness")
         elif name in _ROOMS:
-            found = import_module(f"hardness.{name}")
+            value = import_module(f"hardness.{name}")
         elif name in _HOMES:
-            found = getattr(import_module(_HOMES[name]), name)
+            value = getattr(import_module(_HOMES[name]), name)
         else:
             raise AttributeError(f"module 'hardness' has no attribute '{name}'")
-        globals()[name] = found
-        return found
+        globals()[name] = value
+        return value
 
 
 def __dir__() -> list[str]:

@@ -113,7 +113,7 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
     return thing
 
 
-def each(kind: str) -> Iterator[tuple[str, Any]]:
+def loaded(kind: str) -> Iterator[tuple[str, Any]]:
     """Every registered name with what it stands for, or with the `InputError` that loading it raised."""
     for name in names(kind):
         try:

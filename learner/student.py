@@ -106,8 +106,8 @@ class Student(Learner):
         >>> Student(heads=16).multiply_adds(1, 2, 12)
         9216.0
         """
-        each = 4.0 * self.heads * dim**2 if tokens == 2 else gradient_work(self.heads, tokens, dim)
-        return examples * each
+        an_example = 4.0 * self.heads * dim**2 if tokens == 2 else gradient_work(self.heads, tokens, dim)
+        return examples * an_example
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
         if hasattr(self, "_student"):

@@ -94,15 +94,17 @@ def _membership(file: Path, seed: int, as_json: bool) -> None:
     from hardness.instance import Instance
     from hardness.io.rounding import at_least
 
-    found = ask(Instance.load(file), seed)
+    outcome = ask(Instance.load(file), seed)
     lines = [
-        f"{found['status']}: {found['queries']} membership queries, {found['seconds']:.2f} s; "
-        f"predicted {found['predicted']}, no learner needs fewer than {at_least(found['floor'])}"
+        f"{outcome['status']}: {outcome['queries']} membership queries, {outcome['seconds']:.2f} s; "
+        f"predicted {outcome['predicted']}, no learner needs fewer than {at_least(outcome['floor'])}"
     ]
-    lines += [f"secret: {found['secret']}"] if found.get("secret") else []
-    lines += [f"relative error of the layer: {found['layer_error']:.1e}"] if found.get("layer_error") else []
-    lines += [found["reason"]] if "reason" in found else []
-    emit(as_json, found, lines)
+    lines += [f"secret: {outcome['secret']}"] if outcome.get("secret") else []
+    lines += (
+        [f"relative error of the layer: {outcome['layer_error']:.1e}"] if outcome.get("layer_error") else []
+    )
+    lines += [outcome["reason"]] if "reason" in outcome else []
+    emit(as_json, outcome, lines)
 
 
 def _batch_gradient(file: Path, batch: int | None, batches: int | None, seed: int, as_json: bool) -> None:
@@ -167,16 +169,16 @@ def estimate(
     """
     from hardness.attacks.estimates.table import estimate as priced
 
-    found = priced(Path(target) if isinstance(target, str) else target, tolerance=tolerance)
-    least = found.cheapest
+    prices = priced(Path(target) if isinstance(target, str) else target, tolerance=tolerance)
+    cheapest = prices.cheapest
     payload = {
-        "attacks": [vars(line) for line in found.attacks],
-        "cheapest": None if least is None else {"name": least.name, "log2_time": least.log2_time},
-        "guarantee": found.guarantee,
-        "parameters": found.parameters,
-        "version": found.version,
+        "attacks": [vars(line) for line in prices.attacks],
+        "cheapest": None if cheapest is None else {"name": cheapest.name, "log2_time": cheapest.log2_time},
+        "guarantee": prices.guarantee,
+        "parameters": prices.parameters,
+        "version": prices.version,
     }
-    emit(as_json, payload, found.lines)
+    emit(as_json, payload, prices.lines)
 
 
 def challenge(

@@ -83,15 +83,15 @@ def listed(kind: str) -> tuple[dict[str, Any], list[dict[str, str]]]:
     """What is registered of a kind, by name, and what of it cannot be loaded: one line on stderr each, and as JSON."""
     from hardness import families, registry
 
-    found: dict[str, Any] = {}
+    loaded: dict[str, Any] = {}
     broken = []
     for name in registry.names(kind):
         try:
-            found[name] = families.get(name) if kind == "family" else registry.get(kind, name)
+            loaded[name] = families.get(name) if kind == "family" else registry.get(kind, name)
         except InputError as error:
             broken.append({"name": name, "error": str(error)})
             talk(f"skipped: {error}")
-    return found, broken
+    return loaded, broken
 
 
 def complete(kind: str) -> Callable[[str], list[str]]:
@@ -117,8 +117,10 @@ def complete(kind: str) -> Callable[[str], list[str]]:
 
 def emit_registered(kind: str, kinds: str, as_json: bool, more: Mapping[str, Any] | None = None) -> None:
     """What is registered of a kind, and `more`: names, and the first line of what each says of itself."""
-    found, broken = listed(kind)
-    rows = [{"name": name, "summary": first_line(each)} for name, each in {**found, **(more or {})}.items()]
+    loaded, broken = listed(kind)
+    rows = [
+        {"name": name, "summary": first_line(thing)} for name, thing in {**loaded, **(more or {})}.items()
+    ]
     emit(as_json, {kinds: rows, "broken": broken}, [f"{row['name']:18} {row['summary']}" for row in rows])
 
 

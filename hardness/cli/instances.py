@@ -64,8 +64,8 @@ def families(as_json: Json = False) -> None:
 
     Example: hardness families
     """
-    found, broken = listed("family")
-    known = found.values()
+    loaded, broken = listed("family")
+    known = loaded.values()
     rows = [
         {"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning}
         for f in known
@@ -105,10 +105,10 @@ def _described(instance: "Instance", header: Mapping[str, Any]) -> list[str]:
         f"{name} {value}" for name, value in instance.parameters.items() if value is not None
     )
     certificate = {name: HIDDEN if value is None else value for name, value in header["certificate"].items()}
-    most = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
+    bound = "at most " if "seed" not in header and instance.parameters.get("heads", 0) is None else ""
     return [
         f"{instance.family.name}: {settings}",
-        f"heads {most}{header['heads']} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
+        f"heads {bound}{header['heads']} (m = {instance.family.heads_meaning}), tokens {instance.family.tokens}",
         *(f"{name.replace('_', ' ')}: {value}" for name, value in certificate.items()),
     ]
 
@@ -223,8 +223,8 @@ def export(
     else:
         instance, sampling = Instance.load(file), secrets.randbits(128) if seed is None else seed
         examples, public = instance.examples(count, sampling), instance.public(sampling)
-    said = bridges.write(form, examples, public, out)
-    emit(as_json, {"form": form, "out": str(out), "about": said}, [f"wrote {out}: {said}"])
+    about = bridges.write(form, examples, public, out)
+    emit(as_json, {"form": form, "out": str(out), "about": about}, [f"wrote {out}: {about}"])
 
 
 def sample(

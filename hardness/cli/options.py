@@ -19,15 +19,15 @@ def with_options(
 
     Raises `InputError` for an option that `run` has too.
     """
-    made, own = list(options), list(signature(run).parameters.values())[1:]
-    if clash := {p.name for p in made} & {p.name for p in own}:
+    fields, others = list(options), list(signature(run).parameters.values())[1:]
+    if clash := {p.name for p in fields} & {p.name for p in others}:
         raise InputError(f"a field '{clash.pop()}' clashes with the option of every family; rename it")
 
     def call(**given: Any) -> None:
-        run(make(**{p.name: given.pop(p.name) for p in made}), **given)
+        run(make(**{p.name: given.pop(p.name) for p in fields}), **given)
 
     # Typer reads the options off the signature of a function.
-    vars(call)["__signature__"] = Signature([p.replace(kind=p.KEYWORD_ONLY) for p in (*made, *own)])
+    vars(call)["__signature__"] = Signature([p.replace(kind=p.KEYWORD_ONLY) for p in (*fields, *others)])
     return call
 
 

@@ -25,9 +25,9 @@ def register(parent: typer.Typer) -> None:
     parent.add_typer(app, name="suite", rich_help_panel=EXPERIMENTS)
 
 
-def _fields(each: "Entry") -> dict[str, Any]:
+def _fields(entry: "Entry") -> dict[str, Any]:
     names = ("name", "tier", "family", "params", "log2_concepts", "predicted", "digest")
-    return {name: getattr(each, name) for name in names}
+    return {name: getattr(entry, name) for name in names}
 
 
 @app.command("list")
@@ -41,16 +41,16 @@ def list_(
     """
     from hardness.instance import suite
 
-    found = suite.tier(tier)
-    lines = [f"{each.name:26} {each.tier:9} {_size(each)}" for each in found]
-    emit(as_json, {"instances": [_fields(each) for each in found]}, lines)
+    entries = suite.tier(tier)
+    lines = [f"{each.name:26} {each.tier:9} {_size(each)}" for each in entries]
+    emit(as_json, {"instances": [_fields(each) for each in entries]}, lines)
 
 
-def _size(each: "Entry") -> str:
-    if each.log2_concepts is None:
+def _size(entry: "Entry") -> str:
+    if entry.log2_concepts is None:
         return "a random layer"
-    attack, bits = each.predicted["attack"], each.predicted["log2_time"]
-    return f"2^{each.log2_concepts:.1f} secrets; {attack}: 2^{bits:.1f} operations predicted"
+    attack, bits = entry.predicted["attack"], entry.predicted["log2_time"]
+    return f"2^{entry.log2_concepts:.1f} secrets; {attack}: 2^{bits:.1f} operations predicted"
 
 
 @app.command()
@@ -61,14 +61,14 @@ def show(name: Name, as_json: Json = False) -> None:
     """
     from hardness.instance import suite
 
-    each = suite.entry(name)
-    settings = " ".join(f"{key} {value}" for key, value in each.params.items())
+    entry = suite.entry(name)
+    settings = " ".join(f"{key} {value}" for key, value in entry.params.items())
     lines = [
-        f"{each.name}: {each.family} {settings}",
-        f"tier {each.tier}: {suite.TIERS[each.tier]}",
-        _size(each),
+        f"{entry.name}: {entry.family} {settings}",
+        f"tier {entry.tier}: {suite.TIERS[entry.tier]}",
+        _size(entry),
     ]
-    emit(as_json, _fields(each), [*lines, f"sha256 {each.digest}"])
+    emit(as_json, _fields(entry), [*lines, f"sha256 {entry.digest}"])
 
 
 @app.command()
@@ -85,9 +85,9 @@ def make(
     from hardness.instance import suite
 
     refuse_existing(out, force)
-    each, instance = suite.entry(name), suite.instance(name)
+    entry, instance = suite.entry(name), suite.instance(name)
     instance.save(out, force)
-    emit(as_json, {**_fields(each), "out": str(out)}, [f"wrote {out}"])
+    emit(as_json, {**_fields(entry), "out": str(out)}, [f"wrote {out}"])
 
 
 @app.command()

@@ -55,12 +55,12 @@ class Halving:
 
     Rung r gives `seeds[r]` seeds in all to each setting that is left, and keeps the `kept[r]` cheapest of those that
     solved at all; the last rung keeps one. The cap of the first rung starts at `start` examples and is multiplied by
-    `growth` until as many settings as the second rung keeps solve on every seed, up to `most`; the others have twice
+    `growth` until as many settings as the second rung keeps solve on every seed, up to `max_cap`; the others have twice
     the cap at which the first one ended. The cheapest is the one whose solution costs least if runs that spend the cap
     are started again: all that its runs spent over how many of them solved. So neither cheap runs that mostly fail nor
     sure ones that cost much are chosen.
 
-    >>> halving = Halving(settings=2, seeds=(1, 3), kept=(1, 1), start=100, most=1000)
+    >>> halving = Halving(settings=2, seeds=(1, 3), kept=(1, 1), start=100, max_cap=1000)
     >>> halving.wanted({})
     [Wanted(setting=0, seed=0, cap=100), Wanted(setting=1, seed=0, cap=100)]
     >>> halving.wanted({(0, 0): Run(100, False), (1, 0): Run(80, True)})
@@ -71,60 +71,60 @@ class Halving:
     seeds: tuple[int, ...]
     kept: tuple[int, ...]
     start: int
-    most: int
+    max_cap: int
     growth: int = 2
 
-    def wanted(self, found: Runs) -> list[Wanted]:
+    def wanted(self, runs: Runs) -> list[Wanted]:
         """The runs that come next; none once the winner is known."""
-        return self._walk(found)[0]
+        return self._walk(runs)[0]
 
-    def winner(self, found: Runs) -> int | None:
+    def winner(self, runs: Runs) -> int | None:
         """The setting that won; None while runs are wanted, or if none of the last rung solved within its cap."""
-        wanted, alive, cap = self._walk(found)
-        return None if wanted or self._price(found, alive[0], self.seeds[-1], cap) == inf else alive[0]
+        wanted, alive, cap = self._walk(runs)
+        return None if wanted or self._price(runs, alive[0], self.seeds[-1], cap) == inf else alive[0]
 
-    def _walk(self, found: Runs) -> tuple[list[Wanted], list[int], int]:
+    def _walk(self, runs: Runs) -> tuple[list[Wanted], list[int], int]:
         """Runs that come next, the settings that are left, and the cap of their rung."""
         alive, cap = list(range(self.settings)), self.start
         while True:
-            if wanted := self._missing(found, alive, self.seeds[0], cap):
+            if wanted := self._missing(runs, alive, self.seeds[0], cap):
                 return wanted, alive, cap
-            enough = sum(self._solves(found, i, self.seeds[0], cap) for i in alive) >= self.kept[:2][-1]
-            if enough or cap >= self.most:
+            enough = sum(self._solves(runs, i, self.seeds[0], cap) for i in alive) >= self.kept[:2][-1]
+            if enough or cap >= self.max_cap:
                 break
-            cap = min(self.most, self.growth * cap)
-        alive = self._cheapest(found, alive, 0, cap)
-        cap = min(self.most, 2 * cap)
+            cap = min(self.max_cap, self.growth * cap)
+        alive = self._cheapest(runs, alive, 0, cap)
+        cap = min(self.max_cap, 2 * cap)
         for rung in range(1, len(self.seeds)):
-            if wanted := self._missing(found, alive, self.seeds[rung], cap):
+            if wanted := self._missing(runs, alive, self.seeds[rung], cap):
                 return wanted, alive, cap
-            alive = self._cheapest(found, alive, rung, cap)
+            alive = self._cheapest(runs, alive, rung, cap)
         return [], alive, cap
 
-    def _missing(self, found: Runs, alive: Sequence[int], seeds: int, cap: int) -> list[Wanted]:
+    def _missing(self, runs: Runs, alive: Sequence[int], seeds: int, cap: int) -> list[Wanted]:
         def known(run: Run | None) -> bool:
             return run is not None and (run.solved or run.final or run.cost >= cap)
 
-        return [Wanted(i, j, cap) for i in alive for j in range(seeds) if not known(found.get((i, j)))]
+        return [Wanted(i, j, cap) for i in alive for j in range(seeds) if not known(runs.get((i, j)))]
 
-    def _solves(self, found: Runs, setting: int, seeds: int, cap: int) -> bool:
-        return all(run.solved and run.cost <= cap for run in (found[setting, j] for j in range(seeds)))
+    def _solves(self, runs: Runs, setting: int, seeds: int, cap: int) -> bool:
+        return all(run.solved and run.cost <= cap for run in (runs[setting, j] for j in range(seeds)))
 
-    def _cheapest(self, found: Runs, alive: Sequence[int], rung: int, cap: int) -> list[int]:
+    def _cheapest(self, runs: Runs, alive: Sequence[int], rung: int, cap: int) -> list[int]:
         def price(setting: int) -> float:
-            return self._price(found, setting, self.seeds[rung], cap)
+            return self._price(runs, setting, self.seeds[rung], cap)
 
         ranked = sorted(alive, key=lambda setting: (price(setting), setting))[: self.kept[rung]]
         return [setting for setting in ranked if price(setting) < inf] or ranked
 
-    def _price(self, found: Runs, setting: int, seeds: int, cap: int) -> float:
+    def _price(self, runs: Runs, setting: int, seeds: int, cap: int) -> float:
         """What a solution costs with restarts; infinite if no run solved within the cap."""
-        runs = [found[setting, j] for j in range(seeds)]
-        solved = sum(run.solved and run.cost <= cap for run in runs)
-        return sum(cap if run.final else min(run.cost, cap) for run in runs) / solved if solved else inf
+        tried = [runs[setting, j] for j in range(seeds)]
+        solved = sum(run.solved and run.cost <= cap for run in tried)
+        return sum(cap if run.final else min(run.cost, cap) for run in tried) / solved if solved else inf
 
 
-def halving(settings: int, seeds: int, start: int, most: int) -> Halving:
+def halving(settings: int, seeds: int, start: int, max_cap: int) -> Halving:
     """Rungs that multiply the seeds by about three and keep a quarter of the settings, until `seeds` are used.
 
     >>> halving(24, 7, 1024, 2**20).seeds, halving(24, 7, 1024, 2**20).kept, halving(5, 1, 8, 8).kept
@@ -134,7 +134,7 @@ def halving(settings: int, seeds: int, start: int, most: int) -> Halving:
     while rungs[-1] < seeds:
         rungs.append(min(seeds, 3 * rungs[-1]))
     kept = [ceil(settings / 4 ** (i + 1)) for i in range(len(rungs))]
-    return Halving(settings, tuple(rungs), (*kept[:-1], 1), start, most)
+    return Halving(settings, tuple(rungs), (*kept[:-1], 1), start, max_cap)
 
 
 def menu(options: Mapping[str, Sequence[Any]], settings: int, seed: int = 0) -> list[dict[str, Any]]:
@@ -169,13 +169,13 @@ def tune(
     `task(cell, wanted)` is the trial of a wanted run; `run` runs those of all cells that come next and returns how they
     ended (from a store, what it holds already is not run again). Cells do not depend on each other.
     """
-    found: dict[Cell, dict[tuple[int, int], Run]] = defaultdict(dict)
-    while asked := [(cell, wanted) for cell, each in cells.items() for wanted in each.wanted(found[cell])]:
+    runs: dict[Cell, dict[tuple[int, int], Run]] = defaultdict(dict)
+    while asked := [(cell, wanted) for cell, rungs in cells.items() for wanted in rungs.wanted(runs[cell])]:
         tasks = [task(cell, wanted) for cell, wanted in asked]
         ended = run(tasks)
-        for (cell, wanted), each in zip(asked, tasks, strict=True):
-            found[cell][wanted.setting, wanted.seed] = run_of(ended[each.identity], wanted.cap)
-    return {cell: each.winner(found[cell]) for cell, each in cells.items()}
+        for (cell, wanted), trial in zip(asked, tasks, strict=True):
+            runs[cell][wanted.setting, wanted.seed] = run_of(ended[trial.identity], wanted.cap)
+    return {cell: rungs.winner(runs[cell]) for cell, rungs in cells.items()}
 
 
 def run_of(outcome: Outcome, cap: int) -> Run:
@@ -190,9 +190,9 @@ def latest(runs: Iterable[tuple[int, int, Run]]) -> Runs:
     >>> latest([(0, 0, Run(100, False)), (0, 0, Run(150, True)), (0, 1, Run(80, True))])[0, 0]
     Run(cost=150, solved=True, final=False)
     """
-    found: dict[tuple[int, int], Run] = {}
+    chosen: dict[tuple[int, int], Run] = {}
     for setting, seed, run in runs:
-        kept = found.get((setting, seed))
+        kept = chosen.get((setting, seed))
         if kept is None or (run.solved, run.cost) > (kept.solved, kept.cost):
-            found[setting, seed] = run
-    return found
+            chosen[setting, seed] = run
+    return chosen

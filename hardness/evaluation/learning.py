@@ -109,27 +109,27 @@ def learn(
     tell(f"fitting {count} examples")
     try:
         at = sizes(count, FIRST, SPACING) if streamed else [count]
-        for each in evaluations(watched, streamed, given, judged, at):
-            points.append(each)
-            share = each.scores["explained"]
+        for point in evaluations(watched, streamed, given, judged, at):
+            points.append(point)
+            share = point.scores["explained"]
             shown = (
                 "predictions that are not finite"
                 if share is None
                 else f"{share:.2f} of the variance explained"
             )
-            tell(f"{each.examples} of {count} examples: {shown}")
+            tell(f"{point.examples} of {count} examples: {shown}")
     except MemoryError as error:
         raise InputError(f"too large for this machine ({error}); lower the number of examples") from error
     except TimeoutError:
-        result |= {"status": "timeout", **_said("timeout", f"over {limit:g} s", started)}
+        result |= {"status": "timeout", **_unjudged("timeout", f"over {limit:g} s", started)}
     except TrialEnded as error:
         if error.kind == "InputError":
             raise InputError(error.reason) from error
-        result |= {"status": error.status, **_said(error.status, error.reason, started)}
+        result |= {"status": error.status, **_unjudged(error.status, error.reason, started)}
     except InputError:
         raise
     except Exception as error:
-        result |= _said("error", one_line(error), started)
+        result |= _unjudged("error", one_line(error), started)
     else:
         result |= _result(points, judged, streamed) | {"seconds": time.perf_counter() - started}
         result |= _proved(target, result)
@@ -152,24 +152,24 @@ def _data(
         if count + test >= MOST_EXAMPLES:
             raise InputError(f"too large for this machine: {sanitize(count, 60)} examples; lower --count")
         held = test if streamed else count + test
-        most = 9.0 * held * target.family.tokens * target.family.dim  # before anything is said or made
-        require_memory(most, f"a set of {count} examples", "lower --count")
+        held_bytes = 9.0 * held * target.family.tokens * target.family.dim
+        require_memory(held_bytes, f"a set of {count} examples", "lower --count")
         tell(f"making {count} examples to learn from, {test} to judge on")
         return stream(target, seed), fresh(target, test, seed, start=count), count, target.heads
     examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
     held_out = -(-len(examples) // SHARE)
-    most = len(examples) - held_out
-    if not 1 <= (count or most) <= most:
+    available = len(examples) - held_out
+    if not 1 <= (count or available) <= available:
         raise InputError(
-            f"{most} examples are left to learn from when a tenth is held out, got a count of {count}"
+            f"{available} examples are left to learn from when a tenth is held out, got a count of {count}"
         )
-    judged = examples[most:]
+    judged = examples[available:]
     values = None
     if public.get("family") in STRUCTURED:
         rows = informative(judged.X)
         values = np.unique(judged.Y[rows, :, 0] * judged.X[rows, :, 0])
     given: Labelled = lambda start, n: examples[start : start + n]  # noqa: E731
-    return given, Judged(judged.X, judged.Y, values), count or most, public.get("heads")
+    return given, Judged(judged.X, judged.Y, values), count or available, public.get("heads")
 
 
 def solves(judged: Judged, streamed: bool) -> Criterion:
@@ -214,7 +214,7 @@ def _proved(target: Any, result: Mapping[str, Any]) -> dict[str, int]:
     return {"proved_examples": proved_examples(concepts.size, result["noise_of"]["kappa"], flip=flip)}
 
 
-def _said(status: str, reason: str, started: float) -> dict[str, Any]:
+def _unjudged(status: str, reason: str, started: float) -> dict[str, Any]:
     """Of a learner that ended before it was judged."""
     raised = {"name": "fit", "verdict": status, "reason": sanitize(reason, 1000), "diagnostics": {}}
     return {"reason": raised["reason"], "phases": [raised], "seconds": time.perf_counter() - started}

@@ -69,7 +69,7 @@ def shown(runs: tuple[int | None, ...]) -> str:
 
 def comparisons() -> Iterator[Comparison]:
     """Every published setting that is registered, as it is run. Raises `InputError` for an entry that is not there."""
-    for _, settings in registry.each("published"):
+    for _, settings in registry.loaded("published"):
         if isinstance(settings, InputError):
             raise settings
         yield from settings()

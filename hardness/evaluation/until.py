@@ -190,8 +190,8 @@ def lives(
     """
     online = hasattr(learner, "partial_fit")
     if online and not passes:
-        each = cost(instance, learner, 1).multiply_adds
-        cap = min(cap, int(work / each)) if each else cap
+        an_example = cost(instance, learner, 1).multiply_adds
+        cap = min(cap, int(work / an_example)) if an_example else cap
         yield Life(given, {n: cost(instance, learner, n) for n in sizes(cap, FIRST, SPACING)})
         return
     spent, pool = Cost(0, 0, 0.0), LEAST

@@ -159,12 +159,12 @@ class Worker:
         import psutil
 
         watcher = psutil.Process(self._process.pid)
-        seen, most = {watcher}, MEMORY * psutil.virtual_memory().available
+        seen, allowed = {watcher}, MEMORY * psutil.virtual_memory().available
         try:
             while self._process.poll() is None and not self._why:
                 with suppress(psutil.Error):  # one that has just ended: the next look counts again
                     seen.update(watcher.children(recursive=True))
-                self._why = self._reason_to_end(_resident(seen), most)
+                self._why = self._reason_to_end(_resident(seen), allowed)
                 if self._over.wait(0 if self._why else WATCH_SECONDS):
                     break
         finally:

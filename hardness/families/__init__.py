@@ -33,12 +33,12 @@ def get(name: str) -> type[Family]:
     return _checked(registry.get("family", name), name)
 
 
-def _checked(found: Any, name: str) -> type[Family]:
-    known = getattr(found, "__dataclass_fields__", None)
-    derived = isinstance(found, type) and issubclass(found, Family)
-    if not derived or known is None or not ("dim" in known or hasattr(found, "dim")):
+def _checked(thing: Any, name: str) -> type[Family]:
+    known = getattr(thing, "__dataclass_fields__", None)
+    derived = isinstance(thing, type) and issubclass(thing, Family)
+    if not derived or known is None or not ("dim" in known or hasattr(thing, "dim")):
         raise InputError(f"{name} is not a family: derive a frozen dataclass of a dim from Family")
-    return cast(type[Family], found)
+    return cast(type[Family], thing)
 
 
 def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
@@ -58,12 +58,12 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
             raise InputError(f"{name} lacks its parameter {f.name}")
     if strange := sorted(parameters.keys() - types.keys()):
         raise unknown(f"parameter of {name}", sanitize(strange[0]), types)
-    found = {
+    values = {
         field: fitting(value, types[field], f"parameter {field} of {name}")
         for field, value in parameters.items()
     }
     try:
-        return family(**found)
+        return family(**values)
     except InputError:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:  # of a family that does not know `InputError`
@@ -104,16 +104,16 @@ def options_of(family: Family) -> list[str]:
     >>> options_of(get("rounding")(dim=6, modulus=4, levels=2, exact=True))
     ['--dim 6', '--modulus 4', '--levels 2', '--gadget diag', '--noise 0.0', '--exact']
     """
-    found = []
+    options = []
     defaults = {f.name: f.default for f in fields(cast(Any, family))}
     for name, value in parameters(family).items():
         if value is True:
-            found.append(option(name))
+            options.append(option(name))
         elif value is False and defaults[name] is not False:
-            found.append(option(f"no_{name}"))
+            options.append(option(f"no_{name}"))
         elif value is not None and value is not False:
-            found.append(f"{option(name)} {quote(str(value))}")
-    return found
+            options.append(f"{option(name)} {quote(str(value))}")
+    return options
 
 
 def name_of(family: Family) -> str:
@@ -122,7 +122,7 @@ def name_of(family: Family) -> str:
     >>> name_of(get("parity")(dim=8, heads=2))
     'parity'
     """
-    own = type(family)
-    if family.name in registry.points("family") and registry.get("family", family.name) is own:
+    cls = type(family)
+    if family.name in registry.points("family") and registry.get("family", family.name) is cls:
         return family.name
-    return f"{own.__module__}:{own.__qualname__}"
+    return f"{cls.__module__}:{cls.__qualname__}"

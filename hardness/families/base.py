@@ -189,10 +189,10 @@ def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: S
         g = concepts.target(secret, X)
     except (LookupError, TypeError, ValueError, AttributeError) as error:
         return f"the secret is none of {concepts.label}: {sanitize(error)}"
-    gate, told = X[:, 0, 0], informative(X)
-    A, C = np.median((Y[:, 0, 0] * gate - g)[told]), np.median((Y[:, 0, 0] * gate)[~told])
+    gate, is_open = X[:, 0, 0], informative(X)
+    A, C = np.median((Y[:, 0, 0] * gate - g)[is_open]), np.median((Y[:, 0, 0] * gate)[~is_open])
     right = np.zeros(Y.shape)
-    right[:, :, 0] = X[:, :, 0] * np.where(told, A + g, C)[:, None]
+    right[:, :, 0] = X[:, :, 0] * np.where(is_open, A + g, C)[:, None]
     wrong = (~np.isclose(Y, right, rtol=0, atol=1e-9 * (1 + abs(A) + abs(C)))).any(axis=(1, 2)).mean()
     return (
         f"labels differ from those of {concepts.label} on {wrong:.0%} of {count} random inputs"
@@ -208,8 +208,8 @@ def types_of(family: Any) -> Mapping[str, Any]:
         hints = get_type_hints(family)
     except NameError as error:  # an annotation as text, of a name that only type checkers import
         raise InputError(f"the types of family {family.name} cannot be read: {error}") from error
-    found = {f.name: hints[f.name] for f in fields(family)}
-    for name, hint in found.items():
+    types = {f.name: hints[f.name] for f in fields(family)}
+    for name, hint in types.items():
         whole = get_origin(hint) in (Union, UnionType)
         kinds = {kind for kind in (get_args(hint) if whole else (hint,)) if kind is not NoneType}
         texts = all(
@@ -220,7 +220,7 @@ def types_of(family: Any) -> Mapping[str, Any]:
                 f"field {name} of family {family.name} has the type {getattr(hint, '__name__', hint)}; give it int, "
                 "float, str, bool or a Literal of texts, or one of them or None"
             )
-    return found
+    return types
 
 
 def fitting(value: Any, hint: Any, what: str) -> Any:

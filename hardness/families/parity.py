@@ -23,8 +23,8 @@ SEVERAL = {"sharp": sharp, "wide": wide}  # gadgets whose heads have a sharpness
 
 def levels(kind: ParityKind, size: int) -> tuple[list[int], list[int]]:
     """The levels that a set of `size` coordinates takes, and its parity at each of them (theory 1.1)."""
-    found = list(range(-size if kind == "dot" else 0, size + 1))
-    return found, [1 - 2 * (t % 2) for t in found]
+    reached = list(range(-size if kind == "dot" else 0, size + 1))
+    return reached, [1 - 2 * (t % 2) for t in reached]
 
 
 @dataclass(frozen=True)
@@ -79,12 +79,12 @@ class Parity(Family):
         super().__post_init__()
         if self.heads < 2:
             raise InputError(f"heads must be at least 2, got {self.heads}")
-        most = bits(self.gadget, self.heads, self.balance)
-        if self.bits is not None and (self.gadget not in SEVERAL or not 1 <= self.bits <= most):
+        hidden = bits(self.gadget, self.heads, self.balance)
+        if self.bits is not None and (self.gadget not in SEVERAL or not 1 <= self.bits <= hidden):
             fits = (
-                f"from 1 to {most}"
+                f"from 1 to {hidden}"
                 if self.gadget in SEVERAL
-                else f"absent for {self.gadget}, which hides {most}"
+                else f"absent for {self.gadget}, which hides {hidden}"
             )
             raise InputError(f"bits must be {fits}, got {self.bits}")
         if self.dim < 2 or self.size > self.dim - 1:
@@ -99,7 +99,7 @@ class Parity(Family):
         if self.gadget in SEVERAL and self.sharpness != 8:
             raise InputError(f"{self.gadget} heads have sharpnesses of their own; drop sharpness")
         if self.gadget in SEVERAL:  # files of the other gadgets stay what they were, byte for byte
-            object.__setattr__(self, "heads_meaning", f"{self.heads} heads hide up to {most} coordinates")
+            object.__setattr__(self, "heads_meaning", f"{self.heads} heads hide up to {hidden} coordinates")
         if not 0 <= self.flip < 0.5:
             raise InputError(f"flip must be a probability in [0, 1/2), got {self.flip}")
         if not 0 <= self.bias < 1:
@@ -200,8 +200,8 @@ class Parity(Family):
                 ("certificate", *SEVERAL[self.gadget].proved(self.heads, self.size, self.balance)),
                 ("floating point", bool(near), f"softmax of 64-bit heads within {error:.1e} of the labels"),
             ]
-        found, targets = self._levels()
-        rest = gadget.residual(found, targets, self.sharpness)
+        reached, targets = self._levels()
+        rest = gadget.residual(reached, targets, self.sharpness)
         numbers = "Q" if self.heads <= gadget.EXACT_HEADS else f"the field of {gadget.SAFE_PRIME} elements"
-        detail = f"theorem 1.2 at {len(found)} levels, residual {rest} over {numbers}"
+        detail = f"theorem 1.2 at {len(reached)} levels, residual {rest} over {numbers}"
         return [*checks, ("certificate", rest == 0, detail)]

@@ -272,10 +272,10 @@ class Rounding(Family):
             )
         words = TokenStream(seed=0, tokens=2, dim=self.dim).packed(0, 4096)
         public = gadget.public_vectors(unpack(words, self.dim).astype(np.int64), self.gadget)
-        found = np.rint(
+        labels = np.rint(
             teacher.value(teacher.levels(words)) - teacher.offset
         )  # exact mode rounds A once more
-        right = self._ideal(modular.inner(public, w, q)) == found
+        right = self._ideal(modular.inner(public, w, q)) == labels
         from scipy.special import bdtrc
 
         wrong = int((~right).sum())

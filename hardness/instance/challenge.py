@@ -225,12 +225,12 @@ def _changed(header: dict[str, Any], folder: Path) -> str:
         return "challenge.json does not have the digest it states"
     schemas.check("challenge", header, f"{folder}/challenge.json")
     entries = header["public"]["tokens"] * header["public"]["dim"]
-    for name, most in zip(FILES, (9 * header["count"] * entries, HELD_OUT * entries), strict=True):
+    for name, size in zip(FILES, (9 * header["count"] * entries, HELD_OUT * entries), strict=True):
         if not (folder / name).is_file():
             return f"{name} is missing"
         if (
             folder / name
-        ).stat().st_size > most + BESIDE:  # said before a file of any size is read for its digest
+        ).stat().st_size > size + BESIDE:  # said before a file of any size is read for its digest
             return f"{name} is larger than the examples that challenge.json states"
         if digest_of(folder / name) != header["sha256"][name]:
             return f"{name} does not have the digest that challenge.json states"

@@ -318,8 +318,8 @@ def _lineage(family: Family, child: int) -> tuple[int, ...]:
         if child == SECRET
         else set()
     )
-    told = {name: value for name, value in families.parameters(family).items() if name not in same}
-    digest = hashlib.sha256(canonical([family.name, told]).encode()).digest()
+    deciding = {name: value for name, value in families.parameters(family).items() if name not in same}
+    digest = hashlib.sha256(canonical([family.name, deciding]).encode()).digest()
     return *np.frombuffer(digest, ">u4").tolist(), child
 
 
@@ -335,9 +335,9 @@ def _stated_by(family: Family, name: str) -> type:
 
 
 def _arrays(teacher: Teacher) -> dict[str, Any]:
-    found = {f.name: getattr(teacher, f.name) for f in fields(teacher)}
-    blocks = found.pop("blocks", ())
-    return found | {
+    arrays = {f.name: getattr(teacher, f.name) for f in fields(teacher)}
+    blocks = arrays.pop("blocks", ())
+    return arrays | {
         f"{i}.{name}": value for i, block in enumerate(blocks) for name, value in _arrays(block).items()
     }
 

@@ -92,8 +92,8 @@ def _teacher(family: Family, secret: Secret, scalars: Mapping[str, Any] | None, 
 def _gadget(family: Family, scalars: Mapping[str, Any], arrays: Arrays) -> Gadget:
     several = scalars["kind"] in ("sharp", "wide")
     kinds = {**GADGET, "betas": "<f8"} if several else GADGET
-    found = {name: arrays.get(f"gadget.{name}") for name in kinds}
-    heads = getattr(found["thresholds"], "size", 0)
+    parts = {name: arrays.get(f"gadget.{name}") for name in kinds}
+    heads = getattr(parts["thresholds"], "size", 0)
     sizes = {
         "weights": family.dim,
         "thresholds": heads,
@@ -107,7 +107,7 @@ def _gadget(family: Family, scalars: Mapping[str, Any], arrays: Arrays) -> Gadge
     if family.tokens != 2 or heads < 1 or expected not in (None, heads):
         raise InputError(f"{heads} heads do not fit the family {family.name}")
     for name, kind in kinds.items():
-        array = found[name]
+        array = parts[name]
         if (
             array is None
             or array.dtype.str != kind
@@ -117,7 +117,7 @@ def _gadget(family: Family, scalars: Mapping[str, Any], arrays: Arrays) -> Gadge
             raise InputError(f"gadget.{name} must hold {sizes[name]} finite numbers of type {kind}")
     # A number of JSON may be an integer; `schemas.parse` lets none pass that no float holds.
     stated: dict[str, Any] = {
-        **found,
+        **parts,
         **{name: x if name == "kind" else float(x) for name, x in scalars.items()},
     }
     gadget = Sharp(**stated) if several else Gadget(**stated)

@@ -60,12 +60,12 @@ def entries() -> Mapping[str, Entry]:
     'meet in the middle'
     """
     pinned = json.loads(PINNED.read_text(encoding="utf-8"))
-    found = {}
+    by_name = {}
     for cell, stated in pinned["cells"].items():
         bits = families.build(stated["family"], stated["params"]).log2_secrets()
         for name in _names(cell):
-            found[name] = Entry(name, log2_concepts=bits, digest=pinned["digests"].get(name, ""), **stated)
-    return found
+            by_name[name] = Entry(name, log2_concepts=bits, digest=pinned["digests"].get(name, ""), **stated)
+    return by_name
 
 
 def entry(name: str) -> Entry:
@@ -92,8 +92,8 @@ def instance(name: str) -> Instance:
     >>> instance("parity-s3-d16-0").heads, digest(instance("parity-s3-d16-0")) == entry("parity-s3-d16-0").digest
     (3, True)
     """
-    found = entry(name)
-    made = Instance.generate(families.build(found.family, found.params), _seed(name))
+    cell = entry(name)
+    made = Instance.generate(families.build(cell.family, cell.params), _seed(name))
     shipped = {key.partition("/")[2]: array for key, array in _arrays().items() if key.startswith(f"{name}/")}
     return replace(made, secret=shipped, teacher=made.family.realize(shipped)) if shipped else made
 
@@ -128,28 +128,28 @@ def digest(made: Instance) -> str:
         name: (array.astype("<f8").view("<i8") if array.dtype.kind == "f" else array).tolist()
         for name, array in made.secret.items()
     }
-    told = {name: value for name, value in made.parameters.items() if value is not None}
-    whole = [made.family.name, told, str(made.seed), secret, data.X.tolist(), ranks]
+    parameters = {name: value for name, value in made.parameters.items() if value is not None}
+    whole = [made.family.name, parameters, str(made.seed), secret, data.X.tolist(), ranks]
     return hashlib.sha256(canonical(whole).encode()).hexdigest()
 
 
 def check() -> list[Check]:
     """Make every instance and compare its digest with the pinned one."""
-    found = []
-    for name, each in entries().items():
-        ok = digest(instance(name)) == each.digest
-        found.append(
+    checks = []
+    for name, pinned in entries().items():
+        ok = digest(instance(name)) == pinned.digest
+        checks.append(
             Check(name, ok, "as pinned" if ok else "is not the instance that was pinned under this name")
         )
-    return found
+    return checks
 
 
 def pin() -> None:
     """Write arrays and digests of all instances of the cells in suite.json."""
     arrays: dict[str, Any] = {}
-    for name, each in entries().items():
-        if each.family == "nondegenerate":
-            made = Instance.generate(families.build(each.family, each.params), _seed(name))
+    for name, cell in entries().items():
+        if cell.family == "nondegenerate":
+            made = Instance.generate(families.build(cell.family, cell.params), _seed(name))
             arrays |= {f"{name}/{key}": array for key, array in made.secret.items()}
     np.savez(ARRAYS, allow_pickle=False, **arrays)
     _arrays.cache_clear()

@@ -71,8 +71,8 @@ def check(name: str, value: Any, what: str) -> Any:
     try:
         return _checker(name)(value)
     except JsonSchemaValueException as error:
-        said = error.message.removeprefix("data.").replace("data ", "the whole ", 1)
-        raise InputError(f"{what} does not hold what it should: {sanitize(said)}") from error
+        reason = error.message.removeprefix("data.").replace("data ", "the whole ", 1)
+        raise InputError(f"{what} does not hold what it should: {sanitize(reason)}") from error
 
 
 def canonical(value: Any) -> str:
@@ -115,8 +115,10 @@ def check_version(header: Any, what: str, advice: str) -> None:
     """
     stated = header.get("format_version", FORMAT_VERSION) if isinstance(header, dict) else FORMAT_VERSION
     if stated != FORMAT_VERSION:
-        told = sanitize(repr(stated), 40)
-        raise InputError(f"{what} is of format {told}, this version reads format {FORMAT_VERSION}: {advice}")
+        version = sanitize(repr(stated), 40)
+        raise InputError(
+            f"{what} is of format {version}, this version reads format {FORMAT_VERSION}: {advice}"
+        )
 
 
 @cache
@@ -124,5 +126,5 @@ def _checker(name: str) -> Callable[[Any], Any]:
     import fastjsonschema
 
     schema = json.loads(Path(__file__).with_name(f"{name}.schema.json").read_text(encoding="utf-8"))
-    found: Callable[[Any], Any] = fastjsonschema.compile(schema, use_default=False)
-    return found
+    checker: Callable[[Any], Any] = fastjsonschema.compile(schema, use_default=False)
+    return checker

@@ -36,8 +36,8 @@ def is_sanitized(text: str) -> bool:
     """
     if len(text) <= ENTRY_CHARACTERS and "\\" not in text and text.isprintable():
         return True
-    found = json.loads(text)
-    return bool(sanitize_json(found) == found)
+    value = json.loads(text)
+    return bool(sanitize_json(value) == value)
 
 
 def load_sanitized(text: str) -> Any:

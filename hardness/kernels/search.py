@@ -154,13 +154,13 @@ def box_match(
                 rest //= several[i]
             at = np.searchsorted(keys, key)
             while at < len(keys) and keys[at] == key:
-                one = order[at]
+                candidate = order[at]
                 right = True
                 for i in range(len(low)):
-                    if (first[one, i] + second[j, i] - low[i]) % q >= width[i]:
+                    if (first[candidate, i] + second[j, i] - low[i]) % q >= width[i]:
                         right = False
                         break
                 if right:
-                    return one, j
+                    return candidate, j
                 at += 1
     return -1, -1

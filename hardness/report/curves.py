@@ -150,15 +150,15 @@ def _styles(series: Sequence[Series]) -> Styles:
     free = count(
         1 + max((one.style for one in series if one.style is not None and one.kind not in BOUNDS), default=-1)
     )
-    for one in series:
-        if one.label in styles:
+    for line in series:
+        if line.label in styles:
             continue
-        if one.kind in BOUNDS:
+        if line.kind in BOUNDS:
             dash: Any
-            dash, color, tick = BOUNDS[one.kind]
-            if one.style is not None:  # several bounds of one kind
-                dash, color = LINES[one.style % len(LINES)], RAMP[2 * one.style % len(RAMP)]
-            styles[one.label] = {
+            dash, color, tick = BOUNDS[line.kind]
+            if line.style is not None:  # several bounds of one kind
+                dash, color = LINES[line.style % len(LINES)], RAMP[2 * line.style % len(RAMP)]
+            styles[line.label] = {
                 "color": color,
                 "linestyle": dash,
                 "marker": tick,
@@ -166,13 +166,13 @@ def _styles(series: Sequence[Series]) -> Styles:
                 "linewidth": 1.1,
             }
             continue
-        i = one.style if one.style is not None else next(free)
-        law: Any = LAW if one.style is None else LINES[1 + one.style % (len(LINES) - 1)]
-        pen: Any = law if one.kind == "law" else LINES[1] if one.dashed else "-"
+        i = line.style if line.style is not None else next(free)
+        law: Any = LAW if line.style is None else LINES[1 + line.style % (len(LINES) - 1)]
+        pen: Any = law if line.kind == "law" else LINES[1] if line.dashed else "-"
         pens: dict[str, Any] = {"color": RAMP[2 * i % len(RAMP)], "linestyle": pen}
-        pens |= {"marker": MARKERS[i % len(MARKERS)]} if one.kind == "points" else {}
-        pens |= {"linewidth": 1.0} if one.kind == "law" else {}
-        styles[one.label] = pens
+        pens |= {"marker": MARKERS[i % len(MARKERS)]} if line.kind == "points" else {}
+        pens |= {"linewidth": 1.0} if line.kind == "law" else {}
+        styles[line.label] = pens
     return styles
 
 

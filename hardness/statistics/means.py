@@ -64,10 +64,10 @@ def share(values: Sequence[float]) -> Mean:
     >>> print(share([1.0, 0.5, 0.6]))
     0.7 [0.0428, 1]
     """
-    found = mean(values)
-    if found.low is None or found.high is None:
-        return found
-    return replace(found, low=max(found.low, 0.0), high=min(found.high, 1.0))
+    whole = mean(values)
+    if whole.low is None or whole.high is None:
+        return whole
+    return replace(whole, low=max(whole.low, 0.0), high=min(whole.high, 1.0))
 
 
 def spread(values: Sequence[float]) -> str:

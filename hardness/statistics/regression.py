@@ -72,14 +72,14 @@ def _censored(X: Floats, y: Floats, lost: Bools, start: Fit) -> Fit:
         return float(0.5 * np.sum(rest[~lost] ** 2) + size * v[-1] - norm.logsf(rest[lost]).sum())
 
     first = np.append(start.beta, log(max(start.sigma, 1e-6)))
-    found: Any = minimize(negative, first, method="BFGS")
+    optimum: Any = minimize(negative, first, method="BFGS")
     p = X.shape[1]
     left = size - p
     inflate = (size / left) ** 0.5 if left > 0 else 0.0  # the divisor of the unbiased variance
-    covariance = np.linalg.inv(_hessian(negative, found.x))[
+    covariance = np.linalg.inv(_hessian(negative, optimum.x))[
         :p, :p
     ]  # that of the search is a few per cent off
-    return Fit(found.x[:-1], covariance * inflate**2, float(np.exp(found.x[-1])) * inflate, left)
+    return Fit(optimum.x[:-1], covariance * inflate**2, float(np.exp(optimum.x[-1])) * inflate, left)
 
 
 def _hessian(f: Callable[[Floats], float], x: Floats, step: float = 1e-3) -> Floats:

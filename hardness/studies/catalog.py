@@ -35,7 +35,7 @@ def _offered() -> "dict[str, Study | str]":
     """All studies by name: those of other packages, then built-in ones, whose names nobody else takes."""
     builtin = registry.names("studies", builtin=True)
     offered: dict[bool, dict[str, Study | str]] = {False: {}, True: {**STUDIES}}
-    for name, studies in registry.each("studies"):
+    for name, studies in registry.loaded("studies"):
         if not isinstance(studies, InputError):
             offered[name in builtin] |= studies
     return offered[False] | offered[True]
@@ -53,7 +53,7 @@ def known() -> "dict[str, Study]":
 
 def broken() -> list[InputError]:
     """What is wrong with plug-ins whose studies cannot be loaded."""
-    return [studies for _, studies in registry.each("studies") if isinstance(studies, InputError)]
+    return [studies for _, studies in registry.loaded("studies") if isinstance(studies, InputError)]
 
 
 def get(name: str) -> "Study":

@@ -112,12 +112,12 @@ class Machine:
         """Programs (count, Q, A, 3), every entry uniform."""
         return rng.integers((self.states + 1, self.symbols, 2), size=(count, self.states, self.symbols, 3))
 
-    def window(self, head: int, pair: Integers, own: Integers | int) -> Integers:
-        """Index of windows: head 0 here, 1 on the left, 2 on the right, 3 elsewhere; `pair` s·A + a; `own` symbol."""
+    def window(self, head: int, pair: Integers, symbol: Integers | int) -> Integers:
+        """Index of windows: head 0 here, 1 on the left, 2 on the right, 3 elsewhere; `pair` s·A + a, own `symbol`."""
         if head == 0:
             return pair
         start = self.pairs * (1 + (head - 1) * self.symbols)
-        return np.asarray(start + (own if head == 3 else pair * self.symbols + own))
+        return np.asarray(start + (symbol if head == 3 else pair * self.symbols + symbol))
 
     def tokens(self, programs: Integers, windows: Integers) -> NDArray[np.int8]:
         """Tokens (n, QA + 1, dim) of windows (n,) under programs (n, Q, A, 3): the rules, then the query."""
@@ -152,11 +152,11 @@ class Machine:
     def windows_of(self, state: int, head: int, tape: Integers) -> Integers:
         """The window of every cell of a configuration, (cells,)."""
         cells, pair = np.arange(len(tape)), state * self.symbols + tape[head]
-        found = np.where(cells == head, self.window(0, pair, tape), self.window(3, pair, tape))
+        indices = np.where(cells == head, self.window(0, pair, tape), self.window(3, pair, tape))
         for place, side in ((head + 1, 1), (head - 1, 2)):
             if 0 <= place < len(tape):
-                found[place] = self.window(side, pair, tape[place])
-        return found
+                indices[place] = self.window(side, pair, tape[place])
+        return indices
 
     def run(
         self,
@@ -168,7 +168,7 @@ class Machine:
         *,
         trust: bool = False,
     ) -> Run:
-        """Run `program` from state 0 on `tape`, every next cell said by `model`; stop at the first uncertified step.
+        """Run `program` from state 0 on `tape`, next cells as `model` predicts; stop at the first uncertified step.
 
         With `trust` nothing is certified.
         """
@@ -179,9 +179,9 @@ class Machine:
             X = self.tokens(np.broadcast_to(program, (len(cells), *program.shape)), windows)
             if not trust and not model.certify(X).all():
                 return "uncertified", history
-            said = model.predict(X)
-            states, edge = said[:, : self.states + 2].argmax(axis=1), head
-            cells = said[:, self.states + 2 :].argmax(axis=1)
+            predicted = model.predict(X)
+            states, edge = predicted[:, : self.states + 2].argmax(axis=1), head
+            cells = predicted[:, self.states + 2 :].argmax(axis=1)
             occupied = np.flatnonzero(states)
             if len(occupied) != 1:
                 off = not len(occupied) and edge in (0, len(cells) - 1)

@@ -65,7 +65,7 @@ def test_bad_parameters_are_refused(family, parameters, words):
 
 def test_every_family_states_itself():
     assert set(registry.names("family")) >= {"parity", "rounding", "nondegenerate", "interpolation"}
-    for name, family in registry.each("family"):
+    for name, family in registry.loaded("family"):
         assert family.name == name
         assert all(len(text) > 10 for text in (family.summary, family.hypothesis, family.heads_meaning))
         assert not family.hypothesis.startswith(UNSTATED)

@@ -31,7 +31,7 @@ MENU = (
     (0.03, 64, 0.25),
 )
 CAP, GUARD = 5_000_000, 1800.0  # examples of a run, and seconds
-PROTOCOL = Halving(len(MENU), seeds=(1, 3), kept=(3, 1), start=CAP, most=CAP)
+PROTOCOL = Halving(len(MENU), seeds=(1, 3), kept=(3, 1), start=CAP, max_cap=CAP)
 SIZE, BLOCKS, DIM = 6, (1, 2, 3, 6), 12  # s of the chains, the sizes g of their blocks, and d
 Runs = dict[tuple[int, int], Run]  # by setting and seed
 
