@@ -17,13 +17,10 @@ if TYPE_CHECKING:
 ALONG = (HARD, *CONTROLS)
 LOOKUP = 4.6  # examples a cell of a lookup table until its error is .1: half of all rows inform, 2.3 = ln 10
 BESIDE: dict[str, Callable[[int, int], float]] = {
-    "N": lambda s, d: float(comb(d - 1, s)),
-    "C(d−1, s−1)": lambda s, d: float(comb(d - 1, s - 1)),
+    "C(d−1, m−1)": lambda s, d: float(comb(d - 1, s - 1)),
     "lookup table": lambda s, d: LOOKUP * 2.0 ** (d - 1),
 }
-ONE_BIT = (
-    2 * (1 - 0.1**0.5) ** 2
-)  # examples a set that are proved for P = .9, half of them informative, N large
+ONE_BIT = 2 * (1 - 0.1**0.5) ** 2  # examples a set, proved for P = .9: half of all inform, N large
 DENSE = (14, 16)  # dimensions at which the dense student is shown
 
 
@@ -54,7 +51,12 @@ def costs(cells: "pd.DataFrame", eliminated: Mapping[laws.Place, float]) -> Curv
     for ray, sizes in RAYS.items():
         parts = [(arm, on_ray(of_arm(cells, arm), ray)) for arm in ALONG]
         series = [
-            Series(arm, _points(part, "s"), style=i, dashed=arm != HARD)
+            Series(
+                "hidden parity of m bits" if arm == HARD else arm,
+                _points(part, "s"),
+                style=i,
+                dashed=arm != HARD,
+            )
             for i, (arm, part) in enumerate(parts)
             if len(part)
         ]
@@ -66,11 +68,13 @@ def costs(cells: "pd.DataFrame", eliminated: Mapping[laws.Place, float]) -> Curv
             drawn = [(float(s), law(s, ray * s)) for s in shown if law(s, ray * s) <= top]
             series.append(line(label, drawn, "law", style=4 + i))
         bound = [(float(s), ONE_BIT * comb(ray * s - 1, s)) for s in shown]
-        series.append(line("one bit an example", bound, "lower bound"))
+        series.append(line(f"{ONE_BIT:.2f} N, proved of one-bit learners", bound, "lower bound"))
         known = [(float(s), eliminated[s, ray * s]) for s in shown if (s, ray * s) in eliminated]
-        series += [line("elimination", known, "law", style=7)] if known else []
+        series += [line("Gaussian elimination", known, "law", style=7)] if known else []
         panels.append(Panel(f"d = {ray}m", series, x=Axis("heads m", ticks=list(sizes))))
-    return Curves("costs", panels, Axis("heads m"), Axis("examples", log=True), height=4.0)
+    return Curves(
+        "costs", panels, Axis("heads m"), Axis("median examples until error .1", log=True), height=4.0
+    )
 
 
 def weights(cells: "pd.DataFrame") -> Curves:
