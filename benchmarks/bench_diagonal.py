@@ -22,11 +22,8 @@ from learner.kernels_student import PairStudent
 from learner.student_dense import initial
 
 TOPIC = "11 Diagonal student"
-BATCH, OPEN, RATE = (
-    16,
-    8,
-    0.01,
-)  # examples a step, informative ones among them where a race is run, and the rate
+# Examples a step, informative ones among them where a race is run, and the rate
+BATCH, OPEN, RATE = 16, 8, 0.01
 PORTION, PEER, DENSE = 1 << 14, 512, 1024  # examples that ours, torch and the dense student are given
 CELLS = [(16, 16), (32, 16), (64, 16), (128, 16), (64, 64)]
 SAME = 20  # steps whose errors agree with every peer's

@@ -43,9 +43,8 @@ def rows() -> Iterator[Row]:
 def _row(family: Parity | Rounding, count: int, with_torch: bool) -> Row:
     instance, stream = Instance.generate(family, seed=0), TokenStream(1, 2, family.dim)
     examples = CHUNKS * CHUNK
-    memory = np.empty(
-        (examples, 2 * words_per_token(family.dim) + 1), np.uint64
-    )  # words and level of every example
+    # Words and level of every example
+    memory = np.empty((examples, 2 * words_per_token(family.dim) + 1), np.uint64)
 
     def make(part: int) -> None:
         for chunk in range(part, CHUNKS, count):

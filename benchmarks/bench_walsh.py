@@ -12,10 +12,8 @@ from hardness.kernels.walsh import BLOCK, walsh_hadamard
 TOPIC = "4 Walsh-Hadamard"
 BITS = range(10, 27, 2)
 SIDE = 512  # of the product that says how many sums a second there are
-MATRIX, BUTTERFLY = (
-    12,
-    22,
-)  # bits beyond which scipy's matrix and torch's butterfly take seconds and gigabytes
+# Bits beyond which scipy's matrix and torch's butterfly take seconds and gigabytes
+MATRIX, BUTTERFLY = 12, 22
 
 
 def rows() -> Iterator[Row]:

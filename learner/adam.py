@@ -3,11 +3,8 @@
 from collections.abc import Sequence
 from typing import Any
 
-NEW, NEW_SQUARE, EPSILON = (
-    0.1,
-    0.001,
-    1e-8,
-)  # 1 - beta_1, 1 - beta_2: shares of a new gradient and of its square
+# 1 - beta_1, 1 - beta_2: shares of a new gradient and of its square
+NEW, NEW_SQUARE, EPSILON = 0.1, 0.001, 1e-8
 
 
 class Adam:

@@ -26,9 +26,8 @@ from learner.base import Learner, Phase, SearchResult, at_least, gradient_work
 from learner.last_fit import DENSE, QUICK, QUICK_ITERATIONS, counting_floor
 
 Array = NDArray[np.float64]
-Loss = Callable[
-    [Array], tuple[float, Array]
-]  # half the relative squared error at (Θ, W), flat, and its gradient
+# Half the relative squared error at (Θ, W), flat, and its gradient
+Loss = Callable[[Array], tuple[float, Array]]
 
 
 class Direct(Learner):

@@ -17,10 +17,8 @@ from learner import varpro
 Array = NDArray[np.float64]
 DENSE = 6000  # entries of Θ up to which the normal matrix is formed: 300 MB, ten seconds a step
 Block = tuple[Array, Array]
-QUICK, QUICK_ITERATIONS = (
-    10_000,
-    30,
-)  # examples, and steps, of a fit that is asked whether noise is what it leaves
+# Examples, and steps, of a fit that is asked whether noise is what it leaves
+QUICK, QUICK_ITERATIONS = 10_000, 30
 ROWS = (
     20_000  # examples on which the most costly head is chosen, and on which random heads look at the residual
 )

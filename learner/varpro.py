@@ -59,9 +59,8 @@ def project(Z: Array, Y: Array) -> tuple[Array, Array, Array]:
             ridge *= 100
     W = cho_solve((L, True), Z.T @ Y, check_finite=False)
     R = Y - Z @ W
-    step = cho_solve(
-        (L, True), Z.T @ R, check_finite=False
-    )  # one refinement: the normal equations squared cond(Z)
+    # One refinement: the normal equations squared cond(Z)
+    step = cho_solve((L, True), Z.T @ R, check_finite=False)
     return W + step, R - Z @ step, L
 
 
@@ -172,9 +171,8 @@ def evaluate(X: Array, target: Array, theta: Array) -> Point:
 
 
 Move = Callable[[Point], Point]  # by a damped step whose matrix is factored
-Steps = Callable[
-    [float], tuple[Move, float]
-]  # the step at λ, and the λ that it took: a larger one if it had to
+# The step at λ, and the λ that it took: a larger one if it had to
+Steps = Callable[[float], tuple[Move, float]]
 
 
 def levenberg_marquardt(

@@ -25,11 +25,8 @@ from hardness.io.schemas import parse
 from hardness.io.texts import sanitize
 
 Integers = NDArray[np.int64]
-MOST_BYTES, MOST_TEXT, MOST_Q = (
-    1 << 25,
-    1 << 24,
-    1 << 24,
-)  # of a file, of a text; products of two residues stay exact in sums of 2^15
+# Of a file, of a text; products of two residues stay exact in sums of 2^15
+MOST_BYTES, MOST_TEXT, MOST_Q = 1 << 25, 1 << 24, 1 << 24
 BRACKETS = str.maketrans("[],", "   ")
 SLACK = 2.0  # standard deviations by which the wrong labels that are allowed exceed those expected
 

@@ -9,15 +9,8 @@ from hardness.gadgets import modular
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-WIDE = (
-    12.0,
-    8.0,
-    6.0,
-    4.0,
-    3.0,
-    2.0,
-    2.0,
-)  # beyond a level's half width, what a residual may be by, round by round
+# Beyond a level's half width, what a residual may be by, round by round
+WIDE = 12.0, 8.0, 6.0, 4.0, 3.0, 2.0, 2.0
 OUTSIDE = (8.0,) * 8 + (4.0,) * 8 + (2.0,) * 8
 EDGE = 4  # as far from the last level change of the heads a row must lie to be trusted
 

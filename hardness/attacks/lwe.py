@@ -108,9 +108,8 @@ def _decoded(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progr
     size = sqrt(float(np.mean(_values(lwe).astype(float) ** 2)) * (lwe.weight or n) / n)
     if size > 2 * lwe.sd:
         return _in_normal_form(lwe, budget, rng, tell)
-    scale = max(
-        1, round(lwe.sd / max(size, 0.5))
-    )  # a small secret counts so often: all errors are of one size
+    # A small secret counts so often: all errors are of one size
+    scale = max(1, round(lwe.sd / max(size, 0.5)))
     ranks = [rank for rank in RANKS if n < rank <= len(lwe.b) + n and _alone(n, rank, q, scale, lwe.sd)]
     if not ranks:
         return None, {

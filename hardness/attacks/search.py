@@ -137,9 +137,8 @@ def collide(equations: Equations, held_out: int, plan: tuple[int, int, float]) -
     from hardness.kernels.walsh import walsh_hadamard
 
     n, (steps, block, cost) = equations.n, plan
-    most = max(
-        n - steps * block, 1, min(FINAL_BITS, int(log2(cost)) - 5)
-    )  # later transforms cost no more than it
+    # Later transforms cost no more than it
+    most = max(n - steps * block, 1, min(FINAL_BITS, int(log2(cost)) - 5))
     w = np.zeros(n, dtype=np.int64)
     a = (equations.a[held_out:] & 1).astype(np.int64)
     label = equations.level[held_out:]

@@ -51,9 +51,8 @@ def run(arguments: list[str]) -> int:
     """The exit code of one command."""
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(
-                errors="backslashreplace"
-            )  # a name that is no text, such as a file's, can be said
+            # A name that is no text, such as a file's, can be said
+            stream.reconfigure(errors="backslashreplace")
     try:
         return int(app(arguments, prog_name="hardness", standalone_mode=False) or 0)
     except TyperException as error:

@@ -18,9 +18,8 @@ if TYPE_CHECKING:
 
 # What makes no difference to the rows: left out where a page says which command made them.
 INCIDENTAL = ("out", "workers", "scheduler", "retry", "dry_run", "as_json")
-MARKUP: Literal["markdown"] | None = (
-    "markdown" if sys.stdout.isatty() else None
-)  # help in panels is for eyes alone
+# Help in panels is for eyes alone
+MARKUP: Literal["markdown"] | None = "markdown" if sys.stdout.isatty() else None
 GUESSABLE = 2**60  # seeds below can be tried, all of them
 OUTPUT, RESOURCES = "Output", "Resources"  # panels of options
 INSTANCES, SOLVERS, EXPERIMENTS = "Instances", "Solvers", "Experiments"  # panels of commands

@@ -138,9 +138,8 @@ def _of_own_class(name: str, path: str, run: Callable[..., None]) -> Any:
     kind = registry.get("family", path)
     if issubclass(kind, Family):
         options = signature(run).parameters
-        shared = [
-            f.name for f in fields(cast(Any, kind)) if f.name in options
-        ]  # the family has it: asked for once
+        # The family has it: asked for once
+        shared = [f.name for f in fields(cast(Any, kind)) if f.name in options]
 
         def on_family(family: Any, **more: Any) -> None:
             run(class_of(family), **more, **{field: getattr(family, field) for field in shared})

@@ -17,18 +17,8 @@ from hardness import registry
 from hardness.errors import InputError, missing_extra
 
 PREFIX = "carried_"
-PLAIN = (
-    str,
-    bytes,
-    int,
-    float,
-    complex,
-    tuple,
-    list,
-    dict,
-    set,
-    frozenset,
-)  # constants that a function may use
+# Constants that a function may use
+PLAIN = str, bytes, int, float, complex, tuple, list, dict, set, frozenset
 
 
 def importable_name(thing: Any) -> tuple[str, str | None]:

@@ -136,9 +136,8 @@ def _added_tasks(
         if name not in known:
             registry.get(kind, name, known)
     if settings:
-        make(
-            Solver("learner", name, settings, heads_known=1), 0
-        )  # a misspelt option is said before anything runs
+        # A misspelt option is said before anything runs
+        make(Solver("learner", name, settings, heads_known=1), 0)
     whole = kind == "learner" and not is_streamed(name)  # a name that is no learner's is said here
     if kind == "learner" and study.user_learner_tasks is not None:
         planned = study.user_learner_tasks(quick, name)

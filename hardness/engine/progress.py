@@ -50,9 +50,8 @@ def steps(
     fitting 1000 examples
     """
     stream = stream or sys.stderr
-    console = Console(
-        file=stream, force_terminal=stream.isatty()
-    )  # a file is none, whatever the environment says
+    # A file is none, whatever the environment says
+    console = Console(file=stream, force_terminal=stream.isatty())
     first = SpinnerColumn() if total is None else BarColumn(bar_width=12)
     in_place = console.is_interactive
     bars = Bars(

@@ -19,10 +19,8 @@ from hardness.io.files import regular
 from hardness.io.texts import is_sanitized, load_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
-VERSION, OLDER = (
-    3,
-    2,
-)  # rows of version 2 have no digest; they are read as they are, and get one when more are added
+# Rows of version 2 have no digest; they are read as they are, and get one when more are added
+VERSION, OLDER = 3, 2
 STORE = "rows.db"  # in the folder of a study
 LOCK_WAIT_SECONDS = 30.0  # for another writer
 TRIAL = "identity, status, cost, detail, seconds, text"  # what a digest is of
@@ -103,9 +101,8 @@ class Store:
             raise InputError(f"{self.path} holds views or triggers, which no store has; name another --out")
         page, journal = self._db.execute("PRAGMA page_size").fetchone()[0], Path(f"{self.path}-wal")
         if not (journal.exists() and journal.stat().st_size) and self.path.stat().st_size % page:
-            raise InputError(
-                f"{self.path} is damaged (its last page is cut off); {AGAIN}"
-            )  # SQLite would read zeros
+            # SQLite would read zeros
+            raise InputError(f"{self.path} is damaged (its last page is cut off); {AGAIN}")
         if (check := self._db.execute("PRAGMA quick_check(1)").fetchone()[0]) != "ok":
             raise InputError(f"{self.path} is damaged ({sanitize(check)}); {AGAIN}")
         self._db.execute("BEGIN")  # one moment of a store that others may be writing

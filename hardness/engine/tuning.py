@@ -44,9 +44,8 @@ class Wanted(NamedTuple):
     cap: int
 
 
-Runs = Mapping[
-    tuple[int, int], Run
-]  # by setting and seed; of several caps the largest, or the one that solved
+# By setting and seed; of several caps the largest, or the one that solved
+Runs = Mapping[tuple[int, int], Run]
 
 
 @dataclass(frozen=True)

@@ -17,10 +17,8 @@ from hardness.scores import Criterion, Judged, Scores, scores, sizes
 from hardness.tokens import TokenStream, load_compiled, unpack
 
 PORTION = 1 << 14  # examples handed over at a time
-FIRST, SPACING = (
-    1024,
-    1.1,
-)  # an online learner is judged after so many examples, then this much later each time
+# An online learner is judged after so many examples, then this much later each time
+FIRST, SPACING = 1024, 1.1
 LEAST = 256  # examples with which a learner begins that fits once, or makes passes over a pool
 
 GAVE_UP = ("refused", "budget", "wrong")  # what a solver may say of too few examples

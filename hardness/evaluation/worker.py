@@ -40,9 +40,8 @@ MEMORY = 0.8  # share of the memory that is free at the start, beyond which a wo
 WATCH_SECONDS = 0.1  # between two checks of a worker
 FOREVER = 30 * 24 * 3600.0  # seconds without a limit
 END_SECONDS = 5.0  # that the end of the lifeline may take
-ABANDONED: ContextVar[Callable[[], bool]] = ContextVar(
-    "abandoned", default=lambda: False
-)  # nobody waits any more
+# Nobody waits any more
+ABANDONED: ContextVar[Callable[[], bool]] = ContextVar("abandoned", default=lambda: False)
 SAME = 1e-4  # of the largest prediction: what rounding may change where rows come in another order, in float32 too
 
 

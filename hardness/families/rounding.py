@@ -84,9 +84,8 @@ class Rounding(Family):
                 f"exact mode takes a head between every two levels, here {2 * self._farthest}, and at most "
                 f"{MAX_EXACT_HEADS}; lower modulus, dim or weight, or drop exact"
             )
-        counted = (
-            3 * self._reach * self.modulus / 4 * (self._reach / 8 + 1)
-        )  # bytes of `level_counts`, typically
+        # Bytes of `level_counts`, typically
+        counted = 3 * self._reach * self.modulus / 4 * (self._reach / 8 + 1)
         if counted > (MAX_CERTIFICATE_BYTES if self.heads is None else MAX_COUNTED_BYTES):
             raise InputError(
                 f"the exact error mass at dim {self.dim} and modulus {self.modulus} would need about "
@@ -272,18 +271,16 @@ class Rounding(Family):
             )
         words = TokenStream(seed=0, tokens=2, dim=self.dim).packed(0, 4096)
         public = gadget.public_vectors(unpack(words, self.dim).astype(np.int64), self.gadget)
-        labels = np.rint(
-            teacher.value(teacher.levels(words)) - teacher.offset
-        )  # exact mode rounds A once more
+        # Exact mode rounds A once more
+        labels = np.rint(teacher.value(teacher.levels(words)) - teacher.offset)
         right = self._ideal(modular.inner(public, w, q)) == labels
         from scipy.special import bdtrc
 
         wrong = int((~right).sum())
         # As many wrong labels as this must not be rarer than 1e-9 under the proven error mass (none if it is 0).
         likely = bdtrc(wrong - 1, len(right), self.certificate(teacher)["error_mass"]) >= 1e-9
-        few = (
-            "no" if self.heads is None else "no more than the proven error mass of"
-        )  # how many tells of the secret
+        # How many tells of the secret
+        few = "no" if self.heads is None else "no more than the proven error mass of"
         checks.append(
             ("labels", bool(likely), f"{few} labels of {len(right)} differ from <w, u> in Z_{q}, rounded")
         )

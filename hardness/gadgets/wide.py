@@ -136,9 +136,8 @@ def solution(plan: Plan) -> tuple[Any, ...]:
         unknowns = steps(plan)
         for _ in range(60):
             values, rows = equations(plan, unknowns, mp)
-            change = lu_solve(
-                matrix(_relative(rows, unknowns)), matrix(values)
-            )  # the thresholds' unknowns are huge
+            # The thresholds' unknowns are huge
+            change = lu_solve(matrix(_relative(rows, unknowns)), matrix(values))
             unknowns = [x * (1 - dx) for x, dx in zip(unknowns, change, strict=True)]
             if all(abs(dx) < mp.mpf(10) ** (10 - DIGITS) for dx in change):
                 return tuple(unknowns)

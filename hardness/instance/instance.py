@@ -60,9 +60,8 @@ class Instance:
     secret: Secret
     teacher: Teacher
     certificate: dict[str, Any]
-    stated: dict[str, Any] | None = field(
-        default=None, repr=False, compare=False
-    )  # the header of the file, if any
+    # The header of the file, if any
+    stated: dict[str, Any] | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def generate(cls, family: Family, seed: int | None = None) -> "Instance":

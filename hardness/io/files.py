@@ -15,9 +15,8 @@ from hardness.errors import InputError
 
 INSTANCE = b"attention-hardness instance"  # what the header of every instance says
 HEAD_BYTES = 1 << 16
-unfinished: set[Path] = (
-    set()
-)  # temporary files and folders of this process: a signal that ends it at once removes them
+# Temporary files and folders of this process: a signal that ends it at once removes them
+unfinished: set[Path] = set()
 
 
 @contextmanager

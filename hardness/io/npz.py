@@ -70,9 +70,8 @@ def _member(archive: zipfile.ZipFile, name: str, kind: str, axes: int) -> NDArra
         fits = dtype.kind == "U" if kind == "<U" else dtype.str == kind
         if not fits or len(shape) != axes:
             raise InputError(f"{name} must be {kind} with {axes} axes, got {dtype.str} with {len(shape)}")
-        held = min(
-            info.file_size, Path(str(archive.filename)).stat().st_size
-        )  # the archive may claim any size
+        # The archive may claim any size
+        held = min(info.file_size, Path(str(archive.filename)).stat().st_size)
         if min(shape, default=0) < 0 or file.tell() + dtype.itemsize * prod(shape) != held:
             raise InputError(f"{name} holds fewer or more entries than its shape {shape} says")
         return np.frombuffer(file.read(), dtype).reshape(shape, order="F" if fortran else "C")

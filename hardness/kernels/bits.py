@@ -33,10 +33,8 @@ M1, M2, M4, H01 = U(0x5555555555555555), U(0x3333333333333333), U(0x0F0F0F0F0F0F
 U2, U4, U27, U30, U31, U32, U56 = U(2), U(4), U(27), U(30), U(31), U(32), U(56)
 HALF, WEYL = U(0xFFFFFFFF), U(0xBB67AE8584CAA73B)
 PHILOX0, PHILOX1, PHILOX2, PHILOX3 = U(0xE14C6C93), U(0xD2E7470E), U(0x95121157), U(0xCA5A8263)
-LANES, BATCH = (
-    64,
-    256,
-)  # counters and examples that a vector loop takes together: they stay in the first cache
+# Counters and examples that a vector loop takes together: they stay in the first cache
+LANES, BATCH = 64, 256
 
 
 @compiled

@@ -159,9 +159,8 @@ class TiledAttention:
         """Examples at a time: the first, (n, k, d, m, D, K), tokens, differences, exp(scores), and room; flat."""
         (n, k, d), m, D = x.shape, self.heads, self.width
         K = -(-k // LANES) * LANES
-        size = (
-            min(n, max(ROWS, CACHE // (m * D)) // k) or 1
-        )  # what is made of so many examples stays in cache
+        # What is made of so many examples stays in cache
+        size = min(n, max(ROWS, CACHE // (m * D)) // k) or 1
         small, room = np.empty((d + 2 * (k - 1) * m) * K), np.zeros(size * (k - 1) * m * D)
         differences, scores = np.empty(size * (k - 1) * d), np.empty(size * k * m * k)
         for start in range(0, n, size):

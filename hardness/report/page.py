@@ -178,9 +178,8 @@ class _Text:
             raise InputError(
                 f"study {self.study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}"
             )
-        return Markup(
-            f"\n\n{_place(kind, name)}\n\n"
-        )  # a paragraph of its own, however the template is broken
+        # A paragraph of its own, however the template is broken
+        return Markup(f"\n\n{_place(kind, name)}\n\n")
 
     def _figure(self, name: str) -> str:
         drawing = self.drawings[name]

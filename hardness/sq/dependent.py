@@ -15,9 +15,8 @@ from numpy.typing import NDArray
 
 GROWTH = 1.05  # of the sums that are looked at
 LIVE_GROWTH = 1.1  # of the numbers of live sets
-CUTS = np.linspace(
-    0.04, 0.96, 24
-)  # where a sum is cut: of 1/(2 tau), beyond which no mean would pass the tolerance
+# Where a sum is cut: of 1/(2 tau), beyond which no mean would pass the tolerance
+CUTS = np.linspace(0.04, 0.96, 24)
 MOST = 2**80  # live sets, beyond all classes
 SAFE = 1e-9  # floating point errs by far less
 

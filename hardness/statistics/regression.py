@@ -76,9 +76,8 @@ def _censored(X: Floats, y: Floats, lost: Bools, start: Fit) -> Fit:
     p = X.shape[1]
     left = size - p
     inflate = (size / left) ** 0.5 if left > 0 else 0.0  # the divisor of the unbiased variance
-    covariance = np.linalg.inv(_hessian(negative, optimum.x))[
-        :p, :p
-    ]  # that of the search is a few per cent off
+    # That of the search is a few per cent off
+    covariance = np.linalg.inv(_hessian(negative, optimum.x))[:p, :p]
     return Fit(optimum.x[:-1], covariance * inflate**2, float(np.exp(optimum.x[-1])) * inflate, left)
 
 

@@ -18,10 +18,8 @@ from hardness.scores import Criterion, fresh, sizes
 if TYPE_CHECKING:
     from hardness.sq.game import GameResult
 
-CHECK, SPACING = (
-    160,
-    1.03,
-)  # an online learner is looked at every 160 examples (five updates), later every 3 %
+# An online learner is looked at every 160 examples (five updates), later every 3 %
+CHECK, SPACING = 160, 1.03
 HELD_OUT = 4096  # fresh examples to judge it on, half of them informative
 ACCURATE = Criterion("sign_accuracy", 0.9)
 FIRST, FITTED, STREAMED = 64, 2**0.5, 1.1  # examples of `least`, and how many times as many come next

@@ -149,9 +149,8 @@ class LinearAttention(RidgeLearner):
         """√2-weighted features of every group of tokens that ask, restricted to some coordinates."""
         x = np.asarray(X, dtype=np.float64)
         if self.query != "all":
-            selected = np.asfortranarray(
-                x[:, :, holds]
-            )  # the order decides how sums round, and so the rows of the study
+            # The order decides how sums round, and so the rows of the study
+            selected = np.asfortranarray(x[:, :, holds])
             j, k = np.triu_indices(len(holds))
             moments = (selected.transpose(0, 2, 1) @ selected)[:, j, k] * np.where(j < k, np.sqrt(2), 1.0)
             return np.asarray(moments[:, :, None] * x[:, self._asking(x.shape[1])][:, None, asks]).reshape(

@@ -155,9 +155,8 @@ def test_how_many_examples_determine_a_layer(m: int, k: int, d: int) -> None:
 def test_mixing_heads_hides_in_few_scores() -> None:
     """Fact 1.9: at 2d²/(k(k−1)) examples too few the kernel holds m(m−1) mixtures of patterns."""
     layer = teacher(3, 6, 8)
-    X = np.random.default_rng(5).normal(
-        size=(18, 2, 6)
-    )  # 18·2 = d² scores a head, and 18·12 = 2md² equations
+    # 18·2 = d² scores a head, and 18·12 = 2md² equations
+    X = np.random.default_rng(5).normal(size=(18, 2, 6))
     assert rank(jacobian(layer, X)) == 2 * 3 * 36 - 3 * 2
 
 

@@ -294,9 +294,8 @@ def test_three_tokens_hide_a_parity_where_one_gate_stands_alone():
         for X in 1 - 2 * rng.integers(0, 2, (30, k, d)):
             F = [mpmath.mpf(0)] * k
             for x, coefficient in zip(a, c, strict=True):
-                theta = [mpmath.log(x) / 2] + [
-                    half if j in S else 0 for j in range(1, d)
-                ]  # -βb/2 with e^(-βb) = x
+                # -βb/2 with e^(-βb) = x
+                theta = [mpmath.log(x) / 2] + [half if j in S else 0 for j in range(1, d)]
                 for row in range(k):
                     weight = [
                         mpmath.exp(sum(theta[j] * X[row, j] * X[b, j] for j in range(d))) for b in range(k)
@@ -304,9 +303,8 @@ def test_three_tokens_hide_a_parity_where_one_gate_stands_alone():
                     F[row] += coefficient * sum(w * X[b, 0] for b, w in enumerate(weight)) / sum(weight)
             for row in range(k):
                 differing = int((X[:, 0] != X[row, 0]).sum())
-                parity = int(
-                    X[:, S].prod() * X[row, S].prod() ** k
-                )  # of v, which pairs the row with each other token
+                # Of v, which pairs the row with each other token
+                parity = int(X[:, S].prod() * X[row, S].prod() ** k)
                 expected = {0: sum(c), k - 1: A + parity}.get(differing, A)
                 worst = max(worst, abs(F[row] - X[row, 0] * expected))
                 seen.add((differing, parity))

@@ -104,9 +104,8 @@ def test_every_way_to_fail_has_its_status(
     tasks = {name: learning(f"trial_learners:{name}") for name in LEARNERS}
     with Store(tmp_path / "rows.db", ABOUT) as store:
         run([tasks["Sleeps"]], store, trial, workers=workers, guard=1.0)
-        run(
-            list(tasks.values()), store, trial, workers=workers, guard=60.0
-        )  # a busy machine must not end these
+        # A busy machine must not end these
+        run(list(tasks.values()), store, trial, workers=workers, guard=60.0)
         found = {row.task.solver["learner"].partition(":")[2]: row.outcome for row in store.rows()}
     for name, (status, reason) in LEARNERS.items():
         outcome = found[name]

@@ -33,9 +33,8 @@ def test_the_variance_of_a_label_is_that_over_all_inputs_with_an_open_gate(name)
     teacher = TEACHERS[name]()
     X = unpack(every_pair(teacher.dim), teacher.dim)
     X = X[X[:, 0, 0] != X[:, 1, 0]]
-    shown = (
-        teacher(X)[:, 0] * X[:, 0, :1]
-    )  # in every column what the label says: x_a[0] times it stands there
+    # In every column what the label says: x_a[0] times it stands there
+    shown = teacher(X)[:, 0] * X[:, 0, :1]
     variance = label_variance(teacher)
     assert variance == pytest.approx(shown.var(axis=0).sum(), rel=1e-12)
     if name.startswith(("Parity", "two sharp")):

@@ -104,9 +104,8 @@ def test_the_interval_of_an_exponent_is_over_layers() -> None:
     assert found.low is not None
     assert found.low < 0  # three layers that disagree say little, however many rows each has
     assert not content.slopes([layer(1.0), layer(2.0)])
-    assert list(content.slopes([layer(2.0), layer(2.0), layer(2.0, 10**4)])) == [
-        0.3
-    ]  # a handful of rows says nothing
+    # A handful of rows says nothing
+    assert list(content.slopes([layer(2.0), layer(2.0), layer(2.0, 10**4)])) == [0.3]
 
 
 def test_trials_on_one_path_share_their_layers() -> None:

@@ -106,9 +106,8 @@ def test_span_by_widths_agrees_with_span_by_eigenvectors() -> None:
     system = sculpt.constraints(sculpt.gather(Rows.of(X, Y), 20_000, layer.w.sum(axis=0), 60), 60)
     hull = sculpt.least_squares_hull(system, 2, 4)
     other, seen = body_hull(Body.of(system), hull, np.random.default_rng(0))
-    assert (
-        abs(np.vdot(other.directions, hull.directions)) > (1 - 0.3**2) ** 0.5
-    )  # the sine of their angle is below .3
+    # The sine of their angle is below .3
+    assert abs(np.vdot(other.directions, hull.directions)) > (1 - 0.3**2) ** 0.5
     assert seen["widths"][0] > 1.5 * seen["widths"][1]
     assert hull_error(other, layer.theta) < 2 * hull_error(hull, layer.theta) + 0.1
 

@@ -221,9 +221,8 @@ def test_few_examples_are_one_small_step():
     student = Student(heads=2, random_state=0).fit(train.X, train.Y)
     assert student.report_.status == "wrong"
     assert student.predict(train.X).any()
-    assert (
-        not Student(random_state=0).partial_fit(train.X, train.Y).predict(train.X).any()
-    )  # still waits for more
+    # Still waits for more
+    assert not Student(random_state=0).partial_fit(train.X, train.Y).predict(train.X).any()
     assert FIRST > 300 > ACROSS
 
 

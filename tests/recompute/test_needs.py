@@ -33,12 +33,8 @@ def test_the_class_and_the_heads_of_both_gadgets(
     games: dict[tuple[int, int], object], said: list[str]
 ) -> None:
     d, bits = max(games)
-    assert said[:4] == [
-        str(bits),
-        str(d),
-        str(bits),
-        str(-(-(bits + 1) // 2)),
-    ]  # m diag heads hide m bits, sharp 2m - 1
+    # M diag heads hide m bits, sharp 2m - 1
+    assert said[:4] == [str(bits), str(d), str(bits), str(-(-(bits + 1) // 2))]
 
 
 def test_what_is_needed_is_rounded_down(games: dict[tuple[int, int], object], said: list[str]) -> None:

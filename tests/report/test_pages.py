@@ -121,9 +121,8 @@ def test_the_index_puts_every_study_where_its_role_says(tmp_path: Path) -> None:
     assert places == sorted(places)
     assert 'alt="Two lines rise."' in text
     assert text.count("<img") == 4  # the appendix and the benchmarks are named, not shown
-    assert not re.search(
-        r'href="[^"]*theory\.md', text
-    )  # which is not there: this folder is not of the source tree
+    # Which is not there: this folder is not of the source tree
+    assert not re.search(r'href="[^"]*theory\.md', text)
     before = text
     report.renew_index(tmp_path)
     assert (tmp_path / report.PAGE).read_text() == before

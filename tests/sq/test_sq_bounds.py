@@ -76,9 +76,8 @@ def test_cosine_sda_of_theory_2_4() -> None:
             old, fine = (rounding_bounds.log2_sda(law, bins, 2.0**-bits) for bins, law in laws.items())
             assert abs(old - float(value)) <= max(0.06, 0.01 * float(value))
             assert old <= fine <= 1.03 * float(value) + 0.1
-        assert (
-            rounding_bounds.log2_sda(laws[256], 256, 2.0 ** -int(n)) is None
-        )  # below the mean correlation 2^-n
+        # Below the mean correlation 2^-n
+        assert rounding_bounds.log2_sda(laws[256], 256, 2.0 ** -int(n)) is None
 
 
 @pytest.mark.parametrize(("n", "q", "p"), [(2, 5, 2), (3, 5, 3), (2, 7, 2), (2, 11, 4)])

@@ -270,9 +270,8 @@ def test_theorem_b_on_large_classes(r: int, data: st.DataObject) -> None:
         half = r // 2
         points = np.arange(size)
         low, high = points & (1 << half) - 1, points >> half
-        g = (-1.0) ** (
-            np.bitwise_count(rng.permutation(1 << half)[low] & high) & 1
-        )  # a bent function, then balanced
+        # A bent function, then balanced
+        g = (-1.0) ** (np.bitwise_count(rng.permutation(1 << half)[low] & high) & 1)
         if kind == "products":
             g *= rng.integers(0, 2, 1 << half)[low]
         more = np.flatnonzero(g == np.sign(g.sum()))
@@ -280,9 +279,8 @@ def test_theorem_b_on_large_classes(r: int, data: st.DataObject) -> None:
         e = int(np.abs(g).sum()) // 2
     sizes = np.abs(g @ signs)
     assert all(np.mean((sizes - c) ** 2) >= least_distance(c) - 1e-9 for c in range(1, 33)) or not e
-    by_hand = (
-        Fraction(11, 80) if e == 5 else max_separation(max(e, 1))
-    )  # 13/96 weighs the five pairs otherwise
+    # 13/96 weighs the five pairs otherwise
+    by_hand = Fraction(11, 80) if e == 5 else max_separation(max(e, 1))
     assert not e or sizes.mean() / (4 * e) <= by_hand + 1e-12
 
 

@@ -47,10 +47,8 @@ def short_vectors(n: int, error: float, dot: bool) -> Cost:
     best = Cost(inf, inf, inf)
     for M in RANKS:
         for beta in (beta for beta in BLOCKS if beta <= M):
-            low, high = (
-                0,
-                n - 1,
-            )  # searches get cheaper with coordinates given up, rows dearer: the best is the crossing
+            # Searches get cheaper with coordinates given up, rows dearer: the best is the crossing
+            low, high = 0, n - 1
             while low < high:
                 b = (low + high) // 2
                 costly = _trials(n - b, M, beta, error, dot) > _rows(n - b, M, b)

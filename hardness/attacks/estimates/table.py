@@ -204,10 +204,8 @@ def _rounding(public: Public, tolerance: float) -> list[Line]:
         if h is not None:
             return "the bound is for dense uniform secrets"
         rate = 2 + n * log2(8 / 3) if dot and q % 2 else 3 + n
-        share, mass = (
-            1.0,
-            0.0,
-        )  # of the secrets, labels of few heads are ideal but for this mass on this share
+        # Of the secrets, labels of few heads are ideal but for this mass on this share
+        share, mass = 1.0, 0.0
         if public.get("heads") is not None and not public.get("exact"):
             heads = int(public["heads"])
             share, mass = truncation(

@@ -12,14 +12,11 @@ from hardness.gadgets import modular
 from hardness.sq.oracle import Membership
 
 Integers = NDArray[np.int64]
-Level = Callable[
-    [list[int]], int
-]  # of the sum of the secret's coordinates at some places, as the oracle shows it
+# Of the sum of the secret's coordinates at some places, as the oracle shows it
+Level = Callable[[list[int]], int]
 TABLE_ENTRIES = 2**27  # entries of a table of lists that agree with the answers so far
-SAMPLE, LOG2_SUMS = (
-    1000,
-    9,
-)  # lists and, as a power of two, sums among which the most even split is looked for
+# Lists and, as a power of two, sums among which the most even split is looked for
+SAMPLE, LOG2_SUMS = 1000, 9
 
 
 def parity(oracle: Membership, public: Public) -> list[int]:

@@ -92,9 +92,8 @@ def layers_through(
     n, s = concepts.n, concepts.s
     # Layers are drawn through live sets: a random one of a class would hardly ever hold any that live.
     inside = rng.choice(live, count)[:, None] >> np.arange(n, dtype=np.uint64) & np.uint64(1)
-    order = np.argsort(
-        rng.random((count, n)) - inside, axis=1
-    )  # the set's own coordinates first, both in random order
+    # The set's own coordinates first, both in random order
+    order = np.argsort(rng.random((count, n)) - inside, axis=1)
     windows = np.concatenate([order[:, :held], order[:, s : s + size - held]], axis=1)
     rests = np.bitwise_or.reduce(
         np.uint64(1) << order[:, held:s].astype(np.uint64), axis=1, initial=np.uint64(0)

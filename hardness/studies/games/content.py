@@ -140,9 +140,8 @@ def bracketed(games: "pd.DataFrame", values: "pd.DataFrame") -> "pd.DataFrame":
         columns={"m": "s"}
     )
     inside = [place in classes for place in zip(parity.n, parity.s, parity.τ, strict=True)]
-    parity = parity.loc[
-        np.array(inside, dtype=bool)
-    ]  # of no games, no rows: an empty list would choose no columns
+    # Of no games, no rows: an empty list would choose no columns
+    parity = parity.loc[np.array(inside, dtype=bool)]
     needed = parity.astype({"s": int}).pivot(index=cell, columns="strategy", values="least")
     needed = needed.reindex(columns=list(grid.BRACKETING)).reset_index()
     table = needed.merge(values.astype({"s": int}), on=cell, how="outer")

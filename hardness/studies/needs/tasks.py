@@ -17,11 +17,8 @@ PLAYED, FORMULA = (16, 20, 24), 64  # dimensions of games, and the one where the
 # log2 1/tau: just below a quarter, where parities begin to be told apart; half steps where strategies differ most
 EXPONENTS = (2.06, *(e / 2 for e in range(5, 17)), 9.0, 10.0, 11.0, 12.0)
 FINEST = 12.0
-SPREAD = {
-    16: 4.0,
-    20: 4.0,
-    24: 0.3,
-}  # up to how many concepts, times the squared tolerance, `spread` is played
+# Up to how many concepts, times the squared tolerance, `spread` is played
+SPREAD = {16: 4.0, 20: 4.0, 24: 0.3}
 SLOW = 24  # the dimension at which it is played at whole exponents only
 DEPENDENT = (
     8.0  # there, from which exponent on sums of dependent sets are played beside batches of independent ones
@@ -136,8 +133,5 @@ def seconds(task: Task) -> float:
 # Figures of the page's sentences that no row of it gives.
 SHARP_GROWTH, WIDE_SUM = (4.5, 5.9), 3.61  # theory 1.5: of the sum of the coefficients a head; a bit at most
 STUDENT_HEADS, FLOATS = 16, 32  # of the learner `diagonal`; bits of a number of a gradient
-NOISY_BITS, SEARCHED_FROM, RIGHT = (
-    (2, 4),
-    45,
-    0.9,
-)  # classes of the noisy learner; least N of a search; share of runs
+# Classes of the noisy learner; least N of a search; share of runs
+NOISY_BITS, SEARCHED_FROM, RIGHT = ((2, 4), 45, 0.9)

@@ -72,9 +72,8 @@ class Grid:
             * axes.size(self.solver.get("options", {}))
         )
         if trials <= MOST_TRIALS:
-            stated = schemas.parse(
-                json.dumps(asdict(self), default=str), "the grid"
-            )  # finite numbers, no deep nesting
+            # Finite numbers, no deep nesting
+            stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")
             schemas.check("grid", stated, "the grid")
             trials *= self.runs
         if trials > MOST_TRIALS:

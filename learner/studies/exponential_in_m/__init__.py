@@ -14,11 +14,8 @@ from learner.studies.exponential_in_m.trial import trial
 QUESTION = "How does the cost of learning grow with the number of heads when the dimension grows with it?"
 RAY, HEADS, QUICK_HEADS = 4, range(2, 8), range(2, 6)  # d = 4m
 RUNS, SIDE_RUNS = 5, 3
-GAPS, GAP_RUN, STARTS = (
-    ((3, 12), (4, 16), (5, 15), (6, 18)),
-    (16, 4),
-    (1, 4, 8, 16),
-)  # (s, d); (d, s); scales r
+# (s, d); (d, s); scales r
+GAPS, GAP_RUN, STARTS = (((3, 12), (4, 16), (5, 15), (6, 18)), (16, 4), (1, 4, 8, 16))
 SMALL = ((2, 8), (3, 12))  # (s, d) for a learner of the user
 SMALL_CAP, ONCE_CAP = 500_000, 4096  # examples, of learners that see each once and of those that fit once
 

@@ -7,12 +7,8 @@ from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
 
-HEAD, MEMORY, AUTOMATA, MACHINE = (
-    "linear-attention",
-    "associative-memory",
-    "automata",
-    "machine",
-)  # families of tasks
+# Families of tasks
+HEAD, MEMORY, AUTOMATA, MACHINE = "linear-attention", "associative-memory", "automata", "machine"
 
 LENGTH, ADAM_ROWS = 100, 8192  # tokens of a sequence; rows of which Adam learns a head
 RATIOS = (0.5, 0.8, 0.95, 1.0, 1.05, 1.25, 2.0, 4.0, 16.0)  # rows to features

@@ -13,30 +13,18 @@ from learner.last_fit import counting_floor
 QUESTION = (
     "What does the theorem's algorithm need on random layers, and what do its phases add to a local search?"
 )
-SCALING, RARITY, PATH, LINEAR = (
-    "scaling",
-    "rarity",
-    "anatomy",
-    "linear map",
-)  # kinds of tasks; layers follow from them
+# Kinds of tasks; layers follow from them
+SCALING, RARITY, PATH, LINEAR = "scaling", "rarity", "anatomy", "linear map"
 PHASES, LITERAL, RANDOM, LBFGS = "phases", "literal phases", "polish from a random start", "lbfgs"
 
 HEADS = (1, 2, 3, 4, 5)
 SIZES = (1000, 3162, 10_000, 31_623, 100_000, 316_228, 1_000_000)  # by √10
-BETWEEN = {
-    2: (1000, 3162),
-    3: (3162, 10_000),
-    4: (10_000, 31_623),
-    5: (31_623, 316_228),
-}  # where a finer step is taken
+# Where a finer step is taken
+BETWEEN = {2: (1000, 3162), 3: (3162, 10_000), 4: (10_000, 31_623), 5: (31_623, 316_228)}
 FINER = 10**0.125
 MAIN, SIDES = (2, 16), ((2, 12), (2, 24), (3, 16))  # (k, d); k·d is at least 24, so that inputs do not repeat
-RATIOS = (
-    1.2,
-    1.5,
-    2.0,
-    4.0,
-)  # examples of a local search over the counting floor; a tenth of them is held out
+# Examples of a local search over the counting floor; a tenth of them is held out
+RATIOS = 1.2, 1.5, 2.0, 4.0
 LITERAL_DIM, LITERAL_SIZES = 12, SIZES[:4]  # the body's linear programs take minutes at d = 16
 SPREADS, WIDE, SATURATED = (0.25, 0.5, 1.0, 2.0, 4.0, 8.0, 16.0, 32.0), (2, 2, 10, 40_000), 16.0
 PATH_DIM, PATH_EXAMPLES = 8, 20_000

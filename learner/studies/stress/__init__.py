@@ -35,12 +35,8 @@ TUNED = {
 }
 PASSES = 64  # over a pool, of the student that sees examples again
 ATTACKED = 40_000  # examples of an attack
-WORKS = {
-    "bkw": 1 << 22,
-    "gaussian": 2_000_000,
-    "lattice": 100,
-    "search": 1 << 34,
-}  # what each counts by itself
+# What each counts by itself
+WORKS = {"bkw": 1 << 22, "gaussian": 2_000_000, "lattice": 100, "search": 1 << 34}
 TOLERANCE, ORACLE = 0.1, "window"
 STRATEGIES = (
     "characters",

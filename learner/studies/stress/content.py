@@ -211,10 +211,8 @@ def _ranks(rows: Sequence[Row]) -> list[Line]:
         within = [_line(tier, solver, each) for (solver,), each in _groups(trials, solver_of).items()]
         for name in CURRENCIES:
             for one, rank in zip(within, ranked(within, name), strict=True):
-                one |= {
-                    f"rank by {name}": rank,
-                    name: one.pop(name),
-                }  # beside each other, behind what is there
+                # Beside each other, behind what is there
+                one |= {f"rank by {name}": rank, name: one.pop(name)}
         lines += sorted(within, key=lambda line: (-line["solved"], line["rank by examples"] or len(within)))
     return lines
 

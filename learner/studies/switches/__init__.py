@@ -12,12 +12,8 @@ from learner.studies.switches.tuning import SIZE as SIZE
 
 CHAIN_TOLERANCE, CHAIN_BITS = 0.05, (12, 14, 16, 18, 20)  # games on chains of n bits
 CHAIN_PLAYED = ("characters", "sign-batch")
-CHAIN_DIMS = {
-    1: (12, 16, 24, 32),
-    2: (12, 16, 20, 24),
-    3: (10, 12, 14, 16),
-    6: (12, 14, 16, 20),
-}  # of students
+# Of students
+CHAIN_DIMS = {1: (12, 16, 24, 32), 2: (12, 16, 20, 24), 3: (10, 12, 14, 16), 6: (12, 14, 16, 20)}
 CHAIN_CAP, RUNS = 20_000_000, 4  # of taught and of untaught students
 
 BIASES = (0.0, 0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9)
