@@ -13,7 +13,8 @@ LINES = {
     5: (16, 20, 24, 32, 40, 48),
     6: (18, 24, 32, 40, 48),
 }  # d by fixed s
-WIDER = ((4, 16), (3, 64), (6, 24))  # (s, d) where 64 heads are measured beside 16, and other learners
+WIDER = ((4, 16), (3, 64), (6, 24))  # (s, d) where 64 heads are measured beside 16
+OTHERS = (*WIDER, (7, 28))  # and other learners
 
 
 def hidden() -> list[Cell]:
@@ -39,7 +40,7 @@ def tuning() -> list[Cell]:
 
 def panel() -> list[Cell]:
     """Other learners."""
-    return [Cell(arm, d, s) for arm in PANEL for s, d in WIDER]
+    return [Cell(arm, d, s) for arm in PANEL for s, d in OTHERS]
 
 
 def sets(cell: Cell) -> int:

@@ -1,7 +1,8 @@
 """The plans: cells, seeds, settings, rules and sentences, fixed before any of their rows; the `.toml` beside it.
 
 The first two asked at fixed dimension and of the dense student; their rows are kept, and what came of them. The third
-asks along rays and of the learner `diagonal`; the panel puts other learners in its cells.
+asks along rays and of the learner `diagonal`; the panel puts other learners in its cells,
+and so does `panel28`, which came later, in a larger one.
 """
 
 import hashlib
@@ -15,7 +16,7 @@ from hardness.errors import InputError
 from learner.studies.exponential_in_m.arms import ARMS, OPTIONS, Cell
 
 PLANS = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}  # by series
-THIRD, PANEL = "plan3", "panel"
+THIRD, PANELS = "plan3", ("panel", "panel28")
 
 
 def digest(plan: Mapping[str, Any]) -> str:
@@ -53,7 +54,7 @@ def tasks(path: Path) -> list[Task]:
         )
     series = fixed[plan["digest"]]
     named = {"series": series, "plan": plan["digest"]}
-    return list(_of_arms(plan, named) if series in (THIRD, PANEL) else _of_the_student(plan, named))
+    return list(_of_arms(plan, named) if series in (THIRD, *PANELS) else _of_the_student(plan, named))
 
 
 def _of_the_student(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[Task]:

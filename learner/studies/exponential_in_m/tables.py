@@ -8,7 +8,7 @@ from hardness.engine.store import Row
 from hardness.report import records
 from learner.studies.exponential_in_m import laws, plan, settings
 from learner.studies.exponential_in_m.arms import COINS, CONTROLS, FLIPPED, HARD, LATER, MILD, TENT, WIDE
-from learner.studies.exponential_in_m.cells import LINES, RAYS, WIDER
+from learner.studies.exponential_in_m.cells import LINES, OTHERS, RAYS
 from learner.studies.exponential_in_m.frames import dense_runs, law_cells, medians, of_arm, on_ray, shown
 
 if TYPE_CHECKING:
@@ -245,7 +245,7 @@ def tuning() -> Line:
 
 def panel_lines(runs: "pd.DataFrame", cells: "pd.DataFrame") -> list[Line]:
     """Other learners in cells of the plan: their medians, and examples x weights over those of `diagonal`."""
-    other = medians(runs[runs["series"] == plan.PANEL])
+    other = medians(runs[runs["series"].isin(plan.PANELS)])
     both = other.merge(of_arm(cells), on=["s", "d"], suffixes=("", " diagonal")).sort_values(["s", "d"])
     return [
         {
@@ -268,7 +268,7 @@ def cheapest(panel: Sequence[Line], cells: "pd.DataFrame") -> Line | None:
     if not panel:
         return None
     hard = {(row.s, row.d): row for row in of_arm(cells).itertuples()}
-    largest = max((hard[place] for place in WIDER if place in hard), key=lambda row: row.sets)
+    largest = max((hard[place] for place in OTHERS if place in hard), key=lambda row: row.sets)
     return {**min(panel, key=lambda each: each["ratio"]), "fresh": largest.median}
 
 
@@ -277,7 +277,7 @@ def dense_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> list[Line]:
     lines = []
     hard = {(row.s, row.d): row for row in of_arm(cells).itertuples()}
     for (s, d), group in dense_runs(rows).groupby(["s", "d"]):
-        if (s, d) in WIDER and (s, d) in hard:
+        if (s, d) in OTHERS and (s, d) in hard:
             value, censored = laws.median(group["examples"].tolist(), group["solved"].tolist())
             lines.append(
                 {
@@ -325,7 +325,7 @@ def user_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> list[Line]:
 
 def later_lines(runs: "pd.DataFrame", cells: "pd.DataFrame", judged: Line | None) -> list[Line]:
     """The largest cells with a batch that the menu lacks, tried after the plan, beside its medians and frozen law."""
-    other = of_arm(medians(runs[runs["series"] == plan.PANEL]), LATER)
+    other = of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), LATER)
     both = other.merge(of_arm(cells), on=["s", "d"], suffixes=("", " plan")).sort_values("sets")
     predictions = judged["predictions"] if judged else {}
     return [
@@ -346,7 +346,7 @@ def later_errors(runs: "pd.DataFrame", cells: "pd.DataFrame", fixed: Mapping[str
     """What the frozen laws err by at the larger cells where those medians stand instead of the plan's."""
     import pandas as pd
 
-    other = of_arm(medians(runs[runs["series"] == plan.PANEL]), LATER).assign(arm=HARD)
+    other = of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), LATER).assign(arm=HARD)
     if other.empty:
         return {}
     every = pd.concat([other, of_arm(cells)]).drop_duplicates(["s", "d"])
