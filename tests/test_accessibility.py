@@ -12,8 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import run_command
 
-from hardness.cli import run
 from hardness.engine.store import Store
 from hardness.report import report
 from hardness.studies import catalog
@@ -51,11 +51,11 @@ def browser() -> Iterator[Any]:
     pytest.importorskip("axe_playwright_python")
     with playwright.sync_playwright() as here:
         try:
-            found = here.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
+            chromium = here.chromium.launch(executable_path=shutil.which("chromium"), args=["--no-sandbox"])
         except playwright.Error as error:
             pytest.skip(f"no Chromium: {error}")
-        yield found
-        found.close()
+        yield chromium
+        chromium.close()
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +67,7 @@ def pages(tmp_path_factory: pytest.TempPathFactory) -> list[Path]:
         with Store(folder / name / "rows.db", {"study": name, "seed": 0, "quick": True}) as store:
             catalog.page(store, folder / name)
     for name in ("games", "needs"):
-        assert run(["study", "run", name, "--quick", "--workers", "0", "--out", str(folder / name)]) == 0
+        assert run_command(f"study run {name} --quick --workers 0 --out {folder / name}").code == 0
     report.write_index(folder)
     return sorted(folder.rglob(report.PAGE))
 
@@ -93,11 +93,11 @@ def faults(browser: Any, page: Path, width: int, cut: bool = True) -> list[str]:
     view.on("pageerror", lambda error: errors.append(f"script: {error}"))
     view.set_default_timeout(180_000)
     view.goto(page.as_uri(), wait_until="domcontentloaded")
-    found = Axe().run(view).response["violations"]
-    said = [f"{one['id']}: {node['html'][:120]}" for one in found for node in one["nodes"]]
-    said += view.evaluate(CUT) if cut else []
+    violations = Axe().run(view).response["violations"]
+    complaints = [f"{one['id']}: {node['html'][:120]}" for one in violations for node in one["nodes"]]
+    complaints += view.evaluate(CUT) if cut else []
     view.close()
-    return errors + said
+    return errors + complaints
 
 
 @pytest.mark.parametrize("width", WIDTHS)
@@ -106,8 +106,8 @@ def test_pages(browser: Any, pages: list[Path], site: list[Path], width: int) ->
     committed = sorted((ROOT / "reports").rglob(report.PAGE))
     assert len(pages) >= 9
     assert len(site) > 20
-    found = {str(page): faults(browser, page, width) for page in [*pages, *committed, *site]}
-    assert {name: said for name, said in found.items() if said} == {}
+    complaints = {str(page): faults(browser, page, width) for page in [*pages, *committed, *site]}
+    assert {name: lines for name, lines in complaints.items() if lines} == {}
 
 
 def test_tables_filter_and_sort_and_figures_enlarge(browser: Any, pages: list[Path]) -> None:

@@ -20,7 +20,7 @@ def instance():
 
 
 @pytest.mark.parametrize(
-    ("call", "told"),
+    ("call", "words"),
     [
         (
             lambda: hardness.generate("parity", dim=16, heads="2"),
@@ -53,9 +53,9 @@ def instance():
         (lambda: hardness.sweep("parity", dim=8, heads=2, strategy=3), "give a name, a function or a class"),
     ],
 )
-def test_what_is_wrong_is_one_line(call, told, tmp_path, monkeypatch):
+def test_what_is_wrong_is_one_line(call, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(hardness.InputError, match=re.escape(told)) as caught:
+    with pytest.raises(hardness.InputError, match=re.escape(words)) as caught:
         call()
     assert "\n" not in str(caught.value)
 

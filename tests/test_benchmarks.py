@@ -43,12 +43,12 @@ def test_a_race_finds_the_ratio_whatever_slows_all_down(ours, theirs, floor):
         seconds=200 * sum(entrants.values()),
         clock=clock,
     )
-    found = row("topic", "case", 1, times, units=4)
-    assert found.peer == "peer"
-    assert found.ratio == pytest.approx(theirs / ours)
-    assert found.low <= found.ratio <= found.high
-    assert found.over_floor == pytest.approx(ours / floor)
-    assert (found.ours, found.theirs) == (pytest.approx(ours / 4), pytest.approx(theirs / 4))
+    result = row("topic", "case", 1, times, units=4)
+    assert result.peer == "peer"
+    assert result.ratio == pytest.approx(theirs / ours)
+    assert result.low <= result.ratio <= result.high
+    assert result.over_floor == pytest.approx(ours / floor)
+    assert (result.ours, result.theirs) == (pytest.approx(ours / 4), pytest.approx(theirs / 4))
 
 
 def test_interval_of_an_exponent_covers_it():
@@ -81,9 +81,9 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
     ):
         assert text in shown
     with (tmp_path / "speed" / "rows.csv").open() as file:
-        found = list(csv.DictReader(file))
-    assert [line["case"] for line in found] == ["d=32 <b>", "absent"]
-    assert (float(found[0]["ours"]), found[1]["ours"]) == (3e-9, "")
+        lines = list(csv.DictReader(file))
+    assert [line["case"] for line in lines] == ["d=32 <b>", "absent"]
+    assert (float(lines[0]["ours"]), lines[1]["ours"]) == (3e-9, "")
 
 
 def test_every_topic_is_a_file_and_every_example_runs():

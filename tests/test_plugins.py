@@ -14,9 +14,9 @@ PATH = Path(__file__).parent.parent / "docs" / "extending.md"
 PAGE = PATH.read_text()
 DRIVER = """
 import json, sys
-from commands import told
+from commands import run_command
 for line in sys.stdin:
-    print(json.dumps(told(line)), flush=True)
+    print(json.dumps(run_command(line)), flush=True)
 """
 
 
@@ -105,15 +105,15 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
     assert mean["hypothesis"] == "None: linear regression learns it."
     assert "k, 2 or more.  [default: 2]" in helped[1]
     assert "Example: hardness generate mean --dim 8 --out" in helped[1]
-    found = json.loads(made[1])
-    assert found["command"] == "hardness generate mean --dim 6 --tokens 3 --seed 4"
+    fields = json.loads(made[1])
+    assert fields["command"] == "hardness generate mean --dim 6 --tokens 3 --seed 4"
     assert (checked[0], json.loads(checked[1])["ok"]) == (0, True)
-    assert json.loads(shown[1])["secret"] == found["secret"]
+    assert json.loads(shown[1])["secret"] == fields["secret"]
     assert json.loads(learned[1])["status"] == "solved"
     assert json.loads(conforms[1])["checks"][0]["name"] == "construct"
     assert sampled[0] == 0
     result = json.loads(attacked[1])
-    assert (result["status"], result["secret"]) == ("solved", found["secret"])
+    assert (result["status"], result["secret"]) == ("solved", fields["secret"])
     assert ran[0] == 0, ran
     assert json.loads(ran[1])["statuses"] == {"solved": 2, "budget": 2}
     assert json.loads(reported[1])["verdict"] == "2 of 4 fits found the order of the coordinates."

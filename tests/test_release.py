@@ -31,8 +31,8 @@ def run(*command: str | Path, cwd: Path, **environment: str) -> str:
 
 
 def field(name: str) -> str:
-    (found,) = re.findall(rf'(?m)^{name}: "?(.*?)"?$', (ROOT / "CITATION.cff").read_text())
-    return str(found)
+    (value,) = re.findall(rf'(?m)^{name}: "?(.*?)"?$', (ROOT / "CITATION.cff").read_text())
+    return str(value)
 
 
 def packages(lines: Iterable[str]) -> set[str]:
@@ -64,9 +64,9 @@ def test_what_is_imported_is_declared() -> None:
         for path in (ROOT / room).rglob("*.py")
     ]
     nodes = [node for tree in trees for node in ast.walk(tree)]
-    found = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
-    found |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
-    used = {name.partition(".")[0] for name in found} - set(sys.stdlib_module_names)
+    modules = {alias.name for node in nodes if isinstance(node, ast.Import) for alias in node.names}
+    modules |= {str(node.module) for node in nodes if isinstance(node, ast.ImportFrom)}
+    used = {name.partition(".")[0] for name in modules} - set(sys.stdlib_module_names)
     names = {
         "sklearn": "scikit-learn",
         "flint": "python-flint",

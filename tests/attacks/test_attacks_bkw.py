@@ -60,25 +60,25 @@ def test_a_step_keeps_every_linear_relation(level, left, block, seed):
 def test_pairs_are_all_pairs_where_there_is_room():
     rng = np.random.default_rng(3)
     a = integers(rng, 300, 9, 0)
-    found = sorted(map(tuple, unpacked(step(packed(a, 0), 4, 10**6))))
+    pairs = sorted(map(tuple, unpacked(step(packed(a, 0), 4, 10**6))))
     expected = [a[i, :5] - a[j, :5] for i in range(300) for j in range(i) if (a[i, 5:] == a[j, 5:]).all()]
     expected = [v for v in expected if v.any()]
-    up_to_sign = [sorted(max(tuple(v), tuple(-np.array(v))) for v in rows) for rows in (found, expected)]
+    up_to_sign = [sorted(max(tuple(v), tuple(-np.array(v))) for v in rows) for rows in (pairs, expected)]
     assert up_to_sign[0] == up_to_sign[1]
 
 
 @given(st.lists(st.integers(0, 12), min_size=1, max_size=30), st.integers(1, 200))
 @settings(max_examples=50)
-def test_the_cap_is_the_least_that_yields_enough(lengths, most):
+def test_the_cap_is_the_least_that_yields_enough(lengths, needed):
     runs = np.bincount(lengths, minlength=20)
-    cap, total = share(runs, most)
+    cap, total = share(runs, needed)
 
     def pairs(cap):
         return sum(min(i, cap) for m in lengths for i in range(m))
 
     assert total == pairs(cap)
-    assert total >= most or total == pairs(10**6)
-    assert cap == 1 or pairs(cap - 1) < most
+    assert total >= needed or total == pairs(10**6)
+    assert cap == 1 or pairs(cap - 1) < needed
 
 
 @pytest.mark.parametrize("level", [0, 1, 3])
@@ -111,8 +111,8 @@ def test_sums_are_their_definition_and_ascent_reaches_the_secret():
     S = sums(rows, off)
     for c, x in product(range(6), range(5)):
         assert abs(S[c, x] - np.exp(1j * phase[a[:, c] == x - 2]).sum()) < 4000 * 2 * np.pi / kernels_bkw.TURN
-    found, score = ascend(rows, off, range(6), 10)
-    error = (found.astype(np.int64) - theta + 2**31) % 2**32 - 2**31
+    estimate, score = ascend(rows, off, range(6), 10)
+    error = (estimate.astype(np.int64) - theta + 2**31) % 2**32 - 2**31
     assert np.abs(error).max() < 2**32 * 0.004
     assert score > 0.8 * sqrt(8000)
 

@@ -27,11 +27,11 @@ from hardness.tokens import pack_bits, unpack_bits
 def test_solve_mod_finds_the_only_solution(q, n, seed):
     rng = np.random.default_rng(seed)
     A, w = rng.integers(-1, 2, (n + 8, n)), rng.integers(0, q, n)
-    found = solve_mod(A, A @ w % q, q)
+    solution = solve_mod(A, A @ w % q, q)
     # None is right exactly where a prime of q divides the last elementary divisor: then several secrets fit.
     form = flint.fmpz_mat(A.tolist()).snf()
     unique = gcd(int(form[n - 1, n - 1]), q) == 1
-    assert (found is not None and (found == w).all()) if unique else found is None
+    assert (solution is not None and (solution == w).all()) if unique else solution is None
 
 
 def test_contradictions_have_no_solution():
@@ -142,7 +142,7 @@ def test_plans_need_a_signal_rows_for_its_union_bound_and_a_transform_that_the_b
 )
 def test_a_stream_is_counted_in_one_table(dim, heads, flip, count, status):
     instance = Instance.generate(Parity(dim=dim, heads=heads, flip=flip), seed=0)
-    found = search_stream(instance.chunks(count, 1), instance.public(1))
+    outcome = search_stream(instance.chunks(count, 1), instance.public(1))
     truth = {"support": instance.secret["support"].tolist()}
-    assert (found.status, found.secret) == (status, truth if status == "solved" else None)
-    assert abs(found.detail["rows"] - count / 2) < 4 * count**0.5  # eight deviations
+    assert (outcome.status, outcome.secret) == (status, truth if status == "solved" else None)
+    assert abs(outcome.detail["rows"] - count / 2) < 4 * count**0.5  # eight deviations

@@ -63,9 +63,9 @@ def test_enumeration_finds_the_nearest(M, seed):
 def test_small_dimensions_by_look_up(n, q, p):
     w = np.random.default_rng(n).integers(0, q, n)
     data = examples(w, q, p, count=6000, seed=2)
-    found = lookup(extract(*data))
-    assert any((row == w).all() for row in found)
-    assert all(extract(*data).agreement(row) == 1 for row in found[:50])
+    candidates = lookup(extract(*data))
+    assert any((row == w).all() for row in candidates)
+    assert all(extract(*data).agreement(row) == 1 for row in candidates[:50])
     assert lattice(*data).status == "solved"
 
 

@@ -7,10 +7,10 @@ from typing import Any
 
 import numpy as np
 import pytest
+from commands import answer, check_refused, run_command
 
 from hardness.attacks.bridges import LWE, normal_form, read, write
 from hardness.attacks.lwe import attack
-from hardness.cli import run
 from hardness.errors import InputError
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
@@ -50,8 +50,8 @@ def made(
 )
 def test_secrets_of_others_are_found(name: str, secret: Any, error: Any, options: dict[str, Any]) -> None:
     lwe, s = made(secret, error, **options)
-    found = attack(lwe, name)
-    assert (found.status, found.secret) == ("solved", {"s": s.tolist()}), found.detail
+    outcome = attack(lwe, name)
+    assert (outcome.status, outcome.secret) == ("solved", {"s": s.tolist()}), outcome.detail
 
 
 @pytest.mark.parametrize(
@@ -68,9 +68,9 @@ def test_secrets_of_others_are_found(name: str, secret: Any, error: Any, options
     ],
 )
 def test_what_is_out_of_reach_is_refused_in_one_line(name: str, lwe: LWE, reason: str) -> None:
-    found = attack(lwe, name)
-    assert (found.status, found.secret) == ("refused", None)
-    assert re.search(reason, found.detail["reason"])
+    outcome = attack(lwe, name)
+    assert (outcome.status, outcome.secret) == ("refused", None)
+    assert re.search(reason, outcome.detail["reason"])
     with pytest.raises(InputError, match="lattice and search do"):
         attack(lwe, "gaussian")
 
@@ -81,7 +81,7 @@ def test_random_samples_have_no_secret() -> None:
     assert {attack(lwe, name).status for name in ("lattice", "search")} == {"budget"}
 
 
-def test_an_own_normal_form_is_read_back_and_solved(tmp_path: Path, capsys: Any) -> None:
+def test_an_own_normal_form_is_read_back_and_solved(tmp_path: Path) -> None:
     """Written in both forms, read without the instance; what is found is the rounding errors, and w follows."""
     instance = Instance.generate(Rounding(17, 97, 48), 3)
     examples, public = instance.examples(600, 4), instance.public(4)
@@ -91,10 +91,9 @@ def test_an_own_normal_form_is_read_back_and_solved(tmp_path: Path, capsys: Any)
         again = read(path)
         assert ((again.A == lwe.A).all(), (again.b == lwe.b).all(), again.q) == (True, True, 97)
         assert again.sd == pytest.approx(lwe.sd, rel=1e-4)
-        assert run(["attack", "lattice", str(path), "--json"]) == 0
-        found = json.loads(capsys.readouterr().out)
-        assert found["status"] == "solved", found
-        errors = (lwe.b - lwe.A @ np.array(found["secret"]["s"]) + 48) % 97 - 48
+        report = answer("attack lattice", path)
+        assert report["status"] == "solved", report
+        errors = (lwe.b - lwe.A @ np.array(report["secret"]["s"]) + 48) % 97 - 48
         assert np.abs(errors).max() <= 1
 
 
@@ -103,7 +102,7 @@ FOLDER = {"q": 97, "error": [-1, 1]}
 
 
 @pytest.mark.parametrize(
-    ("content", "A", "told"),
+    ("content", "A", "words"),
     [
         ("", None, "not enough values"),
         (TEXT.replace("4]", "__import__('os')]"), None, "could not convert string"),
@@ -115,7 +114,7 @@ FOLDER = {"q": 97, "error": [-1, 1]}
         (FOLDER, np.zeros((4, 2), int), "needed are A"),
     ],
 )
-def test_what_is_no_lwe_is_one_line(tmp_path: Path, capsys: Any, content: Any, A: Any, told: str) -> None:
+def test_what_is_no_lwe_is_one_line(tmp_path: Path, content: Any, A: Any, words: str) -> None:
     path = tmp_path
     if isinstance(content, str):
         path = tmp_path / "a.txt"
@@ -124,7 +123,4 @@ def test_what_is_no_lwe_is_one_line(tmp_path: Path, capsys: Any, content: Any, A
         (tmp_path / "lwe.json").write_text(json.dumps(content))
         np.save(tmp_path / "b.npy", np.zeros(3, int))
         np.save(tmp_path / "A.npy", A)
-    assert run(["attack", "search", str(path)]) == 2
-    line = capsys.readouterr().err
-    assert told in line
-    assert (line.count("\n"), line.startswith("error: ")) == (1, True)
+    check_refused(run_command("attack search", path), words)

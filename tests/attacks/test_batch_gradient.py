@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from commands import answer, check_refused, told
+from commands import answer, check_refused, run_command
 
 import hardness
 from hardness.attacks import batch_gradient
@@ -73,10 +73,10 @@ def test_the_command(tmp_path):
     assert fields["secret"] == {"support": instance_of().secret["support"].tolist()}
     assert fields["examples"] == 32 * fields["batches"] <= 32 * 40
     assert answer("attack batch-gradient --batches 4", path)["status"] == "budget"
-    refused = told("attack batch-gradient", noisy)
+    refused = run_command("attack batch-gradient", noisy)
     assert (refused.code, refused.out.count("\n")) == (0, 1)
     assert refused.out.startswith("refused: labels are flipped")
-    check_refused(told("attack batch-gradient", other), "hidden parities")
-    check_refused(told("attack gaussian --batch 3", path), "--batch")
+    check_refused(run_command("attack batch-gradient", other), "hidden parities")
+    check_refused(run_command("attack gaussian --batch 3", path), "--batch")
     with pytest.raises(InputError, match="at least 1"):
         batch_gradient.attack(instance_of(), 0)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from commands import answer, told
+from commands import answer, run_command
 
 from hardness.attacks.membership import attack
 from hardness.attacks.membership.layer import queries_of
@@ -19,8 +19,8 @@ from hardness.sq.oracle import Membership, OutOfQueries
 
 @pytest.mark.parametrize("options", [{}, {"gadget": "dot"}, {"flip": 0.4}])
 def test_parity_falls_in_n_queries_and_label_noise_does_not_touch_the_oracle(options):
-    found = attack(Instance.generate(Parity(dim=512, heads=12, **options), seed=1))
-    assert (found["status"], found["queries"]) == ("solved", 511)
+    report = attack(Instance.generate(Parity(dim=512, heads=12, **options), seed=1))
+    assert (report["status"], report["queries"]) == ("solved", 511)
 
 
 @pytest.mark.parametrize(
@@ -30,35 +30,35 @@ def test_parity_falls_in_n_queries_and_label_noise_does_not_touch_the_oracle(opt
 def test_rounding_by_bisection(q, p, n, gadget):
     for seed in range(3):
         instance = Instance.generate(Rounding(dim=n + 1, modulus=q, levels=p, gadget=gadget), seed)
-        found = attack(instance)
-        if found["status"] == "refused":  # some secrets cannot be told apart by levels alone
+        report = attack(instance)
+        if report["status"] == "refused":  # some secrets cannot be told apart by levels alone
             continue
-        assert found["status"] == "solved"
-        assert found["secret"]["w"] == instance.secret["w"].tolist()
-        assert max(n, 0.9 * np.floor(membership_floor(n, q, p)) * (p == 2)) <= found["queries"]
-        assert found["queries"] <= 1.1 * predicted(n, q, p)
+        assert report["status"] == "solved"
+        assert report["secret"]["w"] == instance.secret["w"].tolist()
+        assert max(n, 0.9 * np.floor(membership_floor(n, q, p)) * (p == 2)) <= report["queries"]
+        assert report["queries"] <= 1.1 * predicted(n, q, p)
 
 
 # Of one-bit levels about one secret in three is refused: the list of its first coordinates outgrows the table.
 @pytest.mark.parametrize(("n", "q", "p"), [(128, 257, 16), pytest.param(64, 97, 2, marks=pytest.mark.slow)])
 def test_rounding_at_size_takes_about_what_is_predicted(n, q, p):
-    found = attack(Instance.generate(Rounding(dim=n + 1, modulus=q, levels=p), seed=int(p == 2)))
-    assert found["status"] == "solved"
-    assert membership_floor(n, q, p) < found["queries"] <= predicted(n, q, p)
+    report = attack(Instance.generate(Rounding(dim=n + 1, modulus=q, levels=p), seed=int(p == 2)))
+    assert report["status"] == "solved"
+    assert membership_floor(n, q, p) < report["queries"] <= predicted(n, q, p)
 
 
 @pytest.mark.parametrize(("m", "k", "d"), [(3, 2, 16), (2, 3, 6), (3, 4, 8), (1, 2, 4)])
 def test_random_layers_to_rounding(m, k, d):
     instance = Instance.generate(Nondegenerate(dim=d, tokens=k, heads=m), seed=2)
-    found = attack(instance)
-    assert found["status"] == "solved"
-    assert found["layer_error"] < 1e-9
-    assert found["queries"] == queries_of(d) >= found["floor"]
+    report = attack(instance)
+    assert report["status"] == "solved"
+    assert report["layer_error"] < 1e-9
+    assert report["queries"] == queries_of(d) >= report["floor"]
 
 
 def test_more_heads_than_the_equations_determine_are_refused():
-    found = attack(Instance.generate(Nondegenerate(dim=2, tokens=2, heads=4), seed=0))
-    assert (found["status"], found["layer_error"]) == ("refused", None)
+    report = attack(Instance.generate(Nondegenerate(dim=2, tokens=2, heads=4), seed=0))
+    assert (report["status"], report["layer_error"]) == ("refused", None)
 
 
 def test_the_oracle_counts_and_refuses():
@@ -77,10 +77,10 @@ def test_the_oracle_counts_and_refuses():
 def test_the_command(tmp_path):
     path = tmp_path / "f.safetensors"
     Instance.generate(Parity(dim=12, heads=3), seed=0).save(path)
-    said = answer("attack membership", path)
-    assert {"status", "secret", "queries"} <= said.keys()
-    assert (said["status"], said["queries"]) == ("solved", 11)
-    assert "11 membership queries" in told("attack membership", path).out
+    fields = answer("attack membership", path)
+    assert {"status", "secret", "queries"} <= fields.keys()
+    assert (fields["status"], fields["queries"]) == ("solved", 11)
+    assert "11 membership queries" in run_command("attack membership", path).out
     Instance.generate(Nondegenerate(dim=4, tokens=2, heads=1), seed=0).save(path, force=True)
     assert answer("attack membership", path)["layer_error"] < 1e-9
-    assert told("attack membership", tmp_path / "none").code == 2
+    assert run_command("attack membership", tmp_path / "none").code == 2

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from commands import answer, check_refused, told
+from commands import answer, check_refused, run_command
 
 
 @pytest.fixture(autouse=True)
@@ -12,29 +12,29 @@ def folder(tmp_path, monkeypatch):
 
 
 def test_generate_sample_attack_challenge_judge(tmp_path):
-    assert told("generate parity --dim 40 --heads 5 --out p").code == 0
-    assert told("sample p --count 400 --out p.npz").code == 0
+    assert run_command("generate parity --dim 40 --heads 5 --out p").code == 0
+    assert run_command("sample p --count 400 --out p.npz").code == 0
     result = answer("attack gaussian p.npz")
     assert result["status"] == "solved"
     assert set(result) >= {"status", "secret", "samples_used", "seconds"}
-    refused = told("challenge p --count 100 --out c")
+    refused = run_command("challenge p --count 100 --out c")
     check_refused(refused, "one of 2^19.1")  # C(39, 5) = 575757
     assert "say --toy" in refused.err
     assert answer("challenge p --count 100 --toy --out c")["log2_secrets"] == pytest.approx(19.1351, abs=1e-4)
-    lines = told("challenge p --count 100 --toy --out c --force").out.splitlines()
+    lines = run_command("challenge p --count 100 --toy --out c --force").out.splitlines()
     assert lines[:2] == [
         "the secret is one of 2^19.1",
         "the cheapest attack known here is gaussian, about 2^16.2 operations",
     ]
     (tmp_path / "right.json").write_text(json.dumps(result["secret"]))
     (tmp_path / "wrong.json").write_text('{"support": [1, 2, 3, 4, 5, 6]}')
-    assert told("judge c right.json").code == 0
+    assert run_command("judge c right.json").code == 0
     assert answer("judge c wrong.json", code=1)["ok"] is False
 
 
 def test_an_attack_that_does_not_apply_is_reported_and_exits_0():
-    told("generate parity --dim 10 --heads 2 --out p")
-    told("sample p --count 200 --out p.npz")
+    run_command("generate parity --dim 10 --heads 2 --out p")
+    run_command("sample p --count 200 --out p.npz")
     assert answer("attack lattice p.npz")["status"] == "refused"
 
 
@@ -46,20 +46,20 @@ def test_an_attack_that_does_not_apply_is_reported_and_exits_0():
     ],
 )
 def test_head_limited_labels_fall_all_the_same_and_the_judge_takes_the_answer(tmp_path, attack, family):
-    told(f"generate rounding --modulus 97 {family} --out r")
-    told("sample r --count 20000 --seed 1 --out r.npz")
-    code, out, err = told(f"attack {attack} r.npz --json")
-    found = json.loads(out)
-    assert (code, found["status"]) == (0, "solved")
+    run_command(f"generate rounding --modulus 97 {family} --out r")
+    run_command("sample r --count 20000 --seed 1 --out r.npz")
+    code, out, err = run_command(f"attack {attack} r.npz --json")
+    report = json.loads(out)
+    assert (code, report["status"]) == (0, "solved")
     assert err.startswith("plan: ")  # said before the work begins
-    assert answer("inspect r --reveal")["secret"] == found["secret"]
-    assert told("challenge r --count 10 --toy --out c").code == 0
-    (tmp_path / "answer.json").write_text(json.dumps(found["secret"]))
-    assert told("judge c answer.json").code == 0
+    assert answer("inspect r --reveal")["secret"] == report["secret"]
+    assert run_command("challenge r --count 10 --toy --out c").code == 0
+    (tmp_path / "answer.json").write_text(json.dumps(report["secret"]))
+    assert run_command("judge c answer.json").code == 0
 
 
 def test_estimate_takes_an_instance_or_a_family():
-    told("generate rounding --dim 33 --modulus 97 --levels 4 --out r")
+    run_command("generate rounding --dim 33 --modulus 97 --levels 4 --out r")
     of_file = answer("estimate r")
     assert of_file == answer("estimate rounding --dim 33 --modulus 97 --levels 4")
     assert {"name", "log2_time", "log2_memory", "samples", "status", "source"} <= of_file["attacks"][0].keys()

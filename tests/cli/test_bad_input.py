@@ -4,13 +4,12 @@ import json
 import os
 import subprocess
 import sys
-import time
 import zipfile
 from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import Told, answer, check_refused, told
+from commands import Completed, answer, check_refused, run_command
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
@@ -22,7 +21,7 @@ from hardness.instance import Instance
 pa, pq = (pytest.importorskip(name) for name in ("pyarrow", "pyarrow.parquet"))
 
 HARDNESS = Path(sys.executable).parent / "hardness"
-CPU_SECONDS, MIB, WALL_SECONDS = 2.0, 500, 60.0  # the last only for what hangs: this machine may be busy
+WALL_SECONDS = 60.0  # for what hangs: this machine may be busy
 GRID = """
 family = "parity"
 runs = 1
@@ -80,9 +79,9 @@ def files(tmp_path_factory):
             "sample nice --count 10 --out nice.npz",
             "challenge parity --count 50 --toy --out sparse",
         ):
-            assert told(line).code == 0
+            assert run_command(line).code == 0
     with open(folder / "sparse" / "examples.npz", "r+b") as file:
-        file.truncate(6 << 30)  # 50 examples in what says that it is 6 GB
+        file.truncate(60 << 30)  # 50 examples in what says that it is 60 GB
     (folder / "answer.json").write_text('{"support": [1, 2, 3]}')
     with safe_open(folder / "parity", framework="numpy") as file:
         header = json.loads(file.metadata()["instance"])
@@ -209,7 +208,7 @@ def test_what_is_refused_is_one_line_and_leaves_nothing(files, monkeypatch, line
     monkeypatch.chdir(files)
     before = sorted(files.rglob("*"))
     with alarm(WALL_SECONDS):
-        check_refused(told(line), words)
+        check_refused(run_command(line), words)
     assert sorted(files.rglob("*")) == before
 
 
@@ -225,12 +224,12 @@ def test_what_is_refused_is_one_line_and_leaves_nothing(files, monkeypatch, line
 def test_what_can_be_answered_is_and_no_file_of_any_size_is_read_for_it(
     files, monkeypatch, line, code, words
 ):
+    """To read the 60 GB of one would take minutes, and to count the levels of another for ever."""
     monkeypatch.chdir(files)
-    began = time.process_time()
-    found = told(line)
-    assert (found.code, found.err) == (code, "")
-    assert words in found.out
-    assert time.process_time() - began < CPU_SECONDS / 2
+    with alarm(WALL_SECONDS):
+        completed = run_command(line)
+    assert (completed.code, completed.err) == (code, "")
+    assert words in completed.out
 
 
 def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(files, monkeypatch):
@@ -241,7 +240,9 @@ def test_an_array_that_claims_more_than_its_file_holds_is_given_no_memory(files,
         )
     with zipfile.ZipFile("claims.npz", "w") as archive:
         archive.write("claims.npy", "X.npy")
-    check_refused(told("attack gaussian claims.npz"), "X.npy holds fewer or more entries than its shape")
+    check_refused(
+        run_command("attack gaussian claims.npz"), "X.npy holds fewer or more entries than its shape"
+    )
 
 
 LIAR = """
@@ -257,19 +258,19 @@ def test_an_attack_is_not_believed_on_noisy_labels(tmp_path, monkeypatch):
     right = answer(f"generate parity --dim 9 --heads 3 --seed 0 --flip 0.2 --out {tmp_path}/p")["secret"][
         "support"
     ]
-    assert told(f"sample {tmp_path}/p --count 2000 --seed 1 --out {tmp_path}/e.npz").code == 0
+    assert run_command(f"sample {tmp_path}/p --count 2000 --seed 1 --out {tmp_path}/e.npz").code == 0
     for name, support, status in (("wrong_liar", [1, 2, 4], "wrong"), ("right_liar", right, "solved")):
         (tmp_path / f"{name}.py").write_text(LIAR.replace("SUPPORT", str(support)))
-        found = answer(f"attack {name}:liar {tmp_path}/e.npz")
-        assert found["status"] == status
-        assert ("do not follow" in found["detail"].get("reason", "")) == (status == "wrong")
+        report = answer(f"attack {name}:liar {tmp_path}/e.npz")
+        assert report["status"] == status
+        assert ("do not follow" in report["detail"].get("reason", "")) == (status == "wrong")
 
 
 def shell(command):
     done = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, timeout=WALL_SECONDS, check=False
     )
-    return Told(done.returncode, done.stdout, done.stderr)
+    return Completed(done.returncode, done.stdout, done.stderr)
 
 
 @pytest.mark.parametrize("closed", ["1", "2", "1,2"])

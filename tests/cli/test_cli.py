@@ -12,10 +12,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 import typer
-from commands import answer, told
+from commands import answer, run_command
 from safetensors.numpy import load_file
 
-from hardness import cli, registry
+from hardness import registry
 from hardness.cli import app
 from hardness.families import get
 from hardness.instance import Instance
@@ -26,21 +26,21 @@ HARDNESS = Path(sys.executable).parent / "hardness"
 @pytest.fixture(scope="module")
 def parity_file(tmp_path_factory):
     path = tmp_path_factory.mktemp("cli") / "parity.safetensors"
-    assert told("generate parity --dim 7 --heads 2 --seed 0 --out", path).code == 0
+    assert run_command("generate parity --dim 7 --heads 2 --seed 0 --out", path).code == 0
     return path
 
 
 def test_generate_says_what_the_contract_says(tmp_path):
-    found = answer("generate parity --dim 64 --heads 12 --seed 0 --out", tmp_path / "new" / "a")
-    assert {"family", "dim", "tokens", "heads", "gadget", "seed", "secret", "out"} <= set(found)
-    assert (found["seed"], found["heads"], len(found["secret"]["support"])) == (0, 12, 12)
-    found = answer(
+    fields = answer("generate parity --dim 64 --heads 12 --seed 0 --out", tmp_path / "new" / "a")
+    assert {"family", "dim", "tokens", "heads", "gadget", "seed", "secret", "out"} <= set(fields)
+    assert (fields["seed"], fields["heads"], len(fields["secret"]["support"])) == (0, 12, 12)
+    fields = answer(
         "generate rounding --dim 129 --modulus 97 --levels 2 --heads 30 --seed 0 --out", tmp_path / "r"
     )
-    assert 0 < found["error_mass"] < 1e-3
-    assert len(found["secret"]["w"]) == 128
-    found = answer("generate parity --dim 9 --gadget dot --heads 6 --seed 0 --out", tmp_path / "d")
-    assert len(found["secret"]["support"]) == found["bits"] == 3
+    assert 0 < fields["error_mass"] < 1e-3
+    assert len(fields["secret"]["w"]) == 128
+    fields = answer("generate parity --dim 9 --gadget dot --heads 6 --seed 0 --out", tmp_path / "d")
+    assert len(fields["secret"]["support"]) == fields["bits"] == 3
 
 
 @pytest.mark.parametrize("gadget", ["sharp", "wide"])
@@ -49,15 +49,15 @@ def test_generate_says_what_the_contract_says(tmp_path):
 )
 def test_heads_of_several_sharpnesses_hide_2m_minus_1_bits(tmp_path, gadget, options, bits):
     file = tmp_path / "x"
-    found = answer(f"generate parity --dim 10 --heads 4 --gadget {gadget}{options} --seed 0 --out", file)
-    assert (found["heads"], found["bits"], len(found["secret"]["support"])) == (4, bits, bits)
-    assert (found["A"], found["C"] == 0) == (0, "balance" in options)
-    assert told("verify", file).code == 0
-    assert told("sample", file, "--count", "300", "--seed", "1", "--out", tmp_path / "e.npz").code == 0
-    assert answer("attack gaussian", tmp_path / "e.npz")["secret"] == found["secret"]
-    assert told("challenge", file, "--count", "300", "--toy", "--out", tmp_path / "c").code == 0
-    (tmp_path / "a.json").write_text(json.dumps(found["secret"]))
-    assert told("judge", tmp_path / "c", tmp_path / "a.json").code == 0
+    fields = answer(f"generate parity --dim 10 --heads 4 --gadget {gadget}{options} --seed 0 --out", file)
+    assert (fields["heads"], fields["bits"], len(fields["secret"]["support"])) == (4, bits, bits)
+    assert (fields["A"], fields["C"] == 0) == (0, "balance" in options)
+    assert run_command("verify", file).code == 0
+    assert run_command("sample", file, "--count", "300", "--seed", "1", "--out", tmp_path / "e.npz").code == 0
+    assert answer("attack gaussian", tmp_path / "e.npz")["secret"] == fields["secret"]
+    assert run_command("challenge", file, "--count", "300", "--toy", "--out", tmp_path / "c").code == 0
+    (tmp_path / "a.json").write_text(json.dumps(fields["secret"]))
+    assert run_command("judge", tmp_path / "c", tmp_path / "a.json").code == 0
 
 
 @pytest.mark.parametrize("gadget", ["sharp", "wide"])
@@ -73,7 +73,7 @@ def test_classes_of_sharp_heads_are_counted_by_bits(tmp_path, gadget):
     line = (
         f"sq certify parity --dim 17 --heads 4 --gadget {gadget} --bits 6 --tolerance 0.1 --kind bound --out"
     )
-    assert "8008 parities of 6 out of 16 bits" in told(line, tmp_path / "c").out
+    assert "8008 parities of 6 out of 16 bits" in run_command(line, tmp_path / "c").out
     lines = answer(f"estimate parity --dim 65 --heads 8 --gadget {gadget}")["attacks"]
     assert lines[0]["log2_time"] == pytest.approx(log2(8 * 0.05**2 * (comb(64, 15) - 1)))
 
@@ -91,7 +91,7 @@ def test_the_stored_command_makes_the_same_instance_again(tmp_path, line):
     """Of a seed that was drawn, which is another one each time."""
     made = answer(f"{line} --out", tmp_path / "a")
     assert answer(f"{line} --out", tmp_path / "other")["seed"] != made["seed"]
-    assert told(f"{made['command'].removeprefix('hardness ')} --out", tmp_path / "b").code == 0
+    assert run_command(f"{made['command'].removeprefix('hardness ')} --out", tmp_path / "b").code == 0
     drawn, given = (Instance.load(tmp_path / name) for name in "ab")
     assert (drawn.seed_drawn, given.seed_drawn) == (True, False)
     assert drawn.header() | {"seed_drawn": False} == given.header()
@@ -102,7 +102,7 @@ def test_inspect_keeps_the_secret_unless_revealed(parity_file):
     shown = answer("inspect", parity_file)
     assert not {"seed", "secret", "command"} & set(shown)
     assert {"hypothesis", "certificate", "conditions", "parameters"} <= set(shown)
-    code, text, _ = told("inspect", parity_file)
+    code, text, _ = run_command("inspect", parity_file)
     assert code == 0
     assert "--seed" not in text
     assert "support" not in text
@@ -112,10 +112,10 @@ def test_inspect_keeps_the_secret_unless_revealed(parity_file):
 
 
 def test_export_writes_the_dense_layer(parity_file, tmp_path):
-    assert told(f"export {parity_file} --out", tmp_path / "layer.safetensors").code == 0
-    found, layer = load_file(tmp_path / "layer.safetensors"), Instance.load(parity_file).layer()
-    assert np.array_equal(found["theta"], layer.theta)
-    assert np.array_equal(found["w"], layer.w)
+    assert run_command(f"export {parity_file} --out", tmp_path / "layer.safetensors").code == 0
+    tensors, layer = load_file(tmp_path / "layer.safetensors"), Instance.load(parity_file).layer()
+    assert np.array_equal(tensors["theta"], layer.theta)
+    assert np.array_equal(tensors["w"], layer.w)
 
 
 def test_help_imports_no_more_than_the_family_it_is_about():
@@ -179,11 +179,11 @@ def test_families_are_listed_and_the_example_of_each_works(tmp_path):
 
 
 def test_bare_help_and_version():
-    bare = told("")
-    assert bare == told("-h") == told("--help")
+    bare = run_command("")
+    assert bare == run_command("-h") == run_command("--help")
     for line in ("sq -h", "sq play parity -h", "generate parity -h", "study run -h"):
-        assert "Example: hardness" in " ".join(told(line).out.split())
-    assert told("--version") == (0, version("attention-hardness") + "\n", "")
+        assert "Example: hardness" in " ".join(run_command(line).out.split())
+    assert run_command("--version") == (0, version("attention-hardness") + "\n", "")
 
 
 BARE = (
@@ -202,8 +202,8 @@ BARE = (
 
 @pytest.mark.parametrize("line", BARE)
 def test_what_needs_more_prints_its_help(line):
-    helped = told(f"{line} --help")
-    assert told(line) == helped
+    helped = run_command(f"{line} --help")
+    assert run_command(line) == helped
     assert helped.out.count("\n") > 10
     assert (helped.code, helped.err) == (0, "")
 
@@ -212,19 +212,19 @@ def test_nothing_is_overwritten_without_force(tmp_path):
     line = f"generate parity --dim 8 --heads 2 --out {tmp_path}/p"
     publish = f"challenge {tmp_path}/p --count 50 --toy --out {tmp_path}/c"
     for command, made in ((line, tmp_path / "p"), (publish, tmp_path / "c" / "challenge.json")):
-        assert told(command).code == 0
+        assert run_command(command).code == 0
         before = made.read_bytes()
-        refused = told(command)
+        refused = run_command(command)
         assert (refused.code, "exist" in refused.err, made.read_bytes()) == (2, True, before)
-        assert told(f"{command} --force").code == 0
+        assert run_command(f"{command} --force").code == 0
         assert made.read_bytes() != before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "p"]
     (tmp_path / "c" / "challenge.json").unlink()  # some folder of the user's own is nobody's to replace
-    assert told(f"{publish} --force").code == 2
+    assert run_command(f"{publish} --force").code == 2
 
 
 def test_cite_is_bibtex():
-    text = told("cite").out
+    text = run_command("cite").out
     assert re.fullmatch(r"@software\{[\w-]+,\n(  \w+ = \{.*\},?\n)+\}\n", text)
     assert f"version = {{{version('attention-hardness')}}}" in text
 
@@ -243,14 +243,14 @@ def test_cite_is_bibtex():
         "study run games --only",
     ],
 )
-def test_an_unknown_name_is_one_short_line(capsys, line, name):
-    words = [*line.split(), name, *(["file"] if line == "attack" else [])]
-    assert cli.run(words) == 2
-    said = capsys.readouterr()
-    assert (said.out, said.err.count("\n")) == ("", 1)
-    assert len(said.err) < 600
+def test_an_unknown_name_is_one_short_line(line, name):
+    printed = run_command(line, name, *(["file"] if line == "attack" else []))
+    assert (printed.code, printed.out, printed.err.count("\n")) == (2, "", 1)
+    assert len(printed.err) < 600
     assert (
-        line != "suite show" or name[0] == "x" or "did you mean 'parity-s2-d8-0'? (65 are known)" in said.err
+        line != "suite show"
+        or name[0] == "x"
+        or "did you mean 'parity-s2-d8-0'? (65 are known)" in printed.err
     )
 
 
@@ -274,5 +274,5 @@ def test_the_shell_completes_commands_and_names(typed, name):
 
 def test_no_escape_codes_where_there_is_no_terminal():
     for command in ("--help", "families", "generate --help", "sq play parity --help", "genrate"):
-        found = told(command)
-        assert "\x1b" not in found.out + found.err
+        completed = run_command(command)
+        assert "\x1b" not in completed.out + completed.err

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from typing import ClassVar, Literal
 
 import pytest
-from commands import check_refused, told
+from commands import check_refused, run_command
 
 from hardness.families.base import Family
 from hardness.families.nondegenerate import Nondegenerate
@@ -21,7 +21,7 @@ class Odd(Family):
     least_gap: float | None = None
     fast: bool = False
     tied: bool = True
-    most: int = field(default_factory=lambda: 7, metadata={"help": "Made when asked for."})
+    limit: int = field(default_factory=lambda: 7, metadata={"help": "Made when asked for."})
 
     name: ClassVar[str] = "odd"
     summary: ClassVar[str] = "parameters of every kind"
@@ -30,8 +30,8 @@ class Odd(Family):
     tokens: ClassVar[int] = 2
 
     def __post_init__(self):
-        if self.most > 9:
-            raise ValueError("most\nis too much")
+        if self.limit > 9:
+            raise ValueError("limit\nis too much")
 
     def draw(self, rng):
         return Nondegenerate(self.dim, 2, 1).draw(rng)
@@ -56,21 +56,23 @@ ODD, CLASHING = f"{__name__}:Odd", f"{__name__}:Clashing"
         ("", {}),
         ("--least-gap 0.25 --fast --no-tied", {"least_gap": 0.25, "fast": True, "tied": False}),
         (
-            "--least-gap -1 --mode 'odd one' --tied --most 2",
-            {"least_gap": -1.0, "mode": "odd one", "most": 2},
+            "--least-gap -1 --mode 'odd one' --tied --limit 2",
+            {"least_gap": -1.0, "mode": "odd one", "limit": 2},
         ),
     ],
 )
 def test_options_are_the_fields_and_the_command_gives_them_back(tmp_path, line, parameters):
-    assert told(f"generate {ODD} --dim 4 --seed 0", *shlex.split(line), "--out", tmp_path / "a").code == 0
+    assert (
+        run_command(f"generate {ODD} --dim 4 --seed 0", *shlex.split(line), "--out", tmp_path / "a").code == 0
+    )
     made = Instance.load(tmp_path / "a")
     assert made.family == Odd(4, **parameters)
-    assert told("", *shlex.split(made.command())[1:], "--out", tmp_path / "b").code == 0
+    assert run_command("", *shlex.split(made.command())[1:], "--out", tmp_path / "b").code == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 
 def test_help_has_what_the_fields_say():
-    shown = " ".join(told(f"generate {ODD} --help").out.split())
+    shown = " ".join(run_command(f"generate {ODD} --help").out.split())
     assert f"Example: hardness generate {ODD} --dim DIM" in shown
     for text in (
         "--dim <int> [required]",
@@ -78,7 +80,7 @@ def test_help_has_what_the_fields_say():
         "--fast",
         "--tied / --no-tied",
         "[default: tied]",
-        "--most <int> Made when asked for. [default: 7]",
+        "--limit <int> Made when asked for. [default: 7]",
     ):
         assert text in shown
 
@@ -87,11 +89,11 @@ def test_help_has_what_the_fields_say():
     ("line", "words"),
     [
         (f"generate {CLASHING} --dim 4 --out x", "field 'seed' clashes"),
-        (f"generate {ODD} --dim 4 --most 10 --out x", "odd refuses its parameters: most"),
+        (f"generate {ODD} --dim 4 --limit 10 --out x", "odd refuses its parameters: limit"),
         (f"generate {__name__}:Instance --out x", "is not a family"),
     ],
 )
 def test_what_cannot_be_spelled_is_one_line(tmp_path, monkeypatch, line, words):
     monkeypatch.chdir(tmp_path)
-    check_refused(told(line), words)
+    check_refused(run_command(line), words)
     assert list(tmp_path.iterdir()) == []

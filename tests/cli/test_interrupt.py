@@ -74,14 +74,15 @@ if __name__ == "__main__":
 
 def test_in_python_it_is_one_line_on_resuming(tmp_path: Path) -> None:
     (tmp_path / "script.py").write_text(SWEEP)
-    told = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "script.py"], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert told.returncode != 0
+    assert completed.returncode != 0
     assert (
-        told.stderr.splitlines()[-1] == "interrupted: every trial that ended is stored; the same call goes on"
+        completed.stderr.splitlines()[-1]
+        == "interrupted: every trial that ended is stored; the same call goes on"
     )
-    assert "Traceback" not in told.stderr
+    assert "Traceback" not in completed.stderr
 
 
 PROGRAMS = {
@@ -117,5 +118,5 @@ def test_what_goes_on_after_it(tmp_path: Path, case: str) -> None:
     program, ends = PROGRAMS[case]
     code = f"import hardness.cli, hardness.start as start, os, signal, time{program}\nstart.main()"
     command = [sys.executable, "-c", code, "--version"]
-    told = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
-    assert (told.returncode, told.stdout, told.stderr) == ends
+    completed = subprocess.run(command, capture_output=True, text=True, timeout=60, cwd=tmp_path, check=False)
+    assert (completed.returncode, completed.stdout, completed.stderr) == ends

@@ -3,7 +3,7 @@
 import json
 
 import pytest
-from commands import answer, check_refused, told
+from commands import answer, check_refused, run_command
 
 from hardness.errors import InputError
 from hardness.evaluation.adapters import Constant
@@ -43,37 +43,37 @@ def nice(tmp_path_factory):
 
 
 def test_provable_refuses_a_hard_instance(hard):
-    found = answer(f"learn provable {hard} --count 2000 --seed 0")
-    assert set(found) >= FIELDS | VERDICTS
-    assert (found["status"], found["certified"], found["certified_error"]) == ("refused", False, None)
-    assert [phase["name"] for phase in found["phases"]] == ["crude"]  # polish is not run
+    report = answer(f"learn provable {hard} --count 2000 --seed 0")
+    assert set(report) >= FIELDS | VERDICTS
+    assert (report["status"], report["certified"], report["certified_error"]) == ("refused", False, None)
+    assert [phase["name"] for phase in report["phases"]] == ["crude"]  # polish is not run
 
 
 def test_provable_gives_two_verdicts(nice):
     line = f"learn provable {nice} --count 8000 --heads auto --seed 0"
-    found = answer(line)
-    assert set(found) >= FIELDS | VERDICTS
-    assert (found["sign_accuracy"], found["certified"]) == (None, True)
-    assert 0 < found["certified_error"] < 0.1
-    assert found["polished_error"] < 1e-6
-    assert isinstance(found["random_start_error"], float)
-    assert "certified True  certified_error" in told(line).out
+    report = answer(line)
+    assert set(report) >= FIELDS | VERDICTS
+    assert (report["sign_accuracy"], report["certified"]) == (None, True)
+    assert 0 < report["certified_error"] < 0.1
+    assert report["polished_error"] < 1e-6
+    assert isinstance(report["random_start_error"], float)
+    assert "certified True  certified_error" in run_command(line).out
 
 
 def test_student_answers_with_its_curve_and_says_its_points(hard):
     line = f"learn student {hard} --count 120000 --seed 1"
-    code, out, err = told(f"{line} --json")
-    found = json.loads(out)
-    assert (code, found["status"]) == (0, "solved")
-    assert found["relative_error"] ** 2 <= 0.1
-    sizes, shares = zip(*found["curve"], strict=True)
+    code, out, err = run_command(f"{line} --json")
+    report = json.loads(out)
+    assert (code, report["status"]) == (0, "solved")
+    assert report["relative_error"] ** 2 <= 0.1
+    sizes, shares = zip(*report["curve"], strict=True)
     assert (sizes[-1], list(sizes)) == (120_000, sorted(sizes))
-    assert shares[-1] == pytest.approx(1 - found["relative_error"] ** 2)
+    assert shares[-1] == pytest.approx(1 - report["relative_error"] ** 2)
     assert shares[0] < 0.1
     assert err.splitlines()[0] == "making 120000 examples to learn from, 2000 to judge on"
     lines = [each for each in err.splitlines() if "of the variance explained" in each]
     assert [each.partition(" ")[0] for each in lines] == list(map(str, sizes))
-    assert answer(line) | {"seconds": 0} == found | {"seconds": 0}
+    assert answer(line) | {"seconds": 0} == report | {"seconds": 0}
 
 
 def test_portions_are_bounded_and_none_is_lost():
@@ -83,25 +83,27 @@ def test_portions_are_bounded_and_none_is_lost():
         def partial_fit(self, X, Y):
             Counts.seen, Counts.largest = self.seen + len(X), max(self.largest, len(X))
 
-    said = list[str]()
-    found = learn(Instance.generate(Parity(6, 2), 0), Counts, 100_000, test=50, seed=3, progress=said.append)
-    assert len(said) == len(found.curve) + 2
-    assert (Counts.seen, found.curve[-1][0]) == (100_000, 100_000)
+    messages = list[str]()
+    report = learn(
+        Instance.generate(Parity(6, 2), 0), Counts, 100_000, test=50, seed=3, progress=messages.append
+    )
+    assert len(messages) == len(report.curve) + 2
+    assert (Counts.seen, report.curve[-1][0]) == (100_000, 100_000)
     assert Counts.largest <= PORTION
 
 
 def test_examples_stand_for_an_instance_and_a_tenth_is_held_out(tmp_path):
     instance = Instance.generate(Parity(6, 2), 0)
     write(tmp_path / "e.npz", (600, 2, 6), lambda: instance.chunks(600, 1), instance.public(1))
-    found = answer(f"learn direct {tmp_path}/e.npz --seed 2 --set starts=8")
-    assert (found["status"], found["train_examples"], found["criterion"]) == (
+    report = answer(f"learn direct {tmp_path}/e.npz --seed 2 --set starts=8")
+    assert (report["status"], report["train_examples"], report["criterion"]) == (
         "solved",
         540,
         "sign_accuracy >= 0.99",
     )
-    assert "model" not in found
-    check_refused(told(f"learn direct {tmp_path}/e.npz --set strats=8"), "did you mean 'starts'")
-    assert told(f"learn direct {tmp_path}/e.npz --count 541").code == 2
+    assert "model" not in report
+    check_refused(run_command(f"learn direct {tmp_path}/e.npz --set strats=8"), "did you mean 'starts'")
+    assert run_command(f"learn direct {tmp_path}/e.npz --count 541").code == 2
 
 
 def test_options_of_the_learner_are_set_by_name(hard):
@@ -110,23 +112,25 @@ def test_options_of_the_learner_are_set_by_name(hard):
     assert "options" not in plain
     assert wide["options"] == {"width": 32}
     assert wide["curve"] == answer(f"{line} --heads 32")["curve"] != plain["curve"]
-    check_refused(told(f"{line} --heads 8 --set heads=4"), "given twice")
+    check_refused(run_command(f"{line} --heads 8 --set heads=4"), "given twice")
     tuned = answer(f"{line} --set l1=0.12 --set rate=0.03 --set batch=64")
     assert tuned["open_solved"]
     assert not plain["open_solved"]
     assert [n for n, _ in tuned["open_curve"]] == [n for n, _ in tuned["curve"]]
-    one = learn(
+    single_head = learn(
         Instance.generate(Nondegenerate(5, 2, 2), 0), "direct", 900, seed=1, options={"heads": 1, "starts": 1}
     )
-    assert one["status"] == "wrong"  # told one head of two
+    assert single_head["status"] == "wrong"  # told one head of two
 
 
 def test_a_users_learner_is_checked_and_has_options_too(hard):
     line = f"learn trial_learners:Tunable {hard} --count 500 --seed 1"
-    found = answer(f"{line} --set level=2.5 --set anything=x")
-    assert (found["status"], found["process"], found["test_error"] > 2) == ("wrong", "worker", True)
-    check_refused(told(f"{line} --set levle=2.5"), "unknown option of Tunable 'levle'; did you mean 'level'")
-    check_refused(told(f"{line} --set level=high"), "level of Tunable must be of type float")
+    report = answer(f"{line} --set level=2.5 --set anything=x")
+    assert (report["status"], report["process"], report["test_error"] > 2) == ("wrong", "worker", True)
+    check_refused(
+        run_command(f"{line} --set levle=2.5"), "unknown option of Tunable 'levle'; did you mean 'level'"
+    )
+    check_refused(run_command(f"{line} --set level=high"), "level of Tunable must be of type float")
     assert answer(f"learn trial_learners:Raises {hard} --count 50", code=1)["status"] == "error"
     checks = answer("learn trial_learners:Tunable --check", code=1)["checks"]
     assert {check["name"] for check in checks if not check["ok"]} == {
@@ -137,15 +141,15 @@ def test_a_users_learner_is_checked_and_has_options_too(hard):
 
 
 def test_a_check_has_the_limits_options_and_progress_of_learn():
-    code, out, err = told("learn trial_learners:Sleeps --check --limit 3 --json")
+    code, out, err = run_command("learn trial_learners:Sleeps --check --limit 5 --json", patience=0.5)
     assert code == 1
     assert json.loads(out)["checks"][-1] == {
         "name": "fit",
         "ok": False,
-        "detail": "over 3 s; give --limit more, or the learner less to do",
+        "detail": "over 5 s; give --limit more, or the learner less to do",
     }
     assert "fit: 1 of 9 checks made" in err
-    check_refused(told("learn trial_learners:Tunable --check --set levle=2"), "did you mean 'level'")
+    check_refused(run_command("learn trial_learners:Tunable --check --set levle=2"), "did you mean 'level'")
 
 
 def test_what_fails_in_this_process_says_why_in_one_line():

@@ -5,7 +5,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from commands import check_refused, told
+from commands import check_refused, run_command
 
 from hardness.instance import Instance
 
@@ -14,9 +14,9 @@ from hardness.instance import Instance
 def pub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A folder `pub` of an instance and a note, in the current folder, and a challenge `c`."""
     monkeypatch.chdir(tmp_path)
-    assert told("generate parity --dim 8 --heads 2 --out pub/hard.safetensors").code == 0
+    assert run_command("generate parity --dim 8 --heads 2 --out pub/hard.safetensors").code == 0
     Path("pub/note.txt").write_text("mine")
-    assert told("challenge pub/hard.safetensors --count 5 --toy --out c").code == 0
+    assert run_command("challenge pub/hard.safetensors --count 5 --toy --out c").code == 0
     return tmp_path / "pub"
 
 
@@ -46,10 +46,10 @@ def test_an_instance_is_replaced_by_no_command(pub: Path, line: str) -> None:
     grid = 'family = "parity"\nruns = 1\n[params]\ndim = [8]\nheads = [2]\n[solver]\nstrategy = "flat"\n'
     Path("grid.toml").write_text(grid)
     if "rows.db" in line:
-        assert told("sweep grid.toml --workers 0 --out sweep").code == 0
+        assert run_command("sweep grid.toml --workers 0 --out sweep").code == 0
         shutil.copy("sweep/rows.db", "rows.db")
     before = contents(pub.parent)
-    check_refused(told(line), "name another --out")
+    check_refused(run_command(line), "name another --out")
     assert contents(pub.parent) == before
     assert Instance.load("pub/hard.safetensors").heads == 2
 
@@ -57,16 +57,16 @@ def test_an_instance_is_replaced_by_no_command(pub: Path, line: str) -> None:
 def test_a_challenge_is_replaced_where_it_stands_and_nothing_beside_it(pub: Path, monkeypatch) -> None:
     line = "challenge pub/hard.safetensors --count 5 --toy --force --out"
     before = contents(Path("c"))
-    assert told(line, "c").code == 0
+    assert run_command(line, "c").code == 0
     assert contents(Path("c")) != before
     monkeypatch.chdir("c")
     check_refused(
-        told("challenge ../pub/hard.safetensors --count 5 --toy --force --out ."), "that you are in"
+        run_command("challenge ../pub/hard.safetensors --count 5 --toy --force --out ."), "that you are in"
     )
     monkeypatch.chdir("..")
     assert sorted(contents(Path("c"))) == ["challenge.json", "examples.npz", "heldout.npz"]
     os.symlink("c", "link")
-    check_refused(told(line, "link"), "symbolic link")
+    check_refused(run_command(line, "link"), "symbolic link")
     Path("c/mine.txt").write_text("mine")
-    check_refused(told(line, "c"), "it holds mine.txt")
+    check_refused(run_command(line, "c"), "it holds mine.txt")
     assert not [path for path in pub.parent.iterdir() if path.name.startswith(".")]

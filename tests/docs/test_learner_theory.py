@@ -53,10 +53,10 @@ def test_a_row_in_the_simplex_betrays_agreement(m: int, k: int) -> None:
     q = (P[:, :, 0] - p[:, None])[:, :, :-1].reshape(200, -1)
     B = ((X[:, :-1] - X[:, -1:])[:, None] @ layer.w).reshape(200, -1, d)
     assert np.allclose(np.einsum("nq,nqj->nj", q, B), misfit, atol=1e-12)
-    least = np.linalg.svd(B, compute_uv=False)[:, -1]
+    smallest = np.linalg.svd(B, compute_uv=False)[:, -1]
     distinct = (np.abs(X[:, :-1] - X[:, -1:]).sum(axis=2) > 0).all(axis=1)
-    assert (least[distinct] > 1e-3).mean() > 0.95  # independent unless tokens are affinely dependent
-    assert (least * np.linalg.norm(q, axis=1) <= np.linalg.norm(misfit, axis=1) + 1e-12).all()
+    assert (smallest[distinct] > 1e-3).mean() > 0.95  # independent unless tokens are affinely dependent
+    assert (smallest * np.linalg.norm(q, axis=1) <= np.linalg.norm(misfit, axis=1) + 1e-12).all()
 
 
 def test_agreement_is_linear_in_theta() -> None:
@@ -79,9 +79,9 @@ def test_second_moments_of_the_constraint_rows(d: int) -> None:
     """Fact 1.5: eigenvalues 1 (antisymmetric, diagonal of trace 0), 3 (symmetric, no diagonal), d + 1 (identity)."""
     X = universe(2, d)
     rows = (X[:, 0, :, None] * (X[:, 0] - X[:, 1])[:, None, :]).reshape(len(X), -1)
-    found = np.linalg.eigvalsh(rows.T @ rows / len(X))
+    eigenvalues = np.linalg.eigvalsh(rows.T @ rows / len(X))
     pairs = d * (d - 1) // 2
-    assert np.allclose(found, [1.0] * (pairs + d - 1) + [3.0] * pairs + [d + 1.0], atol=1e-10)
+    assert np.allclose(eigenvalues, [1.0] * (pairs + d - 1) + [3.0] * pairs + [d + 1.0], atol=1e-10)
     if d < 4:
         X = universe(3, d)
         rows = (X[:, 0, :, None] * (X[:, 1] - X[:, 2])[:, None, :]).reshape(len(X), -1)
@@ -143,13 +143,13 @@ def test_how_many_examples_determine_a_layer(m: int, k: int, d: int) -> None:
     """Fact 1.9: full rank of the Jacobian from n = max(2md/k, (d² + m − 1)/(k(k−1))) on, and never below."""
     layer, rng = teacher(m, d, 7), np.random.default_rng([m, k, d])
     unknowns = 2 * m * d * d
-    least = max(-(-2 * m * d // k), -(-(d * d + m - 1) // (k * (k - 1))))
-    X = rng.normal(size=(least, k, d))  # no two tokens in a special position, as ±1 tokens often are
+    needed = max(-(-2 * m * d // k), -(-(d * d + m - 1) // (k * (k - 1))))
+    X = rng.normal(size=(needed, k, d))  # no two tokens in a special position, as ±1 tokens often are
     assert rank(jacobian(layer, X)) == unknowns
     assert rank(jacobian(layer, X[:-1])) < unknowns
-    signs = rng.choice([-1.0, 1.0], size=(20, least - 1, k, d))
+    signs = rng.choice([-1.0, 1.0], size=(20, needed - 1, k, d))
     assert all(rank(jacobian(layer, x)) < unknowns for x in signs)
-    assert rank(jacobian(layer, rng.choice([-1.0, 1.0], size=(4 * least, k, d)))) == unknowns
+    assert rank(jacobian(layer, rng.choice([-1.0, 1.0], size=(4 * needed, k, d)))) == unknowns
 
 
 def test_mixing_heads_hides_in_few_scores() -> None:
@@ -192,8 +192,8 @@ def test_hull_error_and_gap_follow_from_the_tolerance() -> None:
         off = theta - pinned
         off = off - (off @ U) @ U.T
         assert np.linalg.norm(off, axis=1).max() <= eps / s[m - 1] * (1 + 1e-9)
-        least = np.linalg.svd(theta[1:] - theta[0], compute_uv=False)[-1]
-        assert s[m - 2] <= 2 * eps * (m - 1) ** 0.5 / least * (1 + 1e-9)
+        spread = np.linalg.svd(theta[1:] - theta[0], compute_uv=False)[-1]
+        assert s[m - 2] <= 2 * eps * (m - 1) ** 0.5 / spread * (1 + 1e-9)
         hull = least_squares_hull(Constraints(A, b, np.ones(rows)), m, d)
         assert hull.gap == pytest.approx(s[m - 1] / s[m - 2], rel=1e-6)
 
@@ -236,11 +236,12 @@ def test_what_two_thousand_held_out_examples_promise() -> None:
     words = (
         r"at most ([\d.]+) % of all inputs are missed by more than 3rS, at most ([\d.]+) % by more\s+than 5rS"
     )
-    found = re.search(words, (ROOT / "docs" / "learner.md").read_text())
-    assert found is not None
+    sentence = re.search(words, (ROOT / "docs" / "learner.md").read_text())
+    assert sentence is not None
     shares = [100 * least_share(2000, t, 0.99) for t in (3, 5)]
     assert all(
-        said - 0.15 <= share <= said for said, share in zip(map(float, found.groups()), shares, strict=True)
+        printed - 0.15 <= share <= printed
+        for printed, share in zip(map(float, sentence.groups()), shares, strict=True)
     )
 
 

@@ -33,13 +33,13 @@ def interpolation(q, k):
 
 def test_least_price_of_one_threshold_is_as_printed_and_above_its_bound():
     assert "1, 7, 31.6, 143.6, 675, 3290, 16638, 87457" in TEXT
-    for q, least in enumerate(LEAST, 1):
+    for q, price in enumerate(LEAST, 1):
         terms = [interpolation(q, k) for k in range(q)]
         for k, term in enumerate(terms, 1):
             closed = Fraction(factorial(q + k - 1), (2 * k - 1) * factorial(k - 1) ** 2 * factorial(q - k))
             n, j = q - 1, k - 1
             assert term == closed == Fraction(comb(n, j) * comb(n + j, j) * (n + j + 1), 2 * j + 1)
-        assert float(max(terms)) / (e * (q + 1)) <= least <= 4 * float(sum(terms))
+        assert float(max(terms)) / (e * (q + 1)) <= price <= 4 * float(sum(terms))
     delannoy = [sum(comb(n, j) * comb(n + j, j) for j in range(n + 1)) for n in (199, 200)]
     assert delannoy[1] / delannoy[0] == pytest.approx(3 + 2 * sqrt(2), rel=3e-3)
 
@@ -60,11 +60,11 @@ def test_tanh_on_a_sector_and_the_factors_of_the_lower_bound():
 def test_transform_of_the_kernel_is_zeta_on_the_line_where_it_has_no_zero(omega):
     with mpmath.workdps(30):
         s = mpmath.mpc(0, omega)
-        found = mpmath.quad(
+        integral = mpmath.quad(
             lambda x: mpmath.exp(-s * mpmath.log(x)) / mpmath.cosh(x) ** 2, [1e-30, 1e-9, 1e-3, 1, 40]
         )
         stated = 4 * (1 - 2 ** (1 + s)) * 2 ** (s - 1) * mpmath.gamma(1 - s) * mpmath.zeta(-s)
-        assert abs(found - stated) < 1e-7
+        assert abs(integral - stated) < 1e-7
         if omega:
             size = abs(1 - 2 ** (1 + s)) * omega * abs(mpmath.zeta(1 + s)) / mpmath.cosh(pi * omega / 2)
             assert abs(stated) == pytest.approx(float(size), rel=1e-9)
@@ -136,32 +136,32 @@ def test_influence_of_heads_is_bounded_by_that_of_majority():
     rng = np.random.default_rng(0)
     for s in (3, 6, 9):
         x = np.array(list(product((-1, 1), repeat=s)))
-        most = s * comb(s - 1, (s - 1) // 2) / 2 ** (s - 1)
-        assert np.abs(x.sum(axis=1)).mean() == pytest.approx(most)
+        bound = s * comb(s - 1, (s - 1) // 2) / 2 ** (s - 1)
+        assert np.abs(x.sum(axis=1)).mean() == pytest.approx(bound)
         for _ in range(50):
             f = np.tanh(rng.normal(0, 3) + x @ rng.standard_cauchy(s))
             first = [(f * x[:, j]).mean() for j in range(s)]
             along = [np.abs(f[x[:, j] == 1] - f[x[:, j] == -1]).mean() / 2 for j in range(s)]
             assert np.abs(first) == pytest.approx(along)
-            assert np.abs(first).sum() <= most + 1e-12
+            assert np.abs(first).sum() <= bound + 1e-12
 
 
 def test_dot_takes_one_head_more_than_bits():
     """(-1)^t on -s..s+1 by s + 1 heads at the threshold 1/2; through a softmax with the matrices of dot."""
     s, heads = 3, 4
-    found = sharp.rational(heads, 2 * heads - 1)
+    gadget = sharp.rational(heads, 2 * heads - 1)
     rng = np.random.default_rng(0)
     X = 1 - 2 * rng.integers(0, 2, (500, 2, s + 1)).astype(float)
     theta, w = np.zeros((2, heads, s + 1, s + 1))
-    betas = 2 * np.log(np.array(found.sharpness, float))
+    betas = 2 * np.log(np.array(gadget.sharpness, float))
     theta[:, 0, 1:] = betas[:, None] / 2
     theta[:, 0, 0] = -betas / 4  # the threshold 1/2
-    w[:, 0, 0] = found.coefficients
+    w[:, 0, 0] = gadget.coefficients
     F = softmax_layer(theta, w, X)[:, :, 0]
-    told = X[:, 0, 0] != X[:, 1, 0]
+    opened = X[:, 0, 0] != X[:, 1, 0]
     parity = (X[:, 0, 1:] * X[:, 1, 1:]).prod(axis=1)
     right = -((-1) ** heads) * X[:, :, 0] * parity[:, None]  # (-1)^t at the levels t + s of the diag parity
-    assert np.abs(F - right)[told].max() < 1e-10
+    assert np.abs(F - right)[opened].max() < 1e-10
 
 
 def test_nine_heads_at_one_threshold_hide_nineteen_bits():
@@ -174,11 +174,11 @@ def test_nine_heads_at_one_threshold_hide_nineteen_bits():
     def cofactors(others, rows):
         """What multiplies the entries of the column of ρ in the determinant over these rows."""
         picked = [[QQ(column[k].numerator, column[k].denominator) for k in rows] for column in others]
-        found = [
+        minors = [
             DomainMatrix([row[:i] + row[i + 1 :] for row in picked], (len(rows) - 1,) * 2, QQ).det()
             for i in rows
         ]
-        return [(-1) ** i * Fraction(int(v.numerator), int(v.denominator)) for i, v in enumerate(found)]
+        return [(-1) ** i * Fraction(int(v.numerator), int(v.denominator)) for i, v in enumerate(minors)]
 
     whole = cofactors([*columns, signs], range(n))
     minor = cofactors(columns, range(n - 1))  # of the first nine columns, without the last row
@@ -192,8 +192,8 @@ def test_nine_heads_at_one_threshold_hide_nineteen_bits():
         middle = (low + high) / 2
         low, high = (low, middle) if value(whole, low) * value(whole, middle) <= 0 else (middle, high)
     ends = [[f * sharp.tanh(r, 2 * k - 1) for k, f in enumerate(minor, 1)] for r in (low, high)]
-    least, most = (sum(map(pick, *ends)) for pick in (min, max))  # tanh is monotone in ρ
-    assert least * most > 0
+    smallest, largest = (sum(map(pick, *ends)) for pick in (min, max))  # tanh is monotone in ρ
+    assert smallest * largest > 0
     with mpmath.workdps(60):
         r = [
             *(mpmath.mpf(v.numerator) / v.denominator for v in rest),
@@ -207,8 +207,7 @@ def test_nine_heads_at_one_threshold_hide_nineteen_bits():
 
 def test_what_follows_is_as_printed():
     entropy = lambda x: -x * log2(x) - (1 - x) * log2(1 - x)  # noqa: E731
-    assert 4 * entropy(1 / 2) == 4
-    assert round(4 * entropy(1 / 4), 2) == 3.25
+    assert f"{4 * entropy(1 / 2):g} against {4 * entropy(1 / 4):.2f} for c = 4" in TEXT
     assert "C = −2.0, −6.0, −23 for m = 2, 3, 4" in TEXT
     gates = [sharp.exact([0] + [1] * (2 * m - 1), m).gate for m in (2, 3, 4)]
     assert [f"{g:.2g}" for g in gates] == ["-2", "-6", "-23"]

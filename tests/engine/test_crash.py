@@ -54,7 +54,7 @@ def wait_until_stored(folder: Path, count: int) -> None:
 @linux
 @pytest.mark.parametrize(
     ("signum", "code", "trial"),
-    [(signal.SIGKILL, -9, "learns"), (signal.SIGTERM, 143, "learns"), (signal.SIGINT, 130, "brief")],
+    [(signal.SIGKILL, -9, "learns"), (signal.SIGTERM, 143, "learns"), (signal.SIGINT, 130, "stalls")],
 )
 def test_killed_parents_leave_no_children_and_a_store_that_resumes(
     tmp_path: Path, signum: int, code: int, trial: str
@@ -64,11 +64,11 @@ def test_killed_parents_leave_no_children_and_a_store_that_resumes(
     children = psutil.Process(prey.pid).children(recursive=True)
     assert len(children) >= 2
     prey.send_signal(signum)
-    assert prey.wait(10) == code
-    assert psutil.wait_procs(children, timeout=5)[1] == []
+    assert prey.wait(60) == code
+    assert psutil.wait_procs(children, timeout=60)[1] == []
     left = stored(tmp_path)
     assert 5 <= left < COUNT
-    if trial == "brief":
+    if trial == "stalls":
         with Store(tmp_path / "rows.db", ABOUT) as store:
             assert run(numbered(COUNT), store, workers=0, trial=study_trials.trivial) == COUNT - left
         assert exported(tmp_path / "rows.db") == exported(tmp_path / "undisturbed.db", COUNT)
@@ -126,12 +126,12 @@ def test_a_file_that_may_not_grow_is_one_line_for_every_writer(tmp_path: Path) -
         for task in numbered(50)[:25]:
             store.add(task, Outcome("error", 1), {})
     command = [sys.executable, "-c", LIMITED, str(path)]
-    said = subprocess.run(
+    printed = subprocess.run(
         command, env=ENVIRONMENT, capture_output=True, text=True, check=True
     ).stdout.splitlines()
-    assert len(said) == 3
-    assert all(line == "written" or line.startswith(f"cannot write {path}: ") for line in said)
-    assert any(line.startswith("cannot write") for line in said)
+    assert len(printed) == 3
+    assert all(line == "written" or line.startswith(f"cannot write {path}: ") for line in printed)
+    assert any(line.startswith("cannot write") for line in printed)
     with Store(path, ABOUT) as store:  # whole, and goes on
         assert store.planned() == 50
         run(numbered(50), store, workers=0, trial=study_trials.trivial)

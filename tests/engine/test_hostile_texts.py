@@ -6,9 +6,9 @@ import re
 from pathlib import Path
 
 import pytest
+from commands import run_command
 from study_trials import learning
 
-from hardness.cli import run as command
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.study import Study
@@ -86,19 +86,19 @@ def clean(folder: Path) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_of_a_store(tmp_path: Path, name: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_of_a_store(tmp_path: Path, name: str) -> None:
     out, text = tmp_path / "out", TEXTS[name]
     filled(out, text)
-    for line in (
-        ["study", "report", str(out)],
-        ["study", "export", str(out), "--out", str(out / "out.csv")],
-        ["study", "status", str(out)],
+    for words in (
+        ["study", "report", out],
+        ["study", "export", out, "--out", out / "out.csv"],
+        ["study", "status", out],
         ["study", "run", "games", "--quick", "--dry-run", "--only", text[:100_000]],
-        ["learn", text[:100_000], str(out / "rows.db"), "--count", "5"],
+        ["learn", text[:100_000], out / "rows.db", "--count", "5"],
     ):
-        assert command(line) in (0, 2)
-        said = capsys.readouterr()
-        assert not MARKS.search(said.out + said.err), (line[:2], said)
-        assert "Traceback" not in said.err
-        assert len(said.out + said.err) < 5_000
+        printed = run_command("", *words)
+        assert printed.code in (0, 2)
+        assert not MARKS.search(printed.out + printed.err), (words[:2], printed)
+        assert "Traceback" not in printed.err
+        assert len(printed.out + printed.err) < 5_000
     clean(out)

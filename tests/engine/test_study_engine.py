@@ -67,17 +67,17 @@ def test_the_number_of_workers_changes_nothing(tmp_path: Path, here: bytes, work
 def test_dead_and_hanging_trials_end_alone(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, workers: int
 ) -> None:
-    monkeypatch.setattr(engine, "GRACE_SECONDS", 0.5)
+    monkeypatch.setattr(engine, "GRACE_SECONDS", 1.0)
     # In this process os._exit would end the test as well.
     tasks = [task for task in numbered(20) if workers or task.repetition % 10 != 1]
-    rows(tmp_path / "rows.db", tasks, workers=workers, guard=1.0, trial=study_trials.troubled)
+    rows(tmp_path / "rows.db", tasks, workers=workers, guard=2.0, trial=study_trials.troubled)
     expected = {1: "killed", 3: "timeout", 5: "error", 7: "killed"}
-    found = ends(tmp_path / "rows.db")
-    assert {r: o.status for r, o in found.items()} == {
+    outcomes = ends(tmp_path / "rows.db")
+    assert {r: o.status for r, o in outcomes.items()} == {
         task.repetition: expected.get(task.repetition % 10, "solved") for task in tasks
     }
-    assert found[5].detail["reason"] == "RuntimeError: no luck"
-    assert found[7].detail["reason"] == "out of memory"
+    assert outcomes[5].detail["reason"] == "RuntimeError: no luck"
+    assert outcomes[7].detail["reason"] == "out of memory"
 
 
 LEARNERS = {
@@ -106,9 +106,9 @@ def test_every_way_to_fail_has_its_status(
         run([tasks["Sleeps"]], store, trial, workers=workers, guard=1.0)
         # A busy machine must not end these
         run(list(tasks.values()), store, trial, workers=workers, guard=60.0)
-        found = {row.task.solver["learner"].partition(":")[2]: row.outcome for row in store.rows()}
+        outcomes = {row.task.solver["learner"].partition(":")[2]: row.outcome for row in store.rows()}
     for name, (status, reason) in LEARNERS.items():
-        outcome = found[name]
+        outcome = outcomes[name]
         assert outcome is not None
         assert (name, outcome.status) == (name, status)
         assert reason is None or str(outcome.detail["reason"]).startswith(reason)
@@ -137,10 +137,12 @@ def test_a_dask_cluster_gives_the_same_rows(
 
 
 def test_what_hangs_in_c_in_a_pool_ends_alone(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(engine, "GRACE_SECONDS", 0.2)
-    rows(tmp_path / "rows.db", numbered(6), workers=2, guard=0.3, trial=study_trials.frozen)
-    found = ends(tmp_path / "rows.db")
-    assert {r: o.status for r, o in found.items()} == {r: "timeout" if r == 1 else "solved" for r in range(6)}
+    monkeypatch.setattr(engine, "GRACE_SECONDS", 1.0)
+    rows(tmp_path / "rows.db", numbered(6), workers=2, guard=2.0, trial=study_trials.frozen)
+    outcomes = ends(tmp_path / "rows.db")
+    assert {r: o.status for r, o in outcomes.items()} == {
+        r: "timeout" if r == 1 else "solved" for r in range(6)
+    }
 
 
 def test_workers_import_no_data_frames(tmp_path: Path) -> None:

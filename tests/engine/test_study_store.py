@@ -59,8 +59,8 @@ def test_a_finished_trial_beats_a_crash(tmp_path: Path) -> None:
 def test_rows_that_disagree_and_other_studies_do_not_merge(tmp_path: Path) -> None:
     a, b = filled(tmp_path / "a.db", [0]), filled(tmp_path / "b.db", [0], cost=6.0)
     other = filled(tmp_path / "c.db", [1], {**ABOUT, "seed": 1})
-    for paths, told in (([a, b], "ended otherwise"), ([a, other], "do not merge")):
-        with pytest.raises(InputError, match=told):
+    for paths, words in (([a, b], "ended otherwise"), ([a, other], "do not merge")):
+        with pytest.raises(InputError, match=words):
             merge(paths, tmp_path / "out.db")
         assert not (tmp_path / "out.db").exists()
     with pytest.raises(InputError, match="seed 0"):

@@ -22,7 +22,7 @@ def task(cell: str, wanted: Wanted) -> Task:
     )
 
 
-def tuned(costs: dict[str, Sequence[float]], start: int, most: int) -> tuple[dict[str, int | None], int]:
+def tuned(costs: dict[str, Sequence[float]], start: int, highest: int) -> tuple[dict[str, int | None], int]:
     """Winners where setting i of a cell solves every seed at a cost of its own; and the examples that were spent."""
     spent = 0
 
@@ -35,7 +35,7 @@ def tuned(costs: dict[str, Sequence[float]], start: int, most: int) -> tuple[dic
             ended[each.identity] = Outcome("solved" if cost <= cap else "budget", min(cost, cap))
         return ended
 
-    rungs = {cell: halving(len(own), 3, start, most) for cell, own in costs.items()}
+    rungs = {cell: halving(len(setting_costs), 3, start, highest) for cell, setting_costs in costs.items()}
     return tune(rungs, task, run), spent
 
 
@@ -61,11 +61,11 @@ def test_a_setting_that_often_fails_loses_to_one_that_costs_more() -> None:
 
 def test_only_what_solved_goes_on_and_the_cap_rises_until_the_second_rung_is_filled() -> None:
     rungs = Halving(4, (1, 2, 3), (3, 2, 1), 100, 400)
-    found = {(i, 0): Run(cost, cost < 100) for i, cost in enumerate((50, 100, 60, 100))}
-    assert rungs.wanted(found) == [Wanted(0, 1, 200), Wanted(2, 1, 200)]
-    found[2, 0] = Run(100, False)
-    assert {wanted.cap for wanted in rungs.wanted(found)} == {200}
-    assert {wanted.setting for wanted in rungs.wanted(found)} == {1, 2, 3}
+    runs = {(i, 0): Run(cost, cost < 100) for i, cost in enumerate((50, 100, 60, 100))}
+    assert rungs.wanted(runs) == [Wanted(0, 1, 200), Wanted(2, 1, 200)]
+    runs[2, 0] = Run(100, False)
+    assert {wanted.cap for wanted in rungs.wanted(runs)} == {200}
+    assert {wanted.setting for wanted in rungs.wanted(runs)} == {1, 2, 3}
 
 
 def test_crashes_are_final_and_do_not_run_again_with_more() -> None:

@@ -51,11 +51,11 @@ def test_labels_of_random_layers_have_none(family):
 def test_the_open_error_sees_rows_with_an_open_gate_alone_and_all_their_outputs():
     teacher = Instance.generate(Parity(6, 3), 0).teacher
     X = unpack(every_pair(6), 6)[::7]
-    told, Y = X[:, 0, 0] != X[:, 1, 0], teacher(X)
+    opened, Y = X[:, 0, 0] != X[:, 1, 0], teacher(X)
     off = Y.copy()
-    off[~told] += 9.0
+    off[~opened] += 9.0
     assert open_error(X, off, Y, 1.0) == 0
-    off[told, :, 4] += 0.5
+    off[opened, :, 4] += 0.5
     assert open_error(X, off, Y, 1.0) == pytest.approx(0.25)
 
 
@@ -67,9 +67,9 @@ def test_scores_of_the_truth_and_of_a_constant(family):
     def constant(X):
         return np.concatenate([X[:, :, :1] * value, np.zeros((*X.shape[:2], X.shape[2] - 1))], axis=2)
 
-    found, guessed = judge(instance, instance.teacher, 3000, 2), judge(instance, constant, 3000, 2)
-    assert (found["sign_accuracy"], found["explained"], found["open_error"]) == (1, 1, 0)
-    assert found["correlation"] == pytest.approx(1)
+    truth, guessed = judge(instance, instance.teacher, 3000, 2), judge(instance, constant, 3000, 2)
+    assert (truth["sign_accuracy"], truth["explained"], truth["open_error"]) == (1, 1, 0)
+    assert truth["correlation"] == pytest.approx(1)
     assert 0.1 < guessed["sign_accuracy"] < 0.9
     assert guessed["correlation"] == pytest.approx(0)
     assert guessed["open_error"] > 0.9

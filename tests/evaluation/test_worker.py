@@ -39,18 +39,18 @@ Runs = Callable[..., Ended]
 
 
 def in_learn(folder: Path, *learners: str, guard: float = 60.0) -> Ended:
-    instance, found = suite.instance(NAME), {}
+    instance, statuses = suite.instance(NAME), {}
     for name in learners:
         ended = hardness.learn(instance, f"own:{name}", COUNT, seed=SEED, limit=guard, test=JUDGED)
-        found[name] = ended.status, (ended.get("phases") or [{"reason": ""}])[0]["reason"]
-    return found
+        statuses[name] = ended.status, (ended.get("phases") or [{"reason": ""}])[0]["reason"]
+    return statuses
 
 
 def task(name: str) -> Task:
-    each = suite.entry(NAME)
-    params = {**each.params, "instance": NAME, "tier": each.tier, "digest": f"sha256:{each.digest[:16]}"}
+    entry = suite.entry(NAME)
+    params = {**entry.params, "instance": NAME, "tier": entry.tier, "digest": f"sha256:{entry.digest[:16]}"}
     solver = {"kind": "learner", "learner": f"own:{name}"}
-    return Task(each.family, params, solver, {"samples": COUNT, "work": 1e9}, 0)
+    return Task(entry.family, params, solver, {"samples": COUNT, "work": 1e9}, 0)
 
 
 def in_stress(folder: Path, *learners: str, guard: float = 60.0, **where: str) -> Ended:
@@ -128,9 +128,9 @@ def child() -> psutil.Process:
 
 
 def gone() -> bool:
-    """Whether the child of `Sleeps` has ended, or does within five seconds."""
+    """Whether the child of `Sleeps` has ended, or does within a minute: it would sleep for sixteen."""
     try:
-        return psutil.wait_procs([child()], timeout=5)[1] == []
+        return psutil.wait_procs([child()], timeout=60)[1] == []
     except psutil.NoSuchProcess:
         return True
 
@@ -160,17 +160,18 @@ def test_it_finds_arrays_and_nothing_else(place: str, runs: Runs, tmp_path: Path
 
 @pytest.mark.parametrize("place", ["learn", "stress", "cluster"])
 def test_one_that_is_not_finite_ends_its_own_trial(place: str, runs: Runs) -> None:
-    found = runs("NotFinite", "Mean")
+    statuses = runs("NotFinite", "Mean")
     ends = {"learn": ("wrong", "")}.get(place, ("wrong", "predictions are not finite"))
-    assert found["NotFinite"] == ends
-    assert found["Mean"] == ({"learn": "wrong"}.get(place, "budget"), "")
+    assert statuses["NotFinite"] == ends
+    assert statuses["Mean"] == ({"learn": "wrong"}.get(place, "budget"), "")
 
 
 def test_one_that_sleeps_is_gone_with_its_children(runs: Runs) -> None:
+    began = time.monotonic()
     assert runs("Sleeps", guard=4.0)["Sleeps"] == ("timeout", "over 4 s")
+    assert time.monotonic() - began < 300  # and not an hour
     if not Path("child").exists():
         pytest.skip("the machine is so busy that the learner did not begin within its limit")
-    assert time.time() - Path("child").stat().st_mtime < 4 + 5  # it began after the clock did
     assert gone()
 
 
@@ -182,7 +183,7 @@ def test_what_a_learner_started_ends_with_it_whatever_its_session_and_parent(run
 def test_one_that_kills_who_watches_it_is_ended_all_the_same(runs: Runs) -> None:
     began = time.monotonic()
     assert runs("KillsItsGuard", guard=20.0)["KillsItsGuard"][0] in ("killed", "timeout")
-    assert time.monotonic() - began < 60  # and not an hour
+    assert time.monotonic() - began < 300
     assert gone()
 
 
@@ -220,25 +221,25 @@ def test_a_killed_run_leaves_nothing_behind(place: str, runs: Runs, tmp_path: Pa
     finally:
         killed.send_signal(signal.SIGKILL)
         killed.wait()
-    assert psutil.wait_procs(children, timeout=5)[1] == []
+    assert psutil.wait_procs(children, timeout=60)[1] == []
 
 
 STUDY = "study run stress --quick --family parity --learner trial_learners:Mean --only trial_learners:Mean --out o"
 
 
 @pytest.mark.parametrize(
-    ("command", "said"),
+    ("command", "fields"),
     [
         ("learn trial_learners:Mean hard.safetensors --count 50", {"status": "wrong", "process": "worker"}),
         pytest.param(STUDY, {"study": "stress", "statuses": {"budget": 2}}, marks=SLOW),
     ],
 )
-def test_a_printing_one_leaves_json_clean(tmp_path: Path, command: str, said: dict[str, Any]) -> None:
+def test_a_printing_one_leaves_json_clean(tmp_path: Path, command: str, fields: dict[str, Any]) -> None:
     suite.instance(NAME).save(tmp_path / "hard.safetensors")
     words = [sys.executable, "-m", "hardness", *command.split(), "--json"]
     paths = {**os.environ, "PYTHONPATH": str(HERE)}
     done = subprocess.run(words, cwd=tmp_path, env=paths, capture_output=True, check=True)
-    assert json.loads(done.stdout).items() >= said.items()
+    assert json.loads(done.stdout).items() >= fields.items()
     assert b"fitting 50" in done.stderr or b"fitting 256" in done.stderr
 
 

@@ -5,7 +5,7 @@ from typing import ClassVar
 
 import numpy as np
 import pytest
-from commands import answer, told
+from commands import answer, run_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -51,7 +51,7 @@ class Stated(Thresholds):
 def test_thresholds_are_no_parities(tmp_path, cls, words, refused):
     """Their labels agree with a parity on 36 % of informative rows: no bound, and no certificate that verifies."""
     name, family = f"{__name__}:{cls.__name__}", cls(dim=10, heads=4)
-    assert told(f"generate {name} --dim 10 --heads 4 --seed 0 --out", tmp_path / "f").code == 0
+    assert run_command(f"generate {name} --dim 10 --heads 4 --seed 0 --out", tmp_path / "f").code == 0
     (failed,) = (check for check in answer("verify", tmp_path / "f", code=1)["checks"] if not check["ok"])
     assert words in failed["detail"]
     with pytest.raises(InputError, match=refused):
@@ -150,8 +150,8 @@ def test_labels_that_are_nearly_right_are_not(change):
 
     family = Changed(dim=9, heads=3)
     secret = family.draw(np.random.default_rng(0))
-    said = disagreement(family, family.concepts(), family.realize(secret), secret)
-    assert f"of {COMPARED} random inputs" in str(said)
+    reason = disagreement(family, family.concepts(), family.realize(secret), secret)
+    assert f"of {COMPARED} random inputs" in str(reason)
 
 
 @pytest.mark.parametrize("kind", [dict, tuple[int, ...], complex, int | str])

@@ -5,7 +5,7 @@ from math import comb, log2
 
 import numpy as np
 import pytest
-from commands import check_refused, told
+from commands import check_refused, run_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
@@ -90,8 +90,8 @@ def test_parities_of_several_sharpnesses_are_counted_alike(gadget):
 def test_three_nonzeros_of_any_modulus_leave_few_label_vectors(tmp_path):
     """C(16, 3) supports, and labels of the 7 non-empty patterns of three bits: all are tried in a second and a half."""
     line = "generate rounding --dim 17 --modulus 1048576 --levels 2 --weight 3 --noise 1000000 --out"
-    assert told(line, tmp_path / "f").code == 0
-    check_refused(told(f"challenge {tmp_path / 'f'} --count 1 --out", tmp_path / "c"), "one of 2^16.1")
+    assert run_command(line, tmp_path / "f").code == 0
+    check_refused(run_command(f"challenge {tmp_path / 'f'} --count 1 --out", tmp_path / "c"), "one of 2^16.1")
     assert not (tmp_path / "c").exists()
 
 
@@ -104,9 +104,9 @@ def test_three_nonzeros_of_any_modulus_leave_few_label_vectors(tmp_path):
     ],
 )
 def test_families_whose_secrets_nobody_counts_make_no_challenge(line, tmp_path):
-    assert told(f"generate {line} --out", tmp_path / "f").code == 0
+    assert run_command(f"generate {line} --out", tmp_path / "f").code == 0
     check_refused(
-        told(f"challenge {tmp_path / 'f'} --count 1 --toy --out", tmp_path / "c"), "no discrete secret"
+        run_command(f"challenge {tmp_path / 'f'} --count 1 --toy --out", tmp_path / "c"), "no discrete secret"
     )
 
 

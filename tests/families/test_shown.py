@@ -1,7 +1,7 @@
 """What is printed of an instance is the same bytes for all secrets of its family and parameters."""
 
 import pytest
-from commands import answer, told
+from commands import answer, run_command
 
 from hardness.families.base import Family
 from hardness.families.interpolation import Interpolation
@@ -45,10 +45,12 @@ def test_all_secrets_are_shown_as_the_same_bytes(family, count, tmp_path):
         instance = Instance.generate(family, seed)
         instance.save(path, force=True)
         lines = [f"{line}{form}" for line in ("inspect", "verify") for form in (" ", " --json ")]
-        shown.add((str(instance.public(5)), repr(instance), *(told(f"{line}{path}") for line in lines)))
+        shown.add(
+            (str(instance.public(5)), repr(instance), *(run_command(f"{line}{path}") for line in lines))
+        )
         secrets.add(str(instance.secret))
         if seed < 2:
-            prices.add(told(f"estimate {path} --json"))
+            prices.add(run_command(f"estimate {path} --json"))
     assert len(shown) == len(prices) == 1
     assert len(secrets) > count // 3
 
@@ -62,7 +64,7 @@ def test_reveal_shows_what_tells_of_the_secret(tmp_path):
     assert all(row["value"] is None for row in hidden["conditions"])
     assert any(row["value"] is not None for row in open_["conditions"])
     assert open_["secret"] == {"w": instance.secret["w"].tolist()}
-    assert "only with --reveal" in told(f"inspect {tmp_path / 'f'}").out
+    assert "only with --reveal" in run_command(f"inspect {tmp_path / 'f'}").out
 
 
 def test_a_small_seed_is_warned_of_where_examples_are_made(tmp_path):
@@ -73,6 +75,6 @@ def test_a_small_seed_is_warned_of_where_examples_are_made(tmp_path):
             "sample {0}/f --count 5 --out {0}/e.npz",
             "challenge {0}/f --count 5 --toy --out {0}/c --force",
         ):
-            done = told(line.format(tmp_path))
+            done = run_command(line.format(tmp_path))
             assert done.code == 0
             assert ("warning: the instance's seed has 25 bits" in done.err) == warned

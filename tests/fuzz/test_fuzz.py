@@ -20,7 +20,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from commands import told
+from commands import run_command
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -43,37 +43,9 @@ Draw = Callable[[st.SearchStrategy[Any]], Any]
 DEEP, DIGITS, LONE = "@deep@", "@digits@", "@lone@"
 LATER = {DEEP: "[" * 100_000 + "]" * 100_000, DIGITS: "9" * 5000, LONE: '"\\ud800"'}
 STRANGE: tuple[Any, ...] = (
-    None,
-    True,
-    False,
-    -1,
-    0,
-    1,
-    3,
-    10**30,
-    -(2**63),
-    2.5,
-    5e-324,
-    1e308,
-    float("nan"),
-    float("inf"),
-    "",
-    "x",
-    "1",
-    "self",
-    "=1+1",
-    "\x1b[31mred",
-    "\u202eabc",
-    "a\nb",
-    "x" * 100_000,
-    [],
-    {},
-    [1],
-    {"self": 1},
-    [[1], [2, 3]],
-    DEEP,
-    DIGITS,
-    LONE,
+    *(None, True, False, -1, 0, 1, 3, 10**30, -(2**63), 2.5, 5e-324, 1e308, float("nan"), float("inf")),
+    *("", "x", "1", "self", "=1+1", "\x1b[31mred", "\u202eabc", "a\nb", "x" * 100_000),
+    *([], {}, [1], {"self": 1}, [[1], [2, 3]], DEEP, DIGITS, LONE),
 )
 KEYS = ("self", "cls", "__class__", "", "dim", "seed", "x" * 1000, "\x1b[2J")
 
@@ -169,8 +141,8 @@ def instances(draw: Draw, folder: Path) -> list[str]:
 
 def examples(draw: Draw, folder: Path) -> list[str]:
     """A damaged examples file, and an attack on it."""
-    found, out = made().examples(12, 1), io.BytesIO()
-    np.savez(out, X=found.X, Y=found.Y, public=np.array(text(changed(draw, made().public(1)))))
+    whole, out = made().examples(12, 1), io.BytesIO()
+    np.savez(out, X=whole.X, Y=whole.Y, public=np.array(text(changed(draw, made().public(1)))))
     put(draw, folder / "e.npz", out.getvalue())
     return ["attack", pick(draw, ("gaussian", "search", "bkw")), "e.npz", "--budget", "100"]
 
@@ -278,11 +250,11 @@ def test_what_is_damaged_ends_in_one_line(kind: str, data: st.DataObject) -> Non
         words = FORMATS[kind](data.draw, Path(name))
         before = set(Path(name).rglob("*"))
         with alarm(SECONDS):
-            code, _, said = told("", *words)
+            code, _, stderr_text = run_command("", *words)
         new = {path.relative_to(name).parts[0] for path in set(Path(name).rglob("*")) - before}
     assert code in (0, 1, 2)
-    assert "Traceback (most recent call last)" not in said
-    errors = re.findall(r"(?m)^error: .*$", said)
+    assert "Traceback (most recent call last)" not in stderr_text
+    errors = re.findall(r"(?m)^error: .*$", stderr_text)
     assert code != 2 or (len(errors) == 1 and len(errors[0]) < 2000)
-    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]", said)
+    assert not re.search(r"[\x00-\x08\x0b-\x1f\x7f\u202a-\u202e]", stderr_text)
     assert {top for top in new if not top.startswith(("out", "rows.db-"))} == set()

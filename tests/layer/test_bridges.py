@@ -7,9 +7,9 @@ from math import sqrt
 import flint
 import numpy as np
 import pytest
+from commands import run_command
 
 from hardness.attacks.bridges import at_most, normal_form, xor_dimacs
-from hardness.cli import run
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
@@ -37,22 +37,22 @@ def test_of_all_sets_the_hidden_one_alone_solves_the_clauses(gadget):
     _, xors, rest = parsed(xor_dimacs(instance.examples(100, 1), instance.public(1)))
     assert rest == []
     sets = [{j + 1 for j in range(8) if bits[j]} for bits in product((0, 1), repeat=8)]
-    solved = [one for one in sets if all(holds(clause, one) for clause in xors)]
+    solved = [chosen for chosen in sets if all(holds(clause, chosen) for clause in xors)]
     assert solved == [set(instance.secret["support"].tolist())]
 
 
 def test_the_counter_allows_so_many_and_no_more():
     """Every choice of up to five literals, and of the counter's own variables: satisfiable iff few enough are true."""
-    for count, most in product(range(1, 6), range(3)):
-        clauses = list(at_most(range(1, count + 1), most, count))
-        own = max([count, *(abs(x) for clause in clauses for x in clause)]) - count
-        all_values = np.array(list(product((False, True), repeat=count + own)), dtype=bool)
+    for count, allowed in product(range(1, 6), range(3)):
+        clauses = list(at_most(range(1, count + 1), allowed, count))
+        counters = max([count, *(abs(x) for clause in clauses for x in clause)]) - count
+        all_values = np.array(list(product((False, True), repeat=count + counters)), dtype=bool)
         good = np.ones(len(all_values), dtype=bool)
         for clause in clauses:
             good &= np.any([all_values[:, abs(x) - 1] == (x > 0) for x in clause], axis=0)
         for bits in product((False, True), repeat=count):
             satisfiable = good[(all_values[:, :count] == bits).all(axis=1)].any()
-            assert satisfiable == (sum(bits) <= most)
+            assert satisfiable == (sum(bits) <= allowed)
 
 
 @pytest.mark.parametrize(
@@ -75,42 +75,39 @@ def test_normal_form_is_lwe_on_every_row(q, p, gadget):
     assert lwe.secret == (-lwe.error[1], -lwe.error[0])
     assert error.min() >= lwe.secret[0]
     assert error.max() <= lwe.secret[1]
-    found = []
+    independent = []
     for row in range(len(a)):  # the rows of normal_form: the first that are independent
-        trial = [*found, row]
-        if len(found) < 16 and flint.nmod_mat(len(trial), 16, a[trial].ravel().tolist(), q).rank() == len(
-            trial
-        ):
-            found = trial
-    rest = [row for row in range(len(a)) if row not in found]
-    assert ((lwe.A @ error[found] - error[rest] - lwe.b) % q == 0).all()
+        trial = [*independent, row]
+        if len(independent) < 16 and flint.nmod_mat(
+            len(trial), 16, a[trial].ravel().tolist(), q
+        ).rank() == len(trial):
+            independent = trial
+    rest = [row for row in range(len(a)) if row not in independent]
+    assert ((lwe.A @ error[independent] - error[rest] - lwe.b) % q == 0).all()
     assert len(np.unique(lwe.A)) > 0.9 * q
 
 
 def test_the_command_writes_every_form_of_lwe(tmp_path):
     lwr = tmp_path / "lwr.safetensors"
-    assert run(f"generate rounding --dim 9 --modulus 97 --levels 2 --seed 1 --out {lwr}".split()) == 0
-    more = ["--count", "100", "--seed", "2", "--json", "--out"]
-    assert run(["sample", str(lwr), "--count", "100", "--seed", "2", "--out", str(tmp_path / "lwr.npz")]) == 0
+    assert run_command(f"generate rounding --dim 9 --modulus 97 --levels 2 --seed 1 --out {lwr}").code == 0
+    assert run_command(f"sample {lwr} --count 100 --seed 2 --out {tmp_path}/lwr.npz").code == 0
     for source in (lwr, tmp_path / "lwr.npz"):  # the same examples, whoever samples them
         for form in ("lwe", "lwe-challenge", "estimator"):
-            assert (
-                run(["export", str(source), "--form", form, *more, str(tmp_path / source.suffix / form)]) == 0
+            line = (
+                f"export {source} --form {form} --count 100 --seed 2 --out {tmp_path}/{source.suffix}/{form}"
             )
+            assert run_command(line).code == 0
     A, b = (np.load(tmp_path / ".npz" / "lwe" / f"{name}.npy", allow_pickle=False) for name in "Ab")
     assert (np.load(tmp_path / ".safetensors" / "lwe" / "A.npy") == A).all()
-    told = json.loads((tmp_path / ".npz" / "lwe" / "lwe.json").read_text())
-    assert (told["m"], told["n"], told["q"]) == (*A.shape, 97)
+    header = json.loads((tmp_path / ".npz" / "lwe" / "lwe.json").read_text())
+    assert (header["m"], header["n"], header["q"]) == (*A.shape, 97)
     lines = (tmp_path / ".npz" / "lwe-challenge").read_text().splitlines()
-    assert lines[:3] == [str(told["n"]), str(told["m"]), "97"]
+    assert lines[:3] == [str(header["n"]), str(header["m"]), "97"]
     assert lines[3] == f"{sqrt((49**2 - 1) / 12) / 97:.6f}"
     assert [int(x) for x in lines[4][1:-1].split()] == b.tolist()
     assert [[int(x) for x in line.strip("[]").split()] for line in lines[5:]] == A.tolist()
-    assert (
-        (tmp_path / ".npz" / "estimator")
-        .read_text()
-        .startswith("LWE.Parameters(n=8, q=97, Xs=ND.Uniform(-24, 24)")
-    )
+    estimator = (tmp_path / ".npz" / "estimator").read_text()
+    assert estimator.startswith("LWE.Parameters(n=8, q=97, Xs=ND.Uniform(-24, 24)")
 
 
 @pytest.mark.parametrize(

@@ -65,10 +65,10 @@ def test_file_round_trip_in_chunks(tmp_path, monkeypatch, suffix):
         path = tmp_path / f"{chunk}{suffix}"
         write(path, whole.X.shape, lambda: instance.chunks(1000, seed=7), instance.public(7))
         contents.append(path.read_bytes())
-        found, public = read(path)
-        assert np.array_equal(found.X, whole.X)
-        assert found.X.dtype == np.int8
-        assert np.array_equal(found.Y, whole.Y)
+        examples, public = read(path)
+        assert np.array_equal(examples.X, whole.X)
+        assert examples.X.dtype == np.int8
+        assert np.array_equal(examples.Y, whole.Y)
         assert public == json.loads(json.dumps(instance.public(7)))
     if suffix == ".npz":
         assert contents[0] == contents[1]

@@ -134,8 +134,8 @@ def test_level_counts_equal_brute_force(kind, w):
     words = informative_pairs(len(w) + 1)
     made = gadget.saturated(kind, [0, *w], np.array([0.5]), np.array([0, 1]))
     low, counts, bits = gadget.level_counts(kind, [0, *w])
-    found = np.bincount(made.levels(words) - low, minlength=len(counts))
-    assert [Fraction(int(n), len(words)) for n in found] == [Fraction(n, 2**bits) for n in counts]
+    counted = np.bincount(made.levels(words) - low, minlength=len(counts))
+    assert [Fraction(int(n), len(words)) for n in counted] == [Fraction(n, 2**bits) for n in counts]
 
 
 def test_error_mass_equals_the_share_of_wrong_labels():
@@ -204,6 +204,6 @@ def test_fewest_heads_are_fewest():
 def test_mean_error_mass_is_of_the_size_of_theory_1_4(dim, modulus, heads, mass):
     family = Rounding(dim, modulus, 2, heads=heads)
     runs = 12 if dim < 100 else 3
-    found = [Instance.generate(family, seed).certificate["error_mass"] for seed in range(runs)]
+    masses = [Instance.generate(family, seed).certificate["error_mass"] for seed in range(runs)]
     # The mass of one secret is a Gaussian tail and scatters by more than tenfold: an order of magnitude is a fit.
-    assert mass / 15 < np.mean(found) < mass * 15
+    assert mass / 15 < np.mean(masses) < mass * 15

@@ -94,9 +94,9 @@ def test_equal_seeds_of_different_parameters_hide_unrelated_secrets():
     ids=lambda value: str(value),
 )
 def test_what_says_how_examples_are_drawn_leaves_the_secret_and_not_the_noise(family, other):
-    one, two = Instance.generate(family, 5), Instance.generate(replace(family, **other), 5)
-    assert all(np.array_equal(one.secret[name], two.secret[name]) for name in one.secret)
-    assert abs(np.corrcoef(one.noise(10_000, 1), two.noise(10_000, 1))[0, 1]) < 0.05
+    first, second = Instance.generate(family, 5), Instance.generate(replace(family, **other), 5)
+    assert all(np.array_equal(first.secret[name], second.secret[name]) for name in first.secret)
+    assert abs(np.corrcoef(first.noise(10_000, 1), second.noise(10_000, 1))[0, 1]) < 0.05
 
 
 @pytest.mark.parametrize("damage", ["secret", "gadget", "seed"])
@@ -113,12 +113,12 @@ def test_verify_notices_damage(damage, family):
 
 def changed(path, instance, header=None, arrays=None):
     """The file of an instance with changes of its header and its arrays; None takes an array away."""
-    found = {
+    tensors = {
         name: array
         for name, array in {**load(instance.to_bytes()), **(arrays or {})}.items()
         if array is not None
     }
-    path.write_bytes(save(found, {"instance": json.dumps({**instance.header(), **(header or {})})}))
+    path.write_bytes(save(tensors, {"instance": json.dumps({**instance.header(), **(header or {})})}))
     return path
 
 

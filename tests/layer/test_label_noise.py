@@ -63,9 +63,9 @@ def numbers(value):
 
 @pytest.mark.parametrize("family", NOISY, ids=lambda family: family.name)
 def test_noise_of_other_instances_and_other_seeds_is_independent(family):
-    one, other = (Instance.generate(family, seed) for seed in (1, 2))
+    base, other = (Instance.generate(family, seed) for seed in (1, 2))
     kinds = [
-        (instance, seed, *noise_of(instance, seed)) for instance, seed in ((one, 7), (other, 7), (one, 8))
+        (instance, seed, *noise_of(instance, seed)) for instance, seed in ((base, 7), (other, 7), (base, 8))
     ]
     assert 0.15 < np.abs(kinds[0][2]).mean() < 4  # there is noise to speak of
     for (a, first, u, rows), (b, second, v, others) in combinations(kinds, 2):
@@ -86,31 +86,31 @@ def test_no_number_of_a_challenge_gives_its_noise(family, tmp_path, monkeypatch)
         X, Y, public = file["X"], file["Y"], json.loads(str(file["public"]))
     noise, rows = truth(X, Y, public, instance.secret)
     assert np.array_equal(noise, noise_of(instance, public["sampling_seed"])[0])
-    found = {*numbers(header), *numbers(public)}
-    assert {public["sampling_seed"], public["dim"], int(header["salt"], 16)} <= found
-    nothing_gives(noise, rows, found, family, public["sampling_seed"])
+    published = {*numbers(header), *numbers(public)}
+    assert {public["sampling_seed"], public["dim"], int(header["salt"], 16)} <= published
+    nothing_gives(noise, rows, published, family, public["sampling_seed"])
 
 
-def nothing_gives(noise, rows, found, family, seed):
-    """No generator seeded with one of the numbers `found` gives the noise, nor does another instance."""
+def nothing_gives(noise, rows, known, family, seed):
+    """No generator seeded with one of the numbers `known` gives the noise, nor does another instance."""
     unrelated = Instance.generate(family, 1)
-    for number in found:
+    for number in known:
         assert not any(correlated(stream[rows], noise) for stream in streams(number))
         for other, sampling in ((unrelated, number), (Instance.generate(family, number), seed)):
             assert not correlated(other.noise(ROWS, sampling)[rows], noise)
 
 
 def test_no_number_that_an_attack_is_told_gives_the_noise():
-    told = []
+    calls = []
 
     def listens(X, Y, public, *, budget, seed, progress):
-        told.append((X, Y, public, seed))
+        calls.append((X, Y, public, seed))
         return Recovery("refused", None, len(X), 0.0)
 
     attack(Instance.generate(NOISY[0], 123456), listens, ROWS, seed=3)
-    ((X, Y, public, own),) = told
+    ((X, Y, public, attack_seed),) = calls
     noise, rows = truth(X, Y, public, Instance.generate(NOISY[0], 123456).secret)
-    nothing_gives(noise, rows, {*numbers(public), own, 3}, NOISY[0], public["sampling_seed"])
+    nothing_gives(noise, rows, {*numbers(public), attack_seed, 3}, NOISY[0], public["sampling_seed"])
 
 
 def test_signs_of_independent_labels_have_nothing_to_do_with_flips():

@@ -30,12 +30,12 @@ def test_no_less_accurate_than_the_formula_and_the_same_in_blocks(heads, tokens,
     X = rng.choice([-1, 1], size=(200, tokens, dim)).astype(np.int8)
     monkeypatch.setattr("hardness.kernels.dense.CACHE", 0)
     monkeypatch.setattr("hardness.kernels.dense.ROWS", 7 * tokens)
-    found = MultiHeadAttention(theta, w)(X)
+    outputs = MultiHeadAttention(theta, w)(X)
     plain, exact = (
         softmax_layer(theta.astype(kind), w.astype(kind), X) for kind in (np.float64, np.longdouble)
     )
-    assert np.abs(found - exact).max() <= 2 * np.abs(plain - exact).max() + 1e-15
-    assert np.sqrt(np.mean((found - exact) ** 2)) <= 2 * np.sqrt(np.mean((plain - exact) ** 2)) + 1e-16
+    assert np.abs(outputs - exact).max() <= 2 * np.abs(plain - exact).max() + 1e-15
+    assert np.sqrt(np.mean((outputs - exact) ** 2)) <= 2 * np.sqrt(np.mean((plain - exact) ** 2)) + 1e-16
 
 
 @given(st.integers(0, 2**32), st.integers(1, 4), st.integers(1, 5), st.integers(1, 40), st.data())

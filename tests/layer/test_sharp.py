@@ -14,7 +14,7 @@ from hardness.gadgets.levels import bits
 from hardness.instance import every_pair
 from hardness.tokens import pack
 
-# The infimum of Σ|c| over all sharpnesses at one threshold, by `least` below.
+# The infimum of Σ|c| over all sharpnesses at one threshold, by `cheapest` below.
 LEAST = {1: 1, 2: 7, 3: 31.5809, 4: 143.6456, 5: 675.236, 6: 3289.823, 7: 16638.05, 8: 87457.07}
 
 
@@ -59,10 +59,10 @@ def value_over_q(heads, size, balance, t):
 @pytest.mark.parametrize("heads", range(1, 13))
 def test_exact_over_the_rationals_to_twelve_heads(heads):
     for balance in (False, True)[:heads]:
-        most = bits("sharp", heads, balance)
-        for size in range(1, most + 1) if heads < 8 else (most,):
-            found = [value_over_q(heads, size, balance, t) for t in range(size + 1)]
-            assert found == [(-1) ** t for t in range(size + 1)]
+        limit = bits("sharp", heads, balance)
+        for size in range(1, limit + 1) if heads < 8 else (limit,):
+            values = [value_over_q(heads, size, balance, t) for t in range(size + 1)]
+            assert values == [(-1) ** t for t in range(size + 1)]
     assert sharp.residual(heads, 2 * heads - 1) == 0
 
 
@@ -122,7 +122,7 @@ def test_a_number_off_by_1e_55_is_not_certified(monkeypatch, place):
 # --- the least there is --------------------------------------------------------------------------------------------
 
 
-def least(m, start):
+def cheapest(m, start):
     """(infimum of Σ|c|, the β of its finite heads) of m heads at one threshold, by Remez' exchange in the dual.
 
     By duality the infimum is the largest Σ λ_k (-1)^(m-1+k) with |P(β)| <= 1 for all β, P(β) = Σ λ_k tanh(β x_k/2);
@@ -142,18 +142,18 @@ def least(m, start):
 
         values = [slope(u) for u in grid]
         brackets = [(a, b) for (a, f), (b, g) in pairwise(zip(grid, values, strict=True)) if f * g < 0]
-        found = [
+        sharpnesses = [
             mpmath.exp(mpmath.findroot(slope, b, solver="anderson", tol=1e-40)) for b in brackets[1 - m :]
         ]
-        if max(abs(b / a - 1) for a, b in zip(found, start, strict=True)) < 1e-15:
+        if max(abs(b / a - 1) for a, b in zip(sharpnesses, start, strict=True)) < 1e-15:
             primal = mpmath.lu_solve(mpmath.matrix(rows).T, w)
             assert all(
                 c * s > 0 for c, s in zip(primal, signs * signs[0] * mpmath.sign(primal[0]), strict=True)
             )
             value = abs(sum(v * s for v, s in zip(dual, w, strict=True)))
             assert abs(mpmath.norm(primal, 1) / value - 1) < 1e-12  # primal and dual meet: the optimum
-            return value, found
-        start = found
+            return value, sharpnesses
+        start = sharpnesses
 
 
 @pytest.mark.slow
@@ -161,7 +161,7 @@ def test_the_table_is_near_the_least():
     with mpmath.workdps(60):
         betas = [mpmath.mpf("1.4")]
         for m in range(2, 13):
-            value, betas = least(m, betas)
+            value, betas = cheapest(m, betas)
             assert m not in LEAST or abs(value / LEAST[m] - 1) < 1e-5
             assert float(sum(map(abs, sharp.rational(m, 2 * m - 1).coefficients))) <= 1.021 * value
             middles = [(a + b) / 2 * mpmath.mpf("0.9") for a, b in pairwise(betas)]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import answer, check_refused, told
+from commands import answer, check_refused, run_command
 
 from hardness.instance import Instance, suite
 
@@ -49,10 +49,10 @@ def test_the_commands_say_what_the_contract_says(tmp_path: Path) -> None:
     assert set(listed[0]["predicted"]) == {"attack", "log2_time"}
     shown = answer("suite show sharp-s3-d8-4")
     assert re.fullmatch("[0-9a-f]{64}", shown["digest"])
-    assert told(f"suite make sharp-s3-d8-4 --out {tmp_path}/f").code == 0
+    assert run_command(f"suite make sharp-s3-d8-4 --out {tmp_path}/f").code == 0
     assert suite.digest(Instance.load(tmp_path / "f")) == shown["digest"]
-    check_refused(told(f"suite make sharp-s3-d8-4 --out {tmp_path}/f"), "--force")
-    check_refused(told("suite list --tier hard"), "unknown tier")
+    check_refused(run_command(f"suite make sharp-s3-d8-4 --out {tmp_path}/f"), "--force")
+    check_refused(run_command("suite list --tier hard"), "unknown tier")
 
 
 def test_check_says_which_instance_differs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -60,10 +60,10 @@ def test_check_says_which_instance_differs(monkeypatch: pytest.MonkeyPatch) -> N
         name: each for name, each in suite.entries().items() if name in ("nice-m2-d8-0", "parity-s2-d8-0")
     }
     monkeypatch.setattr(suite, "entries", lambda: kept)
-    assert told("suite check").out == "2 instances are those that were pinned\n"
+    assert run_command("suite check").out == "2 instances are those that were pinned\n"
     kept["parity-s2-d8-0"] = replace(kept["parity-s2-d8-0"], digest="0" * 64)
-    found = told("suite check")
-    assert (found.code, "FAIL parity-s2-d8-0" in found.out) == (1, True)
+    completed = run_command("suite check")
+    assert (completed.code, "FAIL parity-s2-d8-0" in completed.out) == (1, True)
 
 
 @pytest.mark.slow  # makes 65 instances: 3 s of CPU

@@ -70,10 +70,10 @@ def test_compiled_steps_are_those_of_the_reference_in_64_bits(activation, optimi
     moments = [np.zeros_like(weights) for _ in range(2)]
     for b in range(steps):
         part = slice(ends[b], ends[b + 1])
-        errors, each = reference.gradients(weights, bits[part], labels[part], zone, activation)
+        errors, per_row = reference.gradients(weights, bits[part], labels[part], zone, activation)
         assert squares[b] == pytest.approx([np.sum(errors**2), np.sum(labels[part] ** 2)], rel=1e-3)
-        each = reference.by_centred(each)
-        total = (reference.clipped(each, clip) if clip else each).sum(axis=0) / batch + noise[b].astype(
+        per_row = reference.by_centred(per_row)
+        total = (reference.clipped(per_row, clip) if clip else per_row).sum(axis=0) / batch + noise[b].astype(
             np.float32
         )
         moved = reference.updated(reference.centred(weights), total, moments, b + 1, optimizer, rate)

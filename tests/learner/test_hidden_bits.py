@@ -3,14 +3,12 @@
 from dataclasses import replace
 from math import comb, log
 from pathlib import Path
-from typing import Any
 
 import made_up
 import numpy as np
 import pytest
-from typer.testing import CliRunner
+from commands import check_refused, run_command
 
-from hardness.cli import app
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
@@ -44,9 +42,8 @@ def test_a_plan_with_another_cell_is_refused(tmp_path: Path) -> None:
     changed.write_text(text.replace(first, "", 1).replace(PLAN["digest"], again), encoding="utf-8")
     with pytest.raises(InputError, match="another plan"):
         plan.tasks(changed)
-    command = ["study", "run", "exponential-in-m", "--plan", str(changed), "--out", str(tmp_path)]
-    run = CliRunner().invoke(app, command)
-    assert run.exit_code != 0
+    line = f"study run exponential-in-m --plan {changed} --out {tmp_path}"
+    check_refused(run_command(line), "another plan")
     assert not (tmp_path / "rows.db").exists()
 
 
@@ -112,17 +109,17 @@ def test_laws_find_what_they_are_made_of(name: str) -> None:
 
 def test_answers_when_the_law_is_known() -> None:
     cells = laws.simulated(LAW, PLACES, 1e-3, np.random.default_rng(0))
-    found = laws.answers(PLAN, cells)
-    assert found.outcomes["primary"] == found.outcomes["primary, new cells"] == "combinatorial"
-    assert found.outcomes["tertiary"] == "N/d"
+    answers = laws.answers(PLAN, cells)
+    assert answers.outcomes["primary"] == answers.outcomes["primary, new cells"] == "combinatorial"
+    assert answers.outcomes["tertiary"] == "N/d"
     cells = laws.simulated(
         laws.Law("c d^a s^b", np.array([-5.0, 2.3, 6.5])), PLACES, 1e-3, np.random.default_rng(0)
     )
     assert laws.answers(PLAN, cells).outcomes["primary"] == "rival"
     subsets = laws.Law(laws.SUBSETS, np.array([4.0]))
-    found = laws.answers(PLAN, laws.simulated(subsets, PLACES, 0.05, np.random.default_rng(0)))
-    assert found.outcomes["secondary"] == "as C(d-1, s-1)"
-    assert found.outcomes["tertiary"] == "C(d-1, s-1)"
+    answers = laws.answers(PLAN, laws.simulated(subsets, PLACES, 0.05, np.random.default_rng(0)))
+    assert answers.outcomes["secondary"] == "as C(d-1, s-1)"
+    assert answers.outcomes["tertiary"] == "C(d-1, s-1)"
 
 
 def test_a_bound_scores_only_where_it_contradicts() -> None:
@@ -225,16 +222,7 @@ def test_medians_of_cells_count_unsolved_runs_as_costlier() -> None:
     assert line["high"] == tasks[0].budget["samples"]
 
 
-def fake(**more: Any) -> Task:
-    return Task(
-        "parity",
-        {"dim": 8, "heads": 2},
-        {"kind": "learner", "learner": "student", "params": {}, **more},
-        {},
-        0,
-    )
-
-
 def test_the_dense_student_still_runs() -> None:
-    task = replace(fake(params={"rate": 0.03, "l1": 0.12}), budget={"samples": 60_000})
+    solver = {"kind": "learner", "learner": "student", "params": {"rate": 0.03, "l1": 0.12}}
+    task = Task("parity", {"dim": 8, "heads": 2}, solver, {"samples": 60_000}, 0)
     assert trial(task, 0, 60.0).status == "solved"

@@ -58,12 +58,12 @@ def test_trials_give_the_same_rows_again(kind: str, tmp_path: Path) -> None:
     )
 )
 def test_a_bracket_says_what_was_seen(learned: dict[int, list[bool]]) -> None:
-    found = content.bracket(learned)
-    below = [n for n in learned if found.none is not None and n <= found.none]
-    above = [n for n in learned if found.all is not None and n >= found.all]
+    bracket = content.bracket(learned)
+    below = [n for n in learned if bracket.none is not None and n <= bracket.none]
+    above = [n for n in learned if bracket.all is not None and n >= bracket.all]
     assert not any(any(learned[n]) for n in below)
     assert all(all(learned[n]) for n in above)
-    assert found.none is None or found.all is None or found.none < found.all
+    assert bracket.none is None or bracket.all is None or bracket.none < bracket.all
     between = sorted(set(learned) - set(below) - set(above))
     assert not between or (any(learned[between[0]]) and not all(learned[between[-1]]))
 
@@ -99,10 +99,10 @@ def layer(a: float, rows: int = 10**7) -> dict[str, int]:
 
 
 def test_the_interval_of_an_exponent_is_over_layers() -> None:
-    found = content.slopes([layer(1.0), layer(2.0), layer(3.0)])[0.3]
-    assert found.value == pytest.approx(2)
-    assert found.low is not None
-    assert found.low < 0  # three layers that disagree say little, however many rows each has
+    slope = content.slopes([layer(1.0), layer(2.0), layer(3.0)])[0.3]
+    assert slope.value == pytest.approx(2)
+    assert slope.low is not None
+    assert slope.low < 0  # three layers that disagree say little, however many rows each has
     assert not content.slopes([layer(1.0), layer(2.0)])
     # A handful of rows says nothing
     assert list(content.slopes([layer(2.0), layer(2.0), layer(2.0, 10**4)])) == [0.3]

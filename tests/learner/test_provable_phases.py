@@ -165,9 +165,11 @@ def test_compiled_two_tokens_agree_with_the_formulas(gaussian: bool) -> None:
         D = (X[i, 0] - X[i, 1]) @ w
         part = (Y[i, a] - X[i, 1] @ w) @ D / (D @ D)
         assert p[i, a, 0] == pytest.approx(part, abs=1e-10)
-        least = min(part, 1 - part)
+        lighter = min(part, 1 - part)
         off = np.linalg.norm(Y[i, a] - X[i, 1] @ w - part * D)
-        expected = off / np.sqrt(7) / np.linalg.norm(D) / least if least >= sculpt.LEAST_WEIGHT else np.inf
+        expected = (
+            off / np.sqrt(7) / np.linalg.norm(D) / lighter if lighter >= sculpt.LEAST_WEIGHT else np.inf
+        )
         assert eta[2 * i + a] == pytest.approx(expected, rel=1e-9)
         score = X[i] @ hull.theta.T @ X[i, a]
         P = np.exp(score - score.max())

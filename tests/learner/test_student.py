@@ -142,11 +142,11 @@ def digest() -> str:
 def test_batches_of_different_sizes_leave_nothing_behind_in_the_buffers():
     theta, w = initial(np.random.default_rng(3), 3, 9)
     x, y = data(192, 2, 9)
-    one, other = PairStudent(theta, w), DenseStudent(theta, w)
+    compiled, other = PairStudent(theta, w), DenseStudent(theta, w)
     for size in (64, 5, 48, 64):
-        for student in (one, other):
+        for student in (compiled, other):
             student.train(x[:size], y[:size], size, 1e-3)
-        assert np.allclose(one.layer()[0], other.layer()[0], atol=1e-5)
+        assert np.allclose(compiled.layer()[0], other.layer()[0], atol=1e-5)
 
 
 def test_no_score_overflows():
@@ -198,8 +198,8 @@ def test_it_learns_a_parity_and_its_report_says_so():
 
 def test_labels_of_any_scale_are_learned_alike():
     train = parity(8, 2, 20_000)
-    one, other = (Student(random_state=1).partial_fit(train.X, train.Y * s) for s in (1.0, 2.0**-300))
-    assert np.array_equal(one.layer_.w * 2.0**-300, other.layer_.w)
+    plain, scaled = (Student(random_state=1).partial_fit(train.X, train.Y * s) for s in (1.0, 2.0**-300))
+    assert np.array_equal(plain.layer_.w * 2.0**-300, scaled.layer_.w)
 
 
 def test_three_tokens():

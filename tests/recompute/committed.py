@@ -14,10 +14,10 @@ Row = dict[str, str]
 def rows(study: str, **wanted: str) -> list[Row]:
     """Rows of a page whose columns have these values; a column is named with _ for its first dot."""
     with (ROOT / "reports" / study / "rows.csv").open(newline="", encoding="utf-8") as file:
-        found = list(csv.DictReader(file))
+        table = list(csv.DictReader(file))
     return [
         row
-        for row in found
+        for row in table
         if all(row.get(name.replace("_", ".", 1)) == value for name, value in wanted.items())
     ]
 
@@ -28,9 +28,9 @@ def summary(study: str) -> dict[str, Any]:
 
 def headline(study: str) -> str:
     """The headline; 50 words at most hold a letter or a digit."""
-    said = str(summary(study)["verdict"])
-    assert sum(bool(re.search(r"\w", word)) for word in said.split()) <= 50
-    return said
+    verdict = str(summary(study)["verdict"])
+    assert sum(bool(re.search(r"\w", word)) for word in verdict.split()) <= 50
+    return verdict
 
 
 def plain(html: str) -> str:
@@ -45,16 +45,16 @@ def page(study: str) -> str:
 
 def tables(study: str) -> dict[str, list[list[str]]]:
     """The tables of a page, by their captions: the words of their cells."""
-    found = {}
+    cells = {}
     for table in re.findall(r"(?s)<table.*?</table>", page(study)):
         caption = re.search(r"(?s)<caption>(.*?)</caption>", table)
         lines = [
             re.findall(r"(?s)<td[^>]*>(.*?)</td>", line) for line in re.findall(r"(?s)<tr>(.*?)</tr>", table)
         ]
-        found[_text(caption[1]) if caption else ""] = [
+        cells[_text(caption[1]) if caption else ""] = [
             [_text(cell) for cell in line] for line in lines if line
         ]
-    return found
+    return cells
 
 
 def _text(html: str) -> str:

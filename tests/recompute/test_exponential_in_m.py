@@ -11,7 +11,6 @@ import tomllib
 from collections import defaultdict
 from collections.abc import Callable, Sequence
 from math import comb, exp, log
-from pathlib import Path
 
 import numpy as np
 import pytest
@@ -64,9 +63,9 @@ def tables() -> dict[str, list[list[str]]]:
 
 @pytest.fixture(scope="module")
 def plans() -> dict[str, dict]:
-    found = {name: tomllib.loads((STUDY / f"{name}.toml").read_text(encoding="utf-8")) for name in PLANS}
-    first, second = found["plan"], found["plan2"]
-    return found | {"plan2": {**first, **second, "primary": {**first["primary"], **second["primary"]}}}
+    contents = {name: tomllib.loads((STUDY / f"{name}.toml").read_text(encoding="utf-8")) for name in PLANS}
+    first, second = contents["plan"], contents["plan2"]
+    return contents | {"plan2": {**first, **second, "primary": {**first["primary"], **second["primary"]}}}
 
 
 def table(tables: dict[str, list[list[str]]], start: str) -> list[list[str]]:
@@ -94,11 +93,11 @@ def median(runs: Sequence[Row]) -> Median:
 @pytest.fixture(scope="module")
 def runs(rows: list[Row]) -> dict[tuple[str, Place], list[Row]]:
     """The runs of the third plan by arm and (s, d)."""
-    found = defaultdict(list)
+    by_cell = defaultdict(list)
     for row in rows:
         if row["solver.series"] == "plan3":
-            found[row["solver.arm"], (int(row["params.heads"]), int(row["params.dim"]))].append(row)
-    return dict(found)
+            by_cell[row["solver.arm"], (int(row["params.heads"]), int(row["params.dim"]))].append(row)
+    return dict(by_cell)
 
 
 @pytest.fixture(scope="module")
@@ -191,19 +190,19 @@ def test_the_cells(
     assert len(shown) == len(of(medians, HIDDEN))
     for s, d, sets, middle, around, solved, law, work, setting, _ in shown:
         place = int(s), int(d)
-        each, (value, censored) = runs[HIDDEN, place], medians[HIDDEN, place]
+        cell_runs, (value, censored) = runs[HIDDEN, place], medians[HIDDEN, place]
         count = comb(place[1] - 1, place[0])
         assert number(sets) == count
         assert middle == f"{'> ' * censored}{value:,.0f}"
         spent = sorted(
-            float(row["cost"] if row["status"] == "solved" else row["budget.samples"]) for row in each
+            float(row["cost"] if row["status"] == "solved" else row["budget.samples"]) for row in cell_runs
         )
         out = max(0, int(binom.ppf(0.025, len(spent), 0.5)) - 1)
         assert around == f"{spent[out]:,.0f}–{spent[-1 - out]:,.0f}"
-        assert solved == f"{sum(row['status'] == 'solved' for row in each)} of {len(each)}"
+        assert solved == f"{sum(row['status'] == 'solved' for row in cell_runs)} of {len(cell_runs)}"
         assert number(work) == pytest.approx(value * 16 * (place[1] + 1) / count, rel=6e-3, abs=0.6)
         assert [float(x) for x in setting.split(",")] == [
-            float(each[0][f"solver.params.{name}"]) for name in OPTIONS
+            float(cell_runs[0][f"solver.params.{name}"]) for name in OPTIONS
         ]
         if law:
             assert number(law) == pytest.approx(numbers["judged"]["predictions"][f"{s},{d}"], rel=6e-3)
@@ -215,19 +214,19 @@ def test_the_cells(
 def test_the_rays(medians: dict[tuple[str, Place], Median], tables: dict, numbers: dict) -> None:
     shown = table(tables, "The factor that one more head costs")
     assert len(shown) == 4 * len(RAYS) - 1  # of d = 8m two tents, which make no slope
-    for ray, arm, factor, low, high, count, first, last, least, most in shown:
+    for ray, arm, factor, low, high, count, first, last, fewest, largest in shown:
         cells = {place: value for place, value in of(medians, arm).items() if place[1] == int(ray) * place[0]}
-        found = [exp(x) for x in slope(cells, lambda s, d: [1.0, s])]
-        assert [number(x) for x in (factor, low, high)] == pytest.approx(found, rel=6e-3, abs=0.006)
+        factors = [exp(x) for x in slope(cells, lambda s, d: [1.0, s])]
+        assert [number(x) for x in (factor, low, high)] == pytest.approx(factors, rel=6e-3, abs=0.006)
         assert int(count) == len(cells)
         sizes, sets = [s for s, _ in cells], [comb(d - 1, s) for s, d in cells]
-        assert [number(x) for x in (first, last, least, most)] == [
+        assert [number(x) for x in (first, last, fewest, largest)] == [
             min(sizes),
             max(sizes),
             min(sets),
             max(sets),
         ]
-        assert numbers["factors"][f"{arm}, d = {ray}m"]["factor"] == pytest.approx(found[0], rel=1e-3)
+        assert numbers["factors"][f"{arm}, d = {ray}m"]["factor"] == pytest.approx(factors[0], rel=1e-3)
 
 
 def test_what_came_of_the_third_plan(
@@ -272,9 +271,9 @@ def test_what_came_of_the_third_plan(
     assert judged["outcomes"]["tertiary"] == outcome
     lines = {p: cell for p, cell in inside.items() if p[0] <= 6 and p[1] >= 4 * p[0]}
     sizes = sorted({s for s, _ in lines})
-    found = slope(lines, lambda s, d: [*(float(s == size) for size in sizes), log(comb(d - 1, s - 1))])
-    assert judged["slope"] == pytest.approx(found, rel=1e-3)
-    low, high = found[1:]
+    interval = slope(lines, lambda s, d: [*(float(s == size) for size in sizes), log(comb(d - 1, s - 1))])
+    assert judged["slope"] == pytest.approx(interval, rel=1e-3)
+    low, high = interval[1:]
     inside_one = low <= 1 <= high
     outcome = (
         "not as C(d-1, s-1)"
@@ -293,14 +292,14 @@ def test_what_came_of_the_third_plan(
 
 
 def test_the_exponents_of_d(medians: dict[tuple[str, Place], Median], tables: dict) -> None:
-    for s, low_d, high_d, least, most, *found, k in table(tables, "The exponent of d at fixed s"):
+    for s, low_d, high_d, fewest, largest, *exponents, k in table(tables, "The exponent of d at fixed s"):
         cells = {p: cell for p, cell in of(medians, HIDDEN).items() if p[0] == int(s) and p[1] >= 4 * p[0]}
-        assert [number(x) for x in found] == pytest.approx(
+        assert [number(x) for x in exponents] == pytest.approx(
             slope(cells, lambda s, d: [1.0, log(d)]), abs=0.006
         )
         dims = [d for _, d in cells]
         assert (int(low_d), int(high_d), int(k)) == (min(dims), max(dims), int(s) - 1)
-        assert [number(x) for x in (least, most)] == [
+        assert [number(x) for x in (fewest, largest)] == [
             comb(min(dims) - 1, int(s)),
             comb(max(dims) - 1, int(s)),
         ]
@@ -355,18 +354,18 @@ def tuned() -> dict[tuple[str, Place], list[float]]:
         for row in csv.DictReader(file):
             at = row["arm"], (int(row["s"]), int(row["d"]))
             costs[at][int(row["setting"])].append((row["status"], float(row["cost"]), float(row["cap"])))
-    found = {}
+    winners = {}
     for at, settings in costs.items():
-        most = max(map(len, settings.values()))
+        seeds = max(map(len, settings.values()))
         price = {}
-        for setting, each in settings.items():
-            solved = sum(status == "solved" for status, *_ in each)
-            if len(each) == most and solved:
+        for setting, ends in settings.items():
+            solved = sum(status == "solved" for status, *_ in ends)
+            if len(ends) == seeds and solved:
                 price[setting] = (
-                    sum(cap if status == "wrong" else cost for status, cost, cap in each) / solved
+                    sum(cap if status == "wrong" else cost for status, cost, cap in ends) / solved
                 )
-        found[at] = MENU[min(price, key=lambda setting: (price[setting], setting))]
-    return found
+        winners[at] = MENU[min(price, key=lambda setting: (price[setting], setting))]
+    return winners
 
 
 def menu() -> list[list[float]]:
@@ -385,9 +384,9 @@ def test_settings_of_the_plan_are_those_of_the_tuning(plans: dict[str, dict], nu
     assert numbers["tuning"]["cells"] == len(winners)
     for arm, d, s, *setting, _, _ in plans["plan3"]["cells"]:
         name = HIDDEN if arm in ("random labels", "hidden set, labels flipped") else arm
-        near = {at: found for at, found in winners.items() if at[0] == name}
+        near = {at: winner for at, winner in winners.items() if at[0] == name}
         if (name, (s, d)) not in near and name == HIDDEN:
-            near = {at: found for at, found in near.items() if comb(at[1][1] - 1, at[1][0]) >= 400_000}
+            near = {at: winner for at, winner in near.items() if comb(at[1][1] - 1, at[1][0]) >= 400_000}
         nearest = min(near, key=lambda at: (abs(at[1][0] - s), abs(log(at[1][1] / d)), at[1][1]))
         assert setting == near[nearest], (arm, d, s)
 
@@ -428,8 +427,8 @@ def test_fresh_instances_of_cells_in_no_table_cost_what_the_frozen_law_says(
 
     expected, costs = predicted(s, d, numbers), []
     setting = min(
-        ((at, found) for (arm, at), found in tuned().items() if arm == HIDDEN),
-        key=lambda one: (abs(one[0][0] - s), abs(log(one[0][1] / d))),
+        ((at, winner) for (arm, at), winner in tuned().items() if arm == HIDDEN),
+        key=lambda cell: (abs(cell[0][0] - s), abs(log(cell[0][1] / d))),
     )[1]
     for seed in range(3):
         instance = hardness.Instance.generate(hardness.Parity(dim=d, heads=s), seed=900 + seed)
@@ -443,7 +442,3 @@ def test_fresh_instances_of_cells_in_no_table_cost_what_the_frozen_law_says(
             error = float(np.mean((student._values(fresh.X) - fresh.Y) ** 2))
         costs.append(spent if error <= 0.1 else np.inf)
     assert expected / 4 <= np.median(costs) <= 4 * expected
-
-
-def test_no_file_of_the_study_is_left_over() -> None:
-    assert {path.name for path in Path(STUDY).glob("*.csv")} == {"tuning.csv"}

@@ -21,7 +21,7 @@ def rows() -> list[Row]:
 
 
 @pytest.fixture(scope="module")
-def said() -> list[str]:
+def figures() -> list[str]:
     """The numbers of the headline, in order."""
     return re.findall(r"\d[\d,.]*\d|\d", headline("games"))
 
@@ -30,7 +30,7 @@ def place(row: Row) -> tuple[int, int, str]:
     return int(row["params.dim"]) - 1, int(row["params.heads"]), row["solver.tolerance"]
 
 
-def test_v_is_known_in_so_many_cells(rows: list[Row], said: list[str]) -> None:
+def test_v_is_known_in_so_many_cells(rows: list[Row], figures: list[str]) -> None:
     """By search in small classes; in large ones where theorem B's floor is also surely enough."""
     parity = [row for row in rows if row["family"] == "parity" and place(row)[2] in TOLERANCES]
     cells = {place(row) for row in parity if place(row)[:2] in CLASSES}
@@ -46,10 +46,10 @@ def test_v_is_known_in_so_many_cells(rows: list[Row], said: list[str]) -> None:
         )
         known += between[0] == between[1]
         small += between[0] == between[1] and comb(n, s) <= 10
-    assert [str(known), str(len(cells)), str(small), "10"] == said[:4]
+    assert [str(known), str(len(cells)), str(small), "10"] == figures[:4]
 
 
-def test_the_dearest_of_the_cheapest_games_on_large_classes(rows: list[Row], said: list[str]) -> None:
+def test_the_dearest_of_the_cheapest_games_on_large_classes(rows: list[Row], figures: list[str]) -> None:
     cheapest: dict[tuple[int, int, str], int] = {}
     for row in rows:
         if (
@@ -62,10 +62,10 @@ def test_the_dearest_of_the_cheapest_games_on_large_classes(rows: list[Row], sai
                 cheapest[key] = min(cheapest.get(key, 10**9), int(row["cost"]))
     ratios = [Fraction(cost, floor(comb(n, s), Fraction(tau))) for (n, s, tau), cost in cheapest.items()]
     assert min(ratios) >= 1  # or the theorem is refuted
-    assert 0 <= Fraction(said[4]) - max(ratios) < Fraction(1, 100)  # rounded up
+    assert 0 <= Fraction(figures[4]) - max(ratios) < Fraction(1, 100)  # rounded up
 
 
-def test_the_ratio_on_rounded_inner_products(rows: list[Row], said: list[str]) -> None:
+def test_the_ratio_on_rounded_inner_products(rows: list[Row], figures: list[str]) -> None:
     runs: dict[tuple[int, str], list[tuple[float | None, float]]] = defaultdict(list)
     for row in rows:
         if row["family"] == "rounding" and not row["params.heads"]:
@@ -74,17 +74,17 @@ def test_the_ratio_on_rounded_inner_products(rows: list[Row], said: list[str]) -
                 (cost, float(row["detail.bound"]))
             )
     largest = max(
-        n for (n, _), own in runs.items() if sum(cost is not None for cost, _ in own) * 2 >= len(own)
+        n for (n, _), games in runs.items() if sum(cost is not None for cost, _ in games) * 2 >= len(games)
     )
     means = {
-        who: (mean(cost for cost, _ in own if cost), own[0][1])
-        for (n, who), own in runs.items()
-        if n == largest and all(cost for cost, _ in own)
+        who: (mean(cost for cost, _ in games if cost), games[0][1])
+        for (n, who), games in runs.items()
+        if n == largest and all(cost for cost, _ in games)
     }
     queries, bound = min(means.values())
     assert bound == pytest.approx(8 * 0.1**2 * 2**largest * (1 - 5.0**-largest), rel=1e-9)  # theory 2.6
-    assert 0 <= float(said[5]) - queries / bound < 0.1  # rounded up
-    assert len(said) == 6
+    assert 0 <= float(figures[5]) - queries / bound < 0.1  # rounded up
+    assert len(figures) == 6
 
 
 def test_blocks_over_the_limit(rows: list[Row]) -> None:

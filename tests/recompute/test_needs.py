@@ -16,53 +16,53 @@ STEPS, FINEST = 16, 12  # of the fine row of tolerances: steps in a factor of tw
 @pytest.fixture(scope="module")
 def games() -> dict[tuple[int, int], list[tuple[int, float]]]:
     """Queries and tolerance of every game on parities that was won, by d and number of bits."""
-    found: dict[tuple[int, int], list[tuple[int, float]]] = {}
+    won: dict[tuple[int, int], list[tuple[int, float]]] = {}
     for row in rows("needs", family="parity", solver_kind="frontier", status="solved"):
         key = int(row["params.dim"]), int(row["params.heads"])
-        found.setdefault(key, []).append((int(row["cost"]), float(row["solver.tolerance"])))
-    return found
+        won.setdefault(key, []).append((int(row["cost"]), float(row["solver.tolerance"])))
+    return won
 
 
 @pytest.fixture(scope="module")
-def said() -> list[str]:
+def figures() -> list[str]:
     """The numbers of the headline, in order, without those of the formulas q/τ² and max(q, 1/τ²)."""
     return [text.replace(",", "") for text in re.findall(r"\d[\d,]*", headline("needs").replace("1/τ", "τ"))]
 
 
 def test_the_class_and_the_heads_of_both_gadgets(
-    games: dict[tuple[int, int], object], said: list[str]
+    games: dict[tuple[int, int], object], figures: list[str]
 ) -> None:
     d, bits = max(games)
-    # M diag heads hide m bits, sharp 2m - 1
-    assert said[:4] == [str(bits), str(d), str(bits), str(-(-(bits + 1) // 2))]
+    # m diag heads hide m bits, sharp 2m - 1
+    assert figures[:4] == [str(bits), str(d), str(bits), str(-(-(bits + 1) // 2))]
 
 
-def test_what_is_needed_is_rounded_down(games: dict[tuple[int, int], object], said: list[str]) -> None:
+def test_what_is_needed_is_rounded_down(games: dict[tuple[int, int], object], figures: list[str]) -> None:
     """q/τ² is at least 8(N-1) at every τ; max(q, 1/τ²) is its root at least, and least between two of a fine row."""
     d, bits = max(games)
     sets = comb(d - 1, bits)
-    assert said[4] == str(8 * (sets - 1))
+    assert figures[4] == str(8 * (sets - 1))
     row = [2.0, *(2 + (i + 0.5) / STEPS for i in range((FINEST - 2) * STEPS))]
     decimal = [float(f"{2.0**-e:.3g}") for e in row]
-    least = decimal[-1] ** -2
+    cheapest = decimal[-1] ** -2
     for coarse, fine in pairwise(decimal):
         queries = max(floor(sets, Fraction(str(fine))), ceil(answers_floor(sets, fine)))
-        least = min(least, max(queries, coarse**-2))
+        cheapest = min(cheapest, max(queries, coarse**-2))
         assert queries / fine**2 >= 8 * (sets - 1)
-    assert said[5] == str(int(max(least, (8 * (sets - 1)) ** 0.5)))
+    assert figures[5] == str(int(max(cheapest, (8 * (sets - 1)) ** 0.5)))
 
 
 def test_what_games_reached_is_rounded_up(
-    games: dict[tuple[int, int], list[tuple[int, float]]], said: list[str]
+    games: dict[tuple[int, int], list[tuple[int, float]]], figures: list[str]
 ) -> None:
-    own = games[max(games)]
-    fresh, sample = min(q / tau**2 for q, tau in own), min(max(q, tau**-2) for q, tau in own)
-    assert said[6:] == [str(ceil(fresh)), str(ceil(sample))]
+    won = games[max(games)]
+    fresh, sample = min(q / tau**2 for q, tau in won), min(max(q, tau**-2) for q, tau in won)
+    assert figures[6:] == [str(ceil(fresh)), str(ceil(sample))]
 
 
 def test_no_game_refutes_the_floor(games: dict[tuple[int, int], list[tuple[int, float]]]) -> None:
-    for (d, bits), own in games.items():
-        for queries, tau in own:
+    for (d, bits), won in games.items():
+        for queries, tau in won:
             assert queries >= floor(comb(d - 1, bits), Fraction(str(tau))), (d, bits, tau)
 
 

@@ -53,11 +53,11 @@ def bracket(rows: Rows, target: float) -> str:
     none = max((n for n in counts if not some or n < some[0]), default=None)
     every = min((n for n in counts if not missed or n > missed[-1]), default=None)
     if every is None:
-        most = counts[-1]
+        largest = counts[-1]
         return (
-            f"mixed up to {most:,}"
+            f"mixed up to {largest:,}"
             if none is None
-            else f"{none:,} to " * (none < most) + f"more than {most:,}"
+            else f"{none:,} to " * (none < largest) + f"more than {largest:,}"
         )
     return f"{none:,} to {every:,}" if none else f"at most {every:,}"
 
@@ -70,16 +70,16 @@ def interval(values: Iterable[float]) -> tuple[float, float]:
 
 def sides(pairs: Iterable[tuple[tuple[float, float] | None, float]]) -> dict[str, int]:
     """Intervals that hold the law, lie below it, lie above it; and how many there are none of."""
-    found = [None if ends is None else (ends[0] > law) - (ends[1] < law) for ends, law in pairs]
+    signs = [None if ends is None else (ends[0] > law) - (ends[1] < law) for ends, law in pairs]
     return {
-        "inside": found.count(0),
-        "below": found.count(-1),
-        "above": found.count(1),
-        "none": found.count(None),
+        "inside": signs.count(0),
+        "below": signs.count(-1),
+        "above": signs.count(1),
+        "none": signs.count(None),
     }
 
 
-def said(*parts: object) -> None:
+def assert_on_page(*parts: object) -> None:
     """The page says these words, one after the other, with blanks as they may be."""
     words = " ".join(map(str, parts))
     assert words in PAGE, words
@@ -100,14 +100,14 @@ def test_the_headline() -> None:
     paths = of("anatomy")
     solved = [row for row in paths if error(row, "polished_error") <= SOLVED]
     refused = [row for row in paths if row["status"] == "refused"]
-    both, found = (
+    both, refused_solved = (
         sum(error(row, "random_start_error") <= SOLVED for row in group) for group in (solved, refused)
     )  # an error of 0 is the best there is, and no missing one
     expected = (
         f"For relative error .1 (k = 2, d = 16) the theorem's phases need {bracket(cell(2), AIM)} examples with two "
         f"heads, {bracket(cell(5), AIM)} with 5; random-start polish {bracket(cell(5, RANDOM), AIM)}, lbfgs "
         f"{bracket(cell(5, LBFGS), AIM)}. Elsewhere polish solves {both} of {len(solved)} layers that phases solve, "
-        f"{found} of {len(refused)} refused ones."
+        f"{refused_solved} of {len(refused)} refused ones."
     )
     assert expected == headline("nice-layers")
     assert expected in PAGE
@@ -134,9 +134,9 @@ def test_what_a_linear_map_explains_of_the_layers() -> None:
     assert len(shares) == 30
     low, high = (f"{100 * share:.0f}" for share in (min(shares), max(shares)))
     rest = 1 - float(np.mean(shares))
-    said(f"a linear map of the tokens explains {low} to {high} % of the variance of a layer")
-    said(f"is {100 * (1 - 0.1 / rest):.0f} % of what is not linear in the mean layer")
-    said(f"Relative error .1 is {100 * (1 - 0.1**2 / rest):.0f} % of it")
+    assert_on_page(f"a linear map of the tokens explains {low} to {high} % of the variance of a layer")
+    assert_on_page(f"is {100 * (1 - 0.1 / rest):.0f} % of what is not linear in the mean layer")
+    assert_on_page(f"Relative error .1 is {100 * (1 - 0.1**2 / rest):.0f} % of it")
     rng = np.random.default_rng(0)
     others = [linear_share(heads, rng) for heads in (1, 3, 5)]  # other layers of the same law
     assert all(min(shares) - 0.05 < share < max(shares) + 0.05 for share in others), others
@@ -148,8 +148,10 @@ def test_what_the_phases_add_to_a_random_start() -> None:
     hard = [row for row in unfound if float(row["solver.rho"]) == 0]
     certified = [row for row in paths if row["detail.certified"] == "True"]
     refused = sum(row["status"] == "refused" for row in paths)
-    told = [NUMBERS["paths"][name] for name in ("layers", "certified", "refused", "unfound", "unfound_hard")]
-    assert told == [len(paths), len(certified), refused, len(unfound), len(hard)]
+    printed = [
+        NUMBERS["paths"][name] for name in ("layers", "certified", "refused", "unfound", "unfound_hard")
+    ]
+    assert printed == [len(paths), len(certified), refused, len(unfound), len(hard)]
     assert max(error(row, "certified_error") for row in certified) <= AIM
 
 
@@ -174,7 +176,7 @@ def test_brackets_of_every_cell_stand_on_the_page() -> None:
         assert all(int(row["budget.samples"]) > floor for row in rows)
         layers = len({row["repetition"] for row in rows})
         brackets = [bracket(rows, target) for target in (0.3, 0.1, 0.03)]
-        said(f"{learner} {k} {d} {m} {layers} {floor}", *brackets)
+        assert_on_page(f"{learner} {k} {d} {m} {layers} {floor}", *brackets)
     assert bracket(cell(5, LBFGS), AIM) == "154 to 512"
 
 
@@ -197,23 +199,23 @@ def test_certificates_and_the_spread() -> None:
     fits = [row for row in of("scaling") if row["solver.learner"] in (PHASES, LITERAL)]
     certified = [error(row) for row in fits if row["detail.certified"] == "True"]
     trusted = [r for r in fits if r["detail.trusted"] == "True" and r["detail.certified"] == "False"]
-    said(
+    assert_on_page(
         f"Of {len(fits)} fits of the phases on random layers {len(certified)} were certified, with errors up to "
         f"{up(max(certified)):g} on fresh examples. In {len(trusted)} more"
     )
-    said(f"their errors went up to {up(max(map(error, trusted))):g}.")
+    assert_on_page(f"their errors went up to {up(max(map(error, trusted))):g}.")
     wide = of("scaling", params__scale=16, params__dim=10)
     inside = [error(row) for row in wide if row["detail.certified"] == "True"]
     outside = [error(row) for row in wide if row["detail.certified"] == "False"]
     ends = [down(min(inside), 2), up(max(inside), 2), down(min(outside), 2), up(max(outside), 2)]
-    said(
+    assert_on_page(
         f"At spread 16, {len(inside)} of {len(wide)} layers are certified, with errors from {ends[0]:g} to "
         f"{ends[1]:g}; the others end at {ends[2]:g} to {ends[3]:g}."
     )
 
 
 def test_rarity() -> None:
-    found = {}
+    counts_by_spread = {}
     for spread in (1, 3):
         pairs = []
         for m, k in sorted({(int(r["params.heads"]), int(r["params.tokens"])) for r in of("rarity")}):
@@ -226,8 +228,8 @@ def test_rarity() -> None:
                 if all(less >= 30 for _, less in counts):
                     ends = interval(math.log(a / b) / math.log(float(high) / float(low)) for a, b in counts)
             pairs.append((ends, (m - 1) * (k - 1)))
-        found[spread] = sides(pairs)
-    assert found == {float(spread): cells for spread, cells in NUMBERS["rarity"].items()}
+        counts_by_spread[spread] = sides(pairs)
+    assert counts_by_spread == {float(spread): cells for spread, cells in NUMBERS["rarity"].items()}
 
 
 def written(low: float, high: float) -> str:
@@ -253,8 +255,8 @@ def test_the_spread_in_the_documentation() -> None:
     assert f"Of the {len(lost)}, {trusted} had a hull that the phases trusted" in text
     assert sum(row["detail.certified"] == "True" and error(row) > 0.1 for row in wide) == 0
     refused = [row for row in of("anatomy") if row["status"] == "refused"]
-    found = sum(error(row, "random_start_error") <= SOLVED for row in refused)
+    solved = sum(error(row, "random_start_error") <= SOLVED for row in refused)
     assert (
-        f"and {found} of {len(refused)} layers between a parity and a random layer that the phases refuse"
+        f"and {solved} of {len(refused)} layers between a parity and a random layer that the phases refuse"
         in text
     )

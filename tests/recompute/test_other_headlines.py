@@ -12,9 +12,9 @@ from scipy.stats import t
 FLOOR, CLOSE = 2.0, 3  # seconds and bits of the predictions of `lattices`
 
 
-def grouped(found: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
+def grouped(table: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
     groups = defaultdict(list)
-    for row in found:
+    for row in table:
         groups[tuple(row.get(name, "") for name in names)].append(row)
     return groups
 
@@ -175,9 +175,9 @@ def test_switches_taught_and_untaught_students_are_given_the_same() -> None:
         cells = grouped([row for row in students if row["params.block"] == block], "params.dim")
         points = [
             (log(int(d)), log(float(row["cost"])))
-            for (d,), own in cells.items()
-            if all(row["status"] == "solved" for row in own)
-            for row in own
+            for (d,), cell_runs in cells.items()
+            if all(row["status"] == "solved" for row in cell_runs)
+            for row in cell_runs
         ]
         assert f"{name} they pay d^{interval(points)}" in words or f"{name} d^{interval(points)}" in words
 

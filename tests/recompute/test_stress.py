@@ -27,12 +27,12 @@ def rows() -> list[Row]:
 
 def ends(rows: list[Row]) -> str:
     """How runs ended, as sentences count it."""
-    found = Counter(WORDS[row["status"]] for row in rows)
-    said = [
-        f"{found[word]} {word}"
+    counts = Counter(WORDS[row["status"]] for row in rows)
+    parts = [
+        f"{counts[word]} {word}"
         for word in ("solved", "gave up within budget", "timed out", "crashed", "refused")
     ]
-    return f"{', '.join(said)}, {found['wrong']} were wrong"
+    return f"{', '.join(parts)}, {counts['wrong']} were wrong"
 
 
 def test_every_trial_ended_and_has_a_row(rows: list[Row]) -> None:
@@ -43,7 +43,7 @@ def test_every_trial_ended_and_has_a_row(rows: list[Row]) -> None:
 
 def test_the_headline(rows: list[Row]) -> None:
     learners = [row for row in rows if row["solver.kind"] == "learner"]
-    most = max(int(row["budget.samples"]) for row in learners)
+    cap = max(int(row["budget.samples"]) for row in learners)
     (work,) = {float(row["budget.work"]) for row in learners}
     solved: dict[tuple[str, str], set[str]] = defaultdict(set)
     for row in rows:
@@ -53,7 +53,7 @@ def test_the_headline(rows: list[Row]) -> None:
     attacks = [str(len(solved["attack", tier])) for tier in TIERS]
     digits = f"{work / 1e9:g}·10⁹"
     assert headline("stress") == (
-        f"Within {most:,} examples and {digits} multiply-adds learners solve {shares[0]}, {shares[1]} and {shares[2]} "
+        f"Within {cap:,} examples and {digits} multiply-adds learners solve {shares[0]}, {shares[1]} and {shares[2]} "
         f"instances, attacks {attacks[0]}, {attacks[1]} and {attacks[2]} structured ones. "
         f"Of {len(learners)} learner runs {ends(learners)}."
     )
@@ -62,22 +62,22 @@ def test_the_headline(rows: list[Row]) -> None:
 def test_the_sentences_on_attacks_and_games(rows: list[Row]) -> None:
     attacks = [row for row in rows if row["solver.kind"] == "attack"]
     games = [row for row in rows if row["solver.kind"] == "game"]
-    ((most, tolerance, oracle, passes),) = {
-        (each["budget.samples"], game["solver.tolerance"], game["solver.oracle"], row["solver.passes"])
-        for each in attacks
+    ((cap, tolerance, oracle, passes),) = {
+        (attack["budget.samples"], game["solver.tolerance"], game["solver.oracle"], row["solver.passes"])
+        for attack in attacks
         for game in games
         for row in rows
         if row["solver.passes"]
     }
-    said = plain(page("stress"))
+    text = plain(page("stress"))
     for sentence in (
         f"Of {len(attacks)} attacks {ends(attacks)}.",
-        f"gets at most {int(most):,} examples",
+        f"gets at most {int(cap):,} examples",
         f"Each of {len(games)} games is played once",
         f"at tolerance {tolerance}. The oracle is {oracle},",
         f"“pool” makes {passes} passes",
     ):
-        assert sentence in said
+        assert sentence in text
 
 
 def name_of(row: Row) -> str:
@@ -87,24 +87,26 @@ def name_of(row: Row) -> str:
 
 def test_the_ranks(rows: list[Row]) -> None:
     """A better rank: more instances solved, or as many at a smaller geometric mean."""
-    (said,) = (lines for caption, lines in tables("stress").items() if caption.startswith("Learners by tier"))
+    (lines,) = (
+        lines for caption, lines in tables("stress").items() if caption.startswith("Learners by tier")
+    )
     groups: dict[tuple[str, str], list[Row]] = defaultdict(list)
     for row in rows:
         if row["solver.kind"] == "learner":
             groups[row["params.tier"], name_of(row)].append(row)
-    assert {(line[0], line[1]) for line in said} == set(groups)
+    assert {(line[0], line[1]) for line in lines} == set(groups)
     means: dict[str, dict[tuple[str, str], tuple[int, float]]] = {currency: {} for currency in CURRENCIES}
-    for key, own in groups.items():
-        won = [row for row in own if row["status"] == "solved"]
+    for key, cell_runs in groups.items():
+        won = [row for row in cell_runs if row["status"] == "solved"]
         for currency in CURRENCIES:
             if won and all(row[currency] for row in won):
                 costs = [float(row[currency]) for row in won]
                 means[currency][key] = -len(won), exp(sum(map(log, costs)) / len(costs))
-    for tier, learner, runs, *cells in said:
-        own = groups[tier, learner]
-        counts = Counter(WORDS[row["status"]] for row in own)
+    for tier, learner, runs, *cells in lines:
+        cell_runs = groups[tier, learner]
+        counts = Counter(WORDS[row["status"]] for row in cell_runs)
         assert [int(runs), *map(int, cells[:6])] == [
-            len(own),
+            len(cell_runs),
             *(counts[word] for word in dict.fromkeys(WORDS.values())),
         ]
         for currency, place, mean in zip(CURRENCIES, cells[6::2], cells[7::2], strict=True):
@@ -112,14 +114,14 @@ def test_the_ranks(rows: list[Row]) -> None:
             if (tier, learner) not in known:
                 assert place == mean == ""
                 continue
-            own_mean = known[tier, learner]
-            assert int(place) == 1 + sum(other < own_mean for other in known.values())
+            cell_mean = known[tier, learner]
+            assert int(place) == 1 + sum(other < cell_mean for other in known.values())
             if "·10" in mean:
                 digits, _, power = mean.partition("·10")
                 value = float(digits) * 10 ** int(power.translate(str.maketrans("⁰¹²³⁴⁵⁶⁷⁸⁹", "0123456789")))
-                assert value == pytest.approx(own_mean[1], rel=0.051)
+                assert value == pytest.approx(cell_mean[1], rel=0.051)
             else:
-                assert float(mean.replace(",", "")) == pytest.approx(own_mean[1], rel=0.006)
+                assert float(mean.replace(",", "")) == pytest.approx(cell_mean[1], rel=0.006)
 
 
 def test_nothing_in_the_open_tier_is_solved(rows: list[Row]) -> None:

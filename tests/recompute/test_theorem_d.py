@@ -153,8 +153,8 @@ def test_the_table_of_theorem_d() -> None:
 def test_where_the_limit_is_known() -> None:
     """For sets of size s from T(e) up, e being the first that they do not reach."""
     needed = sizes()
-    least = {s: separation(min(e for e in range(1, 14) if needed.get(e, 99) > s)) for s in range(1, 8)}
-    assert least == {1: Fraction(1, 6), 2: Fraction(13, 112), 3: Fraction(5, 48)} | dict.fromkeys(
+    limits = {s: separation(min(e for e in range(1, 14) if needed.get(e, 99) > s)) for s in range(1, 8)}
+    assert limits == {1: Fraction(1, 6), 2: Fraction(13, 112), 3: Fraction(5, 48)} | dict.fromkeys(
         range(4, 8), Fraction(19, 208)
     )
 

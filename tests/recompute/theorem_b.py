@@ -15,10 +15,10 @@ def distance(c: int) -> int:
 def separation(e: int) -> Fraction:
     """T(e), or what is proved of it from above: (2e + c^2 - zeta(c))/(8ce) for every c."""
     middle = isqrt(2 * e)
-    least = min(
+    bound = min(
         Fraction(2 * e + c * c - distance(c), 8 * c * e) for c in range(max(1, middle - 4), middle + 6)
     )
-    return min(least, FIVE) if e >= 5 else least
+    return min(bound, FIVE) if e >= 5 else bound
 
 
 @cache
@@ -35,12 +35,12 @@ def lost(tau: Fraction) -> int:
 @cache
 def floor(sets: int, tau: Fraction) -> int:
     """Queries that every deterministic learner needs which must be certain of one of so many parities."""
-    most, queries, live = lost(tau), 0, sets
-    while live > 2 * most + 2:
-        away = max(1, (live - 2 * most - 2) // most)
-        live, queries = live - away * most, queries + away
+    loss, queries, live = lost(tau), 0, sets
+    while live > 2 * loss + 2:
+        away = max(1, (live - 2 * loss - 2) // loss)
+        live, queries = live - away * loss, queries + away
     while live > 1:
-        low, high = (live - most if live >= 2 * most + 2 else 1), live
+        low, high = (live - loss if live >= 2 * loss + 2 else 1), live
         while low < high:
             middle = (low + high) // 2
             low, high = (low, middle) if chains_fit(live, middle, tau) else (middle + 1, high)

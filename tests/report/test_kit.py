@@ -85,13 +85,13 @@ def test_no_label_is_below_eight_points_at_a_column_s_width(figure: Figure) -> N
 
 @pytest.mark.parametrize("figure", FIGURES, ids=lambda figure: figure.name)
 def test_the_same_data_are_the_same_bytes_and_are_told_to_who_does_not_see_them(figure: Figure) -> None:
-    one, two = draw(figure), draw(figure)
-    assert [one.save(kind) for kind in ("svg", "pdf")] == [two.save(kind) for kind in ("svg", "pdf")]
-    assert one.alt.startswith(figure.alt_summary)
-    assert " Across: " in one.alt
-    assert figure is HEAT or " Up: " in one.alt
-    assert f'role="img" aria-label="{escape(one.alt)}' in one.inline()
-    assert one.inline().count("<title>") == len(one.tips) > 0
+    first, second = draw(figure), draw(figure)
+    assert [first.save(kind) for kind in ("svg", "pdf")] == [second.save(kind) for kind in ("svg", "pdf")]
+    assert first.alt.startswith(figure.alt_summary)
+    assert " Across: " in first.alt
+    assert figure is HEAT or " Up: " in first.alt
+    assert f'role="img" aria-label="{escape(first.alt)}' in first.inline()
+    assert first.inline().count("<title>") == len(first.tips) > 0
 
 
 def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:
@@ -239,7 +239,7 @@ def test_a_headline_of_more_than_fifty_words_is_refused(page: Pages) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "said"),
+    ("text", "message"),
     [
         ("{{ n.most }}", "page.md of study demo: .*most"),
         ('One.\n\n{{ figure("cost") }}', "study demo has no figure 'cost'; it has costs"),
@@ -248,9 +248,9 @@ def test_a_headline_of_more_than_fifty_words_is_refused(page: Pages) -> None:
     ],
 )
 def test_a_template_that_asks_for_what_is_not_there_is_answered_in_one_line(
-    page: Pages, text: str, said: str
+    page: Pages, text: str, message: str
 ) -> None:
-    with pytest.raises(InputError, match=said) as caught:
+    with pytest.raises(InputError, match=message) as caught:
         page(text=text)
     assert "\n" not in str(caught.value)
 

@@ -34,12 +34,12 @@ def test_marks_stand_in_heads_and_captions_and_not_in_code_or_drawings() -> None
 
 
 def test_symbols_are_linked_to_the_own_or_shared_term_and_other_letters_are_not() -> None:
-    own = {"A": "The number of letters.", "V": "The value matrix."}
-    marked = glossary.mark("<p>V and m</p><!-- glossary -->", own)  # own symbols come before shared ones
+    symbols = {"A": "The number of letters.", "V": "The value matrix."}
+    marked = glossary.mark("<p>V and m</p><!-- glossary -->", symbols)  # own symbols come before shared ones
     assert 'title="The value matrix."' in marked
     assert "deterministic strategy" not in marked
     for text in ("Maker(R) Processor", "rejected (p-value 0.59)", "A run learns", "a wait of 0.5 s"):
-        assert "href" not in glossary.mark(f"<p>{text}</p>", own), text
+        assert "href" not in glossary.mark(f"<p>{text}</p>", symbols), text
     text = "<p>a &lt;sad&gt; τ &amp; m&nbsp;=&nbsp;2, theory 2.5e, 8τ²(N−1) “q”</p>"
     assert words(glossary.mark(text)) == words(text)
     for text in (
@@ -53,7 +53,7 @@ def test_symbols_are_linked_to_the_own_or_shared_term_and_other_letters_are_not(
         "8(τ−ε)",
         "log(N/2)",
     ):
-        assert glossary.mark(f"<p>{text}</p>", own).count('class="term"') == 1, text
+        assert glossary.mark(f"<p>{text}</p>", symbols).count('class="term"') == 1, text
 
 
 def test_the_glossary_has_one_source_and_no_form_two_meanings() -> None:

@@ -5,7 +5,7 @@ from math import inf, log2
 from typing import Any
 
 import pytest
-from commands import answer, told
+from commands import answer, run_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -53,7 +53,7 @@ def test_what_is_no_number_is_said_so() -> None:
 
 def both(line: str) -> tuple[list[list[str]], dict[str, Any]]:
     """What a command prints for people, in words, and its JSON, which is not rounded."""
-    return [row.split() for row in told(line).out.splitlines()], answer(line)
+    return [row.split() for row in run_command(line).out.splitlines()], answer(line)
 
 
 def test_commands_print_no_bound_above_what_is_proved() -> None:

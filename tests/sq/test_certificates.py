@@ -48,8 +48,8 @@ def verdict(tmp_path: Path) -> Verdict:
     def check(content: Any) -> tuple[int, str]:
         path = tmp_path / "c.json"
         path.write_text(content if isinstance(content, str) else json.dumps(content))
-        found: tuple[int, str] = checker.verdict(path)
-        return found
+        judgement: tuple[int, str] = checker.verdict(path)
+        return judgement
 
     return check
 
@@ -100,9 +100,9 @@ def test_false_transcripts_are_refused(name: str, verdict: Verdict) -> None:
         base = deepcopy(bases()[name])
         false_transcript(base, rng)
         assert base != bases()[name]
-        code, said = verdict(base)
-        assert code in (1, 2), (number, said)
-        assert said.startswith("This "), said
+        code, line = verdict(base)
+        assert code in (1, 2), (number, line)
+        assert line.startswith("This "), line
 
 
 @pytest.mark.parametrize(
@@ -117,7 +117,7 @@ def test_the_strongest_prover_proves_the_value_and_no_more(
     signs = {mask: np.array([1 - 2 * ((x & mask).bit_count() & 1) for x in range(1 << n)]) for mask in live}
 
     def proved(height: int) -> int:
-        def said(leaves: list[Any]) -> tuple[int, str]:
+        def checked(leaves: list[Any]) -> tuple[int, str]:
             last = {"live": live, "height": height, "leaves": leaves}
             return verdict(honest | {"value": height, "refutations": [*honest["refutations"], last]})
 
@@ -126,20 +126,20 @@ def test_the_strongest_prover_proves_the_value_and_no_more(
             pairs = [
                 pair
                 for pair in permutations(live, 2)
-                if "may be left" not in said([{"order": order, "pairs": [pair], "weights": [1]}])[1]
+                if "may be left" not in checked([{"order": order, "pairs": [pair], "weights": [1]}])[1]
             ]
             gaps = np.array([signs[b] - signs[a] for a, b in pairs]).T
             rows = np.vstack([np.hstack([side * gaps, -np.eye(1 << n)]) for side in (1, -1)])
             cost = np.concatenate([np.zeros(len(pairs)), np.ones(1 << n)])
             total = (np.arange(len(cost)) < len(pairs))[None].astype(float)
-            found = linprog(cost, A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=total, b_eq=[1.0])
-            assert found.status == 0
-            weights = np.round(found.x[: len(pairs)] * 5040).astype(int)
+            solution = linprog(cost, A_ub=rows, b_ub=np.zeros(len(rows)), A_eq=total, b_eq=[1.0])
+            assert solution.status == 0
+            weights = np.round(solution.x[: len(pairs)] * 5040).astype(int)
             used = [i for i in range(len(pairs)) if weights[i]]
             leaves.append(
                 {"order": order, "pairs": [pairs[i] for i in used], "weights": weights[used].tolist()}
             )
-        return said(leaves)[0]
+        return checked(leaves)[0]
 
     assert proved(honest["value"]) == 0
     assert proved(honest["value"] + 1) == 1
@@ -162,8 +162,8 @@ def test_a_changed_proof_never_proves_another_statement(tmp_path_factory: Any, s
     path = tmp_path_factory.mktemp("changed") / "c.json"
     path.write_text(json.dumps(base))
     if checker.verdict(path)[0] == 0:
-        said = {certificate.statement(base), certificate.statement(complement(base))}
-        assert certificate.statement(bases()[name]) in said
+        statements = {certificate.statement(base), certificate.statement(complement(base))}
+        assert certificate.statement(bases()[name]) in statements
 
 
 def complement(proof: dict[str, Any]) -> dict[str, Any]:
@@ -202,16 +202,16 @@ FLOORS = {
 
 
 def test_the_headline_numbers_are_certified_and_one_more_is_refused(verdict: Verdict) -> None:
-    said = {path.stem: json.loads(path.read_text()) for path in COMMITTED}
-    assert {stored["certificate"] for stored in said.values()} == set(certificate.KINDS)
+    committed = {path.stem: json.loads(path.read_text()) for path in COMMITTED}
+    assert {stored["certificate"] for stored in committed.values()} == set(certificate.KINDS)
     for (n, s, tau), queries in FLOORS.items():
-        stored = said[f"bound-{n}-{s}-{tau}"]
+        stored = committed[f"bound-{n}-{s}-{tau}"]
         assert stored == json.loads(json.dumps(certificate.bound(ParityConcepts(n, s), tau)))
         assert stored["queries"] == exact.exact_floor(comb(n, s), tau) == queries
         assert verdict(stored | {"queries": queries + 1})[0] == 1
-    assert said["transcript-16-6-0.1-sign-batch"]["queries"] == 1145
-    assert said["transcript-20-4-0.16-flat"]["queries"] == 1645
-    assert (said["value-4-2-0.15"]["value"], said["value-4-2-0.05"]["value"]) == (3, 2)
+    assert committed["transcript-16-6-0.1-sign-batch"]["queries"] == 1145
+    assert committed["transcript-20-4-0.16-flat"]["queries"] == 1645
+    assert (committed["value-4-2-0.15"]["value"], committed["value-4-2-0.05"]["value"]) == (3, 2)
 
 
 def test_the_checker_is_short_and_imports_the_standard_library_only() -> None:
@@ -292,10 +292,10 @@ HOSTILE = [
 
 @pytest.mark.parametrize(("content", "code", "reason"), HOSTILE, ids=range(len(HOSTILE)))
 def test_hostile_files_get_one_line(content: Any, code: int, reason: str, verdict: Verdict) -> None:
-    found, said = verdict(content)
-    assert (found, reason in said) == (code, True), said
-    assert said.isascii()
-    assert said.isprintable()
+    exit_code, line = verdict(content)
+    assert (exit_code, reason in line) == (code, True), line
+    assert line.isascii()
+    assert line.isprintable()
 
 
 WORK = {
@@ -360,18 +360,18 @@ def test_what_is_no_file_and_a_verdict_that_cannot_be_written(tmp_path: Path) ->
 def test_theorem_b_is_computed_alike_on_both_sides(n: int, s: int, tolerance: Decimal) -> None:
     """Also around the two bounds on T(5), where the checker's is the weaker one."""
     concepts = ParityConcepts(max(n, s), min(n, s))
-    found = certificate.bound(concepts, float(tolerance))["queries"]
-    assert found == checker.theorem_b(concepts.size, Fraction(tolerance))
-    assert found <= exact.exact_floor(concepts.size, Fraction(tolerance))
+    queries = certificate.bound(concepts, float(tolerance))["queries"]
+    assert queries == checker.theorem_b(concepts.size, Fraction(tolerance))
+    assert queries <= exact.exact_floor(concepts.size, Fraction(tolerance))
     if not Fraction(13, 96) <= tolerance < Fraction(11, 80):
-        assert found == exact.exact_floor(concepts.size, Fraction(tolerance))
+        assert queries == exact.exact_floor(concepts.size, Fraction(tolerance))
 
 
 @pytest.mark.parametrize("mean", [0.0, 0.3, -0.3, 0.9])
 @pytest.mark.parametrize(("n", "s"), [(5, 2), (6, 3), (6, 5)])
 def test_the_certified_eigenvalue_is_the_closed_form_s(n: int, s: int, mean: float) -> None:
-    found = certificate.biased_bound(ParityConcepts(n, s), 0.01, mean)
-    assert float(Fraction(found["by"])) == pytest.approx(top_eigenvalue(n, s, abs(mean)))
+    proof = certificate.biased_bound(ParityConcepts(n, s), 0.01, mean)
+    assert float(Fraction(proof["by"])) == pytest.approx(top_eigenvalue(n, s, abs(mean)))
 
 
 @pytest.mark.parametrize(
@@ -382,17 +382,17 @@ def test_the_certified_eigenvalue_is_the_closed_form_s(n: int, s: int, mean: flo
     ],
 )
 def test_every_strategy_on_parities_leaves_a_checkable_transcript(strategy: str, verdict: Verdict) -> None:
-    found = certificate.transcript(ParityConcepts(8, 3), 0.1, strategy, seed=3)
-    assert verdict(found) == (0, f"Verified: {certificate.statement(found)}.")
+    transcript = certificate.transcript(ParityConcepts(8, 3), 0.1, strategy, seed=3)
+    assert verdict(transcript) == (0, f"Verified: {certificate.statement(transcript)}.")
 
 
 def test_the_command_writes_what_it_says(tmp_path: Path) -> None:
     for kind, more in {"transcript": "--strategy sign-batch --seed 1", "bound": "", "value": ""}.items():
         out = tmp_path / "deep" / f"{kind}.json"
         line = f"sq certify parity --dim 5 --heads 2 --tolerance 0.15 --kind {kind} {more} --out"
-        said = answer(line, out)
-        assert said == {"kind": kind, "statement": said["statement"], "out": str(out)}
-        assert checker.verdict(out) == (0, f"Verified: {said['statement']}.")
+        fields = answer(line, out)
+        assert fields == {"kind": kind, "statement": fields["statement"], "out": str(out)}
+        assert checker.verdict(out) == (0, f"Verified: {fields['statement']}.")
 
 
 def test_bounds_that_do_not_exist_are_refused() -> None:

@@ -1,14 +1,13 @@
 """Gradient descent through an oracle: the gradient that it adds up to, blocks of queries, and what is learned."""
 
-import json
 from itertools import islice
 
 import numpy as np
 import pytest
+from commands import answer, check_refused, run_command
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.cli import run
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.sq.descent import descend
@@ -102,17 +101,13 @@ def test_bad_requests_are_one_line_each():
         Diagonal(batch=64).descend(lambda tables: tables[:, 0], 4)
 
 
-def test_the_command(capsys):
-    line = "sq learn parity --dim 8 --heads 2 --tolerance 0.05 --seed 1 --set rate=0.1 --set l1=0 --json"
-    words = line.split()
-    assert run(words) == 0
-    printed = json.loads(capsys.readouterr().out)
-    assert {"status", "queries", "steps", "smallest_tolerance"} <= printed.keys()
-    assert (printed["status"], printed["smallest_tolerance"]) == ("solved", 0.05)
-    assert run([*words, "--queries", "1000"]) == 0
-    ended = json.loads(capsys.readouterr().out)
+def test_the_command():
+    line = "sq learn parity --dim 8 --heads 2 --tolerance 0.05 --seed 1 --set rate=0.1 --set l1=0"
+    fields = answer(line)
+    assert {"status", "queries", "steps", "smallest_tolerance"} <= fields.keys()
+    assert (fields["status"], fields["smallest_tolerance"]) == ("solved", 0.05)
+    ended = answer(f"{line} --queries 1000")
     assert ended["status"] == "budget"
     assert ended["queries"] <= 1000
-    assert run([*words, "--set", "batch=64"]) == 2
-    assert run([*words, "--tolerance", "2"]) == 2
-    assert "Traceback" not in capsys.readouterr().err
+    check_refused(run_command(f"{line} --set batch=64"), "batch")
+    check_refused(run_command(f"{line} --tolerance 2"), "tolerance")

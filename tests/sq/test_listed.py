@@ -5,7 +5,7 @@ from itertools import combinations
 
 import numpy as np
 import pytest
-from commands import answer, check_refused, told
+from commands import answer, check_refused, run_command
 from window import window_loss
 
 import hardness
@@ -166,7 +166,7 @@ def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
     fields = answer("sq bounds ownclass:Majorities --n 7 --tolerance .1")
     assert (fields["concepts"], fields["exact"]) == (35, True)
     assert fields["window"] == pytest.approx(8 * 0.01 * 34 / brute(Votes(7, 3)), rel=1e-6)
-    assert "eigenvalue" in told("sq bounds ownclass:Majorities --n 7 --tolerance .1").out
+    assert "eigenvalue" in run_command("sq bounds ownclass:Majorities --n 7 --tolerance .1").out
     game = answer("sq play ownclass:Majorities --n 7 --tolerance .05 --strategy sign-batch --seed 0")
     assert game["status"] == "solved"
     assert game["queries"] >= game["bound"]
@@ -178,8 +178,10 @@ def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
         answer("sq play ownclass:Hidden --dim 8 --heads 3 --tolerance .1 --strategy characters")["status"]
         == "solved"
     )
-    check_refused(told("sq bounds ownclass:Wrong --dim 8 --heads 3 --tolerance .1"), "mend its `concepts`")
-    check_refused(told("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
-    check_refused(told("sq bounds ownclass:combinations --tolerance .1"), "neither")
+    check_refused(
+        run_command("sq bounds ownclass:Wrong --dim 8 --heads 3 --tolerance .1"), "mend its `concepts`"
+    )
+    check_refused(run_command("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
+    check_refused(run_command("sq bounds ownclass:combinations --tolerance .1"), "neither")
     none = "hardness.families.nondegenerate:Nondegenerate --dim 4 --tokens 2 --heads 2"
-    check_refused(told(f"sq bounds {none} --tolerance .1"), "ListedConcepts")
+    check_refused(run_command(f"sq bounds {none} --tolerance .1"), "ListedConcepts")

@@ -6,7 +6,7 @@ from math import exp, floor, sqrt
 
 import numpy as np
 import pytest
-from commands import answer, check_refused, told
+from commands import answer, check_refused, run_command
 
 from hardness.errors import InputError
 from hardness.sq.bounds import messages
@@ -67,7 +67,7 @@ def test_the_command_line():
         "--noise nan",
         "--tolerance .1 --flip .5",
     ):
-        check_refused(told(line + option), "")
+        check_refused(run_command(line + option), "")
 
 
 # Learners

@@ -27,8 +27,8 @@ def test_moments_of_a_cut_sum_are_binomial_sums(count: int, cut: Fraction) -> No
     f = [max(min(z, cut), -cut) / (2 * cut) for _, z in law]
     driven = sum(p * z * y for (p, z), y in zip(law, f, strict=True)) / count
     size = sum(p * y * y for (p, _), y in zip(law, f, strict=True))
-    found = cut_moments(count, np.array([float(cut)]))
-    assert [float(x[0]) for x in found] == pytest.approx([float(driven), float(size)], rel=1e-12)
+    moments = cut_moments(count, np.array([float(cut)]))
+    assert [float(x[0]) for x in moments] == pytest.approx([float(driven), float(size)], rel=1e-12)
 
 
 @pytest.mark.parametrize("count", [99, 100, 999, 1000, 1001, 2_670_174, 10**9])
@@ -99,16 +99,16 @@ def law_of(count: int, cut: Fraction) -> tuple[Fraction, Fraction]:
 @pytest.mark.parametrize(("count", "cut"), [(2, 2), (4, 2), (4, 3), (5, 1), (6, 2), (7, 2), (7, 3)])
 def test_the_promise_holds_for_all_draws_on_average(count: int, cut: int) -> None:
     """The proof's inequalities, exactly: mean, variance and what is not driven, over all sums of so many of seven."""
-    tau, found = Fraction(1, 12), []
+    tau, draws = Fraction(1, 12), []
     for sets in combinations(EVERY, count):
         for signs in product((-1, 1), repeat=count):
-            found += [(a, sum(signs) == 0) for a in means_of(list(sets), signs, Fraction(cut))]
+            draws += [(a, sum(signs) == 0) for a in means_of(list(sets), signs, Fraction(cut))]
     nu, size = law_of(count, Fraction(cut))
     variance = (size - count * nu**2) / max(count, 7 - count + 1)
-    assert sum(a for a, _ in found) / len(found) == nu > tau
-    assert sum((a - nu) ** 2 for a, _ in found) / len(found) <= variance
-    assert Fraction(sum(a <= tau for a, _ in found), len(found)) <= variance / (variance + (nu - tau) ** 2)
-    even = [a for a, same in found if same]
+    assert sum(a for a, _ in draws) / len(draws) == nu > tau
+    assert sum((a - nu) ** 2 for a, _ in draws) / len(draws) <= variance
+    assert Fraction(sum(a <= tau for a, _ in draws), len(draws)) <= variance / (variance + (nu - tau) ** 2)
+    even = [a for a, same in draws if same]
     if even:
         crowd = Fraction(2**count, comb(count, count // 2))
         assert Fraction(sum(a <= tau for a in even), len(even)) <= crowd * variance / (nu - tau) ** 2
@@ -125,9 +125,9 @@ def test_v_is_known_up_to_a_factor(size: int, exponent: float) -> None:
 
 def test_v_of_large_classes_is_known_up_to_half_of_pi() -> None:
     """A class of so many parities takes no more than independent ones, which take pi/2 times lemma L's bound."""
-    for tau, most in ((0.05, 1.03), (2.0**-7, 1.02)):
+    for tau, factor in ((0.05, 1.03), (2.0**-7, 1.02)):
         suffices = certain_queries(2**50, tau)
-        assert suffices <= most * 2**50 / independent_lost(tau)
+        assert suffices <= factor * 2**50 / independent_lost(tau)
         assert suffices <= 1.03 * np.pi / 2 * 8 * tau**2 * 2**50
 
 

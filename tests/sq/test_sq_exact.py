@@ -58,12 +58,12 @@ def independent(size: int) -> list[int]:
     return [0] + [1 << i for i in range(size - 1)]
 
 
-@pytest.mark.parametrize("most", [6, pytest.param(7, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("largest", [6, pytest.param(7, marks=pytest.mark.slow)])
 @pytest.mark.parametrize("tau", TOLERANCES)
-def test_search_agrees_with_the_recursion_on_independent_classes(tau: float, most: int) -> None:
+def test_search_agrees_with_the_recursion_on_independent_classes(tau: float, largest: int) -> None:
     """Branch and bound knows nothing of theorem A."""
     games = SmallGames(tau, theorem=False)
-    for size in range(1, most + 1):
+    for size in range(1, largest + 1):
         assert games.value(independent(size)) == independent_value(size, tau)
 
 
@@ -81,23 +81,23 @@ def test_the_separation_proves_what_it_says() -> None:
     for _ in range(40):
         forms = rng.integers(-2, 3, (3, 8))
         chances = np.array([Fraction(1, 8)] * 8)
-        least = Fraction(int(rng.integers(1, 8)), 16)
-        found = separate(forms, chances, least)
-        if found.query is not None:
-            assert max(abs(b) for b in found.query) <= Fraction(1, 2)
-            assert found.gap == min(
-                sum(int(d) * b for d, b in zip(row, found.query, strict=True)) / 8 for row in forms
+        threshold = Fraction(int(rng.integers(1, 8)), 16)
+        separation = separate(forms, chances, threshold)
+        if separation.query is not None:
+            assert max(abs(b) for b in separation.query) <= Fraction(1, 2)
+            assert separation.gap == min(
+                sum(int(d) * b for d, b in zip(row, separation.query, strict=True)) / 8 for row in forms
             )
-            assert found.gap > least
+            assert separation.gap > threshold
         else:
-            assert found.weights is not None
-            assert sum(found.weights) == 1
-            assert min(found.weights) >= 0
+            assert separation.weights is not None
+            assert sum(separation.weights) == 1
+            assert min(separation.weights) >= 0
             total = [
-                sum(int(d) * w for d, w in zip(column, found.weights, strict=True)) for column in forms.T
+                sum(int(d) * w for d, w in zip(column, separation.weights, strict=True)) for column in forms.T
             ]
-            assert found.gap == sum(map(abs, total)) / 16
-            assert found.gap <= least
+            assert separation.gap == sum(map(abs, total)) / 16
+            assert separation.gap <= threshold
 
 
 def test_windows_are_closed() -> None:
@@ -146,11 +146,11 @@ def test_values_of_the_floors() -> None:
 
 
 def test_the_limit_is_that_of_theorem_d() -> None:
-    for lost, interval, _, least in table("2.7", "e⋆"):
+    for lost, interval, _, smallest in table("2.7", "e⋆"):
         low, high = map(Fraction, re.findall(r"\d+/\d+", interval))
         for tau in (low, (low + high) / 2, high - Fraction(1, 10**9)):
-            assert asymptotic_ratio(int(least), tau) == asymptotic_ratio(40, tau) == Fraction(1, int(lost))
-            assert asymptotic_ratio(int(least) - 1, tau) is None or int(least) == 1
+            assert asymptotic_ratio(int(smallest), tau) == asymptotic_ratio(40, tau) == Fraction(1, int(lost))
+            assert asymptotic_ratio(int(smallest) - 1, tau) is None or int(smallest) == 1
     assert asymptotic_ratio(40, Fraction(19, 208) - Fraction(1, 10**9)) is None
     assert asymptotic_ratio(4, 0.25) is None is asymptotic_ratio(4, 0.7)
 
@@ -179,13 +179,13 @@ def test_the_two_sides_of_success(size: int, share: Fraction, tau: float) -> Non
 def test_a_learner_that_guesses_a_part_reaches_the_upper_side() -> None:
     """Half of C(8, 3) drawn by coins, and what is certain for those: right in half of all games, within the count."""
     concepts, tau, rng = ParityConcepts(8, 3), 0.1, np.random.default_rng(5)
-    most, games, right = success_queries(concepts.size, Fraction(1, 2), tau)[1], 100, 0
+    allowed, games, right = success_queries(concepts.size, Fraction(1, 2), tau)[1], 100, 0
     for _ in range(games):
         drawn, secret = np.sort(rng.choice(concepts.masks(), 28, replace=False)), rng.choice(concepts.masks())
         oracle = Window(concepts.masks(), rng)
         steps = parity.STRATEGIES["dependent"](concepts, drawn, tau, rng)
         live, query, asked = drawn, next(steps), 0
-        while len(live) > 1 and asked < most:
+        while len(live) > 1 and asked < allowed:
             means, asked = query.means(live), asked + 1
             # The window's answer to all who live, as long as the secret lives; its own mean from then on.
             exact = float(query.means(secret[None])[0])
@@ -215,10 +215,10 @@ def test_the_recursion_in_closed_form_is_the_recursion() -> None:
 
 def test_certain_queries_step_by_step() -> None:
     for tau in (0.16, 0.1, 0.06, 0.02):
-        most, u = independent_lost(tau), {1: 0}
+        cap, u = independent_lost(tau), {1: 0}
         for k in range(2, 400):
             dependent = max((loss.lost for loss in dependent_losses(tau) if loss.live <= k), default=0)
-            u[k] = 1 + u[k - max(min(most, ((k - 1).bit_length() + 1) // 2), dependent)]
+            u[k] = 1 + u[k - max(min(cap, ((k - 1).bit_length() + 1) // 2), dependent)]
             assert certain_queries(k, tau) == u[k]
 
 
@@ -235,22 +235,22 @@ def test_end_games_are_increasing_and_proved() -> None:
 
 def test_affine_types_are_those_of_theory() -> None:
     """1, 2, 4, 12 types of 2, 4, 6, 8 points, each grown by a point; those of up to five by brute force in AG(4, 2)."""
-    counts, found = {2: 1}, [([0, 1], 1)]
+    counts, types = {2: 1}, [([0, 1], 1)]
     for points in range(3, 9):
         longer = {}
-        for own, rank in found:
+        for members, rank in types:
             for point in range(2**rank + 1):
-                if point not in own:
-                    generators, grown = coordinates([*own, point])
+                if point not in members:
+                    generators, grown = coordinates([*members, point])
                     longer[affine_type(grown, len(generators))] = (grown, len(generators))
-        found = list(longer.values())
-        counts[points] = len(found)
+        types = list(longer.values())
+        counts[points] = len(types)
     assert [counts[points] for points in (2, 4, 6, 8)] == [1, 2, 4, 12]
     for points in (3, 4, 5):
         kinds = set()
         for rest in combinations(range(1, 16), points - 1):
-            generators, own = coordinates([0, *rest])
-            kinds.add(affine_type(own, len(generators)))
+            generators, members = coordinates([0, *rest])
+            kinds.add(affine_type(members, len(generators)))
         assert len(kinds) == counts[points]
 
 
@@ -334,5 +334,5 @@ def test_values_of_classes() -> None:
 @pytest.mark.slow
 def test_the_pairs_of_five() -> None:
     """C(5, 2), ten sets: V at .16, .12, .1, .08, .05; independent ten need 4, 3, 3, 2, 2 at .15 and the last four."""
-    found = [value(ParityConcepts(5, 2), tau, 300).exact for tau in (0.16, 0.12, 0.1, 0.08, 0.05)]
-    assert found == [4, 3, 3, 2, 2]
+    values = [value(ParityConcepts(5, 2), tau, 300).exact for tau in (0.16, 0.12, 0.1, 0.08, 0.05)]
+    assert values == [4, 3, 3, 2, 2]

@@ -1,22 +1,22 @@
 """The command line on theory 2.7: sq bounds, sq value, and what games against the window gained."""
 
 import pytest
-from commands import answer, told
+from commands import answer, run_command
 
 
 def test_bounds_gain_the_floors() -> None:
-    found = answer("sq bounds parity --dim 17 --heads 6 --tolerance 0.1")
-    assert (found["strict"], found["exact_floor"], found["identifiable"]) == (668, 891, True)
-    found = answer("sq bounds parity --dim 17 --heads 6 --tolerance 0.25")
-    assert (found["strict"], found["exact_floor"], found["identifiable"]) == (None, None, False)
-    found = answer("sq bounds parity --dim 5 --heads 4 --tolerance 0.3")
-    assert (found["concepts"], found["strict"], found["exact_floor"], found["identifiable"]) == (
+    fields = answer("sq bounds parity --dim 17 --heads 6 --tolerance 0.1")
+    assert (fields["strict"], fields["exact_floor"], fields["identifiable"]) == (668, 891, True)
+    fields = answer("sq bounds parity --dim 17 --heads 6 --tolerance 0.25")
+    assert (fields["strict"], fields["exact_floor"], fields["identifiable"]) == (None, None, False)
+    fields = answer("sq bounds parity --dim 5 --heads 4 --tolerance 0.3")
+    assert (fields["concepts"], fields["strict"], fields["exact_floor"], fields["identifiable"]) == (
         1,
         0,
         0,
         True,
     )
-    assert "nothing is identifiable" in told("sq bounds parity --dim 17 --heads 6 --tolerance 0.3").out
+    assert "nothing is identifiable" in run_command("sq bounds parity --dim 17 --heads 6 --tolerance 0.3").out
 
 
 def test_value_of_independent_parities() -> None:
@@ -27,19 +27,19 @@ def test_value_of_independent_parities() -> None:
 
 
 def test_value_of_a_class() -> None:
-    found = answer("sq value parity --dim 5 --heads 2 --tolerance 0.15")
-    assert found == {"value": 3, "lower": 3, "upper": 3, "status": "exact"}
-    found = answer("sq value parity --dim 17 --heads 6 --tolerance 0.1 --seconds 1")
-    assert found == {"value": None, "lower": 891, "upper": 1296, "status": "bracket"}
-    found = answer("sq value parity --dim 5 --heads 2 --tolerance 0.25")
-    assert (found["value"], found["identifiable"]) == (None, False)
+    fields = answer("sq value parity --dim 5 --heads 2 --tolerance 0.15")
+    assert fields == {"value": 3, "lower": 3, "upper": 3, "status": "exact"}
+    fields = answer("sq value parity --dim 17 --heads 6 --tolerance 0.1 --seconds 1")
+    assert fields == {"value": None, "lower": 891, "upper": 1296, "status": "bracket"}
+    fields = answer("sq value parity --dim 5 --heads 2 --tolerance 0.25")
+    assert (fields["value"], fields["identifiable"]) == (None, False)
 
 
 def test_games_gain_the_floor() -> None:
     line = "sq play parity --dim 9 --heads 3 --tolerance 0.1 --strategy {} --seed 1"
     for strategy in ("flat", "sign-batch", "characters"):
-        found = answer(line.format(strategy))
-        assert (found["status"], found["exact_floor"]) == ("solved", 8)
-        assert found["floor_ratio"] == pytest.approx(found["queries"] / 8)
-        assert found["ratio"] == pytest.approx(found["queries"] / found["bound"])
+        fields = answer(line.format(strategy))
+        assert (fields["status"], fields["exact_floor"]) == ("solved", 8)
+        assert fields["floor_ratio"] == pytest.approx(fields["queries"] / 8)
+        assert fields["ratio"] == pytest.approx(fields["queries"] / fields["bound"])
     assert "exact_floor" not in answer(line.format("flat --oracle null"))

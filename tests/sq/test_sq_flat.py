@@ -51,9 +51,9 @@ def test_a_mould_loses_what_it_promises_to_every_answer() -> None:
     lives = rng.random(126) < 0.8
     signs = layer_signs(9, 4)[lives]
     for tau, lost in ((0.1, 8), (0.06, 26), (0.2, 1)):
-        found = shape_query(signs, lost, tau, rng)
-        assert found is not None
-        means = np.concatenate([signs @ found / (2 * signs.shape[1]), np.zeros(500)])
+        query = shape_query(signs, lost, tau, rng)
+        assert query is not None
+        means = np.concatenate([signs @ query / (2 * signs.shape[1]), np.zeros(500)])
         assert window_loss(means, tau) >= lost
     assert shape_query(signs, 12, 0.1, rng) is None  # T(12) <= .1
 
@@ -83,7 +83,7 @@ def test_flat_against_other_oracles() -> None:
 
 
 @pytest.mark.parametrize(
-    ("n", "s", "tau", "most", "ratio"),
+    ("n", "s", "tau", "allowed", "ratio"),
     [
         (10, 4, 0.16, 85, 85 / 70),  # 210 independent sets would take 105
         *(
@@ -92,9 +92,9 @@ def test_flat_against_other_oracles() -> None:
         ),
     ],
 )
-def test_the_bracket_of_the_greedy_window(n: int, s: int, tau: float, most: int, ratio: float) -> None:
+def test_the_bracket_of_the_greedy_window(n: int, s: int, tau: float, allowed: int, ratio: float) -> None:
     result = play(ParityConcepts(n, s), "flat", "window", tau, seed=0)
     assert result.solved
-    assert result.queries <= most
+    assert result.queries <= allowed
     assert result.floor_ratio is not None
     assert 1 <= result.floor_ratio <= ratio

@@ -124,10 +124,10 @@ def test_honest_exhaustive_needs_half_the_class() -> None:
     assert abs(mean - 1) < 5 * (1 / 3 / 200) ** 0.5
 
 
-def drawn_cells(count: int, most: int, seed: int) -> list[tuple[int, int, float]]:
-    """Cells that nobody chose: (n, s, tau) uniform among the classes of 8000 to `most` sets and tau in [.03, .1]."""
+def drawn_cells(count: int, largest: int, seed: int) -> list[tuple[int, int, float]]:
+    """Cells that nobody chose: (n, s, tau) uniform among the classes of 8000 to `largest` sets and tau in [.03, .1]."""
     rng = np.random.default_rng(seed)
-    cells = [(n, s) for n in range(16, 64) for s in range(2, n // 2 + 1) if 8000 <= comb(n, s) <= most]
+    cells = [(n, s) for n in range(16, 64) for s in range(2, n // 2 + 1) if 8000 <= comb(n, s) <= largest]
     return [(*cells[rng.integers(len(cells))], float(rng.uniform(0.03, 0.1))) for _ in range(count)]
 
 

@@ -44,8 +44,8 @@ def test_no_answer_is_outside_its_tolerance(count: int) -> None:
 
     Honest answers lie within the radius of the secret's mean, an adversary's within that of every concept it keeps.
     """
-    rng, every, told = np.random.default_rng(count), ParityConcepts(8, 3).masks(), 0
-    while told < count:
+    rng, every, answered = np.random.default_rng(count), ParityConcepts(8, 3).masks(), 0
+    while answered < count:
         mode = PROMISING[rng.integers(4)]
         oracle = ORACLES[mode](every, rng)
         for _ in range(50):
@@ -60,7 +60,7 @@ def test_no_answer_is_outside_its_tolerance(count: int) -> None:
             kept = oracle.live if oracle.adversary else hidden(oracle)
             assert np.all(np.abs(query.means(kept) - reply) <= tolerance * (1 + 1e-12) + 1e-15)
             assert len(kept) >= 1
-            told += 1
+            answered += 1
 
 
 def hidden(oracle: Oracle) -> NDArray[np.uint64]:

@@ -56,12 +56,12 @@ def test_switches_that_are_off_change_no_bit(n, data, tau):
 @given(st.integers(1, 10), st.data(), st.floats(1e-4, 0.2))
 def test_interval_ends_where_the_gap_is_four_tau_to_the_last_bit(s, data, tau):
     k = data.draw(st.integers(1, s))
-    found = bias_interval(s, tau, k)
+    interval = bias_interval(s, tau, k)
     peak = sqrt((s - k) / (s - k + 2))
-    if found is None:
+    if interval is None:
         assert max(bias_gap(s, mu, k) for mu in (*np.linspace(0, 1, 1001), peak)) <= 4 * tau
         return
-    low, high = found
+    low, high = interval
     assert low <= peak <= high
     assert bias_gap(s, low, k) > 4 * tau < bias_gap(s, high, k)
     assert low == 0 or bias_gap(s, nextafter(low, -inf), k) <= 4 * tau
@@ -104,12 +104,12 @@ def test_means_of_biased_characters_by_summation(mu):
 def test_biased_games_lie_inside_both_bounds(mu):
     """A gap is enough to be solved; without bias the game is that of single characters."""
     for n, s, tau in ((9, 3, 0.03), (10, 4, 0.02), (9, 4, 0.01)):
-        found = play_biased(ParityConcepts(n, s), tau, mu)
-        assert found.status == "solved" or found.suffice is None
-        assert found.status != "solved" or found.needed <= found.queries <= found.suffice
+        game = play_biased(ParityConcepts(n, s), tau, mu)
+        assert game.status == "solved" or game.suffice is None
+        assert game.status != "solved" or game.needed <= game.queries <= game.suffice
         if mu == 0:
             plain = play(ParityConcepts(n, s), "characters", "window", tau)
-            assert (found.queries, found.remaining, found.needed) == (
+            assert (game.queries, game.remaining, game.needed) == (
                 plain.queries,
                 plain.remaining,
                 plain.bound,
@@ -152,16 +152,16 @@ def test_a_game_on_chains_is_the_sum_of_its_blocks(n, blocks):
             mask = sum(1 << j for j in chosen)
             if (oracle.live[:, i] == mask).any():
                 oracle.answer(BlockCharacter(i, mask), 0.1)
-    found = play_nested(n, blocks, "characters", 0.1)
+    game = play_nested(n, blocks, "characters", 0.1)
     assert len(oracle.live) == 1
-    assert oracle.ledger.queries == found.queries == found.suffice
+    assert oracle.ledger.queries == game.queries == game.suffice
 
 
 @pytest.mark.parametrize("strategy", ["characters", "sign-batch"])
 def test_nested_games_lie_inside_both_bounds(strategy):
     for g, n, tau in ((1, 20, 0.1), (2, 20, 0.1), (3, 20, 0.05), (3, 14, 0.2)):
-        found = play_nested(n, (g,) * (6 // g), strategy, tau, seed=1)
-        assert found.status == "solved"
-        assert found.needed <= found.queries <= found.suffice
+        game = play_nested(n, (g,) * (6 // g), strategy, tau, seed=1)
+        assert game.status == "solved"
+        assert game.needed <= game.queries <= game.suffice
     plain = play(ParityConcepts(16, 4), strategy, "window", 0.1, seed=5)
     assert play_nested(16, (4,), strategy, 0.1, seed=5).queries == plain.queries

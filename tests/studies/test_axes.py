@@ -4,7 +4,7 @@ from itertools import product
 from pathlib import Path
 
 import pytest
-from commands import answer, check_refused, told
+from commands import answer, check_refused, run_command
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -63,7 +63,7 @@ def test_expressions_of_expressions_and_zipped_axes():
 )
 def test_what_is_no_expression_and_no_pair_is_one_line(tmp_path, dim, axes, words):
     (tmp_path / "grid.toml").write_text(RAY.format(dim=dim, zip=axes))
-    check_refused(told(f"sweep {tmp_path}/grid.toml --out {tmp_path}/out --workers 0"), words)
+    check_refused(run_command(f"sweep {tmp_path}/grid.toml --out {tmp_path}/out --workers 0"), words)
 
 
 def test_a_ray_from_a_file_and_from_python(tmp_path, monkeypatch):

@@ -6,7 +6,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from commands import check_refused, told
+from commands import check_refused, run_command
 from page_reading import words
 
 from hardness import registry
@@ -26,16 +26,16 @@ from learner.studies.stress.trial import trial
 NAME = "parity-s2-d8-0"
 
 
-def task_of(learner: str, most: int = 1024, work: float = 1e9, digest: str | None = None) -> Task:
+def task_of(learner: str, cap: int = 1024, work: float = 1e9, digest: str | None = None) -> Task:
     """A task of a learner of the module trial_learners."""
-    each = suite.entry(NAME)
-    named = {"instance": NAME, "tier": each.tier, "digest": digest or f"sha256:{each.digest[:16]}"}
+    entry = suite.entry(NAME)
+    named = {"instance": NAME, "tier": entry.tier, "digest": digest or f"sha256:{entry.digest[:16]}"}
     solver = {"kind": "learner", "learner": f"trial_learners:{learner}"}
-    return Task(each.family, {**each.params, **named}, solver, {"samples": most, "work": work}, 0)
+    return Task(entry.family, {**entry.params, **named}, solver, {"samples": cap, "work": work}, 0)
 
 
 @pytest.mark.parametrize(
-    ("learner", "most", "status", "cost", "reason"),
+    ("learner", "cap", "status", "cost", "reason"),
     [
         ("Late", 1024, "solved", 1024, None),
         ("Late", 512, "refused", 0, "too few"),
@@ -48,14 +48,14 @@ def task_of(learner: str, most: int = 1024, work: float = 1e9, digest: str | Non
     ],
 )
 def test_every_end_has_its_status_and_a_crash_adds_no_cost(
-    learner: str, most: int, status: str, cost: int, reason: str | None
+    learner: str, cap: int, status: str, cost: int, reason: str | None
 ) -> None:
-    outcome = run_trial(trial, task_of(learner, most), 0, 8.0 if learner == "Sleeps" else 60.0)
+    outcome = run_trial(trial, task_of(learner, cap), 0, 8.0 if learner == "Sleeps" else 60.0)
     assert (outcome.status, outcome.cost, outcome.detail.get("reason")) == (status, cost, reason)
 
 
 @pytest.mark.parametrize(
-    ("learner", "most", "work", "cost", "limit", "read", "counted"),
+    ("learner", "cap", "work", "cost", "limit", "read", "counted"),
     [
         ("Costly", 1024, 1e9, 1024, "examples", 3584, 1792e3),  # 256 + 512 + 1024 examples in all, twice each
         ("Costly", 1024, 1e6, 512, "multiply-adds", 1536, 768e3),
@@ -66,9 +66,9 @@ def test_every_end_has_its_status_and_a_crash_adds_no_cost(
     ],
 )
 def test_a_run_ends_at_whichever_budget_it_meets_first(
-    learner: str, most: int, work: float, cost: int, limit: str, read: int | None, counted: float | None
+    learner: str, cap: int, work: float, cost: int, limit: str, read: int | None, counted: float | None
 ) -> None:
-    outcome = run_trial(trial, task_of(learner, most, work), 0, 60.0)
+    outcome = run_trial(trial, task_of(learner, cap, work), 0, 60.0)
     assert (outcome.status, outcome.cost, outcome.detail["limit"]) == ("budget", cost, limit)
     assert (outcome.detail.get("gradient_examples"), outcome.detail.get("multiply_adds")) == (read, counted)
 
@@ -183,8 +183,8 @@ def test_a_results_file_of_others_joins_the_board(crashing: Path, tmp_path: Path
         store.plan(tasks)
         store.add(tasks[0], Outcome("solved", 256, {}), {})
     merge([tmp_path / "sent", tmp_path], tmp_path / "board.db")
-    with Store(crashing / "rows.db") as one, Store(tmp_path / "board.db") as other:
-        before, after = list(one.rows()), list(other.rows())
+    with Store(crashing / "rows.db") as board, Store(tmp_path / "board.db") as merged:
+        before, after = list(board.rows()), list(merged.rows())
     ends = [
         [
             (row.task.identity, row.outcome.status, row.outcome.cost, dict(row.outcome.detail))
@@ -215,11 +215,14 @@ def test_a_results_file_that_was_changed_is_one_line(crashing: Path, tmp_path: P
         folder.mkdir()
         (folder / "summary.json").write_bytes((crashing / "summary.json").read_bytes())
         (folder / "rows.csv").write_text(changed)
-        found = told(f"study merge {folder} --out {folder}/out.db")
-        assert (found.code, (found.out + found.err).count("\n")) == (0 if name == "empty" else 2, 1)
+        completed = run_command(f"study merge {folder} --out {folder}/out.db")
+        assert (completed.code, (completed.out + completed.err).count("\n")) == (
+            0 if name == "empty" else 2,
+            1,
+        )
         assert (folder / "out.db").exists() == (name == "empty")
     (tmp_path / "dim" / "summary.json").unlink()
-    check_refused(told(f"study merge {tmp_path}/dim --out {tmp_path}/x.db"), "summary.json")
+    check_refused(run_command(f"study merge {tmp_path}/dim --out {tmp_path}/x.db"), "summary.json")
     with pytest.raises(InputError, match="cannot read"):
         list(read(tmp_path / "absent.csv", {}))
 
@@ -238,5 +241,5 @@ def test_a_results_file_that_was_changed_is_one_line(crashing: Path, tmp_path: P
     ],
 )
 def test_what_cannot_join_is_one_line(tmp_path: Path, line: str, message: str) -> None:
-    check_refused(told(f"study run {line} --out {tmp_path}/out"), message)
+    check_refused(run_command(f"study run {line} --out {tmp_path}/out"), message)
     assert not (tmp_path / "out").exists()

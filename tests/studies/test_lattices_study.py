@@ -64,8 +64,8 @@ def test_what_was_not_predicted_is_named(rows):
 
 def test_a_time_that_is_clipped_is_counted(rows):
     short = Outcome("solved", 9, {"predicted_seconds": 4.0, "error_mass": 0.0}, seconds=0.5)
-    found = content.agreement(cells_of([Row(rows[0].task, short)]))
-    assert (found["above"], found["clipped"], found["close"]) == (1, 1, 1)
+    agreement = content.agreement(cells_of([Row(rows[0].task, short)]))
+    assert (agreement["above"], agreement["clipped"], agreement["close"]) == (1, 1, 1)
 
 
 def test_the_largest_size_is_said_beside_the_least_that_was_not_solved(rows):

@@ -92,9 +92,9 @@ def test_rows_that_all_failed_are_not_called_a_result(
     name: str, content: Callable[[list[Row]], Content]
 ) -> None:
     gave_up = Outcome("budget", 99, {"bound": 5.0, "concepts": 105, "remaining": 9})
-    found = content([Row(task, gave_up, {}) for task in few(name)])
-    assert "too few" in found.missing
-    assert not found.numbers
+    page = content([Row(task, gave_up, {}) for task in few(name)])
+    assert "too few" in page.missing
+    assert not page.numbers
 
 
 COMPARED = [
@@ -142,9 +142,9 @@ def test_the_sizes_that_heads_hold_are_those_at_which_most_is_proved() -> None:
     largest = max(HELD.values())
     for m, n in HELD.items():
         classes = {n: RoundingConcepts(n, MODULUS, LEVELS, heads=m) for n in range(1, largest + 1)}
-        proved = {n: adversary_bounds(one, AT).get("window", 0.0) for n, one in classes.items()}
-        for most in range(1, largest + 1):  # a quick grid takes smaller ones
-            assert max(range(1, most + 1), key=lambda k: proved[k]) == min(n, most)
+        proved = {n: adversary_bounds(concepts, AT).get("window", 0.0) for n, concepts in classes.items()}
+        for limit in range(1, largest + 1):  # a quick grid takes smaller ones
+            assert max(range(1, limit + 1), key=lambda k: proved[k]) == min(n, limit)
 
 
 def test_what_heads_buy_in_rounding_is_what_the_adversaries_say() -> None:
@@ -180,11 +180,11 @@ def test_the_least_price_is_below_every_price_and_near_its_law() -> None:
     for dim, size in ((16, 2), (24, 8)):
         sets = comb(dim - 1, size)
         for price, root in zip(needs.PRICES.values(), (1, 2, 3), strict=True):
-            least = needs.least_needed(dim, size, price)
-            assert 0.95 <= least / (8 * (sets - 1)) ** (1 / root) <= (1.3 if dim == 16 else 1.1)
+            cheapest = needs.least_needed(dim, size, price)
+            assert 0.95 <= cheapest / (8 * (sets - 1)) ** (1 / root) <= (1.3 if dim == 16 else 1.1)
             for exponent in rng.uniform(2.01, 13, 40):
                 tau = 2.0**-exponent
-                assert least <= price(exact_floor(sets, tau), tau) + 1e-9
+                assert cheapest <= price(exact_floor(sets, tau), tau) + 1e-9
 
 
 def test_at_sixty_three_bits_what_suffices_is_near_what_is_needed() -> None:
@@ -201,7 +201,8 @@ def test_at_sixty_three_bits_what_suffices_is_near_what_is_needed() -> None:
 def test_sharp_heads_hide_the_classes_that_the_page_gives_them() -> None:
     """m sharp heads hide 2m - 1 bits: half the heads of diag, and no class is larger than that of half the bits."""
     assert [needs.sharp_heads(s) for s in range(2, 9)] == [2, 2, 3, 3, 4, 4, 5]
-    rows = ended([task for task in few("needs") if task.solver["kind"] == "budget"], bought_of)
+    asked = [task for task in few("needs") if task.solver["kind"] == "budget"]
+    rows = ended(asked, lambda task, root, guard: bought(task))
     lines = lines_of(needs.budget(rows))
     assert len(lines) == 6
     for line in lines:
@@ -209,10 +210,6 @@ def test_sharp_heads_hide_the_classes_that_the_page_gives_them() -> None:
             log2(8 * line["τ"] ** 2) + log2(comb(255, 2 * line["m"] - 1) - 1)
         )
         assert line["truncated"] >= line["exact"]
-
-
-def bought_of(task: Task, root: int, guard: float) -> Outcome:
-    return bought(task)
 
 
 def test_the_map_s_floors_are_the_bounds_of_the_adversaries() -> None:

@@ -9,7 +9,7 @@ from pathlib import Path
 import made_up
 import numpy as np
 import pytest
-from commands import answer, told
+from commands import answer, run_command
 from page_reading import unexplained, words
 
 from hardness.engine.outcome import Outcome
@@ -124,9 +124,9 @@ def browse(page: Path, script: str, *options: str) -> str:
     command = [*BROWSER, *options, "--dump-dom", copy.as_uri()]
     dom = subprocess.run(command, capture_output=True, text=True, timeout=60).stdout
     copy.unlink()
-    found = re.search(r"<title>([^<]*)</title>", dom)
-    assert found is not None
-    return found[1]
+    title = re.search(r"<title>([^<]*)</title>", dom)
+    assert title is not None
+    return title[1]
 
 
 NO_BROWSER = pytest.mark.skipif(shutil.which("chromium") is None, reason="chromium is not installed")
@@ -148,12 +148,12 @@ def test_a_browser_shows_pages_and_figures_in_both_modes(tabled: Path, dark: boo
     """Ink is light on dark paper, dark on light: the page's, and that of the words of a figure."""
     ink = "getComputedStyle(document.querySelector('svg text')).fill"
     colors = f"getComputedStyle(document.body).backgroundColor, {ink}"
-    said = browse(
+    computed = browse(
         tabled / "index.html",
         f"[{colors}].join(';')",
         f"--blink-settings=preferredColorScheme={int(not dark)}",
     )
-    paper, ink = (sum(map(int, re.findall(r"\d+", color)[:3])) / 765 for color in said.split(";"))
+    paper, ink = (sum(map(int, re.findall(r"\d+", color)[:3])) / 765 for color in computed.split(";"))
     assert (paper < 0.2 and ink > 0.8) if dark else (paper > 0.8 and ink < 0.2)
 
 
@@ -188,37 +188,37 @@ def test_the_command_line_from_run_to_merge(
 ) -> None:
     """A page and a merged store say whatever changes their rows, in one order; not where they lie or who runs them."""
 
-    def said(line: str) -> str:
-        found = told(line)
-        assert found.code == 0, found.err
-        return found.out
+    def printed(line: str) -> str:
+        completed = run_command(line)
+        assert completed.code == 0, completed.err
+        return completed.out
 
     monkeypatch.chdir(tmp_path)
-    assert "page: reports/tiny/index.html" in said("study run tiny --workers 0")
+    assert "page: reports/tiny/index.html" in printed("study run tiny --workers 0")
     again = answer("study run tiny --workers 0")
     assert (again["ran"], again["planned"], again["statuses"]) == (0, 4, {"solved": 4})
     assert again["verdict"] == "Too few trials have ended to answer the question."
-    assert "4 of 4 trials ended (4 solved); 0 to run" in said("study status reports/tiny")
+    assert "4 of 4 trials ended (4 solved); 0 to run" in printed("study status reports/tiny")
     for i in ("1", "2"):
-        said(f"study run --shard {i}/2 --workers 0 --quick tiny --out part{i}")
+        printed(f"study run --shard {i}/2 --workers 0 --quick tiny --out part{i}")
     commands = [f"hardness study run tiny --quick --shard {i}/2" for i in ("1", "2")]
     assert commands[0] in Path("part1/index.html").read_text()
     assert answer("study status part1")["statuses"] == {"solved": 2}
-    said("study merge part1/rows.db part2/rows.db --out whole/rows.db")
+    printed("study merge part1/rows.db part2/rows.db --out whole/rows.db")
     with Store(Path("whole/rows.db")) as store:
         assert (store.commands, set(store.about)) == (commands, {"study", "seed", "quick"})
-    said("study export whole --out a.csv --no-timing")
-    said("study export reports/tiny --out b.csv --no-timing")
+    printed("study export whole --out a.csv --no-timing")
+    printed("study export reports/tiny --out b.csv --no-timing")
     assert Path("a.csv").read_bytes() == Path("b.csv").read_bytes()
-    assert "page: whole/index.html" in said("study report whole")
+    assert "page: whole/index.html" in printed("study report whole")
     index = Path("reports/index.html").read_text()
     assert 'href="tiny/index.html"' in index
     assert "Too few trials have ended" in words(index)
-    assert told("study run tiny --seed 1 --out reports/tiny").code == 2
-    said("study run tiny --workers 0 --out reports/again")
+    assert run_command("study run tiny --seed 1 --out reports/tiny").code == 2
+    printed("study run tiny --workers 0 --out reports/again")
     assert 'href="again/index.html"' in Path("reports/index.html").read_text()
     Path("index.html").write_text("somebody else's")
-    said("study report whole")
+    printed("study report whole")
     assert Path("index.html").read_text() == "somebody else's"
 
 
@@ -228,12 +228,12 @@ def test_a_crashed_trial_makes_the_exit_code_one(
     solver = {"kind": "learner", "learner": "no.such:Thing", "params": {}, "series": "x"}
     broken = Task("parity", {"dim": 16, "heads": 2}, solver, {"samples": 9}, 0)
     monkeypatch.setitem(catalog.STUDIES, "tiny", replace(tiny, tasks=lambda quick: [broken]))
-    assert told(f"study run tiny --workers 0 --out {tmp_path}/out").code == 1
+    assert run_command(f"study run tiny --workers 0 --out {tmp_path}/out").code == 1
     assert "no.such:Thing" in (tmp_path / "out" / "index.html").read_text()
 
 
 @pytest.mark.parametrize("name", list(catalog.known()))
 def test_every_study_can_be_looked_at_before_it_runs(name: str) -> None:
-    found = answer(f"study run {name} --quick --dry-run")
-    assert found["trials"] == len(catalog.get(name).tasks(True)) > 0
-    assert found["seconds"] > 0
+    fields = answer(f"study run {name} --quick --dry-run")
+    assert fields["trials"] == len(catalog.get(name).tasks(True)) > 0
+    assert fields["seconds"] > 0

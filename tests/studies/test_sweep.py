@@ -5,7 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
-from commands import answer, check_refused, told
+from commands import answer, check_refused, run_command
 
 import hardness
 from hardness.engine.outcome import Outcome, Row
@@ -48,7 +48,7 @@ def test_a_grid_file_runs_resumes_and_is_written_back(tmp_path, monkeypatch):
     for line in ("status", "report"):
         assert answer(f"study {line} out")
     assert "<code>hardness sweep grid.toml</code>" in Path("out/index.html").read_text()
-    assert told(f"{command} other --set params.dim=8").code == 0
+    assert run_command(f"{command} other --set params.dim=8").code == 0
     assert "grid.toml --set params.dim=8</code>" in Path("other/index.html").read_text()
     assert Path("out/sweep.svg").exists()
 
@@ -66,12 +66,12 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
     assert answer(f"{command} {less}")["statuses"] == {"solved": 4}
     with Store(Path("out/rows.db")) as store:
         done = list(store.rows())
-    own = {(r.task.solver["strategy"], r.task.params["dim"], r.task.solver["tolerance"]) for r in done}
-    assert own == {(name, d, 0.2) for name in ("sign-batch", "flat") for d in (8, 9)}
+    cells = {(r.task.solver["strategy"], r.task.params["dim"], r.task.solver["tolerance"]) for r in done}
+    assert cells == {(name, d, 0.2) for name in ("sign-batch", "flat") for d in (8, 9)}
     left, took = answer(f"{command} --dry-run"), [row.outcome.seconds for row in done]
     assert left["trials"] == 28
     assert 28 * min(took) <= left["seconds"] <= 28 * max(took)
-    check_refused(told(f"{command} --set nowhere.heads=2"), "a table of params, solver, budget")
+    check_refused(run_command(f"{command} --set nowhere.heads=2"), "a table of params, solver, budget")
 
 
 @pytest.mark.parametrize(
@@ -90,7 +90,7 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
 )
 def test_what_is_no_grid_is_one_line(tmp_path, change, words):
     (tmp_path / "grid.toml").write_text(GRID.replace(*change))
-    check_refused(told(f"sweep {tmp_path}/grid.toml --out {tmp_path}/out --workers 0"), words)
+    check_refused(run_command(f"sweep {tmp_path}/grid.toml --out {tmp_path}/out --workers 0"), words)
 
 
 def test_a_grid_survives_its_own_file(tmp_path):
@@ -152,16 +152,16 @@ def test_medians_are_censored_where_half_the_runs_are_and_crashes_have_no_cost()
             Task("parity", {"dim": d, "heads": 2}, {"kind": "sweep", "attack": "x"}, {"samples": 50}, run),
             Outcome(*end),
         )
-        for d, own in ends.items()
-        for run, end in enumerate(own)
+        for d, cell_ends in ends.items()
+        for run, end in enumerate(cell_ends)
     ]
-    found = content(rows)
-    assert [row["cost"] for row in found.tables["cells"]] == ["20", "20", "> 50", "> 50", "–"]
-    assert (found.numbers["solved"], found.numbers["rest"]) == (
+    page = content(rows)
+    assert [row["cost"] for row in page.tables["cells"]] == ["20", "20", "> 50", "> 50", "–"]
+    assert (page.numbers["solved"], page.numbers["rest"]) == (
         6,
         "3 budget, 2 error, 1 killed, 1 timeout, 1 wrong",
     )
-    (figure,) = found.figures
+    (figure,) = page.figures
     ((series,),) = [panel.series for panel in figure.panels]
     assert [(p.x, p.censored, p.low, p.high) for p in series.points][:3] == [
         (8, "", 10, 30),

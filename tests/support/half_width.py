@@ -27,7 +27,7 @@ def digest_at_half_width(test: Path, cache: Path) -> str:
         "NUMBA_CACHE_DIR": str(cache),
     }
     half["PYTHONPATH"] = os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")])
-    found = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-c", code],
         env=os.environ | half,
         cwd=test.parent,
@@ -35,4 +35,4 @@ def digest_at_half_width(test: Path, cache: Path) -> str:
         capture_output=True,
         text=True,
     )
-    return found.stdout.strip()
+    return completed.stdout.strip()

@@ -33,14 +33,14 @@ class Reader(HTMLParser):
         self.ids: set[str] = set()
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        found = dict(attributes)
-        self.ids |= {found["id"] or ""} if "id" in found else set()
+        given = dict(attributes)
+        self.ids |= {given["id"] or ""} if "id" in given else set()
         self.section += tag in ("h1", "h2", "h3", "figure", "table", "figcaption", "caption", "tbody")
         self.passed += tag in ("script", "style", "svg", "pre", "code", "head")
         if tag == "a":
             self.link += 1
             self.term = (
-                (found.get("href") or "").removeprefix("#term-") if found.get("class") == "term" else ""
+                (given.get("href") or "").removeprefix("#term-") if given.get("class") == "term" else ""
             )
 
     def handle_endtag(self, tag: str) -> None:
@@ -65,15 +65,15 @@ def unexplained(page: str) -> list[tuple[str, str]]:
     """Symbols with the text they stand in, in a section that links none of their uses."""
     reader = read(page)
     explained = {(section, term) for section, _, term in reader.words if term}
-    found = []
+    bare = []
     for section, text, term in reader.words:
         for symbol, identity in SYMBOLS.items():
             # A symbol stands by itself: not in a word, after a hyphen or as an index, nor as a unit after a number.
             alone = rf"(?<![\w'’^.\\-])(?<!\d[ \xa0]){re.escape(symbol)}(?![\w'’]|\.\w)"
             local = identity in ("ψ", "λ_min") and f"term-{identity}" not in reader.ids
             if not term and not local and (section, identity) not in explained and re.search(alone, text):
-                found.append((symbol, text))
-    return found
+                bare.append((symbol, text))
+    return bare
 
 
 def check_columns(page: str) -> None:

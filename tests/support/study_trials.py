@@ -36,6 +36,13 @@ def brief(task: Task, root: int, guard: float) -> Outcome:
     return trivial(task, root, guard)
 
 
+def stalls(task: Task, root: int, guard: float) -> Outcome:
+    """Takes 20 ms, and from the twentieth trial on an hour: whoever runs it is always in the middle."""
+    if task.repetition >= 20:
+        time.sleep(3600)
+    return brief(task, root, guard)
+
+
 def troubled(task: Task, root: int, guard: float) -> Outcome:
     """Every fifth trial dies, hangs, raises or runs out of memory."""
     match task.repetition % 10:

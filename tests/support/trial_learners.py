@@ -65,12 +65,12 @@ class Spy(Mean):
     def memory(self) -> bytes:
         ranges = [line.split() for line in Path("/proc/self/maps").read_text().splitlines()]
         places = [place.split("-") for place, rights, *_ in ranges if rights.startswith("rw")]
-        found = []
+        parts = []
         with Path("/proc/self/mem").open("rb", buffering=0) as memory:
             for low, high in places:
                 memory.seek(int(low, 16))
-                found.append(memory.read(int(high, 16) - int(low, 16)))
-        return b"".join(found)
+                parts.append(memory.read(int(high, 16) - int(low, 16)))
+        return b"".join(parts)
 
     def texts(self) -> list[str]:
         shown = {

@@ -31,13 +31,13 @@ class Block(NamedTuple):
 
 def blocks(page: str) -> Iterator[Block]:
     """The blocks of a page that do something."""
-    found = [Block(*fence.groups(default=""), None) for fence in FENCE.finditer(page)]
-    for block, after in zip(found, [*found, None][1:], strict=True):
+    fenced = [Block(*fence.groups(default=""), None) for fence in FENCE.finditer(page)]
+    for block, after in zip(fenced, [*fenced, None][1:], strict=True):
         if block.language != "text":
             yield block._replace(shown=after.text if after and after.language == "text" else None)
 
 
-def agrees(found: str, shown: str) -> bool:
+def agrees(printed: str, shown: str) -> bool:
     """Is what was printed what the page shows, up to "…" and blanks?
 
     >>> agrees("solved  in 12 s\\n", "solved in … s"), agrees("wrong", "solved")
@@ -47,16 +47,16 @@ def agrees(found: str, shown: str) -> bool:
     return (
         re.fullmatch(
             r"\s*" + r".*?".join(part.replace(r"\ ", " ") for part in parts) + r"\s*",
-            " ".join(found.split()),
+            " ".join(printed.split()),
             flags=re.S,
         )
         is not None
     )
 
 
-def differ(page: str, place: str, found: str, shown: str) -> None:
+def differ(page: str, place: str, printed: str, shown: str) -> None:
     """Say where a page and the truth part, and end."""
-    sys.exit(f"{page}: {place}\n--- the page shows\n{shown}\n--- what came\n{found}")
+    sys.exit(f"{page}: {place}\n--- the page shows\n{shown}\n--- what came\n{printed}")
 
 
 def run_python(page: str, number: int, block: Block) -> None:
