@@ -16,7 +16,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import told as run_command
+from commands import run_command
 from measured import Measured, measured
 from safetensors import safe_open
 from safetensors.numpy import save_file
