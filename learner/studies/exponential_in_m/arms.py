@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 HARD, TENT, MILD, STEEP = "hidden set", "tent", "random layers", "steep random layers"
 WIDE, FLIPPED, COINS = "hidden set, 64 heads", "hidden set, labels flipped", "random labels"
-LATER = "hidden set, batch 1024"
+LATER, POOLED = "hidden set, batch 1024", "pool of 4096"
 CONTROLS = (TENT, MILD, STEEP)
 OPTIONS = ("rate", "batch", "l1", "start")  # of the learner: what is tuned
 
@@ -34,7 +34,7 @@ PANEL = {
     "256 heads": Arm(width=256),
     "ReLU network": Arm(options={"activation": "relu"}),
     "absolute loss": Arm(options={"loss": "absolute"}),
-    "pool of 4096": Arm(options={"pool": 4096}),
+    POOLED: Arm(options={"pool": 4096}),
 }
 ARMS = {
     HARD: Arm(),

@@ -64,6 +64,7 @@ def content(rows: Sequence[Row]) -> Content:
         "most": int(of_arm(cells)["sets"].max()),
         "judged": judged,
         "cheapest": tables.cheapest(panel, cells),
+        "pools": tables.pools(panel),
         "later": tables.later_errors(runs, cells, fixed[plan.THIRD]) if judged else {},
         "yours": len(shown["yours"]),
         "signs": tables.signs(cells),

@@ -1,7 +1,7 @@
 """The figures of `exponential-in-m`."""
 
 from collections.abc import Callable, Mapping, Sequence
-from math import comb, exp, log
+from math import comb, exp, floor, log
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
@@ -68,7 +68,9 @@ def costs(cells: "pd.DataFrame", eliminated: Mapping[laws.Place, float]) -> Curv
             drawn = [(float(s), law(s, ray * s)) for s in shown if law(s, ray * s) <= top]
             series.append(line(label, drawn, "law", style=4 + i))
         bound = [(float(s), ONE_BIT * comb(ray * s - 1, s)) for s in shown]
-        series.append(line(f"{ONE_BIT:.2f} N, proved of one-bit learners", bound, "lower bound"))
+        series.append(
+            line(f"{floor(100 * ONE_BIT) / 100} N, proved of one-bit learners", bound, "lower bound")
+        )
         known = [(float(s), eliminated[s, ray * s]) for s in shown if (s, ray * s) in eliminated]
         series += [line("Gaussian elimination", known, "law", style=7)] if known else []
         panels.append(Panel(f"d = {ray}m", series, x=Axis("heads m", ticks=list(sizes))))

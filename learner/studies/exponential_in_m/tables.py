@@ -7,7 +7,17 @@ from typing import TYPE_CHECKING, Any
 from hardness.engine.store import Row
 from hardness.report import records
 from learner.studies.exponential_in_m import laws, plan, settings
-from learner.studies.exponential_in_m.arms import COINS, CONTROLS, FLIPPED, HARD, LATER, MILD, TENT, WIDE
+from learner.studies.exponential_in_m.arms import (
+    COINS,
+    CONTROLS,
+    FLIPPED,
+    HARD,
+    LATER,
+    MILD,
+    POOLED,
+    TENT,
+    WIDE,
+)
 from learner.studies.exponential_in_m.cells import LINES, OTHERS, RAYS
 from learner.studies.exponential_in_m.frames import dense_runs, law_cells, medians, of_arm, on_ray, shown
 
@@ -270,6 +280,12 @@ def cheapest(panel: Sequence[Line], cells: "pd.DataFrame") -> Line | None:
     hard = {(row.s, row.d): row for row in of_arm(cells).itertuples()}
     largest = max((hard[place] for place in OTHERS if place in hard), key=lambda row: row.sets)
     return {**min(panel, key=lambda each: each["ratio"]), "fresh": largest.median}
+
+
+def pools(panel: Sequence[Line]) -> tuple[int, int]:
+    """In how many cells most runs solve that read one pool again and again, and how many such cells there are."""
+    lines = [line for line in panel if line["learner"] == POOLED]
+    return sum(not line["censored"] for line in lines), len(lines)
 
 
 def dense_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> list[Line]:
