@@ -347,6 +347,34 @@ def test_widths_controls_and_other_labels(
     assert (signs["parity"], signs["tent"]) == pytest.approx((hard[place][0], medians[TENT, place][0]))
 
 
+def test_no_learner_of_the_panel_is_ten_times_cheaper(
+    rows: list[Row], medians: dict[tuple[str, Place], Median], tables: dict, numbers: dict
+) -> None:
+    """The table of the panel, and the sentences of the page and of README about it."""
+    by_cell = defaultdict(list)
+    for row in rows:
+        if row["solver.series"] in ("panel", "panel28") and row["solver.arm"] != "hidden set, batch 1024":
+            by_cell[row["solver.arm"], int(row["params.heads"]), int(row["params.dim"])].append(row)
+    hard, ratios, pools = of(medians, HIDDEN), {}, []
+    for (arm, s, d), of_cell in by_cell.items():
+        value, censored = median(of_cell)
+        ratios[arm, s, d] = value * float(of_cell[0]["detail.weights"]) / (hard[s, d][0] * 16 * (d + 1))
+        pools += [not censored] * (arm == "pool of 4096")
+    for arm, s, d, value, solved, _, ratio in table(tables, "Other gradient learners"):
+        if arm == "dense student":
+            continue
+        of_cell = by_cell.pop((arm, int(s), int(d)))
+        assert number(value) == pytest.approx(median(of_cell)[0], abs=0.6)
+        assert solved == f"{sum(row['status'] == 'solved' for row in of_cell)} of {len(of_cell)}"
+        assert number(ratio) == pytest.approx(ratios[arm, int(s), int(d)], abs=0.006)
+    assert not by_cell
+    assert {(s, d) for _, s, d in ratios} == {(4, 16), (3, 64), (6, 24), (7, 28)}
+    assert min(ratios.values()) == pytest.approx(numbers["cheapest"]["ratio"])
+    assert min(ratios.values()) > 0.1
+    assert numbers["pools"] == [sum(pools), len(pools)] == [4, 4]
+    assert "enough in the four cells" in " ".join((ROOT / "README.md").read_text(encoding="utf-8").split())
+
+
 def tuned() -> dict[tuple[str, Place], list[float]]:
     """The setting that the rows of the tuning choose: of those with most seeds the one whose solution costs least."""
     costs: dict = defaultdict(lambda: defaultdict(list))
