@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.examples import Examples
 from hardness.families import Teacher
-from hardness.gadgets.coefficients import Gadget, informative
+from hardness.gadgets.coefficients import Gadget, NestedGadget, informative
 from hardness.gadgets.levels import level_counts
 from hardness.instance import Instance
 
@@ -64,7 +64,10 @@ def label_variance(teacher: Teacher) -> float | None:
     low, counts, bits = level_counts(teacher.kind, teacher.weights.tolist())
     law = np.array([count / 2**bits for count in counts])
     values = teacher.value(np.arange(low, low + len(counts)))
-    shown = (label_variance(gadget) or 0.0 for gadget in getattr(teacher, "blocks", ()))
+    shown = (
+        label_variance(gadget) or 0.0
+        for gadget in (teacher.blocks if isinstance(teacher, NestedGadget) else ())
+    )
     return float(law @ (values - law @ values) ** 2) + sum(shown)
 
 
@@ -97,7 +100,7 @@ def fresh(instance: Instance, count: int, seed: int, start: int = 0) -> Judged:
     """Fair inputs with their noiseless labels: examples start..start + count - 1 of the stream of `seed`."""
     X, teacher = instance.examples(count, seed, start, fair=True).X, instance.teacher
     values = np.unique(teacher.values) if isinstance(teacher, Gadget) else None
-    variance = getattr(instance.family, "open_variance", None) or label_variance(teacher)
+    variance = instance.family.open_variance or label_variance(teacher)
     return Judged(X, teacher(X), values, variance)
 
 

@@ -154,7 +154,7 @@ class Stream:
         self, start: int, count: int, vanish: int, most: int
     ) -> Iterator[tuple[int, Words, Integers]]:
         """Chunk by chunk, until there are `count`: the index after the chunk, tokens (N, 2, words) and levels (N,)."""
-        noise = float(getattr(self.instance.family, "noise", 0.0))
+        noise = self.instance.family.noise
         stream, end = TokenStream(self.seed, 2, self.instance.family.dim), start + most
         mask, found = _mask(self.instance.family.dim, vanish), np.empty(CHUNK, np.int64)
         while count > 0 and start < end:

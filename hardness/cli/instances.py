@@ -65,12 +65,12 @@ def families(as_json: Json = False) -> None:
     Example: hardness families
     """
     loaded, broken = listed("family")
-    known = loaded.values()
+    claimed = [(family, family.claimed()) for family in loaded.values()]
     rows = [
-        {"name": f.name, "summary": f.summary, "hypothesis": f.hypothesis, "heads": f.heads_meaning}
-        for f in known
+        {"name": f.name, "summary": f.summary, "hypothesis": c.hypothesis, "heads": c.heads_meaning}
+        for f, c in claimed
     ]
-    lines = [f"{f.name:14} {f.summary}; m: {f.heads_meaning}. Hypothesis: {f.hypothesis}" for f in known]
+    lines = [f"{f.name:14} {f.summary}; m: {c.heads_meaning}. Hypothesis: {c.hypothesis}" for f, c in claimed]
     emit(as_json, {"families": rows, "broken": broken}, lines)
 
 

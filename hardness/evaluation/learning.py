@@ -210,7 +210,7 @@ def _proved(target: Any, result: Mapping[str, Any]) -> dict[str, int]:
         return {}
     from hardness.sq.bounds.messages import proved_examples
 
-    flip = getattr(cast(Instance, target).family, "flip", 0.0)
+    flip = cast(Instance, target).family.flip
     return {"proved_examples": proved_examples(concepts.size, result["noise_of"]["kappa"], flip=flip)}
 
 

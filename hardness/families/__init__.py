@@ -5,16 +5,17 @@ spelled as options again.
 """
 
 from collections.abc import Mapping
-from dataclasses import MISSING, fields
+from dataclasses import MISSING, fields, is_dataclass
 from shlex import quote
 from typing import Any, cast
 
 from hardness import registry
 from hardness.errors import InputError, unknown
 from hardness.families.base import Family as Family
-from hardness.families.base import Secret as Secret
 from hardness.families.base import Teacher as Teacher
 from hardness.families.base import fitting, types_of
+from hardness.families.claims import Claims as Claims
+from hardness.families.claims import Secret as Secret
 from hardness.io.texts import sanitize
 
 
@@ -34,9 +35,8 @@ def get(name: str) -> type[Family]:
 
 
 def _checked(thing: Any, name: str) -> type[Family]:
-    known = getattr(thing, "__dataclass_fields__", None)
-    derived = isinstance(thing, type) and issubclass(thing, Family)
-    if not derived or known is None or not ("dim" in known or hasattr(thing, "dim")):
+    derived = isinstance(thing, type) and issubclass(thing, Family) and is_dataclass(thing)
+    if not derived or "dim" not in {*dir(thing), *(f.name for f in fields(thing))}:
         raise InputError(f"{name} is not a family: derive a frozen dataclass of a dim from Family")
     return cast(type[Family], thing)
 

@@ -4,64 +4,67 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import fields
 from functools import cache
-from inspect import getattr_static
 from types import NoneType, UnionType
-from typing import Any, ClassVar, Literal, Union, get_args, get_origin, get_type_hints
+from typing import Any, ClassVar, Literal, Union, final, get_args, get_origin, get_type_hints
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
+from hardness.families.claims import UNSTATED, Checks, Claims
+from hardness.families.claims import Secret as Secret
 from hardness.families.concepts import Concepts
 from hardness.gadgets.coefficients import Gadget, informative
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import Signs, TokenStream, Words, unpack
 
-Secret = dict[str, NDArray[Any]]
 Teacher = Gadget | MultiHeadAttention
 MAX_INTEGER = 2**62  # of a parameter: beyond, arithmetic in 64 bits fails
 COMPARED = 4096  # random inputs on which labels are compared with the concept class
-UNSTATED = "Not stated"
-SHOWN = ("log2_label_vectors", "heads_shown", "certificate_shown", "model_secret")
-CLAIMS = ("hypothesis", "heads_meaning", "log2_secrets", "concepts", "certificate", "verify", *SHOWN)
-NO_PART_OF_LABELS = (*CLAIMS, "name", "summary", "example", "check")
+# What reads the claims of a family. None is redefined, or a class derived from that one would inherit the claim.
+READERS = (
+    *("hypothesis", "heads_meaning", "heads_shown", "log2_secrets", "log2_label_vectors", "model_secret"),
+    *("concepts", "certificate", "certificate_shown", "verify"),
+)
 
 
 class Family(ABC):
     """Public parameters of a family of layers: a frozen dataclass derived from this one, whose fields they are.
 
-    It must have a `dim`, a `hypothesis` under which its layers are hard (or "None: …"), `draw` and `realize`; whatever
-    `draw` returns is the secret. All else has a default: two tokens, the class's name in lower case, the first line of
-    its docstring as `summary`, labels without noise, and nothing proved. The help of a field stands in its metadata,
-    ``field(metadata={"help": …})``, and an `example` of the options is what the command line shows.
+    It must have a `dim`, `draw` and `realize`; whatever `draw` returns is the secret. It states in `claims` under which
+    hypothesis its layers are hard (or "None: …"), and what else is known of its secrets and labels. All else has a
+    default: two tokens, the class's name in lower case, the first line of its docstring as `summary`, labels without
+    noise, and nothing claimed. The help of a field stands in its metadata, ``field(metadata={"help": …})``, and an
+    `example` of the options is what the command line shows.
 
     Equal seeds give unrelated secrets at different parameters, but for a field with ``"same_secret": True`` in its
     metadata: such a one says how examples are drawn, or which of several layers is made of one secret.
 
-    **What is inherited.** `hypothesis`, `heads_meaning`, `log2_secrets`, `concepts`, `certificate` and `verify` are
-    claims about secrets and labels. A class inherits a claim only as long as every method, property and constant of the
-    class that states it is the same there; other defaults of fields, `name`, `summary`, `example`, `check` and methods
-    with double underscores are free. So a class that redefines `draw`, `realize`, `labels`, or a helper of theirs,
-    states its own claims (which may be ``concepts = Parent.concepts``) or has those of this class, none;
-    `Instance.verify` then says no until it states a hypothesis, and compares its labels with the concepts it states.
+    **Claims are not inherited**: they are about the draws and labels of the class that they name, so a class derived
+    from another one states its own or has none. `Instance.verify` says no until it states a hypothesis, and compares
+    its labels with the concepts that it states.
 
     >>> from hardness.families.parity import Parity
     >>> class Shallow(Parity):
     ...     def draw(self, rng):
     ...         return {"support": np.arange(1, self.size + 1)}
-    >>> Shallow.hypothesis, Shallow(dim=8, heads=2).concepts()
-    ('Not stated: Shallow redefines draw of Parity and inherits no claim of it; state a hypothesis', None)
+    >>> shallow = Shallow(dim=8, heads=2)
+    >>> shallow.hypothesis, shallow.concepts()
+    ('Not stated: Shallow inherits no claim of Parity; state its own in `claims`', None)
     """
 
     name: ClassVar[str]
     summary: ClassVar[str]
-    hypothesis: ClassVar[str] = f"{UNSTATED}; state a hypothesis"
-    heads_meaning: ClassVar[str] = "number of heads"
     example: ClassVar[str] = ""
     dim: int
     tokens: int = 2
     bias: float = 0.0  # of the products of examples that are learned from (theory 2.9)
+    flip: float = 0.0  # probability of a flipped sign of an example's label
+    noise: float = 0.0  # standard deviation of the noise on an example's level
+    open_variance: ClassVar[float | None] = (
+        None  # of real-valued labels of rows with z_0 != 0, where it is known
+    )
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
@@ -69,19 +72,29 @@ class Family(ABC):
             cls.name = cls.__name__.lower()
         if "summary" not in vars(cls):
             cls.summary = (cls.__doc__ or cls.name).strip().partition("\n")[0].rstrip(".")
-        for claim in CLAIMS:
-            stater = next(base for base in cls.__mro__ if claim in vars(base))
-            if changed := _redefined(cls, stater):
-                setattr(cls, claim, vars(Family)[claim])
-                if claim == "hypothesis":
-                    told = f"{cls.__name__} redefines {', '.join(changed)} of {stater.__name__}"
-                    cls.hypothesis = f"{UNSTATED}: {told} and inherits no claim of it; state a hypothesis"
+        if redefined := [reader for reader in READERS if getattr(cls, reader) is not getattr(Family, reader)]:
+            raise InputError(f"{cls.__name__} redefines {', '.join(redefined)}; state it in `claims` instead")
 
     def __post_init__(self) -> None:
         """Raise `InputError` unless every field holds a value of its type; numpy's numbers become Python's."""
         for name, hint in types_of(type(self)).items():
             value = fitting(getattr(self, name), hint, f"parameter {name} of {self.name}")
             object.__setattr__(self, name, value)
+
+    @classmethod
+    def claims(cls) -> Claims:
+        """What this class claims, which it names; nothing is claimed unless a class states it."""
+        return Claims(Family, f"{UNSTATED}; state it in `claims`")
+
+    @final
+    @classmethod
+    def claimed(cls) -> Claims:
+        """The claims that hold of this class: those that name it, and no others."""
+        claims = cls.claims()
+        if claims.of in (cls, Family):
+            return claims
+        others = f"{cls.__name__} inherits no claim of {claims.of.__name__}"
+        return Claims(cls, f"{UNSTATED}: {others}; state its own in `claims`")
 
     @abstractmethod
     def draw(self, rng: np.random.Generator) -> Secret:
@@ -122,49 +135,83 @@ class Family(ABC):
         """The same where z_0 = 0: C, the sum of the heads' coefficients."""
         return float(teacher.gate if isinstance(teacher, Gadget) else teacher.w[:, 0, 0].sum())
 
-    def log2_label_vectors(self, X: Signs) -> float | None:
-        """log2 of an upper bound on the vectors of noiseless labels that secrets give to inputs X (n, k, d) with
-        z_0 != 0; None where they are not counted: no challenge then."""
-        return None
+    @final
+    @property
+    def hypothesis(self) -> str:
+        """Under which layers of this family are hard, or "None: …"."""
+        return self.claimed().hypothesis
 
+    @final
+    @property
+    def heads_meaning(self) -> str:
+        """What m is."""
+        claims = self.claimed()
+        return claims.heads_meant(self) or claims.heads_meaning
+
+    @final
     def heads_shown(self, teacher: Any) -> int:
-        """The number of heads as anybody may know it: where it follows from the secret, the most that any takes."""
-        return int(teacher.heads)
+        """The number of heads as anybody may know it."""
+        return self.claimed().heads_shown(self, teacher)
 
-    def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
-        """A certificate as anybody may know it: None for what depends on the secret."""
-        return certificate
-
-    def model_secret(self) -> Secret | None:
-        """A fixed secret whose layer has the same non-degeneracy conditions as any other's; None if they depend on it.
-
-        What is printed of an instance must be the same bytes for all secrets, unless the secret is asked for.
-        """
-        return None
-
+    @final
     def log2_secrets(self) -> float | None:
-        """log2 of the number of secrets, rounded down if at all; None where they are not counted: no challenge then."""
-        return None
+        """log2 of the number of secrets; None where they are not counted."""
+        return self.claimed().log2_secrets(self)
 
+    @final
+    def log2_label_vectors(self, X: Signs) -> float | None:
+        """log2 of a bound on the label vectors of inputs X (n, k, d) with z_0 != 0; None where they are not counted."""
+        return self.claimed().log2_label_vectors(self, X)
+
+    @final
+    def model_secret(self) -> Secret | None:
+        """A fixed secret whose layer has the conditions of any other's; None if they depend on it."""
+        return self.claimed().model_secret(self)
+
+    @final
     def concepts(self) -> Concepts | None:
         """The class of labels that statistical-query bounds and games are about; None where nothing is proved."""
-        return None
+        return self.claimed().concepts(self)
 
+    @final
     def certificate(self, teacher: Any) -> dict[str, Any]:
         """What is proved of a teacher, as JSON."""
-        return {"method": "none: the layer follows from the secret"}
+        return self.claimed().certificate(self, teacher)
 
-    def verify(self, teacher: Any, secret: Secret) -> list[tuple[str, bool, str]]:
-        """Re-check the certificate: (name, ok, detail) each."""
-        return []
+    @final
+    def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
+        """A certificate as anybody may know it: None for what depends on the secret."""
+        return self.claimed().certificate_shown(self, certificate)
+
+    @final
+    def verify(self, teacher: Any, secret: Secret) -> Checks:
+        """The certificate checked again: (name, ok, detail) each."""
+        return self.claimed().verify(self, teacher, secret)
 
 
-def _redefined(cls: type, stater: type) -> list[str]:
-    """What a class has otherwise than the one that states a claim, of all that labels may be made of there."""
-    free = {*NO_PART_OF_LABELS, *getattr(stater, "__dataclass_fields__", ())}
-    names = dict.fromkeys(name for base in stater.__mro__[:-1] for name in vars(base) if name not in free)
-    kept = (name for name in names if not name.startswith(("__", "_abc_")) and stater is not Family)
-    return [name for name in kept if getattr_static(cls, name) is not getattr_static(stater, name)]
+def _random_inputs(family: Family) -> Words:
+    """Packed inputs on which a statement about labels is tried: 4096, and fewer beyond dim 256."""
+    count = min(COMPARED, max(32, 2**20 // family.dim))
+    return TokenStream(0, family.tokens, family.dim).packed(0, count)
+
+
+def open_values_are_labels(family: Family, teacher: Teacher) -> bool:
+    """Whether `open_values` are those of `labels` to the last bit, noise included, on random inputs with z_0 != 0.
+
+    A class that redefines one of the two and not the other is learned from labels that are not its own.
+
+    >>> from hardness.families.parity import Parity
+    >>> class Halved(Parity):
+    ...     def labels(self, teacher, words, noise):
+    ...         return super().labels(teacher, words, noise) / 2
+    >>> [open_values_are_labels(f, f.realize({"support": np.array([1, 2])})) for f in (Parity(8, 2), Halved(8, 2))]
+    [True, False]
+    """
+    words = _random_inputs(family)
+    X, noise = unpack(words, family.dim), np.random.default_rng(0).random(len(words))
+    rows, labels = informative(X), family.labels(teacher, words, noise)
+    values = (X[:, 0, 0] * labels[:, 0, 0])[rows]
+    return np.array_equal(values, family.open_values(teacher, words[rows], noise[rows]))
 
 
 def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: Secret) -> str | None:
@@ -182,8 +229,8 @@ def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: S
     >>> disagreement(parity, parity.sets, parity.realize(secret), other)
     'labels differ from those of parity of 2 out of 7 bits on 24% of 4096 random inputs'
     """
-    count = min(COMPARED, max(32, 2**20 // family.dim))
-    words = TokenStream(0, family.tokens, family.dim).packed(0, count)
+    words = _random_inputs(family)
+    count = len(words)
     X, Y = unpack(words, family.dim), family.labels(teacher, words, np.full(count, 0.5))
     try:
         g = concepts.target(secret, X)

@@ -7,6 +7,7 @@ import numpy as np
 
 from hardness.errors import InputError
 from hardness.families.base import Family, Secret
+from hardness.families.claims import Checks, Claims
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.layer import MultiHeadAttention
@@ -35,13 +36,6 @@ class Interpolation(Family):
 
     name: ClassVar[str] = "interpolation"
     summary: ClassVar[str] = "on the path from a hidden parity to a random layer"
-    hypothesis: ClassVar[str] = (
-        "None proved. At rho = 0 this is the parity family, unconditionally hard for statistical queries; that bound "
-        "needs labels of two values and is not claimed for any rho > 0, where labels are real numbers that depend on "
-        "all coordinates. At rho = 1 it is a random layer, meant to be learnable. In between is an open question that "
-        "the lab measures."
-    )
-    heads_meaning: ClassVar[str] = "size of the hidden set at rho = 0, number of random heads at rho = 1"
     example: ClassVar[str] = "--dim 8 --heads 2 --rho 0.5"
 
     def __post_init__(self) -> None:
@@ -49,6 +43,19 @@ class Interpolation(Family):
         _ = self._ends  # their own checks
         if not 0 < self.rho <= 1:
             raise InputError(f"rho must be in (0, 1], got {self.rho}; rho = 0 is the family parity")
+
+    @classmethod
+    def claims(cls) -> Claims:
+        """Nothing is proved between the ends; the hard end's certificate is checked again."""
+        return Claims(
+            Interpolation,
+            "None proved. At rho = 0 this is the parity family, unconditionally hard for statistical queries; that "
+            "bound needs labels of two values and is not claimed for any rho > 0, where labels are real numbers that "
+            "depend on all coordinates. At rho = 1 it is a random layer, meant to be learnable. In between is an open "
+            "question that the lab measures.",
+            heads_meaning="size of the hidden set at rho = 0, number of random heads at rho = 1",
+            verify=Interpolation._verify,
+        )
 
     @property
     def _ends(self) -> tuple[Parity, Nondegenerate]:
@@ -75,7 +82,7 @@ class Interpolation(Family):
         )
         return MultiHeadAttention(theta, w)
 
-    def verify(self, teacher: MultiHeadAttention, secret: Secret) -> list[tuple[str, bool, str]]:
+    def _verify(self, teacher: MultiHeadAttention, secret: Secret) -> Checks:
         """The hard end's own checks."""
         hard, _ = self._ends
         return [

@@ -1,12 +1,13 @@
 """Random layers inside the learner's promise: what the provable learner is meant for (docs/learner.md)."""
 
 from dataclasses import dataclass, field
-from typing import Any, ClassVar
+from typing import ClassVar
 
 import numpy as np
 
 from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
+from hardness.families.claims import Claims
 from hardness.layer import MultiHeadAttention
 
 
@@ -28,11 +29,6 @@ class Nondegenerate(Family):
 
     name: ClassVar[str] = "nondegenerate"
     summary: ClassVar[str] = "random layer inside the learner's promise"
-    hypothesis: ClassVar[str] = (
-        "None: these layers are meant to be learnable. A (dk)^O(m^3)-time learner exists for layers that meet the "
-        "non-degeneracy conditions (Chen & Li, STOC 2025, abstract); on random layers local search also works."
-    )
-    heads_meaning: ClassVar[str] = "number of independent random heads"
     example: ClassVar[str] = "--dim 8 --tokens 2 --heads 2"
 
     def __post_init__(self) -> None:
@@ -45,6 +41,17 @@ class Nondegenerate(Family):
             raise InputError(f"heads must be at least 1, got {self.heads}")
         if not 0 < self.scale < float("inf"):
             raise InputError(f"scale must be a positive number, got {self.scale}")
+
+    @classmethod
+    def claims(cls) -> Claims:
+        """Nothing is proved of a random layer; `hardness inspect` measures the non-degeneracy conditions."""
+        return Claims(
+            Nondegenerate,
+            "None: these layers are meant to be learnable. A (dk)^O(m^3)-time learner exists for layers that meet the "
+            "non-degeneracy conditions (Chen & Li, STOC 2025, abstract); on random layers local search also works.",
+            heads_meaning="number of independent random heads",
+            certificate=lambda family, teacher: {"method": "none: the layer is the secret"},
+        )
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """The layer itself: {"theta": (m, d, d), "w": (m, d, d)}."""
@@ -61,7 +68,3 @@ class Nondegenerate(Family):
     def realize(self, secret: Secret) -> MultiHeadAttention:
         """The layer of the secret's own theta and w."""
         return MultiHeadAttention(secret["theta"], secret["w"])
-
-    def certificate(self, teacher: MultiHeadAttention) -> dict[str, Any]:
-        """Nothing is proved of a random layer; `hardness inspect` measures the non-degeneracy conditions."""
-        return {"method": "none: the layer is the secret"}

@@ -9,6 +9,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
+from hardness.families.claims import Checks, Claims
 from hardness.families.concepts import ParityConcepts
 from hardness.families.reach import log2_parities
 from hardness.gadgets import coefficients as gadget
@@ -65,14 +66,6 @@ class Parity(Family):
 
     name: ClassVar[str] = "parity"
     summary: ClassVar[str] = "hidden parity, hard for statistical queries"
-    hypothesis: ClassVar[str] = (
-        "None: unconditional against statistical queries. Identifying S among N = C(d-1, s) sets takes at least "
-        "8 tau^2 (N - 1) queries of tolerance tau (Parseval bound, well known since Kearns and Blum et al. 1994, "
-        "with this lab's constants) where products are unbiased; with a bias fewer may do. It is not hard otherwise: "
-        "without label noise, Gaussian elimination finds S from about 2(d + 10) examples; with label noise that attack "
-        "slows like learning parity with noise."
-    )
-    heads_meaning: ClassVar[str] = "size of the hidden set: s = m (diag) or m/2 (dot)"
     example: ClassVar[str] = "--dim 64 --heads 12"
 
     def __post_init__(self) -> None:
@@ -98,12 +91,32 @@ class Parity(Family):
             raise InputError(f"sharpness must be an integer from 2 to 2^20, got {self.sharpness}")
         if self.gadget in SEVERAL and self.sharpness != 8:
             raise InputError(f"{self.gadget} heads have sharpnesses of their own; drop sharpness")
-        if self.gadget in SEVERAL:  # files of the other gadgets stay what they were, byte for byte
-            object.__setattr__(self, "heads_meaning", f"{self.heads} heads hide up to {hidden} coordinates")
         if not 0 <= self.flip < 0.5:
             raise InputError(f"flip must be a probability in [0, 1/2), got {self.flip}")
         if not 0 <= self.bias < 1:
             raise InputError(f"bias must be in [0, 1), got {self.bias}")
+
+    @classmethod
+    def claims(cls) -> Claims:
+        """Statistical queries need many by Parseval's identity; labels are exact by theorem 1.2 or 1.5."""
+        return Claims(
+            Parity,
+            "None: unconditional against statistical queries. Identifying S among N = C(d-1, s) sets takes at least "
+            "8 tau^2 (N - 1) queries of tolerance tau (Parseval bound, well known since Kearns and Blum et al. 1994, "
+            "with this lab's constants) where products are unbiased; with a bias fewer may do. It is not hard "
+            "otherwise: without label noise, Gaussian elimination finds S from about 2(d + 10) examples; with label "
+            "noise that attack slows like learning parity with noise.",
+            heads_meaning="size of the hidden set: s = m (diag) or m/2 (dot)",
+            heads_meant=Parity._heads_meant,
+            log2_secrets=lambda family: log2(family.sets.size),
+            log2_label_vectors=Parity._log2_label_vectors,
+            model_secret=Parity._first_places,
+            concepts=lambda family: (
+                None if family.bias else family.sets
+            ),  # biased ones have another bound, theory 2.9
+            certificate=Parity._certificate,
+            verify=Parity._verify,
+        )
 
     @property
     def size(self) -> int:
@@ -119,21 +132,17 @@ class Parity(Family):
         """
         return ParityConcepts(self.dim - 1, self.size)
 
-    def log2_secrets(self) -> float:
-        """log2 of the number of hidden sets, C(d-1, s)."""
-        return log2(self.sets.size)
+    def _heads_meant(self) -> str | None:
+        hidden = bits(self.gadget, self.heads, self.balance)
+        return f"{self.heads} heads hide up to {hidden} coordinates" if self.gadget in SEVERAL else None
 
-    def log2_label_vectors(self, X: Signs) -> float:
+    def _log2_label_vectors(self, X: Signs) -> float:
         """All sets, where the inputs tell them apart (`hardness.families.reach`)."""
         return log2_parities(gadget.public_vectors(X, self.gadget), self.size)
 
-    def model_secret(self) -> Secret:
-        """The first coordinates: another set permutes the coordinates, and no condition knows their order."""
+    def _first_places(self) -> Secret:
+        """Another set permutes the coordinates, and no condition of the layer knows their order."""
         return {"support": np.arange(1, self.size + 1)}
-
-    def concepts(self) -> ParityConcepts | None:
-        """The parities of these sets; None for biased products, whose bound is another (theory 2.9)."""
-        return None if self.bias else self.sets
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """A uniform hidden set: {"support": ascending coordinates in 1..d-1}."""
@@ -172,7 +181,7 @@ class Parity(Family):
         even, odd = teacher.values[:2]
         return np.where(noise < self.flip, np.where(value == even, odd, even), value)
 
-    def certificate(self, teacher: Gadget) -> dict[str, Any]:
+    def _certificate(self, teacher: Gadget) -> dict[str, Any]:
         """What is proved of the teacher: labels exactly A ± 1 by theorem 1.2 or 1.5."""
         several = self.gadget in SEVERAL
         total = {"sum_abs_coefficients": float(np.abs(teacher.coefficients).sum())} if several else {}
@@ -187,7 +196,7 @@ class Parity(Family):
             "log2_concepts": self.log2_secrets(),
         }
 
-    def verify(self, teacher: Gadget, secret: Secret) -> list[tuple[str, bool, str]]:
+    def _verify(self, teacher: Gadget, secret: Secret) -> Checks:
         """Re-check the certificate: secret in range, and theorem 1.2 at every level."""
         support = secret["support"]
         inside = len(set(support.tolist())) == self.size and support.min() >= 1 and support.max() < self.dim

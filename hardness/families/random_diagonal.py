@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
+from hardness.families.claims import Claims
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import TokenStream, Words, unpack_bits
 
@@ -32,11 +33,6 @@ class RandomDiagonal(Family):
 
     name: ClassVar[str] = "random-diagonal"
     summary: ClassVar[str] = "random heads of the diag gadget's form, the control"
-    hypothesis: ClassVar[str] = (
-        "None: these layers are meant to be learnable. They have the form of a hidden parity's heads (diagonal Theta, "
-        "W = c E_00) with random numbers in it; nothing is proved of them."
-    )
-    heads_meaning: ClassVar[str] = "number of independent random heads"
     example: ClassVar[str] = "--dim 16 --heads 4"
     open_variance: ClassVar[float] = 1.0
 
@@ -46,6 +42,16 @@ class RandomDiagonal(Family):
             raise InputError(f"dim must be at least 2 and heads at least 1, got {self.dim} and {self.heads}")
         if not 0 < self.scale < float("inf"):
             raise InputError(f"scale must be a positive number, got {self.scale}")
+
+    @classmethod
+    def claims(cls) -> Claims:
+        """Nothing is proved of random heads."""
+        return Claims(
+            RandomDiagonal,
+            "None: these layers are meant to be learnable. They have the form of a hidden parity's heads (diagonal "
+            "Theta, W = c E_00) with random numbers in it; nothing is proved of them.",
+            heads_meaning="number of independent random heads",
+        )
 
     def draw(self, rng: np.random.Generator) -> Secret:
         """The layer's numbers: {"theta": (m, d), "c": (m,)}."""

@@ -10,6 +10,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
+from hardness.families.claims import Checks, Claims
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.reach import log2_roundings
 from hardness.gadgets import coefficients as gadget
@@ -54,18 +55,6 @@ class Rounding(Family):
 
     name: ClassVar[str] = "rounding"
     summary: ClassVar[str] = "rounded modular inner product (LWR-based)"
-    hypothesis: ClassVar[str] = (
-        "Two, to be kept apart. Statistical queries: unconditional for a dense secret; at least "
-        "8 tau^2 2^n (1 - q^-n) queries of tolerance tau for diag, n = d - 1, from pairwise independence of the "
-        "labels (the idea is known for LWR labels: Chen, Gollakota, Klivans, Meka 2022; the constants are this "
-        "lab's); not claimed for sparse secrets. "
-        "All algorithms: learning with rounding, with public vectors that are binary (diag) or ternary (dot); "
-        "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE in "
-        "dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: integer BKW and lattices win."
-    )
-    heads_meaning: ClassVar[str] = (
-        "level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads"
-    )
     example: ClassVar[str] = "--dim 513 --modulus 257 --levels 2 --heads 90"
 
     def __post_init__(self) -> None:
@@ -92,6 +81,29 @@ class Rounding(Family):
                 f"{counted / 2**30:.1f} GiB; lower dim, modulus or weight"
             )
 
+    @classmethod
+    def claims(cls) -> Claims:
+        """Of dense secrets labels are pairwise independent, hence many queries; label errors are counted."""
+        return Claims(
+            Rounding,
+            "Two, to be kept apart. Statistical queries: unconditional for a dense secret; at least "
+            "8 tau^2 2^n (1 - q^-n) queries of tolerance tau for diag, n = d - 1, from pairwise independence of the "
+            "labels (the idea is known for LWR labels: Chen, Gollakota, Klivans, Meka 2022; the constants are this "
+            "lab's); not claimed for sparse secrets. "
+            "All algorithms: learning with rounding, with public vectors that are binary (diag) or ternary (dot); "
+            "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE "
+            "in dimension about n/log2 q only, so at lab sizes there is no cryptographic claim: integer BKW and "
+            "lattices win.",
+            heads_meaning="level changes kept: dense dimension n up to about 12 (m/(lambda p))^2 fits m heads",
+            heads_shown=Rounding._heads_shown,
+            log2_secrets=Rounding._log2_secrets,
+            log2_label_vectors=Rounding._log2_label_vectors,
+            concepts=Rounding._concepts,
+            certificate=Rounding._certificate,
+            certificate_shown=Rounding._certificate_shown,
+            verify=Rounding._verify,
+        )
+
     @property
     def _reach(self) -> int:
         """The range of levels of a secret whose non-zeros all are ±1: how many ±w_j its extreme levels can add."""
@@ -102,28 +114,27 @@ class Rounding(Family):
         """No level of any secret is farther from 0."""
         return (self.weight or self.dim - 1) * (self.modulus // 2)
 
-    def log2_secrets(self) -> float:
-        """log2 of the number of secrets."""
+    def _log2_secrets(self) -> float:
         n, h, q = self.dim - 1, self.weight, self.modulus
         return n * log2(q) if h is None else log2(comb(n, h)) + h * log2(q - 1)
 
-    def log2_label_vectors(self, X: Signs) -> float:
+    def _log2_label_vectors(self, X: Signs) -> float:
         """Those of sparse secrets follow from few bits of an input (`hardness.families.reach`)."""
         vectors = gadget.public_vectors(X, self.gadget)
         return log2_roundings(vectors, self.modulus, self.levels, self.weight, self.gadget, self.heads)
 
-    def heads_shown(self, teacher: Gadget) -> int:
+    def _heads_shown(self, teacher: Gadget) -> int:
         """The heads asked for; otherwise what covers the levels of all secrets: what one takes tells of it."""
         if self.heads is not None or self.exact:
             return int(teacher.heads)
         cells = self._reach * (self.modulus // 2) * self.levels // self.modulus + self.levels
         return self.levels * -(-cells // self.levels)
 
-    def certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
+    def _certificate_shown(self, certificate: dict[str, Any]) -> dict[str, Any]:
         """Without the mass of wrong labels of few heads, which differs for nearly every secret."""
         return certificate if self.heads is None else {**certificate, "error_mass": None}
 
-    def concepts(self) -> RoundingConcepts | None:
+    def _concepts(self) -> RoundingConcepts | None:
         """The labels of all dense secrets, those of `heads` heads where they are given; None for sparse secrets.
 
         Theory 2.6 is about uniform secrets, and labels whose A and C do not depend on them.
@@ -220,7 +231,7 @@ class Rounding(Family):
             t = t + np.rint(self.noise * ndtri(noise)).astype(np.int64)
         return teacher.value(t)
 
-    def certificate(self, teacher: Gadget) -> dict[str, Any]:
+    def _certificate(self, teacher: Gadget) -> dict[str, Any]:
         """What is proved of the teacher: its label error, and the exact mass of inputs with a wrong label."""
         low, high = gadget.level_range(self.gadget, teacher.weights.tolist())
         mass = 0 if self.exact or self._is_right(teacher, low, high) else self._error_mass(teacher, low, high)
@@ -233,7 +244,7 @@ class Rounding(Family):
             "C": teacher.gate,
             "label_error": 0.0 if self.exact else gadget.saturation_error(teacher),
             "error_mass": float(mass),
-            "log2_concepts": self.log2_secrets(),
+            "log2_concepts": self._log2_secrets(),
         }
 
     def _is_right(self, teacher: Gadget, low: int, high: int) -> bool:
@@ -253,7 +264,7 @@ class Rounding(Family):
             teacher, teacher.offset + self._ideal(np.arange(low, high + 1)).astype(np.float64)
         )
 
-    def verify(self, teacher: Gadget, secret: Secret) -> list[tuple[str, bool, str]]:
+    def _verify(self, teacher: Gadget, secret: Secret) -> Checks:
         """Re-check the certificate, and the labels against arithmetic in Z_q on 4096 fresh inputs."""
         w, q = secret["w"], self.modulus
         count = int((w != 0).sum())
@@ -278,8 +289,8 @@ class Rounding(Family):
 
         wrong = int((~right).sum())
         # As many wrong labels as this must not be rarer than 1e-9 under the proven error mass (none if it is 0).
-        likely = bdtrc(wrong - 1, len(right), self.certificate(teacher)["error_mass"]) >= 1e-9
-        # How many tells of the secret
+        likely = bdtrc(wrong - 1, len(right), self._certificate(teacher)["error_mass"]) >= 1e-9
+        # How many of them tells of the secret.
         few = "no" if self.heads is None else "no more than the proven error mass of"
         checks.append(
             ("labels", bool(likely), f"{few} labels of {len(right)} differ from <w, u> in Z_{q}, rounded")

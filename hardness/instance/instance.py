@@ -16,7 +16,8 @@ from numpy.typing import NDArray
 from hardness import families
 from hardness.errors import InputError
 from hardness.examples import Examples, InformativeExamples, informative_rows
-from hardness.families.base import UNSTATED, Family, Secret, Teacher, disagreement
+from hardness.families.base import Family, Secret, Teacher, disagreement, open_values_are_labels
+from hardness.families.claims import UNSTATED
 from hardness.gadgets.coefficients import Gadget
 from hardness.io.files import replacing
 from hardness.io.schemas import FORMAT_VERSION, canonical
@@ -102,7 +103,7 @@ class Instance:
 
         A family whose products have a bias (theory 2.9) is learned from biased examples and judged on `fair` ones.
         """
-        bias = 0.0 if fair else getattr(self.family, "bias", 0.0)
+        bias = 0.0 if fair else self.family.bias
         stream = TokenStream(seed, self.family.tokens, self.family.dim, bias)
         words = stream.packed(start, count)
         labels = self.family.labels(self.teacher, words, self.noise(count, seed, start))
@@ -121,8 +122,8 @@ class Instance:
         True
         """
         family = self.family
-        if _stated_by(family, "labels") is not _stated_by(family, "open_values"):
-            raise InputError(f"{family.name} redefines labels and not open_values: state both")
+        if not self._in_closed_form:
+            raise InputError(f"open_values of {family.name} are not its labels on random inputs: state both")
         words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)
         rows = informative_rows(words, family.dim, family.closed_value(self.teacher))
         noise = self.noise(count, seed, start)[rows.positions]
@@ -136,6 +137,10 @@ class Instance:
         seeds, these numbers are independent, whatever else they share.
         """
         return uniform(philox_key(self.seed, *self._noise_lineage, seed), start, count)
+
+    @cached_property
+    def _in_closed_form(self) -> bool:
+        return open_values_are_labels(self.family, self.teacher)
 
     @cached_property
     def _noise_lineage(self) -> tuple[int, ...]:
@@ -326,11 +331,6 @@ def every_pair(dim: int) -> NDArray[np.uint64]:
     """All 2^(2 dim) packed token pairs, (2^(2 dim), 2, 1)."""
     index = np.arange(1 << 2 * dim, dtype=np.uint64)
     return np.stack([index & np.uint64((1 << dim) - 1), index >> np.uint64(dim)], axis=1)[:, :, None]
-
-
-def _stated_by(family: Family, name: str) -> type:
-    """The class that states a method of a family."""
-    return next(base for base in type(family).__mro__ if name in vars(base))
 
 
 def _arrays(teacher: Teacher) -> dict[str, Any]:

@@ -93,7 +93,8 @@ def _gadget(family: Family, scalars: Mapping[str, Any], arrays: Arrays) -> Gadge
     several = scalars["kind"] in ("sharp", "wide")
     kinds = {**GADGET, "betas": "<f8"} if several else GADGET
     parts = {name: arrays.get(f"gadget.{name}") for name in kinds}
-    heads = getattr(parts["thresholds"], "size", 0)
+    thresholds = parts["thresholds"]
+    heads = 0 if thresholds is None else thresholds.size
     sizes = {
         "weights": family.dim,
         "thresholds": heads,

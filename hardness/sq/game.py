@@ -79,7 +79,8 @@ def play(
     >>> result.status, result.concepts, result.remaining, result.ratio < 1.95
     ('solved', 1820, 1, True)
     """
-    concepts, flip = class_of(concepts), flip or getattr(concepts, "flip", 0.0)
+    flip = flip or (concepts.flip if isinstance(concepts, Family) else 0.0)
+    concepts = class_of(concepts)
     kind = _checked(concepts, strategy, oracle, tolerance, max_queries, samples, flip)
     root = seed if isinstance(seed, SeedSequence) else SeedSequence(seed)
     started = perf_counter()
@@ -277,10 +278,10 @@ def class_of(concepts: Concepts | Family) -> Concepts:
 
 @lru_cache(4096)  # once a process
 def _class_of_family(family: Family) -> Concepts:
-    concepts = family.concepts() if hasattr(family, "concepts") else None
-    if not isinstance(concepts, Concepts):
+    concepts = family.concepts() if isinstance(family, Family) else None
+    if concepts is None:
         raise InputError(
-            f"{type(family).__name__} has no concept class to ask about; its `concepts` may return a class of its own "
+            f"{type(family).__name__} has no concept class to ask about; its `claims` may state `concepts`, a class "
             "that derives from hardness.ListedConcepts (theory 2.8)"
         )
     if not type(family).__module__.startswith(
@@ -288,7 +289,9 @@ def _class_of_family(family: Family) -> Concepts:
     ):  # tests hold the lab's own labels to their classes
         secret = family.draw(np.random.default_rng(0))
         if wrong := disagreement(family, concepts, family.realize(secret), secret):
-            raise InputError(f"{type(family).__name__} is not played: {wrong}; mend its `concepts`")
+            raise InputError(
+                f"{type(family).__name__} is not played: {wrong}; mend its `concepts`"
+            )
     return concepts
 
 

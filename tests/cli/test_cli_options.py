@@ -8,6 +8,7 @@ import pytest
 from commands import check_refused, run_command
 
 from hardness.families.base import Family
+from hardness.families.claims import Claims
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.instance import Instance
 
@@ -25,13 +26,15 @@ class Odd(Family):
 
     name: ClassVar[str] = "odd"
     summary: ClassVar[str] = "parameters of every kind"
-    hypothesis: ClassVar[str] = "None."
-    heads_meaning: ClassVar[str] = "one"
     tokens: ClassVar[int] = 2
 
     def __post_init__(self):
         if self.limit > 9:
             raise ValueError("limit\nis too much")
+
+    @classmethod
+    def claims(cls):
+        return Claims(Odd, "None.", "one")
 
     def draw(self, rng):
         return Nondegenerate(self.dim, 2, 1).draw(rng)

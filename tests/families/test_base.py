@@ -1,6 +1,6 @@
 """What a family inherits: defaults always, claims only with the labels that they are about."""
 
-from dataclasses import dataclass, make_dataclass
+from dataclasses import dataclass, make_dataclass, replace
 from typing import ClassVar
 
 import numpy as np
@@ -11,12 +11,12 @@ from hypothesis import strategies as st
 
 import hardness
 from hardness.errors import InputError
-from hardness.families.base import COMPARED, UNSTATED, Family, disagreement
+from hardness.families.base import COMPARED, READERS, Family, disagreement
+from hardness.families.claims import UNSTATED, Claims
 from hardness.families.nested import Nested
+from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
-
-CLAIMS = ("heads_meaning", "concepts", "certificate", "verify")  # and the hypothesis
 
 
 @dataclass(frozen=True)
@@ -33,14 +33,16 @@ class Stated(Thresholds):
     """The same, with claims of its own that do not hold."""
 
     name: ClassVar[str] = "parity"
-    hypothesis: ClassVar[str] = "None: unconditional, or so it is said."
-    concepts, certificate, verify = Parity.concepts, Parity.certificate, Parity.verify
+
+    @classmethod
+    def claims(cls):
+        return replace(Parity.claims(), of=Stated)
 
 
 @pytest.mark.parametrize(
     ("cls", "words", "refused"),
     [
-        (Thresholds, "redefines _levels of Parity", "no concept class"),
+        (Thresholds, "inherits no claim of Parity", "no concept class"),
         (
             Stated,
             "labels differ from those of parity of 4 out of 9 bits",
@@ -63,34 +65,26 @@ def test_thresholds_are_no_parities(tmp_path, cls, words, refused):
         hardness.estimate(hardness.load(tmp_path / "f"))
 
 
-@pytest.mark.parametrize(
-    ("parent", "name"),
-    [
-        *(
-            (parent, name)
-            for parent in (Parity, Rounding, Nested)
-            for name in ("draw", "realize", "labels", "tokens")
-        ),
-        *((Parity, name) for name in ("_levels", "size")),
-        *((Rounding, name) for name in ("_ideal", "steps")),
-        *((Nested, name) for name in ("_task", "from_gadget", "blocks")),
-    ],
-)
-def test_what_labels_are_made_of_takes_the_claims_with_it(parent, name):
-    redefined = {name: lambda self, *_: None}  # what it does does not matter
-    direct = type("Direct", (parent,), redefined)
-    mixed = type("Mixed", (type("Mixin", (), redefined), parent), {})
-    grandchild = type("Grandchild", (direct,), {})
-    for cls in (direct, mixed, grandchild):
-        assert cls.hypothesis.startswith(UNSTATED)
-        assert f"redefines {name} of {parent.__name__}" in cls.hypothesis
-        assert all(vars(Family)[claim] is getattr(cls, claim) for claim in CLAIMS)
-    half = type("Half", (direct,), {"hypothesis": "None.", "concepts": parent.concepts, "draw": parent.draw})
-    assert half.hypothesis == "None."
-    assert half.concepts is parent.concepts
-    assert half.certificate is Family.certificate
-    free = {"name": "free", "example": "", "check": lambda self, _: None, "__post_init__": lambda self: None}
-    assert all(getattr(type("Free", (parent,), free), claim) is getattr(parent, claim) for claim in CLAIMS)
+@pytest.mark.parametrize("parent", [Parity, Rounding, Nested, Nondegenerate])
+def test_a_class_states_its_own_claims_or_has_none(parent):
+    derived = type("Derived", (parent,), {})
+    claims = derived.claimed()
+    assert claims.hypothesis.startswith(UNSTATED)
+    assert f"Derived inherits no claim of {parent.__name__}" in claims.hypothesis
+    assert replace(claims, of=Family, hypothesis="") == Claims(Family, "")  # nothing else is claimed
+    stated = type("Stated", (parent,), {"claims": classmethod(lambda cls: replace(parent.claims(), of=cls))})
+    assert stated.claimed().hypothesis == parent.claimed().hypothesis
+    mixed = type("Mixed", (type("Mixin", (), {"draw": lambda self, rng: {}}), parent), {})
+    assert mixed.claimed().hypothesis.startswith(UNSTATED)
+
+
+@pytest.mark.parametrize("reader", READERS)
+def test_a_claim_is_stated_in_one_place(reader):
+    """What reads a claim cannot be redefined: a class derived from that one would inherit the claim."""
+    mixin = type("Mixin", (), {reader: lambda self, *_: None})
+    for bases, body in (((Parity,), {reader: "None."}), ((mixin, Parity), {})):
+        with pytest.raises(InputError, match=f"Odd redefines {reader}; state it in `claims`"):
+            type("Odd", bases, body)
 
 
 def families():
@@ -143,7 +137,9 @@ def test_labels_of_the_lab_are_those_of_its_concept_classes(drawn):
 )
 def test_labels_that_are_nearly_right_are_not(change):
     class Changed(Parity):
-        concepts = Parity.concepts
+        @classmethod
+        def claims(cls):
+            return Claims(Changed, "None.", concepts=Parity.claims().concepts)
 
         def labels(self, teacher, words, noise):
             return change(super().labels(teacher, words, noise))

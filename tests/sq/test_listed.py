@@ -50,16 +50,18 @@ class Sets(hardness.ListedConcepts):
 class Hidden(hardness.Parity):
     """A parity whose class is listed."""
 
-    def concepts(self):
-        return Sets(self.dim - 1, self.heads)
+    @classmethod
+    def claims(cls):
+        return hardness.Claims(Hidden, "None.", concepts=lambda family: Sets(family.dim - 1, family.heads))
 
 
 @dataclass(frozen=True)
 class Wrong(hardness.Parity):
     """A parity whose class is another one."""
 
-    def concepts(self):
-        return Majorities(self.dim - 1)
+    @classmethod
+    def claims(cls):
+        return hardness.Claims(Wrong, "None.", concepts=lambda family: Majorities(family.dim - 1))
 '''
 
 

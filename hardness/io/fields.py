@@ -1,0 +1,89 @@
+"""Values of parameters and options: their type, their range, the menu they are of. What does not fit is one line."""
+
+from fractions import Fraction
+from math import inf
+from numbers import Integral, Real
+from types import UnionType
+from typing import Any, Literal, Union, get_args, get_origin
+
+import numpy as np
+
+from hardness.errors import InputError, sanitize
+
+MAX_INTEGER = 2**62  # of a parameter: beyond, arithmetic in 64 bits fails
+SHOWN = 60  # characters of a value
+
+
+def fitting(value: Any, hint: Any, what: str) -> Any:
+    """`value`, as a Python number, if it is of the type of a field: True is no integer, 1 is a float.
+
+    >>> fitting("2", int, "heads")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: heads must be of type int, got '2'
+    """
+    value = value.item() if isinstance(value, np.generic) else value
+    kinds = get_args(hint) if get_origin(hint) in (Literal, Union, UnionType) else (hint,)
+    alike = type(value) in kinds or (type(value) is int and float in kinds)
+    fits = value in kinds if get_origin(hint) is Literal else alike
+    if fits and isinstance(value, int) and abs(value) >= MAX_INTEGER:
+        raise InputError(f"{what} must be below 2^{MAX_INTEGER.bit_length() - 1} in size, got {_shown(value)}")
+    if fits:
+        return value
+    menu = get_origin(hint) is Literal
+    kind = " or ".join(get_args(hint)) if menu else f"of type {getattr(hint, '__name__', hint)}"
+    raise InputError(f"{what} must be {kind}, got {_shown(value)}")
+
+
+def whole(name: str, value: Any, low: int, high: int | None = None, why: str = "") -> None:
+    """Raise `InputError`, which ends with `why`, unless `value` is an integer from `low` to `high`, where there is one.
+
+    >>> whole("starts", 0, 1)
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: starts must be an integer >= 1, got 0
+    >>> whole("weight", 9, 1, 8, "dim is 9")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: weight must be an integer from 1 to 8, got 9: dim is 9
+    """
+    integer = isinstance(value, Integral) and not isinstance(value, bool)
+    if not integer or value < low or (high is not None and value > high):
+        span = f">= {low}" if high is None else f"from {low} to {high}"
+        raise _unfit(name, f"an integer {span}", value, why)
+
+
+def number(name: str, value: Any, interval: str, why: str = "") -> None:
+    """Raise `InputError`, which ends with `why`, unless `value` is a finite number in an interval, written as one.
+
+    >>> number("flip", 0.5, "[0, 1/2)")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: flip must be a number in [0, 1/2), got 0.5
+    """
+    low, high = (inf if text == "inf" else Fraction(text) for text in interval[1:-1].split(", "))
+    real = isinstance(value, Real) and not isinstance(value, bool) and abs(value) < inf
+    if not (
+        real and (low <= value <= high) and (value != low or interval[0] == "[") and (value != high or interval[-1] == "]")
+    ):
+        raise _unfit(name, f"a number in {interval}", value, why)
+
+
+def one_of(name: str, value: Any, menu: Any) -> None:
+    """Raise `InputError` unless `value` is in a menu of texts.
+
+    >>> one_of("loss", "hing", ("square", "hinge"))
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: loss must be one of square, hinge, got 'hing'
+    """
+    if value not in tuple(menu):
+        raise _unfit(name, f"one of {', '.join(menu)}", value)
+
+
+def _shown(value: Any) -> str:
+    return sanitize(repr(value), SHOWN)
+
+
+def _unfit(name: str, kind: str, value: Any, why: str = "") -> InputError:
+    return InputError(f"{name} must be {kind}, got {_shown(value)}{why and f': {why}'}")
