@@ -27,7 +27,9 @@ def fitting(value: Any, hint: Any, what: str) -> Any:
     alike = type(value) in kinds or (type(value) is int and float in kinds)
     fits = value in kinds if get_origin(hint) is Literal else alike
     if fits and isinstance(value, int) and abs(value) >= MAX_INTEGER:
-        raise InputError(f"{what} must be below 2^{MAX_INTEGER.bit_length() - 1} in size, got {_shown(value)}")
+        raise InputError(
+            f"{what} must be below 2^{MAX_INTEGER.bit_length() - 1} in size, got {_shown(value)}"
+        )
     if fits:
         return value
     menu = get_origin(hint) is Literal
@@ -64,7 +66,10 @@ def number(name: str, value: Any, interval: str, why: str = "") -> None:
     low, high = (inf if text == "inf" else Fraction(text) for text in interval[1:-1].split(", "))
     real = isinstance(value, Real) and not isinstance(value, bool) and abs(value) < inf
     if not (
-        real and (low <= value <= high) and (value != low or interval[0] == "[") and (value != high or interval[-1] == "]")
+        real
+        and (low <= value <= high)
+        and (value != low or interval[0] == "[")
+        and (value != high or interval[-1] == "]")
     ):
         raise _unfit(name, f"a number in {interval}", value, why)
 
