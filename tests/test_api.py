@@ -19,40 +19,26 @@ def instance():
     return hardness.generate("parity", dim=12, heads=3, seed=7)
 
 
-@pytest.mark.parametrize(
-    ("call", "words"),
-    [
-        (
-            lambda: hardness.generate("parity", dim=16, heads="2"),
-            "heads of parity must be of type int, got '2'",
-        ),
-        (lambda: hardness.Parity(dim=8.0, heads=2), "parameter dim of parity must be of type int, got 8.0"),
-        (
-            lambda: hardness.Parity(dim=8, heads=True),
-            "parameter heads of parity must be of type int, got True",
-        ),
-        (lambda: hardness.generate("parity", dim=16, heads=2, sharpnes=3), "did you mean 'sharpness'"),
-        (lambda: hardness.generate("paritty", dim=16, heads=2), "did you mean 'parity'"),
-        (
-            lambda: hardness.generate("parity", dim=16, heads=2, seed="0"),
-            "seed must be an integer >= 0, got '0'",
-        ),
-        (
-            lambda: hardness.generate("parity", dim=6, heads=2, seed=-1),
-            "seed must be an integer >= 0, got -1",
-        ),
-        (lambda: hardness.estimate("parity", dim=16), "lacks its parameter heads"),
-        (
-            lambda: hardness.attack(hardness.generate("parity", dim=8, heads=2), "gaussian"),
-            "how many examples",
-        ),
-        (lambda: hardness.load("nowhere/p"), "No such file"),
-        (lambda: hardness.attack("nowhere.npz", "gausian"), "did you mean 'gaussian'"),
-        (lambda: hardness.play(hardness.Nondegenerate(dim=8, tokens=2, heads=2), "flat"), "no concept class"),
-        (lambda: hardness.play(hardness.Parity(dim=9, heads=2, bias=0.3), "characters"), "no concept class"),
-        (lambda: hardness.sweep("parity", dim=8, heads=2, strategy=3), "give a name, a function or a class"),
-    ],
-)
+SIXTEEN = {"dim": 16, "heads": 2}
+WRONG = [
+    (lambda: hardness.generate("parity", dim=16, heads="2"), "heads of parity must be of type int, got '2'"),
+    (lambda: hardness.Parity(dim=8.0, heads=2), "parameter dim of parity must be of type int, got 8.0"),
+    (lambda: hardness.Parity(dim=8, heads=True), "parameter heads of parity must be of type int, got True"),
+    (lambda: hardness.generate("parity", **SIXTEEN, sharpnes=3), "did you mean 'sharpness'"),
+    (lambda: hardness.generate("paritty", **SIXTEEN), "did you mean 'parity'"),
+    (lambda: hardness.generate("parity", **SIXTEEN, seed="0"), "seed must be an integer >= 0, got '0'"),
+    (lambda: hardness.generate("parity", **SIXTEEN, seed=-1), "seed must be an integer >= 0, got -1"),
+    (lambda: hardness.estimate("parity", dim=16), "lacks its parameter heads"),
+    (lambda: hardness.attack(hardness.generate("parity", **SIXTEEN), "gaussian"), "how many examples"),
+    (lambda: hardness.load("nowhere/p"), "No such file"),
+    (lambda: hardness.attack("nowhere.npz", "gausian"), "did you mean 'gaussian'"),
+    (lambda: hardness.play(hardness.Nondegenerate(dim=8, tokens=2, heads=2), "flat"), "no concept class"),
+    (lambda: hardness.play(hardness.Parity(dim=9, heads=2, bias=0.3), "characters"), "no concept class"),
+    (lambda: hardness.sweep("parity", dim=8, heads=2, strategy=3), "give a name, a function or a class"),
+]
+
+
+@pytest.mark.parametrize(("call", "words"), WRONG)
 def test_what_is_wrong_is_one_line(call, words, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     with pytest.raises(hardness.InputError, match=re.escape(words)) as caught:

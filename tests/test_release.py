@@ -124,26 +124,10 @@ def test_the_wheel_works_where_nothing_of_ours_lies(built: Path, tmp_path: Path)
     (packages,) = home.rglob("site-packages")
     # What the lab depends on comes from this environment; the lab itself from the wheel.
     (packages / "shared.pth").write_text(str(Path(pytest.__file__).parents[1]))
-    run(
-        sys.executable,
-        "-m",
-        "pip",
-        "--python",
-        bin_ / "python",
-        "install",
-        "--no-deps",
-        "--quiet",
-        "--no-index",
-        "--ignore-installed",
-        wheel,
-        cwd=work,
-    )
-    where = run(
-        bin_ / "python",
-        "-c",
-        "import hardness, learner; print(hardness.__file__, learner.__file__)",
-        cwd=work,
-    )
+    options = ["--no-deps", "--quiet", "--no-index", "--ignore-installed"]
+    run(sys.executable, "-m", "pip", "--python", bin_ / "python", "install", *options, wheel, cwd=work)
+    homes = "import hardness, learner; print(hardness.__file__, learner.__file__)"
+    where = run(bin_ / "python", "-c", homes, cwd=work)
     assert all(Path(path).is_relative_to(home) for path in where.split())
     hardness = bin_ / "hardness"
     run(hardness, "generate", "parity", "--dim", "8", "--heads", "2", "--out", "p.safetensors", cwd=work)

@@ -9,12 +9,11 @@ import time
 from pathlib import Path
 
 import pytest
-from commands import run_command
+from commands import HARDNESS, run_command
 
 from hardness.io.files import write_text
 
 pytestmark = pytest.mark.skipif(os.name != "posix", reason="sends signals to one process")
-HARDNESS = str(Path(sys.executable).parent / "hardness")
 
 
 def hidden(folder: Path) -> list[Path]:

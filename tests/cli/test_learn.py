@@ -15,16 +15,8 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance
 from hardness.scores import judge
 
-FIELDS = {
-    "status",
-    "learner",
-    "train_examples",
-    "test_error",
-    "relative_error",
-    "sign_accuracy",
-    "phases",
-    "seconds",
-}
+FIELDS = {"status", "learner", "train_examples", "test_error", "phases", "seconds"}
+FIELDS |= {"relative_error", "sign_accuracy"}
 VERDICTS = {"certified", "certified_error", "polished_error", "random_start_error"}
 
 

@@ -31,11 +31,8 @@ def contents(folder: Path) -> dict[str, bytes]:
 @pytest.mark.parametrize(
     "line",
     [
-        "challenge pub/hard.safetensors --count 5 --toy --force --out pub",
-        "export pub/hard.safetensors --out pub/hard.safetensors",
         "export pub/hard.safetensors --form xor-dimacs --count 50 --out pub/hard.safetensors",
         "sample pub/hard.safetensors --count 5 --out pub/hard.npz",
-        "sq certify parity --dim 6 --heads 2 --tolerance .1 --kind bound --out pub/hard.safetensors",
         "study merge rows.db --out pub/hard.safetensors",
         "study export rows.db --out pub/hard.csv",
     ],

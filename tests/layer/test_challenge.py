@@ -125,21 +125,9 @@ def test_two_hundred_wrong_secrets_do_not(published):
 @pytest.mark.parametrize(
     "answer",
     [
-        None,
-        3,
-        [],
-        {},
-        {"support": []},
-        {"w": [1]},
-        {"support": [0]},
-        {"support": [1, 1]},
-        {"w": "x"},
-        {"support": [1.5]},
-        {"predictions": [1.0]},
-        {"predictions": "x"},
-        {"predictions": None},
-        {"secret": 1},
-        {"w": [True] * 39},
+        *(None, 3, [], {}, {"secret": 1}, {"w": [1]}, {"w": "x"}, {"w": [True] * 39}),
+        *({"support": support} for support in ([], [0], [1, 1], [1.5])),
+        *({"predictions": predictions} for predictions in ([1.0], "x", None)),
     ],
 )
 def test_answers_of_the_wrong_size_or_shape_are_a_no(published, answer):

@@ -66,28 +66,22 @@ def test_what_is_no_expression_and_no_pair_is_one_line(tmp_path, dim, axes, word
     check_refused(run_command(f"sweep {tmp_path}/grid.toml --out {tmp_path}/out --workers 0"), words)
 
 
+def swept(family, out, **grid):
+    """The rows of a grid, each cell run once in this process."""
+    return hardness.sweep(family, **grid, runs=1, workers=0, out=out)
+
+
 def test_a_ray_from_a_file_and_from_python(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("ray.toml").write_text(RAY.format(dim='"4*heads"', zip=""))
     assert answer("sweep ray.toml --workers 0 --out ray")["statuses"] == {"solved": 2}
     assert read(Path("ray/grid.toml")) == read(Path("ray.toml"))
-    rows = hardness.sweep(
-        "parity", dim="4*heads", heads=[2, 3], strategy="sign-batch", runs=1, workers=0, out="same"
-    )
+    rows = swept("parity", "same", dim="4*heads", heads=[2, 3], strategy="sign-batch")
     assert rows[["dim", "heads"]].values.tolist() == [[8, 2], [12, 3]]
-    pairs = hardness.sweep(
-        "parity",
-        dim=[8, 12],
-        heads=[2, 3],
-        zip=["dim", "heads"],
-        strategy="sign-batch",
-        runs=1,
-        workers=0,
-        out="pairs",
-    )
-    assert pairs.drop(columns="seconds", errors="ignore").equals(
-        rows.drop(columns="seconds", errors="ignore")
-    )
+    zipped = {"dim": [8, 12], "heads": [2, 3], "zip": ["dim", "heads"]}
+    pairs = swept("parity", "pairs", **zipped, strategy="sign-batch")
+    without_times = [table.drop(columns="seconds", errors="ignore") for table in (rows, pairs)]
+    assert without_times[0].equals(without_times[1])
 
 
 def test_each_learner_may_have_a_menu(tmp_path):
@@ -103,18 +97,8 @@ def test_each_learner_may_have_a_menu(tmp_path):
         )
     with pytest.raises(InputError, match="unknown option of JointLBFGS 'l1'"):
         Grid("nondegenerate", {"dim": 6, "heads": 2, "tokens": 2}, solver, tune={"menu": {"l1": [0.1]}})
-    rows = hardness.sweep(
-        "nondegenerate",
-        dim=5,
-        tokens=2,
-        heads=1,
-        learner="direct",
-        tune={"menu": {"starts": [1, 4]}, "seeds": 1},
-        samples=256,
-        runs=1,
-        workers=0,
-        out=tmp_path / "tuned",
-    )
+    tune, layer = {"menu": {"starts": [1, 4]}, "seeds": 1}, {"dim": 5, "tokens": 2, "heads": 1}
+    rows = swept("nondegenerate", tmp_path / "tuned", **layer, learner="direct", tune=tune, samples=256)
     assert rows.status.tolist() == ["solved"]
     assert rows["params.starts" if "params.starts" in rows else "starts"][0] in (1, 4)
     results, whole = hardness.rows(tmp_path / "tuned"), hardness.rows(tmp_path / "tuned", tuning=True)
@@ -124,8 +108,6 @@ def test_each_learner_may_have_a_menu(tmp_path):
 
 def test_rows_say_which_costs_are_only_known_to_be_larger(tmp_path):
     for queries in (1, 99):
-        hardness.sweep(
-            "parity", dim=8, heads=3, strategy="flat", queries=queries, runs=1, workers=0, out=tmp_path
-        )
+        swept("parity", tmp_path, dim=8, heads=3, strategy="flat", queries=queries)
     rows = hardness.rows(tmp_path)
     assert dict(zip(rows.status, rows.censored, strict=True)) == {"budget": True, "solved": False}

@@ -105,34 +105,15 @@ def test_a_grid_survives_its_own_file(tmp_path):
 
 
 def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
-    solved = hardness.sweep(
-        "parity", dim=[8], heads=[2], attack="gaussian", runs=2, workers=0, out=tmp_path / "a"
-    )
+    here, parity = {"runs": 1, "workers": 0}, {"dim": 8, "heads": 2}
+    solved = hardness.sweep("parity", **parity, attack="gaussian", runs=2, workers=0, out=tmp_path / "a")
     assert solved.status.tolist() == ["solved"] * 2
     assert solved.cost.between(64, 200).all()
-
-    nice = hardness.sweep(
-        "nondegenerate",
-        dim=6,
-        tokens=2,
-        heads=2,
-        learner="direct",
-        samples=1024,
-        runs=1,
-        workers=0,
-        out=tmp_path / "b",
-    )
+    direct = {"dim": 6, "tokens": 2, "heads": 2, "learner": "direct", "samples": 1024}
+    nice = hardness.sweep("nondegenerate", **direct, **here, out=tmp_path / "b")
     assert nice.status.tolist() == ["solved"]
-    online = hardness.sweep(
-        "parity",
-        dim=8,
-        heads=2,
-        learner="hardness.evaluation.adapters:Constant",
-        samples=500,
-        runs=1,
-        workers=0,
-        out=tmp_path / "c",
-    )
+    constant = {"learner": "hardness.evaluation.adapters:Constant", "samples": 500}
+    online = hardness.sweep("parity", **parity, **constant, **here, out=tmp_path / "c")
     assert (online.status[0], online.cost[0]) == ("budget", 500)
     assert "In no cell did most runs solve." in online.attrs["verdict"]
     assert Path(online.attrs["page"]).exists()

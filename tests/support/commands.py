@@ -3,11 +3,15 @@
 import contextlib
 import io
 import json
+import sys
+from pathlib import Path
 from typing import Any, NamedTuple
 from unittest import mock
 
 from hardness.cli import run
 from hardness.engine import progress
+
+HARDNESS = str(Path(sys.executable).parent / "hardness")
 
 
 class Completed(NamedTuple):

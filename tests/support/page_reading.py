@@ -4,17 +4,7 @@ import re
 from html import unescape
 from html.parser import HTMLParser
 
-SYMBOLS = {
-    "m": "m",
-    "d": "d",
-    "N": "N",
-    "τ": "tau",
-    "q": "q",
-    "K": "K",
-    "ρ": "rho",
-    "ψ": "ψ",
-    "λ_min": "λ_min",
-}
+SYMBOLS = {symbol: symbol for symbol in ("m", "d", "N", "q", "K", "ψ", "λ_min")} | {"τ": "tau", "ρ": "rho"}
 
 
 def words(page: str) -> str:
