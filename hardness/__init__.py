@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from hardness.layer import MultiHeadAttention as MultiHeadAttention
     from hardness.scores import judge as judge
     from hardness.sq.game import play as play
+    from hardness.studies.ray import ray as ray
     from hardness.studies.sweep.study import sweep as sweep
 
     __version__: str
@@ -69,6 +70,7 @@ _HOMES = {
     "learners": "hardness.evaluation.learning",
     "load": "hardness.instance",
     "play": "hardness.sq.game",
+    "ray": "hardness.studies.ray",
     "rows": "hardness.engine.table",
     "sweep": "hardness.studies.sweep.study",
 }

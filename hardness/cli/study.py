@@ -21,6 +21,7 @@ from hardness.cli.common import (
 )
 from hardness.errors import InputError
 from hardness.io.schemas import LONGEST_TRIAL
+from hardness.io.texts import sanitize
 
 if TYPE_CHECKING:
     from hardness.engine.store import Store
@@ -37,7 +38,10 @@ Name = Annotated[
     ),
 ]
 Out = Annotated[
-    Path | None, typer.Option(help="Folder for rows and page; default reports/NAME.", rich_help_panel=OUTPUT)
+    Path | None,
+    typer.Option(
+        help="Folder for rows and page; default reports/NAME, of a ray rays/Cm.", rich_help_panel=OUTPUT
+    ),
 ]
 Shard = Annotated[
     str | None,
@@ -55,6 +59,13 @@ Family = Annotated[
 ]
 Plan = Annotated[
     Path | None, typer.Option(help="The trials of this plan, which was fixed before them, and no others.")
+]
+Ray = Annotated[
+    int | None,
+    typer.Option(help="Along d = C m alone: floor, strategies and every --learner.", metavar="C"),
+]
+Heads = Annotated[
+    str | None, typer.Option(help="Numbers of heads m on --ray, commas between; default 2,3,4.")
 ]
 Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")]
 Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
@@ -125,6 +136,8 @@ def run(
     strategy: Strategy = None,
     family: Family = None,
     plan: Plan = None,
+    ray: Ray = None,
+    heads: Heads = None,
     only: Only = None,
     suite: Tier = None,
     options: Set = None,
@@ -137,21 +150,31 @@ def run(
 
     What was run stays as it ended, crashes too, until --retry; after an edit of a plug-in its own trials run again.
     --learner, --attack and --strategy put one more of their kind on the grid, by module:Name or a registered name.
+    --ray C asks of d = C m alone; the learners are then those that --learner names, or diagonal.
 
     Example: hardness study run stress --suite easy --only student,gaussian --out /tmp/easy
     """
     from hardness.cli.learn import settings
     from hardness.engine.plugins import chosen as grid
     from hardness.studies import catalog
+    from hardness.studies.ray import LEARNER, folder_of, tasks_along
 
     study = catalog.get(name)
+    about = {"study": name, "seed": seed, "quick": quick} | ({} if ray is None else {"ray": ray})
     added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
+    narrowed = any((quick, attack, strategy, family, only, suite, options))
     if plan and study.plan is None:
         raise InputError(f"study {study.name} has no plan; run it without --plan")
-    if plan and any((quick, learner, attack, strategy, family, only, suite, options)):
-        raise InputError("a plan says what is run: give --plan without --quick, solvers or families")
+    if plan and (narrowed or learner or ray is not None):
+        raise InputError("a plan says what is run: give --plan without --quick, --ray, solvers or families")
+    if ray is not None and narrowed:
+        raise InputError("a ray says what is run: give --ray with --heads and --learner alone")
+    if ray is None and heads is not None:
+        raise InputError("--heads is of a ray: give --ray C with it")
     if plan and study.plan:
         tasks = study.plan(plan)
+    elif ray is not None:
+        tasks = tasks_along(study, ray, _numbers(heads), learner or [LEARNER])
     else:
         names = only.split(",") if only else []
         tasks = grid(study, quick, added, family or [], names, tier=suite, options=settings(options or ()))
@@ -159,7 +182,7 @@ def run(
     if dry_run:
         _forecast(study, chosen, workers, as_json)
         return
-    folder = out or Path("reports") / study.name
+    folder = out or (Path("reports") / study.name if ray is None else folder_of(ray))
 
     from hardness.engine.progress import Progress
     from hardness.engine.run import Interrupted
@@ -167,7 +190,7 @@ def run(
     from hardness.engine.store import STORE, Store
     from hardness.report.report import renew_index, write_index
 
-    with Store(folder / STORE, {"study": name, "seed": seed, "quick": quick}) as store:
+    with Store(folder / STORE, about) as store:
         if edited := store.supersede(tasks):
             talk(f"{edited} trials of plug-ins that were edited since will run again")
         store.plan(tasks)
@@ -369,6 +392,16 @@ def _open(folder: Path) -> "Store":
     from hardness.engine.store import STORE, Store
 
     return Store(folder / STORE if folder.is_dir() else folder)
+
+
+def _numbers(heads: str | None) -> list[int]:
+    """The numbers of --heads, or the usual ones."""
+    from hardness.studies.ray import HEADS
+
+    words = list(map(str, HEADS)) if heads is None else heads.split(",")
+    if not all(word.strip().isdecimal() for word in words):
+        raise InputError(f"--heads takes numbers with commas between, as in 2,3,4; got '{sanitize(heads)}'")
+    return [int(word) for word in words]
 
 
 def _part(tasks: "list[Task]", shard: str | None) -> "list[Task]":

@@ -127,7 +127,7 @@ def _summary(path: Path) -> tuple[dict[str, Any], list[str], list[Any]]:
     missing = f"{path} has no readable {SUMMARY} beside it, which says what the rows are about"
     try:
         stated = schemas.parse(read_bounded(beside, SUMMARY_BYTES), str(beside))
-        about = {name: stated[name] for name in ("study", "seed", "quick")}
+        about = {name: stated[name] for name in ("study", "seed", "quick", *({"ray"} & stated.keys()))}
         return about, [str(line) for line in stated.get("made_by", [])], list(stated.get("commits", []))
     except InputError as error:
         raise InputError(f"{missing} ({error})") from error

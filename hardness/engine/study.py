@@ -1,12 +1,23 @@
 """What a study is: a question, a grid of tasks, the trial that runs one, and the page that shows the rows."""
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
+from pkgutil import resolve_name
 from typing import Any
 
 from hardness.engine.outcome import Row, Trial
 from hardness.engine.task import Task
+
+
+@dataclass(frozen=True)
+class Ray:
+    """A study's question along d = c m alone: `tasks(c, heads, learners)` lists the trials, content and template make a
+    page of their rows, as those of a `Study` do; its table `ray` is what `hardness.ray` gives."""
+
+    tasks: Callable[[int, Sequence[int], Sequence[str]], list[Task]]
+    content: Callable[[Sequence[Row]], Any] | str
+    template: Path
 
 
 @dataclass(frozen=True)
@@ -18,7 +29,8 @@ class Study:
     page is written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
     them (`hardness.report`). `role` is where the study stands on the index: a word of `hardness.report.report.ROLES`.
     `formerly` names studies that this one took over, each with what it asked. `plan(file)` lists the trials of a plan
-    that was fixed before them. A study that is `timed` prints seconds, and so writes them beside its rows.
+    that was fixed before them. A study that is `timed` prints seconds, and so writes them beside its rows. One whose
+    question is about dimension and heads may have a `ray`.
     """
 
     name: str
@@ -34,3 +46,15 @@ class Study:
     formerly: Mapping[str, str] = field(default_factory=dict)
     plan: Callable[[Path], list[Task]] | None = None
     timed: bool = False
+    ray: Ray | None = None
+
+    def page_of(self, about: Mapping[str, Any]) -> "Study":
+        """The study with the page of what a store is about: of its ray, where that is what was run."""
+        if self.ray is None or "ray" not in about:
+            return self
+        return replace(self, content=self.ray.content, template=self.ray.template)
+
+    def content_of(self, rows: Sequence[Row]) -> Any:
+        """What its page shows of rows: a `hardness.report.Content`."""
+        make = self.content if callable(self.content) else resolve_name(str(self.content))
+        return make(rows)

@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from html import escape, unescape
 from pathlib import Path
-from pkgutil import resolve_name
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any
 
@@ -43,8 +42,8 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     `HEADLINE_WORDS`.
     """
     rows = list(store.rows())
-    make = study.content if callable(study.content) else resolve_name(str(study.content))
-    content: Content = make(rows) if any(row.outcome for row in rows) else Content(missing=NOTHING)
+    ended = any(row.outcome for row in rows)
+    content: Content = study.content_of(rows) if ended else Content(missing=NOTHING)
     text = _Text(study, content)
     headline, lead, sections = text.parts()
     verdict, commits = _plain(headline), dict(report.origins(rows)).get("commit", [])

@@ -103,8 +103,8 @@ def command(about: Mapping[str, Any]) -> str:
     """The command that makes the rows again."""
     if about.get("study") == "sweep":
         return "hardness sweep grid.toml"
-    quick = " --quick" if about.get("quick") else ""
-    return f"hardness study run {about.get('study', 'NAME')}{quick} --seed {about.get('seed', 0)}"
+    part = " --quick" if about.get("quick") else f" --ray {about['ray']}" if "ray" in about else ""
+    return f"hardness study run {about.get('study', 'NAME')}{part} --seed {about.get('seed', 0)}"
 
 
 def origins(rows: Iterable[Row]) -> list[tuple[str, list[str]]]:

@@ -93,7 +93,7 @@ def page(store: "Store", folder: Path) -> str:
             f"{store.path} does not say under which seed its rows were made; run the study again"
         )
     try:
-        return write(study, store, folder)
+        return write(study.page_of(store.about), store, folder)
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if isinstance(error, InputError):
             raise

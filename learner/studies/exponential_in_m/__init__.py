@@ -3,9 +3,9 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from hardness.engine.study import Study
+from hardness.engine.study import Ray, Study
 from hardness.engine.task import Task
-from learner.studies.exponential_in_m import plan
+from learner.studies.exponential_in_m import plan, ray
 from learner.studies.exponential_in_m.arms import CONTROLS, HARD, Cell, has_tent
 from learner.studies.exponential_in_m.cells import RAYS
 from learner.studies.exponential_in_m.settings import cap, predicted, tuned
@@ -13,11 +13,10 @@ from learner.studies.exponential_in_m.trial import trial
 
 QUESTION = "How does the cost of learning grow with the number of heads when the dimension grows with it?"
 RAY, HEADS, QUICK_HEADS = 4, range(2, 8), range(2, 6)  # d = 4m
-RUNS, SIDE_RUNS = 5, 3
+RUNS = 5
 # (s, d); (d, s); scales r
 GAPS, GAP_RUN, STARTS = (((3, 12), (4, 16), (5, 15), (6, 18)), (16, 4), (1, 4, 8, 16))
 SMALL = ((2, 8), (3, 12))  # (s, d) for a learner of the user
-SMALL_CAP, ONCE_CAP = 500_000, 4096  # examples, of learners that see each once and of those that fit once
 
 
 def tasks(quick: bool) -> list[Task]:
@@ -34,10 +33,7 @@ def _runs(cell: Cell) -> Iterator[Task]:
 
 def _eliminations() -> Iterator[Task]:
     """Gaussian elimination, which is no gradient learner."""
-    budget = {"from": 0.5, "factor": 1.05, "samples": 100}
-    for s, d in sorted({(s, c * s) for c, sizes in RAYS.items() for s in sizes}):
-        solver = {"kind": "elimination", "series": "elimination"}
-        yield from (Task("parity", {"dim": d, "heads": s}, solver, budget, run) for run in range(RUNS))
+    return ray.eliminations(sorted({(s, c * s) for c, sizes in RAYS.items() for s in sizes}))
 
 
 def _gaps() -> Iterator[Task]:
@@ -52,22 +48,15 @@ def _gaps() -> Iterator[Task]:
 
 def user_learner_tasks(quick: bool, learner: str) -> list[Task]:
     """One more learner, registered or ``package.module:Class``, on small hidden sets."""
-    from hardness.evaluation.adapters import is_streamed
-
-    cap = SMALL_CAP if is_streamed(learner) else ONCE_CAP
-    solver = {"kind": "learner", "learner": learner, "series": learner, "params": {}}
-    return [
-        Task("parity", {"dim": d, "heads": s}, solver, {"samples": cap}, run)
-        for s, d in (SMALL[:1] if quick else SMALL)
-        for run in range(SIDE_RUNS)
-    ]
+    places = SMALL[:1] if quick else SMALL
+    return [task for s, d in places for task in ray.with_defaults(learner, Cell(HARD, d, s))]
 
 
 def seconds(task: Task) -> float:
     """Predicted seconds of a trial."""
     solver, d, s = task.solver, int(task.params["dim"]), int(task.params["heads"])
-    if solver["kind"] in ("elimination", "gap"):
-        return 0.1 if d < 17 or solver["kind"] == "elimination" else 4.0
+    if solver["kind"] in ("elimination", "gap", "game"):
+        return 0.1 if d < 17 or solver["kind"] != "gap" else 4.0
     cap = float(task.budget["samples"])
     if solver["kind"] == "learner":
         return 0.2 + 1e-6 * cap
@@ -85,6 +74,7 @@ STUDY = Study(
     role="answer",
     user_learner_tasks=user_learner_tasks,
     plan=plan.tasks,
+    ray=Ray(ray.tasks, "learner.studies.exponential_in_m.ray:content", Path(__file__).with_name("ray.md")),
     content="learner.studies.exponential_in_m.content:content",
     template=Path(__file__).with_name("page.md"),
     formerly={"wall": "examples that one student needs, then with one frozen setting"},

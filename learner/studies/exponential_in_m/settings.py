@@ -114,17 +114,21 @@ def winners() -> dict[Cell, dict[str, Any]]:
 
 
 def tuned(cell: Cell) -> dict[str, Any]:
-    """The setting of a cell: its own, or that of the nearest tuned cell of its arm, in s first and then in log d.
+    """The setting of a cell: its own, or that of the nearest tuned cell of its arm."""
+    return winners()[tuned_at(cell)]
+
+
+def tuned_at(cell: Cell) -> Cell:
+    """The tuned cell whose setting a cell takes: itself, or the nearest of its arm, in s first and then in log d.
 
     Hidden sets that are not tuned look among the costliest that are: a large problem needs a large batch.
     """
     if cell in winners():
-        return winners()[cell]
+        return cell
     near = [other for other in winners() if other.arm == cell.arm]
     if cell.arm == HARD:
         near = [other for other in near if comb(other.d - 1, other.s) >= COSTLY]
-    nearest = min(near, key=lambda other: (abs(other.s - cell.s), abs(log(other.d / cell.d)), other))
-    return winners()[nearest]
+    return min(near, key=lambda other: (abs(other.s - cell.s), abs(log(other.d / cell.d)), other))
 
 
 # Figures of the page's sentences that no row of it gives.

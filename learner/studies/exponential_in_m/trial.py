@@ -19,6 +19,7 @@ from hardness.evaluation.worker import opening
 from hardness.examples import InformativeRows
 from hardness.instance import Instance
 from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh, open_error, sizes
+from hardness.studies.trials import least
 from hardness.tokens import TokenStream, unpack
 from learner.fourier_gap import at_the_start, examples_of_unit_signal
 
@@ -221,4 +222,10 @@ def elimination(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("budget", int(size), {"distinct": int(size)})
 
 
-KINDS: dict[str, Trial] = {"diagonal": diagonal, "gap": gap, "learner": student, "elimination": elimination}
+KINDS: dict[str, Trial] = {
+    "diagonal": diagonal,
+    "gap": gap,
+    "learner": student,
+    "elimination": elimination,
+    "game": least,
+}
