@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 CHECK, SPACING = 160, 1.03
 HELD_OUT = 4096  # fresh examples to judge it on, half of them informative
 ACCURATE = Criterion("sign_accuracy", 0.9)
-FIRST, FITTED, STREAMED = 64, 2**0.5, 1.1  # examples of `least`, and how many times as many come next
+FIRST, FITTED, STREAMED = 64, 2**0.5, 1.1  # examples of `solving_cost`, and how many times as many come next
 JUDGED = 2000  # fresh examples on which it judges
 
 
@@ -85,13 +85,13 @@ def online(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved" if ending.solved else "budget", ending.spent.distinct, accuracy)
 
 
-def least(task: Task, root: int, guard: float) -> Outcome:
+def solving_cost(task: Task, root: int, guard: float) -> Outcome:
     """The cost is queries of a game; of a learner or an attack, the least examples tried that sufficed.
 
     All solvers meet the same instance and examples in the same repetition. What solves is what solves in `learn`.
 
     >>> solver = {"kind": "sweep", "attack": "gaussian"}
-    >>> outcome = least(Task("parity", {"dim": 12, "heads": 3}, solver, {"samples": 500}, 0), 0, 60.0)
+    >>> outcome = solving_cost(Task("parity", {"dim": 12, "heads": 3}, solver, {"samples": 500}, 0), 0, 60.0)
     >>> outcome.status, outcome.cost
     ('solved', 128)
     """

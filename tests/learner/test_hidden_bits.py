@@ -17,7 +17,7 @@ from hardness.statistics.regression import regress
 from hardness.studies import catalog
 from learner.studies import exponential_in_m as grid
 from learner.studies.exponential_in_m import content, frames, laws, plan, settings
-from learner.studies.exponential_in_m.arms import ARMS, COINS, HARD, MILD, TENT, Cell
+from learner.studies.exponential_in_m.arms import ARMS, COINS, HARD, MILD, TENT, Problem
 from learner.studies.exponential_in_m.cells import hidden
 from learner.studies.exponential_in_m.trial import trial
 
@@ -71,7 +71,7 @@ def test_seeds_of_a_plan_are_its_digest() -> None:
 
 def test_the_plan_has_the_settings_of_the_tuning() -> None:
     for arm, d, s, *setting, _, _ in PLAN["cells"]:
-        tuned = Cell(arm if arm in {cell.arm for cell in settings.winners()} else HARD, d, s)
+        tuned = Problem(arm if arm in {cell.arm for cell in settings.winners()} else HARD, d, s)
         assert list(settings.tuned(tuned).values()) == setting
 
 
@@ -124,7 +124,7 @@ def test_answers_when_the_law_is_known() -> None:
 
 def test_a_bound_scores_only_where_it_contradicts() -> None:
     law = laws.Law("c 2^(d-1)", np.array([0.0]))
-    cells = [laws.Cell((3, 9), law.at((3, 9)) + off, off != 0.5) for off in (1.0, -1.0, 0.5)]
+    cells = [laws.LogMedian((3, 9), law.at((3, 9)) + off, off != 0.5) for off in (1.0, -1.0, 0.5)]
     assert laws.errors(law, cells).tolist() == pytest.approx([1.0, 0.0, 0.5])
 
 
@@ -159,7 +159,7 @@ def test_censored_cells_pull_a_fit_upwards_and_are_not_dropped() -> None:
 )
 def test_every_arm_is_solved_but_random_labels(arm: str, status: str) -> None:
     setting = dict(zip(settings.OPTIONS, (0.03, 16, 0.03, 4), strict=True))
-    (task,) = plan.diagonal(Cell(arm, 12, 4), setting, 150_000, range(1), {})
+    (task,) = plan.diagonal(Problem(arm, 12, 4), setting, 150_000, range(1), {})
     outcome = trial(task, 0, 60.0)
     assert outcome.status == status
     assert outcome.detail["weights"] == 16 * 13

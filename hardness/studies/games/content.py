@@ -151,7 +151,9 @@ def bracketed(games: "pd.DataFrame", values: "pd.DataFrame") -> "pd.DataFrame":
     table["8τ²(N−1)"] = [window_bound(*place) for place in at]
     table["V at least"] = table.lower.fillna(table.floor).astype(int)
     enough = [certain_queries(*place) for place in at]
-    table["V at most"] = [low if low == low else most for low, most in zip(table.upper, enough, strict=True)]
+    table["V at most"] = [
+        upper if upper == upper else sure for upper, sure in zip(table.upper, enough, strict=True)
+    ]
     strategies = list(grid.BRACKETING)
     table["won"] = table[strategies].notna().any(axis=1)
     table["G at most"] = table[[*strategies, "V at most"]].min(axis=1)

@@ -46,22 +46,22 @@ def tasks(quick: bool) -> list[Task]:
 
 def _exact(quick: bool) -> list[Task]:
     """The value of every small class and the strategies on it, and the strategies on the large ones."""
-    found = []
+    games = []
     small, large = (SMALL[:2], (QUICK,)) if quick else (SMALL, LARGE)
     for (n, s), tau in product((*small, *large), TOLERANCES[:: 2 if quick else 1]):
         params = {"dim": n + 1, "heads": s, "gadget": "diag"}
         if (n, s) in small:
-            found.append(Task("parity", params, {"kind": "value", "tolerance": tau}, {"seconds": SEARCH}, 0))
+            games.append(Task("parity", params, {"kind": "value", "tolerance": tau}, {"seconds": SEARCH}, 0))
         for strategy in BRACKETING:
             if strategy == "flat" and (exact_floor(comb(n, s), tau) > SLOWEST or comb(n, s) > CROWD):
                 continue
-            found += _games("parity", params, strategy, tau, 2 * comb(n, s) + 64, 1)
-    return found
+            games += _games("parity", params, strategy, tau, 2 * comb(n, s) + 64, 1)
+    return games
 
 
 def _frontier(quick: bool) -> list[Task]:
     """Every strategy at every tolerance that it affords, on parities at d = 21."""
-    found = []
+    games = []
     for m, strategy, tau in product(range(2, 5 if quick else 6), PLAYED, FRONTIER):
         # Exact losses of many candidates on many sets take minutes at small tolerance.
         if strategy == "adaptive":
@@ -73,24 +73,23 @@ def _frontier(quick: bool) -> list[Task]:
         if afforded:
             runs = 1 if strategy in DETERMINISTIC else 2 if quick else 5
             params = {"dim": FRONTIER_DIM, "heads": m, "gadget": "diag"}
-            found += _games("parity", params, strategy, tau, 2 * comb(FRONTIER_DIM - 1, m) + 64, runs)
-    return found
+            games += _games("parity", params, strategy, tau, 2 * comb(FRONTIER_DIM - 1, m) + 64, runs)
+    return games
 
 
 def _rounding(quick: bool) -> list[Task]:
     """Ideal labels at every n."""
     runs, largest = (2, 4) if quick else (10, UP_TO)
-    found = []
+    games = []
     for n in range(2, largest + 1):
         params = {"dim": n + 1, "modulus": IDEAL[0], "levels": IDEAL[1]}
-        found += [
-            task for name in GOOD for task in _games("rounding", params, name, TOLERANCE, QUERIES, runs)
-        ]
-        for name, (most, queries) in OTHERS.items():
-            if n <= most:
-                own = 1 if name == "low-degree" else runs
-                found += _games("rounding", params, name, TOLERANCE, queries, own)
-    return found
+        for name in GOOD:
+            games += _games("rounding", params, name, TOLERANCE, QUERIES, runs)
+        for name, (largest_n, queries) in OTHERS.items():
+            if n <= largest_n:
+                repeated = 1 if name == "low-degree" else runs
+                games += _games("rounding", params, name, TOLERANCE, queries, repeated)
+    return games
 
 
 def _blocks(quick: bool) -> list[Task]:
@@ -139,9 +138,9 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
     concepts = concepts_of(task)
     assert isinstance(concepts, ParityConcepts)
-    found = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
-    detail = {"concepts": concepts.size, "lower": found.lower, "upper": found.upper}
-    return Outcome("solved" if found.exact is not None else "budget", found.lower, detail)
+    game_value = value(concepts, float(task.solver["tolerance"]), float(task.budget["seconds"]))
+    detail = {"concepts": concepts.size, "lower": game_value.lower, "upper": game_value.upper}
+    return Outcome("solved" if game_value.exact is not None else "budget", game_value.lower, detail)
 
 
 def seconds(task: Task) -> float:

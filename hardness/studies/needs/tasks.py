@@ -48,16 +48,16 @@ def tolerance(exponent: float) -> float:
 def tasks(quick: bool) -> list[Task]:
     """One game a class, tolerance and strategy: a game that ended shows that its number of queries suffices."""
     dims, heads, step = ((16,), HEADS[:3], 2) if quick else (PLAYED, HEADS, 1)
-    found = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _parity(d, m, e)]
+    games = [task for d in dims for m in heads for e in EXPONENTS[::step] for task in _parity(d, m, e)]
     for m in HEADS[-2:] if quick else HEADS:
         n = min(HELD[m], 4) if quick else HELD[m]
         params = {"dim": n + 1, "modulus": MODULUS, "levels": LEVELS, "heads": m}
         for e in ROUNDING_EXPONENTS[::step] if n > 1 else ():
-            found += [
+            games += [
                 Task("rounding", params, solver(strategy, e), {"queries": ROUNDING_QUERIES}, 0)
                 for strategy in ROUNDING_STRATEGIES
             ]
-    return found + budget(quick)
+    return games + budget(quick)
 
 
 def solver(strategy: str, exponent: float) -> dict[str, object]:
@@ -71,13 +71,9 @@ def _parity(d: int, m: int, exponent: float) -> list[Task]:
     small = size * tolerance(exponent) ** 2 <= SPREAD[d]
     if small and d == SLOW and exponent != int(exponent):
         return []
-    names = (
-        ["spread"]
-        if small
-        else ["sign-batch", "dependent"]
-        if d == SLOW and exponent >= DEPENDENT
-        else ["sign-batch"]
-    )
+    names = ["spread"] if small else ["sign-batch"]
+    if not small and d == SLOW and exponent >= DEPENDENT:
+        names.append("dependent")
     params = {"dim": d, "heads": m, "gadget": "diag"}
     return [Task("parity", params, solver(name, exponent), {"queries": 2 * size + 64}, 0) for name in names]
 
@@ -85,14 +81,13 @@ def _parity(d: int, m: int, exponent: float) -> list[Task]:
 def budget(quick: bool) -> list[Task]:
     """What m heads buy: no game, only bounds; one task per family, m and tolerance."""
     heads = (2, 4, 8, 16, 32, 64, 128) if quick else (2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128)
-    found = []
-    for tau, m in product(BUDGET_TOLERANCES, heads):
-        own = {"kind": "budget", "tolerance": tau}
-        found.append(Task("parity", {"dim": BUDGET_DIM, "heads": m, "gadget": "diag"}, own, {}, 0))
-        found.append(
-            Task("rounding", {"modulus": BUDGET_MODULUS, "levels": BUDGET_LEVELS, "heads": m}, own, {}, 0)
-        )
-    return found
+    parity = {"dim": BUDGET_DIM, "gadget": "diag"}
+    rounding = {"modulus": BUDGET_MODULUS, "levels": BUDGET_LEVELS}
+    return [
+        Task(family, {**params, "heads": m}, {"kind": "budget", "tolerance": tau}, {}, 0)
+        for tau, m in product(BUDGET_TOLERANCES, heads)
+        for family, params in (("parity", parity), ("rounding", rounding))
+    ]
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -114,8 +109,8 @@ def bought(task: Task) -> Outcome:
             "leak": best.leak,
         }
         return Outcome("solved", None, detail)
-    found = head_budget.rounding(m, tau, int(task.params["modulus"]), int(task.params["levels"]))
-    return Outcome("solved", None, {"n": found.size, "rounding": found.log2_queries})
+    bound = head_budget.rounding(m, tau, int(task.params["modulus"]), int(task.params["levels"]))
+    return Outcome("solved", None, {"n": bound.size, "rounding": bound.log2_queries})
 
 
 def seconds(task: Task) -> float:
@@ -126,8 +121,8 @@ def seconds(task: Task) -> float:
     if task.family == "rounding":
         return 3.0 * 4.0 ** (n - 6)
     queries = 3 + 14 * comb(n, int(task.params["heads"])) * tau**2
-    each = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"], 0.0)
-    return float(queries * each * 2**n) if each else 0.4
+    per_query = {"spread": 2.5e-7, "dependent": 1.2e-7}.get(task.solver["strategy"], 0.0) * 2**n
+    return float(queries * per_query) if per_query else 0.4
 
 
 # Figures of the page's sentences that no row of it gives.

@@ -19,7 +19,7 @@ from hardness.engine.tuning import Results
 from hardness.errors import InputError
 from hardness.report import write
 from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
-from hardness.studies.trials import least
+from hardness.studies.trials import solving_cost
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -37,7 +37,7 @@ STUDY = Study(
     QUESTION,
     _no_grid,
     lambda task: 1.0,
-    least,
+    solving_cost,
     content="hardness.studies.sweep.content:content",
     template=Path(__file__).with_name("page.md"),
 )
@@ -72,7 +72,7 @@ def run_grid(
             ran += run(
                 tasks,
                 store,
-                least,
+                solving_cost,
                 root=grid.seed,
                 guard=grid.guard,
                 workers=workers,

@@ -10,7 +10,7 @@ from hardness.engine.run import run
 from hardness.engine.store import STORE, Store
 from hardness.engine.task import Task
 from hardness.engine.tuning import APART, Results, Wanted, tune
-from learner.studies.exponential_in_m.arms import Cell
+from learner.studies.exponential_in_m.arms import Problem
 from learner.studies.exponential_in_m.cells import tuning
 from learner.studies.exponential_in_m.settings import MENU, ROOT, ROWS, SEEDS, halving, wanted
 from learner.studies.exponential_in_m.trial import trial
@@ -26,19 +26,19 @@ def lines(rows: Sequence[Row]) -> list[Line]:
     """
     last: dict[Line, Line] = {}
     for task, outcome in ((row.task, row.outcome) for row in rows if row.outcome):
-        cell = Cell(task.solver["arm"], int(task.params["dim"]), int(task.params["heads"]))
+        problem = Problem(task.solver["arm"], int(task.params["dim"]), int(task.params["heads"]))
         seed, cap = task.repetition - APART, int(task.budget["samples"])
         if seed >= SEEDS[-1]:
             continue
         for setting in range(len(MENU)):
-            at = (cell.arm, cell.s, cell.d, setting, seed)
-            same = wanted(cell, Wanted(setting, seed, cap)).identity == task.identity
+            at = (problem.arm, problem.s, problem.d, setting, seed)
+            same = wanted(problem, Wanted(setting, seed, cap)).identity == task.identity
             if same and (at not in last or cap > int(last[at][0])):
                 last[at] = (cap, outcome.status, int(outcome.cost or 0))
     return sorted(at + end for at, end in last.items())
 
 
-def main(cells: Sequence[Cell], folder: Path = Path("out/tuning"), workers: int = 2) -> None:
+def main(cells: Sequence[Problem], folder: Path = Path("out/tuning"), workers: int = 2) -> None:
     """Run what the store in `folder` lacks of the tuning of cells, and write `tuning.csv` of all that it has."""
     with Store(folder / STORE, {"study": "exponential-in-m tuning", "seed": ROOT}) as store:
 
@@ -46,7 +46,7 @@ def main(cells: Sequence[Cell], folder: Path = Path("out/tuning"), workers: int 
             run(tasks, store, trial, root=ROOT, guard=900.0, workers=workers, progress=Progress())
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
-        tune({cell: halving(cell) for cell in cells}, wanted, results)
+        tune({problem: halving(problem) for problem in cells}, wanted, results)
         table = lines(list(store.rows()))
     with ROWS.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")

@@ -49,7 +49,7 @@ ARMS = {
 }
 
 
-class Cell(NamedTuple):
+class Problem(NamedTuple):
     """Hidden sets of s bits in dimension d, or a control with s heads."""
 
     arm: str

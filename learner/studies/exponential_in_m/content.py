@@ -1,7 +1,7 @@
 """What the rows of `exponential-in-m` say: the numbers, figures and tables of its page."""
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
 from hardness.errors import InputError
@@ -11,6 +11,9 @@ from learner.studies.exponential_in_m import figures, plan, tables
 from learner.studies.exponential_in_m.arms import HARD, MILD, STEEP
 from learner.studies.exponential_in_m.frames import eliminated, medians, of_arm, runs_of
 
+if TYPE_CHECKING:
+    import pandas as pd
+
 RAY = "ray"  # the series of the default grid
 
 
@@ -19,12 +22,11 @@ def content(rows: Sequence[Row]) -> Content:
     fixed = {series: plan.read(path) for series, path in plan.PLANS.items()}
     _check(rows, fixed)
     runs = runs_of(rows)
-    planned = runs[runs["series"] == plan.THIRD]
-    whole = not planned.empty and all(
-        row.outcome for row in rows if row.task.solver.get("series") == plan.THIRD
-    )
-    cells = medians(planned if whole else runs[runs["series"] == RAY])
-    panel = [*tables.panel_lines(runs, cells), *tables.dense_lines(rows, cells)]
+    whole = _whole(rows) and plan.THIRD in {*runs["series"]}
+    judged_runs = runs[runs["series"] == (plan.THIRD if whole else RAY)]
+    cells = medians(judged_runs)
+    judged = tables.judged(cells, fixed[plan.THIRD]) if whole else None
+    panel, factors = tables.panel(rows, runs, cells), tables.factors(cells)
     drawn = [
         figures.costs(cells, eliminated(rows)),
         figures.weights(cells),
@@ -33,34 +35,18 @@ def content(rows: Sequence[Row]) -> Content:
         figures.gap(rows),
         figures.dense(rows),
     ]
-    factors = tables.factors(cells)
-    judged = tables.judged(cells, fixed[plan.THIRD]) if whole else None
-    shown: dict[str, Any] = {
-        "cells": tables.every_cell(cells, judged),
+    shown = _of_medians(cells, judged) | _of_the_plans(fixed, judged)
+    shown |= {
         "rays": factors,
-        "controls": tables.controls(cells),
-        "laws": tables.law_lines(judged),
-        "lines": tables.exponents(cells),
-        "widths": tables.widths(cells),
-        "others": tables.other_labels(cells),
-        "outcomes": tables.outcomes(fixed[plan.THIRD], judged),
-        "power": fixed[plan.THIRD]["power"],
-        "dense": tables.dense_outcomes(fixed),
-        "panel": [{key: value for key, value in each.items() if key != "censored"} for each in panel],
+        "panel": panel.drop(columns="censored"),
         "yours": tables.user_lines(rows, cells),
         "later": tables.later_lines(runs, cells, judged),
         "gaps": tables.gap_lines(rows, cells),
     }
     if not {HARD, MILD} <= {factor["arm"] for factor in factors}:
-        return Content(
-            figures=drawn, tables=shown, missing="Too few trials have ended to answer the question."
-        )
-    numbers = {
-        "factors": {f"{factor['arm']}, d = {factor['ray']}m": factor for factor in factors},
-        "ray": next(
-            factor for factor in factors if (factor["arm"] == HARD and factor["ray"] == grid.RAY) or whole
-        ),
-        "nice": [edge(f["factor"] for f in factors if f["arm"] in (MILD, STEEP)) for edge in (min, max)],
+        missing = "Too few trials have ended to answer the question."
+        return Content(figures=drawn, tables=shown, missing=missing)
+    numbers = _of_factors(factors, whole) | {
         "most": int(of_arm(cells)["sets"].max()),
         "judged": judged,
         "cheapest": tables.cheapest(panel, cells),
@@ -69,7 +55,7 @@ def content(rows: Sequence[Row]) -> Content:
         "yours": len(shown["yours"]),
         "signs": tables.signs(cells),
         "tuning": tables.tuning(),
-        "runs": len(planned if whole else runs[runs["series"] == RAY]),
+        "runs": len(judged_runs),
     }
     return Content(numbers, drawn, shown, grid=grid)
 
@@ -78,7 +64,44 @@ def _check(rows: Sequence[Row], fixed: Mapping[str, Mapping[str, Any]]) -> None:
     """Raise `InputError` unless the rows of a plan are those of the plan that is fixed."""
     for row in rows:
         digest, series = str(row.task.solver.get("plan", "")), str(row.task.solver.get("series"))
-        if digest != (known := fixed[series]["digest"] if series in fixed else ""):
+        expected = fixed[series]["digest"] if series in fixed else ""
+        if digest != expected:
             raise InputError(
-                f"rows of the plan {digest[:12]}, but this study's is {known[:12]}: run the study into another --out"
+                f"rows of the plan {digest[:12]}, but this study's is {expected[:12]}: "
+                "run the study into another --out"
             )
+
+
+def _whole(rows: Sequence[Row]) -> bool:
+    """Whether the third plan was run to its end: only then do its rules judge."""
+    planned = [row for row in rows if row.task.solver.get("series") == plan.THIRD]
+    return bool(planned) and all(row.outcome for row in planned)
+
+
+def _of_medians(cells: "pd.DataFrame", judged: tables.Line | None) -> dict[str, Any]:
+    """The tables of medians, cell by cell."""
+    return {
+        "cells": tables.every_cell(cells, judged),
+        "controls": tables.controls(cells),
+        "lines": tables.exponents(cells),
+        "widths": tables.widths(cells),
+        "others": tables.other_labels(cells),
+    }
+
+
+def _of_the_plans(fixed: Mapping[str, Mapping[str, Any]], judged: tables.Line | None) -> dict[str, Any]:
+    """The tables of what was fixed before the trials, and of what came out."""
+    return {
+        "laws": tables.law_lines(judged),
+        "outcomes": tables.outcomes(fixed[plan.THIRD], judged),
+        "power": fixed[plan.THIRD]["power"],
+        "dense": tables.dense_outcomes(fixed),
+    }
+
+
+def _of_factors(factors: Sequence[tables.Line], whole: bool) -> dict[str, Any]:
+    """The factors a head by arm and ray, that of hidden sets along the default ray, and the ends of random layers'."""
+    named = {f"{factor['arm']}, d = {factor['ray']}m": factor for factor in factors}
+    random = [factor["factor"] for factor in factors if factor["arm"] in (MILD, STEEP)]
+    default = factors[0] if whole else named[f"{HARD}, d = {grid.RAY}m"]
+    return {"factors": named, "ray": default, "nice": [min(random), max(random)]}

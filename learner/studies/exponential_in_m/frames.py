@@ -2,86 +2,87 @@
 
 from collections.abc import Sequence
 from math import comb, log
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
-from hardness.report import records
+from hardness.report import frame
 from learner.studies.exponential_in_m import laws
 from learner.studies.exponential_in_m.arms import ARMS, HARD, OPTIONS
-from learner.studies.exponential_in_m.laws import Cell
+from learner.studies.exponential_in_m.laws import LogMedian
 
 if TYPE_CHECKING:
     import pandas as pd
 
+PLACE = ["s", "d"]
+TYPES = {
+    "s": int,
+    "d": int,
+    "arm": object,
+    "learner": object,
+}  # of tables without lines too, which are merged
+OF_TASKS = ["family", "heads", "dim", "series", "arm", "learner", "params", "start", "samples"]
+OF_OUTCOMES = ["status", "cost", "weights", "n_1"]
+SUMMARY = ["median", "low", "high", "censored", "solved", "runs"]
+
+
+def ended(rows: Sequence[Row], *statuses: str, **solver: str) -> "pd.DataFrame":
+    """A line per trial that ended as one of `statuses`: s, d, whether it solved, examples, and what its task says.
+
+    A run that did not solve counts with the cap at which it ended.
+    """
+    table = frame(rows, *statuses, **solver).reindex(columns=[*OF_TASKS, *OF_OUTCOMES])
+    solved = table["status"] == "solved"
+    table = table.assign(solved=solved, examples=table["cost"].where(solved, table["samples"]))
+    return table.rename(columns={"heads": "s", "dim": "d", "samples": "cap"}).astype(TYPES)
+
 
 def runs_of(rows: Sequence[Row]) -> "pd.DataFrame":
-    """The runs of `diagonal`, a line each: series, arm, s, d, whether it solved, examples, weights, setting."""
-    import pandas as pd
-
-    ended = records(rows, "solved", "budget", "wrong", "timeout", kind="diagonal")
-    lines = [
-        {
-            "series": run["series"],
-            "arm": run["arm"],
-            "s": run["heads"],
-            "d": run["dim"],
-            "solved": run["status"] == "solved",
-            "cap": run["samples"],
-            "examples": run["cost"] if run["status"] == "solved" else run["samples"],
-            "weights": run.get("weights"),
-            "setting": tuple(run["params"][name] for name in OPTIONS),
-        }
-        for run in ended
-    ]
-    columns = ("series", "arm", "s", "d", "solved", "cap", "examples", "weights", "setting")
-    return pd.DataFrame(lines, columns=columns)
+    """The runs of `diagonal`, a line each: series, arm, s, d, whether it solved, cap, examples, weights, setting."""
+    runs = ended(rows, "solved", "budget", "wrong", "timeout", kind="diagonal")
+    runs = runs.assign(setting=[tuple(params[name] for name in OPTIONS) for params in runs["params"]])
+    return runs[["series", "arm", "s", "d", "solved", "cap", "examples", "weights", "setting"]]
 
 
-def medians(runs: "pd.DataFrame") -> "pd.DataFrame":
-    """The median examples of every arm and place, with order statistics around it.
+def dense_runs(rows: Sequence[Row]) -> "pd.DataFrame":
+    """The runs of the dense student on parities under the second plan: s, d, whether it solved, examples."""
+    runs = ended(rows, "solved", "budget", kind="learner", series="plan2")
+    return runs[runs["family"] == "parity"][["s", "d", "solved", "examples"]]
 
-    `sets` is N, `work` examples times weights. A run that did not solve counts as costlier than all that did; a
-    median among such is censored.
+
+def summarised(runs: "pd.DataFrame", *keys: str) -> "pd.DataFrame":
+    """A line per value of `keys`: the median examples, whether it is censored, and order statistics around it.
+
+    A run that did not solve counts as costlier than all that did; a median among such is censored. `shown` is the
+    median in words, and `share` how many of the runs solved.
     """
     import pandas as pd
 
-    lines = []
-    for (arm, s, d), group in runs.groupby(["arm", "s", "d"], sort=True):
-        value, censored = laws.median(group["examples"].tolist(), group["solved"].tolist())
-        low, high = order_statistics(group["examples"].tolist())
-        lines.append(
-            {
-                "arm": arm,
-                "s": int(s),
-                "d": int(d),
-                "sets": comb(int(d) - 1, int(s)),
-                "median": value,
-                "low": low,
-                "high": high,
-                "censored": censored,
-                "solved": int(group["solved"].sum()),
-                "runs": len(group),
-                "weights": ARMS[arm].width * (int(d) + 1),
-                "setting": group["setting"].iloc[0],
-            }
-        )
-    columns = (
-        "arm",
-        "s",
-        "d",
-        "sets",
-        "median",
-        "low",
-        "high",
-        "censored",
-        "solved",
-        "runs",
-        "weights",
-        "setting",
+    lines = [(*key, *_summary(group)) for key, group in runs.groupby([*keys], sort=True)]
+    table = pd.DataFrame(lines, columns=[*keys, *SUMMARY]).astype({key: TYPES[key] for key in keys})
+    return table.assign(
+        shown=[shown(*cell) for cell in zip(table["median"], table["censored"], strict=True)],
+        share=[f"{solved} of {total}" for solved, total in zip(table["solved"], table["runs"], strict=True)],
     )
-    table = pd.DataFrame(lines, columns=columns)
-    table["work"] = table["median"] * table["weights"]
-    return table
+
+
+def _summary(group: "pd.DataFrame") -> tuple[Any, ...]:
+    """The values of `SUMMARY` for the runs of a cell."""
+    costs, solved = group["examples"].tolist(), group["solved"].tolist()
+    median, censored = laws.median(costs, solved)
+    return median, *order_statistics(costs), censored, sum(solved), len(group)
+
+
+def medians(runs: "pd.DataFrame") -> "pd.DataFrame":
+    """The median examples of every arm and place as of `summarised`, with the first setting of its runs.
+
+    `sets` is N, `work` examples times weights.
+    """
+    cell = ["arm", *PLACE]
+    first = runs.drop_duplicates(cell)[[*cell, "setting"]]
+    table = summarised(runs, *cell).merge(first, on=cell)
+    weights = [ARMS[arm].width * (d + 1) for arm, d in zip(table["arm"], table["d"], strict=True)]
+    sets = [comb(d - 1, s) for s, d in zip(table["s"], table["d"], strict=True)]
+    return table.assign(sets=sets, weights=weights, work=table["median"] * weights)
 
 
 def order_statistics(costs: Sequence[float]) -> tuple[float, float]:
@@ -97,9 +98,9 @@ def order_statistics(costs: Sequence[float]) -> tuple[float, float]:
     return ranked[out], ranked[-1 - out]
 
 
-def law_cells(table: "pd.DataFrame") -> list[Cell]:
+def law_cells(table: "pd.DataFrame") -> list[LogMedian]:
     """Cells as the laws take them."""
-    return [Cell((row.s, row.d), log(row.median), bool(row.censored)) for row in table.itertuples()]
+    return [LogMedian((row.s, row.d), log(row.median), bool(row.censored)) for row in table.itertuples()]
 
 
 def of_arm(cells: "pd.DataFrame", arm: str = HARD) -> "pd.DataFrame":
@@ -117,29 +118,7 @@ def shown(value: float, censored: bool) -> str:
     return f"{'> ' * bool(censored)}{value:,.0f}"
 
 
-def dense_runs(rows: Sequence[Row]) -> "pd.DataFrame":
-    """The runs of the dense student on parities under the second plan: s, d, whether it solved, examples."""
-    import pandas as pd
-
-    lines = [
-        (
-            run["heads"],
-            run["dim"],
-            run["status"] == "solved",
-            run["cost" if run["status"] == "solved" else "samples"],
-        )
-        for run in records(rows, "solved", "budget", kind="learner", series="plan2")
-        if run["family"] == "parity"
-    ]
-    return pd.DataFrame(lines, columns=["s", "d", "solved", "examples"])
-
-
 def eliminated(rows: Sequence[Row]) -> dict[laws.Place, float]:
     """The median examples of Gaussian elimination."""
-    import pandas as pd
-
-    ended = records(rows, "solved", kind="elimination")
-    runs = pd.DataFrame([(r["heads"], r["dim"], r["cost"]) for r in ended], columns=["s", "d", "cost"])
-    return {
-        (int(s), int(d)): float(cost) for (s, d), cost in runs.groupby(["s", "d"])["cost"].median().items()
-    }
+    costs = ended(rows, "solved", kind="elimination").groupby(PLACE)["examples"].median()
+    return {(int(s), int(d)): float(cost) for (s, d), cost in costs.items()}

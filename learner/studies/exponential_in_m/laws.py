@@ -45,7 +45,7 @@ LAWS: dict[str, Shape] = {
 
 
 @dataclass(frozen=True)
-class Cell:
+class LogMedian:
     """The log of the median cost at a place; `censored`: the truth is only known to lie above it."""
 
     place: Place
@@ -74,17 +74,17 @@ def median(costs: Sequence[float], solved: Sequence[bool]) -> tuple[float, bool]
     >>> median([4, 1, 16], [True, True, False]), median([4.0, 100.0], [True, False])
     ((4.0, False), (20.0, True))
     """
-    ranked = sorted(zip([not each for each in solved], costs, strict=True))
+    ranked = sorted(zip([not done for done in solved], costs, strict=True))
     middle = ranked[(len(ranked) - 1) // 2 : len(ranked) // 2 + 1]
     return (middle[0][1] * middle[-1][1]) ** 0.5, middle[-1][0]
 
 
-def _regress(rows: Sequence[Sequence[float]], values: Sequence[float], cells: Sequence[Cell]) -> Fit:
+def _regress(rows: Sequence[Sequence[float]], values: Sequence[float], cells: Sequence[LogMedian]) -> Fit:
     above = np.array([cell.censored for cell in cells])
     return regress(np.array(rows, dtype=float), np.array(values), above)
 
 
-def fit(name: str, cells: Sequence[Cell]) -> Law:
+def fit(name: str, cells: Sequence[LogMedian]) -> Law:
     """A law fitted by least squares, censored cells by likelihood."""
     shape = LAWS[name]
     rows = [shape.columns(*cell.place) for cell in cells]
@@ -92,7 +92,7 @@ def fit(name: str, cells: Sequence[Cell]) -> Law:
     return Law(name, _regress(rows, values, cells).beta)
 
 
-def errors(law: Law, cells: Sequence[Cell]) -> Floats:
+def errors(law: Law, cells: Sequence[LogMedian]) -> Floats:
     """Log of the median over the prediction; 0 where the truth is only known to lie above what is predicted below."""
     wrong = np.array([cell.cost - law.at(cell.place) for cell in cells])
     return np.where([cell.censored for cell in cells], np.maximum(wrong, 0.0), wrong)
@@ -107,31 +107,35 @@ def typical(wrong: Floats) -> float:
     return exp(float(np.sqrt(np.mean(wrong**2))))
 
 
+def _log_total(wrong: Floats) -> float:
+    """The log of the total squared error, finite for a law that errs nowhere."""
+    return log(max(float(np.sum(wrong**2)), 1e-300))
+
+
 def primary(errors: Mapping[str, Floats], margin: float) -> str:
     """Which kind of law errs less at the larger cells: "combinatorial", "rival" or "undecided".
 
     The first if the best law of the first kind has a total squared error below that of every rival by more than a
     factor e^margin, the second if the best rival is so far below the best of the first kind.
     """
-    total = {name: log(max(float(np.sum(wrong**2)), 1e-300)) for name, wrong in errors.items()}
+    total = {name: _log_total(wrong) for name, wrong in errors.items()}
     lead = min(total[name] for name in RIVALS) - min(total[name] for name in COMBINATORIAL)
     return "combinatorial" if lead > margin else "rival" if lead < -margin else "undecided"
 
 
 def tertiary(errors: Mapping[str, Floats], margin: float) -> str:
     """Which of N/d and C(d-1, s-1) errs less, by more than a factor e^margin in the total squared error."""
-    one, other = (log(max(float(np.sum(errors[name] ** 2)), 1e-300)) for name in (N_OVER_D, SUBSETS))
-    return "N/d" if other - one > margin else "C(d-1, s-1)" if one - other > margin else "undecided"
+    sets, subsets = (_log_total(errors[name]) for name in (N_OVER_D, SUBSETS))
+    return "N/d" if subsets - sets > margin else "C(d-1, s-1)" if sets - subsets > margin else "undecided"
 
 
-def common_slope(cells: Sequence[Cell]) -> tuple[float, float, float]:
+def common_slope(cells: Sequence[LogMedian]) -> tuple[float, float, float]:
     """The slope of log cost on log C(d-1, s-1), one for all s with a level for each, and its 95 % interval."""
     sizes = sorted({cell.place[0] for cell in cells})
-    rows = [
-        [*(float(s == size) for size in sizes), log(comb(d - 1, s - 1))] for s, d in (c.place for c in cells)
-    ]
-    found = _regress(rows, [cell.cost for cell in cells], cells)
-    return (float(found.beta[-1]), *found.limits(len(sizes)))
+    places = [cell.place for cell in cells]
+    rows = [[*(float(s == size) for size in sizes), log(comb(d - 1, s - 1))] for s, d in places]
+    line = _regress(rows, [cell.cost for cell in cells], cells)
+    return (float(line.beta[-1]), *line.limits(len(sizes)))
 
 
 def secondary(slope: Sequence[float], excluded: Sequence[float]) -> str:
@@ -142,12 +146,12 @@ def secondary(slope: Sequence[float], excluded: Sequence[float]) -> str:
     return "as C(d-1, s-1)" if excluded[0] < low and high < excluded[1] else "undecided"
 
 
-def slope(cells: Sequence[Cell], x: Callable[[int, int], float]) -> tuple[float, float, float] | None:
+def slope(cells: Sequence[LogMedian], x: Callable[[int, int], float]) -> tuple[float, float, float] | None:
     """The slope of log cost on x(s, d) with its 95 % interval over cells; None for fewer than three that are known."""
     if len({x(*cell.place) for cell in cells if not cell.censored}) < 3:
         return None
-    found = _regress([[1.0, x(*cell.place)] for cell in cells], [cell.cost for cell in cells], cells)
-    return (float(found.beta[1]), *found.limits(1))
+    line = _regress([[1.0, x(*cell.place)] for cell in cells], [cell.cost for cell in cells], cells)
+    return (float(line.beta[1]), *line.limits(1))
 
 
 @dataclass(frozen=True)
@@ -158,8 +162,8 @@ class Answers:
     the latter on which nothing had been run before; the common `slope`; and the outcome of every question.
     """
 
-    fitted: Sequence[Cell]
-    asked: Sequence[Cell]
+    fitted: Sequence[LogMedian]
+    asked: Sequence[LogMedian]
     new: Sequence[int]
     laws: Mapping[str, Law]
     errors: Mapping[str, Floats]
@@ -167,35 +171,36 @@ class Answers:
     outcomes: Mapping[str, str]
 
 
-def answers(plan: Mapping[str, Any], cells: Sequence[Cell]) -> Answers:
+def answers(plan: Mapping[str, Any], cells: Sequence[LogMedian]) -> Answers:
     """The plan's questions put to cells of hidden sets."""
-    rule, second, third = plan["primary"], plan["secondary"], plan["tertiary"]
+    rule, margin = plan["primary"], plan["primary"]["margin"]
     sets = {cell.place: exp(log_sets(*cell.place)) for cell in cells}
     inside = [cell for cell in cells if sets[cell.place] > rule["sets above"]]
     fitted = [cell for cell in inside if sets[cell.place] < rule["fitted to sets"]]
     asked = [cell for cell in inside if sets[cell.place] >= rule["fitted to sets"]]
-    known = {tuple(place) for place in rule["known"]}
-    new = [i for i, cell in enumerate(asked) if cell.place not in known]
+    seen = {tuple(place) for place in rule["known"]}
+    new = [i for i, cell in enumerate(asked) if cell.place not in seen]
     frozen = {name: fit(name, fitted) for name in LAWS}
     wrong = {name: errors(law, asked) for name, law in frozen.items()}
-    fresh = {name: each[new] for name, each in wrong.items()}
-    slope = common_slope(
-        [
-            cell
-            for cell in inside
-            if cell.place[0] <= second["up to s"]
-            and cell.place[1] >= second["d at least, times s"] * cell.place[0]
-        ]
-    )
+    slope = common_slope(_of_wide(plan["secondary"], inside))
     outcomes = {
-        "primary": primary(wrong, rule["margin"]),
-        "primary, new cells": primary(fresh, rule["margin"]),
-        "secondary": secondary(slope, second["excluded"]),
-        "tertiary": tertiary(wrong, third["margin"]),
+        "primary": primary(wrong, margin),
+        "primary, new cells": primary({name: error[new] for name, error in wrong.items()}, margin),
+        "secondary": secondary(slope, plan["secondary"]["excluded"]),
+        "tertiary": tertiary(wrong, plan["tertiary"]["margin"]),
     }
     return Answers(fitted, asked, new, frozen, wrong, slope, outcomes)
 
 
-def simulated(truth: Law, places: Sequence[Place], scatter: float, rng: np.random.Generator) -> list[Cell]:
+def _of_wide(rule: Mapping[str, Any], cells: Sequence[LogMedian]) -> list[LogMedian]:
+    """The cells of few bits in many dimensions, of which the plan asks for the slope."""
+    least_ratio = rule["d at least, times s"]
+    places = ((cell, *cell.place) for cell in cells)
+    return [cell for cell, s, d in places if s <= rule["up to s"] and d >= least_ratio * s]
+
+
+def simulated(
+    truth: Law, places: Sequence[Place], scatter: float, rng: np.random.Generator
+) -> list[LogMedian]:
     """Cells whose costs are a law's, with normal scatter of their logarithms."""
-    return [Cell(place, truth.at(place) + scatter * float(rng.standard_normal())) for place in places]
+    return [LogMedian(place, truth.at(place) + scatter * float(rng.standard_normal())) for place in places]

@@ -13,7 +13,7 @@ from typing import Any
 
 from hardness.engine.task import Task, canonical
 from hardness.errors import InputError
-from learner.studies.exponential_in_m.arms import ARMS, OPTIONS, Cell
+from learner.studies.exponential_in_m.arms import ARMS, OPTIONS, Problem
 
 PLANS = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}  # by series
 THIRD, PANELS = "plan3", ("panel", "panel28")
@@ -34,7 +34,7 @@ def read(path: Path) -> dict[str, Any]:
     except (OSError, ValueError) as error:
         raise InputError(f"cannot read the plan {path}: {error}") from error
     first = read(PLANS["plan"]) if "as" in plan else {}
-    tables = {key: {**first.get(key, {}), **own} for key, own in plan.items() if isinstance(own, dict)}
+    tables = {key: {**first.get(key, {}), **table} for key, table in plan.items() if isinstance(table, dict)}
     plan = {**first, **plan, **tables}
     if plan.get("digest") != (now := digest(plan)) or first.get("digest") != plan.get("as"):
         raise InputError(
@@ -46,11 +46,11 @@ def read(path: Path) -> dict[str, Any]:
 
 def tasks(path: Path) -> list[Task]:
     """The trials of a plan, which must be one of this study; raises `InputError` for any other."""
-    plan, fixed = read(path), {read(each)["digest"]: series for series, each in PLANS.items()}
+    plan, fixed = read(path), {read(file)["digest"]: series for series, file in PLANS.items()}
     if plan["digest"] not in fixed:
         raise InputError(
             f"{path} is another plan ({plan['digest'][:12]}) than this study fixed "
-            f"({', '.join(each[:12] for each in fixed)}); its rows would not be judged"
+            f"({', '.join(digest[:12] for digest in fixed)}); its rows would not be judged"
         )
     series = fixed[plan["digest"]]
     named = {"series": series, "plan": plan["digest"]}
@@ -61,12 +61,8 @@ def _of_the_student(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterat
     """Trials of the dense student: parities, and random layers on two tokens."""
     for family, d, s, rate, batch, l1, cap in plan["cells"]:
         tokens = {"tokens": 2} if family == "nondegenerate" else {}
-        solver = {
-            "kind": "learner",
-            "learner": "student",
-            "params": {"rate": rate, "batch": batch, "l1": l1},
-            **named,
-        }
+        params = {"rate": rate, "batch": batch, "l1": l1}
+        solver = {"kind": "learner", "learner": "student", "params": params, **named}
         for run in range(plan["runs"]):
             yield Task(family, {"dim": d, "heads": s, **tokens}, solver, {"samples": cap}, run)
 
@@ -75,22 +71,16 @@ def _of_arms(plan: Mapping[str, Any], named: Mapping[str, Any]) -> Iterator[Task
     """Trials of `diagonal`, on all that the plan puts it to."""
     for arm, d, s, rate, batch, l1, start, cap, runs in plan["cells"]:
         setting = dict(zip(OPTIONS, (rate, batch, l1, start), strict=True))
-        yield from diagonal(Cell(arm, d, s), setting, cap, range(runs), named)
+        yield from diagonal(Problem(arm, d, s), setting, cap, range(runs), named)
 
 
 def diagonal(
-    cell: Cell, setting: Mapping[str, Any], cap: int, runs: range, named: Mapping[str, Any]
+    problem: Problem, setting: Mapping[str, Any], cap: int, runs: range, named: Mapping[str, Any]
 ) -> Iterator[Task]:
     """Runs of `diagonal` on a cell; `named` is added to what their solvers say."""
-    arm = ARMS[cell.arm]
+    arm = ARMS[problem.arm]
     params = {**setting, "heads": arm.width, **arm.options}
-    solver = {
-        "kind": "diagonal",
-        "learner": "diagonal",
-        "arm": cell.arm,
-        "params": params,
-        **arm.solver,
-        **named,
-    }
+    solver = {"kind": "diagonal", "learner": "diagonal", "arm": problem.arm, "params": params}
+    solver |= {**arm.solver, **named}
     for run in runs:
-        yield Task(arm.family, cell.params, solver, {"samples": cap}, run)
+        yield Task(arm.family, problem.params, solver, {"samples": cap}, run)

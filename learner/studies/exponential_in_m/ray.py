@@ -16,7 +16,7 @@ from hardness.sq.bounds.messages import message_examples
 from hardness.sq.exact import exact_floor
 from hardness.studies.sweep.content import cell as summary
 from learner.studies.exponential_in_m import plan, settings
-from learner.studies.exponential_in_m.arms import ARMS, HARD, MILD, OPTIONS, Cell
+from learner.studies.exponential_in_m.arms import ARMS, HARD, MILD, OPTIONS, Problem
 from learner.studies.exponential_in_m.figures import BESIDE
 
 TUNED = "diagonal"  # the learner that the settings are of
@@ -63,7 +63,7 @@ def tasks(ratio: int, heads: Sequence[int], learners: Sequence[str]) -> list[Tas
         for learner in dict.fromkeys(learners)
         for arm in (HARD, MILD)
         for m, d in places
-        for task in of_learner(learner, Cell(arm, d, m))
+        for task in of_learner(learner, Problem(arm, d, m))
     ]
     return [*games, *eliminations(places), *learned]
 
@@ -94,20 +94,20 @@ def eliminations(places: Sequence[tuple[int, int]]) -> Iterator[Task]:
         yield from (Task("parity", {"dim": d, "heads": m}, solver, budget, run) for run in range(RUNS))
 
 
-def of_learner(learner: str, cell: Cell) -> Iterator[Task]:
+def of_learner(learner: str, problem: Problem) -> Iterator[Task]:
     """The runs of a learner on a cell: of `diagonal` with its tuned setting, of any other with its defaults."""
     if learner != TUNED:
-        return with_defaults(learner, cell)
-    setting, cap = settings.tuned(cell), settings.cap(cell)
-    return plan.diagonal(cell, setting, cap, range(RUNS), {"series": "ray"})
+        return with_defaults(learner, problem)
+    setting, cap = settings.tuned(problem), settings.cap(problem)
+    return plan.diagonal(problem, setting, cap, range(RUNS), {"series": "ray"})
 
 
-def with_defaults(learner: str, cell: Cell) -> Iterator[Task]:
+def with_defaults(learner: str, problem: Problem) -> Iterator[Task]:
     """The runs of any learner, registered or ``package.module:Class``, with its defaults."""
     solver = {"kind": "learner", "learner": learner, "series": learner, "params": {}}
     budget = {"samples": STREAMED_CAP if is_streamed(learner) else FITTED_CAP}
     for run in range(RUNS_OF_OTHERS):
-        yield Task(ARMS[cell.arm].family, cell.params, solver, budget, run)
+        yield Task(ARMS[problem.arm].family, problem.params, solver, budget, run)
 
 
 def content(rows: Sequence[Row]) -> Content:
@@ -190,8 +190,8 @@ def _setting(task: Task) -> str:
     """The options of a learner in words, and where they are from."""
     if task.solver["kind"] != "diagonal":
         return "defaults"
-    cell = Cell(task.solver["arm"], int(task.params["dim"]), int(task.params["heads"]))
-    source = settings.tuned_at(cell)
+    problem = Problem(task.solver["arm"], int(task.params["dim"]), int(task.params["heads"]))
+    source = settings.tuned_at(problem)
     options = ", ".join(f"{name} {task.solver['params'][name]:g}" for name in OPTIONS)
     return f"{options}; tuned at dim {source.d}, {source.s} heads"
 

@@ -15,7 +15,7 @@ from typing import Any
 from hardness.engine.task import Task
 from hardness.engine.tuning import APART, Halving, Run, Wanted, latest
 from learner.studies.exponential_in_m import plan
-from learner.studies.exponential_in_m.arms import ARMS, CONTROLS, HARD, OPTIONS, Cell
+from learner.studies.exponential_in_m.arms import ARMS, CONTROLS, HARD, OPTIONS, Problem
 
 ROWS = Path(__file__).with_name("tuning.csv")
 # Chosen by a pilot of 150 settings, most of them drawn from rates of .003 to .3, batches of 4 to 1024, l1 of 0 to .3
@@ -60,21 +60,21 @@ COSTLY = 400_000  # sets of the tuned cells from which larger ones take their se
 ROOT = 0  # root seed of the tuning runs
 
 
-def predicted(cell: Cell) -> float:
+def predicted(problem: Problem) -> float:
     """Examples that the pilot predicts: in proportion to N/d for hidden sets, to d for controls."""
-    d, s = cell.d, cell.s
-    return 200.0 * d if cell.arm in CONTROLS else max(1000.0, PREDICTED * comb(d - 1, s) / d)
+    d, s = problem.d, problem.s
+    return 200.0 * d if problem.arm in CONTROLS else max(1000.0, PREDICTED * comb(d - 1, s) / d)
 
 
-def cap(cell: Cell) -> int:
+def cap(problem: Problem) -> int:
     """Where a run ends that does not solve: 30 times what is predicted, but no more than 5e7 or 4 times that."""
-    expected = predicted(cell)
+    expected = predicted(problem)
     return round(min(CAPS * expected, max(ALWAYS, LEAST_CAPS * expected)))
 
 
-def halving(cell: Cell) -> Halving:
+def halving(problem: Problem) -> Halving:
     """The protocol: the first cap is half of what is predicted, and rises fourfold as long as few settings solve."""
-    start = max(LEAST, round(predicted(cell) / 2))
+    start = max(LEAST, round(predicted(problem) / 2))
     return Halving(len(MENU), SEEDS, KEPT, start, start * GROWTH**RISES, GROWTH)
 
 
@@ -88,47 +88,47 @@ def menu(arm: str) -> list[dict[str, Any]]:
     return [dict(zip(OPTIONS, (factor * rate, *rest), strict=True)) for rate, *rest in MENU]
 
 
-def wanted(cell: Cell, run: Wanted) -> Task:
+def wanted(problem: Problem, run: Wanted) -> Task:
     """The task of a run of the tuning."""
     seeds = range(APART + run.seed, APART + run.seed + 1)
-    return next(plan.diagonal(cell, menu(cell.arm)[run.setting], run.cap, seeds, {}))
+    return next(plan.diagonal(problem, menu(problem.arm)[run.setting], run.cap, seeds, {}))
 
 
 @cache
-def rows() -> dict[Cell, list[tuple[int, int, Run]]]:
+def rows() -> dict[Problem, list[tuple[int, int, Run]]]:
     """The runs of the tuning: setting, seed and what each came to, by cell."""
     runs = defaultdict(list)
     with ROWS.open(newline="", encoding="utf-8") as file:
         for row in csv.DictReader(file):
             run = Run(int(row["cost"]), row["status"] == "solved", row["status"] == "wrong")
-            cell = Cell(row["arm"], int(row["d"]), int(row["s"]))
-            runs[cell].append((int(row["setting"]), int(row["seed"]), run))
+            problem = Problem(row["arm"], int(row["d"]), int(row["s"]))
+            runs[problem].append((int(row["setting"]), int(row["seed"]), run))
     return dict(runs)
 
 
 @cache
-def winners() -> dict[Cell, dict[str, Any]]:
+def winners() -> dict[Problem, dict[str, Any]]:
     """The cheapest setting of every tuned cell, by the rows; a cell that no setting solved is not among them."""
-    won = {cell: halving(cell).winner(latest(runs)) for cell, runs in rows().items()}
-    return {cell: menu(cell.arm)[index] for cell, index in won.items() if index is not None}
+    won = {problem: halving(problem).winner(latest(runs)) for problem, runs in rows().items()}
+    return {problem: menu(problem.arm)[index] for problem, index in won.items() if index is not None}
 
 
-def tuned(cell: Cell) -> dict[str, Any]:
+def tuned(problem: Problem) -> dict[str, Any]:
     """The setting of a cell: its own, or that of the nearest tuned cell of its arm."""
-    return winners()[tuned_at(cell)]
+    return winners()[tuned_at(problem)]
 
 
-def tuned_at(cell: Cell) -> Cell:
+def tuned_at(problem: Problem) -> Problem:
     """The tuned cell whose setting a cell takes: itself, or the nearest of its arm, in s first and then in log d.
 
     Hidden sets that are not tuned look among the costliest that are: a large problem needs a large batch.
     """
-    if cell in winners():
-        return cell
-    near = [other for other in winners() if other.arm == cell.arm]
-    if cell.arm == HARD:
+    if problem in winners():
+        return problem
+    near = [other for other in winners() if other.arm == problem.arm]
+    if problem.arm == HARD:
         near = [other for other in near if comb(other.d - 1, other.s) >= COSTLY]
-    return min(near, key=lambda other: (abs(other.s - cell.s), abs(log(other.d / cell.d)), other))
+    return min(near, key=lambda other: (abs(other.s - problem.s), abs(log(other.d / problem.d)), other))
 
 
 # Figures of the page's sentences that no row of it gives.

@@ -1,25 +1,25 @@
-"""The tables of `exponential-in-m`, and what its plan came to: lines of plain values, of medians by cell."""
+"""The tables of `exponential-in-m`, and what its plan came to: of medians by cell."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from math import comb, exp, log
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
-from hardness.report import records
-from learner.studies.exponential_in_m import laws, plan, settings
-from learner.studies.exponential_in_m.arms import (
-    COINS,
-    CONTROLS,
-    FLIPPED,
-    HARD,
-    LATER,
-    MILD,
-    POOLED,
-    TENT,
-    WIDE,
-)
+from hardness.report import lines_of
+from learner.studies.exponential_in_m import arms, laws, plan, settings
+from learner.studies.exponential_in_m.arms import CONTROLS, HARD, MILD, TENT, WIDE
 from learner.studies.exponential_in_m.cells import LINES, OTHERS, RAYS
-from learner.studies.exponential_in_m.frames import dense_runs, law_cells, medians, of_arm, on_ray, shown
+from learner.studies.exponential_in_m.frames import (
+    PLACE,
+    dense_runs,
+    ended,
+    law_cells,
+    medians,
+    of_arm,
+    on_ray,
+    summarised,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -28,63 +28,60 @@ Line = dict[str, Any]
 ALONG = (HARD, *CONTROLS)
 DENSE_HEADS = 16  # of the dense student, which has 2 d² weights a head
 FAMILIES = {"plan": "first", "plan2": "second"}  # plans of the dense student
+QUESTIONS = ("primary", "secondary", "tertiary", "widths")
 
 
 def factors(cells: "pd.DataFrame") -> list[Line]:
     """The factor a head along each ray, of hidden sets and controls, with its interval over the cells."""
     lines = []
-    for ray in RAYS:
-        for arm in ALONG:
-            part = on_ray(of_arm(cells, arm), ray)
-            slope = laws.slope(law_cells(part), lambda s, d: float(s))
-            if slope:
-                value, low, high = map(exp, slope)
-                lines.append(
-                    {
-                        "ray": ray,
-                        "arm": arm,
-                        "factor": value,
-                        "low": low,
-                        "high": high,
-                        "cells": len(part),
-                        "m from": int(part["s"].min()),
-                        "m to": int(part["s"].max()),
-                        "N from": int(part["sets"].min()),
-                        "N to": int(part["sets"].max()),
-                    }
-                )
+    for ray, arm in product(RAYS, ALONG):
+        part = on_ray(of_arm(cells, arm), ray)
+        slope = laws.slope(law_cells(part), lambda s, d: float(s))
+        if slope:
+            factor = dict(zip(("factor", "low", "high"), map(exp, slope), strict=True))
+            lines.append({"ray": ray, "arm": arm, **factor, "cells": len(part), **_extent(part, m="s")})
     return lines
+
+
+def exponents(cells: "pd.DataFrame") -> list[Line]:
+    """The exponent of d at fixed s, d at least 4s, with its interval over the cells."""
+    lines, hard = [], of_arm(cells)
+    for s in LINES:
+        part = hard[(hard["s"] == s) & (hard["d"] >= 4 * s)]
+        slope = laws.slope(law_cells(part), lambda s, d: log(d))
+        if slope:
+            exponent = dict(zip(("exponent", "low", "high"), slope, strict=True))
+            lines.append({"s": s, **_extent(part, d="d"), **exponent, "s - 1": s - 1})
+    return lines
+
+
+def _extent(part: "pd.DataFrame", **column: str) -> Line:
+    """The least and the largest value of a column, under the name that is given to it, and of N."""
+    ends = ((name, part[key]) for name, key in (*column.items(), ("N", "sets")))
+    return {
+        f"{name} {word}": int(end) for name, values in ends for word, end in _ends(values.min(), values.max())
+    }
+
+
+def _ends(low: float, high: float) -> Iterable[tuple[str, float]]:
+    return ("from", low), ("to", high)
 
 
 def judged(cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> Line:
     """What came of the third plan: every law's errors, the slope, and the outcome of every question."""
     hard = of_arm(cells)
-    found = laws.answers(fixed, law_cells(hard))
-    widths = _width_outcome(cells, fixed["widths"]["factor"])
-    outcomes = {**found.outcomes, "widths": widths}
-    frozen = found.laws[laws.N_OVER_D]
+    answers = laws.answers(fixed, law_cells(hard))
+    outcomes = {**answers.outcomes, "widths": _width_outcome(cells, fixed["widths"]["factor"])}
+    sentences = {key: fixed[key.split(",")[0]]["sentences"][outcome] for key, outcome in outcomes.items()}
     return {
-        "fitted": len(found.fitted),
-        "asked": len(found.asked),
-        "new": len(found.new),
-        "slope": list(found.slope),
-        "laws": [
-            {
-                "law": name,
-                "coefficients": law.beta.tolist(),
-                "all": laws.typical(found.errors[name]),
-                "new": laws.typical(found.errors[name][list(found.new)]),
-            }
-            for name, law in found.laws.items()
-        ],
-        "predictions": {
-            f"{s},{d}": exp(frozen.at((s, d)))
-            for s, d in (cell.place for cell in (*found.fitted, *found.asked))
-        },
+        "fitted": len(answers.fitted),
+        "asked": len(answers.asked),
+        "new": len(answers.new),
+        "slope": list(answers.slope),
+        "laws": [_law_errors(answers, name) for name in answers.laws],
+        "predictions": _predictions(answers),
         "outcomes": outcomes,
-        "sentences": {
-            key: fixed[key.split(",")[0]]["sentences"][outcome] for key, outcome in outcomes.items()
-        },
+        "sentences": sentences,
         "censored": int(hard["censored"].sum()),
         "cells": len(hard),
         "digest": fixed["digest"][:12],
@@ -93,152 +90,117 @@ def judged(cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> Line:
     }
 
 
-def _width_outcome(cells: "pd.DataFrame", most: float) -> str:
-    ratios = [line["ratio"] for line in widths(cells)]
-    return "undecided" if not ratios else "within" if all(1 / most <= r <= most for r in ratios) else "beyond"
+def _law_errors(answers: laws.Answers, name: str) -> Line:
+    """A law with its coefficients, and the factors by which it errs at all larger cells and at new ones."""
+    wrong = answers.errors[name]
+    typical = {"all": laws.typical(wrong), "new": laws.typical(wrong[list(answers.new)])}
+    return {"law": name, "coefficients": answers.laws[name].beta.tolist(), **typical}
 
 
-def widths(cells: "pd.DataFrame") -> list[Line]:
-    """Examples x weights with 64 heads beside 16."""
-    both = of_arm(cells, WIDE).merge(of_arm(cells), on=["s", "d"], suffixes=(" 64", " 16"))
-    return [
-        {
-            "s": row["s"],
-            "d": row["d"],
-            "16 heads": shown(row["median 16"], row["censored 16"]),
-            "64 heads": shown(row["median 64"], row["censored 64"]),
-            "ratio": row["work 64"] / row["work 16"],
-        }
-        for row in both.to_dict("records")
-    ]
+def _predictions(answers: laws.Answers) -> dict[str, float]:
+    """The examples that the frozen law c N/d predicts, by "s,d" of every cell that it was fitted or put to."""
+    frozen = answers.laws[laws.N_OVER_D]
+    places = [cell.place for cell in (*answers.fitted, *answers.asked)]
+    return {f"{s},{d}": exp(frozen.at((s, d))) for s, d in places}
 
 
-def every_cell(cells: "pd.DataFrame", judged: Line | None) -> list[Line]:
-    """Every cell of hidden sets: its costs, and what the frozen law c N/d says."""
-    tuned = {(cell.s, cell.d) for cell in settings.rows() if cell.arm == HARD}
+def _predicted(table: "pd.DataFrame", judged: Line | None) -> list[float | None]:
+    """What the frozen law says of every line of a table, None where it says nothing."""
     predictions = judged["predictions"] if judged else {}
-    return [
-        {
-            "s": row["s"],
-            "d": row["d"],
-            "N": row["sets"],
-            "median": shown(row["median"], row["censored"]),
-            "around it": f"{row['low']:,.0f}–{row['high']:,.0f}",
-            "solved": f"{row['solved']} of {row['runs']}",
-            "c N/d": predictions.get(f"{row['s']},{row['d']}"),
-            "examples x weights / N": row["work"] / row["sets"],
-            "rate, batch, l1, start": ", ".join(f"{value:g}" for value in row["setting"]),
-            "tuned": "here" if (row["s"], row["d"]) in tuned else "nearest",
-        }
-        for row in of_arm(cells).sort_values("sets").to_dict("records")
-    ]
+    return [predictions.get(f"{s},{d}") for s, d in zip(table["s"], table["d"], strict=True)]
 
 
-def controls(cells: "pd.DataFrame") -> list[Line]:
+def _width_outcome(cells: "pd.DataFrame", factor: float) -> str:
+    ratios = widths(cells)["ratio"]
+    if ratios.empty:
+        return "undecided"
+    return "within" if ratios.between(1 / factor, factor).all() else "beyond"
+
+
+def widths(cells: "pd.DataFrame") -> "pd.DataFrame":
+    """Examples x weights with 64 heads beside 16."""
+    both = of_arm(cells, WIDE).merge(of_arm(cells), on=PLACE, suffixes=(" 64", " 16"))
+    both = both.assign(ratio=both["work 64"] / both["work 16"])
+    names = {"shown 16": "16 heads", "shown 64": "64 heads"}
+    return both.rename(columns=names)[[*PLACE, *names.values(), "ratio"]]
+
+
+def every_cell(cells: "pd.DataFrame", judged: Line | None) -> "pd.DataFrame":
+    """Every cell of hidden sets: its costs, and what the frozen law c N/d says."""
+    import pandas as pd
+
+    hard = of_arm(cells).sort_values("sets")
+    tuned = {(problem.s, problem.d) for problem in settings.rows() if problem.arm == HARD}
+    places = zip(hard["s"], hard["d"], strict=True)
+    columns = {
+        "s": hard["s"],
+        "d": hard["d"],
+        "N": hard["sets"],
+        "median": hard["shown"],
+        "around it": [f"{low:,.0f}–{high:,.0f}" for low, high in zip(hard["low"], hard["high"], strict=True)],
+        "solved": hard["share"],
+        "c N/d": _predicted(hard, judged),
+        "examples x weights / N": hard["work"] / hard["sets"],
+        "rate, batch, l1, start": [", ".join(f"{v:g}" for v in setting) for setting in hard["setting"]],
+        "tuned": ["here" if place in tuned else "nearest" for place in places],
+    }
+    return pd.DataFrame(columns)
+
+
+def controls(cells: "pd.DataFrame") -> "pd.DataFrame":
     """Hidden sets beside their controls, along the rays."""
-    known = {(row.arm, row.s, row.d): row for row in cells.itertuples()}
-    places = sorted((d // s, s, d) for arm, s, d in known if arm == MILD and (HARD, s, d) in known)
-    lines = []
-    for ray, s, d in places:
-        found = {arm: known.get((arm, s, d)) for arm in ALONG}
-        texts = {arm: row and shown(row.median, row.censored) for arm, row in found.items()}
-        ratios = {
-            f"over {arm}": row and known[HARD, s, d].median / row.median
-            for arm, row in found.items()
-            if arm in (TENT, MILD)
-        }
-        lines.append({"d/s": ray, "s": s, "d": d, **texts, **ratios})
-    return lines
+    pivots = (cells.pivot(index=PLACE, columns="arm", values=name) for name in ("shown", "median"))
+    texts, costs = (table.reindex(columns=[*ALONG]) for table in pivots)
+    ratios = {f"over {arm}": costs[HARD] / costs[arm] for arm in (TENT, MILD)}
+    both = costs[HARD].notna() & costs[MILD].notna()
+    table = texts.assign(**ratios)[both].reset_index()
+    table.insert(0, "d/s", table["d"] // table["s"])
+    return table.sort_values(["d/s", *PLACE])
 
 
 def signs(cells: "pd.DataFrame") -> Line | None:
     """Eight heads in 32 dimensions, or the largest cell with both: the parity, and the tent with the same sizes."""
-    both = of_arm(cells).merge(of_arm(cells, TENT), on=["s", "d"], suffixes=("", " tent")).sort_values("sets")
-    wanted = both[(both["s"] == 8) & (both["d"] == 32)]
-    shown = wanted if len(wanted) else both.tail(1)
-    if shown.empty:
-        return None
-    row = shown.iloc[0]
-    return {
-        "s": int(row["s"]),
-        "d": int(row["d"]),
-        "parity": float(row["median"]),
-        "censored": bool(row["censored"]),
-        "tent": float(row["median tent"]),
-        "ratio": float(row["median"] / row["median tent"]),
-    }
-
-
-def exponents(cells: "pd.DataFrame") -> list[Line]:
-    """The exponent of d at fixed s, d at least 4s, with its interval over the cells."""
-    lines = []
-    for s in LINES:
-        part = of_arm(cells)[(of_arm(cells)["s"] == s) & (of_arm(cells)["d"] >= 4 * s)]
-        slope = laws.slope(law_cells(part), lambda s, d: log(d))
-        if slope:
-            lines.append(
-                {
-                    "s": s,
-                    "d from": int(part["d"].min()),
-                    "d to": int(part["d"].max()),
-                    "N from": int(part["sets"].min()),
-                    "N to": int(part["sets"].max()),
-                    "exponent": slope[0],
-                    "low": slope[1],
-                    "high": slope[2],
-                    "s - 1": s - 1,
-                }
-            )
-    return lines
+    both = of_arm(cells).merge(of_arm(cells, TENT), on=PLACE, suffixes=("", " tent")).sort_values("sets")
+    eight = both[(both["s"] == 8) & (both["d"] == 32)]
+    both = (eight if len(eight) else both).tail(1)
+    both = both.assign(
+        parity=both["median"], tent=both["median tent"], ratio=both["median"] / both["median tent"]
+    )
+    lines = lines_of(both[[*PLACE, "parity", "censored", "tent", "ratio"]])
+    return lines[0] if lines else None
 
 
 def law_lines(judged: Line | None) -> list[Line]:
     """Every law with its kind, its errors and its coefficients."""
-    if judged is None:
-        return []
     kinds = dict.fromkeys(laws.COMBINATORIAL, "combinatorial") | dict.fromkeys(laws.RIVALS, "rival")
-    return [
-        {
-            "law": law["law"],
-            "kind": kinds.get(law["law"], "confirming"),
-            "all": law["all"],
-            "new": law["new"],
-            "coefficients": ", ".join(f"{value:.3g}" for value in law["coefficients"]),
-        }
-        for law in judged["laws"]
-    ]
-
-
-def other_labels(cells: "pd.DataFrame") -> list[Line]:
-    """Flipped labels beside clean ones, and random labels."""
-    clean = of_arm(cells).set_index(["s", "d"])
     lines = []
-    for row in cells[cells["arm"].isin([FLIPPED, COINS])].to_dict("records"):
-        at = (row["s"], row["d"])
-        base = clean.loc[at] if at in clean.index else None
-        lines.append(
-            {
-                "labels": row["arm"],
-                "s": row["s"],
-                "d": row["d"],
-                "median": shown(row["median"], row["censored"]),
-                "solved": f"{row['solved']} of {row['runs']}",
-                "clean": None if base is None else shown(base["median"], base["censored"]),
-                "ratio": None if base is None or row["arm"] == COINS else row["median"] / base["median"],
-            }
-        )
+    for law in judged["laws"] if judged else ():
+        coefficients = ", ".join(f"{value:.3g}" for value in law["coefficients"])
+        line = {"law": law["law"], "kind": kinds.get(law["law"], "confirming")}
+        lines.append({**line, "all": law["all"], "new": law["new"], "coefficients": coefficients})
     return lines
+
+
+def other_labels(cells: "pd.DataFrame") -> "pd.DataFrame":
+    """Flipped labels beside clean ones, and random labels."""
+    other = cells[cells["arm"].isin([arms.FLIPPED, arms.COINS])]
+    both = other.merge(of_arm(cells), on=PLACE, how="left", suffixes=("", " clean"))
+    learnable = both["arm"] != arms.COINS  # random labels are learned by nobody: their caps are no cost
+    both = both.assign(ratio=(both["median"] / both["median clean"]).where(learnable))
+    both = both.drop(columns=["median", "solved"])
+    names = {"arm": "labels", "shown": "median", "share": "solved", "shown clean": "clean"}
+    return both.rename(columns=names)[["labels", *PLACE, "median", "solved", "clean", "ratio"]]
 
 
 def outcomes(fixed: Mapping[str, Any], judged: Line | None) -> list[Line]:
     """Every outcome of the plan with its sentence, and whether it came out."""
     came = judged["outcomes"] if judged else {}
     lines = []
-    for question in ("primary", "secondary", "tertiary", "widths"):
+    for question in QUESTIONS:
+        answers = [answer for key, answer in came.items() if key.split(",")[0] == question]
         for outcome, sentence in fixed[question]["sentences"].items():
-            keys = [key for key in came if key.split(",")[0] == question]
-            said = ", ".join("yes" if came[key] == outcome else "no" for key in keys) or "not run"
-            lines.append({"question": question, "outcome": outcome, "sentence": sentence, "came out": said})
+            words = ", ".join("yes" if answer == outcome else "no" for answer in answers) or "not run"
+            lines.append({"question": question, "outcome": outcome, "sentence": sentence, "came out": words})
     return lines
 
 
@@ -253,154 +215,95 @@ def tuning() -> Line:
     }
 
 
-def panel_lines(runs: "pd.DataFrame", cells: "pd.DataFrame") -> list[Line]:
-    """Other learners in cells of the plan: their medians, and examples x weights over those of `diagonal`."""
-    other = medians(runs[runs["series"].isin(plan.PANELS)])
-    both = other.merge(of_arm(cells), on=["s", "d"], suffixes=("", " diagonal")).sort_values(["s", "d"])
-    return [
-        {
-            "learner": row["arm"],
-            "s": row["s"],
-            "d": row["d"],
-            "median": shown(row["median"], row["censored"]),
-            "solved": f"{row['solved']} of {row['runs']}",
-            "diagonal": shown(row["median diagonal"], row["censored diagonal"]),
-            "ratio": row["work"] / row["work diagonal"],
-            "censored": bool(row["censored"]),
-        }
-        for row in both.to_dict("records")
-        if row["arm"] != LATER
-    ]
-
-
-def cheapest(panel: Sequence[Line], cells: "pd.DataFrame") -> Line | None:
-    """The line of the panel with the least examples x weights; and what `diagonal` read at the largest of its cells."""
-    if not panel:
-        return None
-    hard = {(row.s, row.d): row for row in of_arm(cells).itertuples()}
-    largest = max((hard[place] for place in OTHERS if place in hard), key=lambda row: row.sets)
-    return {**min(panel, key=lambda each: each["ratio"]), "fresh": largest.median}
-
-
-def pools(panel: Sequence[Line]) -> tuple[int, int]:
-    """In how many cells most runs solve that read one pool again and again, and how many such cells there are."""
-    lines = [line for line in panel if line["learner"] == POOLED]
-    return sum(not line["censored"] for line in lines), len(lines)
-
-
-def dense_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> list[Line]:
-    """The dense student in cells of the panel, as lines of it."""
-    lines = []
-    hard = {(row.s, row.d): row for row in of_arm(cells).itertuples()}
-    for (s, d), group in dense_runs(rows).groupby(["s", "d"]):
-        if (s, d) in OTHERS and (s, d) in hard:
-            value, censored = laws.median(group["examples"].tolist(), group["solved"].tolist())
-            lines.append(
-                {
-                    "learner": "dense student",
-                    "s": int(s),
-                    "d": int(d),
-                    "median": shown(value, censored),
-                    "solved": f"{group['solved'].sum()} of {len(group)}",
-                    "diagonal": shown(hard[s, d].median, hard[s, d].censored),
-                    "ratio": value * DENSE_HEADS * 2 * d**2 / hard[s, d].work,
-                    "censored": censored,
-                }
-            )
-    return lines
-
-
-def user_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> list[Line]:
-    """Learners of the user on small hidden sets, beside `diagonal`."""
+def panel(rows: Sequence[Row], runs: "pd.DataFrame", cells: "pd.DataFrame") -> "pd.DataFrame":
+    """Other learners in cells of the plan, the dense student last: medians, and their work over that of `diagonal`."""
     import pandas as pd
 
-    names = ["learner", "heads", "dim", "status", "cost", "samples"]
-    found = [
-        run
-        for run in records(rows, "solved", "budget", "wrong", kind="learner")
-        if run["series"] not in plan.PLANS
-    ]
-    hard = {(row.s, row.d): row for row in of_arm(cells).itertuples()}
-    lines = []
-    for (name, s, d), runs in pd.DataFrame(found, columns=names).groupby(["learner", "heads", "dim"]):
-        solved = (runs["status"] == "solved").tolist()
-        spent = runs["cost"].where(runs["status"] == "solved", runs["samples"]).tolist()
-        other = hard.get((int(s), int(d)))
-        lines.append(
-            {
-                "learner": name,
-                "s": int(s),
-                "d": int(d),
-                "median": shown(*laws.median(spent, solved)),
-                "solved": f"{sum(solved)} of {len(runs)}",
-                "diagonal": other and shown(other.median, other.censored),
-            }
-        )
-    return lines
+    other = medians(runs[runs["series"].isin(plan.PANELS)]).sort_values(PLACE, kind="stable")
+    other = other[other["arm"] != arms.LATER].rename(columns={"arm": "learner"})
+    both = pd.concat([table for table in (other, _dense_student(rows)) if len(table)] or [other])
+    both = both.merge(of_arm(cells), on=PLACE, suffixes=("", " diagonal"))
+    both = both.assign(ratio=both["work"] / both["work diagonal"], censored=both["censored"].astype(bool))
+    both = both.drop(columns=["median", "solved"])
+    names = {"shown": "median", "share": "solved", "shown diagonal": "diagonal"}
+    return both.rename(columns=names)[["learner", *PLACE, *names.values(), "ratio", "censored"]]
 
 
-def later_lines(runs: "pd.DataFrame", cells: "pd.DataFrame", judged: Line | None) -> list[Line]:
-    """The largest cells with a batch that the menu lacks, tried after the plan, beside its medians and frozen law."""
-    other = of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), LATER)
-    both = other.merge(of_arm(cells), on=["s", "d"], suffixes=("", " plan")).sort_values("sets")
-    predictions = judged["predictions"] if judged else {}
-    return [
-        {
-            "s": row["s"],
-            "d": row["d"],
-            "N": row["sets"],
-            "plan": shown(row["median plan"], row["censored plan"]),
-            "batch 1024": shown(row["median"], row["censored"]),
-            "solved": f"{row['solved']} of {row['runs']}",
-            "c N/d": predictions.get(f"{row['s']},{row['d']}"),
-        }
-        for row in both.to_dict("records")
-    ]
+def _dense_student(rows: Sequence[Row]) -> "pd.DataFrame":
+    """The medians of the dense student in cells of the panel, and its examples x weights."""
+    table = summarised(dense_runs(rows), *PLACE)
+    inside = [place in OTHERS for place in zip(table["s"], table["d"], strict=True)]
+    table = table.loc[inside]
+    return table.assign(learner="dense student", work=table["median"] * DENSE_HEADS * 2 * table["d"] ** 2)
+
+
+def cheapest(panel: "pd.DataFrame", cells: "pd.DataFrame") -> Line | None:
+    """The line of the panel with the least examples x weights; and what `diagonal` read at the largest of its cells."""
+    if panel.empty:
+        return None
+    hard = of_arm(cells)
+    shared = hard[[place in OTHERS for place in zip(hard["s"], hard["d"], strict=True)]]
+    (line,) = lines_of(panel.nsmallest(1, "ratio"))
+    return {**line, "fresh": float(shared.loc[shared["sets"].idxmax(), "median"])}
+
+
+def pools(panel: "pd.DataFrame") -> tuple[int, int]:
+    """In how many cells most runs solve that read one pool again and again, and how many such cells there are."""
+    pooled = panel[panel["learner"] == arms.POOLED]
+    return int((~pooled["censored"]).sum()), len(pooled)
+
+
+def user_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> "pd.DataFrame":
+    """Learners of the user on small hidden sets, beside `diagonal`."""
+    runs = ended(rows, "solved", "budget", "wrong", kind="learner")
+    table = summarised(runs[~runs["series"].isin([*plan.PLANS])], "learner", *PLACE)
+    both = table.merge(of_arm(cells), on=PLACE, how="left", suffixes=("", " diagonal"))
+    both = both.drop(columns=["median", "solved"])
+    names = {"shown": "median", "share": "solved", "shown diagonal": "diagonal"}
+    return both.rename(columns=names)[["learner", *PLACE, *names.values()]]
+
+
+def later(runs: "pd.DataFrame") -> "pd.DataFrame":
+    """The medians of the largest cells with a batch that the menu lacks, tried after the plan."""
+    return of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), arms.LATER)
+
+
+def later_lines(runs: "pd.DataFrame", cells: "pd.DataFrame", judged: Line | None) -> "pd.DataFrame":
+    """The cells of `later`, beside the plan's medians and the frozen law."""
+    both = later(runs).merge(of_arm(cells), on=PLACE, suffixes=("", " plan")).sort_values("sets")
+    both = both.drop(columns=["solved"]).assign(**{"c N/d": _predicted(both, judged)})
+    names = {"sets": "N", "shown plan": "plan", "shown": "batch 1024", "share": "solved"}
+    return both.rename(columns=names)[[*PLACE, *names.values(), "c N/d"]]
 
 
 def later_errors(runs: "pd.DataFrame", cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> dict[str, float]:
     """What the frozen laws err by at the larger cells where those medians stand instead of the plan's."""
     import pandas as pd
 
-    other = of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), LATER).assign(arm=HARD)
+    other = later(runs)
     if other.empty:
         return {}
-    every = pd.concat([other, of_arm(cells)]).drop_duplicates(["s", "d"])
-    found = laws.answers(fixed, law_cells(every))
-    return {name: laws.typical(wrong) for name, wrong in found.errors.items()}
+    every = pd.concat([other, of_arm(cells)]).drop_duplicates(PLACE)
+    errors = laws.answers(fixed, law_cells(every)).errors
+    return {name: laws.typical(wrong) for name, wrong in errors.items()}
 
 
-def gap_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> list[Line]:
+def gap_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> "pd.DataFrame":
     """n_1 at the start at every scale, beside half the median of the cell: informative examples both."""
-    import pandas as pd
-
-    starts = pd.DataFrame(records(rows, "solved", kind="gap"), columns=["heads", "dim", "start", "n_1"])
-    if starts.empty:
-        return []
-    wide = starts.pivot(index=["heads", "dim"], columns="start", values="n_1")
-    hard = {(row.s, row.d): row.median / 2 for row in of_arm(cells).itertuples()}
-    return [
-        {
-            "s": s,
-            "d": d,
-            "N": comb(d - 1, s),
-            **{f"r = {start}": value for start, value in n_1.items()},
-            "learning took": hard.get((s, d)),
-        }
-        for (s, d), n_1 in wide.iterrows()
-    ]
+    starts = ended(rows, "solved", kind="gap").pivot(index=PLACE, columns="start", values="n_1")
+    table = starts.add_prefix("r = ").reset_index()
+    table.insert(2, "N", [comb(d - 1, s) for s, d in zip(table["s"], table["d"], strict=True)])
+    halves = of_arm(cells).assign(half=of_arm(cells)["median"] / 2)[[*PLACE, "half"]]
+    return table.merge(halves, on=PLACE, how="left").rename(columns={"half": "learning took"})
 
 
 def dense_outcomes(fixed: Mapping[str, Mapping[str, Any]]) -> list[Line]:
     """The sentences that the first two plans came to, as they were printed."""
     came = {"plan": ("power", "undecided", "as N"), "plan2": ("power", "undecided", "not as N")}
-    return [
-        {
-            "plan": FAMILIES[series],
-            "question": question,
-            "came out": outcome,
-            "sentence": fixed[series][question]["sentences"][outcome],
-        }
-        for series, outcomes in came.items()
-        for question, outcome in zip(("primary", "secondary", "tertiary"), outcomes, strict=True)
-    ]
+    lines = []
+    for series, outcomes in came.items():
+        for question, outcome in zip(QUESTIONS, outcomes, strict=False):  # these plans had no widths
+            sentence = fixed[series][question]["sentences"][outcome]
+            line = {"plan": FAMILIES[series], "question": question, "came out": outcome, "sentence": sentence}
+            lines.append(line)
+    return lines

@@ -19,7 +19,7 @@ from hardness.evaluation.worker import opening
 from hardness.examples import InformativeRows
 from hardness.instance import Instance
 from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh, open_error, sizes
-from hardness.studies.trials import least
+from hardness.studies.trials import solving_cost
 from hardness.tokens import TokenStream, unpack
 from learner.fourier_gap import at_the_start, examples_of_unit_signal
 
@@ -227,5 +227,5 @@ KINDS: dict[str, Trial] = {
     "gap": gap,
     "learner": student,
     "elimination": elimination,
-    "game": least,
+    "game": solving_cost,
 }

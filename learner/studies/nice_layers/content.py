@@ -42,19 +42,23 @@ SHORT = {"tokens": "k", "dim": "d", "heads": "m", "scale": "spread"}
 class Bracket:
     """Numbers of examples: the largest up to which no layer is learned, and the least from which on all are.
 
-    None where no number that was tried is one; `most` is the largest that was. Nothing is interpolated between.
+    None where no number that was tried is one; `largest_tried` is the largest that was. Nothing is interpolated.
     """
 
     none: int | None
     all: int | None
-    most: int
+    largest_tried: int
 
     def __str__(self) -> str:
         if self.none is None:
-            return f"at most {self.all:,}" if self.all else f"mixed up to {self.most:,}"
-        if self.none == self.most:
-            return f"more than {self.most:,}"
-        return f"{self.none:,} to {self.all:,}" if self.all else f"{self.none:,} to more than {self.most:,}"
+            return f"at most {self.all:,}" if self.all else f"mixed up to {self.largest_tried:,}"
+        if self.none == self.largest_tried:
+            return f"more than {self.largest_tried:,}"
+        return (
+            f"{self.none:,} to {self.all:,}"
+            if self.all
+            else f"{self.none:,} to more than {self.largest_tried:,}"
+        )
 
 
 def content(rows: Sequence[Row]) -> Content:
@@ -336,7 +340,7 @@ def _examples(examples: "DataFrame") -> Curves:
 def _point(entry: Any) -> Point:
     m, needed = int(entry["m"]), entry[NEEDED]
     if needed.all is None:
-        return Point(m, needed.most, censored="above", tip=f"{entry['learner']}, m = {m}: {needed}")
+        return Point(m, needed.largest_tried, censored="above", tip=f"{entry['learner']}, m = {m}: {needed}")
     if needed.none is None:
         return Point(m, needed.all, censored="below")
     return Point(m, needed.all, needed.none, needed.all)
