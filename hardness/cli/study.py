@@ -69,6 +69,10 @@ Heads = Annotated[
 ]
 Only = Annotated[str | None, typer.Option(help="Only these solvers: names, with commas between.")]
 Tier = Annotated[str | None, typer.Option(help="Only instances of this tier of the suite.")]
+Examples = Annotated[int | None, typer.Option(min=256, help="The most examples of a learner.")]
+Work = Annotated[
+    float | None, typer.Option(min=1.0, help="The most multiply-adds of a learner, or CPU time for as many.")
+]
 Set = Annotated[
     list[str] | None, typer.Option("--set", metavar="NAME=VALUE", help="An option of every --learner.")
 ]
@@ -141,6 +145,8 @@ def run(
     only: Only = None,
     suite: Tier = None,
     options: Set = None,
+    examples: Examples = None,
+    work: Work = None,
     timeout: Timeout = None,
     retry: Retry = False,
     dry_run: DryRun = False,
@@ -160,13 +166,18 @@ def run(
     from hardness.studies.ray import LEARNER, folder_of, tasks_along
 
     study = catalog.get(name)
-    about = {"study": name, "seed": seed, "quick": quick} | ({} if ray is None else {"ray": ray})
+    limits = {key: value for key, value in (("examples", examples), ("work", work)) if value is not None}
+    about = {"study": name, "seed": seed, "quick": quick, **limits} | ({} if ray is None else {"ray": ray})
     added = {"learner": learner or [], "attack": attack or [], "strategy": strategy or []}
-    narrowed = any((quick, attack, strategy, family, only, suite, options))
+    narrowed = any((quick, attack, strategy, family, only, suite, options, limits))
     if plan and study.plan is None:
         raise InputError(f"study {study.name} has no plan; run it without --plan")
+    if limits and study.within is None:
+        raise InputError(f"study {study.name} has no budgets to set; run it without --examples and --work")
     if plan and (narrowed or learner or ray is not None):
-        raise InputError("a plan says what is run: give --plan without --quick, --ray, solvers or families")
+        raise InputError(
+            "a plan says what is run: give --plan without --quick, --ray, solvers, families or budgets"
+        )
     if ray is not None and narrowed:
         raise InputError("a ray says what is run: give --ray with --heads and --learner alone")
     if ray is None and heads is not None:
@@ -178,6 +189,8 @@ def run(
     else:
         names = only.split(",") if only else []
         tasks = grid(study, quick, added, family or [], names, tier=suite, options=settings(options or ()))
+    if limits and study.within:
+        tasks = [study.within(task, examples, work) for task in tasks]
     chosen = _part(tasks, shard)
     if dry_run:
         _forecast(study, chosen, workers, as_json)

@@ -35,6 +35,11 @@ OUTCOME = ("detail", "provenance")
 TEXTS = ("plugins", "provenance")  # whose values all are texts, such as 3.11
 NUMBER_KEY = re.compile(r"(?<![^.])(\d+)\.(\d+)(?![^.])")  # 0.05 in certified.0.05
 
+ABOUT, PART = (
+    ("study", "seed", "quick"),
+    {"ray", "examples", "work"},
+)  # what rows are about; the rest, if stated
+
 Cells = dict[str, str]  # the cells of a line that are not empty, by column
 
 
@@ -75,17 +80,20 @@ def _contents(path: Path) -> tuple[dict[str, Any], list[str], list[Row]]:
     if path.suffix == ".csv":
         about, commands, commits = _summary(path)
         rows = read(path, {"commit": str(commits[0])} if len(commits) == 1 else {})
-        seconds = timings(path.with_name(TIMINGS))
-        return about, commands, [_timed(row, seconds.get(row.task.identity, 0.0)) for row in rows]
+        times = timings(path.with_name(TIMINGS))
+        return about, commands, [_timed(row, times.get(row.task.identity, {})) for row in rows]
     with Store(path) as store:
         return store.about, store.commands, list(store.rows())
 
 
-def _timed(row: Row, seconds: float) -> Row:
-    """A row with its time, where the row states none."""
-    if row.outcome is None or row.outcome.seconds:
+def _timed(row: Row, times: Mapping[str, float]) -> Row:
+    """A row with its times, where it states none itself."""
+    if row.outcome is None:
         return row
-    return replace(row, outcome=replace(row.outcome, seconds=seconds))
+    measured = {name: value for name, value in times.items() if name != "seconds"}
+    detail = {**measured, **row.outcome.detail}
+    seconds = row.outcome.seconds or times.get("seconds", 0.0)
+    return replace(row, outcome=replace(row.outcome, seconds=seconds, detail=detail))
 
 
 def _write(
@@ -127,7 +135,7 @@ def _summary(path: Path) -> tuple[dict[str, Any], list[str], list[Any]]:
     missing = f"{path} has no readable {SUMMARY} beside it, which says what the rows are about"
     try:
         stated = schemas.parse(read_bounded(beside, SUMMARY_BYTES), str(beside))
-        about = {name: stated[name] for name in ("study", "seed", "quick", *({"ray"} & stated.keys()))}
+        about = {name: stated[name] for name in (*ABOUT, *sorted(PART & stated.keys()))}
         return about, [str(line) for line in stated.get("made_by", [])], list(stated.get("commits", []))
     except InputError as error:
         raise InputError(f"{missing} ({error})") from error

@@ -24,6 +24,7 @@ class Ray:
 class Study:
     """A named grid. `tasks(quick)` lists it, `seconds(task)` predicts a trial, `guard` ends one, in seconds.
 
+    `within(task, examples, work)` is a task within other budgets, each None where it stays, of a study that takes them.
     `user_learner_tasks(quick, learner)` lists what a learner of the user, ``package.module:Class``, adds to the grid.
     `trial(task, root, guard)` runs one. `content(rows)`, or ``package.module:content``, which is imported only when a
     page is written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
@@ -45,6 +46,7 @@ class Study:
     template: Path | None = None
     formerly: Mapping[str, str] = field(default_factory=dict)
     plan: Callable[[Path], list[Task]] | None = None
+    within: Callable[[Task, int | None, float | None], Task] | None = None
     timed: bool = False
     ray: Ray | None = None
 

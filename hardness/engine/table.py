@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROWS, TIMINGS, SUMMARY = "rows.csv", "timings.csv", "summary.json"
+TIMED = ("reference_seconds",)  # of a detail, what is a time: no two runs agree on it
 COLUMNS = {
     "identity": "SHA-256 of the task: what was run",
     "family": "the family of the instance",
@@ -43,11 +44,21 @@ def flat(row: Row, timing: bool = True) -> dict[str, Any]:
     if row.outcome:
         cost = row.outcome.cost
         columns["cost"] = int(cost) if cost is not None and float(cost).is_integer() else cost
-        columns |= dict(_flatten({"detail": row.outcome.detail}))
+        kept = row.outcome.detail if timing else untimed(row.outcome.detail)
+        columns |= dict(_flatten({"detail": kept}))
         if timing:
             columns["seconds"] = row.outcome.seconds
             columns |= dict(_flatten({"provenance": row.provenance}))
     return columns
+
+
+def untimed(detail: Mapping[str, Any]) -> dict[str, Any]:
+    """A detail without its times.
+
+    >>> untimed({"counted": False, "reference_seconds": 1.5})
+    {'counted': False}
+    """
+    return {name: value for name, value in detail.items() if name not in TIMED}
 
 
 def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
@@ -103,15 +114,18 @@ def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) ->
 
 
 def export_timings(rows: Iterable[Row], out: Path) -> None:
-    """Write the seconds of the trials that ended, by identity: what a table without timing leaves out."""
+    """Write the times of the trials that ended, by identity: what a table without timing leaves out."""
+    ended = {row.task.identity: row.outcome for row in rows if row.outcome}
+    names = [name for name in TIMED if any(name in outcome.detail for outcome in ended.values())]
     with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
         writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("identity", "seconds"))
-        writer.writerows((row.task.identity, f"{row.outcome.seconds:.3f}") for row in rows if row.outcome)
+        writer.writerow(("identity", "seconds", *names))
+        for identity, outcome in ended.items():
+            writer.writerow((identity, f"{outcome.seconds:.3f}", *map(outcome.detail.get, names)))
 
 
-def timings(path: Path) -> dict[str, float]:
-    """Seconds by identity, as `export_timings` wrote them; none where there is no such file.
+def timings(path: Path) -> dict[str, dict[str, float]]:
+    """Times by identity and name, as `export_timings` wrote them; none where there is no such file.
 
     Raises `InputError` for any other file.
     """
@@ -119,12 +133,17 @@ def timings(path: Path) -> dict[str, float]:
         return {}
     try:
         with path.open(newline="", encoding="utf-8") as file:
-            seconds = {line["identity"]: float(line["seconds"]) for line in csv.DictReader(file)}
-    except (OSError, UnicodeError, csv.Error, LookupError, TypeError, ValueError) as error:
+            times = {line.pop("identity"): _times(line) for line in csv.DictReader(file)}
+    except (OSError, UnicodeError, csv.Error, LookupError, AttributeError, TypeError, ValueError) as error:
         raise InputError(f"{path} is no table of identities and seconds ({sanitize(error)})") from error
-    if not all(0 <= value < math.inf for value in seconds.values()):
+    if not all(0 <= value < math.inf for line in times.values() for value in line.values()):
         raise InputError(f"{path} holds seconds that are no times; send what the lab wrote")
-    return seconds
+    return times
+
+
+def _times(line: Mapping[str, str]) -> dict[str, float]:
+    known = {name: float(line[name]) for name in TIMED if line.get(name)}
+    return {"seconds": float(line["seconds"]), **known}
 
 
 def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":

@@ -5,9 +5,9 @@ else in a worker process (`hardness.evaluation.worker`).
 """
 
 from collections.abc import Mapping
+from contextlib import nullcontext
 from dataclasses import asdict, is_dataclass
 from inspect import signature
-from time import process_time
 from types import NoneType
 from typing import Any, get_args, get_type_hints
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError, TrialEnded, unknown
+from hardness.evaluation.effort import Meter
 from hardness.evaluation.solver import Solver
 from hardness.io.schemas import finite
 from hardness.io.texts import sanitize
@@ -96,22 +97,29 @@ def plain(value: Any) -> Any:
 
 
 class LearnerAdapter:
-    """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once."""
+    """A learner with `partial_fit`, or with `fit`, which is given all that it ever sees at once.
 
-    def __init__(self, solver: Solver, seed: int) -> None:
-        self.streamed = solver.streamed
+    Its CPU time is that of learning and of predicting, which some learners leave the work to; `allowance` reference
+    seconds end it (`hardness.evaluation.effort`).
+    """
+
+    def __init__(self, solver: Solver, seed: int, allowance: float | None = None) -> None:
+        self.streamed, self.meter = solver.streamed, Meter(allowance)
         self.learner = make(solver, seed % 2**32) if isinstance(solver.thing, type) else solver.thing
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Learn from X and Y, (n, k, d). Raises `TrialEnded` (refused) for bad input."""
         try:
-            (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
+            with self.meter.running():
+                (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
         except InputError as error:
             raise TrialEnded("refused", str(error), kind="InputError") from error
 
-    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Predictions (n, k, d) for X. Raises `TrialEnded` (refused) for anything but an array of that shape."""
-        predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
+    def predict(self, X: NDArray[np.int8], again: bool = False) -> NDArray[np.float64]:
+        """Predictions (n, k, d) for X; what is asked `again`, as a check, costs nothing. Raises `TrialEnded` (refused)
+        for anything but an array of that shape."""
+        with nullcontext() if again else self.meter.running():
+            predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
         if predicted.shape != X.shape:
             raise TrialEnded("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
         return predicted
@@ -128,32 +136,36 @@ class LearnerAdapter:
         work = plain(getattr(self.learner, "work_", {}))
         return work if isinstance(work, dict) else {}
 
+    def reference_seconds(self) -> float:
+        """The CPU time it has spent, over that of the reference kernel."""
+        return self.meter.reference_seconds()
+
 
 class AttackAdapter:
     """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
 
     streamed = False
 
-    def __init__(self, solver: Solver, seed: int) -> None:
-        self.attack, self.seed = solver.thing, seed
+    def __init__(self, solver: Solver, seed: int, allowance: float | None = None) -> None:
+        self.attack, self.seed, self.meter = solver.thing, seed, Meter(allowance)
         self.public, self.budget = solver.options["public"], solver.options.get("budget")
         self.outcome: dict[str, Any] = {}
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
         """Attack the examples X, Y (n, k, d). Raises `TrialEnded` unless it names a secret."""
-        begin = process_time()
         try:
-            outcome = self.attack(X, Y, self.public, budget=self.budget, seed=self.seed)
+            with self.meter.running():
+                outcome = self.attack(X, Y, self.public, budget=self.budget, seed=self.seed)
         except InputError as error:
             raise TrialEnded("refused", str(error), kind="InputError") from error
         self.outcome = plain(outcome)
         detail = self.outcome["detail"]
         work = {name: detail[name] for name in WORK if name in detail}
-        self.figures = work | {"seconds": round(process_time() - begin, 3), "examples": outcome.samples_used}
+        self.figures = work | {"seconds": round(self.meter.seconds, 3), "examples": outcome.samples_used}
         if outcome.secret is None:
             raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.figures)
 
-    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+    def predict(self, X: NDArray[np.int8], again: bool = False) -> NDArray[np.float64]:
         """Noiseless labels (n, k, d) under the secret found."""
         from hardness.attacks.equations import labels
 
@@ -167,13 +179,18 @@ class AttackAdapter:
         """What it needed: processor seconds, examples, tries, steps, block size, nodes, as far as it has them."""
         return self.figures
 
+    def reference_seconds(self) -> float:
+        """The CPU time it has spent, over that of the reference kernel."""
+        return self.meter.reference_seconds()
+
 
 Adapter = LearnerAdapter | AttackAdapter
 
 
-def adapted(solver: Solver, seed: int) -> Adapter:
+def adapted(solver: Solver, seed: int, allowance: float | None = None) -> Adapter:
     """The solver that plain data name, in this process."""
-    return AttackAdapter(solver, seed) if solver.kind == "attack" else LearnerAdapter(solver, seed)
+    kind = AttackAdapter if solver.kind == "attack" else LearnerAdapter
+    return kind(solver, seed, allowance)
 
 
 def is_streamed(name: Any) -> bool:

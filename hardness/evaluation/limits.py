@@ -62,11 +62,16 @@ def threads_limited(threads: int) -> Iterator[None]:
                 library.set_num_threads(count)
 
 
+class OutOfCpuTime(TimeoutError):
+    """This process has spent the CPU time of an `alarm`."""
+
+
 @contextmanager
-def alarm(seconds: float) -> Iterator[None]:
+def alarm(seconds: float, cpu: bool = False) -> Iterator[None]:
     """Raise `TimeoutError` in the main thread after `seconds`; a compiled kernel is interrupted when it returns.
 
-    Alarms nest; in other threads there are none.
+    With `cpu` they are seconds of the CPU time of this process, all its threads, and it is `OutOfCpuTime`. Alarms nest;
+    in other threads there are none.
 
     >>> with alarm(60), alarm(0.01):
     ...     while True: pass
@@ -78,13 +83,15 @@ def alarm(seconds: float) -> Iterator[None]:
         yield
         return
 
-    def ring(signum: int, frame: FrameType | None) -> None:
-        raise TimeoutError
+    timer, number = (signal.ITIMER_PROF, signal.SIGPROF) if cpu else (signal.ITIMER_REAL, signal.SIGALRM)
 
-    before = signal.signal(signal.SIGALRM, ring)
-    left, _ = signal.setitimer(signal.ITIMER_REAL, max(seconds, 1e-6))
+    def ring(signum: int, frame: FrameType | None) -> None:
+        raise OutOfCpuTime if cpu else TimeoutError
+
+    before = signal.signal(number, ring)
+    left, _ = signal.setitimer(timer, max(seconds, 1e-6))
     try:
         yield
     finally:
-        signal.setitimer(signal.ITIMER_REAL, left)  # of an alarm around this one: from now on, at the latest
-        signal.signal(signal.SIGALRM, before)
+        signal.setitimer(timer, left)  # of an alarm around this one: from now on, at the latest
+        signal.signal(number, before)

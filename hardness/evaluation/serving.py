@@ -54,13 +54,13 @@ def _serve() -> None:
                 if header["do"] == "make":
                     from hardness.evaluation.adapters import adapted
 
-                    adapter = adapted(Solver(**made["solver"]), made["seed"])
+                    adapter = adapted(Solver(**made["solver"]), made["seed"], made["allowance"])
                     send(replies, {"streamed": adapter.streamed})
                 elif header["do"] == "learn":
                     adapter.partial_fit(*arrays)
                     send(replies, {})
                 elif header["do"] == "predict":
-                    send(replies, {}, adapter.predict(*arrays))
+                    send(replies, {}, adapter.predict(*arrays, again=header["again"]))
                 elif header["do"] == "examine":
                     from hardness.evaluation.conformance import tried
 

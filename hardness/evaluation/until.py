@@ -1,7 +1,7 @@
 """The one loop of learning: more and more examples of a stream, and what fresh inputs say on the way."""
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, closing
 from dataclasses import dataclass, field
 from functools import lru_cache
 from typing import Any, NamedTuple
@@ -124,7 +124,7 @@ def evaluations(
     examples: Labelled,
     judged: Judged,
     sizes: Iterable[int],
-) -> Iterator[Evaluation]:
+) -> Generator[Evaluation, None, None]:
     """A solver (`hardness.evaluation.worker.opened`) judged at every one of the `sizes`, until the caller has enough.
 
     One that is `streamed` sees each example once, in one life; any other is opened anew for each size, and fits all
@@ -233,24 +233,30 @@ def until_solved(
 ) -> Ending:
     """A solver's lives one after the other, until one meets `rule`.
 
-    A solver that refuses few examples, or gives up on them, may not with those of its next life; a crash and a time
-    limit are the end, and so are predictions that are not finite.
+    A solver that refuses few examples, or gives up on them, may not with those of its next life; a crash and a limit of
+    time are the end, and so are predictions that are not finite. One that had only refused when its CPU time was over
+    has refused: the first reason is kept, since the last depends on the machine.
     """
-    ending = Ending(Cost(0, 0, 0.0))
+    ending, refusal = Ending(Cost(0, 0, 0.0)), ""
     for life in lives:
         ending = ending._replace(asked=max(life.costs, default=0))
         try:
-            for point in evaluations(opened, streamed, life.examples, judged, life.costs):
-                points = (*ending.points, point.accepted())
-                ending = Ending(
-                    life.costs[point.examples], points, rule.met(point.scores), asked=point.examples
-                )
-                if not point.finite:
-                    return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
-                if ending.solved:
-                    return ending
+            with closing(evaluations(opened, streamed, life.examples, judged, life.costs)) as tried:
+                for point in tried:
+                    points = (*ending.points, point.accepted())
+                    ending = Ending(
+                        life.costs[point.examples], points, rule.met(point.scores), asked=point.examples
+                    )
+                    if not point.finite:
+                        return ending._replace(error=TrialEnded("wrong", "predictions are not finite"))
+                    if ending.solved:
+                        return ending
         except (TrialEnded, TimeoutError) as error:
             ending = ending._replace(error=error)
             if not (isinstance(error, TrialEnded) and error.status in GAVE_UP):
                 break
+            if limit := error.detail.get("limit"):
+                kept = TrialEnded("refused", refusal, {"limit": limit})
+                return ending._replace(error=kept) if refusal and not ending.points else ending
+            refusal = refusal or error.reason * (error.status == "refused")
     return ending

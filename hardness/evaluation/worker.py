@@ -49,13 +49,16 @@ class Worker:
     """A solver (`hardness.evaluation.adapters`) in a worker process: `partial_fit`, `predict`, `report`, `work`.
 
     A context: leaving it ends the process and its children. `deadline` is a `time.monotonic()` beyond which they are
-    ended and the call raises `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told. Calls raise
-    `TrialEnded` where the solver raised (error, or what a `TrialEnded` of its own says, but for solved), died or took
-    more than its share of memory (killed), or predicted no array of the right shape, or not the same for the same rows
+    ended and the call raises `TimeoutError`; `threads` is what BLAS, OpenMP and numba are told; `allowance`, if any, is
+    its CPU time in reference seconds (`hardness.evaluation.effort`). Calls raise `TrialEnded` where the solver raised
+    (error, or what a `TrialEnded` of its own says, but for solved), spent its allowance (budget), died or took more
+    than its share of memory (killed), or predicted no array of the right shape, or not the same for the same rows
     (refused).
     """
 
-    def __init__(self, solver: Solver, seed: int, deadline: float, threads: int = 1) -> None:
+    def __init__(
+        self, solver: Solver, seed: int, deadline: float, threads: int = 1, allowance: float | None = None
+    ) -> None:
         self._why, self._deadline, self._abandoned = "", deadline, ABANDONED.get()
         self._over = threading.Event()
         lifeline, self._lifeline = os.pipe()
@@ -76,7 +79,8 @@ class Worker:
         self._watcher = threading.Thread(target=self._watch, daemon=True)
         self._watcher.start()
         paths = [os.path.abspath(entry) for entry in dict.fromkeys([*sys.path, ""])]
-        made = {"paths": paths, "solver": asdict(solver), "seed": seed, "provided": registry.pickled()}
+        made = {"paths": paths, "solver": asdict(solver), "seed": seed, "allowance": allowance}
+        made["provided"] = registry.pickled()
         try:
             self.streamed = bool(self._ask(made)[0]["streamed"])
         except BaseException:
@@ -96,7 +100,7 @@ class Worker:
         order = np.random.default_rng(np.random.SeedSequence()).permutation(len(X))
         again = np.empty_like(predicted)
         for part in np.array_split(order, 2):
-            again[part] = self._predicted(X[part]) if len(part) else again[part]
+            again[part] = self._predicted(X[part], again=True) if len(part) else again[part]
         scale = float(np.abs(predicted).max(initial=1.0, where=np.isfinite(predicted)))
         if not np.allclose(again, predicted, rtol=0, atol=SAME * scale, equal_nan=True):
             raise TrialEnded(
@@ -104,8 +108,8 @@ class Worker:
             )
         return predicted
 
-    def _predicted(self, X: "NDArray[np.int8]") -> "NDArray[np.float64]":
-        arrays = self._ask({"do": "predict"}, X, allowed=8 * X.size)[1]
+    def _predicted(self, X: "NDArray[np.int8]", again: bool = False) -> "NDArray[np.float64]":
+        arrays = self._ask({"do": "predict", "again": again}, X, allowed=8 * X.size)[1]
         if [array.shape for array in arrays] != [X.shape]:
             raise self._forged()
         predicted: NDArray[np.float64] = arrays[0]
@@ -118,6 +122,10 @@ class Worker:
     def work(self) -> dict[str, Any]:
         """What it says of its own work."""
         return dict(self._ask({"do": "work"})[0]["answer"])
+
+    def reference_seconds(self) -> float:
+        """The CPU time that it has spent, over that of the reference kernel timed in its process."""
+        return float(self._ask({"do": "reference_seconds"})[0]["answer"])
 
     def examine(self, solver: Solver, check: str) -> dict[str, Any]:
         """One check of `hardness.evaluation.conformance` on another learner."""
@@ -246,8 +254,12 @@ def _lives(process: "psutil.Process") -> bool:
 
 
 @contextmanager
-def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> "Iterator[Adapter | Worker]":
+def opened(
+    solver: Solver, seed: int, deadline: float, threads: int = 1, allowance: float | None = None
+) -> "Iterator[Adapter | Worker]":
     """A solver, until `deadline` on the monotonic clock: `built_in` in this process under an alarm, or in a worker.
+
+    Beyond an `allowance` of reference seconds (`hardness.evaluation.effort`) it raises `TrialEnded` (budget).
 
     >>> import numpy as np
     >>> X = np.ones((8, 2, 3), dtype=np.int8)
@@ -261,12 +273,12 @@ def opened(solver: Solver, seed: int, deadline: float, threads: int = 1) -> "Ite
 
     if solver.built_in:
         with alarm(deadline - time.monotonic()):
-            yield adapted(solver, seed)
+            yield adapted(solver, seed, allowance)
     else:
-        with Worker(solver, seed, deadline, threads) as worker:
+        with Worker(solver, seed, deadline, threads, allowance) as worker:
             yield worker
 
 
-def opening(solver: Solver, seed: int, seconds: float) -> Callable[[], AbstractContextManager[Any]]:
+def opening(solver: Solver, seed: int, seconds: float) -> Callable[..., AbstractContextManager[Any]]:
     """What opens a solver as often as wanted, until `seconds` from now are over."""
     return partial(opened, solver, seed, time.monotonic() + seconds)

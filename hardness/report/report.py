@@ -103,7 +103,8 @@ def command(about: Mapping[str, Any]) -> str:
     """The command that makes the rows again."""
     if about.get("study") == "sweep":
         return "hardness sweep grid.toml"
-    part = " --quick" if about.get("quick") else f" --ray {about['ray']}" if "ray" in about else ""
+    part = " --quick" if about.get("quick") else ""
+    part += "".join(f" --{name} {about[name]}" for name in ("ray", "examples", "work") if name in about)
     return f"hardness study run {about.get('study', 'NAME')}{part} --seed {about.get('seed', 0)}"
 
 

@@ -8,9 +8,9 @@ from typing import Any
 import pytest
 
 from hardness.engine.merging import merge, read
-from hardness.engine.outcome import Outcome
+from hardness.engine.outcome import Outcome, Row
 from hardness.engine.store import Store
-from hardness.engine.table import export
+from hardness.engine.table import export, export_timings
 from hardness.engine.task import Task
 from hardness.errors import InputError
 
@@ -141,3 +141,24 @@ def test_a_file_of_any_size_is_refused_before_it_is_read(tmp_path: Path, name: s
         file.truncate(300 << 20)  # sparse: it takes no space
     with pytest.raises(InputError, match="longer than"):
         merge([tmp_path / "rows.csv"], tmp_path / "merged.db")
+
+
+def test_times_stand_beside_a_table_without_them_and_join_it_again(tmp_path: Path) -> None:
+    tasks = [Task("parity", {"dim": 8 + i}, {"kind": "game"}, {}, 0) for i in range(3)]
+    details = [{"counted": False, "reference_seconds": 1.25}, {"counted": True, "reference_seconds": 0.5}, {}]
+    rows = [
+        Row(task, Outcome("solved", 9, detail, 2.5), {}) for task, detail in zip(tasks, details, strict=True)
+    ]
+    export(lambda: rows, tmp_path / "rows.csv", timing=False)
+    assert "reference" not in (tmp_path / "rows.csv").read_text()
+    export_timings(rows, tmp_path / "timings.csv")
+    (tmp_path / "summary.json").write_text(json.dumps(ABOUT))
+    merge([tmp_path / "rows.csv"], tmp_path / "out.db")
+    with Store(tmp_path / "out.db") as store:
+        joined = [(row.outcome.detail, row.outcome.seconds) for row in store.rows() if row.outcome]
+    assert joined == [(detail, 2.5) for detail in details]
+    # Two runs of one task differ in times alone: they are one row.
+    with Store(tmp_path / "again.db", ABOUT) as store:
+        store.plan(tasks)
+        store.add(tasks[0], Outcome("solved", 9, {"counted": False, "reference_seconds": 7.0}, 3.0), {})
+    assert merge([tmp_path / "rows.csv", tmp_path / "again.db"], tmp_path / "both.db") == {"solved": 3}

@@ -50,7 +50,8 @@ def task_of(learner: str, cap: int = 1024, work: float = 1e9, digest: str | None
 def test_every_end_has_its_status_and_a_crash_adds_no_cost(
     learner: str, cap: int, status: str, cost: int, reason: str | None
 ) -> None:
-    outcome = run_trial(trial, task_of(learner, cap), 0, 8.0 if learner == "Sleeps" else 60.0)
+    # Work for a minute of the CPU: some load a library while they learn.
+    outcome = run_trial(trial, task_of(learner, cap, 1e11), 0, 8.0 if learner == "Sleeps" else 60.0)
     assert (outcome.status, outcome.cost, outcome.detail.get("reason")) == (status, cost, reason)
 
 
@@ -62,15 +63,26 @@ def test_every_end_has_its_status_and_a_crash_adds_no_cost(
         ("Costly", 1024, 1e4, 0, "multiply-adds", None, None),
         ("Online", 4096, 1e9, 4096, "examples", 4096, 4096e3),
         ("Online", 4096, 1.5e6, 1500, "multiply-adds", 1500, 1.5e6),
-        ("Tunable", 512, 1.0, 512, "examples", None, None),  # it has no count
+        ("Tunable", 512, 1e9, 512, "examples", None, None),  # it has no count
+        ("Tunable", 512, 1.0, 0, "CPU time", None, None),
+        ("Slow", 1 << 14, 5e8, None, "CPU time", None, None),
     ],
 )
 def test_a_run_ends_at_whichever_budget_it_meets_first(
-    learner: str, cap: int, work: float, cost: int, limit: str, read: int | None, counted: float | None
+    learner: str,
+    cap: int,
+    work: float,
+    cost: int | None,
+    limit: str,
+    read: int | None,
+    counted: float | None,
 ) -> None:
     outcome = run_trial(trial, task_of(learner, cap, work), 0, 60.0)
-    assert (outcome.status, outcome.cost, outcome.detail["limit"]) == ("budget", cost, limit)
+    assert (outcome.status, outcome.detail["limit"]) == ("budget", limit)
+    assert outcome.cost == cost or (cost is None and 0 <= (outcome.cost or 0) < cap)
     assert (outcome.detail.get("gradient_examples"), outcome.detail.get("multiply_adds")) == (read, counted)
+    assert outcome.detail["counted"] == (learner in ("Costly", "Online"))
+    assert (outcome.detail["reference_seconds"] > work / 2e9) == (limit == "CPU time")
 
 
 def test_an_instance_of_another_version_is_refused() -> None:

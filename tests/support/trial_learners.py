@@ -191,6 +191,20 @@ class Tunable:
         return np.full(X.shape, self.level)
 
 
+class Slow(Tunable):
+    """Spends so many seconds of the CPU on a fit."""
+
+    def __init__(self, seconds: float = 0.1) -> None:
+        super().__init__()
+        self.seconds = seconds
+
+    def fit(self, X: Any, Y: Any) -> "Slow":
+        end = time.process_time() + self.seconds
+        while time.process_time() < end:
+            pass
+        return self
+
+
 class Costly(Tunable):
     """Counts a thousand multiply-adds an example, and two readings of each."""
 

@@ -1,6 +1,7 @@
 """The study `stress`, the board: who solves the named instances of `hardness.instance.suite`, and what it costs."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import comb, log2
 from pathlib import Path
 from typing import Any
@@ -92,8 +93,26 @@ def _instances(quick: bool) -> list[suite.Entry]:
 
 
 def _budget(entry: suite.Entry, quick: bool) -> dict[str, Any]:
-    most = min(EXAMPLES, 1 << int(log2(SIGNS / entry.params["dim"])))
+    most = min(EXAMPLES, _examples_in_memory(entry.params["dim"]))
     return {"samples": most // 4, "work": SMALL_WORK} if quick else {"samples": most, "work": WORK}
+
+
+def _examples_in_memory(dim: int) -> int:
+    return 1 << int(log2(SIGNS / dim))
+
+
+def within(task: Task, examples: int | None, work: float | None) -> Task:
+    """A learner's task within other budgets, of as many examples as any learner can hold; other tasks as they are.
+
+    >>> [task] = [each for each in user_learner_tasks(True, "mlp") if each.params["instance"] == "parity-s2-d8-0"]
+    >>> dict(within(task, 1 << 30, None).budget)
+    {'samples': 1048576, 'work': 1000000000}
+    """
+    if task.solver["kind"] != "learner":
+        return task
+    most = task.budget["samples"] if examples is None else examples
+    samples = min(most, _examples_in_memory(task.params["dim"]))
+    return replace(task, budget={"samples": samples, "work": task.budget["work"] if work is None else work})
 
 
 def _task(entry: suite.Entry, solver: Mapping[str, Any], budget: Mapping[str, Any]) -> Task:
@@ -145,6 +164,8 @@ STUDY = Study(
     guard=300.0,
     role="measured",
     user_learner_tasks=user_learner_tasks,
+    within=within,
+    timed=True,
     content="learner.studies.stress.content:content",
     template=Path(__file__).with_name("page.md"),
     formerly={

@@ -5,7 +5,8 @@ from typing import Any
 from hardness.engine.outcome import Outcome, TrialEnded, outcome_of
 from hardness.engine.task import Task
 from hardness.evaluation.adapters import make
-from hardness.evaluation.until import evaluations, lives, stream, until_solved
+from hardness.evaluation.effort import MULTIPLY_ADDS, Metered
+from hardness.evaluation.until import LEAST, Ending, cost, evaluations, lives, stream, until_solved
 from hardness.evaluation.worker import opening
 from hardness.instance import Instance, suite
 from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh
@@ -39,33 +40,38 @@ def _judged(instance: Instance, seed: int) -> tuple[Judged, Criterion]:
 def _learned(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
     """A learner until the criterion is met or it would exceed a budget: there it is censored; `limit` says by which.
 
-    The cost is the number of distinct examples that it was judged after; a crash adds none.
+    The cost is the number of distinct examples that it was judged after; a crash adds none. One that does not count
+    its multiply-adds is ended by its CPU time, at as many of the reference kernel (`hardness.evaluation.effort`).
     """
     shared, solver = task.shared(), task.solver
     judged, rule = _judged(instance, shared.seed(root, "fresh"))
     sampling, seed = shared.seed(root, "examples"), task.seed(root, "solver")
     learner, most = solver_of(task, instance, sampling), int(task.budget["samples"])
     given, work, passes = stream(instance, sampling), float(task.budget["work"]), int(solver.get("passes", 0))
-    attempts = lives(make(learner, 0), instance, given, most, work, passes, seed)
-    ending = until_solved(opening(learner, seed, guard), attempts, learner.streamed, judged, rule)
-    spent = ending.spent
-    detail: dict[str, Any] = {"criterion": rule.name}
-    if ending.points:
-        score = ending.points[-1].scores[rule.score]
-        figures = {
-            rule.score: score,
-            "gradient_examples": spent.gradient,
-            "multiply_adds": spent.multiply_adds,
-        }
-        detail |= {name: round(value, 4) for name, value in figures.items() if value is not None}
+    made = make(learner, 0)
+    counted = all(cost(instance, made, n).multiply_adds is not None for n in (LEAST, most))
+    metered = Metered(opening(learner, seed, guard), None if counted else work / MULTIPLY_ADDS)
+    attempts = lives(made, instance, given, most, work, passes, seed)
+    ending = until_solved(metered, attempts, learner.streamed, judged, rule)
+    detail = {"criterion": rule.name, "counted": counted} | _figures(ending, rule, metered)
     if ending.error is not None:
         failure = outcome_of(ending.error, guard)
-        return Outcome(failure.status, spent.distinct, detail | dict(failure.detail))
+        return Outcome(failure.status, ending.spent.distinct, detail | dict(failure.detail))
     if ending.solved:
-        return Outcome("solved", spent.distinct, detail)
-    more = spent.distinct + 1 if learner.streamed and not passes else 2 * spent.distinct
+        return Outcome("solved", ending.spent.distinct, detail)
+    more = ending.spent.distinct + 1 if learner.streamed and not passes else 2 * ending.spent.distinct
     limit = "examples" if more > most else "multiply-adds"
-    return Outcome("budget", spent.distinct, detail | {"limit": limit})
+    return Outcome("budget", ending.spent.distinct, detail | {"limit": limit})
+
+
+def _figures(ending: Ending, rule: Criterion, metered: Metered) -> dict[str, float]:
+    """The last score and what was spent by then, as far as they are known."""
+    figures = {"reference_seconds": metered.reference_seconds if metered.complete else None}
+    if ending.points:
+        figures[rule.score] = ending.points[-1].scores[rule.score]
+        figures["gradient_examples"] = ending.spent.gradient
+        figures["multiply_adds"] = ending.spent.multiply_adds
+    return {name: round(value, 4) for name, value in figures.items() if value is not None}
 
 
 def _attacked(task: Task, instance: Instance, root: int, guard: float) -> Outcome:
