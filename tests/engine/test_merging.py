@@ -145,7 +145,11 @@ def test_a_file_of_any_size_is_refused_before_it_is_read(tmp_path: Path, name: s
 
 def test_times_stand_beside_a_table_without_them_and_join_it_again(tmp_path: Path) -> None:
     tasks = [Task("parity", {"dim": 8 + i}, {"kind": "game"}, {}, 0) for i in range(3)]
-    details = [{"counted": False, "reference_seconds": 1.25}, {"counted": True, "reference_seconds": 0.5}, {}]
+    details = [
+        {"counted": False, "reference_seconds": 1.25},
+        {"counted": True, "reference_seconds": 0.5},
+        {"counted": True},
+    ]
     rows = [
         Row(task, Outcome("solved", 9, detail, 2.5), {}) for task, detail in zip(tasks, details, strict=True)
     ]

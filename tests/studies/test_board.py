@@ -82,7 +82,10 @@ def test_a_run_ends_at_whichever_budget_it_meets_first(
     assert outcome.cost == cost or (cost is None and 0 <= (outcome.cost or 0) < cap)
     assert (outcome.detail.get("gradient_examples"), outcome.detail.get("multiply_adds")) == (read, counted)
     assert outcome.detail["counted"] == (learner in ("Costly", "Online"))
-    assert (outcome.detail["reference_seconds"] > work / 2e9) == (limit == "CPU time")
+    if limit == "CPU time":
+        assert (
+            outcome.detail["reference_seconds"] >= 0.8 * work / 1e9
+        )  # the timer of the kernel counts in ticks
 
 
 def test_an_instance_of_another_version_is_refused() -> None:

@@ -110,8 +110,8 @@ def within(task: Task, examples: int | None, work: float | None) -> Task:
     """
     if task.solver["kind"] != "learner":
         return task
-    most = task.budget["samples"] if examples is None else examples
-    samples = min(most, _examples_in_memory(task.params["dim"]))
+    cap = task.budget["samples"] if examples is None else examples
+    samples = min(cap, _examples_in_memory(task.params["dim"]))
     return replace(task, budget={"samples": samples, "work": task.budget["work"] if work is None else work})
 
 
