@@ -17,6 +17,7 @@ import numpy as np
 from hardness.errors import InputError, missing_extra
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
+from hardness.io.fields import whole
 
 if TYPE_CHECKING:
     import torch
@@ -44,9 +45,9 @@ def stream(
         from torch.utils.data import IterableDataset, get_worker_info
     except ImportError as error:
         raise missing_extra("torch", "torch", "hardness.torch.stream") from error
-    for name, number in (("count", count), ("batch", batch)):
-        if number is not None and number < 1:
-            raise InputError(f"{name} must be at least 1, or None, got {number}")
+    for name, size in (("count", count), ("batch", batch)):
+        if size is not None:
+            whole(name, size, 1)
     if lean and instance.family.tokens != 2:
         raise InputError(f"lean is for layers on two tokens, this one has {instance.family.tokens}")
     block = batch or BLOCK

@@ -12,6 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hardness.errors import InputError
+from hardness.io.fields import whole
 from hardness.layer import MultiHeadAttention
 from hardness.scores import relative_error, root_mean_square
 from learner.last_fit import Residue, counting_floor, fitted_on_all
@@ -224,7 +225,7 @@ class Learner(Regressor, ABC):
 
     def _least_heads(self) -> int:
         """The least number of heads that there may be: as told, checked."""
-        at_least("heads", self.heads, 1)
+        whole("heads", self.heads, 1)
         return int(self.heads)
 
     def _enough(self, x: Array) -> None:
@@ -246,18 +247,6 @@ def gradient_work(heads: int, tokens: int, dim: int) -> float:
     1440.0
     """
     return 3.0 * (2 * tokens * heads * dim**2 + 2 * tokens**2 * heads * dim)
-
-
-def at_least(name: str, value: object, lowest: int) -> None:
-    """`InputError` unless `value` is an integer of at least `lowest`.
-
-    >>> at_least("starts", 0, 1)
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: starts must be an integer >= 1, got 0
-    """
-    if isinstance(value, bool) or not isinstance(value, (int, np.integer)) or value < lowest:
-        raise InputError(f"{name} must be an integer >= {lowest}, got {value!r}")
 
 
 def tokens(X: ArrayLike) -> NDArray[Any]:

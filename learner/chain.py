@@ -7,7 +7,7 @@ from numpy.typing import NDArray
 
 from hardness.errors import InputError
 from hardness.gadgets.coefficients import informative
-from learner.base import at_least
+from hardness.io.fields import whole
 from learner.student import Student
 
 Floats = NDArray[np.float64]
@@ -69,7 +69,7 @@ class ChainStudent:
         return out
 
     def _start(self, X: Signs, Y: Floats, open_rows: NDArray[np.bool_]) -> None:
-        at_least("labels", self.labels, 1)
+        whole("labels", self.labels, 1)
         self._columns = [*range(1, self.labels), 0]
         shown = X[open_rows, :1, 0] * Y[open_rows][:, 0, self._columns]
         low, high = shown.min(axis=0, initial=np.inf), shown.max(axis=0, initial=-np.inf)

@@ -1,7 +1,6 @@
 """The diagonal student: an attention layer whose Θ are diagonal and whose W are c E_00, trained on informative rows."""
 
 from collections.abc import Callable, Iterator
-from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -9,9 +8,10 @@ from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
 from hardness.examples import InformativeExamples, InformativeRows, informative_examples, informative_rows
+from hardness.io.fields import number, one_of, whole
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import pack, unpack_bits
-from learner.base import Array, Learner, Phase, SearchResult, at_least, outputs, signs
+from learner.base import Array, Learner, Phase, SearchResult, outputs, signs
 from learner.descent import descend
 from learner.diagonal_network import ACTIVATIONS, OPTIMIZERS, forward, starting
 from learner.student import EXPLAINED
@@ -97,16 +97,13 @@ class Diagonal(Learner):
     def checked(self) -> None:
         """Raise `InputError` if an option is not what it should be."""
         for name in ("heads", "batch", *(["pool"] if self.pool is not None else [])):
-            at_least(name, getattr(self, name), 1)
-        for name in ("rate", "start", "l1", "clip", "noise"):
-            value, positive = getattr(self, name), name in ("rate", "start")
-            if not isinstance(value, Real) or not 0 <= float(value) < np.inf or (positive and not value):
-                raise InputError(
-                    f"{name} must be a finite number {'above 0' if positive else '>= 0'}, got {value!r}"
-                )
-        for name, menu in (("optimizer", OPTIMIZERS), ("loss", tuple(ZONES)), ("activation", ACTIVATIONS)):
-            if getattr(self, name) not in menu:
-                raise InputError(f"{name} must be one of {', '.join(menu)}, got {getattr(self, name)!r}")
+            whole(name, getattr(self, name), 1)
+        for name in ("rate", "start"):
+            number(name, getattr(self, name), "(0, inf)")
+        for name in ("l1", "clip", "noise"):
+            number(name, getattr(self, name), "[0, inf)")
+        for name, menu in (("optimizer", OPTIMIZERS), ("loss", ZONES), ("activation", ACTIVATIONS)):
+            one_of(name, getattr(self, name), menu)
         if self.noise and not self.clip:
             raise InputError(
                 "noise is measured in clip: give clip, the largest norm of a row's gradient, too"

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.io.fields import whole
 from hardness.layer import MultiHeadAttention
 from learner import adam, varpro
 from learner.attempt import (
@@ -22,7 +23,7 @@ from learner.attempt import (
     random_theta,
     relative_residual,
 )
-from learner.base import Learner, Phase, SearchResult, at_least, gradient_work
+from learner.base import Learner, Phase, SearchResult, gradient_work
 from learner.last_fit import DENSE, QUICK, QUICK_ITERATIONS, counting_floor
 
 Array = NDArray[np.float64]
@@ -91,8 +92,8 @@ class Direct(Learner):
         return total
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
-        at_least("starts", self.starts, 1)
-        at_least("spare", self.spare, 0)
+        whole("starts", self.starts, 1)
+        whole("spare", self.spare, 0)
         n, k, d = X.shape
         rows = examples_wanted(self.heads, k, d)
         # More unknowns than equations: any labels would do.
@@ -188,8 +189,8 @@ class _Joint(Learner):
         """Where the search from v (2·m·d²,) ends, and how many steps it took."""
 
     def _search(self, X: Array, Y: Array, rng: np.random.Generator) -> SearchResult:
-        at_least("starts", self.starts, 1)
-        at_least("iterations", self.iterations, 1)
+        whole("starts", self.starts, 1)
+        whole("iterations", self.iterations, 1)
         d = X.shape[2]
         shape = (2, self.heads, d, d)
         target = Y.reshape(-1, d)

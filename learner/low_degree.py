@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks.estimates.low_degree import monomials
-from hardness.errors import InputError
+from hardness.io.fields import whole
 from learner.base import Array, signs
 from learner.ridge import GRID, RidgeLearner, row_blocks
 
@@ -57,8 +57,7 @@ class LowDegree(RidgeLearner):
         return x  # no symmetry is assumed, so every entry of Y has monomials of its own
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
-        if self.degree < 0:
-            raise InputError(f"degree must be at least 0, got {self.degree}")
+        whole("degree", self.degree, 0)
         signs(X)  # monomials are those of signs
         bits = X.shape[1] * X.shape[2]
         self._by_distance = krawtchouk_sums(bits, self.degree)

@@ -6,7 +6,8 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
-from learner.base import Array, Regressor, at_least, outputs, tokens
+from hardness.io.fields import whole
+from learner.base import Array, Regressor, outputs, tokens
 
 FIRST = 1024  # examples that set the scale of the labels
 
@@ -39,7 +40,7 @@ class MLP(Regressor):
         from sklearn.neural_network import MLPRegressor
 
         for name in ("width", "batch"):
-            at_least(name, getattr(self, name), 1)
+            whole(name, getattr(self, name), 1)
         seed = None if self.random_state is None else self.random_state % 2**32
         self._network = MLPRegressor(
             hidden_layer_sizes=[self.width],

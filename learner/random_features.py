@@ -11,7 +11,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from learner.base import Array, at_least
+from hardness.io.fields import one_of, whole
+from learner.base import Array
 from learner.ridge import GRID, RidgeLearner, refuse_beyond, row_blocks
 
 CHUNK_HEADS = 64
@@ -93,16 +94,14 @@ class RandomFeatureAttention(_Scaled):
         self._measure(X)
         if self.keys not in ("all", "others") or (self.keys == "others" and X.shape[1] < 2):
             raise InputError(f"keys must be 'all' or (with two tokens or more) 'others', got {self.keys!r}")
-        if self.activation not in ("relu", "softmax"):
-            raise InputError(f"activation must be relu or softmax, got {self.activation!r}")
+        one_of("activation", self.activation, ("relu", "softmax"))
         if self.n_heads is None:
             if self.bias or self.activation != "relu":
                 raise InputError(
                     "infinitely many heads have a closed form only for relu without bias; set n_heads"
                 )
             return None
-        if self.n_heads < 1:
-            raise InputError(f"n_heads must be at least 1, or None for infinitely many, got {self.n_heads}")
+        whole("n_heads", self.n_heads, 1, why="None stands for infinitely many")
         d, wide = X.shape[2], X.shape[2] + self.augment
         refuse_beyond(4e-9 * self.n_heads * wide**2, f"{self.n_heads} heads")
         mean = np.diag([self.bias] * d + [0.0] * self.augment)
@@ -179,7 +178,7 @@ class RandomFeatureMLP(_Scaled):
 
     def _start(self, X: Array, rng: np.random.Generator) -> int | None:
         self._measure(X)
-        at_least("width", self.width, 1)
+        whole("width", self.width, 1)
         inputs = X.shape[1] * X.shape[2] + 1
         refuse_beyond(4e-9 * self.width * inputs, f"{self.width} neurons")
         self.neurons_ = rng.normal(size=(inputs, self.width)).astype(np.float32)

@@ -9,6 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
+from hardness.io.fields import number
 from hardness.scores import relative_error, root_mean_square
 from learner.base import SOLVED, Array, FitReport, Phase, Regressor, tokens
 
@@ -57,8 +58,8 @@ class RidgeLearner(Regressor, ABC):
         """Learn from X (n, k, d) and Y (n,), (n, p) or (n, k, d); returns self."""
         x, y = examples(X, Y)
         alphas = self.alpha if isinstance(self.alpha, tuple) else (self.alpha,)
-        if not alphas or not all(0 <= alpha < np.inf for alpha in alphas):
-            raise InputError(f"alpha must be a number from 0 up, or a tuple of such, got {self.alpha!r}")
+        for alpha in alphas or (None,):
+            number("alpha", alpha, "[0, inf)", "several are a tuple")
         rng = np.random.default_rng(self.random_state)
         started = time.perf_counter()
         order = rng.permutation(len(x))

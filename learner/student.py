@@ -7,8 +7,9 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
+from hardness.io.fields import number, one_of, whole
 from hardness.layer import MultiHeadAttention
-from learner.base import Array, Learner, Phase, SearchResult, at_least, gradient_work, outputs, signs
+from learner.base import Array, Learner, Phase, SearchResult, gradient_work, outputs, signs
 from learner.student_dense import ZONES, DenseStudent, initial
 
 RATE = 3e-3  # frozen: the best of a menu on parities of two
@@ -63,15 +64,12 @@ class Student(Learner):
 
     def checked(self) -> tuple[float, float]:
         """The rate and the l1 of its steps. Raises `InputError` if an option is not what it should be."""
-        if self.loss not in ZONES:
-            raise InputError(f"loss must be one of {', '.join(ZONES)}, got {self.loss!r}")
-        at_least("heads", self.heads, 1)
-        at_least("batch", self.batch, 1)
+        one_of("loss", self.loss, ZONES)
+        whole("heads", self.heads, 1)
+        whole("batch", self.batch, 1)
         rate = RATE if self.rate is None else self.rate
-        for name, value, low in (("rate", rate, "above 0"), ("l1", self.l1, "of 0 or more")):
-            number = isinstance(value, int | float | np.number)
-            if not number or not 0 <= value < np.inf or (name == "rate" and not value):
-                raise InputError(f"{name} must be a finite number {low}, got {value!r}")
+        number("rate", rate, "(0, inf)")
+        number("l1", self.l1, "[0, inf)")
         return float(rate), float(self.l1)
 
     def partial_fit(self, X: ArrayLike, Y: ArrayLike) -> Self:

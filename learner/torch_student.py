@@ -7,6 +7,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError, missing_extra
+from hardness.io.fields import one_of
 from learner.adam import Adam
 from learner.base import Array, SearchResult, gradient_work
 from learner.student import Student
@@ -55,8 +56,7 @@ class TorchStudent(Student):
         return replace(result, phases=tuple(phases))
 
     def _steps(self, theta: Array, w: Array, tokens: int) -> "TorchSteps":
-        if self.kind not in KINDS:
-            raise InputError(f"kind must be one of {', '.join(KINDS)}, got {self.kind!r}")
+        one_of("kind", self.kind, KINDS)
         place = device_of(self.device)
         self.device_ = str(place)
         return TorchSteps(theta.astype(self.kind), w.astype(self.kind), self.loss, place)

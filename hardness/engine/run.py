@@ -29,6 +29,7 @@ from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, missing_extra
 from hardness.evaluation.limits import alarm, die_with_parent, single_threaded
 from hardness.evaluation.worker import ABANDONED
+from hardness.io.fields import whole
 
 Ran = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE_SECONDS = 10.0  # beyond the guard before a trial that does not end by itself is ended with its worker
@@ -144,8 +145,7 @@ def _engine(
     if scheduler is not None:
         return _on_cluster(tasks, trial, root, guard, scheduler)
     workers = (os.cpu_count() or 1) if workers is None else workers
-    if workers < 0:
-        raise InputError(f"workers must be at least 0, got {workers}")
+    whole("workers", workers, 0)
     if workers:
         return _in_pool(tasks, trial, root, guard, min(workers, len(tasks)))
     return _serially(tasks, trial, root, guard)

@@ -17,6 +17,7 @@ from numpy.typing import NDArray
 from hardness.errors import InputError, TrialEnded, unknown
 from hardness.evaluation.effort import Meter
 from hardness.evaluation.solver import Solver
+from hardness.io.fields import fitting
 from hardness.io.schemas import finite
 from hardness.io.texts import sanitize
 
@@ -69,8 +70,6 @@ def make(solver: Solver, random_state: int) -> Any:
 
 def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:
     """`value`, if it is of the type that the constructor is annotated with, where that is a plain one."""
-    from hardness.families.base import fitting  # here, since a worker needs no families
-
     try:
         hint = get_type_hints(cls.__init__).get(name, Any)
     except (NameError, TypeError):  # annotations that only type checkers can read

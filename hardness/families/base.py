@@ -15,12 +15,12 @@ from hardness.families.claims import UNSTATED, Checks, Claims
 from hardness.families.claims import Secret as Secret
 from hardness.families.concepts import Concepts
 from hardness.gadgets.coefficients import Gadget, informative
+from hardness.io.fields import fitting
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import Signs, TokenStream, Words, unpack
 
 Teacher = Gadget | MultiHeadAttention
-MAX_INTEGER = 2**62  # of a parameter: beyond, arithmetic in 64 bits fails
 COMPARED = 4096  # random inputs on which labels are compared with the concept class
 # What reads the claims of a family. None is redefined, or a class derived from that one would inherit the claim.
 READERS = (
@@ -268,32 +268,6 @@ def types_of(family: Any) -> Mapping[str, Any]:
                 "float, str, bool or a Literal of texts, or one of them or None"
             )
     return types
-
-
-def fitting(value: Any, hint: Any, what: str) -> Any:
-    """`value`, as a Python number, if it is of the type of a field: True is no integer, 1 is a float.
-
-    >>> fitting("2", int, "heads")
-    Traceback (most recent call last):
-    ...
-    hardness.errors.InputError: heads must be of type int, got '2'
-    """
-    value = value.item() if isinstance(value, np.generic) else value
-    kinds = get_args(hint) if get_origin(hint) in (Literal, Union, UnionType) else (hint,)
-    alike = type(value) in kinds or (type(value) is int and float in kinds)
-    fits = value in kinds if get_origin(hint) is Literal else alike
-    if fits and isinstance(value, int) and abs(value) >= MAX_INTEGER:
-        raise InputError(
-            f"{what} must be below 2^{MAX_INTEGER.bit_length() - 1} in size, got {sanitize(repr(value), 60)}"
-        )
-    if fits:
-        return value
-    kind = (
-        " or ".join(get_args(hint))
-        if get_origin(hint) is Literal
-        else f"of type {getattr(hint, '__name__', hint)}"
-    )
-    raise InputError(f"{what} must be {kind}, got {sanitize(repr(value), 60)}")
 
 
 def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) -> None:

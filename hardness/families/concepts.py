@@ -13,6 +13,7 @@ from hardness.errors import InputError
 from hardness.families.listed import ListedConcepts
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import Kind, public_vectors
+from hardness.io.fields import whole
 
 
 @dataclass(frozen=True)
@@ -107,8 +108,7 @@ class RoundingConcepts:
     heads: int | None = None
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise InputError(f"n must be at least 1 (dim at least 2), got {self.n}")
+        whole("n", self.n, 1, why="n = dim - 1")
         modular.check(self.q, self.p, self.heads)
 
     @property

@@ -5,11 +5,11 @@ from typing import ClassVar
 
 import numpy as np
 
-from hardness.errors import InputError
 from hardness.families.base import Family, Secret
 from hardness.families.claims import Checks, Claims
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
+from hardness.io.fields import number
 from hardness.layer import MultiHeadAttention
 
 
@@ -41,8 +41,7 @@ class Interpolation(Family):
     def __post_init__(self) -> None:
         super().__post_init__()
         _ = self._ends  # their own checks
-        if not 0 < self.rho <= 1:
-            raise InputError(f"rho must be in (0, 1], got {self.rho}; rho = 0 is the family parity")
+        number("rho", self.rho, "(0, 1]", "rho = 0 is the family parity")
 
     @classmethod
     def claims(cls) -> Claims:

@@ -14,6 +14,7 @@ from hardness.families.parity import Parity, levels
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets.coefficients import Gadget, Kind, NestedGadget
 from hardness.gadgets.levels import blocks_of
+from hardness.io.fields import whole
 
 
 @dataclass(frozen=True)
@@ -41,10 +42,9 @@ class Nested(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dim < 2 or not 2 <= self.size <= self.dim - 1:
-            raise InputError(f"size must be from 2 to dim - 1 = {self.dim - 1}, got {self.size}")
-        if not 1 <= self.block <= self.size:
-            raise InputError(f"block must be from 1 to size = {self.size}, got {self.block}")
+        whole("dim", self.dim, 3)
+        whole("size", self.size, 2, self.dim - 1, f"dim is {self.dim}")
+        whole("block", self.block, 1, self.size, f"size is {self.size}")
         self._task()  # what is left is checked as of a parity
 
     @classmethod

@@ -5,9 +5,9 @@ from typing import ClassVar
 
 import numpy as np
 
-from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
 from hardness.families.claims import Claims
+from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
 
 
@@ -33,14 +33,10 @@ class Nondegenerate(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dim < 2:
-            raise InputError(f"dim must be at least 2, got {self.dim}")
-        if not 2 <= self.tokens <= self.dim:
-            raise InputError(f"tokens must be from 2 to dim = {self.dim}, got {self.tokens}")
-        if self.heads < 1:
-            raise InputError(f"heads must be at least 1, got {self.heads}")
-        if not 0 < self.scale < float("inf"):
-            raise InputError(f"scale must be a positive number, got {self.scale}")
+        whole("dim", self.dim, 2)
+        whole("tokens", self.tokens, 2, self.dim, f"dim is {self.dim}")
+        whole("heads", self.heads, 1)
+        number("scale", self.scale, "(0, inf)")
 
     @classmethod
     def claims(cls) -> Claims:

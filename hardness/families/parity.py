@@ -16,6 +16,7 @@ from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import sharp, wide
 from hardness.gadgets.coefficients import Gadget
 from hardness.gadgets.levels import ParityKind, bits
+from hardness.io.fields import number, whole
 from hardness.tokens import Signs, Words
 
 MOST_DIM = 2**31
@@ -70,8 +71,7 @@ class Parity(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.heads < 2:
-            raise InputError(f"heads must be at least 2, got {self.heads}")
+        whole("heads", self.heads, 2)
         hidden = bits(self.gadget, self.heads, self.balance)
         if self.bits is not None and (self.gadget not in SEVERAL or not 1 <= self.bits <= hidden):
             fits = (
@@ -85,16 +85,12 @@ class Parity(Family):
                 f"heads must leave room for a hidden set of size {self.size} in the dim - 1 = {self.dim - 1} "
                 f"secret coordinates, got heads {self.heads} at dim {self.dim}; raise dim or lower heads"
             )
-        if self.dim > MOST_DIM:
-            raise InputError(f"dim must be at most 2^31, got {self.dim}")
-        if not 2 <= self.sharpness <= 2**20:
-            raise InputError(f"sharpness must be an integer from 2 to 2^20, got {self.sharpness}")
+        whole("dim", self.dim, 2, MOST_DIM)
+        whole("sharpness", self.sharpness, 2, 2**20)
         if self.gadget in SEVERAL and self.sharpness != 8:
             raise InputError(f"{self.gadget} heads have sharpnesses of their own; drop sharpness")
-        if not 0 <= self.flip < 0.5:
-            raise InputError(f"flip must be a probability in [0, 1/2), got {self.flip}")
-        if not 0 <= self.bias < 1:
-            raise InputError(f"bias must be in [0, 1), got {self.bias}")
+        number("flip", self.flip, "[0, 1/2)")
+        number("bias", self.bias, "[0, 1)")
 
     @classmethod
     def claims(cls) -> Claims:

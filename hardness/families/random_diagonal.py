@@ -6,9 +6,9 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
 from hardness.families.claims import Claims
+from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import TokenStream, Words, unpack_bits
 
@@ -38,10 +38,9 @@ class RandomDiagonal(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.dim < 2 or self.heads < 1:
-            raise InputError(f"dim must be at least 2 and heads at least 1, got {self.dim} and {self.heads}")
-        if not 0 < self.scale < float("inf"):
-            raise InputError(f"scale must be a positive number, got {self.scale}")
+        whole("dim", self.dim, 2)
+        whole("heads", self.heads, 1)
+        number("scale", self.scale, "(0, inf)")
 
     @classmethod
     def claims(cls) -> Claims:

@@ -16,6 +16,7 @@ from hardness.families.reach import log2_roundings
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
 from hardness.gadgets.coefficients import Gadget, Kind
+from hardness.io.fields import number, whole
 from hardness.tokens import Signs, TokenStream, Words, unpack
 
 MAX_EXACT_HEADS = 512
@@ -60,14 +61,14 @@ class Rounding(Family):
     def __post_init__(self) -> None:
         super().__post_init__()
         modular.check(self.modulus, self.levels, self.heads)
-        if self.dim < 2:
-            raise InputError(f"dim must be at least 2, got {self.dim}")
-        if self.weight is not None and not 1 <= self.weight <= self.dim - 1:
-            raise InputError(f"weight must be from 1 to dim - 1 = {self.dim - 1}, got {self.weight}")
+        whole("dim", self.dim, 2)
+        if self.weight is not None:
+            whole(
+                "weight", self.weight, 1, self.dim - 1, f"the secret has dim - 1 = {self.dim - 1} coordinates"
+            )
         if self.exact and self.heads is not None:
             raise InputError("heads follow from dim and modulus in exact mode; drop heads or exact")
-        if not 0 <= self.noise < float("inf"):
-            raise InputError(f"noise must be a finite standard deviation >= 0, got {self.noise}")
+        number("noise", self.noise, "[0, inf)")
         if self.exact and 2 * self._farthest > MAX_EXACT_HEADS:
             raise InputError(
                 f"exact mode takes a head between every two levels, here {2 * self._farthest}, and at most "

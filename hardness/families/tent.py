@@ -6,11 +6,11 @@ from typing import ClassVar
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
 from hardness.families.base import Family, Secret
 from hardness.families.claims import Claims
 from hardness.families.parity import Parity
 from hardness.gadgets.coefficients import Gadget
+from hardness.io.fields import whole
 from hardness.tokens import Words
 
 
@@ -38,8 +38,7 @@ class Tent(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.heads < 3:
-            raise InputError(f"heads must be at least 3, got {self.heads}: two are a parity's up to sign")
+        whole("heads", self.heads, 3, why="two are a parity's up to sign")
         _ = self._parity  # its own checks
 
     @classmethod

@@ -6,6 +6,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
+from hardness.io.fields import whole
 
 Integers = NDArray[np.int64]
 
@@ -16,12 +17,10 @@ MAX_FIELD = 2**16  # elements of a field that is handed to galois
 
 def check(q: int, p: int, heads: int | None) -> None:
     """Raise `InputError` unless rounding residues mod q to p levels by so many heads makes sense."""
-    if not 2 <= q <= MAX_MODULUS:
-        raise InputError(f"modulus must be from 2 to {MAX_MODULUS}, got {q}")
-    if not 2 <= p <= q:
-        raise InputError(f"levels must be from 2 to the modulus {q}, got {p}")
-    if heads is not None and heads < 2:
-        raise InputError(f"heads must be at least 2, got {heads}")
+    whole("modulus", q, 2, MAX_MODULUS)
+    whole("levels", p, 2, q, f"the modulus is {q}")
+    if heads is not None:
+        whole("heads", heads, 2)
 
 
 def is_prime(q: int) -> bool:

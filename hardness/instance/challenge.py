@@ -24,6 +24,7 @@ from hardness.gadgets.coefficients import Gadget, informative, public_vectors
 from hardness.gadgets.sharp import Sharp
 from hardness.instance.instance import Instance
 from hardness.io import npz, schemas
+from hardness.io.fields import whole
 from hardness.io.files import read_bounded, replacing_folder, write_text
 from hardness.io.rounding import at_least_power
 from hardness.io.schemas import FORMAT_VERSION
@@ -63,8 +64,7 @@ def publish(
         raise InputError(
             "the instance's seed was given by hand and may be guessed; generate without --seed, or say --toy"
         )
-    if count < 1:
-        raise InputError(f"count must be at least 1, got {count}")
+    whole("count", count, 1)
     X = held_out(instance.family.dim) if X is None else X
     log2_secrets(instance)  # of a family without any that is said first
     if not toy and (few := _guessable(instance, X)):

@@ -19,6 +19,7 @@ from hardness.examples import Examples, InformativeExamples, informative_rows
 from hardness.families.base import Family, Secret, Teacher, disagreement, open_values_are_labels
 from hardness.families.claims import UNSTATED
 from hardness.gadgets.coefficients import Gadget
+from hardness.io.fields import whole
 from hardness.io.files import replacing
 from hardness.io.schemas import FORMAT_VERSION, canonical
 from hardness.layer import MultiHeadAttention
@@ -69,8 +70,7 @@ class Instance:
         """Draw the secret from `seed` (0 is a seed; None draws one of 128 bits) and realize it."""
         drawn = seed is None
         seed = secrets.randbits(128) if seed is None else seed
-        if seed < 0:
-            raise InputError(f"seed must be an integer >= 0, got {seed}")
+        whole("seed", seed, 0)
         source = np.random.SeedSequence(seed, spawn_key=_lineage(family, SECRET))
         drawn_secret = family.draw(np.random.default_rng(source))
         secret = {name: np.asarray(value) for name, value in drawn_secret.items()}  # a number is an array too
@@ -297,9 +297,9 @@ def generate(family: str | type[Family] | Family, *, seed: int | None = None, **
     ...
     hardness.errors.InputError: parameter heads of parity must be of type int, got '3'
     """
-    if seed is not None and (isinstance(seed, bool) or not isinstance(seed, (int, np.integer))):
-        raise InputError(f"seed must be an integer >= 0, got {seed!r}")
-    seed = None if seed is None else int(seed)
+    if seed is not None:
+        whole("seed", seed, 0)
+        seed = int(seed)
     if isinstance(family, (str, type)):
         return Instance.generate(families.build(family, parameters), seed)
     if parameters:

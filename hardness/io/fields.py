@@ -2,7 +2,7 @@
 
 from fractions import Fraction
 from math import inf
-from numbers import Integral, Real
+from numbers import Integral
 from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
@@ -12,6 +12,7 @@ from hardness.errors import InputError, sanitize
 
 MAX_INTEGER = 2**62  # of a parameter: beyond, arithmetic in 64 bits fails
 SHOWN = 60  # characters of a value
+REAL = (int, float, Fraction, np.integer, np.floating)
 
 
 def fitting(value: Any, hint: Any, what: str) -> Any:
@@ -63,14 +64,10 @@ def number(name: str, value: Any, interval: str, why: str = "") -> None:
     ...
     hardness.errors.InputError: flip must be a number in [0, 1/2), got 0.5
     """
-    low, high = (inf if text == "inf" else Fraction(text) for text in interval[1:-1].split(", "))
-    real = isinstance(value, Real) and not isinstance(value, bool) and abs(value) < inf
-    if not (
-        real
-        and (low <= value <= high)
-        and (value != low or interval[0] == "[")
-        and (value != high or interval[-1] == "]")
-    ):
+    low, high = (float(Fraction(text)) if text != "inf" else inf for text in interval[1:-1].split(", "))
+    real = isinstance(value, REAL) and not isinstance(value, bool)
+    inside = real and (low <= value if interval[0] == "[" else low < value)
+    if not (inside and (value <= high if interval[-1] == "]" else value < high)):
         raise _unfit(name, f"a number in {interval}", value, why)
 
 

@@ -16,6 +16,7 @@ from hardness.errors import InputError
 from hardness.families.base import Family, disagreement
 from hardness.families.concepts import Concepts, ParityConcepts
 from hardness.families.listed import ListedConcepts
+from hardness.io.fields import number, whole
 from hardness.sq.at_scale import games as at_scale
 from hardness.sq.at_scale.blocks import blocks_then_batches
 from hardness.sq.exact import IDENTIFIABLE, decimal, exact_floor
@@ -137,10 +138,9 @@ def _checked(
         )
     if samples is not None and (kind is not Sampled or samples < 1):
         raise InputError("samples is for the sampled oracle and must be at least 1")
-    if max_queries is not None and max_queries < 0:
-        raise InputError(f"max-queries must be at least 0, got {max_queries}")
-    if not 0 <= flip < 0.5:
-        raise InputError(f"flip must be in [0, 0.5), got {flip}")
+    if max_queries is not None:
+        whole("max-queries", max_queries, 0)
+    number("flip", flip, "[0, 1/2)")
     if flip and not isinstance(concepts, ParityConcepts):
         raise InputError(
             "flip is for parities; the labels of rounding have no sign to flip, other classes no flips here"

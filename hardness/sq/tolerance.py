@@ -3,7 +3,7 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError
+from hardness.io.fields import number
 
 SMALLEST_TOLERANCE = (
     1e-60  # its fourth power and one over it are floats; an answer as close takes 10^120 examples
@@ -12,8 +12,7 @@ SMALLEST_TOLERANCE = (
 
 def check_tolerance(tolerance: float) -> float:
     """A tolerance from `SMALLEST_TOLERANCE` to 1, or `InputError`."""
-    if not SMALLEST_TOLERANCE <= tolerance <= 1:
-        raise InputError(f"tolerance must be in (0, 1], and at least {SMALLEST_TOLERANCE:g}, got {tolerance}")
+    number("tolerance", tolerance, f"[{SMALLEST_TOLERANCE:g}, 1]")
     return tolerance
 
 

@@ -8,9 +8,10 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError, unknown
+from hardness.io.fields import whole
 from hardness.layer import MultiHeadAttention
 from hardness.scores import relative_error
-from learner.base import Learner, Phase, SearchResult, at_least
+from learner.base import Learner, Phase, SearchResult
 from learner.provable import crude, net, refine, sculpt
 from learner.provable.body import Body, body_hull
 from learner.provable.polish import polish
@@ -257,7 +258,7 @@ class Provable(Learner):
         'solved'
         """
         started = process_time()
-        at_least("count", count, 10)
+        whole("count", count, 10)
         X, Y = (np.asarray(part) for part in next(iter(blocks())))
         self._examples(X, Y)
         held = max(1, min(count // 10, 2000, len(X)))

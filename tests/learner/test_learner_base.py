@@ -57,7 +57,7 @@ OPTIONS = [
     (LinearAttention(query=2), "query must be"),
     (LowDegree(-1), "degree must be"),
     (RandomFeatureAttention(None, bias=1.0), "closed form only for relu without bias"),
-    (RandomFeatureAttention(activation="tanh"), "activation must be relu or softmax"),
+    (RandomFeatureAttention(activation="tanh"), "activation must be one of relu, softmax"),
     (RandomFeatureAttention(keys="other"), "keys must be"),
     (RandomFeatureMLP(10**9), "neurons needs about"),
     (RandomFeatureAttention(0), "n_heads must be"),

@@ -7,7 +7,7 @@ about statistical queries: the learner sees examples, but keeps a short message 
 from decimal import ROUND_FLOOR, Context, Decimal, getcontext, localcontext
 from math import exp
 
-from hardness.errors import InputError
+from hardness.io.fields import number, whole
 
 # What stands beside a number when it is printed: the statement and where it is from.
 SOURCES = {
@@ -54,8 +54,7 @@ def message_examples(concepts: int, bits: int = 1, success: float = 0.9, flip: f
     >>> message_examples(184_756), message_examples(184_756, flip=0.1), message_examples(184_756, bits=4)
     (86379, 134967, 10797)
     """
-    if not 1 <= bits <= MOST_BITS:
-        raise InputError(f"a message holds 1 to {MOST_BITS:,} bits, got {bits}")
+    whole("bits of a message", bits, 1, MOST_BITS)
     return examples_needed(concepts, Decimal(2) ** (bits - 1), success, flip)
 
 
@@ -82,10 +81,7 @@ def gradient_information(kappa: float) -> Decimal:
     >>> round(float(gradient_information(4.0)), 4)
     0.1035
     """
-    if not 1e-3 <= kappa <= 1e9:
-        raise InputError(
-            f"the noise kappa, in units of the clipping norm, must be in [0.001, 1e9], got {kappa}"
-        )
+    number("the noise kappa, in units of the clipping norm,", kappa, "[0.001, 1e9]")
     with localcontext(Context(prec=DIGITS)):
         inverse = 1 / _of(kappa) ** 2
         return (Decimal("4.5") * inverse).exp() * (1 + 4 * inverse) * inverse
@@ -124,10 +120,8 @@ def sharper_gradient_examples(concepts: int, kappa: float, success: float = 0.9,
 
 
 def _check(success: float, flip: float) -> None:
-    if not 0 < success <= 1:
-        raise InputError(f"success must be a probability in (0, 1], got {success}")
-    if not 0 <= flip < 0.5:
-        raise InputError(f"flip must be in [0, 0.5), got {flip}")
+    number("success", success, "(0, 1]")
+    number("flip", flip, "[0, 1/2)")
 
 
 def _of(value: float | Decimal) -> Decimal:

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from math import comb, log, sqrt
 
 from hardness.errors import InputError
+from hardness.io.fields import number
 from hardness.sq.bounds.parity import window_bound
 
 
@@ -18,8 +19,7 @@ def top_eigenvalue(n: int, s: int, mu: float) -> float:
     """
     if not 1 <= s < n:
         raise InputError(f"the spectrum of sets of {s} out of {n} bits needs 1 <= s <= n - 1")
-    if not 0 <= mu <= 1:
-        raise InputError(f"bias must be in [0, 1], got {mu}")
+    number("bias", mu, "[0, 1]")
     if mu == 0:
         return 1.0  # whatever the size: the sum's other terms are 0
     x, total = mu * mu, 0.0
