@@ -14,6 +14,9 @@ from numpy.typing import NDArray
 
 Public = dict[str, Any]
 Progress = Callable[[str], None]
+Answer = tuple[
+    NDArray[np.int64] | None, dict[str, Any]
+]  # w (n,), or None, and figures or the reason of a refusal
 
 
 @dataclass(frozen=True)

@@ -4,14 +4,16 @@ The lab makes gradients; `decode` is the attacker, who receives them, n, s and t
 """
 
 from collections.abc import Iterator
+from dataclasses import replace
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Progress, Recovery
-from hardness.attacks.equations import Equations, accepts, extract, on_equations, secret
+from hardness.attacks import Progress, Public, Recovery
+from hardness.attacks.acceptance import accepts
+from hardness.attacks.equations import Equations, extract, on_equations, with_public
 from hardness.attacks.gaussian import solve2
 from hardness.errors import InputError
 from hardness.instance import Instance
@@ -29,7 +31,7 @@ def mean_gradient(
 
     `noise` is the standard deviation of a Gaussian that is added to every entry, drawn from `rng`.
 
-    >>> mean_gradient(Equations(np.array([[0, 1], [1, 1]], np.int8), np.array([0, 1]), 2, 2, parity=True))
+    >>> mean_gradient(Equations(np.array([[0, 1], [1, 1]], np.int8), np.array([0, 1]), 2, 2))
     array([-0., -1., -0.])
     """
     v = 1.0 - 2 * (rows.a & 1)
@@ -65,33 +67,51 @@ def attack(
     >>> ended["status"], ended["batches"] <= 32, ended["examples"] == 64 * ended["batches"]
     ('solved', True, True)
     """
-    started, sampling = perf_counter(), np.random.SeedSequence(seed).spawn(2)
-    public = instance.public(seed)
-    if public["family"] != "parity":
-        raise InputError(f"batch-gradient attacks hidden parities, not the family {public['family']}")
     if batch < 1 or (batches is not None and batches < 1):
         raise InputError(
             f"a batch holds at least 1 row, and at least 1 batch is needed; got {batch} and {batches}"
         )
+    started, public, n = perf_counter(), instance.public(seed), instance.family.dim - 1
+    hidden = _without_rows(instance, public)
     ended: dict[str, Any] = {"status": "refused", "attack": "batch-gradient", "secret": None}
-    if public.get("flip"):
+    if hidden.flip:
         return ended | {"batches": 0, "examples": 0, "reason": FLIPPED, "seconds": perf_counter() - started}
-    rng = np.random.default_rng(sampling[1]) if noise else None
-    support = instance.secret["support"]
-    n, limit = instance.family.dim - 1, instance.family.dim - 1 + SPARE if batches is None else batches
-    gradients: list[NDArray[np.float64]] = []
-    w = None
-    for rows in _batches(instance, batch, int(sampling[0].generate_state(1, np.uint64)[0])):
-        gradients.append(mean_gradient(rows, noise, rng))
-        enough = len(gradients) >= n - 1 and not noise
-        w = decode(np.array(gradients), batch, len(support)) if enough or len(gradients) == limit else None
-        if w is not None or len(gradients) == limit:
-            break
-    named = None if w is None else (np.flatnonzero(w) + 1).tolist()
-    status = "budget" if named is None else "solved" if named == support.tolist() else "wrong"
-    ended |= {"status": status, "secret": None if named is None else {"support": named}}
-    ended |= {"batches": len(gradients), "examples": batch * len(gradients), "batch": batch}
+    limit = n + SPARE if batches is None else batches
+    w, count = _decoded(instance, hidden.sparsity or 0, batch, limit, seed, noise)
+    if w is None:
+        ended["status"] = "budget"
+    else:
+        right = np.array_equal(w, hidden.coding.read(instance.secret, n))
+        ended |= {"status": "solved" if right else "wrong", "secret": hidden.secret(w)}
+    ended |= {"batches": count, "examples": batch * count, "batch": batch}
     return ended | {"seconds": perf_counter() - started}
+
+
+def _without_rows(instance: Instance, public: Public) -> Equations:
+    """The equations of an instance before any example is seen. Raises `InputError` where it hides no parity."""
+    if instance.family.claimed().linear is not None:
+        hidden = with_public(np.empty((0, instance.family.dim - 1), np.int8), np.empty(0, np.int64), public)
+        if hidden.are_parities:
+            return hidden
+    raise InputError(f"batch-gradient attacks hidden parities, not the family {public['family']}")
+
+
+def _decoded(
+    instance: Instance, s: int, batch: int, limit: int, seed: int, noise: float
+) -> tuple[NDArray[np.int64] | None, int]:
+    """w (n,) of s ones, or None, from the gradients of at most `limit` batches, and how many it took."""
+    sampling, disturbing = np.random.SeedSequence(seed).spawn(2)
+    rng = np.random.default_rng(disturbing) if noise else None
+    gradients: list[NDArray[np.float64]] = []
+    for rows in _batches(instance, batch, int(sampling.generate_state(1, np.uint64)[0])):
+        gradients.append(mean_gradient(rows, noise, rng))
+        # n - 1 batches and the size of the set are the fewest that can determine it; noise wants them all.
+        enough = len(gradients) >= instance.family.dim - 2 and not noise
+        last = len(gradients) == limit
+        w = decode(np.array(gradients), batch, s) if enough or last else None
+        if w is not None or last:
+            return w, len(gradients)
+    raise AssertionError("a stream of batches has no end")
 
 
 def _batches(instance: Instance, batch: int, seed: int) -> Iterator[Equations]:
@@ -103,7 +123,7 @@ def _batches(instance: Instance, batch: int, seed: int) -> Iterator[Equations]:
         rows = extract(examples.X, examples.Y, instance.public(seed))
         a, level, start = np.concatenate((a, rows.a)), np.concatenate((level, rows.level)), start + count
         while len(level) >= batch:
-            yield Equations(a[:batch], level[:batch], 2, 2, parity=True)
+            yield replace(rows, a=a[:batch], level=level[:batch])
             a, level = a[batch:], level[batch:]
 
 
@@ -113,7 +133,7 @@ def batch_gradient(equations: Equations, budget: int | None, seed: int, progress
 
     The last 40 rows of an examples file are held out as a check; `budget` bounds the batches.
     """
-    if not equations.parity:
+    if not equations.are_parities:
         return Recovery.refused("batch-gradient attacks hidden parities")
     if equations.flip > 0:
         return Recovery.refused(FLIPPED)
@@ -128,10 +148,7 @@ def batch_gradient(equations: Equations, budget: int | None, seed: int, progress
     detail = {"batches": count, "batch": BATCH, "checked": CHECKED}
     if w is None:
         return Recovery("budget", None, BATCH * count, detail=detail)
-    right = accepts(equations.rows(slice(-CHECKED, None)), w)
-    return Recovery(
-        "solved" if right else "wrong",
-        secret(equations, w) if right else None,
-        BATCH * count + CHECKED,
-        detail=detail,
-    )
+    rows_used = BATCH * count + CHECKED
+    if not accepts(equations.rows(slice(-CHECKED, None)), w):
+        return Recovery("wrong", None, rows_used, detail=detail)
+    return Recovery("solved", equations.secret(w), rows_used, detail=detail)

@@ -12,9 +12,17 @@ from typing import Any
 import numpy as np
 
 from hardness.attacks import Progress, Recovery
-from hardness.attacks.bkw_plan import LOG2_ROWS_HELD, LOG2_ROWS_SEARCHED, bias_of, plan, streamed
-from hardness.attacks.bkw_solve import FULL_TURN, KEPT, angles, back
-from hardness.attacks.equations import Equations, on_equations, quiet, secret
+from hardness.attacks.bkw_plan import (
+    LOG2_CELLS_SEARCHED,
+    LOG2_ROWS_HELD,
+    LOG2_ROWS_SEARCHED,
+    Plan,
+    bias_of,
+    plan,
+    streamed,
+)
+from hardness.attacks.bkw_solve import FULL_TURN, KEPT, Angles, angles, back
+from hardness.attacks.equations import Equations, on_equations, quiet
 from hardness.attacks.finish import finish
 from hardness.attacks.packed import Packed, Stream, pack
 
@@ -22,6 +30,9 @@ KNOWN = 60_000  # rows that the finish regresses on, at most
 TRIES = 3  # plans, each for a signal twice as strong
 STREAMED = 70_000  # rows of a stream for the finish and the test, before those that are only packed
 DRAWN = 2**18  # the examples that these are among
+Source = Callable[
+    [int, int], tuple[Packed, int]
+]  # so many rows that vanish on so many coordinates, examples read
 
 
 @on_equations
@@ -57,71 +68,90 @@ def bkw_stream(stream: Stream, seed: int) -> Recovery:
 def _attack(
     known: Equations,
     fresh: Equations,
-    rows: Callable[[int, int], tuple[Packed, int]],
+    rows: Source,
     available: float,
     budget: int | None,
     seed: int,
     progress: Progress,
 ) -> Recovery:
-    n, q, p = known.n, known.q, known.p
-    most = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
-
-    if known.parity:
+    n = known.n
+    if known.are_parities:
         return Recovery.refused("parity has no rounding error to average out; try gaussian or search")
     if available < 2 * n + 64:
         return Recovery.refused(f"{available} informative rows; more than {2 * n + 64} are needed")
-    level = int((known.a < 0).any())
-    bias = bias_of(q, p, known.noise)
-    margins = [
-        streamed(n, bias, level, most, 2.0**i)
-        if available == inf
-        else plan(n, bias, level, min(log2(available), most), most, margin=2.0**i)
-        for i in range(TRIES)
-    ]
-    if margins[0] is None:
-        return Recovery.refused(_out_of_reach(n, bias, level, log2(available), most))
-    rng, used, found = np.random.default_rng(seed), len(known) + len(fresh), None
+    held = LOG2_ROWS_HELD if budget is None else min(LOG2_ROWS_HELD, log2(max(budget, 1)))
+    plans = _plans(known, available, held)
+    if not plans:
+        return Recovery.refused(_out_of_reach(known, log2(available), held))
+    rng, rows_used, solution = np.random.default_rng(seed), len(known) + len(fresh), None
     detail: dict[str, Any] = {}
-    for (
-        chosen
-    ) in margins:  # labels may be wrong for want of heads, which nobody tells: then more rows are needed
-        if chosen is None or found is not None:
-            break
+    for chosen in plans:
         progress(f"plan: {chosen}")
-        detail = {
-            "plan": str(chosen),
-            "predicted_seconds": round(margins[0].seconds, 1),
-            "steps": len(chosen.blocks),
-        }
-        detail |= {"log2_rows": round(max(chosen.rows), 1), "vanish": chosen.vanish}
-        first, used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
-        found = angles(first, chosen, rng, progress)
-        del first
-        if found is not None and chosen.vanish and not back(rows(KEPT, 0)[0], bias, found, rng, progress):
-            found = None
-    if found is None:
-        return Recovery("budget", None, used, detail=detail | {"reason": "no peak of the grid stood out"})
-    detail |= {"scores": [round(x, 1) for x in found.scores], "shifts": found.shifts}
-    few = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (q // p) ** 2))))
-    for sign in (1, -1):
-        w = finish(few, fresh, sign * (found.theta / FULL_TURN * q))
+        detail = {"plan": str(chosen), "predicted_seconds": round(plans[0].seconds, 1)}
+        detail |= {"steps": len(chosen.blocks), "log2_rows": round(max(chosen.rows), 1)}
+        detail["vanish"] = chosen.vanish
+        solution, rows_used = _angles(rows, chosen, bias_of(known.q, known.p, known.noise), rng, progress)
+        if solution is not None:
+            break
+    if solution is None:
+        return _gave_up(rows_used, detail, "no peak of the grid stood out")
+    detail |= {"scores": [round(x, 1) for x in solution.scores], "shifts": solution.shifts}
+    regressed = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (known.q // known.p) ** 2))))
+    for sign in (1, -1):  # cosines tell no angle from its negative
+        w = finish(regressed, fresh, sign * (solution.theta / FULL_TURN * known.q))
         if w is not None:
-            detail["agreement"] = few.agreement(w)
-            return Recovery("solved", secret(known, w), used, detail=detail)
-    return Recovery(
-        "budget", None, used, detail=detail | {"reason": "the estimate does not reproduce the labels"}
-    )
+            detail["agreement"] = regressed.agreement(w)
+            return Recovery("solved", known.secret(w), rows_used, detail=detail)
+    return _gave_up(rows_used, detail, "the estimate does not reproduce the labels")
 
 
-def _out_of_reach(n: int, bias: float, level: int, available: float, most: float) -> str:
+def _gave_up(rows_used: int, detail: dict[str, Any], reason: str) -> Recovery:
+    return Recovery("budget", None, rows_used, detail=detail | {"reason": reason})
+
+
+def _plans(known: Equations, available: float, held: float) -> list[Plan]:
+    """Plans to be made one after the other, each for a signal twice as strong; none where not even the first fits.
+
+    Labels may be wrong for want of heads, which nobody tells: then more rows are needed.
+    """
+    n, bias, level = known.n, bias_of(known.q, known.p, known.noise), _level(known)
+    plans: list[Plan] = []
+    for margin in (2.0**i for i in range(TRIES)):
+        if available == inf:
+            fitting = streamed(n, bias, level, held, margin)
+        else:
+            fitting = plan(n, bias, level, min(log2(available), held), held, margin=margin)
+        if fitting is None:
+            break
+        plans.append(fitting)
+    return plans
+
+
+def _level(known: Equations) -> int:
+    """0 where public vectors are bits, 1 where they are ternary."""
+    return int((known.a < 0).any())
+
+
+def _angles(
+    rows: Source, chosen: Plan, bias: float, rng: np.random.Generator, progress: Progress
+) -> tuple[Angles | None, int]:
+    """The secret's angles by this plan, or None, and the examples it read."""
+    first, rows_used = rows(int(2 ** chosen.rows[0]), chosen.vanish)
+    solution = angles(first, chosen, rng, progress)
+    del first  # up to a gigabyte, and the way back reads rows again
+    if solution is not None and chosen.vanish and not back(rows(KEPT, 0)[0], bias, solution, rng, progress):
+        return None, rows_used
+    return solution, rows_used
+
+
+def _out_of_reach(known: Equations, available: float, held: float) -> str:
     """What it would take: more examples, or else more rows at a time than may be held."""
-    for need in np.arange(ceil(2 * available) / 2, most + 0.5, 0.5) if available < most else ():
-        if plan(n, bias, level, float(need), most) is not None:
-            return f"out of reach: a plan needs 2^{need:.1f} informative rows, here are 2^{available:.1f}"
-    wanted, figure = (
-        plan(n, bias, level, LOG2_ROWS_SEARCHED, LOG2_ROWS_SEARCHED, 2**30),
-        "no plan holds under 2^60 rows",
-    )
-    if wanted is not None:
-        figure = f"the cheapest plan holds 2^{max(wanted.rows):.0f} rows"
-    return f"out of reach: {figure} at a time, 2^{most:.0f} may be held"
+    n, bias, level = known.n, bias_of(known.q, known.p, known.noise), _level(known)
+    for wanted in np.arange(ceil(2 * available) / 2, held + 0.5, 0.5) if available < held else ():
+        if plan(n, bias, level, float(wanted), held) is not None:
+            return f"out of reach: a plan needs 2^{wanted:.1f} informative rows, here are 2^{available:.1f}"
+    searched = plan(n, bias, level, LOG2_ROWS_SEARCHED, LOG2_ROWS_SEARCHED, LOG2_CELLS_SEARCHED)
+    figure = "no plan holds under 2^60 rows"
+    if searched is not None:
+        figure = f"the cheapest plan holds 2^{max(searched.rows):.0f} rows"
+    return f"out of reach: {figure} at a time, 2^{held:.0f} may be held"

@@ -1,23 +1,44 @@
-"""What integer BKW will do before it does it: steps, blocks, grid, rows and seconds (theory 4.3)."""
+"""What integer BKW costs before it runs: signal, score and seconds of steps, and the best steps under two questions.
+
+`plan` and `streamed` say what this machine will do: whole coordinates, rows at hand, a bound on rows held. `unbounded`
+says what no machine could better by much: blocks of real length, memory free. Both price the same rows (theory 4.3).
+"""
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import cache
-from math import ceil, comb, exp, floor, log2, pi, sqrt
+from math import ceil, comb, exp, floor, log, log2, pi, sqrt
+from typing import TypeVar
 
 import numpy as np
+from numpy.typing import NDArray
 
+from hardness.attacks.cost import (
+    EXAMPLE_SECONDS,
+    LOG2_OPERATIONS_A_SECOND,
+    UNREACHED,
+    EstimateFailed,
+    Log2Cost,
+)
 from hardness.gadgets.modular import preimages
 
-LOG2_ROWS_SEARCHED = 60.0  # log2 of rows, as far as one may look
+Floats = NDArray[np.float64]
+Number = TypeVar("Number", float, Floats)  # all laws hold for numbers and arrays alike
+
+LOG2_ROWS_SEARCHED, LOG2_CELLS_SEARCHED = (
+    60.0,
+    30.0,
+)  # log2 of rows and of a grid's cells, as far as one may look
 LOG2_ROWS_HELD = 24.0  # log2 of the rows held at a time, about a gigabyte
-CELLS = 2**24  # of the grid's table, 128 MB
+LOG2_CELLS, FINEST = 24, 64  # of the grid's table, 128 MB; angles of a coordinate, at most
 SIGNAL, SCORE = 20.0, 6.5  # standard deviations: of the right angles, and of the grid's nearest cell
 STEPS = 8
 MOST_VANISH = 10
-# Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed,
-# an example of a stream made and looked at.
-PER_FIELD, PER_ROW, PER_CELL, PER_EXAMPLE = 3e-9, 2.5e-7, 1.2e-7, 2.5e-8
+# Seconds of one core, measured: a coordinate of a row packed or unpacked, a row sorted and paired, a cell transformed.
+PER_FIELD, PER_ROW, PER_CELL = 3e-9, 2.5e-7, 1.2e-7
+# Without bounds: log2 of rows, coordinates on which rows may be chosen to vanish. One list for all n: monotone in n.
+LOG2_ROWS_UNBOUNDED = np.arange(8, 4000) / 4
+VANISH_UNBOUNDED = (0, 4, 8, 14, 20, 32, 48, 72, 108)
 
 
 @dataclass(frozen=True)
@@ -72,11 +93,63 @@ def entropy(level: int) -> float:
     return float(2 * m - log2(comb(2 * m, m)))
 
 
-@cache
-def grid_loss(g: int) -> float:
-    """Mean of -ln cos(ε/2) over |ε| < π/g: what each half sign of a coordinate loses off a grid of g angles."""
-    x = (np.arange(1000) + 0.5) / 1000 * pi / (2 * g)
-    return float(-np.log(np.cos(x)).mean())
+def cancelled(before: Number, after: Number, level: int) -> Number:
+    """Coordinates of `level` that a step cancels which makes 2^`after` rows of 2^`before`: pairs that agree on them.
+
+    Differences of ternary coordinates have laws that are symmetric, so that such rows match up to sign, too.
+
+    >>> cancelled(20.0, 20.0, 0), round(cancelled(20.0, 20.0, 1), 1)
+    (19.0, 14.1)
+    """
+    return (2 * before - 1 + (level > 0) - after) / entropy(level)
+
+
+def grid_loss(g: Number) -> Number:
+    """Mean of -ln cos x over |x| < π/2g: what each half sign of a coordinate loses off a grid of g >= 3 angles.
+
+    The integral of the power series of -ln cos, to ten digits.
+
+    >>> x = (np.arange(10**5) + 0.5) / 10**5 * pi / 6
+    >>> abs(grid_loss(3) + np.log(np.cos(x)).mean()) < 1e-9
+    True
+    """
+    square = (pi / (2 * g)) ** 2
+    terms = (1 / 6, 1 / 60, 1 / 315, 17 / 22680, 31 / 155925, 691 / 12162150, 10922 / 638512875)
+    total = 0.0 * g
+    for term in reversed(terms):
+        total = (total + term) * square
+    return total
+
+
+def log_signal(bias: float, steps: int, log2_rows: Number) -> Number:
+    """ln of the sum of cosines at the right angles over 2^`log2_rows` rows, in standard deviations.
+
+    A step squares the bias, and a cosine has variance 1/2.
+
+    >>> round(exp(log_signal(0.9, 2, 10.0)), 2) == round(0.9**4 * sqrt(2 * 2**10), 2)
+    True
+    """
+    return 2**steps * log(bias) + (log2_rows + 1) / 2 * log(2)
+
+
+def log_score(signal: Number, level: int, left: Number, g: Number) -> Number:
+    """The same at the nearest point of a random grid of g angles on `left` coordinates of `level`."""
+    return signal - 2.0**level * grid_loss(g) * left
+
+
+def row_seconds(n: Number) -> tuple[Number, Number]:
+    """Seconds of a row of n coordinates that enters a step, and of one that leaves it."""
+    return PER_ROW / 2 + n * PER_FIELD, PER_ROW + 3 * n * PER_FIELD
+
+
+def last_row_seconds(left: Number) -> Number:
+    """Seconds of a row of `left` coordinates in the transform and in the ascents after it, twelve passes."""
+    return 12 * left * PER_FIELD
+
+
+def cell_seconds(cells: Number) -> Number:
+    """Seconds of a transform over so many cells, the second that is usually needed included."""
+    return 2 * cells * PER_CELL
 
 
 def plan(
@@ -84,33 +157,33 @@ def plan(
     bias: float,
     level: int,
     available: float,
-    most: float = LOG2_ROWS_HELD,
-    cells: int = CELLS,
+    held: float = LOG2_ROWS_HELD,
+    log2_cells: float = LOG2_CELLS,
     margin: float = 1.0,
 ) -> Plan | None:
-    """The cheapest plan for n coordinates of `level` from 2^`available` rows, never holding more than 2^`most`.
+    """The cheapest plan for n coordinates of `level` from 2^`available` rows, never holding more than 2^`held`.
 
     None if no number of steps leaves a signal `margin` times as strong as is needed where all labels are right. More
     rows cancel more coordinates a step; a step squares the bias.
     """
-    best: Plan | None = None
+    cheapest: Plan | None = None
     for steps in range(STEPS + 1):
-        least = 2 * log2(margin * SIGNAL / bias ** (2**steps) / sqrt(2))
-        for fifths in range(ceil(5 * max(least, 12.0)), int(5 * most) + 1):
+        fewest = 2 * log2(margin * SIGNAL / bias ** (2**steps) / sqrt(2))
+        for fifths in range(ceil(5 * max(fewest, 12.0)), int(5 * held) + 1):
             top = fifths / 5
-            if best is not None and 2**top * PER_ROW > best.seconds:
+            if cheapest is not None and 2**top * PER_ROW > cheapest.seconds:
                 break  # more rows only cost more
             for rows, blocks in _steps(level, top, steps, [min(available, top)], [], n):
-                found = _grid(n, bias, level, rows, blocks, cells)
-                if found is None or found.signal < margin * SIGNAL or found.score < margin * SCORE:
+                made = _with_grid(n, bias, level, rows, blocks, log2_cells)
+                if made is None or made.signal < margin * SIGNAL or made.score < margin * SCORE:
                     continue
-                if best is None or found.seconds < best.seconds:
-                    best = found
-    return best
+                if cheapest is None or made.seconds < cheapest.seconds:
+                    cheapest = made
+    return cheapest
 
 
 def streamed(
-    n: int, bias: float, level: int, most: float = LOG2_ROWS_HELD, margin: float = 1.0
+    n: int, bias: float, level: int, held: float = LOG2_ROWS_HELD, margin: float = 1.0
 ) -> Plan | None:
     """The cheapest plan where examples come from a stream: rows that vanish on b coordinates, one of 2^b, leave n - b.
 
@@ -119,15 +192,15 @@ def streamed(
     >>> streamed(68, bias_of(97, 2), 0).vanish >= 3, plan(68, bias_of(97, 2), 0, 60.0)
     (True, None)
     """
-    best: Plan | None = None
+    cheapest: Plan | None = None
     for b in range(min(MOST_VANISH, n - 1) + 1):
-        found = plan(n - b, bias, level, LOG2_ROWS_SEARCHED, most, margin=margin)
-        if found is None:
+        rest = plan(n - b, bias, level, LOG2_ROWS_SEARCHED, held, margin=margin)
+        if rest is None:
             continue
-        drawn = 2 ** (found.rows[0] + 1 + b) * PER_EXAMPLE
-        if best is None or found.seconds + drawn < best.seconds:
-            best = replace(found, vanish=b, seconds=found.seconds + drawn)
-    return best
+        drawing = 2 ** (rest.rows[0] + 1 + b) * EXAMPLE_SECONDS
+        if cheapest is None or rest.seconds + drawing < cheapest.seconds:
+            cheapest = replace(rest, vanish=b, seconds=rest.seconds + drawing)
+    return cheapest
 
 
 def _steps(
@@ -137,28 +210,74 @@ def _steps(
     if steps == 0:
         yield rows, blocks
         return
-    pairs = 2 * rows[-1] - 1 + (level > 0)  # laws that are symmetric match up to sign, too
-    for block in {floor((pairs - top) / entropy(level)), ceil((pairs - top) / entropy(level))}:
+    exact = cancelled(rows[-1], top, level)
+    for block in {floor(exact), ceil(exact)}:
         block = min(block, left - 1, 64 // (level + 1))
-        made = min(pairs - block * entropy(level), top)
+        made = min(2 * rows[-1] - 1 + (level > 0) - block * entropy(level), top)
         if block > 0 and made >= top - 1:
             yield from _steps(level + 1, top, steps - 1, [*rows, made], [*blocks, block], left - block)
 
 
-def _grid(n: int, bias: float, level: int, rows: list[float], blocks: list[int], cells: int) -> Plan | None:
-    """The plan of these steps with the finest grid of `cells` on the coordinates left; None below three angles."""
+def _with_grid(
+    n: int, bias: float, level: int, rows: list[float], blocks: list[int], log2_cells: float
+) -> Plan | None:
+    """The plan of these steps with the finest grid on the coordinates left; None below three angles."""
     steps, left = len(blocks), n - sum(blocks)
-    g = int(min(cells ** (1 / left) + 1e-9, 64))
+    g = int(min(2 ** (log2_cells / left) + 1e-9, FINEST))
     if g < 3:
         return None
-    signal = bias ** (2**steps) * sqrt(2) * 2 ** (rows[-1] / 2)
-    score = signal * exp(-(2.0 ** (steps + level)) * grid_loss(g) * left)
-    return Plan(tuple(rows), tuple(blocks), left, g, signal, score, _seconds(n, rows, blocks, left, g), bias)
-
-
-def _seconds(n: int, rows: list[float], blocks: list[int], left: int, g: int) -> float:
-    total = 1.0
-    for x, made, block in zip(rows[:-1], rows[1:], blocks, strict=True):
-        total += 2**x * (PER_ROW / 2 + n * PER_FIELD) + 2**made * (PER_ROW + 3 * n * PER_FIELD)
+    signal = log_signal(bias, steps, rows[-1])
+    score = log_score(signal, steps + level, left, g)
+    seconds = 1 + 2 ** rows[-1] * last_row_seconds(left) + cell_seconds(g**left)
+    for before, after, block in zip(rows[:-1], rows[1:], blocks, strict=True):
+        entering, leaving = row_seconds(n)
+        seconds += 2**before * entering + 2**after * leaving
         n -= block
-    return float(total + 6 * (2 ** rows[-1] * left * PER_FIELD * 2) + 2 * g**left * PER_CELL)
+    return Plan(tuple(rows), tuple(blocks), left, g, exp(signal), exp(score), float(seconds), bias)
+
+
+def unbounded(n: int, bias: float, level: int) -> Log2Cost:
+    """Integer BKW with memory free and examples at the price of drawing them: the best number of steps, blocks of
+    real length, the best grid, and the best number of coordinates on which all rows are chosen to vanish.
+
+    `bias` is r of theory 4.3, `level` 0 for diag and 1 for dot. Raises `EstimateFailed` if no number of steps leaves a
+    signal.
+
+    >>> held = plan(40, bias_of(97, 2), 0, LOG2_ROWS_SEARCHED)
+    >>> unbounded(40, bias_of(97, 2), 0).time < log2(held.seconds) + LOG2_OPERATIONS_A_SECOND + 0.5
+    True
+    """
+    if bias <= 0:
+        raise EstimateFailed("the noise leaves no bias that a float can hold")
+    costs = [
+        _in_steps(max(n - b, 1), b, bias, level, steps)
+        for b in VANISH_UNBOUNDED
+        for steps in range(STEPS + 6)
+    ]
+    cheapest = min(costs, key=lambda cost: cost.time)
+    if cheapest == UNREACHED:
+        raise EstimateFailed(
+            f"no number of steps leaves a signal within 2^{ceil(LOG2_ROWS_UNBOUNDED[-1])} rows"
+        )
+    return cheapest
+
+
+def _in_steps(n: int, vanish: int, bias: float, level: int, steps: int) -> Log2Cost:
+    """The same in n coordinates and so many steps, on rows that vanish on `vanish` others."""
+    T = LOG2_ROWS_UNBOUNDED  # every step makes as many rows as it was given; so grid cells may grow with them
+    seconds, left = np.zeros(len(T)), np.full(len(T), float(n))
+    for i in range(steps):
+        seconds += sum(row_seconds(left))
+        left = np.maximum(left - cancelled(T, T, level + i), 1.0)
+    seconds += last_row_seconds(left)
+    g = np.minimum(np.exp2(np.minimum(np.maximum(T, LOG2_CELLS) / left, log2(FINEST))), FINEST)
+    signal = log_signal(bias, steps, T)
+    score = log_score(signal, steps + level, left, np.maximum(g, 2.0))
+    fits = np.flatnonzero((g >= 3) & (signal >= log(SIGNAL)) & (score >= log(SCORE)))
+    if not len(fits):
+        return UNREACHED
+    cells, examples = left * np.log2(g), T + 1 + vanish
+    work = np.logaddexp2(T + np.log2(seconds), examples + log2(EXAMPLE_SECONDS))
+    work = np.logaddexp2(np.logaddexp2(work, cells + log2(cell_seconds(1.0))), 0.0)
+    i = fits[np.argmin(work[fits])]
+    return Log2Cost(float(work[i]) + LOG2_OPERATIONS_A_SECOND, float(max(T[i], cells[i])), float(examples[i]))

@@ -1,14 +1,14 @@
 """Integer BKW at work: steps of differences, the grid transform, and the way back to all coordinates (theory 4.3)."""
 
 from dataclasses import dataclass, replace
-from math import exp, log, pi, sqrt
+from math import exp, log, log2, pi, sqrt
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Progress
-from hardness.attacks.bkw_plan import Plan, entropy, grid_loss
+from hardness.attacks.bkw_plan import FINEST, Plan, entropy, log_score, log_signal
 from hardness.attacks.packed import Packed, Phases, words_for
 from hardness.kernels import bkw as kernels_bkw
 
@@ -21,16 +21,16 @@ FULL_TURN = 2.0**32
 
 
 @dataclass
-class Found:
-    """Angles θ (n,) as uint32 turns, the score of each stage from the last to the first, and the grid's shifts."""
+class Angles:
+    """θ (n,) as uint32 turns, the score of each stage from the last to the first, and the grid's shifts."""
 
     theta: Phases
     scores: list[float]
     shifts: int
 
 
-def step(rows: Packed, block: int, most: int) -> Packed:
-    """Differences (sums, where laws are symmetric) of rows that agree on the last `block` coordinates, at most `most`.
+def step(rows: Packed, block: int, limit: int) -> Packed:
+    """Differences (sums, where laws are symmetric) of rows that agree on the last `block` coordinates, at most `limit`.
 
     Rows share partners as evenly as the number wanted allows: each is paired with at most `cap` others before it.
     """
@@ -39,11 +39,11 @@ def step(rows: Packed, block: int, most: int) -> Packed:
     kernels_bkw.block_keys(rows.words, rows.left, block, rows.width, rows.centre, rows.level > 0, keys, minus)
     order = np.empty(len(rows), np.int32)
     runs = kernels_bkw.sort_keys(keys, max(1, len(rows).bit_length() - 2), order, 2 * CAP)
-    cap, total = share(runs, most)
+    cap, total = share(runs, limit)
     left, level = rows.left - block, rows.level + 1
     out = Packed(
-        np.empty((min(total, most), words_for(left, level)), np.uint64),
-        np.empty(min(total, most), np.uint32),
+        np.empty((min(total, limit), words_for(left, level)), np.uint64),
+        np.empty(min(total, limit), np.uint32),
         left,
         level,
     )
@@ -53,8 +53,8 @@ def step(rows: Packed, block: int, most: int) -> Packed:
     return out if made == len(out) else out.first(made)
 
 
-def share(runs: NDArray[np.int64], most: int) -> tuple[int, int]:
-    """The least cap that yields `most` pairs from runs[m] runs of m equal keys, or `CAP`; and how many it yields."""
+def share(runs: NDArray[np.int64], pairs: int) -> tuple[int, int]:
+    """The least cap that yields `pairs` pairs from runs[m] runs of m equal keys, or `CAP`; and how many it yields."""
     m = np.arange(len(runs))
 
     def total(cap: int) -> int:
@@ -64,11 +64,11 @@ def share(runs: NDArray[np.int64], most: int) -> tuple[int, int]:
     low, high = 1, CAP
     while low < high:
         middle = (low + high) // 2
-        low, high = (low, middle) if total(middle) >= most else (middle + 1, high)
+        low, high = (low, middle) if total(middle) >= pairs else (middle + 1, high)
     return low, total(low)
 
 
-def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Found | None:
+def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Angles | None:
     """θ (n,) of the secret from packed rows by `plan`, or None if no grid shows a peak or a stage back loses it."""
     rows, stages = first, []
     for number, (block, size) in enumerate(zip(plan.blocks, plan.rows[1:], strict=True)):
@@ -77,15 +77,14 @@ def angles(first: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -
         stages.append(rows.first(KEPT).copy())
         rows = made
     del first
-    found = _grid(rows, plan, rng, say)
-    if found is None:
+    solution = _on_grid(rows, plan, rng, say)
+    if solution is None:
         return None
-    stages.append(rows.first(KEPT).copy())
     del rows
-    for number, stage in reversed(list(enumerate(stages[:-1]))):
-        if not back(stage, plan.bias ** (2**number), found, rng, say):
+    for number, stage in reversed(list(enumerate(stages))):
+        if not back(stage, plan.bias ** (2**number), solution, rng, say):
             return None
-    return found
+    return solution
 
 
 def sums(rows: Packed, theta: Phases) -> NDArray[np.complex128]:
@@ -153,17 +152,23 @@ def vanishing(rows: Packed, columns: Any) -> Packed:
     return replace(rows, words=rows.words[keep], phases=rows.phases[keep])
 
 
-def _grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Found | None:
+def _shift(count: int, rng: np.random.Generator | None) -> Phases:
+    """By how much a grid is turned, coordinate by coordinate: at random, or not at all."""
+    return np.zeros(count, np.uint32) if rng is None else rng.integers(0, 2**32, count, dtype=np.uint32)
+
+
+def _on_grid(rows: Packed, plan: Plan, rng: np.random.Generator, say: Progress) -> Angles | None:
+    """The angles of the coordinates left, at the first peak that is clear; None if no grid shows one."""
     columns = np.arange(rows.left)
-    best = Found(np.zeros(rows.left, np.uint32), [0.0], 0)
+    best = Angles(np.zeros(rows.left, np.uint32), [0.0], 0)
     for shift in range(SHIFTS):
-        turn = rng.integers(0, 2**32, rows.left, dtype=np.uint32) if shift else np.zeros(rows.left, np.uint32)
+        turn = _shift(rows.left, rng if shift else None)
         for theta in peaks(rows, best.theta, columns, plan.g, turn, CELLS_TRIED):
             theta, score = ascend(rows, theta, columns, 2)
             if score > max(best.scores[0], CLEAR):
                 theta, score = ascend(rows, theta, columns, 4)
             if score > best.scores[0]:
-                best = Found(theta, [score], shift + 1)
+                best = Angles(theta, [score], shift + 1)
             if score >= CLEAR:
                 break
         say(f"grid {shift + 1}: best score {best.scores[0]:.1f} of {plan.signal:.1f} expected")
@@ -177,53 +182,54 @@ def _group(rows: Packed, unknown: int, bias: float) -> tuple[int, int]:
     zero = 2.0 ** -entropy(rows.level - 1) if rows.level else 0.5  # P(v = 0) = Σ P(half = x)²
     best = (0.0, 1, 4)
     for k in range(1, unknown + 1):
-        for g in range(3, 65):
+        log2_rows = log2(max(len(rows), 1)) + (unknown - k) * log2(zero)
+        for g in range(3, FINEST + 1):
             if g**k > GROUP_CELLS:
                 break
-            expected = (
-                bias
-                * exp(-(2.0**rows.level) * grid_loss(g) * k)
-                * sqrt(2 * len(rows) * zero ** (unknown - k))
-            )
-            worth = expected / sqrt(2 * k * log(g) + 1)
-            best = max(best, (worth, k, g))
+            score = exp(log_score(log_signal(bias, 0, log2_rows), rows.level, k, g))
+            # The highest of g^k cells of noise stands √(2 ln g^k) deviations out: the peak is to be above that.
+            best = max(best, (score / sqrt(2 * k * log(g) + 1), k, g))
     return best[1:]
 
 
-def back(rows: Packed, bias: float, found: Found, rng: np.random.Generator, say: Progress) -> bool:
-    """Extend found.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out.
+def back(rows: Packed, bias: float, solution: Angles, rng: np.random.Generator, say: Progress) -> bool:
+    """Extend solution.theta to the coordinates that the step from `rows` cancelled; False if no peak stands out.
 
     `bias` is the mean cosine of these rows' errors.
     """
-    known = len(found.theta)
-    theta = np.concatenate((found.theta, np.zeros(rows.left - known, np.uint32)))
+    known, enough = len(solution.theta), int((WELL / bias) ** 2 / 2)
+    theta = np.concatenate((solution.theta, np.zeros(rows.left - known, np.uint32)))
     unknown = list(range(known, rows.left))
-    enough = int((WELL / bias) ** 2 / 2)
     while unknown:
         k, g = _group(rows, len(unknown), bias)
         columns, unknown = unknown[:k], unknown[k:]
-        part = vanishing(rows, unknown).first(4 * enough)
-        best = (0.0, theta)
-        for attempt in range(3):
-            shift = rng.integers(0, 2**32, k, dtype=np.uint32) if attempt else np.zeros(k, np.uint32)
-            for cell in peaks(part, theta, columns, g, shift, 4):
-                trial = theta.copy()
-                trial[columns] = cell
-                trial, score = ascend(part, trial, columns, 3)
-                best = max(best, (score, trial), key=lambda pair: pair[0])
-            if best[0] > CLEAR:
-                break
-        theta = best[1]
+        theta = _extended(vanishing(rows, unknown).first(4 * enough), theta, columns, g, rng)
     rows = rows.first(enough)
     theta, score = sweep(rows, *ascend(rows, theta, np.arange(rows.left), 5))
-    found.theta = theta
-    found.scores.append(score)
+    solution.theta = theta
+    solution.scores.append(score)
     say(f"back to {rows.left} coordinates: score {score:.1f} on {len(rows)} rows")
     return score > CLEAR
 
 
+def _extended(rows: Packed, theta: Phases, columns: list[int], g: int, rng: np.random.Generator) -> Phases:
+    """The angles with those of `columns` at the best of the grid's peaks, of rows that are 0 on what is unknown yet."""
+    highest, angles_there = 0.0, theta
+    for attempt in range(3):
+        shift = _shift(len(columns), rng if attempt else None)
+        for cell in peaks(rows, theta, columns, g, shift, 4):
+            trial = theta.copy()
+            trial[columns] = cell
+            trial, score = ascend(rows, trial, columns, 3)
+            if score > highest:
+                highest, angles_there = score, trial
+        if highest > CLEAR:
+            break
+    return angles_there
+
+
 def sweep(rows: Packed, theta: Phases, score: float) -> tuple[Phases, float]:
-    """Turn single coordinates round the whole circle while that raises the score: mends what was found wrong."""
+    """Turn single coordinates round the whole circle while that raises the score: mends angles that are wrong."""
     values, circle = np.arange((1 << rows.level) + 1) - rows.centre, np.arange(256) * (2 * pi / 256)
     for _ in range(rows.left):
         S = sums(rows, theta)

@@ -25,8 +25,8 @@ from hardness.io.schemas import parse
 from hardness.io.texts import sanitize
 
 Integers = NDArray[np.int64]
-# Of a file, of a text; products of two residues stay exact in sums of 2^15
-MOST_BYTES, MOST_TEXT, MOST_Q = 1 << 25, 1 << 24, 1 << 24
+MOST_BYTES, MOST_TEXT = 1 << 25, 1 << 24  # of a file, of a text
+MOST_Q = 1 << 24  # products of two residues stay exact in sums of 2^15
 BRACKETS = str.maketrans("[],", "   ")
 SLACK = 2.0  # standard deviations by which the wrong labels that are allowed exceed those expected
 
@@ -47,28 +47,36 @@ def xor_dimacs(examples: Examples, public: Public) -> str:
     ['p cnf 7 34']
     """
     equations = extract(examples.X, examples.Y, public)
-    if not equations.parity:
+    if not equations.are_parities:
         raise InputError(
             f"family {public['family']} has no parities; XOR clauses are made of parity examples"
         )
-    n, count, flip = equations.n, len(equations), equations.flip
+    n, count = equations.n, len(equations)
     clauses = [f"x{' '.join(map(str, row))} 0" for row in _xors(equations)]
-    variables, said = (
-        n,
-        [f"parity of a set of {equations.sparsity} of {n} bits; variable j: bit j is in the set"],
-    )
-    if flip:
-        most = min(count, ceil(flip * count + SLACK * sqrt(count * flip * (1 - flip))))
-        counter = list(at_most(range(n + 1, n + count + 1), most, n + count))
-        clauses += [f"{' '.join(map(str, clause))} 0" for clause in counter]
-        variables = max([n + count, *(abs(literal) for clause in counter for literal in clause)])
-        weight = list(at_most(range(1, n + 1), equations.sparsity or n, variables))
-        clauses += [f"{' '.join(map(str, clause))} 0" for clause in weight]
-        variables = max([variables, *(abs(literal) for clause in weight for literal in clause)])
-        said.append(
-            f"each label is wrong with probability {flip:g}; variable {n} + i: label i is wrong; at most {most}"
+    comments = [f"parity of a set of {equations.sparsity} of {n} bits; variable j: bit j is in the set"]
+    variables = n
+    if equations.flip:
+        flips, limit = range(n + 1, n + count + 1), _wrong_labels(count, equations.flip)
+        counter = list(at_most(flips, limit, n + count))
+        weight = list(at_most(range(1, n + 1), equations.sparsity or n, _highest(counter, n + count)))
+        variables = _highest(weight, _highest(counter, n + count))
+        clauses += [f"{' '.join(map(str, clause))} 0" for clause in counter + weight]
+        comments.append(
+            f"each label is wrong with probability {equations.flip:g}; variable {n} + i: label i is wrong; "
+            f"at most {limit}"
         )
-    return "\n".join([*(f"c {line}" for line in said), f"p cnf {variables} {len(clauses)}", *clauses]) + "\n"
+    header = [*(f"c {line}" for line in comments), f"p cnf {variables} {len(clauses)}"]
+    return "\n".join([*header, *clauses]) + "\n"
+
+
+def _wrong_labels(count: int, flip: float) -> int:
+    """How many of `count` labels may be wrong: `SLACK` standard deviations more than are expected."""
+    return min(count, ceil(flip * count + SLACK * sqrt(count * flip * (1 - flip))))
+
+
+def _highest(clauses: list[list[int]], before: int) -> int:
+    """The highest variable of clauses, or the highest before them."""
+    return max([before, *(abs(literal) for clause in clauses for literal in clause)])
 
 
 def _xors(equations: Equations) -> Iterator[list[int]]:
@@ -79,34 +87,34 @@ def _xors(equations: Equations) -> Iterator[list[int]]:
         yield [literals[0] if level else -literals[0], *literals[1:]]
 
 
-def at_most(literals: range, most: int, used: int) -> Iterator[list[int]]:
-    """Clauses that hold iff at most `most` of the literals are true, with variables beyond `used` (Sinz 2005).
+def at_most(literals: range, limit: int, used: int) -> Iterator[list[int]]:
+    """Clauses that hold iff at most `limit` of the literals are true, with variables beyond `used` (Sinz 2005).
 
     >>> list(at_most(range(1, 4), 1, 3))
     [[-1, 4], [-2, 5], [-4, 5], [-2, -4], [-3, -5]]
     """
-    if most >= len(literals):
+    if limit >= len(literals):
         return
-    if not most:
+    if not limit:
         yield from ([-x] for x in literals)
         return
 
-    def seen(i: int, j: int) -> int:  # among the first i + 1 literals more than j are true
-        return used + 1 + i * most + j
+    def more_than(i: int, j: int) -> int:  # among the first i + 1 literals more than j are true
+        return used + 1 + i * limit + j
 
     last = len(literals) - 1
     for i, x in enumerate(literals):
         if i == 0:
-            yield [-x, seen(0, 0)]
-            yield from ([-seen(0, j)] for j in range(1, most))
+            yield [-x, more_than(0, 0)]
+            yield from ([-more_than(0, j)] for j in range(1, limit))
             continue
         if i < last:
-            yield [-x, seen(i, 0)]
-            yield [-seen(i - 1, 0), seen(i, 0)]
-            for j in range(1, most):
-                yield [-x, -seen(i - 1, j - 1), seen(i, j)]
-                yield [-seen(i - 1, j), seen(i, j)]
-        yield [-x, -seen(i - 1, most - 1)]
+            yield [-x, more_than(i, 0)]
+            yield [-more_than(i - 1, 0), more_than(i, 0)]
+            for j in range(1, limit):
+                yield [-x, -more_than(i - 1, j - 1), more_than(i, j)]
+                yield [-more_than(i - 1, j), more_than(i, j)]
+        yield [-x, -more_than(i - 1, limit - 1)]
 
 
 @dataclass(frozen=True)
@@ -187,7 +195,7 @@ def normal_form(examples: Examples, public: Public) -> LWE:
     """
     equations = extract(examples.X, examples.Y, public)
     q = equations.q
-    if equations.parity or not is_prime(q):
+    if equations.are_parities or not is_prime(q):
         raise InputError("normal form needs examples of the family rounding with a prime modulus")
     U = equations.a.astype(np.int64) % q
     first, back = independent(U, q)
@@ -237,8 +245,8 @@ def read(path: Path) -> LWE:
             raise ValueError("errors must not be all 0, and a weight is at most n")
         return replace(lwe, A=lwe.A % lwe.q, b=lwe.b % lwe.q)
     except (ValueError, TypeError, LookupError, AttributeError, OverflowError, OSError) as error:
-        said = sanitize(one_line(error), 200)
-        raise InputError(f"{path} holds no LWE samples: {said}; see `hardness attack --help`") from error
+        reason = sanitize(one_line(error), 200)
+        raise InputError(f"{path} holds no LWE samples: {reason}; see `hardness attack --help`") from error
 
 
 def _folder(path: Path) -> LWE:

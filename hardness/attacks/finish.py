@@ -3,14 +3,16 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.equations import PAIR_ROWS, Equations, accepts, span
+from hardness.attacks.acceptance import PAIR_ROWS, accepts
+from hardness.attacks.equations import Equations, span
+from hardness.attacks.regression import Pull, unwrap_and_regress
 from hardness.gadgets import modular
 
 Integers = NDArray[np.int64]
 Floats = NDArray[np.float64]
 
-# Beyond a level's half width, what a residual may be by, round by round
-WIDE = 12.0, 8.0, 6.0, 4.0, 3.0, 2.0, 2.0
+# Beyond a level's half width, what a residual may be by, round by round: while a whole residual pulls, and after.
+INSIDE = (12.0, 8.0, 6.0, 4.0, 3.0, 2.0, 2.0)
 OUTSIDE = (8.0,) * 8 + (4.0,) * 8 + (2.0,) * 8
 EDGE = 4  # as far from the last level change of the heads a row must lie to be trusted
 
@@ -42,62 +44,75 @@ def trimmed(equations: Equations, w: Floats) -> Floats:
 
     At first all of a residual pulls, in the end only what sticks out of a level: residues inside are equally right.
     """
-    q = equations.q
-    centre, width = modular.preimages(q, equations.p)
-    a, y = equations.a.astype(np.float64), centre[equations.level]
+    centre, width = modular.preimages(equations.q, equations.p)
     half = (width[equations.level] - 1) / 2 + 2 * equations.noise
-    inverse = np.linalg.pinv(a.T @ a)
-    for margin, outside in [(m, False) for m in WIDE] + [(m, True) for m in OUTSIDE if equations.noise == 0]:
-        rest = (y - a @ w + q / 2) % q - q / 2
-        pull = np.sign(rest) * np.maximum(np.abs(rest) - half, 0) if outside else rest
-        pull[(np.abs(rest) > half + margin) | ~trusted(equations, w)] = 0
-        w = w + inverse @ (a.T @ pull)
-    return w
+
+    def pull(margin: float, idle: float | Floats) -> Pull:
+        """All of a residual beyond `idle`, where the row is trusted and the residual not too large."""
+
+        def pulled(residual: Floats, at: Floats) -> Floats:
+            size = np.abs(residual)
+            counts = (size <= half + margin) & trusted(equations, at)
+            return np.where(counts, np.sign(residual) * np.maximum(size - idle, 0), 0.0)
+
+        return pulled
+
+    pulls = [pull(margin, 0.0) for margin in INSIDE]
+    pulls += [pull(margin, half) for margin in OUTSIDE if equations.noise == 0]
+    a = equations.a.astype(np.float64)
+    return unwrap_and_regress(a, centre[equations.level], equations.q, w, pulls)
 
 
 def polish(equations: Equations, w: Integers) -> Integers:
     """Change one coordinate of w by ±1, or two, while that reproduces more labels: mends what was rounded wrong."""
-    w, wrong = _single(equations, w)
+    w, wrong = _by_single_moves(equations, w)
     few = equations.rows(slice(0, PAIR_ROWS))
     for _ in range(len(w)):
-        pair = _pair(few, w) if wrong else None
+        pair = _best_pair(few, w) if wrong else None
         if pair is None:
             break
-        moved, less = _single(equations, pair)
-        if less >= wrong:
+        moved, wrong_after = _by_single_moves(equations, pair)
+        if wrong_after >= wrong:
             break
-        w, wrong = moved, less
+        w, wrong = moved, wrong_after
     return w % equations.q
 
 
-def _single(equations: Equations, w: Integers) -> tuple[Integers, int]:
+def _wrong(equations: Equations, t: Integers) -> int:
+    """Labels that ⟨w, a⟩ = t does not reproduce."""
+    return int((modular.level(t, equations.q, equations.p) != equations.level).sum())
+
+
+def _by_single_moves(equations: Equations, w: Integers) -> tuple[Integers, int]:
     """The end of single moves from w, and the labels it leaves wrong."""
-    q, p, a = equations.q, equations.p, equations.a
-    t = a.astype(np.int64) @ w
-    best = int((modular.level(t, q, p) != equations.level).sum())
-    improved = best > 0
+    t = equations.a.astype(np.int64) @ w
+    fewest = _wrong(equations, t)
+    improved = fewest > 0
     while improved:
         improved = False
         for j in range(len(w)):
             for step in (1, -1):
-                moved = t + step * a[:, j]
-                wrong = int((modular.level(moved, q, p) != equations.level).sum())
-                if wrong < best:
-                    w, t, best, improved = w + step * (np.arange(len(w)) == j), moved, wrong, True
-    return w, best
+                moved = t + step * equations.a[:, j]
+                wrong = _wrong(equations, moved)
+                if wrong < fewest:
+                    w, t, fewest, improved = w + step * (np.arange(len(w)) == j), moved, wrong, True
+    return w, fewest
 
 
-def _pair(equations: Equations, w: Integers) -> Integers | None:
+def _best_pair(equations: Equations, w: Integers) -> Integers | None:
     """w after the best move of two coordinates by ±1 each, if one reproduces more labels."""
-    q, p, a = equations.q, equations.p, equations.a
-    t = a.astype(np.int64) @ w
-    best, found = int((modular.level(t, q, p) != equations.level).sum()), None
+    t = equations.a.astype(np.int64) @ w
+    fewest, move = _wrong(equations, t), None
     for i in range(len(w)):
         for r in (1, -1):
-            here = t + r * a[:, i]
+            by_first = t + r * equations.a[:, i]
             for j in range(i):
                 for s in (1, -1):
-                    wrong = int((modular.level(here + s * a[:, j], q, p) != equations.level).sum())
-                    if wrong < best:
-                        best, found = wrong, w + r * (np.arange(len(w)) == i) + s * (np.arange(len(w)) == j)
-    return found
+                    wrong = _wrong(equations, by_first + s * equations.a[:, j])
+                    if wrong < fewest:
+                        fewest, move = wrong, (i, r, j, s)
+    if move is None:
+        return None
+    i, r, j, s = move
+    unit = np.eye(len(w), dtype=np.int64)
+    return w + r * unit[i] + s * unit[j]

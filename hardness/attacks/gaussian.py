@@ -4,7 +4,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
-from hardness.attacks.equations import Equations, accepts, on_equations, secret
+from hardness.attacks.acceptance import accepts
+from hardness.attacks.equations import Equations, on_equations
 from hardness.gadgets.modular import preimages
 from hardness.tokens import pack_bits, unpack_bits
 
@@ -68,43 +69,47 @@ def gaussian(equations: Equations, budget: int | None, seed: int, progress: Prog
     level has a single residue; `refused` if there are none. The answer is checked on rows that no elimination
     saw.
     """
-    if equations.parity and equations.flip > 0:
+    if equations.flip > 0:
         return _pooled(equations, TRIES if budget is None else budget, seed)
     if equations.noise > 0:
         return Recovery.refused("label noise: elimination has no error correction over Z/q, try lattice")
     residue, width = preimages(equations.q, equations.p)
-    if not equations.parity:
-        equations = equations.rows(width[equations.level] == 1)
-        if len(equations) == 0:
-            return Recovery.refused(
-                "every level holds several residues, so no label is a linear equation; try lattice"
-            )
-    need = equations.n + 10
-    held_out = min(CHECK_ROWS, (len(equations) - need) // 2)
+    if not (width == 1).any():
+        return Recovery.refused(
+            "every level holds several residues, so no label is a linear equation; try lattice"
+        )
+    equations = equations.rows(width[equations.level] == 1)
+    wanted = equations.n + 10
+    held_out = min(CHECK_ROWS, (len(equations) - wanted) // 2)
     if held_out < 10:
         return Recovery.refused(
-            f"{len(equations)} linear equations; {need} to solve and 20 more to check are needed"
+            f"{len(equations)} linear equations; {wanted} to solve and 20 more to check are needed"
         )
-    used, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
-    rng = np.random.default_rng(seed)
-    tries = RETRIES if budget is None else budget
-    w, attempt = None, 0
-    while w is None and attempt < tries:
-        # More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
-        rows = used.rows(rng.permutation(len(used))[:need] if attempt else slice(0, need))
-        attempt += 1
-        w = (
-            solve2(rows.a, rows.level)
-            if rows.q == 2
-            else solve_mod(rows.a, residue[rows.level].astype(int), rows.q)
-        )
-    detail = {"tries": attempt, "equations": need, "checked": held_out}
+    solvable, fresh = equations.rows(slice(0, -held_out)), equations.rows(slice(-held_out, None))
+    w, tries = _eliminated(solvable, residue, wanted, RETRIES if budget is None else budget, seed)
+    detail = {"tries": tries, "equations": wanted, "checked": held_out}
     if w is None:
         return Recovery("budget", None, len(equations), detail=detail)
-    right = accepts(fresh, w)
-    spent = (need if attempt == 1 else len(used)) + held_out
-    answer = secret(equations, w) if right else None
-    return Recovery("solved" if right else "wrong", answer, spent, detail=detail)
+    rows_used = (wanted if tries == 1 else len(solvable)) + held_out
+    if not accepts(fresh, w):
+        return Recovery("wrong", None, rows_used, detail=detail)
+    return Recovery("solved", equations.secret(w), rows_used, detail=detail)
+
+
+def _eliminated(
+    equations: Equations, residue: NDArray[np.float64], count: int, limit: int, seed: int
+) -> tuple[NDArray[np.int64] | None, int]:
+    """The solution w (n,) of `count` rows at a time, the first ones and then random ones, and the tries it took.
+
+    More tries help only where heads are limited and a few labels wrong; exact labels need one or two.
+    """
+    rng, w, tries = np.random.default_rng(seed), None, 0
+    while w is None and tries < limit:
+        rows = equations.rows(rng.permutation(len(equations))[:count] if tries else slice(0, count))
+        tries += 1
+        exact = residue[rows.level].astype(int)
+        w = solve2(rows.a, exact) if rows.q == 2 else solve_mod(rows.a, exact, rows.q)
+    return w, tries
 
 
 def check_plan(flip: float, candidates: float) -> tuple[int, float]:
@@ -124,30 +129,28 @@ def check_plan(flip: float, candidates: float) -> tuple[int, float]:
 
 
 def _pooled(equations: Equations, tries: int, seed: int) -> Recovery:
+    """The parity that few of the rows held out contradict, of eliminations on n + 1 random rows each."""
     from hardness.kernels.gf2 import pooled_gauss
 
     n = equations.n
     held_out, bar = check_plan(equations.flip, max(tries, 2))
-    need = held_out + 2 * (n + 1)
-    if len(equations) < need:
+    needed = held_out + 2 * (n + 1)
+    if len(equations) < needed:
         return Recovery.refused(
-            f"{len(equations)} informative rows; {need} are needed, {held_out} of them to check"
+            f"{len(equations)} informative rows; {needed} are needed, {held_out} of them to check"
         )
-    expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
-    if tries > 0 and expected > np.log2(tries) + HOPELESS:
-        return Recovery.refused(f"out of reach: 2^{expected:.1f} tries are expected, {tries} may be made")
+    log2_expected = float(-np.log2(FULL_RANK) - n * np.log2(1 - equations.flip))
+    if tries > 0 and log2_expected > np.log2(tries) + HOPELESS:
+        return Recovery.refused(
+            f"out of reach: 2^{log2_expected:.1f} tries are expected, {tries} may be made"
+        )
     rows = pack_bits(np.column_stack((equations.a & 1, equations.level)))
     pool, check = rows[:-held_out], rows[-held_out:]
     state = np.random.default_rng(seed).integers(2**64, size=1, dtype=np.uint64)
-    taken, solved, solution = pooled_gauss(pool, check, n, int(bar * held_out), tries, state)
-    detail = {
-        "tries": taken,
-        "log2_expected_tries": round(expected, 2),
-        "pool": len(pool),
-        "checked": held_out,
-    }
+    tries_made, solved, solution = pooled_gauss(pool, check, n, int(bar * held_out), tries, state)
+    detail = {"tries": tries_made, "log2_expected_tries": round(log2_expected, 2)}
+    detail |= {"pool": len(pool), "checked": held_out}
     if not solved:
         return Recovery("budget", None, len(rows), detail=detail)
-    return Recovery(
-        "solved", secret(equations, unpack_bits(solution, n).astype(np.int64)), len(rows), detail=detail
-    )
+    w = unpack_bits(solution, n).astype(np.int64)
+    return Recovery("solved", equations.secret(w), len(rows), detail=detail)

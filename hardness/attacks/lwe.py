@@ -13,14 +13,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks import Progress, Recovery
+from hardness.attacks import Answer, Progress, Recovery
 from hardness.attacks.bridges import LWE, independent
 from hardness.attacks.equations import quiet
 from hardness.errors import InputError
 from hardness.gadgets.modular import centred, is_prime
 
 Integers = NDArray[np.int64]
-Found = tuple[Integers | None, dict[str, Any]]  # a secret, or why there is none
 
 RANKS = range(20, 170, 10)
 BETA = 40  # block size whose profile says what is out of reach
@@ -58,8 +57,8 @@ def attack(
         return Recovery(
             "refused" if "reason" in detail else "budget", None, 0, perf_counter() - began, detail
         )
-    found = {"s": [int(x) for x in centred(s % lwe.q, lwe.q)]}
-    return Recovery("solved", found, len(lwe.b), perf_counter() - began, detail)
+    secret = {"s": centred(s % lwe.q, lwe.q).tolist()}
+    return Recovery("solved", secret, len(lwe.b), perf_counter() - began, detail)
 
 
 def _values(lwe: LWE) -> Integers:
@@ -88,9 +87,10 @@ def _explains(lwe: LWE, s: Integers) -> bool:
     return bool(np.mean(errors**2) <= _most(lwe))
 
 
-def _met(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progress) -> Found:
+def _met(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progress) -> Answer:
     """The secret from two halves that meet in boxes of residues."""
-    from hardness.attacks.search import BUDGET, TEST_ROWS, meet_in_boxes
+    from hardness.attacks.boxes import meet_in_boxes
+    from hardness.attacks.search import BUDGET, TEST_ROWS
 
     rows = rng.permutation(len(lwe.b))[: max(TEST_ROWS, 4 * lwe.A.shape[1])]
     reach = ceil(DEVIATIONS * lwe.noise)
@@ -100,9 +100,9 @@ def _met(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progress)
     return (s if s is not None and _explains(lwe, s) else None), detail
 
 
-def _decoded(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progress) -> Found:
+def _decoded(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progress) -> Answer:
     """The secret from the nearest point of the lattice, on fresh samples in every trial."""
-    from hardness.attacks.reduction import MOST_NODES
+    from hardness.attacks.pruning import MOST_NODES
 
     n, q = lwe.A.shape[1], lwe.q
     size = sqrt(float(np.mean(_values(lwe).astype(float) ** 2)) * (lwe.weight or n) / n)
@@ -131,7 +131,7 @@ def _decoded(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progr
     return None, detail
 
 
-def _in_normal_form(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progress) -> Found:
+def _in_normal_form(lwe: LWE, budget: int | None, rng: np.random.Generator, tell: Progress) -> Answer:
     """Of n independent samples the errors become the secret: s = A₀⁻¹(b₀ - e₀), and b - A A₀⁻¹ b₀ = -A A₀⁻¹ e₀ + e."""
     if not is_prime(lwe.q):
         return None, {"reason": f"the secret is wide and the modulus {lwe.q} not prime: no normal form"}
@@ -153,13 +153,13 @@ def _alone(n: int, rank: int, q: int, scale: int, sd: float) -> bool:
 
 def _predicted(n: int, rank: int, q: int, scale: int, sd: float) -> tuple[float, int, float]:
     """log2 of the nodes of a search in this rank, the rank, and the chance; by the geometric-series profile."""
-    from hardness.attacks.lattice_model import HERMITE
-    from hardness.attacks.reduction import pruning, reduction_nodes
+    from hardness.attacks.lattice_plan import hermite
+    from hardness.attacks.pruning import log2_reduction_nodes, pruning
 
     mean = (n * log(q) + (rank - n) * log(scale)) / rank
-    profile = np.exp(mean + 2 * log(HERMITE[BETA]) * ((rank - 1) / 2 - np.arange(rank)))
-    _, chance, nodes, _ = pruning(np.diag(profile), sd / (scale * q), reduction_nodes(BETA, rank))
-    return max(nodes, FREE), rank, chance
+    log_lengths = mean + 2 * log(hermite(BETA)) * ((rank - 1) / 2 - np.arange(rank))
+    search = pruning(log_lengths, sd / (scale * q), log2_reduction_nodes(BETA, rank))
+    return max(search.log2_nodes, FREE), rank, search.chance
 
 
 def _trial(lwe: LWE, rows: NDArray[np.intp], scale: int, detail: dict[str, Any]) -> Integers | None:

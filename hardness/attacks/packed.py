@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.attacks import Public
-from hardness.attacks.equations import Equations, sparsity
+from hardness.attacks.equations import Equations, with_public
 from hardness.gadgets.coefficients import Gadget, public_vectors
 from hardness.gadgets.modular import preimages
 from hardness.instance import Instance
@@ -113,24 +113,15 @@ class Stream:
         """0 where public vectors are bits, 1 where they are ternary."""
         return int(self._teacher.kind == "dot")
 
-    def equations(self, start: int, count: int, vanish: int = 0, most: int = ALL) -> Equations:
+    def equations(self, start: int, count: int, vanish: int = 0, limit: int = ALL) -> Equations:
         """`count` informative equations from example `start` on whose last `vanish` coordinates are 0, or those among
-        the next `most` examples.
+        the next `limit` examples.
         """
         a, level, made = np.empty((count, self.n), np.int8), np.empty(count, np.int64), 0
-        for _, tokens, levels in self._selected(start, count, vanish, most):
+        for _, tokens, levels in self._selected(start, count, vanish, limit):
             a[made : made + len(levels)], level[made : made + len(levels)] = self._vectors(tokens), levels
             made += len(levels)
-        known = self.public
-        return Equations(
-            a[:made],
-            level[:made],
-            int(known["modulus"]),
-            int(known["levels"]),
-            sparsity=sparsity(known),
-            noise=float(known["noise"]),
-            heads=None if known["exact"] else known["heads"],
-        )
+        return with_public(a[:made], level[:made], self.public)
 
     def rows(self, start: int, count: int, vanish: int = 0) -> tuple[Packed, int]:
         """`count` such rows, packed, without those coordinates, and the number of the example after the last."""
@@ -151,15 +142,15 @@ class Stream:
         return self.instance.teacher
 
     def _selected(
-        self, start: int, count: int, vanish: int, most: int
+        self, start: int, count: int, vanish: int, limit: int
     ) -> Iterator[tuple[int, Words, Integers]]:
         """Chunk by chunk, until there are `count`: the index after the chunk, tokens (N, 2, words) and levels (N,)."""
         noise = self.instance.family.noise
-        stream, end = TokenStream(self.seed, 2, self.instance.family.dim), start + most
-        mask, found = _mask(self.instance.family.dim, vanish), np.empty(CHUNK, np.int64)
+        stream, end = TokenStream(self.seed, 2, self.instance.family.dim), start + limit
+        mask, chosen = _mask(self.instance.family.dim, vanish), np.empty(CHUNK, np.int64)
         while count > 0 and start < end:
             tokens = stream.packed(start, CHUNK)
-            kept = found[: kernels_bkw.chosen(tokens, mask, found)]
+            kept = chosen[: kernels_bkw.chosen(tokens, mask, chosen)]
             t = self._teacher.levels(tokens[kept])
             if noise:
                 from scipy.special import ndtri

@@ -10,12 +10,13 @@ y = Uw - qk + e, that ⟨b, y⟩/q is ⟨b, e⟩/q away from an integer.
 from collections.abc import Iterator
 from functools import cache
 from importlib.util import find_spec
-from math import e, exp, lgamma, log, pi
+from math import e, exp, lgamma, log, log2, pi
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
+from hardness.attacks.pruning import MOST_NODES, log2_reduction_nodes, pruning
 from hardness.errors import missing_extra
 
 Integers = NDArray[np.int64]
@@ -112,67 +113,30 @@ def triangular(B: Integers) -> Floats:
     return np.asarray(R.T * np.sign(np.diag(R)))
 
 
-QUANTILES = (0.98, 0.95, 0.9, 0.85, 0.8, 0.75, 0.7, 0.65, 0.6, 0.5, 0.4, 0.3, 0.2, 0.1)
-MOST_NODES = 28.5  # log2 of the nodes of one search: some fifteen seconds
-
-
-@cache
-def bounds(M: int) -> tuple[tuple[Floats, float], ...]:
-    """For each quantile α: χ² quantiles (M,) of the squared norms, and the chance that all M of them hold."""
-    from scipy.stats import chi2
-
-    i = np.arange(1, M + 1)
-    # A fixed stream: these chances are a numerical integral, not a sample of anything.
-    norms = np.cumsum(np.random.default_rng(0).standard_normal((4000, M)) ** 2, axis=1)
-    levels = [np.asarray(chi2.ppf(np.maximum(alpha, np.where(i == M, 0.999, 0)), i)) for alpha in QUANTILES]
-    return tuple((level, float((norms <= level).all(axis=1).mean())) for level in levels)
-
-
-def reduction_nodes(beta: int, M: int) -> float:
-    """A reduction in rank M, in search nodes of equal duration: measured once, so that no clock steers an attack."""
-    share = {2: 0.3, 20: 0.6, 30: 1.0, 35: 1.3, 40: 5.0}[beta]
-    return share * 2.5e7 * (M / 100) ** 3
-
-
-def pruning(L: Floats, sd: float, spent: float) -> tuple[Floats, float, float, float]:
-    """Bounds (M,) on squared norms, their chance of success, log2 of the nodes, and their price.
-
-    They minimise the price: nodes a success when a reduction worth `spent` nodes precedes every search, among
-    bounds with at most 2^`MOST_NODES` nodes, or are those with the fewest nodes where none has so few. The node count
-    is the Gaussian heuristic: the volume of each level's ball over the volume of the projected lattice.
-    """
-    M = len(L)
-    i = np.arange(1, M + 1)
-    gamma = np.array([lgamma(k / 2 + 1) for k in i])
-    density = np.cumsum(np.log(np.diag(L))) - gamma
-    found = []
-    for level, chance in bounds(M):
-        nodes = float(np.logaddexp.reduce(i / 2 * np.log(pi * sd**2 * level) + density) / log(2))
-        price = (spent + 2.0 ** min(nodes, 900)) / max(chance, 1e-4)
-        found.append((sd**2 * level, chance, nodes, price))
-    few = [one for one in found if one[2] <= MOST_NODES]
-    return min(few, key=lambda one: one[3]) if few else min(found, key=lambda one: one[2])
-
-
 def nearest_integers(
     B: Integers, y: Floats, q: float, sd: float, detail: dict[str, Any]
 ) -> tuple[Integers, Floats | None]:
     """A better reduced basis B' and the integers m = B'(y - e)/q of the shortest error e, of standard deviation `sd`.
 
     B (M, N) is reduced further while that pays, then searched with pruning; m is None where that finds nothing, or has
-    more than 2^`MOST_NODES` nodes. `detail` is told block size, nodes and chance of success.
+    more than 2^`MOST_NODES` nodes. `detail` gets block size, nodes and chance of success.
     """
     from hardness.kernels.lattice import nearest
 
     price = np.inf
     for beta, basis in ladder(B):
         B, L, before = basis, triangular(basis), price
-        bound, chance, nodes, price = pruning(L, sd / q, reduction_nodes(beta, len(B)))
+        search = pruning(np.log(np.diag(L)), sd / q, log2_reduction_nodes(beta, len(B)))
+        price = search.log2_price
         # A larger block size must pay: an eighth cheaper per success, or the ladder ends here.
-        if price > 0.875 * before and nodes < MOST_NODES:
+        if price > before + log2(0.875) and search.log2_nodes < MOST_NODES:
             break
-    detail |= {"block_size": beta, "log2_nodes": round(nodes, 1), "chance": round(chance, 3)}
-    if nodes > MOST_NODES:
+    detail |= {
+        "block_size": beta,
+        "log2_nodes": round(search.log2_nodes, 1),
+        "chance": round(search.chance, 3),
+    }
+    if search.log2_nodes > MOST_NODES:
         return B, None
-    m, norm, _ = nearest(L, B @ y / q, bound, int(2**MOST_NODES))
+    m, norm, _ = nearest(L, B @ y / q, search.bounds, int(2**MOST_NODES))
     return B, m if np.isfinite(norm) else None

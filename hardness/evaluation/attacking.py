@@ -9,7 +9,8 @@ import numpy as np
 
 from hardness import registry
 from hardness.attacks import Progress, Recovery, bridges, lwe
-from hardness.attacks.equations import accepts, extract, quiet, stands_out
+from hardness.attacks.acceptance import accepts, stands_out
+from hardness.attacks.equations import extract, quiet
 from hardness.errors import InputError, TrialEnded
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import FOREVER, Worker
@@ -123,11 +124,7 @@ def _follows(secret: Mapping[str, Any] | None, examples: Examples, public: Mappi
     """Whether the labels agree with the secret as none agree by chance."""
     try:
         equations = extract(examples.X, examples.Y, dict(public))
-        w = np.zeros(equations.n, dtype=np.int64)
-        if equations.parity:
-            w[np.array((secret or {})["support"], dtype=np.int64) - 1] = 1
-        else:
-            w[:] = (secret or {})["w"]
+        w = equations.coding.read(secret or {}, equations.n)
         return stands_out(equations, w) and accepts(equations, w)
     except (InputError, LookupError, ValueError, TypeError):
         return False

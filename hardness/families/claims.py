@@ -7,6 +7,7 @@ from typing import Any
 from numpy.typing import NDArray
 
 from hardness.families.concepts import Concepts
+from hardness.families.linear import LinearLabels
 from hardness.tokens import Signs
 
 UNSTATED = "Not stated"
@@ -24,7 +25,8 @@ class Claims:
 
     Nothing else is claimed unless it is stated. `of` is the class by its name, since a claim is about the labels of one
     class: one that is derived from it draws or labels otherwise, and states its own claims, such as
-    ``replace(Parity.claims(), of=Mine)`` where it changes neither. `heads_meaning` says what m is.
+    ``replace(Parity.claims(), of=Mine)`` where it changes neither. `heads_meaning` says what m is, and `linear` how
+    labels show a hidden linear equation, where they do: what attacks and their estimates go by.
 
     All others are functions, and are handed the family:
 
@@ -59,3 +61,4 @@ class Claims:
         certificate
     )
     verify: Callable[[Any, Any, Secret], Checks] = lambda family, teacher, secret: []
+    linear: LinearLabels | None = None

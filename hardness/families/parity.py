@@ -11,6 +11,7 @@ from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
 from hardness.families.claims import Checks, Claims
 from hardness.families.concepts import ParityConcepts
+from hardness.families.linear import SIGNS
 from hardness.families.reach import log2_parities
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import sharp, wide
@@ -112,6 +113,7 @@ class Parity(Family):
             ),  # biased ones have another bound, theory 2.9
             certificate=Parity._certificate,
             verify=Parity._verify,
+            linear=SIGNS,
         )
 
     @property

@@ -12,6 +12,7 @@ from hardness.errors import InputError
 from hardness.families.base import Family, Secret, expect
 from hardness.families.claims import Checks, Claims
 from hardness.families.concepts import RoundingConcepts
+from hardness.families.linear import LEVELS
 from hardness.families.reach import log2_roundings
 from hardness.gadgets import coefficients as gadget
 from hardness.gadgets import modular
@@ -103,6 +104,7 @@ class Rounding(Family):
             certificate=Rounding._certificate,
             certificate_shown=Rounding._certificate_shown,
             verify=Rounding._verify,
+            linear=LEVELS,
         )
 
     @property

@@ -141,7 +141,7 @@ def test_a_stream_is_the_examples_without_their_floats(gadget, noise, dim):
     stream = Stream(instance, 5)
     rows, equations = stream.rows(100, 900)[0], stream.equations(100, len(expected))
     chosen, some = stream.rows(100, 40, vanish=3)[0], stream.equations(100, 40, vanish=3)
-    few = stream.equations(100, 10**6, vanish=6, most=1)
+    few = stream.equations(100, 10**6, vanish=6, limit=1)
     assert dataclasses.replace(equations, a=0, level=0) == dataclasses.replace(expected, a=0, level=0)
     assert (equations.a == expected.a).all()
     assert (equations.level == expected.level).all()

@@ -11,9 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
-from hardness.attacks.equations import Equations, expected_agreement, extract
+from hardness.attacks.acceptance import expected_agreement
+from hardness.attacks.collisions import collision_plan, search_stream
+from hardness.attacks.equations import Equations, extract
 from hardness.attacks.gaussian import FULL_RANK, check_plan, solve2, solve_mod
-from hardness.attacks.search import collision_plan, search_stream
 from hardness.errors import InputError
 from hardness.families.parity import Parity
 from hardness.instance import Instance

@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 
 from hardness.attacks.equations import extract
 from hardness.attacks.finish import polish, trimmed
-from hardness.attacks.lattice import Rows, decode, lattice, lookup
-from hardness.attacks.lattice_model import forecast
+from hardness.attacks.lattice import lattice
+from hardness.attacks.lattice_plan import forecast
+from hardness.attacks.lattice_solve import Rows, decode, lookup
 from hardness.attacks.reduction import ladder, orthogonal_basis, triangular
 from hardness.kernels.lattice import nearest
 

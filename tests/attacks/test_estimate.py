@@ -6,7 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from hardness.attacks.estimates.table import cheapest, estimates, rows_a_candidate
+from hardness.attacks.estimates.candidates import rows_a_candidate
+from hardness.attacks.estimates.table import cheapest, estimates
 from hardness.errors import InputError
 
 

@@ -4,8 +4,10 @@ from time import perf_counter
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.errors import InputError
+from hardness.families.linear import LinearLabels
 from hardness.gadgets.coefficients import Gadget
 from hardness.instance import Instance
 from hardness.layer import MultiHeadAttention
@@ -25,56 +27,57 @@ def attack(instance: Instance, seed: int = 0) -> dict[str, Any]:
     Raises `InputError` for a family of another kind.
 
     >>> from hardness.families.parity import Parity
-    >>> found = attack(Instance.generate(Parity(dim=512, heads=6), seed=0))
-    >>> found["status"], found["queries"], found["predicted"]
+    >>> ended = attack(Instance.generate(Parity(dim=512, heads=6), seed=0))
+    >>> ended["status"], ended["queries"], ended["predicted"]
     ('solved', 511, 511)
     """
+    oracle = Membership(instance.teacher, instance.family.tokens, instance.family.dim)
+    started = perf_counter()
+    fields = _recover(instance, oracle, seed)
+    right = fields.pop("right")
+    if fields.get("secret", fields.get("layer_error")) is None:
+        fields["reason"] = "no queries of this kind determine the secret, or too many would be needed"
+    status = "solved" if right else "refused" if "reason" in fields else "wrong"
+    counted = {"queries": oracle.ledger.queries, "seconds": perf_counter() - started}
+    return {"status": status, "attack": "membership", **fields, **counted}
+
+
+def _recover(instance: Instance, oracle: Membership, seed: int) -> dict[str, Any]:
+    """What the kind of layer allows: `secret` or `layer_error`, whether it is `right`, `predicted` and `floor`."""
+    teacher, linear = instance.teacher, instance.family.claimed().linear
+    if isinstance(teacher, Gadget) and linear is not None:
+        return _equations(instance, linear, oracle, seed)
+    if isinstance(teacher, MultiHeadAttention):
+        return _layer(instance, teacher, oracle, seed)
+    raise InputError(
+        f"no attack by membership queries on family {instance.family.name}; give parity, rounding or a random layer"
+    )
+
+
+def _equations(instance: Instance, linear: LinearLabels, oracle: Membership, seed: int) -> dict[str, Any]:
+    """A secret w mod q: bit by bit where q is 2, else by bisection."""
     from hardness.attacks.membership import structured
+
+    public, n = instance.public(0), instance.family.dim - 1
+    q, p = linear.sizes(public)
+    if q == 2:
+        w: NDArray[np.int64] | None = structured.parity(oracle, public, linear)
+        counts = {"predicted": n, "floor": instance.family.log2_secrets()}
+    else:
+        w = structured.rounding(oracle, public, linear, np.random.default_rng(seed))
+        counts = {"predicted": structured.predicted(n, q, p), "floor": membership_floor(n, q, p)}
+    right = w is not None and np.array_equal(w, linear.read(instance.secret, n))
+    return {"secret": None if w is None else linear.write(w), "right": right, **counts}
+
+
+def _layer(instance: Instance, teacher: MultiHeadAttention, oracle: Membership, seed: int) -> dict[str, Any]:
+    """A layer of random heads, judged on fresh inputs."""
     from hardness.attacks.membership.layer import layer, queries_of
 
-    family, teacher = instance.family, instance.teacher
-    oracle = Membership(teacher, family.tokens, family.dim)
-    public, n, started = instance.public(0), family.dim - 1, perf_counter()
-    found: dict[str, Any]
-    if family.name == "parity" and isinstance(teacher, Gadget):
-        support = structured.parity(oracle, public)
-        right = support == instance.secret["support"].tolist()
-        found = {
-            "secret": {"support": support},
-            "predicted": n,
-            "floor": instance.certificate["log2_concepts"],
-        }
-    elif family.name == "rounding" and isinstance(teacher, Gadget):
-        q, p = int(public["modulus"]), int(public["levels"])
-        w = structured.rounding(oracle, public, np.random.default_rng(seed))
-        right = w is not None and bool(np.array_equal(w, instance.secret["w"]))
-        found = {
-            "secret": None if w is None else {"w": w.tolist()},
-            "predicted": structured.predicted(n, q, p),
-        }
-        found["floor"] = membership_floor(n, q, p)
-    elif isinstance(teacher, MultiHeadAttention):
-        made = layer(oracle, teacher.heads, np.random.default_rng(seed))
-        found = {} if made is None else judge(instance, made, JUDGED, seed)
-        error, right = found.get("relative_error"), EXACT.met(found)
-        m, k, d = teacher.heads, family.tokens, family.dim
-        found = {
-            "layer_error": error,
-            "predicted": queries_of(d),
-            "floor": max(2 * m * d / k, d * d / (k * (k - 1))),
-        }
-    else:
-        raise InputError(
-            f"no attack by membership queries on family {family.name}; give parity, rounding or a random layer"
-        )
-    if found.get("secret", found.get("layer_error")) is None:
-        found["reason"] = "no queries of this kind determine the secret, or too many would be needed"
-    status = "solved" if right else "refused" if "reason" in found else "wrong"
-    queries = oracle.ledger.queries
-    return {
-        "status": status,
-        "attack": "membership",
-        **found,
-        "queries": queries,
-        "seconds": perf_counter() - started,
-    }
+    recovered = layer(oracle, teacher.heads, np.random.default_rng(seed))
+    scores = {} if recovered is None else judge(instance, recovered, JUDGED, seed)
+    m, k, d = teacher.heads, instance.family.tokens, instance.family.dim
+    # An input shows k d numbers, and of every head k (k - 1) scores: of 2 m d² unknowns no fewer inputs tell all.
+    floor = max(2 * m * d / k, d * d / (k * (k - 1)))
+    error, right = scores.get("relative_error"), EXACT.met(scores)
+    return {"layer_error": error, "right": right, "predicted": queries_of(d), "floor": floor}

@@ -44,13 +44,12 @@ def layer(oracle: Membership, heads: int, rng: Generator) -> MultiHeadAttention 
     theta, w = np.zeros((heads, dim, dim)), np.zeros((heads, dim, dim))
     for j in range(dim):
         tokens_of = _design(dim, j, max(-(-dim // 2), dim - j - 1), rng)
-        asked = [_ask(oracle, total, x, y) for x, y in tokens_of]
-        z, shown = (np.concatenate([each[i] for each in asked]) for i in (0, 2))
-        delta = np.repeat([delta for _, delta, _ in asked], 2, axis=0)
-        found = _column(z, delta, shown, log(tokens - 1) / 2, theta, w, total[j], rng)
-        if found is None:
+        rows, deltas, labels = zip(*(_ask(oracle, total, x, y) for x, y in tokens_of), strict=True)
+        z, shown, delta = np.concatenate(rows), np.concatenate(labels), np.repeat(deltas, 2, axis=0)
+        column = _column(z, delta, shown, log(tokens - 1) / 2, theta, w, total[j], rng)
+        if column is None:
             return None
-        theta[:, :, j], w[:, j] = found
+        theta[:, :, j], w[:, j] = column
     return MultiHeadAttention(theta, w)
 
 
@@ -69,8 +68,8 @@ def _design(dim: int, j: int, count: int, rng: Generator) -> NDArray[np.int64]:
 
     Of many random ones those whose tokens span all directions best.
     """
-    best, least = np.zeros((count, 2, dim), np.int64), np.inf
-    while not np.isfinite(least):
+    best, smallest = np.zeros((count, 2, dim), np.int64), np.inf
+    while not np.isfinite(smallest):
         for _ in range(DESIGNS):
             x = rng.choice([-1, 1], (count, dim))
             x[:, j] = 1
@@ -78,8 +77,8 @@ def _design(dim: int, j: int, count: int, rng: Generator) -> NDArray[np.int64]:
             differ[:, j] = True
             pairs = np.stack([x, np.where(differ, -x, x)], axis=1)
             condition = np.linalg.cond(pairs.reshape(2 * count, dim))
-            if condition < min(least, 1e6):
-                best, least = pairs, condition
+            if condition < min(smallest, 1e6):
+                best, smallest = pairs, condition
     return best
 
 

@@ -8,28 +8,30 @@ from numpy.random import Generator
 from numpy.typing import NDArray
 
 from hardness.attacks import Public
+from hardness.families.linear import LinearLabels
 from hardness.gadgets import modular
 from hardness.sq.oracle import Membership
 
 Integers = NDArray[np.int64]
-# Of the sum of the secret's coordinates at some places, as the oracle shows it
+# The level of the sum of the secret's coordinates at some places, as the oracle shows it.
 Level = Callable[[list[int]], int]
 TABLE_ENTRIES = 2**27  # entries of a table of lists that agree with the answers so far
-# Lists and, as a power of two, sums among which the most even split is looked for
-SAMPLE, LOG2_SUMS = 1000, 9
+SAMPLE, LOG2_SUMS = 1000, 9  # lists and log2 of sums among which the most even split is looked for
 
 
-def parity(oracle: Membership, public: Public) -> list[int]:
-    """The hidden set, ascending: tokens that differ in the gate and in coordinate j show χ_S = -1 iff j is in S.
+def parity(oracle: Membership, public: Public, linear: LinearLabels) -> Integers:
+    """The indicator w (n,) of the hidden set: tokens that differ in the gate and in coordinate j show whether it has j.
 
     >>> from hardness import families
     >>> from hardness.instance import Instance
     >>> instance = Instance.generate(families.get("parity")(dim=9, heads=3), seed=0)
     >>> oracle = Membership(instance.teacher, 2, 9)
-    >>> parity(oracle, instance.public(0)) == instance.secret["support"].tolist(), oracle.ledger.queries
+    >>> w = parity(oracle, instance.public(0), instance.family.claimed().linear)
+    >>> np.flatnonzero(w).tolist() == (instance.secret["support"] - 1).tolist(), oracle.ledger.queries
     (True, 8)
     """
-    return [j for j in range(1, oracle.shape[1]) if _shown(oracle, [j]) < public["A"]]
+    labels = np.array([_shown(oracle, [j]) for j in range(1, oracle.shape[1])])
+    return np.rint(linear.levels(labels - float(public["A"]))).astype(np.int64)
 
 
 def _shown(oracle: Membership, places: list[int]) -> float:
@@ -48,7 +50,7 @@ def predicted(n: int, q: int, p: int) -> int:
     return n * (1 + ceil(log2(-(-q // p))))
 
 
-def rounding(oracle: Membership, public: Public, rng: Generator) -> Integers | None:
+def rounding(oracle: Membership, public: Public, linear: LinearLabels, rng: Generator) -> Integers | None:
     """The secret (n,), centred residues mod q, or None where no queries of this kind determine it.
 
     (1) The list of all values of the first few coordinates that agree with the answers, one coordinate more at a time,
@@ -57,10 +59,11 @@ def rounding(oracle: Membership, public: Public, rng: Generator) -> Integers | N
     that no known sum splits waits until more is known. The answer is right where the oracle's are, as no other agrees
     (theory 2.9).
     """
-    q, p, n = int(public["modulus"]), int(public["levels"]), oracle.shape[1] - 1
+    (q, p), n = linear.sizes(public), oracle.shape[1] - 1
 
     def level(places: list[int]) -> int:
-        return round(_shown(oracle, [j + 1 for j in places]) - float(public["A"]))
+        label = _shown(oracle, [j + 1 for j in places]) - float(public["A"])
+        return round(float(linear.levels(np.array(label))))
 
     head = _head(level, n, q, p, rng)
     if head is None:

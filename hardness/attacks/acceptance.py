@@ -1,0 +1,92 @@
+"""When a secret is believed: it explains rows that had no part in finding it, and no neighbour explains them better."""
+
+from itertools import combinations
+from math import log
+
+import numpy as np
+from numpy.typing import NDArray
+
+from hardness.attacks.equations import Equations
+from hardness.attacks.regression import wrapped
+from hardness.gadgets import modular
+from hardness.gadgets.modular import preimages
+
+Integers = NDArray[np.int64]
+
+PAIR_ROWS = 4000  # rows on which moves of two coordinates are compared: there are 2n² of them
+
+
+def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bool:
+    """Does w (n,) pass on `fresh` rows, that had no part in finding it, and stand out among its neighbours on `known`?
+
+    Either every label is reproduced; or, as labels may be noisy or head-limited (theory 1.4), the agreement lies
+    above halfway between the right secret's and a guess's, and no change of one coordinate by ±1, or of two, fits
+    better: a near-miss of a rounding secret reproduces most labels, so the bar alone would let it pass.
+    """
+    known = fresh if known is None else known
+    agreement = fresh.agreement(w)
+    if len(fresh) == 0 or agreement < (expected_agreement(fresh) + 1 / fresh.p) / 2:
+        return False
+    # Mod 2 a wrong secret agrees with half of the labels however near it is: the bar is enough.
+    if fresh.q == 2 or (agreement == 1 and known.agreement(w) == 1):
+        return True
+    # Under noise least squares led to w, and has one minimum: a better pair of moves would hold a better single one.
+    return _best_of_single_moves(known, w) and (fresh.noise > 0 or _best_of_pairs(known, w))
+
+
+def _best_of_single_moves(known: Equations, w: Integers) -> bool:
+    """Whether every change of one coordinate by ±1 fits worse."""
+    t = known.a.astype(np.int64) @ w
+    misfit = _misfit(known, t)
+    return all(_misfit(known, t + s * known.a[:, j]) > misfit for j in range(known.n) for s in (1, -1))
+
+
+def _best_of_pairs(known: Equations, w: Integers) -> bool:
+    """Whether every change of two coordinates by ±1 each fits worse."""
+    known = known.rows(slice(0, PAIR_ROWS))
+    t = known.a.astype(np.int64) @ w
+    misfit = _misfit(known, t)
+    pairs = ((i, j, r, s) for i, j in combinations(range(known.n), 2) for r in (1, -1) for s in (1, -1))
+    return all(_misfit(known, t + r * known.a[:, i] + s * known.a[:, j]) > misfit for i, j, r, s in pairs)
+
+
+def _misfit(equations: Equations, t: Integers) -> float:
+    """Share of wrong levels at ⟨w, a⟩ = t; under label noise, where that hardly changes near w, squared distance."""
+    q, p = equations.q, equations.p
+    if equations.noise == 0:
+        return float(np.mean(modular.level(t, q, p) != equations.level))
+    return float(np.mean(wrapped(t - preimages(q, p)[0][equations.level], q) ** 2))
+
+
+def stands_out(equations: Equations, w: Integers) -> bool:
+    """Whether w (n,) fits noisy rows better than any of q^n secrets fits labels that have nothing to do with it.
+
+    One of them agrees with a share a > 1/p of R levels with probability at most e^{-R D}, D = a ln(a p) +
+    (1-a) ln((1-a) p/(p-1)) (Chernoff), and any of q^n with at most q^n e^{-R D} (union bound): at most e^-20 here.
+
+    >>> rng = np.random.default_rng(0)
+    >>> a = rng.integers(0, 2, (400, 20), dtype=np.int8)
+    >>> noisy = Equations(a, (a[:, 0] + (rng.random(400) < 0.2)) % 2, 2, 2, flip=0.2)
+    >>> [stands_out(noisy.rows(slice(0, rows)), np.eye(20, dtype=np.int64)[0]) for rows in (400, 100)]
+    [True, False]
+    """
+    from scipy.special import rel_entr
+
+    a, p = equations.agreement(w), equations.p
+    surprise = 0.0 if a <= 1 / p else float(rel_entr(a, 1 / p) + rel_entr(1 - a, 1 - 1 / p))
+    return len(equations) * surprise >= equations.n * log(equations.q) + 20
+
+
+def expected_agreement(equations: Equations) -> float:
+    """P(level shown = level of the right secret) under the public noise, over uniform residues."""
+    if equations.noise == 0:
+        return 1.0 - equations.flip
+    from scipy.stats import norm
+
+    q, p = equations.q, equations.p
+    reach = int(6 * equations.noise) + q
+    e = np.arange(-reach, reach + 1)
+    weight = norm.cdf((e + 0.5) / equations.noise) - norm.cdf((e - 0.5) / equations.noise)
+    r = np.arange(q)
+    same = modular.level(r[:, None], q, p) == modular.level(r[:, None] + e, q, p)
+    return float((same * weight).sum() / q)
