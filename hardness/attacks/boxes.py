@@ -26,7 +26,7 @@ def meet_in_boxes(
     if count > MOST_HALVES:
         return None, {"reason": f"2^{log2(count):.0f} half secrets, more than 2^{log2(MOST_HALVES):.0f}"}
     halves = _halves(n, kinds, weight)
-    counts, box = [len(places) for places, _ in halves], int(span.max())
+    counts, box = (len(halves[0][0]), len(halves[1][0])), int(span.max())
     boxes = max(1, q // box)
     k, cost = _meeting_rows(*counts, boxes)
     if cost > budget:

@@ -115,4 +115,4 @@ def _best_pair(equations: Equations, w: Integers) -> Integers | None:
         return None
     i, r, j, s = move
     unit = np.eye(len(w), dtype=np.int64)
-    return w + r * unit[i] + s * unit[j]
+    return np.asarray(w + r * unit[i] + s * unit[j])

@@ -157,7 +157,7 @@ def _predicted(n: int, rank: int, q: int, scale: int, sd: float) -> tuple[float,
     from hardness.attacks.pruning import log2_reduction_nodes, pruning
 
     mean = (n * log(q) + (rank - n) * log(scale)) / rank
-    log_lengths = mean + 2 * log(hermite(BETA)) * ((rank - 1) / 2 - np.arange(rank))
+    log_lengths = mean + 2 * log(hermite(BETA)) * np.linspace((rank - 1) / 2, (1 - rank) / 2, rank)
     search = pruning(log_lengths, sd / (scale * q), log2_reduction_nodes(BETA, rank))
     return max(search.log2_nodes, FREE), rank, search.chance
 

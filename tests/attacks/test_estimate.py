@@ -6,9 +6,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from hardness.attacks import bkw_plan, lattice_plan
+from hardness.attacks.cost import LOG2_OPERATIONS_A_SECOND
 from hardness.attacks.estimates.candidates import rows_a_candidate
-from hardness.attacks.estimates.table import cheapest, estimates
+from hardness.attacks.estimates.rounding import rounding_error
+from hardness.attacks.estimates.table import cheapest, estimate, estimates
 from hardness.errors import InputError
+from hardness.instance.suite import entries
 
 
 def parity(n, s, eta=0.0, gadget="diag"):
@@ -119,3 +123,25 @@ def test_exhaustive_search_pays_for_the_noise():
 def test_other_families_are_refused():
     with pytest.raises(InputError, match="no hidden linear secret"):
         estimates({"family": "nondegenerate", "dim": 8})
+
+
+def test_the_suite_states_what_the_cheapest_attack_is_estimated_to_cost():
+    cells = {
+        entry.name.rpartition("-")[0]: entry for entry in entries().values() if entry.predicted["attack"]
+    }
+    assert len(cells) >= 8
+    for entry in cells.values():
+        price = estimate(entry.family, **entry.params).cheapest
+        stated = entry.predicted["attack"], entry.predicted["log2_time"]
+        assert (price.name, price.log2_time) == (stated[0], pytest.approx(stated[1], abs=0.006))
+
+
+def test_estimates_lie_at_or_below_what_the_attack_predicts_of_itself():
+    """Without limits nothing costs more than within them, but for blocks and coordinates that are searched coarsely."""
+    for n, p in ((28, 2), (40, 4), (60, 8)):
+        held = bkw_plan.streamed(n, bkw_plan.bias_of(97, p), 0)
+        free = bkw_plan.unbounded(n, bkw_plan.bias_of(97, p), 0)
+        assert -3 < free.time - LOG2_OPERATIONS_A_SECOND - log2(held.seconds) < 0.5
+        error = rounding_error(97, p) / 97
+        held, free = lattice_plan.streamed(n, error, False), lattice_plan.unbounded(n, error, False)
+        assert -3 < free.time - LOG2_OPERATIONS_A_SECOND - log2(held.seconds) < 0.5

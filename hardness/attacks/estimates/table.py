@@ -60,7 +60,7 @@ def estimates(public: Public, tolerance: float = TOLERANCE) -> list[Estimate]:
 def _coding(public: Public) -> LinearLabels:
     """How labels show the secret. Raises `InputError` where no costs are known for that."""
     coding = stated_labels(public)
-    if coding not in MODELS:
+    if coding is None or coding not in MODELS:
         raise InputError(
             f"family '{public.get('family')}' has no hidden linear secret; estimate parity or rounding"
         )
