@@ -1,22 +1,25 @@
 """Elimination against its own law under label noise (theory 4.1), and plans of searches."""
 
+import dataclasses
 from itertools import combinations
 from math import comb, gcd
 
 import flint
 import numpy as np
 import pytest
-from attack_examples import examples
+from attack_examples import centred, examples
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.stats import chisquare
 
+from hardness import families, registry
 from hardness.attacks.acceptance import expected_agreement
 from hardness.attacks.collisions import collision_plan, search_stream
 from hardness.attacks.equations import Equations, extract
-from hardness.attacks.gaussian import FULL_RANK, check_plan, solve2, solve_mod
+from hardness.attacks.gaussian import FULL_RANK, check_plan, gaussian, solve2, solve_mod
 from hardness.errors import InputError
 from hardness.families.parity import Parity
+from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 from hardness.kernels.gf2 import pooled_gauss
 from hardness.kernels.search import subsets
@@ -81,6 +84,29 @@ def test_lpn_tries_are_geometric(n, flip, trials):
     # False alarms: once in 10^4 runs of another seed, for each of the settings.
     tries = _tries(n, flip, trials, np.random.default_rng([n, 7]))
     assert geometric_p_value(tries, FULL_RANK * (1 - flip) ** n) > 1e-4
+
+
+class Halves(Rounding):
+    """Labels of another family with the same equations."""
+
+    @classmethod
+    def claims(cls):
+        return dataclasses.replace(Rounding.claims(), of=Halves)
+
+
+class Unclaimed(Rounding):
+    """The same without a claim."""
+
+
+def test_attacks_go_by_what_a_registered_family_claims(monkeypatch):
+    w = np.random.default_rng(1).integers(0, 97, 12)
+    X, Y, public = examples(w, 97, 97, count=400, seed=0)
+    monkeypatch.setattr(registry, "points", lambda kind: {"halves": None, "unclaimed": None})
+    monkeypatch.setattr(families, "get", {"halves": Halves, "unclaimed": Unclaimed}.__getitem__)
+    assert gaussian(X, Y, public | {"family": "halves"}).secret == centred(w, 97)
+    for name in ("unclaimed", "attack_examples:Halves"):  # what nobody registered is not even imported
+        with pytest.raises(InputError, match="no hidden linear equations"):
+            gaussian(X, Y, public | {"family": name})
 
 
 def test_changed_labels_and_foreign_families_are_refused():
