@@ -2,13 +2,14 @@
 
 import re
 from fractions import Fraction
-from functools import cache, reduce
+from functools import reduce
 from itertools import combinations, product
 from math import ceil, comb, cos, erfc, exp, log, log2, pi, prod, sinh
 from pathlib import Path
 
 import numpy as np
 import pytest
+from theorem_b import distance, separation
 from theory_page import ROOT, SECTIONS, characters, near, table
 
 from hardness.attacks.estimates.low_degree import low_degree_rows
@@ -254,7 +255,7 @@ def largest_sum(e):
         for rest in combinations([x for x in range(2**r) if x not in start], 2 * e - 1 - r):
             tried += 1
             sizes = np.abs(signs[: len(signs) // 2] @ characters([*start, *rest], r))
-            assert all(((sizes - c) ** 2).mean(axis=1).min() >= zeta(c) for c in range(1, 10))
+            assert all(((sizes - c) ** 2).mean(axis=1).min() >= distance(c) for c in range(1, 10))
             top = max(top, Fraction(int(sizes.sum(axis=1).max()), 2**r))
     return tried, top
 
@@ -275,21 +276,9 @@ def test_theorem_B_from_above(e, tried, T):
     assert min(bounds(e)) == Fraction(T)
 
 
-# (2^r values of D·b', D; sets + and -, matched in order)
-
-
-def zeta(c):
-    return 1 if c % 2 else 0 if c % 16 == 0 else 2 if c % 4 == 2 else 4
-
-
 def bounds(e):
-    """(2e + c^2 - zeta(c))/(8ce) for every c that can matter."""
-    return [Fraction(2 * e + c * c - zeta(c), 8 * c * e) for c in range(1, 60)]
-
-
-@cache
-def T_upper(e):
-    return min(*bounds(e), Fraction(13, 96)) if e >= 5 else min(bounds(e))
+    """(2e + c^2 - ζ(c))/(8ce) for every c that can matter."""
+    return [Fraction(2 * e + c * c - distance(c), 8 * c * e) for c in range(1, 60)]
 
 
 def test_values_of_T():
@@ -298,8 +287,8 @@ def test_values_of_T():
         r"T\(1\), …, T\(4\) = ([^T]*), T\(6\), …, T\(12\) = ([^w]*), while 13/96 ≤ T\(5\) ≤ 11/80", section
     )
     few, more = ([Fraction(x) for x in listed.split(", ")] for listed in values.groups())
-    assert few == [T_upper(e) for e in range(1, 5)]
-    assert more == [T_upper(e) for e in range(6, 13)]
+    assert few == [separation(e) for e in range(1, 5)]
+    assert more == [separation(e) for e in range(6, 13)]
     for c, bound in (
         (2, lambda e: (e + 1, 8 * e)),
         (4, lambda e: (e + 6, 16 * e)),
@@ -308,9 +297,9 @@ def test_values_of_T():
         assert all(bounds(e)[c - 1] == Fraction(*bound(e)) for e in range(1, 99))
     for tau in (Fraction(1, 5), Fraction(1, 10), Fraction(1, 20), Fraction(3, 100)):
         largest = (
-            min(ceil((c * c - zeta(c)) / (8 * c * tau - 2)) for c in range(1, 200) if 4 * c * tau > 1) - 1
+            min(ceil((c * c - distance(c)) / (8 * c * tau - 2)) for c in range(1, 200) if 4 * c * tau > 1) - 1
         )
-        assert T_upper(largest) > tau >= T_upper(largest + 1)
+        assert separation(largest) > tau >= separation(largest + 1)
 
 
 # 2.9

@@ -26,6 +26,7 @@ FAMILIES: list[Family] = [
     Rounding(dim=16, modulus=97, levels=4, gadget="dot", weight=3),
     Rounding(dim=16, modulus=97, levels=4, heads=6),
     Rounding(dim=16, modulus=2**14, levels=2, weight=2, heads=2),
+    Rounding(dim=2200, modulus=2**20, levels=4, weight=2),  # whose two coordinates its conditions once told
     Rounding(dim=16, modulus=17, levels=2, gadget="dot", heads=4),
     Rounding(dim=6, modulus=5, levels=3, exact=True),
     Nondegenerate(dim=6, tokens=3, heads=2),
@@ -48,7 +49,7 @@ def test_all_secrets_are_shown_as_the_same_bytes(family, count, tmp_path):
         shown.add(
             (str(instance.public(5)), repr(instance), *(run_command(f"{line}{path}") for line in lines))
         )
-        secrets.add(str(instance.secret))
+        secrets.add(str({name: value.tolist() for name, value in instance.secret.items()}))
         if seed < 2:
             prices.add(run_command(f"estimate {path} --json"))
     assert len(shown) == len(prices) == 1
