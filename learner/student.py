@@ -95,6 +95,7 @@ class Student(Learner):
 
     def predict(self, X: ArrayLike) -> Array:
         """F̂(X), shape (n, k, d): 0 before the first step, NaN once the weights are no longer finite."""
+        # NaN, where zeros would pass for a learner that explains nothing: divergence is told from failure.
         out = super().predict(X)
         return out if self.layer_ or not self._seen else np.full_like(out, np.nan)
 
@@ -144,15 +145,16 @@ class Student(Learner):
         if not len(x) or not (self._scale or last or len(x) >= max(FIRST, self.batch)):
             return
         if not self._scale:
+            # Fixed from here on: a scale that went on adapting would change what a step of Adam means.
             spread = float(y[: max(FIRST, self.batch)].var(axis=0).sum(axis=1).mean())
             self._scale = spread**-0.5 if spread > 0 else 1.0
         rate, l1 = self.checked()
-        whole = len(x) // self.batch * self.batch
-        rest = len(x) - whole
-        for part, batch in ((slice(0, whole), self.batch), (slice(whole, None), rest * last)):
+        batched = len(x) // self.batch * self.batch
+        rest = len(x) - batched
+        for part, batch in ((slice(0, batched), self.batch), (slice(batched, None), rest * last)):
             if batch and len(x[part]):
                 self._record(self._student.train(x[part], y[part], batch, rate, self._scale, l1), batch)
-        self._waiting = [(x[whole:], y[whole:])] if rest and not last else []
+        self._waiting = [(x[batched:], y[batched:])] if rest and not last else []
         theta, w = self._student.layer()
         finite = bool(np.isfinite(theta).all() and np.isfinite(w).all())
         self.layer_ = MultiHeadAttention(theta, w.astype(np.float64) / self._scale) if finite else None

@@ -93,6 +93,7 @@ class DenseStudent:
             squares[i, 0], *gradient = gradients(self.theta, self.w, x[part], y[part], self.loss)
             squares[i, 1] = (y[part] ** 2).sum() / batch
             self.optimizer.step(gradient, rate)
+            # A proximal step: |Θ| has no derivative at 0, where entries are to stay. W is not sparse.
             if cut:
                 self.theta -= np.clip(self.theta, -cut, cut)
         return squares.astype("float64")

@@ -87,6 +87,7 @@ def run(
     """
     store.plan(tasks)
     done = store.done()
+    # Longest first: a long trial that starts last would leave all other workers idle. Rows do not depend on it.
     missing = sorted((task for task in tasks if task.identity not in done), key=seconds, reverse=True)
     progress = progress or Progress(StringIO())  # which nobody reads
     if not missing:
@@ -167,6 +168,7 @@ def _in_pool(tasks: Sequence[Task], trial: Trial, root: int, guard: float, worke
         workers,
         initializer=_begin,
         initargs=(registry.pickled(),),
+        # A fork would inherit locks of threads and the state of libraries; a spawned process begins as on a cluster.
         context=multiprocessing.get_context("spawn"),
     )
     finished: SimpleQueue[Any] = SimpleQueue()

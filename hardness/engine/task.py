@@ -88,8 +88,10 @@ class Task:
         >>> task.seed(0, "instance") == task.seed(0, "instance") != task.seed(0, "solver")
         True
         """
+        # Of the question and not of the identity: an edited plug-in is another task, on the same instance and examples.
         words = np.frombuffer(bytes.fromhex(self.question), dtype=">u4")
         name = int.from_bytes(hashlib.sha256(role.encode()).digest()[:4], "big")
+        # The name is a spawn key, kept apart from the entropy: roles are independent whatever the root seed is.
         sequence = np.random.SeedSequence([root, *map(int, words)], spawn_key=(name,))
         return int.from_bytes(sequence.generate_state(4, np.uint32).tobytes(), "big")
 

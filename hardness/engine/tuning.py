@@ -88,6 +88,7 @@ class Halving:
         while True:
             if wanted := self._missing(runs, alive, self.seeds[0], cap):
                 return wanted, alive, cap
+            # As many as the second rung keeps are enough to choose from; a larger cap only lets in dearer settings.
             enough = sum(self._solves(runs, i, self.seeds[0], cap) for i in alive) >= self.kept[:2][-1]
             if enough or cap >= self.max_cap:
                 break
@@ -113,6 +114,7 @@ class Halving:
         def price(setting: int) -> float:
             return self._price(runs, setting, self.seeds[rung], cap)
 
+        # Ties go to the setting listed first: the winner is a function of the runs, not of the order they came in.
         ranked = sorted(alive, key=lambda setting: (price(setting), setting))[: self.kept[rung]]
         return [setting for setting in ranked if price(setting) < inf] or ranked
 
@@ -179,6 +181,7 @@ def tune(
 
 def run_of(outcome: Outcome, cap: int) -> Run:
     """What a tuning makes of a trial: one that neither solved nor spent its cap would not do better with more."""
+    # What does not say what it spent is charged all that it was given: a silent crash must not look cheap.
     spent = cap if outcome.cost is None else float(outcome.cost)
     return Run(spent, outcome.status == "solved", outcome.status in ("wrong", *CRASHED, "refused"))
 

@@ -60,6 +60,7 @@ def make(solver: Solver, random_state: int) -> Any:
         if place in given or (place == "heads" and heads is not None):
             raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
         given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
+    # Heads of a layer are part of its promise to a solver that fits it; an online learner's width is its own choice.
     if heads is None and not solver.streamed:
         heads = solver.heads_known
     rest = {"heads": heads, "random_state": random_state, "seed": random_state}

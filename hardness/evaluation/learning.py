@@ -155,6 +155,7 @@ def _data(
         held_bytes = 9.0 * held * target.family.tokens * target.family.dim
         require_memory(held_bytes, f"a set of {count} examples", "lower --count")
         tell(f"making {count} examples to learn from, {test} to judge on")
+        # The judge's inputs come after the learner's in the same stream: none of them was seen.
         return stream(target, seed), fresh(target, test, seed, start=count), count, target.heads
     examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
     held_out = -(-len(examples) // SHARE)

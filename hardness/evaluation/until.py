@@ -70,6 +70,7 @@ def pooled(pool: Examples, seed: int) -> Labelled:
 
     @lru_cache(maxsize=2)
     def order(turn: int) -> NDArray[np.intp]:
+        # By the number of the pass alone: an order depends neither on earlier passes nor on how they were asked for.
         return np.random.default_rng(np.random.SeedSequence(seed, spawn_key=(turn,))).permutation(len(pool))
 
     def labelled(start: int, count: int) -> Examples:
@@ -197,8 +198,10 @@ def lives(
         ends = list(sizes(passes * pool, FIRST, SPACING)) if online else [pool]
         costs = {n: _after(spent, cost(instance, learner, n, pool)) for n in ends}
         spent = costs[ends[-1]]
+        # Before the life, not after: one that would exceed the budget half-way is not begun, and counts for nothing.
         if (spent.multiply_adds or 0.0) > work:
             return
+        # Of a learner that fits once, examples 0..pool - 1 of the stream: each life contains the examples of the last.
         yield Life(pooled(given(0, pool), seed) if online else given, costs)
         pool *= 2
 

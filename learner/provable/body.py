@@ -28,6 +28,7 @@ class Body:
     @classmethod
     def of(cls, system: Constraints) -> "Body":
         """K of the constraints. Raises `InputError` if the program cannot be solved."""
+        # A tolerance of 0 would stay 0 at any inflation, and one false certificate of that kind would empty K.
         eta = np.maximum(system.eta, 1e-12)
         A = np.block([[system.A, -eta[:, None]], [system.A, eta[:, None]]])
         lower = np.concatenate([np.full(len(eta), -np.inf), system.b])
@@ -48,6 +49,7 @@ class Body:
         G = np.concatenate([self.A, -self.A])
         h = np.concatenate([self.b - self.radius, -self.b - self.radius])
         scale = float(np.abs(h).max()) or 1.0
+        # Least distance programming: min |t| with G t ≥ h is min |E u − e_last| over u ≥ 0; its residual shows t.
         E = np.concatenate([G.T, h[None] / scale])
         f = np.zeros(len(E))
         f[-1] = 1.0

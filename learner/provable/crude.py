@@ -80,10 +80,12 @@ def debiased(X: Array, Y: Array) -> Crude:
         table = np.concatenate([x, means, response.reshape(len(x), k, -1)], axis=2).reshape(-1, size)
         gram += table.T @ table
         cross += table.T @ y.reshape(-1, d)
+    # On two tokens of ±1, x_a[j]·Cov[j, j] = x_a[j] − mean[j]: d of the regressors follow from others.
     ridge = 1e-9 * gram.trace() / size
     coefficients: Array = np.linalg.solve(gram + ridge * np.eye(size), cross)
     explained = float(np.vdot(coefficients, 2 * cross - gram @ coefficients))
     r2 = explained / (float(np.vdot(Y, Y)) or 1.0)
+    # Where all tokens are equal Cov = 0 and Y = x ΣW, whatever the patterns: there x_a and the mean are both x.
     return _crude("debiased", coefficients[:d] + coefficients[d : 2 * d], Y, r2)
 
 

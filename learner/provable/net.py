@@ -77,9 +77,11 @@ def explicit(X: Array, Y: Array, hull: Hull, heads: int, grid: int, reach: float
         index = np.array(batch)
         pick = index[:, :, None], index[:, None]
         G = gram[pick].transpose(0, 1, 3, 2, 4).reshape(len(batch), heads * d, -1)
+        # Where patterns are saturated two points of the grid give the same features.
         ridge = 1e-12 * np.einsum("gii->g", G)[:, None, None] * np.eye(heads * d)
         W = np.linalg.solve(G + ridge, cross[index].reshape(len(batch), heads * d, d))
         T = test_gram[pick].transpose(0, 1, 3, 2, 4).reshape(G.shape)
+        # |Y − T W|² without |Y|², which all guesses share: no row is touched again for a guess.
         losses = np.einsum("gac,gac->g", W, T @ W - 2 * test_cross[index].reshape(W.shape))
         visited += len(batch)
         if losses.min() < best_loss:
@@ -146,6 +148,7 @@ class _Coordinates:
         dP = P * (S - (P * S).sum(axis=-1, keepdims=True))
         dZ = (dP @ self.X[:, None, None]).transpose(0, 3, 1, 2, 4).reshape(n * k, m, q, d)
         J: Array = np.einsum("rmqa,mab->rbmq", dZ, here.w.reshape(m, d, d), optimize=True).reshape(n * k, -1)
+        # Kaufman's form: what is left out is of the size of the residual, which vanishes at the layer itself.
         J -= here.Z @ cho_solve((here.L, True), here.Z.T @ J, check_finite=False)
         return J.reshape(n * k * d, -1)
 

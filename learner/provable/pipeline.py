@@ -65,6 +65,7 @@ class _Walk:
     def rounds(self, w: Array, plan: list[int]) -> Hull:
         """Phase 4: sculpt and refine in turn, each round on as many examples as planned; the hull carved best."""
         for number, examples in enumerate(plan):
+            # ΣW no longer moves on so many examples: the rest of this stage would carve the same hull again.
             if self.stalled and examples == plan[number - 1]:
                 continue
             hull = self.carve(w, examples, self.heads())
@@ -182,6 +183,7 @@ class _Walk:
         """
         order = self.rng.permutation(len(self.sample[0]))[:1500]
         X, Y, m = self.sample[0][order], self.sample[1][order], hull.heads
+        # Of one head the hull is a point, and there is no coordinate to visit.
         grid = net.points(m, NET_LIMIT) if self.paper and m > 1 else 0
         guess = net.explicit(X, Y, hull, m, grid) if grid else net.multi_start(X, Y, hull, m, self.rng)
         layer = MultiHeadAttention(guess.theta, guess.w)
@@ -191,6 +193,7 @@ class _Walk:
             verdict = "failed"
             reason = f"relative error {error:.2g} on held-out examples, certified is at most {CERTIFIED}"
         elif m > 1:
+            # A generator of its own: whether this is asked must not change what the polish draws after it.
             fewer = net.multi_start(X, Y, hull, m - 1, self.rng.spawn(1)[0])
             if fewer.residuals[0] <= FITS_AS_WELL * guess.residuals[0]:
                 verdict, reason = (

@@ -50,6 +50,7 @@ def polish(
     m, d = layer.heads, layer.dim
     order = rng.permutation(len(X))[: max(MOST_ROWS, examples_wanted(m, X.shape[1], d))]
     X, Y = X[order], Y[order]
+    # Drawn first: the search from `layer` draws as often as it fails, and the control must not depend on that.
     start = random_theta(rng, m, d)
     polished, phase = search(X, Y, layer.theta, test, rng, "polish")
     control = search(X, Y, start, test, rng, "random-start control")[1]

@@ -24,6 +24,7 @@ def agreement_rows(rows: Rows, examples: int, hull: Hull) -> Refined:
         best.add(disagreement(X, hull), X, Y)
     h, X, a, y = best.rows()
     # An offset in the weight: rows of equal tokens have h = 0 and would outweigh all others.
+    # It multiplies rows, so a squared error counts (h + …)^(−1/2): milder than 1/h, by which few rows would decide.
     weight = (h + 0.1 * h[-1] + 1e-300) ** -0.25
     Z = attend(X, hull.theta[None])[1].reshape(X.shape)[np.arange(len(X)), a.astype(np.intp)]
     return _solve(Z, y, weight, float(h[-1]))
@@ -59,6 +60,7 @@ def disagreement(X: Array, hull: Hull) -> Array:
     S = (left @ X.transpose(0, 2, 1)).reshape(n, k, len(basis), k)
     P = np.exp(S[:, :, 0] - S[:, :, 0].max(axis=-1, keepdims=True))
     P /= P.sum(axis=-1, keepdims=True)
+    # |dp X|² = dp (X Xᵀ) dpᵀ, on k × k matrices: no attended token (n, k, d) is made for a direction.
     gram = X @ X.transpose(0, 2, 1)
     h = np.zeros((n, k))
     for q in range(1, len(basis)):

@@ -108,6 +108,7 @@ class Best:
         example, a = rows // k, rows % k
         self._parts.append((key[rows], X[example], a.astype(np.float64), *(c[example, a] for c in columns)))
         self._held += len(rows)
+        # A sort for four times as many rows as are kept, not one a chunk; memory stays bounded too.
         if self._held > 4 * self.count:
             self._shrink()
 
@@ -125,5 +126,6 @@ class Best:
         keep = distinct(columns[1], columns[2])[: self.count]
         self._parts = [tuple(c[keep] for c in columns)]
         self._held = len(keep)
+        # Only a full list of distinct rows bounds what may still enter: copies of one row must not close it.
         if len(keep) == self.count:
             self.bound = float(columns[0][keep[-1]])

@@ -114,6 +114,8 @@ def certify(X: Array, Y: Array, w: Array) -> tuple[Array, Array]:
     off -= part @ D
     residual = np.sqrt(np.einsum("nad,nad->na", off, off))
     lightest = p.min(axis=2)
+    # As of a regression: the misfit has d − k + 1 degrees of freedom, its deviation times `noise` is that of a weight,
+    # and over the lightest weight that of the logarithm, in which Θᵢ is linear.
     noise = np.sqrt(np.einsum("nbb->n", inverse) / (k - 1))
     accepted = usable[:, None] & (lightest >= LEAST_WEIGHT)
     eta = np.full((n, k), np.inf)
@@ -127,6 +129,7 @@ def _inverse(G: Array) -> tuple[NDArray[np.bool_], Array]:
     scale = np.sqrt(np.einsum("nbb->nb", G))
     with np.errstate(divide="ignore", invalid="ignore"):
         volume = np.linalg.det(G / (scale[:, :, None] * scale[:, None, :]))
+    # The determinant of unit edges tells nearly equal tokens, or a degenerate simplex, at any length of the edges.
     usable = np.isfinite(volume) & (volume > 1e-6)
     inverse[usable] = np.linalg.inv(G[usable])
     return usable, inverse
@@ -173,16 +176,20 @@ def least_squares_hull(system: Constraints, heads: int, d: int) -> Hull:
     """The hull by robust least squares (Huber: some certificates are false) and the weakest singular directions."""
     A, b = system.A, system.b
     weight = np.ones(len(b))
+    # Every Θᵢ meets every constraint, so A (Θᵢ − Θⱼ) ≈ 0: without a ridge the solution is singular for m > 1.
     ridge = 1e-9 * len(b) * np.eye(d * d)
     for _ in range(5):
         t = np.linalg.solve((A.T * weight) @ A + ridge, A.T @ (weight * b))
         residual = np.abs(A @ t - b)
         spread = float(np.median(residual))
+        # 1.4826 median deviations are a standard deviation of normal errors; from three on, certificates may be false.
         weight = 1 / np.maximum(1, residual / max(3 * 1.4826 * spread, 1e-15))
     values, vectors = np.linalg.eigh(A.T @ A / len(A))
     singular = np.sqrt(np.maximum(values, 0))
+    # AᵀA has half of the digits of A: below 1e-8 of the largest, singular values are rounding.
     rank = int((singular > 1e-6 * singular[-1]).sum())
     spectrum = singular / (float(np.median(singular)) or 1.0)
+    # The heads' own differences are the m − 1 directions that nothing pins; the rest of t is the same for all heads.
     free = vectors[:, : heads - 1]
     t = t - free @ (free.T @ t)
     gap = float(spectrum[heads - 1] / max(spectrum[heads - 2], 1e-12)) if heads > 1 else None
