@@ -138,3 +138,56 @@ def test_every_public_thing_has_a_docstring():
                 path,
                 node.name,
             )
+
+
+SAY_NOTHING = {"told", "found", "own", "said"}  # of what a value holds: nowhere
+SHORT_LIVED = {"one", "each", "least", "most"}  # in loops only
+CODE = sorted(path for root in ("hardness", "learner", "tests") for path in ROOT.glob(f"{root}/**/*.py"))
+
+
+def names_in(node):
+    """The names that a node reads or binds, whatever kind of name it is."""
+    match node:
+        case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=name):
+            return [name]
+        case ast.FunctionDef(name=name) | ast.ClassDef(name=name) | ast.ExceptHandler(name=name):
+            return [name]
+        case ast.MatchAs(name=name) | ast.MatchStar(name=name):
+            return [name]
+        case ast.alias():
+            return [(node.asname or node.name).rpartition(".")[2]]
+    return []
+
+
+def lasting_names(node):
+    """Names that outlive a loop: attributes, functions, fields of classes, parameters of public functions."""
+    match node:
+        case ast.Attribute(attr=name):
+            return [name]
+        case ast.FunctionDef(name=name, args=parameters):
+            parts = (*parameters.posonlyargs, *parameters.args, *parameters.kwonlyargs)
+            return [name, *(part.arg for part in parts if not name.startswith("_"))]
+        case ast.ClassDef(body=body):
+            return [part.target.id for part in body if isinstance(part, ast.AnnAssign)]
+    return []
+
+
+def test_names_say_what_they_hold():
+    wrong = {
+        f"{path.relative_to(ROOT)}:{node.lineno}: {name}"
+        for path in CODE
+        for node in ast.walk(ast.parse(path.read_text()))
+        for name in {*names_in(node)} & SAY_NOTHING | {*lasting_names(node)} & SHORT_LIVED
+    }
+    assert wrong == set()
+
+
+def test_no_two_classes_share_a_name_that_all_of_the_lab_uses():
+    classes = [
+        node.name
+        for path in SOURCES
+        for node in ast.walk(ast.parse(path.read_text()))
+        if isinstance(node, ast.ClassDef)
+    ]
+    names = ("Outcome", "Cell", "Cost", "Check", "Grid")
+    assert {name: classes.count(name) for name in names if classes.count(name) > 1} == {}
