@@ -168,6 +168,21 @@ class Life:
     costs: Mapping[int, Cost]
 
 
+def at_sizes(given: Labelled, sizes: Iterable[int], streamed: bool) -> list[Life]:
+    """The lives of a solver of which examples alone are counted: it is judged at every one of the `sizes`.
+
+    One that is `streamed` has one life. Any other has one at each size: where it refuses, or gives up, it may not with
+    more examples.
+
+    >>> from hardness.families.parity import Parity
+    >>> given = stream(Instance.generate(Parity(6, 2), 0), 1)
+    >>> [list(life.costs) for streamed in (True, False) for life in at_sizes(given, [64, 128], streamed)]
+    [[64, 128], [64], [128]]
+    """
+    costs = {size: Cost(size, size, None) for size in sizes}
+    return [Life(given, costs)] if streamed else [Life(given, {size: cost}) for size, cost in costs.items()]
+
+
 def lives(
     learner: Any, instance: Instance, given: Labelled, cap: int, work: float, passes: int = 0, seed: int = 0
 ) -> Iterator[Life]:

@@ -9,7 +9,7 @@ from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.evaluation.learning import solves
 from hardness.evaluation.solver import Solver
-from hardness.evaluation.until import Cost, Ending, Life, stream, until_solved
+from hardness.evaluation.until import Ending, at_sizes, stream, until_solved
 from hardness.evaluation.worker import opening
 from hardness.families.concepts import Concepts
 from hardness.instance import Instance
@@ -75,9 +75,9 @@ def online(task: Task, root: int, guard: float) -> Outcome:
             f"online learners are judged by signs, and {task.family} has none; give a structured family"
         )
     ends = sizes(int(task.budget["samples"]), CHECK, SPACING)
-    life = Life(stream(instance, sampling), {size: Cost(size, size, None) for size in ends})
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
-    ending = until_solved(opened, [life], True, judged, ACCURATE)
+    lives = at_sizes(stream(instance, sampling), ends, streamed=True)
+    ending = until_solved(opened, lives, True, judged, ACCURATE)
     if ending.error is not None:
         return replace(outcome_of(ending.error, guard), cost=ending.spent.distinct)
     last = ending.points[-1].scores[ACCURATE.score] if ending.points else 0.0
@@ -104,13 +104,9 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
         registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
     )
     sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))
-    rule, given = solves(judged, streamed), stream(instance, sampling)
-    costs = {
-        n: Cost(n, n, None)
-        for n in sizes(int(task.budget["samples"]), FIRST, STREAMED if streamed else FITTED)
-    }
-    # What fits once is tried at each size by itself: where it refuses, or gives up, it may not with more examples.
-    lives = [Life(given, costs)] if streamed else [Life(given, {n: cost}) for n, cost in costs.items()]
+    rule, spacing = solves(judged, streamed), STREAMED if streamed else FITTED
+    ends = sizes(int(task.budget["samples"]), FIRST, spacing)
+    lives = at_sizes(stream(instance, sampling), ends, streamed)
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)
     ending = until_solved(opened, lives, streamed, judged, rule)
     if ending.error is not None:

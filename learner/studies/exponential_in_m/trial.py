@@ -1,8 +1,6 @@
 """One trial of `exponential-in-m`: a learner until it meets the target; or elimination."""
 
-import time
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import AbstractContextManager
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -10,27 +8,38 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness import registry
-from hardness.engine.outcome import Outcome, Trial, TrialEnded, outcome_of
+from hardness.engine.outcome import FINISHED, Outcome, Trial, outcome_of
 from hardness.engine.task import Task
 from hardness.evaluation.adapters import is_streamed, make
 from hardness.evaluation.solver import Solver
-from hardness.evaluation.until import Evaluation, Labelled, cost, evaluations, signed, stream
+from hardness.evaluation.until import (
+    Ending,
+    Evaluation,
+    at_sizes,
+    cost,
+    signed,
+    stream,
+    until_solved,
+)
 from hardness.evaluation.worker import opening
-from hardness.examples import InformativeRows
+from hardness.examples import InformativeExamples, InformativeRows
 from hardness.instance import Instance
-from hardness.scores import EXPLAINED, OPEN, Criterion, Judged, fresh, open_error, sizes
+from hardness.scores import EXPLAINED, OPEN, SIGNS, Criterion, Judged, fresh, sizes
 from hardness.studies.trials import solving_cost
 from hardness.tokens import TokenStream, unpack
+from learner.diagonal import Diagonal
 from learner.fourier_gap import at_the_start, examples_of_unit_signal
 
 HEADS = 16  # of a learner whose n_1 is asked for
-PORTION = 1 << 16  # examples that `diagonal` is handed at a time
 FIRST, SPACING = 256, 1.06  # examples between evaluations, later every 6 %
-DOUBLING = 2.0  # between the sizes at which a learner that fits once is tried
+FIRST_FIT, DOUBLING = (
+    64,
+    2.0,
+)  # examples at which a learner that fits once is tried first, and the factor between
 JUDGED = 2048  # fresh inputs to judge on
 KEPT = 1.2  # spacing of the points of the learning curve that a row keeps
-
-Opened = Callable[[], AbstractContextManager[Any]]
+Rows = Callable[[int, int], Any]  # informative ones of the examples start..start + count - 1 of a stream
+GAP = "n_1"  # of the work that is watched
 
 
 def trial(task: Task, root: int, guard: float) -> Outcome:
@@ -51,33 +60,61 @@ def diagonal(task: Task, root: int, guard: float) -> Outcome:
     >>> outcome.status, outcome.detail["weights"], outcome.detail["informative"] < 0.6 * outcome.cost
     ('solved', 144, True)
     """
-    deadline, solver, shared = time.monotonic() + guard, task.solver, task.shared()
-    instance = Instance.generate(
-        registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
-    )
-    seeds = {role: shared.seed(root, role) for role in ("examples", "fresh", "signs", "judged")}
-    coins = solver.get("labels") == "independent"
-    judged = fresh(instance, 2 * JUDGED, seeds["fresh"])
-    if coins:
-        judged = replace(judged, Y=signed(lambda start, count: judged, seeds["judged"])(0, 2 * JUDGED).Y)
-    assert judged.variance, "a family whose labels are judged on open rows"
+    instance, shared = _instance(task, root), task.shared()
+    examples, judged = _open_rows(instance, shared, root, task.solver.get("labels") == "independent")
     learner = make(_solver(task, instance), task.seed(root, "solver"))
-    spent, error, gaps = 0, None, list[list[float | None]]()
-    for size in sizes(int(task.budget["samples"]), FIRST, SPACING):
-        for start in range(spent, size, PORTION):
-            if time.monotonic() > deadline:
-                raise TimeoutError
-            part = instance.informative(min(PORTION, size - start), seeds["examples"], start)
-            labels = part.Y * _coins(seeds["signs"], start, part.X) if coins else part.Y
-            learner.partial_fit(part.X, labels)
-        spent, error = size, open_error(judged.X, learner.predict(judged.X), judged.Y, judged.variance)
-        if solver.get("gaps"):
-            gaps.append([spent, _short(error), gap_of(learner, instance)])
-        if error is None or OPEN.met({"open_error": error}):
-            break
-    status = "wrong" if error is None else "solved" if OPEN.met({"open_error": error}) else "budget"
-    detail = {"distinct": spent, "open_error": _short(error), **learner.work_}
-    return Outcome(status, spent, detail | ({"gaps": gaps} if gaps else {}))
+    watched = WithGap(learner, instance) if task.solver.get("gaps") else learner
+    ends = sizes(int(task.budget["samples"]), FIRST, SPACING)
+    process = opening(Solver("learner", watched), 0, guard)  # made above: the seed makes nothing
+    ending = until_solved(process, at_sizes(examples, ends, streamed=True), True, judged, OPEN)
+    status, reason = _status(ending, True, guard)
+    if status not in FINISHED:
+        return Outcome(status, None, reason)
+    last = ending.points[-1]
+    detail = {"distinct": last.examples, "open_error": _short(last.scores["open_error"]), **learner.work_}
+    gaps = [[p.examples, _short(p.scores["open_error"]), p.work[GAP]] for p in ending.points if GAP in p.work]
+    return Outcome(status, last.examples, detail | ({"gaps": gaps} if gaps else {}))
+
+
+def _open_rows(instance: Instance, shared: Task, root: int, coins: bool) -> tuple[Rows, Judged]:
+    """The informative rows of the stream, and fresh inputs to judge on; with `coins`, all labels times signs."""
+    seeds = {role: shared.seed(root, role) for role in ("examples", "fresh", "signs", "judged")}
+    judged = fresh(instance, 2 * JUDGED, seeds["fresh"])
+    assert judged.variance, "a family whose labels are judged on open rows"
+
+    def rows(start: int, count: int) -> InformativeExamples:
+        return instance.informative(count, seeds["examples"], start)
+
+    def with_coins(start: int, count: int) -> InformativeExamples:
+        part = rows(start, count)
+        signs = unpack(TokenStream(seeds["signs"], 1, 1).packed(start, count), 1)
+        return replace(part, Y=part.Y * signs[part.X.positions, 0, 0])
+
+    if not coins:
+        return rows, judged
+    return with_coins, replace(
+        judged, Y=signed(lambda start, count: judged, seeds["judged"])(0, len(judged)).Y
+    )
+
+
+class WithGap:
+    """The learner `diagonal`, whose work says at every evaluation what n_1 of its weights is."""
+
+    def __init__(self, learner: Diagonal, instance: Instance) -> None:
+        self.learner, self.instance = learner, instance
+
+    def partial_fit(self, X: InformativeRows, Y: NDArray[np.float64]) -> None:
+        """Learn from informative rows X and labels Y (r,)."""
+        self.learner.partial_fit(X, Y)
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Its predictions (n, 2, d) for tokens X."""
+        return self.learner.predict(X)
+
+    @property
+    def work_(self) -> dict[str, Any]:
+        """The work of the learner, and n_1."""
+        return {**self.learner.work_, GAP: gap_of(self.learner, self.instance)}
 
 
 def gap_of(learner: Any, instance: Instance) -> float:
@@ -98,11 +135,6 @@ def gap(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved", None, {"n_1": round(value, 1)})
 
 
-def _coins(seed: int, start: int, rows: InformativeRows) -> NDArray[np.int8]:
-    """A sign for each of the informative ones among the examples from `start` on."""
-    return np.asarray(unpack(TokenStream(seed, 1, 1).packed(start, len(rows)), 1)[rows.positions, 0, 0])
-
-
 def student(task: Task, root: int, guard: float) -> Outcome:
     """Examples of a learner that sees raw tokens until the target is met for the first time; censored at the cap.
 
@@ -116,49 +148,37 @@ def student(task: Task, root: int, guard: float) -> Outcome:
     >>> outcome.status, outcome.cost == outcome.detail["distinct"] == outcome.detail["gradient"]
     ('solved', True)
     """
-    solver, shared = task.solver, task.shared()
-    instance = Instance.generate(
-        registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
-    )
-    examples = stream(instance, shared.seed(root, "examples"))
+    instance, shared, streamed = _instance(task, root), task.shared(), is_streamed(task.solver["learner"])
     judged = fresh(instance, JUDGED, shared.seed(root, "fresh"))
-    target, streamed = EXPLAINED if judged.values is None else OPEN, is_streamed(solver["learner"])
+    target = EXPLAINED if judged.values is None else OPEN
+    first, spacing = (FIRST, SPACING) if streamed else (FIRST_FIT, DOUBLING)
+    ends = sizes(int(task.budget["samples"]), first, spacing)
+    lives = at_sizes(stream(instance, shared.seed(root, "examples")), ends, streamed)
     process = opening(_solver(task, instance), task.seed(root, "solver"), guard)
-    points: list[Evaluation] = []
-    status, reason = "budget", dict[str, Any]()
-    try:
-        for point in _tried(process, streamed, examples, judged, int(task.budget["samples"])):
-            points.append(point)
-            if target.met(point.scores):
-                status = "solved"
-                break
-            if streamed and not point.finite:
-                status, reason = "wrong", {"reason": "predictions are not finite"}
-                break
-    except (TrialEnded, TimeoutError) as error:
-        ending = outcome_of(error, guard)
-        status, reason = ending.status, dict(ending.detail)
-    spent = points[-1].examples if points else None
-    return Outcome(status, spent, _detail(task, instance, target, points) | reason)
+    ending = until_solved(process, lives, streamed, judged, target)
+    status, reason = _status(ending, streamed, guard)
+    spent = ending.points[-1].examples if ending.points else None
+    return Outcome(status, spent, _detail(task, instance, target, ending.points) | reason)
+
+
+def _instance(task: Task, root: int) -> Instance:
+    """The instance that all learners meet in one repetition."""
+    family = registry.get("family", task.family)(**task.params)
+    return Instance.generate(family, task.shared().seed(root, "instance"))
 
 
 def _solver(task: Task, instance: Instance) -> Solver:
     return Solver("learner", task.solver["learner"], task.solver["params"], heads_known=instance.heads)
 
 
-def _tried(
-    process: Opened, streamed: bool, examples: Labelled, judged: Judged, most: int
-) -> Iterator[Evaluation]:
-    """A learner at more and more examples; one that fits once may refuse few of them and accept more."""
-    if streamed:
-        yield from evaluations(process, True, examples, judged, sizes(most, FIRST, SPACING))
-        return
-    for size in sizes(most, 64, DOUBLING):
-        try:
-            yield from evaluations(process, False, examples, judged, [size])
-        except TrialEnded as error:
-            if error.status != "refused":
-                raise
+def _status(ending: Ending, streamed: bool, guard: float) -> tuple[str, dict[str, Any]]:
+    """The status of a trial and why; who fits once and refuses all that there is has spent its budget."""
+    if ending.error is None:
+        return "solved" if ending.solved else "budget", {}
+    outcome = outcome_of(ending.error, guard)
+    if outcome.status == "refused" and not streamed:
+        return "budget", {}
+    return outcome.status, dict(outcome.detail)
 
 
 def _detail(
@@ -200,26 +220,29 @@ def elimination(task: Task, root: int, guard: float) -> Outcome:
     """Gaussian elimination on more and more examples of one stream, until it names the hidden set.
 
     The sizes go from `from` times d by `factor` to `samples` times d; the attack itself accepts an answer only if it
-    reproduces examples that had no part in finding it, and here it must also be the hidden set.
+    reproduces examples that had no part in finding it, and here fresh labels must be right, too.
 
     >>> budget = {"from": 0.5, "factor": 1.05, "samples": 100}
     >>> outcome = elimination(Task("parity", {"dim": 16, "heads": 3}, {"kind": "elimination"}, budget, 0), 0, 60.0)
     >>> outcome.status, 2 * 15 <= outcome.cost <= 2 * 15 + 80
     ('solved', True)
     """
-    shared = task.shared()
-    instance = Instance.generate(
-        registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
-    )
-    sampling, dim, size = shared.seed(root, "examples"), instance.family.dim, 0.0
-    attack, public = registry.get("attack", "gaussian"), instance.public(sampling)
-    while size < task.budget["samples"] * dim:
-        size = max(float(task.budget["from"]) * dim, float(task.budget["factor"]) * size, size + 1)
-        examples = instance.examples(int(size), sampling)
-        secret = attack(examples.X, examples.Y, public, seed=task.seed(root, "solver")).secret
-        if secret is not None and secret["support"] == instance.secret["support"].tolist():
-            return Outcome("solved", int(size), {"distinct": int(size)})
-    return Outcome("budget", int(size), {"distinct": int(size)})
+    instance, shared = _instance(task, root), task.shared()
+    sampling = shared.seed(root, "examples")
+    attack = Solver("attack", "gaussian", {"public": instance.public(sampling)})
+    process = opening(attack, task.seed(root, "solver"), guard)
+    lives = at_sizes(stream(instance, sampling), _multiples(instance.family.dim, task.budget), streamed=False)
+    ending = until_solved(process, lives, False, fresh(instance, JUDGED, shared.seed(root, "fresh")), SIGNS)
+    status, reason = _status(ending, False, guard)
+    return Outcome(status, ending.asked, {"distinct": ending.asked} if status in FINISHED else reason)
+
+
+def _multiples(dim: int, budget: Mapping[str, Any]) -> Iterator[int]:
+    """Numbers of examples from `from` times d by `factor`, the first of at least `samples` times d being the last."""
+    size = 0.0
+    while size < budget["samples"] * dim:
+        size = max(float(budget["from"]) * dim, float(budget["factor"]) * size, size + 1)
+        yield int(size)
 
 
 KINDS: dict[str, Trial] = {
