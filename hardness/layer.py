@@ -8,6 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
+from hardness.io.fields import all_finite
 
 if TYPE_CHECKING:
     from hardness.kernels.dense import TiledAttention
@@ -36,8 +37,7 @@ class MultiHeadAttention:
             value = np.array(getattr(self, name), dtype=np.float64)
             if value.ndim != 3 or value.shape[1] != value.shape[2] or value.size == 0:
                 raise InputError(f"{name} must have shape (heads, dim, dim), got {value.shape}")
-            if not np.isfinite(value).all():
-                raise InputError(f"{name} must be finite, got NaN or infinity")
+            all_finite(name, value)
             value.setflags(write=False)
             object.__setattr__(self, name, value)
         if self.theta.shape != self.w.shape:
@@ -76,6 +76,5 @@ class MultiHeadAttention:
             )
         if x.dtype.kind not in "biu":  # integers, such as int8 signs, stay as small as they are
             x = x.astype(np.float64, copy=False)
-            if not np.isfinite(x).all():
-                raise InputError("X must be finite, got NaN or infinity")
+            all_finite("X", x)
         return x

@@ -12,7 +12,7 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.utils.validation import check_is_fitted
 
 from hardness.errors import InputError
-from hardness.io.fields import whole
+from hardness.io.fields import all_finite, whole
 from hardness.layer import MultiHeadAttention
 from hardness.scores import relative_error, root_mean_square
 from learner.last_fit import Residue, counting_floor, fitted_on_all
@@ -284,6 +284,5 @@ def _real(values: ArrayLike, name: str) -> Array:
         array = np.asarray(values, dtype=np.float64)
     except (TypeError, ValueError):
         raise InputError(f"{name} must be a numeric array of shape (examples, tokens, features)") from None
-    if not np.isfinite(array).all():
-        raise InputError(f"{name} must be finite, got NaN or infinity")
+    all_finite(name, array)
     return array

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from hardness.errors import InputError
-from hardness.io.fields import number
+from hardness.io.fields import all_finite, number
 from hardness.scores import relative_error, root_mean_square
 from learner.base import SOLVED, Array, FitReport, Phase, Regressor, tokens
 
@@ -230,8 +230,7 @@ def examples(X: ArrayLike, Y: ArrayLike) -> tuple[Array, Array]:
         raise InputError(
             f"Y must have shape ({len(x)},), ({len(x)}, outputs) or that of X {x.shape}, got {y.shape}"
         )
-    if not np.isfinite(y).all():
-        raise InputError("Y must be finite, got NaN or infinity")
+    all_finite("Y", y)
     if len(x) < 10:
         raise InputError(f"{len(x)} examples are too few: give at least 10")
     return x, y

@@ -147,8 +147,8 @@ def _data(
     """What is learned from, what is judged on, how many examples there are of the former, and heads to be told."""
     if isinstance(target, Instance):
         if count is None or count < 1 or test < 2:
-            got = f"got {count} and {test}"
-            raise InputError(f"give at least 1 example to learn from and 2 to test on, {got}")
+            counts = f"got {count} and {test}"
+            raise InputError(f"give at least 1 example to learn from and 2 to test on, {counts}")
         if count + test >= MOST_EXAMPLES:
             raise InputError(f"too large for this machine: {sanitize(count, 60)} examples; lower --count")
         held = test if streamed else count + test

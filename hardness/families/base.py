@@ -15,7 +15,7 @@ from hardness.families.claims import UNSTATED, Checks, Claims
 from hardness.families.claims import Secret as Secret
 from hardness.families.concepts import Concepts
 from hardness.gadgets.coefficients import Gadget, informative
-from hardness.io.fields import fitting
+from hardness.io.fields import all_finite, fitting
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import Signs, TokenStream, Words, unpack
@@ -279,12 +279,11 @@ def expect(secret: Secret, shapes: Mapping[str, tuple[str, tuple[int, ...]]]) ->
     hardness.errors.InputError: the secret's w must be <i8 of shape (4,), got <i8 of shape (3,)
     """
     if secret.keys() != shapes.keys():
-        got = sanitize(", ".join(sorted(secret)) or "nothing")
-        raise InputError(f"the secret must hold {', '.join(shapes)}, got {got}")
+        names = sanitize(", ".join(sorted(secret)) or "nothing")
+        raise InputError(f"the secret must hold {', '.join(shapes)}, got {names}")
     for name, (kind, shape) in shapes.items():
         array = secret[name]
         if (array.dtype.str, array.shape) != (kind, shape):
-            got = f"{array.dtype.str} of shape {array.shape}"
-            raise InputError(f"the secret's {name} must be {kind} of shape {shape}, got {got}")
-        if not np.isfinite(array).all():
-            raise InputError(f"the secret's {name} must hold finite numbers")
+            form = f"{array.dtype.str} of shape {array.shape}"
+            raise InputError(f"the secret's {name} must be {kind} of shape {shape}, got {form}")
+        all_finite(f"the secret's {name}", array)

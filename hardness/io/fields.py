@@ -7,6 +7,7 @@ from types import UnionType
 from typing import Any, Literal, Union, get_args, get_origin
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.errors import InputError, sanitize
 
@@ -81,6 +82,18 @@ def one_of(name: str, value: Any, menu: Any) -> None:
     """
     if value not in tuple(menu):
         raise _unfit(name, f"one of {', '.join(menu)}", value)
+
+
+def all_finite(name: str, array: NDArray[Any]) -> None:
+    """Raise `InputError` for an array of floats that holds NaN or infinity.
+
+    >>> all_finite("Y", np.array([1.0, np.nan]))
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: Y must be finite, got NaN or infinity
+    """
+    if not np.isfinite(array).all():
+        raise InputError(f"{name} must be finite, got NaN or infinity")
 
 
 def _shown(value: Any) -> str:
