@@ -117,5 +117,5 @@ print(set(sys.modules) - before)
 hardness.ParityConcepts
 print("hardness.families.concepts" in sys.modules, "hardness.instance" in sys.modules)
 """
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.splitlines() == ["set()", "set()", "True False"]
+    completed = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert completed.stdout.splitlines() == ["set()", "set()", "True False"]

@@ -45,7 +45,7 @@ def commands(site, tmp_path_factory):
 
     def run(text):
         lines = "\n".join(line.strip().replace("{}", str(out)) for line in text.strip().splitlines())
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, "-c", DRIVER],
             input=lines,
             capture_output=True,
@@ -54,18 +54,18 @@ def commands(site, tmp_path_factory):
             env=environment,
             check=False,
         )
-        assert done.returncode == 0, done.stderr
-        return [tuple(json.loads(line)) for line in done.stdout.splitlines()]
+        assert completed.returncode == 0, completed.stderr
+        return [tuple(json.loads(line)) for line in completed.stdout.splitlines()]
 
     run.folder, run.site = out, str(site)
     return run
 
 
 def test_the_page_shows_what_happens(tmp_path):
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, tutorial.__file__, PATH], cwd=tmp_path, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
 
 
 @pytest.mark.slow  # sixteen commands: 15 s of CPU
@@ -73,7 +73,8 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
     (site / "elsewhere.py").write_text(
         "from mean import Mean as Base\nclass Other(Base):\n    name = 'other'\n"
     )
-    listed, learners, attacks, helped, made, checked, shown, learned, conforms, sampled, *rest = commands("""
+    listed, learners, attacks, helped, generated, checked, shown, learned, conforms, sampled, *rest = (
+        commands("""
         families --json
         learners --json
         attacks --json
@@ -91,6 +92,7 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
         estimate mean --dim 6
         generate mean --dim 1 --out {}/x
     """)
+    )
     attacked, ran, reported, other, *refused = rest
     summaries = {row["name"]: row["summary"] for row in json.loads(learners[1])["learners"]}
     assert summaries["averages"] == "Least squares of the outputs on the mean token."
@@ -105,7 +107,7 @@ def test_a_family_what_runs_on_it_and_a_study(commands, site):
     assert mean["hypothesis"] == "None: linear regression learns it."
     assert "k, 2 or more.  [default: 2]" in helped[1]
     assert "Example: hardness generate mean --dim 8 --out" in helped[1]
-    fields = json.loads(made[1])
+    fields = json.loads(generated[1])
     assert fields["command"] == "hardness generate mean --dim 6 --tokens 3 --seed 4"
     assert (checked[0], json.loads(checked[1])["ok"]) == (0, True)
     assert json.loads(shown[1])["secret"] == fields["secret"]
@@ -132,7 +134,7 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
     (info / "entry_points.txt").write_text("\n".join(lines))
     (site / "broken_lab.py").write_text("raise RuntimeError('half\\nwritten')")
     try:
-        *listed, made = commands("""
+        *listed, generated = commands("""
             families --json
             learners --json
             study list --json
@@ -146,7 +148,7 @@ def test_what_breaks_takes_one_line_and_leaves_the_rest(commands, site):
         assert all("half" in line and "written" not in line for line in err.splitlines())
         assert len(json.loads(out)[key]) > 3
         assert json.loads(out)["broken"]
-    assert json.loads(made[1])["family"] == "parity"  # a built-in name stays built in
+    assert json.loads(generated[1])["family"] == "parity"  # a built-in name stays built in
 
 
 OWN_STUDY = """
@@ -175,10 +177,10 @@ def test_an_edit_of_a_studys_own_trial_runs_its_rows_again(commands, site, name)
     """The file of the trial counts, another does not; a trial may be a functools.partial."""
     (site / "own_study.py").write_text(OWN_STUDY)
     (site / "own.md").write_text("All are solved.\n")
-    asked = f"study run own_study:{name} --workers 0 --out {{}}/{name} --json"
+    line = f"study run own_study:{name} --workers 0 --out {{}}/{name} --json"
     for text, ran in (("", 2), ("", 0), ("\n# edited\n", 2)):
         (site / "own_study.py").write_text(OWN_STUDY + text)
         (site / "other.py").write_text(f"x = {ran}\n")
-        ((_, out, err),) = commands(asked)
+        ((_, out, err),) = commands(line)
         assert (json.loads(out)["ran"], json.loads(out)["planned"]) == (ran, 2), err
         assert ("2 trials of plug-ins that were edited since will run again" in err) == bool(text)

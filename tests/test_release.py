@@ -23,11 +23,11 @@ NOT_SHIPPED = (".github/", ".ci/")
 def run(*command: str | Path, cwd: Path, **environment: str) -> str:
     """What a command prints; a failure shows all it said."""
     known = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "VIRTUAL_ENV")}
-    done = subprocess.run(
+    completed = subprocess.run(
         command, cwd=cwd, env=known | environment, capture_output=True, text=True, check=False
     )
-    assert done.returncode == 0, f"{command}\n{done.stdout}\n{done.stderr}"
-    return done.stdout
+    assert completed.returncode == 0, f"{command}\n{completed.stdout}\n{completed.stderr}"
+    return completed.stdout
 
 
 def field(name: str) -> str:

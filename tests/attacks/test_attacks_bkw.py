@@ -48,13 +48,13 @@ def test_a_step_keeps_every_linear_relation(level, left, block, seed):
     theta = rng.integers(0, 2**32, left)
     a = integers(rng, 400, left, level)
     rows = packed(a, level, (a @ theta % 2**32).astype(np.uint32))
-    made = step(rows, block, 3000)
-    v = unpacked(made)
-    assert len(made) <= 3000
-    assert made.left == left - block
+    stepped = step(rows, block, 3000)
+    v = unpacked(stepped)
+    assert len(stepped) <= 3000
+    assert stepped.left == left - block
     assert v.any(axis=1).all()
     # What is left of phases that were exactly v·θ is exactly v·θ of the coordinates left: the block is gone.
-    assert (v @ theta[: left - block] % 2**32 == made.phases).all()
+    assert (v @ theta[: left - block] % 2**32 == stepped.phases).all()
 
 
 def test_pairs_are_all_pairs_where_there_is_room():

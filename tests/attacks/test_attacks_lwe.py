@@ -16,7 +16,7 @@ from hardness.families.rounding import Rounding
 from hardness.instance import Instance
 
 
-def made(
+def samples(
     secret: tuple[int, int],
     error: tuple[int, int],
     n: int = 12,
@@ -49,7 +49,7 @@ def made(
     ],
 )
 def test_secrets_of_others_are_found(name: str, secret: Any, error: Any, options: dict[str, Any]) -> None:
-    lwe, s = made(secret, error, **options)
+    lwe, s = samples(secret, error, **options)
     outcome = attack(lwe, name)
     assert (outcome.status, outcome.secret) == ("solved", {"s": s.tolist()}), outcome.detail
 
@@ -57,14 +57,14 @@ def test_secrets_of_others_are_found(name: str, secret: Any, error: Any, options
 @pytest.mark.parametrize(
     ("name", "lwe", "reason"),
     [
-        ("lattice", made((-1, 1), (-1, 1), m=8)[0], "8 samples do not tell one secret from all others"),
+        ("lattice", samples((-1, 1), (-1, 1), m=8)[0], "8 samples do not tell one secret from all others"),
         (
             "lattice",
-            made((-1, 1), (0, 0), n=300, m=600, q=3329, noise=3.0)[0],
+            samples((-1, 1), (0, 0), n=300, m=600, q=3329, noise=3.0)[0],
             "more are|out of reach|no lattice",
         ),
-        ("lattice", made((-40, 40), (-1, 1), q=96)[0], "modulus 96 not prime"),
-        ("search", made((-20, 20), (-1, 1), n=30, m=300)[0], "half secrets, more than"),
+        ("lattice", samples((-40, 40), (-1, 1), q=96)[0], "modulus 96 not prime"),
+        ("search", samples((-20, 20), (-1, 1), n=30, m=300)[0], "half secrets, more than"),
     ],
 )
 def test_what_is_out_of_reach_is_refused_in_one_line(name: str, lwe: LWE, reason: str) -> None:

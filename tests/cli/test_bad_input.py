@@ -227,10 +227,10 @@ def test_an_attack_is_not_believed_on_noisy_labels(tmp_path, monkeypatch):
 
 
 def shell(command):
-    done = subprocess.run(
+    completed = subprocess.run(
         ["bash", "-c", command], capture_output=True, text=True, timeout=WALL_SECONDS, check=False
     )
-    return Completed(done.returncode, done.stdout, done.stderr)
+    return Completed(completed.returncode, completed.stdout, completed.stderr)
 
 
 @pytest.mark.parametrize("closed", ["1", "2", "1,2"])

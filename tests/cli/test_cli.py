@@ -86,13 +86,13 @@ def test_classes_of_sharp_heads_are_counted_by_bits(tmp_path, gadget):
 )
 def test_the_stored_command_makes_the_same_instance_again(tmp_path, line):
     """Of a seed that was drawn, which is another one each time."""
-    made = answer(f"{line} --out", tmp_path / "a")
-    assert answer(f"{line} --out", tmp_path / "other")["seed"] != made["seed"]
-    assert run_command(f"{made['command'].removeprefix('hardness ')} --out", tmp_path / "b").code == 0
-    drawn, given = (Instance.load(tmp_path / name) for name in "ab")
-    assert (drawn.seed_drawn, given.seed_drawn) == (True, False)
-    assert drawn.header() | {"seed_drawn": False} == given.header()
-    assert all(np.array_equal(drawn.secret[name], given.secret[name]) for name in drawn.secret)
+    fields = answer(f"{line} --out", tmp_path / "a")
+    assert answer(f"{line} --out", tmp_path / "other")["seed"] != fields["seed"]
+    assert run_command(f"{fields['command'].removeprefix('hardness ')} --out", tmp_path / "b").code == 0
+    drawn, repeated = (Instance.load(tmp_path / name) for name in "ab")
+    assert (drawn.seed_drawn, repeated.seed_drawn) == (True, False)
+    assert drawn.header() | {"seed_drawn": False} == repeated.header()
+    assert all(np.array_equal(drawn.secret[name], repeated.secret[name]) for name in drawn.secret)
 
 
 def test_inspect_keeps_the_secret_unless_revealed(parity_file):
@@ -138,8 +138,10 @@ def test_data_frames_and_fields_are_imported_by_whoever_asks_for_them(tmp_path):
 def imported_by(*commands):
     code = "import sys; from hardness.cli import run; [run(line.split()) for line in sys.argv[1:]]; "
     code += "print(*sys.modules, file=sys.stderr)"
-    done = subprocess.run([sys.executable, "-c", code, *commands], capture_output=True, text=True, check=True)
-    return set(done.stderr.split())
+    completed = subprocess.run(
+        [sys.executable, "-c", code, *commands], capture_output=True, text=True, check=True
+    )
+    return set(completed.stderr.split())
 
 
 def test_every_command_shows_an_example():
@@ -198,13 +200,13 @@ def test_what_needs_more_prints_its_help(line):
 def test_nothing_is_overwritten_without_force(tmp_path):
     line = f"generate parity --dim 8 --heads 2 --out {tmp_path}/p"
     publish = f"challenge {tmp_path}/p --count 50 --toy --out {tmp_path}/c"
-    for command, made in ((line, tmp_path / "p"), (publish, tmp_path / "c" / "challenge.json")):
+    for command, file in ((line, tmp_path / "p"), (publish, tmp_path / "c" / "challenge.json")):
         assert run_command(command).code == 0
-        before = made.read_bytes()
+        before = file.read_bytes()
         refused = run_command(command)
-        assert (refused.code, "exist" in refused.err, made.read_bytes()) == (2, True, before)
+        assert (refused.code, "exist" in refused.err, file.read_bytes()) == (2, True, before)
         assert run_command(f"{command} --force").code == 0
-        assert made.read_bytes() != before
+        assert file.read_bytes() != before
     assert sorted(path.name for path in tmp_path.iterdir()) == ["c", "p"]
     (tmp_path / "c" / "challenge.json").unlink()  # some folder of the user's own is nobody's to replace
     assert run_command(f"{publish} --force").code == 2
@@ -254,9 +256,11 @@ def test_an_unknown_name_is_one_short_line(line, name):
 )
 def test_the_shell_completes_commands_and_names(typed, name):
     line = f"hardness {typed}"
-    asked = {"_HARDNESS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
-    done = subprocess.run([HARDNESS], env={**os.environ, **asked}, capture_output=True, text=True, check=True)
-    assert done.stdout.split() == [name]
+    request = {"_HARDNESS_COMPLETE": "complete_bash", "COMP_WORDS": line, "COMP_CWORD": str(line.count(" "))}
+    completed = subprocess.run(
+        [HARDNESS], env={**os.environ, **request}, capture_output=True, text=True, check=True
+    )
+    assert completed.stdout.split() == [name]
 
 
 def test_no_escape_codes_where_there_is_no_terminal():

@@ -68,9 +68,9 @@ def test_options_are_the_fields_and_the_command_gives_them_back(tmp_path, line, 
     assert (
         run_command(f"generate {ODD} --dim 4 --seed 0", *shlex.split(line), "--out", tmp_path / "a").code == 0
     )
-    made = Instance.load(tmp_path / "a")
-    assert made.family == Odd(4, **parameters)
-    assert run_command("", *shlex.split(made.command())[1:], "--out", tmp_path / "b").code == 0
+    instance = Instance.load(tmp_path / "a")
+    assert instance.family == Odd(4, **parameters)
+    assert run_command("", *shlex.split(instance.command())[1:], "--out", tmp_path / "b").code == 0
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
 

@@ -36,10 +36,10 @@ start.main()
 def interrupted(folder: Path, imports: int) -> tuple[int, str]:
     """How a long command ends that is interrupted at that import."""
     command = [sys.executable, "-c", BEGINS, str(imports), "study", "run", "games", "--workers", "0", "--out"]
-    done = subprocess.run(
+    completed = subprocess.run(
         [*command, str(folder)], capture_output=True, text=True, cwd=folder, timeout=120, check=False
     )
-    return done.returncode, done.stderr
+    return completed.returncode, completed.stderr
 
 
 FEW = (1, 2, 10, 40, 120, 200, 280)

@@ -50,11 +50,11 @@ def test_formulas_are_set_without_a_sign_lost(monkeypatch: pytest.MonkeyPatch) -
     ]
     assert len(lines) > 1000
     for line in lines:
-        for made in (
+        for html in (
             formulas.inline(escape(line, quote=False)),
             formulas.display(BLOCK.format(escape(line))),
         ):
-            assert signs("".join(ElementTree.fromstring(f"<p>{made}</p>").itertext())) == signs(line)
+            assert signs("".join(ElementTree.fromstring(f"<p>{html}</p>").itertext())) == signs(line)
     assert "<msup><mi>e</mi><mrow>" in formulas.inline("e^(π²/β)")
     assert formulas.inline("A test at d - 1") == "A test at <math><mi>d</mi></math> - 1"
 
@@ -64,7 +64,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """The site, built anew; a warning of mkdocs ends it, and a link that leads nowhere is one."""
     pytest.importorskip("mkdocs", reason="the site is built by the extra docs")
     folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-m", "mkdocs", "build", "--strict", "--site-dir", str(folder)],
         cwd=ROOT,
         env={**os.environ, "NO_MKDOCS_2_WARNING": "1"},
@@ -72,8 +72,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
         text=True,
         check=False,
     )
-    assert done.returncode == 0, done.stderr
-    assert "WARNING" not in done.stderr
+    assert completed.returncode == 0, completed.stderr
+    assert "WARNING" not in completed.stderr
     return folder
 
 
@@ -109,7 +109,7 @@ def test_theory_is_linked_by_its_numbers_and_every_study_stands_in_the_gallery(s
 @pytest.mark.slow
 @pytest.mark.parametrize("page", PAGES, ids=lambda path: path.stem)
 def test_tutorial(page: Path, tmp_path: Path) -> None:
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, tutorial.__file__, page],
         cwd=tmp_path,
         env={**os.environ, "OMP_NUM_THREADS": "1"},
@@ -118,7 +118,7 @@ def test_tutorial(page: Path, tmp_path: Path) -> None:
         check=False,
         timeout=600,
     )
-    assert done.returncode == 0, done.stderr
+    assert completed.returncode == 0, completed.stderr
 
 
 def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:
@@ -134,7 +134,7 @@ def test_a_page_that_says_something_else_is_found(tmp_path: Path) -> None:
     ):
         page = tmp_path / "page.md"
         page.write_text(text)
-        done = subprocess.run(
+        completed = subprocess.run(
             [sys.executable, tutorial.__file__, page], cwd=tmp_path, capture_output=True, check=False
         )
-        assert (done.returncode == 0) == right, text
+        assert (completed.returncode == 0) == right, text

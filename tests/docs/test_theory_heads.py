@@ -115,7 +115,7 @@ def test_linear_price_is_as_printed():
 
 def test_lower_bounds_on_coefficients_hold_for_all_layers_of_the_lab():
     for s in range(1, 16):
-        made = {
+        gadgets = {
             "steep diag": coefficients.exact(
                 "diag", [0] + [1] * s, range(s + 1), [(-1) ** t for t in range(s + 1)], 2**16
             ),
@@ -123,12 +123,12 @@ def test_lower_bounds_on_coefficients_hold_for_all_layers_of_the_lab():
             "wide": wide.exact([0] + [1] * s, s // 2 + 1),
         }
         floor = 2 ** (s - 1) / comb(s - 1, (s - 1) // 2)
-        for name, gadget in made.items():
+        for name, gadget in gadgets.items():
             total = np.abs(gadget.coefficients).sum()
             assert total >= s * (1 - 1e-12), name
             assert total >= floor, name
-        assert np.abs(made["steep diag"].coefficients).sum() < s * 1.001
-        assert s not in range(3, 16, 2) or np.abs(made["wide"].coefficients).sum() < 1.05 * wide.price(s)
+        assert np.abs(gadgets["steep diag"].coefficients).sum() < s * 1.001
+        assert s not in range(3, 16, 2) or np.abs(gadgets["wide"].coefficients).sum() < 1.05 * wide.price(s)
         assert floor == pytest.approx(sqrt(pi * s / 2), rel=0.5 / s + 0.26 * (s == 1))
 
 
@@ -211,8 +211,8 @@ def test_what_follows_is_as_printed():
     assert "C = −2.0, −6.0, −23 for m = 2, 3, 4" in TEXT
     gates = [sharp.exact([0] + [1] * (2 * m - 1), m).gate for m in (2, 3, 4)]
     assert [f"{g:.2g}" for g in gates] == ["-2", "-6", "-23"]
-    made = wide.exact([0] + [1] * 63, 32)
-    assert round(np.abs(made.coefficients).sum()) == 227
+    gadget = wide.exact([0] + [1] * 63, 32)
+    assert round(np.abs(gadget.coefficients).sum()) == 227
     assert "Σ|c| = 227" in TEXT
     for s in (1, 3, 63):
         largest = np.abs(wide.exact([0] + [1] * s, s // 2 + 1).layer().theta).max()

@@ -29,10 +29,10 @@ def tuned(costs: dict[str, Sequence[float]], start: int, highest: int) -> tuple[
     def run(tasks: Sequence[Task]) -> dict[str, Outcome]:
         nonlocal spent
         ended = {}
-        for each in tasks:
-            cost, cap = costs[each.params["cell"]][each.solver["setting"]], each.budget["samples"]
+        for asked in tasks:
+            cost, cap = costs[asked.params["cell"]][asked.solver["setting"]], asked.budget["samples"]
             spent += min(cost, cap)
-            ended[each.identity] = Outcome("solved" if cost <= cap else "budget", min(cost, cap))
+            ended[asked.identity] = Outcome("solved" if cost <= cap else "budget", min(cost, cap))
         return ended
 
     rungs = {cell: halving(len(setting_costs), 3, start, highest) for cell, setting_costs in costs.items()}

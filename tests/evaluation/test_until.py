@@ -17,9 +17,9 @@ from learner.student import Student
 @given(st.integers(1, 40), st.lists(st.integers(0, 200), min_size=1, max_size=6), st.integers(0, 2**32))
 def test_a_pool_is_read_in_whole_passes_each_in_its_own_order_whatever_the_pieces(count, ends, seed):
     pool = Examples(np.ones((count, 2, 1), dtype=np.int8), np.arange(2.0 * count).reshape(count, 2, 1))
-    ends, given = [0, *sorted({end for end in ends if end})], pooled(pool, seed)
-    read = np.concatenate([np.empty((0, 2, 1)), *(given(a, b - a).Y for a, b in pairwise(ends))])
-    whole = given(0, ends[-1]).Y if ends[-1] else read
+    ends, portions = [0, *sorted({end for end in ends if end})], pooled(pool, seed)
+    read = np.concatenate([np.empty((0, 2, 1)), *(portions(a, b - a).Y for a, b in pairwise(ends))])
+    whole = portions(0, ends[-1]).Y if ends[-1] else read
     assert np.array_equal(read, whole)
     for turn in range(ends[-1] // count):
         assert set(read[turn * count : (turn + 1) * count, 0, 0]) == set(pool.Y[:, 0, 0])

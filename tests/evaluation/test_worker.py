@@ -86,9 +86,11 @@ def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
     before = os.environ.pop("PYTHONPATH", None), os.getcwd()
     os.chdir(tmp_path_factory.mktemp("elsewhere"))
     try:
-        with distributed.LocalCluster(n_workers=1, threads_per_worker=2, dashboard_address=None) as made:
+        with distributed.LocalCluster(
+            n_workers=1, threads_per_worker=2, dashboard_address=None
+        ) as local_cluster:
             os.chdir(before[1])
-            yield made.scheduler_address
+            yield local_cluster.scheduler_address
     finally:
         os.chdir(before[1])
         os.environ.update({"PYTHONPATH": before[0]} if before[0] else {})
@@ -238,9 +240,9 @@ def test_a_printing_one_leaves_json_clean(tmp_path: Path, command: str, fields: 
     suite.instance(NAME).save(tmp_path / "hard.safetensors")
     words = [sys.executable, "-m", "hardness", *command.split(), "--json"]
     paths = {**os.environ, "PYTHONPATH": str(HERE)}
-    done = subprocess.run(words, cwd=tmp_path, env=paths, capture_output=True, check=True)
-    assert json.loads(done.stdout).items() >= fields.items()
-    assert b"fitting 50" in done.stderr or b"fitting 256" in done.stderr
+    completed = subprocess.run(words, cwd=tmp_path, env=paths, capture_output=True, check=True)
+    assert json.loads(completed.stdout).items() >= fields.items()
+    assert b"fitting 50" in completed.stderr or b"fitting 256" in completed.stderr
 
 
 def test_work_that_is_no_figure_is_none() -> None:
@@ -264,8 +266,8 @@ def test_the_container_line_of_the_security_page_works(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     inside = [sys.executable, "-m", "hardness", "generate", "parity", "--dim", "8", "--heads", "2", "--out"]
     for place, code in (("out/a.safetensors", 0), ("b.safetensors", 2)):
-        done = subprocess.run(
+        completed = subprocess.run(
             ["bwrap", *options, *inside, place], cwd=tmp_path, capture_output=True, check=False
         )
-        assert done.returncode == code, done.stderr
+        assert completed.returncode == code, completed.stderr
     assert [each.name for each in tmp_path.iterdir()] == ["out"]

@@ -76,6 +76,6 @@ def test_a_small_seed_is_warned_of_where_examples_are_made(tmp_path):
             "sample {0}/f --count 5 --out {0}/e.npz",
             "challenge {0}/f --count 5 --toy --out {0}/c --force",
         ):
-            done = run_command(line.format(tmp_path))
-            assert done.code == 0
-            assert ("warning: the instance's seed has 25 bits" in done.err) == warned
+            completed = run_command(line.format(tmp_path))
+            assert completed.code == 0
+            assert ("warning: the instance's seed has 25 bits" in completed.err) == warned

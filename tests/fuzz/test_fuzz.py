@@ -110,7 +110,7 @@ FAMILIES = (Parity(6, 2), Rounding(6, 5, 2), Nondegenerate(4, 2, 2), Interpolati
 
 
 @cache
-def made(index: int = 0) -> Instance:
+def instance(index: int = 0) -> Instance:
     """A small instance of a family."""
     return Instance.generate(FAMILIES[index], seed=index)
 
@@ -124,7 +124,7 @@ def instances(draw: Draw, folder: Path) -> list[str]:
     """A damaged instance file, and one of the commands on instances."""
     from safetensors.numpy import load, save
 
-    whole = made(draw(st.integers(0, len(FAMILIES) - 1)))
+    whole = instance(draw(st.integers(0, len(FAMILIES) - 1)))
     header = text(changed(draw, whole.header())).encode("utf-8", "replace").decode()
     put(draw, folder / "f", save(load(whole.to_bytes()), {"instance": header}))
     commands = (
@@ -141,8 +141,8 @@ def instances(draw: Draw, folder: Path) -> list[str]:
 
 def examples(draw: Draw, folder: Path) -> list[str]:
     """A damaged examples file, and an attack on it."""
-    whole, out = made().examples(12, 1), io.BytesIO()
-    np.savez(out, X=whole.X, Y=whole.Y, public=np.array(text(changed(draw, made().public(1)))))
+    whole, out = instance().examples(12, 1), io.BytesIO()
+    np.savez(out, X=whole.X, Y=whole.Y, public=np.array(text(changed(draw, instance().public(1)))))
     put(draw, folder / "e.npz", out.getvalue())
     return ["attack", pick(draw, ("gaussian", "search", "bkw")), "e.npz", "--budget", "100"]
 
@@ -151,13 +151,13 @@ def examples(draw: Draw, folder: Path) -> list[str]:
 def challenge_folder() -> Path:
     """A whole challenge, toy of course, of twelve examples."""
     folder = Path(mkdtemp(prefix="fuzz-challenge-")) / "c"
-    publish(made(), 12, folder, toy=True)
+    publish(instance(), 12, folder, toy=True)
     return folder
 
 
 def right() -> dict[str, Any]:
     """Its answer."""
-    return {name: value.tolist() for name, value in made().secret.items()}
+    return {name: value.tolist() for name, value in instance().secret.items()}
 
 
 def challenges(draw: Draw, folder: Path) -> list[str]:

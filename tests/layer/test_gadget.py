@@ -65,7 +65,7 @@ def test_levels_are_the_integer_arithmetic_of_theory_1_1(data, kind, dim, count)
     rng = np.random.default_rng(data.draw(st.integers(0, 2**32)))
     w = rng.integers(low, bound, dim, endpoint=True)
     w[0] = 0
-    made = gadget.saturated(kind, w.tolist(), np.array([0.5, 1.5]), np.array([0, 1, 0]))
+    steps = gadget.saturated(kind, w.tolist(), np.array([0.5, 1.5]), np.array([0, 1, 0]))
     words = TokenStream(1, 2, dim).packed(0, count)
     x = unpack(words, dim).astype(np.int64)
     z = (x[:, 0] - x[:, 1]) // 2
@@ -73,7 +73,7 @@ def test_levels_are_the_integer_arithmetic_of_theory_1_1(data, kind, dim, count)
     expected = np.abs(z) @ w if kind == "diag" else x[:, 0, 0] * (z @ w)
     for compiled in (True, False):
         with mock.patch("hardness.gadgets.coefficients.compiled_pays", lambda words, answer=compiled: answer):
-            assert np.array_equal(made.levels(words), expected)
+            assert np.array_equal(steps.levels(words), expected)
 
 
 # --- the layer itself, on every input -----------------------------------------------------------------------------
@@ -132,9 +132,9 @@ def informative_pairs(d):
 @given(st.sampled_from(["diag", "dot"]), st.lists(st.integers(-5, 5), min_size=1, max_size=4))
 def test_level_counts_equal_brute_force(kind, w):
     words = informative_pairs(len(w) + 1)
-    made = gadget.saturated(kind, [0, *w], np.array([0.5]), np.array([0, 1]))
+    steps = gadget.saturated(kind, [0, *w], np.array([0.5]), np.array([0, 1]))
     low, counts, bits = gadget.level_counts(kind, [0, *w])
-    counted = np.bincount(made.levels(words) - low, minlength=len(counts))
+    counted = np.bincount(steps.levels(words) - low, minlength=len(counts))
     assert [Fraction(int(n), len(words)) for n in counted] == [Fraction(n, 2**bits) for n in counts]
 
 
@@ -166,18 +166,18 @@ def test_error_mass_equals_the_share_of_wrong_labels():
 def test_label_shape_does_not_depend_on_the_secret(family, kind):
     """A and C where heads are as many as the secret needs; all coefficients else (theory 2.6)."""
     family = replace(family, gadget=kind)
-    made = [
+    teachers = [
         family.realize(family.draw(np.random.default_rng(seed)))
         for seed in range(200 if family.heads else 25)
     ]
-    assert len({(teacher.offset, teacher.gate) for teacher in made}) == 1
+    assert len({(teacher.offset, teacher.gate) for teacher in teachers}) == 1
     if family.heads or family.exact:
-        assert len({(*teacher.coefficients, *teacher.values) for teacher in made}) == 1
+        assert len({(*teacher.coefficients, *teacher.values) for teacher in teachers}) == 1
     else:
-        assert (made[0].offset, made[0].gate) == (0, 0)
+        assert (teachers[0].offset, teachers[0].gate) == (0, 0)
     if family.exact:
         d, q, p = family.dim, family.modulus, family.levels
-        assert made[0].heads == 2 * (d - 1) * (q // 2)
+        assert teachers[0].heads == 2 * (d - 1) * (q // 2)
         assert family.concepts() == RoundingConcepts(d - 1, q, p, kind)
 
 

@@ -117,8 +117,8 @@ def test_signs_of_independent_labels_have_nothing_to_do_with_flips():
     """As long as both were one uniform number, no flipped label kept its sign."""
     instance = Instance.generate(NOISY[0], 0)
     flips, rows = noise_of(instance, 4)
-    given = signed(stream(instance, 4), 4)(0, ROWS).Y[:, 0, 0]
-    signs = given[rows] * instance.examples(ROWS, 4).Y[rows, 0, 0] > 0
+    labels = signed(stream(instance, 4), 4)(0, ROWS).Y[:, 0, 0]
+    signs = labels[rows] * instance.examples(ROWS, 4).Y[rows, 0, 0] > 0
     assert not correlated(signs, flips)
 
 

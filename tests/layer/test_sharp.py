@@ -25,9 +25,9 @@ LEAST = {1: 1, 2: 7, 3: 31.5809, 4: 143.6456, 5: 675.236, 6: 3289.823, 7: 16638.
 @pytest.mark.parametrize("gadget", [sharp, wide])
 def test_softmax_of_m_heads_is_the_parity_of_2m_minus_1_bits_on_every_input(gadget, dim, heads):
     support = np.random.default_rng(dim).permutation(np.arange(1, dim))[: 2 * heads - 1]
-    made = gadget.exact(on(dim, support), heads)
-    assert made.heads == heads == len(made.layer().theta)
-    assert max(wrong(made, part) for part in np.array_split(every_pair(dim), 16)) < 1e-12
+    closed_form = gadget.exact(on(dim, support), heads)
+    assert closed_form.heads == heads == len(closed_form.layer().theta)
+    assert max(wrong(closed_form, part) for part in np.array_split(every_pair(dim), 16)) < 1e-12
 
 
 @pytest.mark.parametrize("balance", [False, True])
@@ -35,13 +35,13 @@ def test_softmax_of_m_heads_is_the_parity_of_2m_minus_1_bits_on_every_input(gadg
 @pytest.mark.parametrize("gadget", [sharp, wide])
 def test_fewer_bits_and_balance_through_the_softmax(gadget, heads, balance):
     for size in range(1, bits(gadget.__name__.rpartition(".")[2], heads, balance) + 1):
-        made = gadget.exact(on(size + 1, range(1, size + 1)), heads, balance)
-        assert made.heads == heads
+        closed_form = gadget.exact(on(size + 1, range(1, size + 1)), heads, balance)
+        assert closed_form.heads == heads
         rng = np.random.default_rng(size)
-        assert wrong(made, pack(1 - 2 * rng.integers(0, 2, (400, 2, size + 1)))) < 1e-10
-        assert made.gate == 0 or not balance
+        assert wrong(closed_form, pack(1 - 2 * rng.integers(0, 2, (400, 2, size + 1)))) < 1e-10
+        assert closed_form.gate == 0 or not balance
         if gadget is sharp:
-            assert sum(b == 0 for b in made.betas) == balance
+            assert sum(b == 0 for b in closed_form.betas) == balance
         else:
             assert wide.certified(wide.plan(heads - balance, size))
 
@@ -78,11 +78,11 @@ def test_a_wrong_coefficient_is_seen_over_q(monkeypatch):
 def test_floating_point_carries_ten_heads_to_1e_9_and_twelve_to_1e_7():
     for heads in (2, 4, 8, 10, 12):
         size = 2 * heads - 1
-        made, t = sharp.exact(on(size + 1, range(1, size + 1)), heads), np.arange(size + 1)
+        gadget, t = sharp.exact(on(size + 1, range(1, size + 1)), heads), np.arange(size + 1)
         u = np.tri(size + 1, size, -1)  # t of the tokens' coordinates differ
         X = np.ones((size + 1, 2, size + 1))
         X[:, 1, 0], X[:, 1, 1:] = -1, 1 - 2 * u
-        layer = made.layer()
+        layer = gadget.layer()
         error = np.abs(softmax_layer(layer.theta, layer.w, X)[:, 0, 0] - (-1.0) ** t).max()
         assert error < (1e-9 if heads <= 10 else 1e-7)
 
@@ -92,10 +92,10 @@ def test_floating_point_carries_ten_heads_to_1e_9_and_twelve_to_1e_7():
 
 @pytest.mark.slow
 def test_thirty_two_heads_hide_sixty_three_bits_at_a_price_of_227():
-    made = wide.exact([0] + [1] * 63, 32)
+    gadget = wide.exact([0] + [1] * 63, 32)
     assert wide.certified(wide.plan(32, 63))
-    assert np.abs(made.coefficients).sum() < 1.02 * wide.price(63) < 228
-    assert wrong(made, pack(1 - 2 * np.random.default_rng(0).integers(0, 2, (1000, 2, 64)))) < 1e-11
+    assert np.abs(gadget.coefficients).sum() < 1.02 * wide.price(63) < 228
+    assert wrong(gadget, pack(1 - 2 * np.random.default_rng(0).integers(0, 2, (1000, 2, 64)))) < 1e-11
 
 
 def test_steps_solve_the_system_in_the_limit_of_steep_heads(monkeypatch):

@@ -29,15 +29,15 @@ def test_a_name_never_changes_its_instance_within_a_minor_version() -> None:
     "name", ["parity-s3-d16-f125-0", "sharp-s3-d16-0", "rounding-q97-p2-n24-0", "nice-m2-d8-0"]
 )
 def test_a_digest_is_of_all_that_makes_the_instance_and_of_nothing_else(name: str) -> None:
-    made = suite.instance(name)
-    assert suite.digest(made) == suite.entry(name).digest
-    others = [replace(made, seed=made.seed + 1), suite.instance(name[:-1] + "1")]
-    for key, array in made.secret.items():
+    instance = suite.instance(name)
+    assert suite.digest(instance) == suite.entry(name).digest
+    others = [replace(instance, seed=instance.seed + 1), suite.instance(name[:-1] + "1")]
+    for key, array in instance.secret.items():
         changed = array.copy()
         changed.flat[-1] += 1e-15 if array.dtype.kind == "f" else -1
         if array.dtype.kind == "f":
             changed.flat[-1] = np.nextafter(array.flat[-1], np.inf)
-        others.append(replace(made, secret={**made.secret, key: changed}))
+        others.append(replace(instance, secret={**instance.secret, key: changed}))
     assert suite.entry(name).digest not in {suite.digest(other) for other in others}
 
 

@@ -79,16 +79,16 @@ def test_direct_solves_fresh_layers(
 
 
 @pytest.mark.parametrize(
-    ("true", "given", "k", "words"),
+    ("needed", "given", "k", "words"),
     [
         (3, 2, 2, "3 heads were needed, 2 were given"),
         *((2, 4, k, "2 heads suffice, 4 were given") for k in (2, 3)),
     ],
 )
-def test_direct_says_how_many_heads_there_are(true: int, given: int, k: int, words: str) -> None:
+def test_direct_says_how_many_heads_there_are(needed: int, given: int, k: int, words: str) -> None:
     """It adds a head where one is needed, and keeps none that is not (learner 9 (8))."""
-    report = Direct(heads=given, random_state=0).fit(*examples(teacher(true, 8, 7), 1500, k, 7)).report_
-    assert (report.status, report.heads, report.phases[-1].reason) == ("solved", true, words)
+    report = Direct(heads=given, random_state=0).fit(*examples(teacher(needed, 8, 7), 1500, k, 7)).report_
+    assert (report.status, report.heads, report.phases[-1].reason) == ("solved", needed, words)
 
 
 def test_too_few_examples_are_not_blamed_on_the_heads() -> None:

@@ -62,8 +62,8 @@ def test_a_call_gives_the_rows_of_the_command_as_a_table(folder):
         assert named.setting["diagonal"].endswith(f"tuned at dim {4 * m}, {m} heads")
     assert table.censored.dtype == "boolean"
     assert not table.censored.any()
-    least, most = table[(table.name == "diagonal") & (table.layer == "hidden sets")].cost
-    reads = f"diagonal reads {least:,.0f} examples at m = 2 and {most:,.0f} at m = 3 on hidden sets"
+    at_two, at_three = table[(table.name == "diagonal") & (table.layer == "hidden sets")].cost
+    reads = f"diagonal reads {at_two:,.0f} examples at m = 2 and {at_three:,.0f} at m = 3 on hidden sets"
     assert reads in table.attrs["verdict"]
     assert Path(table.attrs["page"]).exists()
     costs = pd.read_csv(folder / "rows.csv").query("`solver.kind` == 'diagonal' and family == 'parity'")

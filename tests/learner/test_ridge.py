@@ -46,11 +46,13 @@ def test_features_are_what_the_formula_says(activation, keys):
         X, X[:, 0, 0]
     )
     x = np.concatenate([X / model.token_norm_, np.ones((11, 4, 1))], axis=2)
-    asked = x if keys == "all" else x[:, 1:]
-    scores = np.einsum("nd,mde,nie->nmi", x[:, 0], model.heads_, asked)
-    weights = softmax(scores, axis=2) if activation == "softmax" else np.maximum(scores, 0) / asked.shape[1]
+    attended = x if keys == "all" else x[:, 1:]
+    scores = np.einsum("nd,mde,nie->nmi", x[:, 0], model.heads_, attended)
+    weights = (
+        softmax(scores, axis=2) if activation == "softmax" else np.maximum(scores, 0) / attended.shape[1]
+    )
     blocks = np.concatenate(list(model.blocks(X)), axis=1)
-    assert np.abs(blocks - (weights @ asked).reshape(11, -1)).max() < 1e-5
+    assert np.abs(blocks - (weights @ attended).reshape(11, -1)).max() < 1e-5
 
 
 @pytest.mark.parametrize("keys", ["all", "others"])

@@ -427,9 +427,9 @@ def test_the_power_is_the_plans(tables: dict, plans: dict[str, dict]) -> None:
 
 
 def test_the_dense_student_and_its_plans(plans: dict[str, dict], tables: dict) -> None:
-    came = {("first", "tertiary"): "as N", ("second", "tertiary"): "not as N"}
+    outcomes = {("first", "tertiary"): "as N", ("second", "tertiary"): "not as N"}
     for name, question, outcome, sentence in table(tables, "What came of the first two plans"):
-        assert outcome == came.get((name, question), "power" if question == "primary" else "undecided")
+        assert outcome == outcomes.get((name, question), "power" if question == "primary" else "undecided")
         assert sentence == plans["plan"][question]["sentences"][outcome]
 
 

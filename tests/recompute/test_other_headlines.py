@@ -53,11 +53,11 @@ def test_lattices_the_predictions() -> None:
     for runs in grouped(rows("lattices"), *names).values():
         known = [row["detail.predicted_seconds"] or row["detail.forecast_seconds"] for row in runs]
         predicted = [max(float(text), FLOOR) for text in known if text]
-        took = [max(seconds[row["identity"]], FLOOR) for row in runs if row["status"] == "solved"]
-        if predicted and took:
-            judged.append((median(map(log2, predicted)), median(map(log2, took))))
+        measured = [max(seconds[row["identity"]], FLOOR) for row in runs if row["status"] == "solved"]
+        if predicted and measured:
+            judged.append((median(map(log2, predicted)), median(map(log2, measured))))
     above = [pair for pair in judged if max(pair) > log2(FLOOR)]
-    close = sum(abs(took - predicted) <= CLOSE for predicted, took in above)
+    close = sum(abs(measured - predicted) <= CLOSE for predicted, measured in above)
     clipped = sum(min(pair) <= log2(FLOOR) for pair in above)
     words = headline("lattices")
     assert (

@@ -57,7 +57,7 @@ def verdict(tmp_path: Path) -> Verdict:
 @cache
 def bases() -> dict[str, Certificate]:
     """Small certificates of each kind and source."""
-    made = {
+    certificates = {
         "batches": certificate.transcript(ParityConcepts(10, 3), 0.1, "sign-batch"),
         "blocks": certificate.transcript(ParityConcepts(10, 4), 0.12, "bent", max_queries=30),
         "characters": certificate.transcript(ParityConcepts(6, 2), 0.2, "characters"),
@@ -67,7 +67,7 @@ def bases() -> dict[str, Certificate]:
         "value": certificate.value(4, [2], 0.15),
         "plane": certificate.value(2, [0, 1, 2], 0.15),
     }
-    return json.loads(json.dumps(made))
+    return json.loads(json.dumps(certificates))
 
 
 def false_transcript(base: Certificate, rng: np.random.Generator) -> None:
@@ -176,11 +176,11 @@ def complement(proof: dict[str, Any]) -> dict[str, Any]:
 @pytest.mark.parametrize("path", COMMITTED, ids=lambda path: path.stem)
 def test_committed_certificates_are_verified_alone(path: Path) -> None:
     before = processor_seconds_of_children()
-    done = subprocess.run(
+    completed = subprocess.run(
         [sys.executable, "-I", str(CHECKER), str(path)], capture_output=True, text=True, cwd="/"
     )
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == f"Verified: {certificate.statement(json.loads(path.read_text()))}.\n"
+    assert (completed.returncode, completed.stderr) == (0, "")
+    assert completed.stdout == f"Verified: {certificate.statement(json.loads(path.read_text()))}.\n"
     assert processor_seconds_of_children() - before < 10
 
 
@@ -334,18 +334,18 @@ def test_what_is_no_file_and_a_verdict_that_cannot_be_written(tmp_path: Path) ->
     """Exit code 1 would say that the certificate does not hold."""
     os.mkfifo(tmp_path / "pipe")
     assert checker.verdict(tmp_path / "pipe") == (2, "This is not a certificate: it is not a file.")
-    made = str(tmp_path / "c.json")
-    Path(made).write_text(json.dumps(certificate.rounding_bound(RoundingConcepts(3, 3, 2), 0.3)))
-    bad = [[], [str(tmp_path)], [str(tmp_path / "absent")], ["a", "b"], [made, "10000"], [made, "many"]]
-    bad += [[made, "9" * 4301], [made, "-1"], [made, "١"]]
-    for arguments in [*bad, [made, "1000000"]]:  # more steps than usual are allowed on demand
-        done = subprocess.run([sys.executable, str(CHECKER), *arguments], capture_output=True, text=True)
-        assert (done.returncode, done.stderr) == (2 if arguments in bad else 0, "")
-    done = subprocess.run(
+    path = str(tmp_path / "c.json")
+    Path(path).write_text(json.dumps(certificate.rounding_bound(RoundingConcepts(3, 3, 2), 0.3)))
+    bad = [[], [str(tmp_path)], [str(tmp_path / "absent")], ["a", "b"], [path, "10000"], [path, "many"]]
+    bad += [[path, "9" * 4301], [path, "-1"], [path, "١"]]
+    for arguments in [*bad, [path, "1000000"]]:  # more steps than usual are allowed on demand
+        completed = subprocess.run([sys.executable, str(CHECKER), *arguments], capture_output=True, text=True)
+        assert (completed.returncode, completed.stderr) == (2 if arguments in bad else 0, "")
+    completed = subprocess.run(
         f"{sys.executable} {CHECKER} {COMMITTED[0]} >&-", shell=True, capture_output=True, text=True
     )
-    assert (done.returncode, done.stderr.count("\n")) == (2, 1)
-    assert done.stderr.startswith("The verdict cannot be written: ")
+    assert (completed.returncode, completed.stderr.count("\n")) == (2, 1)
+    assert completed.stderr.startswith("The verdict cannot be written: ")
 
 
 @settings(max_examples=100)

@@ -19,13 +19,15 @@ needs_coq = pytest.mark.skipif(shutil.which("coqc") is None, reason="coqc is not
 @pytest.mark.slow
 @needs_coq
 def test_make_proofs_checks_and_prints_what_is_proved(tmp_path: Path) -> None:
-    done = subprocess.run(["make", "proofs", f"PROOFS={tmp_path}"], cwd=ROOT, capture_output=True, text=True)
-    assert done.returncode == 0, done.stderr
+    completed = subprocess.run(
+        ["make", "proofs", f"PROOFS={tmp_path}"], cwd=ROOT, capture_output=True, text=True
+    )
+    assert completed.returncode == 0, completed.stderr
     lemmas = "lemma_L counting queries_needed pairing T_six one_tenth reed_muller distance"
     a_and_b = "A_upper A_lower A_query A_assembly A B_pairs B_query B_game"
     for theorem in (*lemmas.split(), *(f"theorem_{name}" for name in a_and_b.split())):
-        assert f"\n{theorem}\n" in "\n" + done.stdout
-    axioms = set(re.findall(r"^(\w+\.\w+)$", done.stdout, flags=re.MULTILINE))
+        assert f"\n{theorem}\n" in "\n" + completed.stdout
+    axioms = set(re.findall(r"^(\w+\.\w+)$", completed.stdout, flags=re.MULTILINE))
     assert axioms == OF_THE_REALS
 
 

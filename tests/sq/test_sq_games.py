@@ -207,11 +207,11 @@ def test_low_degree_has_exactly_no_information() -> None:
         for j in range(1, s):
             for mask in ParityConcepts(n, j).masks():
                 assert not np.any(character(int(mask)).means(concepts.masks()))
-        asked = sum(comb(n, j) for j in range(1, s))
+        monomials = sum(comb(n, j) for j in range(1, s))
         result = play(concepts, "low-degree", "window", 1e-9)
-        assert (result.status, result.remaining, result.queries) == ("budget", concepts.size, asked)
+        assert (result.status, result.remaining, result.queries) == ("budget", concepts.size, monomials)
         plain = play_explicit(concepts, "low-degree", Window, 1e-9, SeedSequence(0), 10**6)
-        assert (plain.remaining, plain.queries) == (concepts.size, asked)
+        assert (plain.remaining, plain.queries) == (concepts.size, monomials)
     with pytest.raises(InputError, match="concept by concept"):
         play(ParityConcepts(63, 6), "bent", "window", 0.05)
 

@@ -77,11 +77,11 @@ def test_sample_means_are_means() -> None:
         SpanFunction(3, np.array([3, 6], np.uint64), rng.uniform(-1, 1, 4)),
         table(rng.uniform(-1, 1, 32)),
     )
-    asked: list[Any] = [(q, np.arange(0, 32, 3, dtype=np.uint64)) for q in (character(3), batch, *values)]
-    asked.append(
+    cases: list[Any] = [(q, np.arange(0, 32, 3, dtype=np.uint64)) for q in (character(3), batch, *values)]
+    cases.append(
         (LevelTable(levels, rng.uniform(-1, 1, (len(levels.public()[0]), 3))), levels.elements()[[3, 37]])
     )
-    for query, secrets in asked:
+    for query, secrets in cases:
         for secret, mean in zip(secrets, query.means(secrets), strict=True):
             assert abs(query.sample_mean(secret, 40_000, rng) - mean) < 5 / 200
     oracle = Sampled(levels.elements()[:9], rng)  # delta = 1e-9 an answer: none of 300 may miss
@@ -97,9 +97,9 @@ def test_characters_have_the_means_of_theory_2_5_through_the_layer_s_own_labels(
     family, live = Parity(dim=6, heads=heads), ParityConcepts(5, heads).masks()
     words = np.arange(64, dtype=np.uint64)
     X = unpack(np.stack(np.meshgrid(words, words), axis=-1).reshape(-1, 2, 1), 6)
-    asked = X[:, :, 1 : heads + 1].prod(axis=(1, 2))
+    queried = X[:, :, 1 : heads + 1].prod(axis=(1, 2))
     for mask in live:
         teacher = family.realize({"support": 1 + np.flatnonzero([int(mask) >> j & 1 for j in range(5)])})
         y = np.sign(teacher(X)[:, 0, 0] * X[:, 0, 0] - teacher.offset)
-        mean = np.mean(y * asked * (X[:, 0, 0] != X[:, 1, 0]))
+        mean = np.mean(y * queried * (X[:, 0, 0] != X[:, 1, 0]))
         assert mean == pytest.approx(character(int(live[0])).means(np.array([mask]))[0], abs=1e-12)

@@ -201,8 +201,8 @@ def test_at_sixty_three_bits_what_suffices_is_near_what_is_needed() -> None:
 def test_sharp_heads_hide_the_classes_that_the_page_gives_them() -> None:
     """m sharp heads hide 2m - 1 bits: half the heads of diag, and no class is larger than that of half the bits."""
     assert [needs.sharp_heads(s) for s in range(2, 9)] == [2, 2, 3, 3, 4, 4, 5]
-    asked = [task for task in few("needs") if task.solver["kind"] == "budget"]
-    rows = ended(asked, lambda task, root, guard: bought(task))
+    budget_tasks = [task for task in few("needs") if task.solver["kind"] == "budget"]
+    rows = ended(budget_tasks, lambda task, root, guard: bought(task))
     lines = lines_of(needs.budget(rows))
     assert len(lines) == 6
     for line in lines:

@@ -94,11 +94,11 @@ def tabled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     rows = [{"name": "b", "n": "> 9", "x": 0.5}, {"name": "a", "n": "10", "x": -2.0}, {"name": "c", "n": "8"}]
     content = Content(figures=[figure], tables={"rows": Table("All rows.", rows)})
     (folder / "page.md").write_text('It is so.\n\n{{ figure("drawn") }}\n\n{{ table("rows") }}\n')
-    made = replace(catalog.get("needs"), name="demo", content=lambda _: content, template=folder / "page.md")
+    study = replace(catalog.get("needs"), name="demo", content=lambda _: content, template=folder / "page.md")
     with Store(folder / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
         store.plan([task := Task("parity", {"dim": 8, "heads": 2}, {}, {}, 0)])
         store.add(task, Outcome("solved", 1.0), {})
-        write(made, store, folder)
+        write(study, store, folder)
     return folder
 
 

@@ -65,12 +65,12 @@ def test_solvers_and_their_options_are_axes_and_a_dry_run_says_what_is_missing(t
     less = "--set params.heads=2 --set solver.tolerance=0.2 --set runs=1"
     assert answer(f"{command} {less}")["statuses"] == {"solved": 4}
     with Store(Path("out/rows.db")) as store:
-        done = list(store.rows())
-    cells = {(r.task.solver["strategy"], r.task.params["dim"], r.task.solver["tolerance"]) for r in done}
+        rows = list(store.rows())
+    cells = {(r.task.solver["strategy"], r.task.params["dim"], r.task.solver["tolerance"]) for r in rows}
     assert cells == {(name, d, 0.2) for name in ("sign-batch", "flat") for d in (8, 9)}
-    left, took = answer(f"{command} --dry-run"), [row.outcome.seconds for row in done]
+    left, seconds = answer(f"{command} --dry-run"), [row.outcome.seconds for row in rows]
     assert left["trials"] == 28
-    assert 28 * min(took) <= left["seconds"] <= 28 * max(took)
+    assert 28 * min(seconds) <= left["seconds"] <= 28 * max(seconds)
     check_refused(run_command(f"{command} --set nowhere.heads=2"), "a table of params, solver, budget")
 
 

@@ -31,9 +31,11 @@ def measured(*command: str | Path) -> Measured:
     """What a command answered, the CPU seconds and the most memory that it took; it is killed after a minute."""
     with tempfile.NamedTemporaryFile() as file:
         launched = [sys.executable, "-S", "-c", LAUNCHER, file.name, *map(str, command)]
-        done = subprocess.run(launched, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True)
+        completed = subprocess.run(
+            launched, capture_output=True, text=True, stdin=subprocess.DEVNULL, check=True
+        )
         code, seconds, mib = Path(file.name).read_text().split()
-    return Measured(int(code), done.stdout, done.stderr, float(seconds), int(mib))
+    return Measured(int(code), completed.stdout, completed.stderr, float(seconds), int(mib))
 
 
 def within_limits(*command: str | Path) -> Measured:

@@ -23,14 +23,14 @@ class Reader(HTMLParser):
         self.ids: set[str] = set()
 
     def handle_starttag(self, tag: str, attributes: list[tuple[str, str | None]]) -> None:
-        given = dict(attributes)
-        self.ids |= {given["id"] or ""} if "id" in given else set()
+        values = dict(attributes)
+        self.ids |= {values["id"] or ""} if "id" in values else set()
         self.section += tag in ("h1", "h2", "h3", "figure", "table", "figcaption", "caption", "tbody")
         self.passed += tag in ("script", "style", "svg", "pre", "code", "head")
         if tag == "a":
             self.link += 1
             self.term = (
-                (given.get("href") or "").removeprefix("#term-") if given.get("class") == "term" else ""
+                (values.get("href") or "").removeprefix("#term-") if values.get("class") == "term" else ""
             )
 
     def handle_endtag(self, tag: str) -> None:

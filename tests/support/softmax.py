@@ -16,14 +16,14 @@ def softmax_layer(theta, w, X):
     return F
 
 
-def wrong(made, words):
+def wrong(gadget, words):
     """Largest distance of the softmax layer from x_a[0] chi_S where z_0 != 0, and from x_a[0] C elsewhere."""
-    X = unpack(words, made.dim)
-    parity = np.prod(X[:, 0] * X[:, 1] * made.weights + (1 - made.weights), axis=1)
+    X = unpack(words, gadget.dim)
+    parity = np.prod(X[:, 0] * X[:, 1] * gadget.weights + (1 - gadget.weights), axis=1)
     right = np.zeros(X.shape)
-    right[:, :, 0] = X[:, :, 0] * np.where(X[:, 0, 0] == X[:, 1, 0], made.gate, parity)[:, None]
-    assert np.array_equal(made(X), right)  # the closed form, to the last bit
-    layer = made.layer()
+    right[:, :, 0] = X[:, :, 0] * np.where(X[:, 0, 0] == X[:, 1, 0], gadget.gate, parity)[:, None]
+    assert np.array_equal(gadget(X), right)  # the closed form, to the last bit
+    layer = gadget.layer()
     return np.abs(softmax_layer(layer.theta, layer.w, X) - right).max()
 
 

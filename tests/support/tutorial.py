@@ -70,9 +70,11 @@ def run_python(page: str, number: int, block: Block) -> None:
 
 def run_console(page: str, block: Block) -> None:
     for command, shown in re.findall(r"(?m)^\$ (.*(?:\\\n.*)*)\n((?:(?!\$ ).*\n?)*)", block.text):
-        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
-        if done.returncode != 0 or (shown.strip() and not agrees(done.stdout, shown)):
-            differ(page, f"$ {command} (exit {done.returncode})", done.stdout + done.stderr, shown)
+        completed = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+        if completed.returncode != 0 or (shown.strip() and not agrees(completed.stdout, shown)):
+            differ(
+                page, f"$ {command} (exit {completed.returncode})", completed.stdout + completed.stderr, shown
+            )
 
 
 def main(path: Path) -> None:

@@ -20,14 +20,14 @@ BIN = Path(sys.executable).parent
 CLEAN = {**os.environ, "OMP_NUM_THREADS": "1", "PATH": f"{BIN}{os.pathsep}{os.environ['PATH']}"}
 
 
-def done(folder: Path, script: str, *command: str) -> str:
+def run_script(folder: Path, script: str, *command: str) -> str:
     """What a user's script own.py prints, run by `python own.py` or by a command of the lab."""
     assert sum(bool(line.strip()) for line in script.splitlines()) <= LONGEST
     (folder / "own.py").write_text(script)
     words = ["hardness", *command] if command else [sys.executable, "own.py"]
-    run = subprocess.run(words, cwd=folder, env=CLEAN, capture_output=True, text=True, timeout=600)
-    assert run.returncode == 0, run.stderr
-    return run.stdout
+    completed = subprocess.run(words, cwd=folder, env=CLEAN, capture_output=True, text=True, timeout=600)
+    assert completed.returncode == 0, completed.stderr
+    return completed.stdout
 
 
 RIDGE = """
@@ -91,12 +91,12 @@ def test_a_sweep_over_d_m_and_learners_here_and_on_a_cluster(tmp_path: Path, sch
     (tmp_path / "grid.toml").write_text(GRID)
     tables = []
     for out, where in (("here", ["--workers", "2"]), ("far", ["--scheduler", scheduler])):
-        done(tmp_path, RIDGE, "sweep", "grid.toml", *where, "--out", out)
-        done(tmp_path, RIDGE, "study", "export", out, "--no-timing", "--out", f"{out}.csv")
+        run_script(tmp_path, RIDGE, "sweep", "grid.toml", *where, "--out", out)
+        run_script(tmp_path, RIDGE, "study", "export", out, "--no-timing", "--out", f"{out}.csv")
         tables.append((tmp_path / f"{out}.csv").read_bytes())
     assert tables[0] == tables[1]
     assert tables[0].count(b"\n") == CELLS + 1
-    assert done(tmp_path, TABLE) == "{('direct', 'solved'): 4, ('own:Ridge', 'budget'): 4}\n"
+    assert run_script(tmp_path, TABLE) == "{('direct', 'solved'): 4, ('own:Ridge', 'budget'): 4}\n"
 
 
 SEARCH = """
@@ -113,7 +113,7 @@ for heads in (1, 2, 3):
 
 @pytest.mark.slow  # thirty-nine fits: 20 s of CPU
 def test_a_grid_search_over_heads_chooses_the_true_number(tmp_path: Path) -> None:
-    assert done(tmp_path, SEARCH) == "1 1.0\n2 1.0\n3 1.0\n"
+    assert run_script(tmp_path, SEARCH) == "1 1.0\n2 1.0\n3 1.0\n"
 
 
 DATASET = """
@@ -141,7 +141,7 @@ def test_a_parquet_file_is_a_data_set_of_hugging_face(
         pytest.skip("datasets, of the extra dev, is not installed")
     monkeypatch.setitem(CLEAN, "HF_HUB_OFFLINE", "1")
     monkeypatch.setitem(CLEAN, "HF_HOME", str(tmp_path / "home"))
-    features, shapes, same = done(tmp_path, DATASET).splitlines()
+    features, shapes, same = run_script(tmp_path, DATASET).splitlines()
     assert features == "Array2D(shape=(2, 12), dtype='int8') Array2D(shape=(2, 12), dtype='float64')"
     assert shapes == "(40, 2, 12) (40, 2, 12)"
     assert same == "True"
