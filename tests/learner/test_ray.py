@@ -122,7 +122,7 @@ def test_no_run_of_a_learner_is_said():
     ("line", "words"),
     [
         ("--ray 1", "C >= 2, got 1"),
-        ("--ray 4 --heads 1", "heads must be at least 2"),
+        ("--ray 4 --heads 1", "heads must be an integer >= 2"),
         ("--ray 4 --heads 2,30", "beyond the reach of 100,000,000; give heads up to 9 on this ray"),
         ("--ray 4000000 --heads 2", "give a smaller C"),
         ("--ray 4 --heads two", "got 'two'"),
