@@ -6,7 +6,7 @@ BIN := .venv/bin
 # What is compiled is kept: the tests start some hundred processes, and each would compile the lab anew.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: study test test-all check-reports lint docs dist lock bench proofs fuzz crash clean
+.PHONY: study test test-all check-reports lint docs gallery dist lock bench proofs fuzz crash clean
 
 study: .venv/.installed
 	$(BIN)/hardness study run exponential-in-m --out out/exponential-in-m
@@ -36,6 +36,15 @@ lint: .venv/.installed-dev
 docs: .venv/.installed-docs
 	NO_MKDOCS_2_WARNING=1 $(BIN)/python -m mkdocs build --strict --site-dir build/site
 	@echo "the site: build/site/index.html"
+
+# The pictures of examples/ and the outputs of its notebook, which the site shows.
+gallery: .venv/.installed-dev
+	@mkdir -p build/examples
+	@for file in examples/*.py; do \
+		(cd build/examples && MATPLOTLIBRC=../../examples SOURCE_DATE_EPOCH=0 ../../$(BIN)/python ../../$$file) || exit 1; \
+	done
+	@cp build/examples/*.svg examples/
+	$(BIN)/python tests/support/notebook.py examples/ray.ipynb
 
 dist: .venv/.installed-dev
 	$(BIN)/python -m build --outdir dist

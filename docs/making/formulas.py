@@ -16,7 +16,9 @@ SUMS = {"Σ": "∑", "Π": "∏"}
 NUMBER, WORD = re.compile(r"\d+(?:\.\d+)?(?:,\d{3})*"), re.compile(r"[A-Za-z]+")
 INDEX = re.compile(r"[A-Za-z0-9\u0370-\u03ffℓ]+[⋆*]?|[⋆*∞]")
 POWER = re.compile(r"[−-]?(?:[OoΩΘC]\([^()\s]*\)|\d+(?:\.\d+)?|\w\u0302?)|[⋆*]")
-DISPLAY = re.compile(r'<div class="highlight"><pre><span></span><code>(.*?)</code></pre></div>', re.DOTALL)
+DISPLAY = re.compile(
+    r'<div class="language-output highlight"><pre><span></span><code>(.*?)</code></pre></div>', re.DOTALL
+)
 TRAIL = re.compile(r"[.,;:…]*$")
 # A word of a sentence that is a formula: with an index, a power, a Greek letter, or a letter that is a number.
 FORMULA = re.compile(

@@ -1,9 +1,11 @@
 """What mkdocs does beside Markdown: pages that are made of the repository, and links that lead out of docs/."""
 
+import ast
 import html
 import json
 import posixpath
 import re
+from base64 import b64decode
 from collections.abc import Iterator
 from contextlib import redirect_stdout
 from io import StringIO
@@ -16,8 +18,10 @@ from mkdocs.structure.files import File, Files
 from mkdocs.structure.pages import Page
 
 ROOT = Path(__file__).parents[2]
-REPORTS = ROOT / "reports"
+REPORTS, EXAMPLES = ROOT / "reports", ROOT / "examples"
+NOTEBOOK = EXAMPLES / "ray.ipynb"
 # Files of the repository's root that are pages of the site.
+PICTURE = "image/png"
 ROOTED = {
     "README.md": "index.md",
     "CONTRIBUTING.md": "contributing.md",
@@ -53,15 +57,17 @@ def on_files(files: Files, config: MkDocsConfig) -> Files:
     """Adds the pages that are made of something else, the studies' pages and the files that docs link to."""
     made = {name: (ROOT / source).read_text(encoding="utf-8") for source, name in ROOTED.items()}
     made |= {"gallery.md": gallery(), "bibliography.md": bibliography(), "commands.md": commands()}
-    made |= {"schemas.md": schemas()}
+    made |= {"schemas.md": schemas(), "examples.md": examples(), "notebook.md": notebook(NOTEBOOK)}
     made |= {f"api/{name}.md": reference(*about) for name, about in API.items()}
     for name, text in made.items():
         files.append(File.generated(config, name, content=text))
     for path in sorted(REPORTS.rglob("*")):
         if path.is_file() and path.suffix != ".db":
             _carry(files, config, path)
-    for path in _linked():
+    for path in (*_linked(), *sorted(EXAMPLES.glob("*.*"))):
         _carry(files, config, path)
+    for name, picture in pictures(NOTEBOOK).items():
+        files.append(File.generated(config, name, content=picture))
     return files
 
 
@@ -160,6 +166,57 @@ def gallery() -> str:
         if studies[role]:
             parts += [f"## {title}", "", *studies[role]]
     return "\n".join(parts)
+
+
+def examples() -> str:
+    """Every example with its question, its picture, what that shows, and its code."""
+    intro = "Questions of at most 25 lines each. The tests run them; `make gallery` draws the pictures again."
+    lines = ["# Examples", "", intro, ""]
+    for path in sorted(EXAMPLES.glob("*.py")):
+        code = path.read_text(encoding="utf-8")
+        question, _, shows = (ast.get_docstring(ast.parse(code)) or "").partition("\n\n")
+        shows, name = " ".join(shows.split()), f"examples/{path.stem}"
+        image = f'<img class="study" src="{name}.svg" alt="{html.escape(shows)}" loading="lazy">'
+        body = code.split('"""', 2)[2].strip()
+        lines += [
+            f"## {question}",
+            "",
+            image,
+            "",
+            shows,
+            "",
+            "```python",
+            body,
+            "```",
+            "",
+            f"[{path.name}]({name}.py)",
+            "",
+        ]
+    return "\n".join(lines)
+
+
+def notebook(path: Path) -> str:
+    """A notebook with its outputs, as Markdown: texts as they are, pictures under the names of `pictures`."""
+    names, lines = iter(pictures(path)), list[str]()
+    for cell in json.loads(path.read_text(encoding="utf-8"))["cells"]:
+        text = "".join(cell["source"])
+        lines += [text, ""] if cell["cell_type"] == "markdown" else ["```python", text, "```", ""]
+        for output in cell.get("outputs", []):
+            if PICTURE in output.get("data", {}):
+                alt = html.escape(cell["metadata"]["alt"])
+                lines += [f'<img class="study" src="{next(names)}" alt="{alt}">', ""]
+            else:
+                printed = output.get("text") or output["data"]["text/plain"]
+                lines += ["```text", "".join(printed).rstrip(), "```", ""]
+    return "\n".join([*lines, f"The notebook itself: [{path.name}](examples/{path.name}).", ""])
+
+
+def pictures(path: Path) -> dict[str, bytes]:
+    """The pictures among the outputs of a notebook, by the names of files."""
+    cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
+    every = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
+    found = [b64decode("".join(data[PICTURE])) for data in every if PICTURE in data]
+    return {f"notebooks/{path.stem}-{i}.png": picture for i, picture in enumerate(found)}
 
 
 def bibliography() -> str:

@@ -14,7 +14,7 @@ import tutorial
 
 ROOT = Path(__file__).parents[2]
 TEXTS = [*ROOT.glob("*.md"), *(ROOT / "docs").rglob("*.md")]
-BLOCK = '<div class="highlight"><pre><span></span><code>{}</code></pre></div>'
+BLOCK = '<div class="language-output highlight"><pre><span></span><code>{}</code></pre></div>'
 FOLDER = ROOT / "docs" / "tutorials"
 PAGES = sorted(path for path in FOLDER.glob("*.md") if path.stem != "index")
 
@@ -86,6 +86,15 @@ def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
         ] == [], page
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?(https?:)?//", sheet.read_text(encoding="utf-8")), sheet
+
+
+@pytest.mark.slow
+def test_blocks_without_a_language_are_formulas_and_no_others_are(site: Path) -> None:
+    assert (site / "theory.html").read_text(encoding="utf-8").count('class="formula"') > 20
+    for page in ("index", "examples", "notebook", "tutorials/own-learner"):
+        html = (site / f"{page}.html").read_text(encoding="utf-8")
+        assert 'class="formula"' not in html, page
+        assert re.search(r'<div class="language-(python|pycon) highlight">', html), page
 
 
 @pytest.mark.slow

@@ -81,7 +81,7 @@ def test_where_the_bound_is_tight_and_where_it_is_not() -> None:
 def test_the_listing_of_verify(tmp_path: Path) -> None:
     """The commands of README and all that `verify` prints; a line was missing once."""
     listing = re.search(
-        r"(?s)```\n\$ hardness (generate [^\n]*)\n\$ hardness (verify [^\n]*)\n(.*?)```", README_LINES
+        r"(?s)```console\n\$ hardness (generate [^\n]*)\n\$ hardness (verify [^\n]*)\n(.*?)```", README_LINES
     )
     assert listing
     prints = [

@@ -1,0 +1,74 @@
+"""The examples and the notebook, run as a user would, in an empty folder; the site shows what they make."""
+
+import ast
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+
+import nbformat
+import notebook
+import pytest
+
+ROOT = Path(__file__).parents[2]
+EXAMPLES = sorted((ROOT / "examples").glob("*.py"))
+LONGEST = 25
+NOTEBOOK = ROOT / "examples" / "ray.ipynb"
+
+
+def words(picture: Path) -> list[str]:
+    """The texts of a picture that are no numbers: titles, labels and legends."""
+    texts = re.findall(r"<text[^>]*>(.*?)</text>", picture.read_text(encoding="utf-8"), flags=re.S)
+    return sorted(text for text in texts if re.search(r"[^\W\d]", text))
+
+
+def test_there_are_eight_examples_of_at_most_25_lines_each_with_its_question() -> None:
+    assert len(EXAMPLES) == 8
+    for path in EXAMPLES:
+        code = path.read_text(encoding="utf-8")
+        assert sum(bool(line.strip()) for line in code.splitlines()) <= LONGEST, path
+        question, _, shows = (ast.get_docstring(ast.parse(code)) or "").partition("\n\n")
+        assert question.endswith("?"), path
+        assert shows.endswith("."), path
+
+
+@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+def test_an_example_draws_the_picture_that_the_site_shows(path: Path, tmp_path: Path) -> None:
+    here = {"MATPLOTLIBRC": str(path.parent), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
+    done = subprocess.run(
+        [sys.executable, path],
+        cwd=tmp_path,
+        env={**os.environ, **here},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=300,
+    )
+    assert done.returncode == 0, done.stderr
+    drawn, shown = tmp_path / f"{path.stem}.svg", path.with_suffix(".svg")
+    assert words(drawn) == words(shown) != []
+    assert shown.stat().st_size < 60_000
+
+
+def test_the_notebook_prints_what_it_is_kept_with(tmp_path: Path) -> None:
+    kept, new = nbformat.read(NOTEBOOK, as_version=4), notebook.executed(NOTEBOOK, tmp_path)
+    nbformat.validate(kept)
+    assert notebook.printed(new) == notebook.printed(kept)
+    assert (tmp_path / "rays" / "4m" / "index.html").exists()
+    pictures = [output for cell in new.cells for output in cell.get("outputs", []) if "data" in output]
+    assert [sorted(output["data"]) for output in pictures] == [["image/png", "text/plain"]]
+
+
+def test_the_pages_of_examples_and_notebook_are_whole(monkeypatch: pytest.MonkeyPatch) -> None:
+    pytest.importorskip("mkdocs", reason="the site is built by the extra docs")
+    monkeypatch.syspath_prepend(ROOT / "docs" / "making")
+    import hooks
+
+    gallery, page = hooks.examples(), hooks.notebook(NOTEBOOK)
+    assert re.findall(r'src="examples/(\w+)\.svg" alt="\w', gallery) == [path.stem for path in EXAMPLES]
+    assert all(path.read_text(encoding="utf-8").split('"""')[2].strip() in gallery for path in EXAMPLES)
+    (name,) = hooks.pictures(NOTEBOOK)
+    assert f'src="{name}" alt="On logarithmic axes' in page
+    assert hooks.pictures(NOTEBOOK)[name].startswith(b"\x89PNG")
+    assert all(text.rstrip() in page for text in notebook.printed(nbformat.read(NOTEBOOK, as_version=4))[:1])
