@@ -5,7 +5,7 @@ from math import log2
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line
 from hardness.studies.lattices.tasks import FILES, PANELS
 
 if TYPE_CHECKING:
@@ -18,18 +18,10 @@ CLOSE = 3.0  # bits
 TOP = 9.0  # log2 of seconds that the figure shows
 ALL = "all"  # heads: as many as make every label right
 COLUMNS = (
-    "modulus",
-    "levels",
-    "dim",
-    "heads",
-    "attack",
-    "samples",
-    "status",
-    "seconds",
-    "predicted",
-    "error_mass",
+    *("modulus", "levels", "dim", "heads", "attack", "samples", "status", "seconds"),
+    *("predicted_seconds", "forecast_seconds", "error_mass"),
 )
-CELL = ["q", "p", "n", "m", "attack", "samples"]
+SHOWN = ("examples", "solved", "otherwise", "predicted", "took", "off", "masses")
 
 
 def content(rows: Sequence[Row]) -> Content:
@@ -51,15 +43,10 @@ def content(rows: Sequence[Row]) -> Content:
 
 def trials(rows: Sequence[Row]) -> "DataFrame":
     """One line per trial: its cell, how it ended, and log2 of the seconds that it took and was predicted to take."""
-    from pandas import DataFrame
-
-    ended = [
-        run | {"predicted": run.get("predicted_seconds", run.get("forecast_seconds"))}
-        for run in records(rows)
-    ]
-    table = DataFrame(ended, columns=COLUMNS).rename(columns={"modulus": "q", "levels": "p"})
+    table = frame(rows).reindex(columns=[*COLUMNS]).rename(columns={"modulus": "q", "levels": "p"})
+    table["predicted"] = table["predicted_seconds"].fillna(table["forecast_seconds"])
     table["n"] = table["dim"] - 1
-    table["m"] = [int(heads) if heads == heads and heads else ALL for heads in table["heads"]]
+    table["m"] = [heads or ALL for heads in table["heads"].fillna(0).astype(int)]
     table["samples"] = table["samples"].fillna(0).astype(int)
     table["took"] = table["seconds"].where(table["status"] == "solved").map(_log2, na_action="ignore")
     table["known"] = table["predicted"].astype(float).map(_log2, na_action="ignore")
@@ -131,7 +118,7 @@ def _named(cell: Any) -> str:
     return f"{NAMES[cell['attack']]} {where}: {cell['off']:+.1f}"
 
 
-def _shown(cells: "DataFrame") -> list[dict[str, Any]]:
+def _shown(cells: "DataFrame") -> "DataFrame":
     """The table of the page: a time as its median, least and most, and the error mass where labels are wrong."""
     few = cells["m"] != ALL
     shown = cells.assign(
@@ -140,22 +127,7 @@ def _shown(cells: "DataFrame") -> list[dict[str, Any]]:
         took=cells["times"].map(_spread),
         masses=cells["masses"].where(few, None).map(lambda masses: _spread(masses or [])),
     )
-    columns = [
-        "q",
-        "p",
-        "n",
-        "m",
-        "attack",
-        "examples",
-        "solved",
-        "otherwise",
-        "predicted",
-        "took",
-        "off",
-        "masses",
-    ]
-    table = shown[columns].astype(object)
-    return list(table.where(table.notna(), None).to_dict("records"))
+    return shown[["q", "p", "n", "m", "attack", *SHOWN]]
 
 
 def _spread(values: Sequence[float]) -> str:

@@ -1,13 +1,17 @@
 """What the rows of a sweep say: what every cell costs, and how that changes along one axis."""
 
-from collections import Counter
 from collections.abc import Mapping, Sequence
 from math import nan
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import FINISHED, Row
 from hardness.engine.plugins import SOLVERS
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped
+from hardness.engine.table import data_frame
+from hardness.engine.task import canonical
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, lines_of
+
+if TYPE_CHECKING:
+    import pandas as pd
 
 Settings = dict[str, Any]
 UNITS = {"game": "queries", "sweep": "examples"}
@@ -16,30 +20,39 @@ LEAST, TICKS = 2, 12  # values that an axis needs for a figure, and may have for
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figure and table of the rows."""
-    ended = [row for row in rows if row.outcome and not row.task.tuning]
-    runs = grouped(ended, lambda row: repr([*settings(row).items(), *row.task.budget.items()]))
-    cells = [cell(some) for some in runs.values()]
-    whole = [cell for cell in cells if cell["median"] is not None and not cell["censored"]]
-    statuses = Counter(row.outcome.status for row in ended if row.outcome)
+    runs = ended(rows)
+    cells = summarised(runs, "cell").merge(runs.drop_duplicates("cell")[["cell", "settings"]], on="cell")
+    statuses = runs.status.value_counts().to_dict()
+    priced = cells[cells["median"].notna() & ~cells.censored]
     unit = UNITS[str(rows[0].task.solver["kind"])] if rows else ""
     numbers = {
         "tuning": sum(row.task.tuning for row in rows),
-        "trials": len(ended),
+        "trials": len(runs),
         "cells": len(cells),
-        "solved": statuses["solved"],
-        "rest": ", ".join(
-            f"{count} {status}" for status, count in sorted(statuses.items()) if status != "solved"
-        ),
-        "priced": len(whole),
+        "solved": statuses.pop("solved", 0),
+        "rest": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items())),
+        "priced": len(priced),
         "unit": unit,
-        "least": min(whole, key=lambda cell: cell["median"], default=None),
-        "most": max(whole, key=lambda cell: cell["median"], default=None),
+        "least": _line(priced.nsmallest(1, "median")),
+        "most": _line(priced.nlargest(1, "median")),
     }
-    table = [
-        {**cell["settings"], "cost": _cost(cell), "runs": cell["runs"], "ended": cell["ended"]}
-        for cell in cells
-    ]
-    return Content(numbers, figures(cells, unit), {"cells": table})
+    return Content(numbers, [figure(cells, unit)], {"cells": shown(cells)})
+
+
+def ended(rows: Sequence[Row]) -> "pd.DataFrame":
+    """A line per trial that ended and is a result: the settings of its cell, how it ended, what it cost.
+
+    `cell` names the cell: its settings and its budget.
+    """
+    import pandas as pd
+
+    lines = []
+    for row in rows:
+        if row.outcome and not row.task.tuning:
+            named = settings(row)
+            cell = repr([*named.items(), *row.task.budget.items()])
+            lines.append((cell, named, row.outcome.status, row.outcome.cost))
+    return pd.DataFrame(lines, columns=["cell", "settings", "status", "cost"]).astype({"cost": float})
 
 
 def settings(row: Row) -> Settings:
@@ -52,90 +65,120 @@ def settings(row: Row) -> Settings:
     """
     solver = row.task.solver
     named = next((str(solver[kind]) for kind in SOLVERS if kind in solver), "")
-    options = {name: solver[name] for name in ("oracle", "tolerance") if name in solver} | solver.get(
-        "params", {}
-    )
+    options = {name: solver[name] for name in ("oracle", "tolerance") if name in solver}
     bare = {"family": row.task.family.rpartition(":")[2], "solver": named.rpartition(":")[2]}
-    return {**bare, **options, **row.task.params}
+    return {**bare, **options, **solver.get("params", {}), **row.task.params}
 
 
-def cell(rows: Sequence[Row]) -> dict[str, Any]:
-    """The median cost of a cell over the runs that ended by themselves, and how all of them ended.
+def summarised(runs: "pd.DataFrame", key: str) -> "pd.DataFrame":
+    """A line per value of `key`, in order: the median cost of the runs that ended by themselves, and how all ended.
 
-    A run that did not solve is only known to cost more than it spent; so is the median, where half the runs are such.
+    A run that did not solve is only known to cost more than it spent; so is the median, where half the runs are such
+    (`censored`). `low` is the least cost of a run that solved; `high` the largest, if all solved.
     """
-    outcomes = [row.outcome for row in rows if row.outcome]
-    solved = sorted(float(o.cost) for o in outcomes if o.status == "solved" and o.cost is not None)
-    spent = sorted(float(o.cost) for o in outcomes if o.status in FINISHED and o.cost is not None)
+    import pandas as pd
+
+    finished, solved = runs.status.isin(FINISHED), runs.status == "solved"
+    groups = runs.assign(spent=runs.cost.where(finished), paid=runs.cost.where(solved)).groupby(
+        key, sort=False
+    )
+    table = groups.agg(
+        runs=("status", "size"),
+        low=("paid", "min"),
+        high=("paid", "max"),
+        solved=("paid", "count"),
+        finished=("spent", "count"),
+        ended=("status", _endings),
+    )
+    medians = [_median(group.spent.dropna(), group.paid.dropna()) for _, group in groups]
+    table[["median", "censored"]] = pd.DataFrame(medians, table.index, ["median", "censored"])
+    table["high"] = table.high.where(table.solved == table.finished)
+    return (
+        table.astype({"median": float, "censored": bool}).drop(columns=["solved", "finished"]).reset_index()
+    )
+
+
+def _endings(statuses: "pd.Series[str]") -> str:
+    return ", ".join(f"{count} {status}" for status, count in statuses.value_counts().sort_index().items())
+
+
+def _median(spent: "pd.Series[float]", paid: "pd.Series[float]") -> tuple[float, bool]:
+    """The middle of what was spent, and whether it is only known to lie above: less than half of the runs solved."""
     middle = len(spent) // 2
-    censored = middle >= len(solved)
-    return {
-        "settings": settings(rows[0]),
-        "runs": len(outcomes),
-        "censored": censored,
-        "median": None if not spent else spent[middle] if censored else solved[middle],
-        "low": solved[0] if solved else None,
-        "high": solved[-1] if len(solved) == len(spent) and solved else None,
-        "ended": ", ".join(
-            f"{n} {status}" for status, n in sorted(Counter(o.status for o in outcomes).items())
-        ),
-    }
+    if middle < len(paid):
+        return paid.sort_values().iloc[middle], False
+    return spent.sort_values().iloc[middle] if len(spent) else nan, True
 
 
-def axis_of(cells: Sequence[Mapping[str, Any]]) -> str | None:
+def _line(cells: "pd.DataFrame") -> dict[str, Any] | None:
+    """The only line of a table, None if there is none."""
+    lines = lines_of(cells.drop(columns="cell"))
+    return lines[0] if lines else None
+
+
+def shown(cells: "pd.DataFrame") -> "pd.DataFrame":
+    """The table of the page: a column per setting, and what the cell costs."""
+    medians = zip(cells["median"], cells.censored, strict=True)
+    cost = ["–" if median != median else f"{'> ' * censored}{median:,.0f}" for median, censored in medians]
+    columns = {"cost": cost, "runs": cells.runs.tolist(), "ended": cells.ended.tolist()}
+    return data_frame(cells.settings.tolist()).assign(**columns)
+
+
+def axis_of(cells: "pd.DataFrame") -> str | None:
     """What the figure is drawn against: heads if they have several values, else the first number that has."""
     values: dict[str, set[Any]] = {}
-    for one in cells:
-        for name, value in one["settings"].items():
+    for named in cells.settings:
+        for name, value in named.items():
             if isinstance(value, int | float) and not isinstance(value, bool):
                 values.setdefault(name, set()).add(value)
     several = [name for name, entries in values.items() if len(entries) >= LEAST]
     return "heads" if "heads" in several else next(iter(several), None)
 
 
-def figures(cells: Sequence[Mapping[str, Any]], unit: str) -> list[Curves]:
+def figure(cells: "pd.DataFrame", unit: str) -> Curves:
     """Median cost against one axis: a panel per solver, a curve per setting of the rest."""
-    x = axis_of(cells) or ""
-    placed = [place for place in cells if x in place["settings"]]
-    styles = {label: i for i, label in enumerate(grouped(placed, lambda place: _rest(place, cells, x)))}
-    panels = []
-    for solver, some in grouped(placed, lambda place: place["settings"]["solver"]).items():
-        curves = grouped(
-            sorted(some, key=lambda place: float(place["settings"][x])),
-            lambda place: _rest(place, cells, x),
-        )
-        panels.append(
-            Panel(
-                solver,
-                [
-                    Series(label, [_point(place, x) for place in curves[label]], style=style)
-                    for label, style in styles.items()
-                    if label in curves
-                ],
-            )
-        )
-    values = sorted({place["settings"][x] for place in placed})
-    axis = Axis(x, ticks=values if len(values) <= TICKS else ())
-    return [Curves("sweep", panels, axis, Axis(unit, log=True), columns=2, height=3.0)]
-
-
-def _rest(cell: Mapping[str, Any], cells: Sequence[Mapping[str, Any]], x: str) -> str:
-    """What tells a cell from others beside solver and axis."""
-    vary = [
-        name
-        for name, value in cell["settings"].items()
-        if name not in ("solver", x) and any(other["settings"].get(name, value) != value for other in cells)
+    x = axis_of(cells)
+    placed = cells[cells.settings.map(lambda named: x in named).astype(bool)]
+    other = _varying(cells.settings.tolist()) - {"solver", x}
+    places = placed.assign(
+        x=[named[x] for named in placed.settings],
+        solver=[named["solver"] for named in placed.settings],
+        label=[_label(named, other) for named in placed.settings],
+    )
+    places["style"] = places.label.factorize()[0]
+    panels = [
+        Panel(solver, [_series(curve) for _, curve in panel.groupby("style")])
+        for solver, panel in places.groupby("solver", sort=False)
     ]
-    return ", ".join(f"{name} {cell['settings'][name]}" for name in vary) or "all runs"
+    values = sorted(set(places.x.tolist()))
+    across = Axis(x or "", ticks=values if len(values) <= TICKS else ())
+    return Curves("sweep", panels, across, Axis(unit, log=True), columns=2, height=3.0)
 
 
-def _point(cell: Mapping[str, Any], x: str) -> Point:
+def _varying(named: Sequence[Settings]) -> set[str]:
+    """The settings that are not the same in all cells that have them."""
+    values: dict[str, set[str]] = {}
+    for settings in named:
+        for name, value in settings.items():
+            values.setdefault(name, set()).add(canonical(value))
+    return {name for name, entries in values.items() if len(entries) > 1}
+
+
+def _label(named: Mapping[str, Any], other: set[str]) -> str:
+    """What tells a cell from others beside solver and axis."""
+    return ", ".join(f"{name} {value}" for name, value in named.items() if name in other) or "all runs"
+
+
+def _series(curve: "pd.DataFrame") -> Series:
+    points = [_point(cell) for cell in lines_of(curve.sort_values("x", kind="stable"))]
+    return Series(curve.label.iloc[0], points, style=int(curve["style"].iloc[0]))
+
+
+def _point(cell: Mapping[str, Any]) -> Point:
+    """A median with the range of its runs; a gap where no run ended by itself."""
     if cell["median"] is None:
-        return Point(cell["settings"][x], nan)
-    known = not cell["censored"] and cell["high"] is not None
-    low, high = (cell["low"], cell["high"]) if known else (None, None)
-    return Point(cell["settings"][x], cell["median"], low, high, censored="above" if cell["censored"] else "")
-
-
-def _cost(cell: Mapping[str, Any]) -> str:
-    return "–" if cell["median"] is None else f"{'> ' * cell['censored']}{cell['median']:,.0f}"
+        return Point(cell["x"], nan)
+    if cell["censored"]:
+        return Point(cell["x"], cell["median"], censored="above")
+    low = cell["low"] if cell["high"] is not None else None
+    return Point(cell["x"], cell["median"], low, cell["high"])

@@ -11,10 +11,11 @@ from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.evaluation.adapters import is_streamed
 from hardness.families.parity import Parity
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, lines_of
 from hardness.sq.bounds.messages import message_examples
 from hardness.sq.exact import exact_floor
-from hardness.studies.sweep.content import cell as summary
+from hardness.studies.sweep.content import ended as ended_runs
+from hardness.studies.sweep.content import summarised
 from learner.studies.exponential_in_m import plan, settings
 from learner.studies.exponential_in_m.arms import ARMS, HARD, MILD, OPTIONS, Problem
 from learner.studies.exponential_in_m.figures import BESIDE
@@ -172,7 +173,8 @@ def _name(row: Row) -> str:
 
 def _measured(rows: Sequence[Row]) -> Line:
     """The runs of one solver at one place."""
-    task, median = rows[0].task, summary(rows)
+    task, runs = rows[0].task, ended_runs(rows).assign(solver=_name(rows[0]))
+    (median,) = lines_of(summarised(runs, "solver"))
     what = next((kind for kind in ("strategy", "learner") if kind in task.solver), "attack")
     return {
         **{name: median[name] for name in ("low", "high", "censored", "runs", "ended")},

@@ -12,10 +12,11 @@ from hardness.report import (
     Panel,
     Point,
     Series,
+    frame,
     line,
+    lines_of,
     mean_points,
     mean_series,
-    records,
 )
 from hardness.scores import EXACT
 from hardness.statistics.means import Mean, mean, share, spread
@@ -32,19 +33,8 @@ if TYPE_CHECKING:
 
 Line = dict[str, Any]
 COLUMNS = (
-    *(
-        "family",
-        "method",
-        "status",
-        "repetition",
-        "dim",
-        "samples",
-        "heads",
-        "unitary",
-        "states",
-        "letters",
-        "symbols",
-    ),
+    *("family", "method", "status", "repetition", "samples"),
+    *("dim", "heads", "unitary", "states", "letters", "symbols"),
     *("rank", "lam_min", "identifiable", "error", "noisy", "distance", "other", "training", "certified"),
     *("certified_right", "steps", "step_accuracy", "word_accuracy", "programs"),
 )
@@ -83,9 +73,7 @@ def content(rows: Sequence[Row]) -> Content:
 
 def ended_trials(rows: Sequence[Row]) -> "DataFrame":
     """One line per trial that ended by itself."""
-    from pandas import DataFrame
-
-    return DataFrame(records(rows, "solved", "wrong"), columns=COLUMNS)
+    return frame(rows, "solved", "wrong").reindex(columns=[*COLUMNS])
 
 
 def _geometric(values: "Column") -> Mean | None:
@@ -284,14 +272,9 @@ def _upright(low: float, high: float) -> Series:
     return line("as many rows as dimensions", [(1, low), (1, high)], dashed=True)
 
 
-def _lines(table: "DataFrame") -> list[Line]:
-    """The lines of a table; where there is no mean there is None."""
-    return list(table.astype(object).where(table.notna(), None).to_dict("records"))
-
-
 def _recovery(fits: "DataFrame") -> Curves:
     """Errors and λ_min against rows over features."""
-    lines = _lines(fits)
+    lines = lines_of(fits)
     clean, noisy = (mean_series(lines, "rows/ψ", key, "d", label="d = {}") for key in ("error", "noisy"))
     least = []
     for i, (d, part) in enumerate(fits.groupby("d")):
@@ -335,7 +318,7 @@ def _memory(mixtures: "DataFrame") -> Curves:
     """Distances against the share of orthonormal examples: of regression, and of Adam."""
     place = {part: float(i) for i, part in enumerate(grid.MIXTURES)}
     placed = mixtures.assign(place=mixtures["unitary"].map(place))
-    regression, adam = (_lines(placed[placed["method"] == name]) for name in ("regression", "Adam"))
+    regression, adam = (lines_of(placed[placed["method"] == name]) for name in ("regression", "Adam"))
     fits = [
         Series(title, mean_points((entry["place"], entry[name]) for entry in regression), style=i)
         for i, (name, title) in enumerate(FITS.items())
@@ -357,7 +340,7 @@ def _memory(mixtures: "DataFrame") -> Curves:
 def _execution(transitions: "DataFrame") -> Curves:
     """Words right, steps certified, and uncertified steps right, against rows over the rank of the span."""
     shown = {"words": "words right", "certified": "steps certified", "uncertified": "uncertified steps right"}
-    lines = _lines(transitions)
+    lines = lines_of(transitions)
     panels = []
     for key, title in shown.items():
         series = mean_series(lines, "rows/rank", key, "states", "letters", label="Q = {}, A = {}")
@@ -371,7 +354,7 @@ def _programs(jobs: "DataFrame") -> Curves:
     panels = [
         Panel(
             f"{title} ({Q}, {A})",
-            [*mean_series(_lines(part), "rows/rank", key, "program", label="{}"), _upright(0, 1)],
+            [*mean_series(lines_of(part), "rows/rank", key, "program", label="{}"), _upright(0, 1)],
         )
         for key, title in (("certified", "certified"), ("guessed", "without asking"))
         for (Q, A), part in sizes

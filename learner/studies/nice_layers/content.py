@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 from scipy.stats import binomtest
 
 from hardness.engine.store import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line
 from hardness.scores import EXPLAINED
 from hardness.statistics.means import Mean, mean, slope
 from learner.base import SOLVED
@@ -84,15 +84,12 @@ def content(rows: Sequence[Row]) -> Content:
         "least_runs": LEAST_RUNS,
     }
     figures = [_examples(examples), _path_figure(layers), _rarity_figure(rare)]
-    shown = examples.astype(object).where(examples.notna(), None).to_dict("records")
-    return Content(numbers, figures, {"examples": shown}, grid=ChainMap(vars(trials), vars(grid)))
+    return Content(numbers, figures, {"examples": examples}, grid=ChainMap(vars(trials), vars(grid)))
 
 
 def _table(rows: Iterable[Row], kind: str, columns: Sequence[str]) -> "DataFrame":
     """The trials of a kind that ended by themselves, with the short names of their parameters."""
-    from pandas import DataFrame
-
-    return DataFrame(records(rows, *ENDED, kind=kind), columns=columns).rename(columns=SHORT)
+    return frame(rows, *ENDED, kind=kind).reindex(columns=[*columns]).rename(columns=SHORT)
 
 
 def fits(rows: Iterable[Row]) -> "DataFrame":

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, mean_points, records
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line, mean_points
 from hardness.statistics.means import Mean, mean
 from learner.studies import random_features as grid
 
@@ -24,34 +24,28 @@ def content(rows: Sequence[Row]) -> Content:
     if "f2" not in {*last["target"]}:
         return Content(figures=figures, missing="Attention and network have not both been run on f2.")
     gaps = {name: difference(table, name, grid.BIASED, "RFA") for name in grid.TARGETS}
+    better, worse = ({name: stretches(gap, side) for name, gap in gaps.items()} for side in (-1, 1))
     numbers = {
         "examples": int(last["samples"].iloc[0]),
         "targets": last.drop(columns="samples").to_dict("records"),
         "learned": int((last["attention_error"] < 0.5).sum()),
         "lower": int((last["attention_error"] < last["network_error"]).sum()),
-        "better": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, -1))},
-        "worse": {name: runs for name, gap in gaps.items() if (runs := stretches(gap, 1))},
+        "better": {name: examples for name, examples in better.items() if examples},
+        "worse": {name: examples for name, examples in worse.items() if examples},
     }
     return Content(numbers, figures, {"targets": numbers["targets"]}, grid=grid)
 
 
 def errors(rows: Sequence[Row]) -> "DataFrame":
     """Test errors, a line per target and run: model, heads (those of infinitely many are `INFINITE`), examples."""
-    from pandas import DataFrame
-
-    runs = [
-        {
-            "target": name,
-            "model": run["model"],
-            "heads": run["heads"] or INFINITE,
-            "samples": run["samples"],
-            "repetition": run["repetition"],
-            "error": error,
-        }
-        for run in records(rows, "solved")
-        for name, error in run["error"].items()
-    ]
-    return DataFrame(runs, columns=["target", "model", "heads", "samples", "repetition", "error"])
+    columns = ["model", "heads", "samples", "repetition", "error"]
+    runs = frame(rows, "solved").reindex(columns=columns)
+    heads = runs["heads"].fillna(0).astype(int)
+    runs = runs.assign(
+        target=runs["error"].map(list), error=runs["error"].map(lambda errors: [*errors.values()])
+    )
+    runs = runs.assign(heads=heads.where(heads > 0, INFINITE)).explode(["target", "error"], ignore_index=True)
+    return runs.astype({"error": float})[["target", *columns]]
 
 
 def largest(table: "DataFrame") -> "DataFrame":
