@@ -10,6 +10,7 @@ from math import ceil, inf, log2
 from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness.attacks import Progress, Recovery
 from hardness.attacks.bkw_plan import (
@@ -97,12 +98,20 @@ def _attack(
         return _gave_up(rows_used, detail, "no peak of the grid stood out")
     detail |= {"scores": [round(x, 1) for x in solution.scores], "shifts": solution.shifts}
     regressed = known.rows(slice(0, min(KNOWN, max(5000, 2 * n * (known.q // known.p) ** 2))))
-    for sign in (1, -1):  # cosines tell no angle from its negative
-        w = finish(regressed, fresh, sign * (solution.theta / FULL_TURN * known.q))
+    w = _finished(regressed, fresh, solution)
+    if w is None:
+        return _gave_up(rows_used, detail, "the estimate does not reproduce the labels")
+    detail["agreement"] = regressed.agreement(w)
+    return Recovery("solved", known.secret(w), rows_used, detail=detail)
+
+
+def _finished(known: Equations, fresh: Equations, solution: Angles) -> NDArray[np.int64] | None:
+    """The secret that the angles or their negatives lead to: differences that match up to sign tell them not apart."""
+    for sign in (1, -1):
+        w = finish(known, fresh, sign * (solution.theta / FULL_TURN * known.q))
         if w is not None:
-            detail["agreement"] = regressed.agreement(w)
-            return Recovery("solved", known.secret(w), rows_used, detail=detail)
-    return _gave_up(rows_used, detail, "the estimate does not reproduce the labels")
+            return w
+    return None
 
 
 def _gave_up(rows_used: int, detail: dict[str, Any], reason: str) -> Recovery:

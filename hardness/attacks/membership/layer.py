@@ -8,6 +8,7 @@ Let token x stand against k - 1 copies of y, δ = (x - y)/2 and L = ln(k - 1). A
 that are known, only column j of each Θ_i and row j of each W_i are new, and the heads are those of the columns before.
 """
 
+from dataclasses import dataclass
 from itertools import product
 from math import log
 
@@ -91,6 +92,53 @@ def _ask(
     return rows, (rows[0] - rows[1]) / 2, labels[:2] - rows.mean(axis=0) @ total
 
 
+@dataclass(frozen=True)
+class ColumnEquations:
+    """What R rows say of a column of every Θ_i and that row of every W_i, both (m, d), where all before are known.
+
+    Tokens z (R, d) and what is left of their labels, `shown` (R, d); of what is known the scores (R, m) and δ W_i
+    (R, m, d); and the sum `total` (d,) of the rows. Unknowns are one vector (2 m d,): the columns, then the rows.
+    """
+
+    z: Floats
+    shown: Floats
+    scores: Floats
+    carried: Floats
+    total: Floats
+
+    @property
+    def heads(self) -> int:
+        return self.scores.shape[1]
+
+    @property
+    def finite(self) -> bool:
+        """Whether labels of any size allow a fit at all."""
+        return bool(np.isfinite(np.sum(self.shown**2)) and np.isfinite(self.scores).all()) and bool(
+            np.isfinite(self.carried).all()
+        )
+
+    def split(self, unknowns: Floats) -> tuple[Floats, Floats]:
+        """The columns and the rows, (m, d) each."""
+        columns, rows = unknowns.reshape(2, self.heads, self.z.shape[1])
+        return columns, rows
+
+    def residual(self, unknowns: Floats) -> Floats:
+        """By how much the equations are missed, (R d + d,)."""
+        columns, rows = self.split(unknowns)
+        labels = np.einsum("ri,rib->rb", np.tanh(self.scores + self.z @ columns.T), self.carried + rows)
+        return np.concatenate([(labels - self.shown).ravel(), rows.sum(axis=0) - self.total])
+
+    def slopes(self, unknowns: Floats) -> Floats:
+        """The Jacobian of `residual`, (R d + d, 2 m d)."""
+        (columns, rows), (m, d) = self.split(unknowns), (self.heads, self.z.shape[1])
+        pull = np.tanh(self.scores + self.z @ columns.T)
+        by_column = np.einsum("ri,ra,rib->rbia", 1 - pull**2, self.z, self.carried + rows)
+        by_row = np.einsum("ri,bc->rbic", pull, np.eye(d))
+        parts = np.concatenate([by_column.reshape(-1, m * d), by_row.reshape(-1, m * d)], axis=1)
+        sums = np.concatenate([np.zeros((d, m * d)), np.tile(np.eye(d), m)], axis=1)
+        return np.concatenate([parts, sums])
+
+
 def _column(
     z: Floats,
     delta: Floats,
@@ -105,43 +153,33 @@ def _column(
 
     Of rows z (R, d), δ (R, d) and what they show (R, d), whose only new columns these are.
     """
-    from scipy.optimize import least_squares
-
     m, d = len(theta), z.shape[1]
-    score = np.einsum("ra,iab,rb->ri", z, theta, delta) - offset  # of what is known
-    carried = np.einsum("ra,iab->rib", delta, w)  # (R, m, d)
-    scale = float(np.sum(shown**2))
     if (len(z) + 1) * d < 2 * m * d:  # fewer equations than unknowns
         return None
-    if not (np.isfinite(scale) and np.isfinite(score).all() and np.isfinite(carried).all()):
+    scores = np.einsum("ra,iab,rb->ri", z, theta, delta) - offset
+    equations = ColumnEquations(z, shown, scores, np.einsum("ra,iab->rib", delta, w), total)
+    if not equations.finite:
         return None
-
-    def residual(p: Floats) -> Floats:
-        column, row = p.reshape(2, m, d)
-        made = np.einsum("ri,rib->rb", np.tanh(score + z @ column.T), carried + row)
-        return np.concatenate([(made - shown).ravel(), row.sum(axis=0) - total])
-
-    def slopes(p: Floats) -> Floats:
-        column, row = p.reshape(2, m, d)
-        pull = np.tanh(score + z @ column.T)
-        by_column = np.einsum("ri,ra,rib->rbia", 1 - pull**2, z, carried + row)
-        by_row = np.einsum("ri,bc->rbic", pull, np.eye(d))
-        parts = np.concatenate([by_column.reshape(-1, m * d), by_row.reshape(-1, m * d)], axis=1)
-        sums = np.concatenate([np.zeros((d, m * d)), np.tile(np.eye(d), m)], axis=1)
-        return np.concatenate([parts, sums])
-
     # Where nothing is known, a head of two tokens and its negative show the same but for their sum.
     alone = not w.any() and not offset
+    signs = [np.reshape(s, (m, 1)) for s in product((1.0, -1.0), repeat=m)] if alone else [np.ones((m, 1))]
+    return _fitted(equations, signs, rng)
+
+
+def _fitted(equations: ColumnEquations, signs: list[Floats], rng: Generator) -> tuple[Floats, Floats] | None:
+    """What a fit from a random start reaches, up to `signs` of the heads, if the equations determine it."""
+    from scipy.optimize import least_squares
+
+    m, d, scale = equations.heads, equations.z.shape[1], float(np.sum(equations.shown**2))
+    options = {"method": "lm", "xtol": 1e-15, "ftol": 1e-15, "gtol": 1e-15, "max_nfev": 300}
     for _ in range(STARTS):
-        start = np.concatenate(
-            [rng.normal(0, 1 / d, m * d), (total / m + rng.normal(0, d**-0.5, (m, d))).ravel()]
-        )
-        fit = least_squares(
-            residual, start, slopes, method="lm", xtol=1e-15, ftol=1e-15, gtol=1e-15, max_nfev=300
-        )
-        for signs in product((1.0, -1.0), repeat=m) if alone else [(1.0,) * m]:
-            fit.x = (fit.x.reshape(2, m, d) * np.reshape(signs, (m, 1))).ravel()
-            if np.sum(residual(fit.x) ** 2) < EXACT * scale and np.linalg.cond(slopes(fit.x)) < SINGULAR:
-                column, row = fit.x.reshape(2, m, d)
-                return column, row
+        columns = rng.normal(0, 1 / d, m * d)
+        rows = equations.total / m + rng.normal(0, d**-0.5, (m, d))
+        start = np.concatenate([columns, rows.ravel()])
+        x = least_squares(equations.residual, start, equations.slopes, **options).x
+        for sign in signs:
+            x = (x.reshape(2, m, d) * sign).ravel()
+            met = np.sum(equations.residual(x) ** 2) < EXACT * scale
+            if met and np.linalg.cond(equations.slopes(x)) < SINGULAR:
+                return equations.split(x)
     return None
