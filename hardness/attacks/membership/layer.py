@@ -108,7 +108,7 @@ class ColumnEquations:
 
     @property
     def heads(self) -> int:
-        return self.scores.shape[1]
+        return int(self.scores.shape[1])
 
     @property
     def finite(self) -> bool:
