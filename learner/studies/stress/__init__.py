@@ -9,6 +9,8 @@ from typing import Any
 from hardness import families, registry
 from hardness.engine.study import Study
 from hardness.engine.task import Task
+from hardness.evaluation.effort import MULTIPLY_ADDS as MULTIPLY_ADDS
+from hardness.evaluation.effort import SIZE as SIZE
 from hardness.families.parity import Parity
 from hardness.instance import suite
 from learner.studies.stress import trial as run
@@ -18,6 +20,7 @@ QUESTION = "Which learners, attacks and strategies solve which named layers, and
 EXAMPLES, WORK = 1 << 18, 6_000_000_000  # what every learner may spend at most: examples, and multiply-adds
 SIGNS = 1 << 23  # of a token, in all examples: so many fit into a gigabyte for any learner
 SMALL_WORK = 1_000_000_000
+SAME = ("torch-student",)  # takes the steps of `student`, where torch is installed
 HANDED = ("sgd",)  # is handed the products of the tokens: a best case, for structured families alone
 # Searches make one start a fit, and ridges are told their penalty: both then reach further.
 OPTIONS: dict[str, dict[str, Any]] = {
@@ -58,7 +61,7 @@ SETS = 1 << 14  # of classes on which games are played
 
 def tasks(quick: bool) -> list[Task]:
     """Every built-in solver on every instance; games once per cell."""
-    known = registry.names("learner", builtin=True)
+    known = [name for name in registry.names("learner", builtin=True) if name not in SAME]
     planned = [task for name in known for task in user_learner_tasks(quick, name)]
     for entry in _instances(quick):
         bits = _bits(entry)

@@ -1,76 +1,123 @@
 """What the rows of `stress` say: who solves which instances, at what price, and who ranks where in each tier."""
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
-from math import ceil, exp, log, log2
-from statistics import fmean, median_high
-from typing import Any
+from collections.abc import Iterable, Sequence
+from math import ceil, inf, log2
+from statistics import median_high
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
 
 from hardness import families
 from hardness.attacks.estimates.low_degree import monomials
-from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row
 from hardness.engine.task import Task
+from hardness.evaluation.effort import MULTIPLY_ADDS
 from hardness.families.parity import Parity
 from hardness.instance import suite
-from hardness.report import Content, Field, HeatMap, grouped
+from hardness.report import Content, Field, HeatMap, lines_of
 from hardness.report.rounding import short
 from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.game import class_of
 from learner.studies import stress as grid
 from learner.studies.stress import HANDED, OPTIONS, TOLERANCE
 
-Line = dict[str, Any]
+if TYPE_CHECKING:
+    from pandas import DataFrame, Series
+
 # How trials end, in words: a crash, a time limit or a refusal is no failure to learn, and each is counted apart.
 ENDINGS = {
-    "solved": ("solved",),
-    "gave up within budget": ("budget",),
-    "timed out": ("timeout",),
-    "crashed": ("error", "killed"),
-    "refused": ("refused",),
-    "wrong": ("wrong",),
+    "solved": "solved",
+    "budget": "gave up within budget",
+    "timeout": "timed out",
+    "error": "crashed",
+    "killed": "crashed",
+    "refused": "refused",
+    "wrong": "wrong",
 }
-CURRENCIES: dict[str, Callable[[Outcome], float | None]] = {
-    "examples": lambda outcome: outcome.cost,
-    "gradient examples": lambda outcome: outcome.detail.get("gradient_examples"),
-    "multiply-adds": lambda outcome: outcome.detail.get("multiply_adds"),
-}
+WORDS = list(dict.fromkeys(ENDINGS.values()))
+CURRENCIES = ("examples", "gradient examples", "multiply-adds", "reference seconds")
+COLUMNS = (
+    *("place", "task", "kind", "tier", "instance", "cell", "solver", "status", "ending", "solved"),
+    *(*CURRENCIES, "counted", "limit", "seconds", "examples allowed", "work"),
+)
 PRICE = {"learner": "examples", "attack": "examples", "game": "queries"}
+SECOND = 2  # the best rank of a learner that does not count its work
+COUNTED = {True: "yes", False: "no"}  # otherwise its rows do not tell
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
-    ended = [row for row in rows if row.outcome]
-    kinds = {kind: [row for row in ended if row.task.solver["kind"] == kind] for kind in PRICE}
-    learned = kinds["learner"]
-    tiers = list(dict.fromkeys(row.task.params["tier"] for row in sorted(ended, key=_place)))
-    budgets = {(row.task.budget["samples"], row.task.budget["work"]) for row in learned}
+    ended = trials(rows)
+    kinds = {kind: ended[ended["kind"] == kind] for kind in PRICE}
+    learned, standing = kinds["learner"], ranks(kinds["learner"])
+    apart = standing["counted"] == COUNTED[False]
+    work = float(learned["work"].max()) if len(learned) else 0.0
     numbers = {
-        "tiers": [_tier(name, kinds) for name in tiers],
+        "tiers": lines_of(tiers(ended)),
         "runs": len(learned),
-        "ended": counted(_outcomes(learned)),
-        "examples": max((most for most, _ in budgets), default=0),
-        "work": max((work for _, work in budgets), default=0),
+        "ended": _counts(learned),
+        "examples": int(learned["examples allowed"].max()) if len(learned) else 0,
+        "work": work,
+        "reference_seconds": work / MULTIPLY_ADDS,
         "attacks": len(kinds["attack"]),
-        "attacks_ended": counted(_outcomes(kinds["attack"])),
+        "attacks_ended": _counts(kinds["attack"]),
         "games": len(kinds["game"]),
     }
-    figures = [_board(kind, trials) for kind, trials in kinds.items()]
-    tables = {
-        "ranks": _ranks(learned),
-        "cells": _cells(learned),
-        "predicted": _predicted(ended),
+    figures = [board(kind, solvers) for kind, solvers in kinds.items()]
+    tables = {"ranks": standing[~apart], "uncounted": standing[apart]}
+    tables |= {"cells": cells(learned), "predicted": predicted(ended)}
+    return Content(numbers, figures, tables, "" if len(learned) else "No learner has been run.", grid)
+
+
+def trials(rows: Iterable[Row]) -> "DataFrame":
+    """One line per trial that ended, in the order of the suite: who, where, how it ended and what it paid."""
+    from pandas import DataFrame
+
+    table = DataFrame([_trial(row) for row in rows if row.outcome], columns=[*COLUMNS])
+    table[[*CURRENCIES]] = table[[*CURRENCIES]].astype(float)
+    return table.astype({"solved": bool}).sort_values("place", kind="stable", ignore_index=True)
+
+
+def _trial(row: Row) -> dict[str, Any]:
+    task, outcome = row.task, row.outcome
+    assert outcome is not None
+    instance, detail = str(task.params["instance"]), outcome.detail
+    places = list(suite.entries())
+    return {
+        "place": places.index(instance) if instance in places else len(places),
+        "task": task,
+        "kind": task.solver["kind"],
+        "tier": task.params["tier"],
+        "instance": instance,
+        "cell": instance.rpartition("-")[0],
+        "solver": solver_of(task),
+        "status": outcome.status,
+        "ending": ENDINGS[outcome.status],
+        "solved": outcome.status == "solved",
+        "examples": outcome.cost,
+        **{name: detail.get(name.replace(" ", "_").replace("-", "_")) for name in CURRENCIES[1:]},
+        "counted": _counted(row),
+        "limit": detail.get("limit"),
+        "seconds": outcome.seconds,
+        "examples allowed": task.budget.get("samples"),
+        "work": task.budget.get("work"),
     }
-    return Content(numbers, figures, tables, "" if learned else "No learner has been run.", grid)
 
 
-def counted(outcomes: Iterable[Outcome]) -> dict[str, int]:
-    """Trials by how they ended, every word of `ENDINGS` in order.
+def _counted(row: Row) -> bool | None:
+    """Whether a learner counted its work; of rows that do not say it, it shows where it was judged, and else nowhere.
 
-    >>> counted([Outcome("error"), Outcome("killed"), Outcome("timeout")])["crashed"]
-    2
+    >>> from hardness.engine.outcome import Outcome
+    >>> task = Task("parity", {}, {"kind": "learner"}, {}, 0)
+    >>> details = ({"counted": False}, {"open_error": 0.5, "multiply_adds": 9}, {"open_error": 0.5}, {})
+    >>> [_counted(Row(task, Outcome("budget", 0, detail))) for detail in details]
+    [False, True, False, None]
     """
-    ended = [outcome.status for outcome in outcomes]
-    return {word: sum(ended.count(status) for status in statuses) for word, statuses in ENDINGS.items()}
+    detail = row.outcome.detail if row.outcome else {}
+    if "counted" in detail or row.task.solver["kind"] != "learner":
+        return detail.get("counted")
+    judged = "open_error" in detail or "explained" in detail
+    return "multiply_adds" in detail if judged else None
 
 
 def solver_of(task: Task) -> str:
@@ -106,187 +153,180 @@ def null(task: Task) -> int | None:
 
 
 def _family(task: Task) -> families.Family:
-    params = {
-        name: value for name, value in task.params.items() if name not in ("instance", "tier", "digest")
-    }
+    named = ("instance", "tier", "digest")
+    params = {name: value for name, value in task.params.items() if name not in named}
     return families.build(task.family, params)
 
 
-def _cell_of(task: Task) -> str:
-    return str(task.params["instance"]).rpartition("-")[0]
+def endings(table: "DataFrame", *keys: str) -> "DataFrame":
+    """By `keys`, in order of appearance: how many runs there are, and how many ended in each way."""
+    ways = table.assign(runs=1, **{word: table["ending"] == word for word in WORDS})
+    return ways.groupby([*keys], sort=False)[["runs", *WORDS]].sum().astype(int)
 
 
-def _place(row: Row) -> int:
-    """Where its instance stands in the suite; others come last."""
-    return (
-        list(suite.entries()).index(name)
-        if (name := row.task.params["instance"]) in suite.entries()
-        else 10**6
-    )
+def _counts(table: "DataFrame") -> dict[str, int]:
+    """How many runs ended in each way, in all."""
+    return {word: int((table["ending"] == word).sum()) for word in WORDS}
 
 
-def _groups(rows: Iterable[Row], *keys: Callable[[Task], str]) -> dict[Any, list[Row]]:
-    return grouped(sorted(rows, key=_place), lambda row: tuple(key(row.task) for key in keys))
+def tiers(ended: "DataFrame") -> "DataFrame":
+    """By tier: its instances that were tried, and those that a learner, or an attack, has solved."""
+    tried = ended.groupby("tier", sort=False)["instance"].nunique()
+    solved = ended[ended["solved"]].pivot_table("instance", "tier", "kind", "nunique", fill_value=0)
+    solved = solved.reindex(index=tried.index, columns=[*PRICE], fill_value=0).astype(int)
+    whole = solved.assign(instances=tried).rename(columns={"learner": "learners", "attack": "attacks"})
+    return whole[["instances", "learners", "attacks"]].rename_axis("name").reset_index()
 
 
-def _outcomes(rows: Iterable[Row]) -> list[Outcome]:
-    return [row.outcome for row in rows if row.outcome]
+def medians(table: "DataFrame", currency: str, *keys: str) -> "Series[float]":
+    """By `keys` the upper median of a cost over all runs; missing where it lies among those that were not solved."""
+    costs = table.assign(cost=table[currency].where(table["solved"]).fillna(inf))
+    return costs.groupby([*keys], sort=False)["cost"].agg(median_high).astype(float).replace(inf, np.nan)
 
 
-def _solved(rows: Iterable[Row]) -> list[Outcome]:
-    return [outcome for outcome in _outcomes(rows) if outcome.status == "solved"]
+def means(learned: "DataFrame") -> "DataFrame":
+    """By tier and solver the geometric means of what solved runs paid; missing where one of them is not known."""
+    solved = learned[learned["solved"]]
+    logs = solved[[*CURRENCIES]].where(solved[[*CURRENCIES]] > 0).map(np.log)
+    groups = logs.assign(tier=solved["tier"], solver=solved["solver"]).groupby(["tier", "solver"], sort=False)
+    return groups.agg(lambda costs: np.exp(costs.mean(skipna=False)))
 
 
-def _tier(name: str, kinds: Mapping[str, Sequence[Row]]) -> Line:
-    """Instances of a tier that a learner, or an attack, has solved."""
+def counting(learned: "DataFrame") -> "Series[Any]":
+    """By tier and solver whether it counts its work: "yes", "no", or "not recorded" where no row of it tells."""
 
-    def instances(rows: Iterable[Row]) -> set[str]:
-        return {row.task.params["instance"] for row in rows if row.task.params["tier"] == name}
+    def agreed(answers: "Series[Any]") -> str:
+        known = answers.dropna()
+        return COUNTED[bool(known.astype(bool).all())] if len(known) else "not recorded"
 
-    def won(kind: str) -> int:
-        return len(instances(row for row in kinds[kind] if row.outcome and row.outcome.status == "solved"))
-
-    tried = [row for rows in kinds.values() for row in rows]
-    return {
-        "name": name,
-        "instances": len(instances(tried)),
-        "learners": won("learner"),
-        "attacks": won("attack"),
-    }
+    return learned.groupby(["tier", "solver"], sort=False)["counted"].agg(agreed).astype(object)
 
 
-def _middle(rows: Sequence[Row], currency: str = "examples") -> float | None:
-    """The upper median of a cost over all runs; None where it lies among those that were not solved."""
-    costs = sorted(cost for outcome in _solved(rows) if (cost := CURRENCIES[currency](outcome)) is not None)
-    return costs[len(rows) // 2] if len(rows) // 2 < len(costs) else None
-
-
-def _board(kind: str, rows: Sequence[Row]) -> HeatMap:
-    """A panel per tier, a row per solver, a column per five instances."""
-    panels: dict[str, list[Field]] = {}
-    for (tier, cell, solver), trials in _groups(
-        rows, lambda task: task.params["tier"], _cell_of, solver_of
-    ).items():
-        counts, middle = counted(_outcomes(trials)), _middle(trials)
-        failed = [outcome.status for outcome in _outcomes(trials) if outcome.status != "solved"]
-        status = max(failed, key=failed.count, default="solved")
-        share = f"{counts['solved']}/{len(trials)}"
-        endings = ", ".join(f"{count} {word}" for word, count in counts.items() if count)
-        price = "" if middle is None else f"; median {middle:,.0f} {PRICE[kind]}"
-        panels.setdefault(tier, []).append(
-            Field(
-                solver,
-                cell.replace("-", "\n"),
-                "some" if counts["solved"] and status != "solved" else status,
-                text=share if middle is None else f"{share}\n{short(middle)}",
-                tip=f"{solver} on {cell}: {endings}{price}",
-            )
-        )
-    won = {solver: len(_solved(trials)) for (solver,), trials in _groups(rows, solver_of).items()}
-    seen = "; ".join(
-        f"{tier}: {len(_solved(trials))} of {len(trials)} runs solved"
-        for (tier,), trials in _groups(rows, lambda task: task.params["tier"]).items()
-    )
-    return HeatMap(kind, panels, f"{seen}.", rows=sorted(won, key=lambda solver: (-won[solver], solver)))
-
-
-def ranked(lines: Sequence[Line], currency: str) -> list[int | None]:
-    """Ranks of solvers of a tier in a currency: by instances solved, then by the mean cost over them; equal ones share
-    a rank. None for those that have solved nothing, or do not count that currency.
-
-    >>> ranked([{"solved": 2, "examples": 9.0}, {"solved": 3, "examples": 99.0}, {"solved": 0, "examples": None}],
-    ...        "examples")
-    [2, 1, None]
-    """
-    keys = [None if line[currency] is None else (-line["solved"], line[currency]) for line in lines]
-    return [
-        None if key is None else 1 + sum(other is not None and other < key for other in keys) for key in keys
-    ]
-
-
-def _ranks(rows: Sequence[Row]) -> list[Line]:
+def ranks(learned: "DataFrame") -> "DataFrame":
     """Solvers by tier, those that solved most first: how runs ended, the rank in every currency and its mean."""
-    lines: list[Line] = []
-    for (tier,), trials in _groups(rows, lambda task: task.params["tier"]).items():
-        within = [_line(tier, solver, each) for (solver,), each in _groups(trials, solver_of).items()]
-        for name in CURRENCIES:
-            for one, rank in zip(within, ranked(within, name), strict=True):
-                # Beside each other, behind what is there
-                one |= {f"rank by {name}": rank, name: one.pop(name)}
-        lines += sorted(within, key=lambda line: (-line["solved"], line["rank by examples"] or len(within)))
-    return lines
+    table = endings(learned, "tier", "solver").join(means(learned)).assign(counted=counting(learned)).reset_index()
+    for currency in CURRENCIES:
+        table[f"rank by {currency}"] = ranked(table, currency)
+    places = [name for currency in CURRENCIES for name in (f"rank by {currency}", currency)]
+    order = {tier: number for number, tier in enumerate(learned["tier"].unique())}
+    lines = table[["tier", "solver", "runs", *WORDS, *places, "counted"]]
+    lines = lines.assign(order=lines["tier"].map(order), missed=-lines["solved"])
+    return lines.sort_values(["order", "missed", "solver"], ignore_index=True).drop(
+        columns=["order", "missed"]
+    )
 
 
-def _line(tier: str, solver: str, rows: Sequence[Row]) -> Line:
-    """One solver in one tier: counts of endings, and the geometric mean of each currency over its solved runs."""
-    means: dict[str, float | None] = {}
-    for name, of in CURRENCIES.items():
-        costs = [of(outcome) for outcome in _solved(rows)]
-        known = [cost for cost in costs if cost]
-        means[name] = exp(fmean(map(log, known))) if known and len(known) == len(costs) else None
-    return {"tier": tier, "solver": solver, "runs": len(rows), **counted(_outcomes(rows)), **means}
+def ranked(table: "DataFrame", currency: str) -> "Series[Any]":
+    """Ranks in a currency within a tier, by instances solved, then by the mean cost over them; equal ones share a rank.
+
+    A learner that does not count its work stands behind all that do and solved as many, and is never first; for those
+    that count it is not there. Missing for those that solved nothing, or whose cost is not known.
+
+    >>> from pandas import DataFrame
+    >>> lines = {"tier": "easy", "solved": [2, 3, 0, 2, 3], "examples": [9.0, 99.0, None, 1.0, 1.0]}
+    >>> ranked(DataFrame(lines | {"counted": ["yes", "yes", "yes", "no", "no"]}), "examples").tolist()
+    [2, 1, <NA>, 4, 2]
+    """
+    apart = table["counted"] == COUNTED[False]
+    keys = table.assign(apart=apart, missed=-table["solved"])[["tier", "missed", "apart", currency]]
+
+    def places(some: "DataFrame") -> "Series[float]":
+        known = some[some[currency].notna()]
+        order = known.groupby(["missed", "apart", currency], sort=True).ngroup()
+        return order.groupby(known["tier"]).rank(method="min")
+
+    return (
+        places(keys[~apart])
+        .combine_first(places(keys).clip(lower=SECOND))
+        .reindex(table.index)
+        .astype("Int64")
+    )
 
 
-def _cells(rows: Sequence[Row]) -> list[Line]:
-    lines: list[Line] = []
-    for (cell, solver), trials in _groups(rows, _cell_of, solver_of).items():
-        middle, model = _middle(trials), null(trials[0].task)
-        spent = median_high(sorted(float(outcome.cost or 0) for outcome in _outcomes(trials)))
-        limits = sorted({str(o.detail["limit"]) for o in _outcomes(trials) if "limit" in o.detail})
-        lines.append(
-            {
-                "instances": cell,
-                "learner": solver,
-                "runs": len(trials),
-                **counted(_outcomes(trials)),
-                "examples": f"{middle:,.0f}" if middle is not None else f"> {spent:,.0f}" if limits else None,
-                "limit met": ", ".join(limits) or None,
-                "multiply-adds": _middle(trials, "multiply-adds"),
-                "null model": model,
-                "examples / null": middle / model if middle and model else None,
-                "seconds": fmean(outcome.seconds for outcome in _outcomes(trials)) or None,
-            }
-        )
-    return lines
+def cells(learned: "DataFrame") -> "DataFrame":
+    """Every learner on every kind of instance: how runs ended, what they paid, and the learner's null."""
+    keys = ("cell", "solver")
+    groups = learned.groupby([*keys], sort=False)
+    lines = endings(learned, *keys)
+    middle, spent = medians(learned, "examples", *keys), groups["examples"].agg(_upper)
+    limits = groups["limit"].agg(lambda met: ", ".join(sorted(met.dropna().unique())) or None)
+    lines["examples"] = middle.map("{:,.0f}".format, na_action="ignore").astype(object)
+    above = spent.map("> {:,.0f}".format).where(limits.notna())
+    lines["examples"] = lines["examples"].where(middle.notna(), above)
+    lines["limit met"] = limits
+    lines["examples allowed"] = groups["examples allowed"].first()
+    lines["multiply-adds"] = medians(learned, "multiply-adds", *keys)
+    lines["reference seconds"] = medians(learned, "reference seconds", *keys)
+    lines["null model"] = groups["task"].first().map(null)
+    lines["examples / null"] = middle / lines["null model"].astype(float)
+    lines["seconds"] = groups["seconds"].mean().where(lambda seconds: seconds > 0)
+    return lines.rename_axis(["instances", "learner"]).reset_index()
 
 
-def _predicted(rows: Sequence[Row]) -> list[Line]:
+def _upper(costs: "Series[float]") -> float:
+    return median_high(costs.fillna(0.0))
+
+
+def cheapest(ended: "DataFrame") -> "DataFrame":
+    """By cell, a column a kind of solver: the one with the smallest median, and that median."""
+    costs = medians(ended, "examples", "cell", "kind", "solver").dropna().reset_index()
+    best = costs.sort_values(["cost", "solver"]).drop_duplicates(["cell", "kind"])
+    best["text"] = [
+        f"{name}, {ceil(cost):,}" for name, cost in zip(best["solver"], best["cost"], strict=True)
+    ]
+    return best.pivot(index="cell", columns="kind", values="text").reindex(columns=[*PRICE])
+
+
+def predicted(ended: "DataFrame") -> "DataFrame":
     """What each kind of instance is predicted to cost, beside what solved it."""
-    lines: list[Line] = []
-    for (cell,), trials in _groups(rows, _cell_of).items():
-        each = suite.entries().get(str(trials[0].task.params["instance"]))
-        best = {kind: _cheapest([row for row in trials if row.task.solver["kind"] == kind]) for kind in PRICE}
-        lines.append(
-            {
-                "instances": cell,
-                "tier": trials[0].task.params["tier"],
-                "log₂ secrets": each and each.log2_concepts,
-                "proved": _queries(trials[0].task),
-                "attack": each and each.predicted["attack"],
-                "log₂ operations": each and each.predicted["log2_time"],
-                "solved by a learner": best["learner"],
-                "by an attack": best["attack"],
-                "by queries": best["game"],
-            }
-        )
-    return lines
+    lines = ended.groupby("cell", sort=False)[["tier", "task", "instance"]].first()
+    entries = [suite.entries().get(name) for name in lines["instance"]]
+    lines["log₂ secrets"] = [entry and entry.log2_concepts for entry in entries]
+    lines["proved"] = lines["task"].map(_queries)
+    lines["attack"] = [entry and entry.predicted["attack"] for entry in entries]
+    lines["log₂ operations"] = [entry and entry.predicted["log2_time"] for entry in entries]
+    solved = {"learner": "solved by a learner", "attack": "by an attack", "game": "by queries"}
+    lines = lines.join(cheapest(ended).rename(columns=solved))
+    return lines.drop(columns=["task", "instance"]).rename_axis("instances").reset_index()
 
 
 def _queries(task: Task) -> float | None:
     """log2 of the queries that theory 2.5 and 2.6 prove to be needed; None where nothing is proved."""
     if task.family not in ("parity", "rounding"):
         return None
-    bound = adversary_bounds(class_of(_family(task)), TOLERANCE, float(task.params.get("flip", 0.0))).get(
-        "window", 0.0
-    )
+    flip = float(task.params.get("flip", 0.0))
+    bound = adversary_bounds(class_of(_family(task)), TOLERANCE, flip).get("window", 0.0)
     return log2(bound) if bound > 1 else None
 
 
-def _cheapest(rows: Sequence[Row]) -> str | None:
-    prices = {
-        solver: cost
-        for (solver,), trials in _groups(rows, solver_of).items()
-        if (cost := _middle(trials)) is not None
-    }
-    best = min(prices, key=lambda solver: (prices[solver], solver), default=None)
-    return best and f"{best}, {ceil(prices[best]):,}"
+def board(kind: str, solvers: "DataFrame") -> HeatMap:
+    """A panel per tier, a row per solver, a column per five instances."""
+    by_tier = solvers.groupby("tier", sort=False)["solved"].agg(["sum", "size"])
+    shares = [f"{tier}: {won} of {runs} runs solved" for tier, won, runs in by_tier.itertuples()]
+    rows = solvers.groupby("solver", sort=True)["solved"].sum().sort_values(ascending=False, kind="stable")
+    table = fields(kind, solvers)
+    panels = {tier: list(some) for tier, some in table.groupby(level="tier", sort=False)}
+    return HeatMap(kind, panels, f"{'; '.join(shares)}.", rows=list(rows.index))
+
+
+def fields(kind: str, solvers: "DataFrame") -> "Series[Any]":
+    """The field of a heat map by tier, cell and solver."""
+    from pandas import Series
+
+    keys = ("tier", "cell", "solver")
+    failed = solvers[~solvers["solved"]].groupby([*keys], sort=False)["status"]
+    lines = endings(solvers, *keys).assign(middle=medians(solvers, "examples", *keys))
+    lines["failed"] = failed.agg(lambda statuses: statuses.value_counts(sort=True).index[0])
+    made = [_field(kind, *at, dict(line)) for at, line in lines.iterrows()]
+    return Series(made, index=lines.index, dtype=object)
+
+
+def _field(kind: str, tier: str, cell: str, solver: str, line: dict[str, Any]) -> Field:
+    won, runs, middle = line["solved"], line["runs"], line["middle"]
+    known = middle == middle  # no nan
+    status = "solved" if won == runs else "some" if won else line["failed"]
+    share = f"{won}/{runs}"
+    ways = ", ".join(f"{line[word]} {word}" for word in WORDS if line[word])
+    price = f"; median {middle:,.0f} {PRICE[kind]}" if known else ""
+    text = f"{share}\n{short(middle)}" if known else share
+    return Field(solver, cell.replace("-", "\n"), status, text=text, tip=f"{solver} on {cell}: {ways}{price}")
