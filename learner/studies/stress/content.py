@@ -105,7 +105,7 @@ def _trial(row: Row) -> dict[str, Any]:
 
 
 def _counted(row: Row) -> bool | None:
-    """Whether a learner counted its work; of rows that do not say it, it shows where it was judged, and else nowhere.
+    """Whether a learner counted its work; of rows that do not say it, it shows where it was judged, or met a limit.
 
     >>> from hardness.engine.outcome import Outcome
     >>> task = Task("parity", {}, {"kind": "learner"}, {}, 0)
@@ -116,8 +116,10 @@ def _counted(row: Row) -> bool | None:
     detail = row.outcome.detail if row.outcome else {}
     if "counted" in detail or row.task.solver["kind"] != "learner":
         return detail.get("counted")
-    judged = "open_error" in detail or "explained" in detail
-    return "multiply_adds" in detail if judged else None
+    if detail.get("multiply_adds") is not None or detail.get("limit") == "multiply-adds":
+        return True
+    judged = detail.get("open_error") is not None or detail.get("explained") is not None
+    return False if judged else None
 
 
 def solver_of(task: Task) -> str:
@@ -204,7 +206,12 @@ def counting(learned: "DataFrame") -> "Series[Any]":
 
 def ranks(learned: "DataFrame") -> "DataFrame":
     """Solvers by tier, those that solved most first: how runs ended, the rank in every currency and its mean."""
-    table = endings(learned, "tier", "solver").join(means(learned)).assign(counted=counting(learned)).reset_index()
+    table = (
+        endings(learned, "tier", "solver")
+        .join(means(learned))
+        .assign(counted=counting(learned))
+        .reset_index()
+    )
     for currency in CURRENCIES:
         table[f"rank by {currency}"] = ranked(table, currency)
     places = [name for currency in CURRENCIES for name in (f"rank by {currency}", currency)]
