@@ -3,7 +3,7 @@
 The reference kernel is tanh(X U) V in 64-bit numpy, all three of shape (16, 16): a step of a small network, called
 from Python as learners are. A *reference second* is the CPU time in which the kernel does 10⁹ multiply-adds, so that
 a budget of W of these is one of W / 10⁹ reference seconds. The kernel is slow on purpose: most of the lab's own
-learners do between one and ten times as many in a reference second, by their own count, so that who does not count
+learners do between half and six times as many in a reference second, by their own count, so that who does not count
 is not ended sooner for that.
 """
 

@@ -118,7 +118,7 @@ Standing = dict[tuple[str, str], tuple[int, bool, float]]  # of a currency: miss
 def standings(groups: dict[tuple[str, str], list[Row]]) -> dict[str, Standing]:
     """By currency what ranks a learner within its tier."""
     spent = times()
-    found: dict[str, Standing] = {currency: {} for currency in CURRENCIES}
+    by_currency: dict[str, Standing] = {currency: {} for currency in CURRENCIES}
     for key, cell_runs in groups.items():
         won = [{**row, "reference_seconds": spent.get(row["identity"], "")} for row in cell_runs]
         won = [row for row in won if row["status"] == "solved"]
@@ -126,8 +126,8 @@ def standings(groups: dict[tuple[str, str], list[Row]]) -> dict[str, Standing]:
             costs = [float(row[currency]) for row in won if row[currency]]
             if won and len(costs) == len(won) and all(costs):
                 mean = exp(sum(map(log, costs)) / len(costs))
-                found[currency][key] = -len(won), counts(cell_runs) == "no", mean
-    return found
+                by_currency[currency][key] = -len(won), counts(cell_runs) == "no", mean
+    return by_currency
 
 
 def place_of(key: tuple[str, str], standing: Standing) -> int:
