@@ -1,6 +1,6 @@
 """What the rows of `stress` say: who solves which instances, at what price, and who ranks where in each tier."""
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from math import ceil, inf, log2
 from statistics import median_high
 from typing import TYPE_CHECKING, Any
@@ -271,7 +271,7 @@ def cells(learned: "DataFrame") -> "DataFrame":
 
 
 def _upper(costs: "Series[float]") -> float:
-    return median_high(costs.fillna(0.0))
+    return float(median_high(costs.fillna(0.0)))
 
 
 def cheapest(ended: "DataFrame") -> "DataFrame":
@@ -324,11 +324,12 @@ def fields(kind: str, solvers: "DataFrame") -> "Series[Any]":
     failed = solvers[~solvers["solved"]].groupby([*keys], sort=False)["status"]
     lines = endings(solvers, *keys).assign(middle=medians(solvers, "examples", *keys))
     lines["failed"] = failed.agg(lambda statuses: statuses.value_counts(sort=True).index[0])
-    made = [_field(kind, *at, dict(line)) for at, line in lines.iterrows()]
+    places = [(str(tier), str(cell), str(solver)) for tier, cell, solver in lines.index]
+    made = [_field(kind, *at, line) for at, line in zip(places, lines.to_dict("records"), strict=True)]
     return Series(made, index=lines.index, dtype=object)
 
 
-def _field(kind: str, tier: str, cell: str, solver: str, line: dict[str, Any]) -> Field:
+def _field(kind: str, tier: str, cell: str, solver: str, line: Mapping[Any, Any]) -> Field:
     won, runs, middle = line["solved"], line["runs"], line["middle"]
     known = middle == middle  # no nan
     status = "solved" if won == runs else "some" if won else line["failed"]
