@@ -1,37 +1,55 @@
 """When a secret is believed: it explains rows that had no part in finding it, and no neighbour explains them better."""
 
-from itertools import combinations
 from math import log
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.equations import Equations
+from hardness.attacks.equations import Equations, span
 from hardness.attacks.regression import wrapped
 from hardness.gadgets import modular
 from hardness.gadgets.modular import preimages
 
 Integers = NDArray[np.int64]
+Floats = NDArray[np.float64]
 
-PAIR_ROWS = 4000  # rows on which moves of two coordinates are compared: there are 2n² of them
+EDGE = 4  # as far from the last level change of the heads a row must lie to be trusted
 
 
 def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bool:
     """Does w (n,) pass on `fresh` rows, that had no part in finding it, and stand out among its neighbours on `known`?
 
-    Either every label is reproduced; or, as labels may be noisy or head-limited (theory 1.4), the agreement lies
-    above halfway between the right secret's and a guess's, and no change of one coordinate by ±1, or of two, fits
-    better: a near-miss of a rounding secret reproduces most labels, so the bar alone would let it pass.
+    Labels without noise are right wherever the heads reach (theory 1.4), and the secret reproduces every one of them
+    there: a near-miss of a rounding secret, which reproduces most, does not pass. Under noise the agreement must lie
+    above halfway between the right secret's and a guess's, and no change of one coordinate by ±1 may fit better.
     """
     known = fresh if known is None else known
-    agreement = fresh.agreement(w)
-    if len(fresh) == 0 or agreement < (expected_agreement(fresh) + 1 / fresh.p) / 2:
+    if len(fresh) == 0:
         return False
-    # Mod 2 a wrong secret agrees with half of the labels however near it is: the bar is enough.
-    if fresh.q == 2 or (agreement == 1 and known.agreement(w) == 1):
-        return True
-    # Under noise least squares led to w, and has one minimum: a better pair of moves would hold a better single one.
-    return _best_of_single_moves(known, w) and (fresh.noise > 0 or _best_of_pairs(known, w))
+    if fresh.noise == 0 and fresh.flip == 0:
+        return _reproduces(fresh, w) and _reproduces(known, w)
+    if fresh.agreement(w) < (expected_agreement(fresh) + 1 / fresh.p) / 2:
+        return False
+    # Mod 2 a wrong secret agrees with half of the labels however near it is: the bar is enough. For larger q least
+    # squares led to w, and has one minimum: a better pair of moves would hold a better single one.
+    return fresh.q == 2 or _best_of_single_moves(known, w)
+
+
+def _reproduces(rows: Equations, w: Integers) -> bool:
+    """Whether w gives the level of every row that the heads reach, more than a quarter of all among them."""
+    reached = trusted(rows, w)
+    return 4 * int(reached.sum()) > len(rows) and rows.rows(reached).agreement(w) == 1
+
+
+def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
+    """Rows (N,) whose level the heads show right if w (n,) is about the secret, for they have heads enough (`span`)."""
+    q = equations.q
+    whole = modular.centred(np.rint(w).astype(np.int64) % q, q)
+    ends = span(whole, q, equations.p, equations.heads, bool((equations.a < 0).any()))
+    if ends is None:
+        return np.ones(len(equations), dtype=bool)
+    t = equations.a @ whole
+    return np.asarray((t >= ends[0] + EDGE) & (t < ends[1] - EDGE))
 
 
 def _best_of_single_moves(known: Equations, w: Integers) -> bool:
@@ -41,20 +59,9 @@ def _best_of_single_moves(known: Equations, w: Integers) -> bool:
     return all(_misfit(known, t + s * known.a[:, j]) > misfit for j in range(known.n) for s in (1, -1))
 
 
-def _best_of_pairs(known: Equations, w: Integers) -> bool:
-    """Whether every change of two coordinates by ±1 each fits worse."""
-    known = known.rows(slice(0, PAIR_ROWS))
-    t = known.a.astype(np.int64) @ w
-    misfit = _misfit(known, t)
-    pairs = ((i, j, r, s) for i, j in combinations(range(known.n), 2) for r in (1, -1) for s in (1, -1))
-    return all(_misfit(known, t + r * known.a[:, i] + s * known.a[:, j]) > misfit for i, j, r, s in pairs)
-
-
 def _misfit(equations: Equations, t: Integers) -> float:
-    """Share of wrong levels at ⟨w, a⟩ = t; under label noise, where that hardly changes near w, squared distance."""
+    """Mean squared distance of levels at ⟨w, a⟩ = t: under noise the share of wrong ones hardly changes near w."""
     q, p = equations.q, equations.p
-    if equations.noise == 0:
-        return float(np.mean(modular.level(t, q, p) != equations.level))
     return float(np.mean(wrapped(t - preimages(q, p)[0][equations.level], q) ** 2))
 
 

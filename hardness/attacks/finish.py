@@ -3,8 +3,8 @@
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.attacks.acceptance import PAIR_ROWS, accepts
-from hardness.attacks.equations import Equations, span
+from hardness.attacks.acceptance import accepts, trusted
+from hardness.attacks.equations import Equations
 from hardness.attacks.regression import Pull, unwrap_and_regress
 from hardness.gadgets import modular
 
@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 # Beyond a level's half width, what a residual may be by, round by round: while a whole residual pulls, and after.
 INSIDE = (12.0, 8.0, 6.0, 4.0, 3.0, 2.0, 2.0)
 OUTSIDE = (8.0,) * 8 + (4.0,) * 8 + (2.0,) * 8
-EDGE = 4  # as far from the last level change of the heads a row must lie to be trusted
+PAIR_ROWS = 4000  # rows on which moves of two coordinates are compared: there are 2n² of them
 
 
 def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
@@ -26,17 +26,6 @@ def finish(known: Equations, fresh: Equations, w: Floats) -> Integers | None:
             guess = modular.centred(polish(known.rows(trusted(known, guess)), guess), known.q)
     near, far = (rows.rows(trusted(rows, guess)) for rows in (known, fresh))
     return guess if 4 * len(far) > len(fresh) and accepts(far, guess, near) else None
-
-
-def trusted(equations: Equations, w: Floats | Integers) -> NDArray[np.bool_]:
-    """Rows (N,) whose level the heads show right if w (n,) is about the secret, for they have heads enough (`span`)."""
-    q = equations.q
-    whole = modular.centred(np.rint(w).astype(np.int64) % q, q)
-    ends = span(whole, q, equations.p, equations.heads, bool((equations.a < 0).any()))
-    if ends is None:
-        return np.ones(len(equations), dtype=bool)
-    t = equations.a @ whole
-    return np.asarray((t >= ends[0] + EDGE) & (t < ends[1] - EDGE))
 
 
 def trimmed(equations: Equations, w: Floats) -> Floats:

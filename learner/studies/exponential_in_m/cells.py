@@ -36,5 +36,5 @@ def tuning() -> list[Problem]:
 
 
 def panel() -> list[Problem]:
-    """Other learners."""
-    return [Problem(arm, d, s) for arm in PANEL for s, d in OTHERS]
+    """Other learners, where they are tuned; in the last of `OTHERS` they take their nearest setting."""
+    return [Problem(arm, d, s) for arm in PANEL for s, d in WIDER]
