@@ -16,3 +16,5 @@ settings.register_profile("fuzz", deadline=None, max_examples=5000)  # `make fuz
 settings.load_profile("ci" if os.environ.get("CI") else "lab")
 
 collect_ignore_glob = [] if find_spec("mkdocs") else ["docs/making/*"]  # made with the extra docs
+if not find_spec("torch"):
+    collect_ignore_glob += ["tests/support/board_transformers.py"]

@@ -36,7 +36,9 @@ def accepts(fresh: Equations, w: Integers, known: Equations | None = None) -> bo
 
 
 def _reproduces(rows: Equations, w: Integers) -> bool:
-    """Whether w gives the level of every row that the heads reach, more than a quarter of all among them."""
+    """Whether w gives the level of every row, or of every one that the heads reach, more than a quarter of all."""
+    if rows.agreement(w) == 1:
+        return True
     reached = trusted(rows, w)
     return 4 * int(reached.sum()) > len(rows) and rows.rows(reached).agreement(w) == 1
 

@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 from commands import run_command
+from committed import plain
 from hypothesis import given
 from hypothesis import strategies as st
 from pandas import DataFrame
@@ -120,7 +121,7 @@ def test_the_page_says_what_each_limit_was(tmp_path: Path) -> None:
     line = "study run stress --suite easy --only provable,mlp --family nondegenerate"
     run = run_command(f"{line} --examples 2000 --work 3e8 --workers 0 --out {tmp_path}/out")
     assert run.code == 0
-    page = (tmp_path / "out" / "index.html").read_text(encoding="utf-8")
+    page = plain((tmp_path / "out" / "index.html").read_text(encoding="utf-8"))
     for words in ("2,000 examples, fewer at d above 4194", "3·10⁸ multiply-adds", "0.30 reference seconds"):
         assert words in page
     (other,) = run_command(f"{line} --examples 3000 --workers 0 --out {tmp_path}/out").err.splitlines()

@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from numpy.typing import NDArray
@@ -27,8 +27,10 @@ from hardness.instance import Instance
 from hardness.scores import EXPLAINED, OPEN, SIGNS, Criterion, Judged, fresh, sizes
 from hardness.studies.trials import solving_cost
 from hardness.tokens import TokenStream, unpack
-from learner.diagonal import Diagonal
 from learner.fourier_gap import at_the_start, examples_of_unit_signal
+
+if TYPE_CHECKING:
+    from learner.diagonal import Diagonal
 
 HEADS = 16  # of a learner whose n_1 is asked for
 FIRST, SPACING = 256, 1.06  # examples between evaluations, later every 6 %
@@ -100,7 +102,7 @@ def _open_rows(instance: Instance, shared: Task, root: int, coins: bool) -> tupl
 class WithGap:
     """The learner `diagonal`, whose work says at every evaluation what n_1 of its weights is."""
 
-    def __init__(self, learner: Diagonal, instance: Instance) -> None:
+    def __init__(self, learner: "Diagonal", instance: Instance) -> None:
         self.learner, self.instance = learner, instance
 
     def partial_fit(self, X: InformativeRows, Y: NDArray[np.float64]) -> None:
