@@ -47,6 +47,5 @@ from hardness.report.content import line as line
 from hardness.report.content import lines_of as lines_of
 from hardness.report.content import mean_points as mean_points
 from hardness.report.content import mean_series as mean_series
-from hardness.report.content import records as records
 from hardness.report.page import draw as draw
 from hardness.report.page import write as write

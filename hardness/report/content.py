@@ -16,31 +16,12 @@ Kind = Literal["points", "curve", "law", "lower bound", "upper bound"]  # of a s
 T = TypeVar("T")
 
 
-def records(rows: "Iterable[Row]", *statuses: str, **solver: Any) -> list[dict[str, Any]]:
-    """One flat mapping per trial that ended as one of `statuses` (none: in any way) and whose solver says `solver`:
-    the parameters, solver, budget and detail, then family, repetition, status, cost and seconds.
-
-    >>> from hardness.engine.outcome import Outcome, Row
-    >>> from hardness.engine.task import Task
-    >>> task = Task("parity", {"dim": 8}, {"kind": "game"}, {"queries": 99}, 0)
-    >>> [found] = records([Row(task, Outcome("solved", 12, {"bound": 5})), Row(task)], "solved", kind="game")
-    >>> found["dim"], found["queries"], found["bound"], found["cost"]
-    (8, 99, 5, 12)
-    """
-    lines = []
-    for row in rows:
-        task, end = row.task, row.outcome
-        if end and (not statuses or end.status in statuses) and solver.items() <= dict(task.solver).items():
-            named = {"family": task.family, "repetition": task.repetition, "status": end.status}
-            columns = {**task.params, **task.solver, **task.budget, **end.detail}
-            lines.append({**columns, **named, "cost": end.cost, "seconds": end.seconds})
-    return lines
-
-
 def frame(rows: "Iterable[Row]", *statuses: str, **solver: Any) -> "pd.DataFrame":
-    """The `records` of rows as a pandas DataFrame, a line a trial; a study groups, pivots and merges it.
+    """Trials that ended as one of `statuses` (none: in any way) and whose solver says `solver`, a line a trial.
 
-    Integers stay integers beside missing values (`Int64`); lists and mappings stay as they are.
+    The columns are the parameters, solver, budget and detail, then family, repetition, status, cost and seconds; a
+    study groups, pivots and merges them. Integers stay integers beside missing values (`Int64`); lists and mappings
+    stay as they are.
 
     >>> from hardness.engine.outcome import Outcome, Row
     >>> from hardness.engine.task import Task
@@ -49,7 +30,14 @@ def frame(rows: "Iterable[Row]", *statuses: str, **solver: Any) -> "pd.DataFrame
     >>> frame(ended).groupby("dim").cost.median().to_dict()
     {8: 5.0, 9: 25.0}
     """
-    return data_frame(records(rows, *statuses, **solver))
+    lines = []
+    for row in rows:
+        task, end = row.task, row.outcome
+        if end and (not statuses or end.status in statuses) and solver.items() <= dict(task.solver).items():
+            named = {"family": task.family, "repetition": task.repetition, "status": end.status}
+            columns = {**task.params, **task.solver, **task.budget, **end.detail}
+            lines.append({**columns, **named, "cost": end.cost, "seconds": end.seconds})
+    return data_frame(lines)
 
 
 def lines_of(table: "pd.DataFrame | Sequence[Mapping[str, Any]]") -> list[dict[str, Any]]:

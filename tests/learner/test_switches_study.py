@@ -8,6 +8,7 @@ from page_reading import words
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
+from hardness.report import lines_of
 from hardness.report.report import PAGE
 from hardness.studies import catalog
 from learner.studies.switches import BLOCKS, CHAIN_CAP, RUNS, SIZE, STUDY, content, tasks, tuning
@@ -35,12 +36,12 @@ def rows() -> list[Row]:
 
 def test_tables_say_what_the_rows_say(rows: list[Row]) -> None:
     tables = content.content(rows).tables
-    chains = {line["g"]: line for line in tables["chains"]}
+    chains = {line["g"]: line for line in lines_of(tables["chains"])}
     assert [str(chains[g]["student"]).split()[0] for g in BLOCKS[:3]] == ["1", "2", "3"]
     assert chains[SIZE]["student"] is None
     assert chains[SIZE]["d = 16"] == "censored: 0 of 4 by 20,000,000"
     assert len(tables["biases"]) == 10
-    assert all(line["solved"] == "3/3" for line in tables["membership"])
+    assert all(line["solved"] == "3/3" for line in lines_of(tables["membership"]))
 
 
 def test_students_taught_and_untaught_are_given_the_same() -> None:

@@ -1,6 +1,6 @@
 """What the rows of `switches` say: costs of every cell, exponents with intervals, both bounds beside them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from math import ceil, comb, floor, log2
 from typing import TYPE_CHECKING, Any
 
@@ -17,9 +17,10 @@ from hardness.report import (
     Panel,
     Point,
     Series,
+    frame,
     line,
+    lines_of,
     mean_points,
-    records,
 )
 from hardness.report.rounding import at_least
 from hardness.sq.bounds import switches as bounds
@@ -57,9 +58,9 @@ def content(rows: Sequence[Row]) -> Content:
         _noise(models),
     ]
     tables = {
-        "chains": _lines(chain_lines(chains, students)),
-        "biases": _lines(bias_lines(biases, biased)),
-        "membership": _lines(chosen),
+        "chains": chain_lines(chains, students),
+        "biases": bias_lines(biases, biased),
+        "membership": chosen,
     }
     shown = [
         part for part in (students, biased, biases[biases["n"] == grid.BIAS_BITS[-1]], models) if len(part)
@@ -68,7 +69,7 @@ def content(rows: Sequence[Row]) -> Content:
         return Content(figures=figures, tables=tables, missing="Some of the four switches have no rows yet.")
     numbers = SET | games_inside(ended) | student_numbers(students) | bias_numbers(biased)
     numbers["asked"] = [{"μ": mu, "asked": asked} for mu, asked in _ends(biases)]
-    numbers["parity"] = _lines(chosen[chosen["family"] == "parity"])[-1]
+    numbers["parity"] = lines_of(chosen[chosen["family"] == "parity"])[-1]
     return Content(numbers, figures, tables, grid=grid)
 
 
@@ -92,15 +93,12 @@ SET = {
 
 def trials(rows: Sequence[Row]) -> "DataFrame":
     """One line per trial that ended; `instance` says in words what the parameters of its family are, but for d."""
-    from pandas import DataFrame
+    table = frame(rows).reindex(columns=[*COLUMNS])
+    return table.assign(instance=[_named(row.task.params) for row in rows if row.outcome])
 
-    ended = [row for row in rows if row.outcome]
-    table = DataFrame(records(ended), columns=COLUMNS)
-    table["instance"] = [
-        ", ".join(f"{key} = {value}" for key, value in row.task.params.items() if key != "dim")
-        for row in ended
-    ]
-    return table
+
+def _named(params: Mapping[str, Any]) -> str:
+    return ", ".join(f"{key} = {value}" for key, value in params.items() if key != "dim")
 
 
 def costs(ended: "DataFrame", *keys: str) -> "DataFrame":
@@ -259,11 +257,6 @@ def bias_lines(biases: "DataFrame", students: "DataFrame") -> "DataFrame":
     for d in sorted(students["dim"].unique()):
         lines[f"d = {d}"] = [_cost_at(students, "bias", mu, d) for mu in seen]
     return lines
-
-
-def _lines(table: "DataFrame") -> list[Line]:
-    """The lines of a table as a page takes them: nothing where there is no value."""
-    return list(table.astype(object).where(table.notna(), None).to_dict("records"))
 
 
 def _ends(biases: "DataFrame") -> list[tuple[float, float]]:
