@@ -61,7 +61,7 @@ class Signs:
         return 2, 2
 
     def weight(self, public: Public) -> int:
-        """s, as the heads hide it where it is not stated."""
+        """s, as the heads hide it where it is not stated; with `balance` one head makes C = 0 and hides no bits."""
         heads, balance = int(public["heads"]), bool(public.get("balance"))
         return int(public.get("bits") or bits(public["gadget"], heads, balance))
 
