@@ -74,6 +74,16 @@ def names(kind: str, builtin: bool = False) -> list[str]:
     return [name for name, point in points(kind).items() if not builtin or _is_ours(point)]
 
 
+def _spelling(module: str, attribute: str) -> str:
+    """How a class of a module is named, or which one of its names is near."""
+    if module.endswith(".py"):
+        return f"leave off .py: {module.removesuffix('.py')}:{attribute}"
+    from difflib import get_close_matches
+
+    near = get_close_matches(attribute, dir(sys.modules[module]) if module in sys.modules else [], n=1)
+    return f"did you mean '{near[0]}'?" if near else "write it as package.module:Name"
+
+
 def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
     """What is registered as `name`, or stands behind ``package.module:Name`` (the working directory is searched too).
 
@@ -104,7 +114,7 @@ def get(kind: str, name: str, also: Iterable[str] = ()) -> Any:
         hint = (
             f"mend or remove its package {known[name].value}"
             if name in known
-            else "write it as package.module:Name"
+            else _spelling(module, attribute)
         )
         reason, shown = str(error).partition("\n")[0] or type(error).__name__, sanitize(name, LONGEST_NAME)
         raise InputError(f"cannot load the {kind} {shown}: {reason[:LONGEST_REASON]}; {hint}") from error

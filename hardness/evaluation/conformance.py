@@ -42,7 +42,15 @@ class Tried:
     def predicted(self) -> NDArray[Any]:
         """What it predicts after a fit."""
         X, Y, fresh = self.examples
-        return np.asarray(self.made().fit(X, Y).predict(fresh))
+        learner = self.made()
+        learning(learner)(X, Y)
+        return np.asarray(learner.predict(fresh))
+
+
+def learning(learner: Any) -> Callable[[NDArray[Any], NDArray[Any]], Any]:
+    """How it is given examples: `fit`, or `partial_fit` where it has that alone."""
+    method: Callable[[NDArray[Any], NDArray[Any]], Any] = getattr(learner, "fit", None) or learner.partial_fit
+    return method
 
 
 def constructs(tried: Tried) -> bool:
@@ -51,9 +59,10 @@ def constructs(tried: Tried) -> bool:
 
 
 def returns_itself(tried: Tried) -> bool:
-    """Whether fit takes (n, k, d) arrays and returns the learner."""
+    """Whether fit takes (n, k, d) arrays and returns the learner; a `partial_fit` alone may return nothing."""
     learner = tried.made()
-    return learner.fit(*tried.examples[:2]) is learner
+    returned = learning(learner)(*tried.examples[:2])
+    return returned is learner or not hasattr(learner, "fit")
 
 
 def clones(tried: Tried) -> bool:
@@ -78,7 +87,7 @@ def leaves_inputs(tried: Tried) -> bool:
     """Whether fit writes into neither X nor Y."""
     X, Y, _ = tried.examples
     x, y = X.copy(), Y.copy()
-    tried.made().fit(x, y)
+    learning(tried.made())(x, y)
     return np.array_equal(x, X) and np.array_equal(y, Y)
 
 
@@ -95,7 +104,7 @@ def refuses_shapes(tried: Tried) -> bool:
 
 def _refuses(tried: Tried, labels: NDArray[Any]) -> bool:
     try:
-        tried.made().fit(tried.examples[0], labels)
+        learning(tried.made())(tried.examples[0], labels)
     except ValueError as error:
         return "\n" not in str(error)
     return False
@@ -106,16 +115,17 @@ def is_honest(tried: Tried) -> bool:
     X, Y, _ = tried.examples
     learner, labels = tried.made(), np.random.default_rng(3).normal(size=Y.shape)
     try:
-        report = getattr(learner.fit(X, labels), "report_", None)
+        learning(learner)(X, labels)
     except InputError:  # it learns labels of another form alone, and refuses these
         return True
+    report = getattr(learner, "report_", None)
     return getattr(report, "status", "wrong") != "solved"
 
 
 # What is tried, by name, and what to do where it fails.
 CHECKS: Mapping[str, tuple[Callable[[Tried], bool], str]] = {
     "construct": (constructs, "the constructor must work with its defaults"),
-    "fit": (returns_itself, "fit(X, Y) must take (n, k, d) arrays and return self"),
+    "fit": (returns_itself, "fit(X, Y), or else partial_fit, must take (n, k, d) arrays; fit returns self"),
     "clone": (clones, "derive from sklearn.base.BaseEstimator and only store the arguments in __init__"),
     "predict": (predicts, "predict(X) must return finite floats of the shape of X"),
     "deterministic": (repeats, "the same random_state and data must give the same predictions"),

@@ -44,7 +44,12 @@ def _contents(path: Path) -> tuple[dict[str, Any], Arrays]:
     from safetensors import SafetensorError, safe_open
 
     with regular(path).open("rb") as file:
-        if int.from_bytes(file.read(8), "little") > MOST_HEADER:
+        begin = file.read(8)
+        if begin.startswith(b"PK"):
+            raise InputError(
+                f"{path} is an archive, as of examples, and no instance; give what `generate` wrote"
+            )
+        if int.from_bytes(begin, "little") > MOST_HEADER:
             raise InputError(f"{path} is no instance: its header is longer than {MOST_HEADER >> 20} MiB")
     try:
         with safe_open(path, framework="numpy") as file:

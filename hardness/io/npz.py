@@ -14,7 +14,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
-from hardness.io.files import regular
+from hardness.io.files import is_instance, regular
 from hardness.io.texts import sanitize
 
 HEADER_BYTES = 10_000  # bytes of a header
@@ -41,6 +41,10 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
         raise InputError(f"cannot read {path}: {error.strerror or 'not an archive'}") from error
     # What zipfile says of damaged, encrypted and foreign archives.
     except (ValueError, LookupError, EOFError, RuntimeError, zipfile.BadZipFile, zlib.error) as error:
+        if is_instance(path):
+            raise InputError(
+                f"{path} is an instance, and examples are needed: `hardness sample {path} --count N --out E.npz`"
+            ) from error
         raise InputError(
             f"{path} is not an .npz archive of the lab ({sanitize(error)}); make it anew"
         ) from error

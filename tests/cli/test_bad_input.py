@@ -149,6 +149,10 @@ REFUSED = [
     ("study merge a.db b.db --out c.db", "a.db"),
     ("learn dierct parity --count 10", "did you mean 'direct'"),
     ("learn json:dumps parity --count 10", "not a class"),
+    ("learn json:dmps parity --count 10", "did you mean 'dumps'"),
+    ("learn json.py:dumps parity --count 10", "leave off .py: json:dumps"),
+    ("attack gaussian parity", "`hardness sample parity --count N"),
+    ("verify nice.npz", "an archive, as of examples"),
     ("learn direct parity", "--count"),
     ("learn direct nice --count 10", "too few"),
     *(

@@ -119,7 +119,7 @@ CERTIFY = "sq certify parity --dim 6 --heads 2 --tolerance .1 --kind bound --out
 REFUSED = [
     (1, "challenge three --count 1 --out new", "one of 2^16.1 that secrets can give"),
     (5, "challenge pub/hard.safetensors --toy --count 5 --out pub --force", "none of its files"),
-    (5, "export e.npz --out pub/hard.safetensors", "is no instance"),
+    (5, "export e.npz --out pub/hard.safetensors", "and no instance"),
     (5, "export pub/hard.safetensors --out pub/hard.safetensors", "whose secret would be lost"),
     (5, f"{CERTIFY} pub/hard.safetensors", "whose secret would be lost"),
     (5, "study merge merged/rows.csv --out pub/hard.safetensors", "longer than"),

@@ -33,7 +33,13 @@ def test_there_are_eight_examples_of_at_most_25_lines_each_with_its_question() -
         assert shows.endswith("."), path
 
 
-@pytest.mark.parametrize("path", EXAMPLES, ids=lambda path: path.stem)
+LONG = ("lwe", "own_learner", "ray")  # half a minute together
+
+
+@pytest.mark.parametrize(
+    "path",
+    [pytest.param(path, marks=[pytest.mark.slow] * (path.stem in LONG), id=path.stem) for path in EXAMPLES],
+)
 def test_an_example_draws_the_picture_that_the_site_shows(path: Path, tmp_path: Path) -> None:
     here = {"MATPLOTLIBRC": str(path.parent), "MPLBACKEND": "agg", "OMP_NUM_THREADS": "1"}
     done = subprocess.run(
@@ -51,6 +57,7 @@ def test_an_example_draws_the_picture_that_the_site_shows(path: Path, tmp_path: 
     assert shown.stat().st_size < 60_000
 
 
+@pytest.mark.slow
 def test_the_notebook_prints_what_it_is_kept_with(tmp_path: Path) -> None:
     kept, new = nbformat.read(NOTEBOOK, as_version=4), notebook.executed(NOTEBOOK, tmp_path)
     nbformat.validate(kept)

@@ -88,6 +88,7 @@ class Zero:
         return 0.0 * X
 
 
+@pytest.mark.slow
 def test_other_learners_run_with_defaults_and_what_failed_is_a_lower_bound(tmp_path, monkeypatch):
     monkeypatch.setattr(ray, "STREAMED_CAP", 4000)
     table = hardness.ray(3, heads=[2], learner=[Zero, "diagonal"], workers=0, out=tmp_path)

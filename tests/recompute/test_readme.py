@@ -59,7 +59,7 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     assert "{:.2f}, {:.2f} and {:.2f} times as many examples".format(*factors) in README
     cells = [numbers["factors"][f"hidden set, d = {ray}m"] for ray in (3, 4, 8)]
     intervals = ", ".join(f"{cell['low']:.1f} to {cell['high']:.1f}" for cell in cells)
-    assert f"(95 % intervals {intervals};" in README
+    assert f" 95 % intervals {intervals};" in README
     assert "{:.2f} to {:.2f} times as many on random layers".format(*numbers["nice"]) in README
     errors = {law["law"]: law["all"] for law in numbers["judged"]["laws"]}
     best = [errors["c C(d-1, s-1)"], errors["c N/d"]]
