@@ -1,4 +1,4 @@
-"""Is an attack on hidden inner products modulo 97 as dear as it was estimated to be?
+"""Is an attack on hidden inner products modulo 97 as costly as it was estimated to be?
 
 Predicted seconds of two attacks against the number of coordinates, and crosses where the attack bkw was run and gave
 the secret back: it took about the second that was predicted.

@@ -215,8 +215,8 @@ def pictures(path: Path) -> dict[str, bytes]:
     """The pictures among the outputs of a notebook, by the names of files."""
     cells = json.loads(path.read_text(encoding="utf-8"))["cells"]
     every = [output.get("data", {}) for cell in cells for output in cell.get("outputs", [])]
-    found = [b64decode("".join(data[PICTURE])) for data in every if PICTURE in data]
-    return {f"notebooks/{path.stem}-{i}.png": picture for i, picture in enumerate(found)}
+    images = [b64decode("".join(data[PICTURE])) for data in every if PICTURE in data]
+    return {f"notebooks/{path.stem}-{i}.png": picture for i, picture in enumerate(images)}
 
 
 def bibliography() -> str:
@@ -226,8 +226,8 @@ def bibliography() -> str:
              "[what was checked of each](references.md) is said elsewhere. Fields that could not be supported by what "
              "was read are left out.", ""]  # fmt: skip
     for _, key, body in re.findall(r"(?ms)^@(\w+)\{(\w+),\n(.*?)^\}", text):
-        found = dict(re.findall(r"(?m)^\s*(\w+)\s*=\s*\{(.*)\},?$", body))
-        fields = {name: re.sub(r"[{}]", "", _accents(value)) for name, value in found.items()}
+        entry = dict(re.findall(r"(?m)^\s*(\w+)\s*=\s*\{(.*)\},?$", body))
+        fields = {name: re.sub(r"[{}]", "", _accents(value)) for name, value in entry.items()}
         title = f"*{fields['title']}*" if "title" in fields else ""
         shown = [fields.get("author", "").replace(" and ", "; "), title, *(fields.get(n, "") for n in
                  ("booktitle", "journal", "volume", "pages", "year", "note"))]  # fmt: skip

@@ -14,9 +14,8 @@ from numpy.typing import NDArray
 
 Public = dict[str, Any]
 Progress = Callable[[str], None]
-Answer = tuple[
-    NDArray[np.int64] | None, dict[str, Any]
-]  # w (n,), or None, and figures or the reason of a refusal
+# w (n,), or None, and figures or the reason of a refusal
+Answer = tuple[NDArray[np.int64] | None, dict[str, Any]]
 
 
 @dataclass(frozen=True)

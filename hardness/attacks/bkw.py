@@ -31,9 +31,8 @@ KNOWN = 60_000  # rows that the finish regresses on, at most
 TRIES = 3  # plans, each for a signal twice as strong
 STREAMED = 70_000  # rows of a stream for the finish and the test, before those that are only packed
 DRAWN = 2**18  # the examples that these are among
-Source = Callable[
-    [int, int], tuple[Packed, int]
-]  # so many rows that vanish on so many coordinates, examples read
+# So many rows that vanish on so many coordinates, examples read
+Source = Callable[[int, int], tuple[Packed, int]]
 
 
 @on_equations

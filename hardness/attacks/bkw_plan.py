@@ -25,10 +25,8 @@ from hardness.gadgets.modular import preimages
 Floats = NDArray[np.float64]
 Number = TypeVar("Number", float, Floats)  # all laws hold for numbers and arrays alike
 
-LOG2_ROWS_SEARCHED, LOG2_CELLS_SEARCHED = (
-    60.0,
-    30.0,
-)  # log2 of rows and of a grid's cells, as far as one may look
+# log2 of rows and of a grid's cells, as far as one may look
+LOG2_ROWS_SEARCHED, LOG2_CELLS_SEARCHED = 60.0, 30.0
 LOG2_ROWS_HELD = 24.0  # log2 of the rows held at a time, about a gigabyte
 LOG2_CELLS, FINEST = 24, 64  # of the grid's table, 128 MB; angles of a coordinate, at most
 SIGNAL, SCORE = 20.0, 6.5  # standard deviations: of the right angles, and of the grid's nearest cell

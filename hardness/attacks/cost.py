@@ -18,9 +18,8 @@ class Log2Cost:
     samples: float
 
 
-Line = tuple[
-    str, str, Callable[[], Log2Cost | str]
-]  # of an estimate: attack, source, cost or why it has none
+# Of an estimate: attack, source, cost or why it has none
+Line = tuple[str, str, Callable[[], Log2Cost | str]]
 UNREACHED = Log2Cost(inf, inf, inf)
 
 

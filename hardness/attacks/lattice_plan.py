@@ -186,9 +186,9 @@ def unbounded(n: int, error: float, dot: bool) -> Log2Cost:
 
 
 def _at_crossing(n: int, M: int, beta: int, error: float, dot: bool) -> Log2Cost:
-    """Trials get cheaper with coordinates given up and rows dearer: where they cost the same the dearer costs least.
+    """Trials get cheaper with coordinates given up and rows costlier: the larger of both is least where they are equal.
 
-    The dearer of both, within one bit of their sum, is monotone in n; the sum at a crossing need not be.
+    The larger of both, within one bit of their sum, is monotone in n; the sum at a crossing need not be.
     """
     low, high = 0, n - 1
     while low < high:

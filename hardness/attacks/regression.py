@@ -6,9 +6,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 Floats = NDArray[np.float64]
-Pull = Callable[
-    [Floats, Floats], Floats
-]  # of residuals (N,) at an estimate (n,): what of each is to be regressed on
+# Of residuals (N,) at an estimate (n,): what of each is to be regressed on
+Pull = Callable[[Floats, Floats], Floats]
 
 
 def wrapped(x: NDArray[np.floating] | NDArray[np.integer], q: float) -> Floats:

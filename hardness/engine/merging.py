@@ -35,10 +35,8 @@ OUTCOME = ("detail", "provenance")
 TEXTS = ("plugins", "provenance")  # whose values all are texts, such as 3.11
 NUMBER_KEY = re.compile(r"(?<![^.])(\d+)\.(\d+)(?![^.])")  # 0.05 in certified.0.05
 
-ABOUT, PART = (
-    ("study", "seed", "quick"),
-    {"ray", "examples", "work"},
-)  # what rows are about; the rest, if stated
+# What rows are about; the rest, if stated
+ABOUT, PART = (("study", "seed", "quick"), {"ray", "examples", "work"})
 
 Cells = dict[str, str]  # the cells of a line that are not empty, by column
 

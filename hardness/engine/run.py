@@ -106,8 +106,8 @@ def run(
 def forecast(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> float | None:
     """Predicted seconds of one process for all the tasks; None if one is of a plug-in, which nobody has timed.
 
-    >>> own = Task("parity", {}, {"kind": "fit", "learner": "mine:Net"}, {}, 0)
-    >>> forecast([own], lambda task: 1.0), forecast([], lambda task: 1.0)
+    >>> plugin = Task("parity", {}, {"kind": "fit", "learner": "mine:Net"}, {}, 0)
+    >>> forecast([plugin], lambda task: 1.0), forecast([], lambda task: 1.0)
     (None, 0)
     """
     tasks = list(tasks)

@@ -88,7 +88,7 @@ class Halving:
         while True:
             if wanted := self._missing(runs, alive, self.seeds[0], cap):
                 return wanted, alive, cap
-            # As many as the second rung keeps are enough to choose from; a larger cap only lets in dearer settings.
+            # As many as the second rung keeps are enough to choose from; a larger cap only lets in costlier settings.
             enough = sum(self._solves(runs, i, self.seeds[0], cap) for i in alive) >= self.kept[:2][-1]
             if enough or cap >= self.max_cap:
                 break

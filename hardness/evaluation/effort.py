@@ -74,9 +74,8 @@ def _running_seconds() -> float:
     total = 0.0
     for child in psutil.Process().children(recursive=True):
         with suppress(psutil.Error):
-            total += sum(
-                child.cpu_times()[:4]
-            )  # its own, in user and system mode, and of what it has waited for
+            # Its own, in user and system mode, and of what it has waited for
+            total += sum(child.cpu_times()[:4])
     return total
 
 

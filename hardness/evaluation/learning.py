@@ -70,8 +70,8 @@ def learn(
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
-    >>> found = learn(nice, "direct", 500, options={"starts": 8}, seed=1)
-    >>> found.status, found.relative_error < 1e-6, type(found.model).__name__
+    >>> learned = learn(nice, "direct", 500, options={"starts": 8}, seed=1)
+    >>> learned.status, learned.relative_error < 1e-6, type(learned.model).__name__
     ('solved', True, 'Direct')
     """
     from sklearn.utils import Bunch

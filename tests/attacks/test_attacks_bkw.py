@@ -124,7 +124,7 @@ def test_rows_that_vanish_are_picked():
     assert (unpacked(vanishing(packed(a, 2), [3, 25])) == expected).all()
 
 
-def test_plans_get_dearer_and_end():
+def test_plans_get_costlier_and_end():
     for q, p, ends in ((97, 2, 67), (97, 8, 95)):
         chosen = [plan(n, bias_of(q, p), 0, inf) for n in range(20, 110, 3)]
         seconds = [inf if c is None else c.seconds for c in chosen]

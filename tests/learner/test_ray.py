@@ -12,7 +12,7 @@ from hardness.engine.outcome import Outcome, Row
 from hardness.sq.exact import exact_floor
 from hardness.studies import catalog
 from hardness.studies.ray import tasks_along
-from learner.studies.exponential_in_m import ray
+from learner.studies.exponential_in_m import ray, ray_content
 
 STUDY = "study run exponential-in-m"
 LINES = [
@@ -48,7 +48,7 @@ def test_two_workers_write_the_same_bytes_and_the_same_command_has_nothing_to_do
 
 def test_a_call_gives_the_rows_of_the_command_as_a_table(folder):
     table = hardness.ray(4, heads=[2, 3], out=folder, workers=0)
-    assert list(table.columns) == list(ray.COLUMNS) == list(table.attrs["columns"])
+    assert list(table.columns) == list(ray_content.COLUMNS) == list(table.attrs["columns"])
     assert table[table.layer == "hidden sets"].groupby("heads").name.apply(list).map(len).tolist() == [9, 9]
     for m, line in table.groupby("heads"):
         named = line[line.layer == "hidden sets"].set_index("name")
@@ -114,7 +114,7 @@ def test_no_run_of_a_learner_is_said():
     rows = [
         Row(t, Outcome("error", detail={"reason": "x"}) if "learner" in t.solver else None) for t in tasks
     ]
-    page = ray.content(rows)
+    page = ray_content.content(rows)
     assert page.missing == "No run of a learner has ended yet."
     assert [each["ended"] for each in page.tables["ray"] if each["what"] == "learner"] == ["5 error"] * 2
 

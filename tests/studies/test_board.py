@@ -84,9 +84,8 @@ def test_a_run_ends_at_whichever_budget_it_meets_first(
     assert (outcome.detail.get("gradient_examples"), outcome.detail.get("multiply_adds")) == (read, counted)
     assert outcome.detail["counted"] == (learner in ("Costly", "Online"))
     if limit == "CPU time":
-        assert (
-            outcome.detail["reference_seconds"] >= 0.8 * work / 1e9
-        )  # the timer of the kernel counts in ticks
+        # The timer of the kernel counts in ticks
+        assert outcome.detail["reference_seconds"] >= 0.8 * work / 1e9
 
 
 def test_an_instance_of_another_version_is_refused() -> None:

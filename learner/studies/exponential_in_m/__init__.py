@@ -74,7 +74,9 @@ STUDY = Study(
     role="answer",
     user_learner_tasks=user_learner_tasks,
     plan=plan.tasks,
-    ray=Ray(ray.tasks, "learner.studies.exponential_in_m.ray:content", Path(__file__).with_name("ray.md")),
+    ray=Ray(
+        ray.tasks, "learner.studies.exponential_in_m.ray_content:content", Path(__file__).with_name("ray.md")
+    ),
     content="learner.studies.exponential_in_m.content:content",
     template=Path(__file__).with_name("page.md"),
     formerly={"wall": "examples that one student needs, then with one frozen setting"},

@@ -14,12 +14,8 @@ if TYPE_CHECKING:
     import pandas as pd
 
 PLACE = ["s", "d"]
-TYPES = {
-    "s": int,
-    "d": int,
-    "arm": object,
-    "learner": object,
-}  # of tables without lines too, which are merged
+# Of tables without lines too, which are merged
+TYPES = {"s": int, "d": int, "arm": object, "learner": object}
 OF_TASKS = ["family", "heads", "dim", "series", "arm", "learner", "params", "start", "samples"]
 OF_OUTCOMES = ["status", "cost", "weights", "n_1"]
 SUMMARY = ["median", "low", "high", "censored", "solved", "runs"]

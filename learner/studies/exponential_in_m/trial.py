@@ -34,10 +34,8 @@ if TYPE_CHECKING:
 
 HEADS = 16  # of a learner whose n_1 is asked for
 FIRST, SPACING = 256, 1.06  # examples between evaluations, later every 6 %
-FIRST_FIT, DOUBLING = (
-    64,
-    2.0,
-)  # examples at which a learner that fits once is tried first, and the factor between
+# Examples at which a learner that fits once is tried first, and the factor between
+FIRST_FIT, DOUBLING = 64, 2.0
 JUDGED = 2048  # fresh inputs to judge on
 KEPT = 1.2  # spacing of the points of the learning curve that a row keeps
 Rows = Callable[[int, int], Any]  # informative ones of the examples start..start + count - 1 of a stream

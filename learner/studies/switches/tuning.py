@@ -7,15 +7,17 @@ follow from them.
 
 import csv
 from collections.abc import Mapping
-from concurrent.futures import ProcessPoolExecutor
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.engine.tuning import APART, Halving, Run, Wanted
 from hardness.gadgets.levels import blocks_of
+
+if TYPE_CHECKING:
+    from concurrent.futures import ProcessPoolExecutor
 
 ROWS = Path(__file__).with_name("tuning.csv")
 COLUMNS = ("g", "d", "rate", "batch", "l1", "seed", "status", "cost")
@@ -90,7 +92,7 @@ def _wanted(g: int, run: Wanted) -> Task:
     return task(g, DIM, options_of(run.setting), run.cap, APART + run.seed)
 
 
-def tuning(g: int, pool: ProcessPoolExecutor) -> list[dict[str, Any]]:
+def tuning(g: int, pool: "ProcessPoolExecutor") -> list[dict[str, Any]]:
     """The rows of blocks of g: what the protocol wants, until it wants no more."""
     ended: Runs = {}
     lines = []
@@ -103,6 +105,8 @@ def tuning(g: int, pool: ProcessPoolExecutor) -> list[dict[str, Any]]:
 
 
 if __name__ == "__main__":
+    from concurrent.futures import ProcessPoolExecutor
+
     with ProcessPoolExecutor() as pool, ROWS.open("w", newline="", encoding="utf-8") as file:
         table = csv.DictWriter(file, COLUMNS, lineterminator="\n")
         table.writeheader()
