@@ -201,7 +201,7 @@ def test_a_page_of_made_up_rows(tmp_path: Path) -> None:
         assert "not among these rows" in (tmp_path / "index.html").read_text(encoding="utf-8")
         headline = add(store, study.plan(FILE))
     assert "Along d = 3m, 4m and 8m" in headline
-    assert "Laws in the number of sets" in headline
+    assert "Laws in N predict" in headline
     assert (tmp_path / "costs.svg").exists()
 
 

@@ -345,6 +345,9 @@ def test_widths_controls_and_other_labels(
     signs = numbers["signs"]
     place = signs["s"], signs["d"]
     assert (signs["parity"], signs["tent"]) == pytest.approx((hard[place][0], medians[TENT, place][0]))
+    spent = sorted(float(row["cost"]) for row in runs[TENT, place])  # the range: fewer than six runs
+    if len(spent) < 6:
+        assert (signs["low tent"], signs["high tent"]) == pytest.approx((spent[0], spent[-1]))
 
 
 def test_no_learner_of_the_panel_is_ten_times_cheaper(
@@ -436,7 +439,8 @@ def test_the_dense_student_and_its_plans(plans: dict[str, dict], tables: dict) -
 def test_the_headline(numbers: dict) -> None:
     text = headline("exponential-in-m")
     for ray in RAYS:
-        assert f"{numbers['factors'][f'hidden set, d = {ray}m']['factor']:.2f}" in text
+        factor = numbers["factors"][f"hidden set, d = {ray}m"]
+        assert f"{factor['factor']:.2f} ({factor['low']:.2f}–{factor['high']:.2f})" in text
 
 
 def predicted(s: int, d: int, numbers: dict) -> float:

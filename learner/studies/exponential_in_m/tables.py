@@ -166,7 +166,8 @@ def signs(cells: "pd.DataFrame") -> Line | None:
     both = both.assign(
         parity=both["median"], tent=both["median tent"], ratio=both["median"] / both["median tent"]
     )
-    lines = lines_of(both[[*PLACE, "parity", "censored", "tent", "ratio"]])
+    ends = [f"{end}{arm}" for arm in ("", " tent") for end in ("low", "high")]
+    lines = lines_of(both[[*PLACE, "parity", "censored", "tent", "ratio", *ends]])
     return lines[0] if lines else None
 
 
