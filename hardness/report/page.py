@@ -28,7 +28,6 @@ if TYPE_CHECKING:
 HEADLINE_WORDS = 50  # words of a headline: what holds a letter or a digit
 REFEREES = "Statistics for referees"  # the section that is folded
 NOTHING = "No trial has been run."
-EMPTY = '<p class="note">No row shows this yet.</p>'  # a figure without panels, a table without rows
 MARKS = re.compile(r"([\\`*_\[\]<>&~|#])")  # what Markdown would read in a text that comes from rows
 BADGES = re.compile(rf"(<(?:p|h2|h3|li)>)((?:\[(?:{'|'.join(glossary.KINDS)})\]\s*)+)")
 PLACE = re.compile("(?:<p>)?\ue000(figure|table) (.+?)\ue001(?:</p>)?")
@@ -45,7 +44,8 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     ended = any(row.outcome for row in rows)
     content: Content = study.content_of(rows) if ended else Content(missing=NOTHING)
     text = _Text(study, content)
-    headline, lead, sections = text.parts()
+    headline, lead, parts = text.parts()
+    sections = [(heading, text.put(body), REFEREES in heading) for heading, body in parts if text.shows(body)]
     verdict, commits = _plain(headline), dict(report.origins(rows)).get("commit", [])
     html = report.render(
         "page.html",
@@ -61,7 +61,8 @@ def write(study: "Study", store: Store, folder: Path) -> str:
         verdict=verdict,
         headline=headline,
         lead=text.put(lead),
-        sections=[(heading, text.put(body), REFEREES in heading) for heading, body in sections],
+        sections=sections,
+        absent=[heading for heading, body in parts if not text.shows(body)],
     )
     shown = [drawing for drawing in text.drawings.values() if drawing]
     for drawing in shown:
@@ -130,6 +131,13 @@ class _Text:
             lambda match: self._figure(match[2]) if match[1] == "figure" else self._table(match[2]), html
         )
 
+    def shows(self, html: str) -> bool:
+        """Whether a section says something of these rows: it has no places, or one of them is not empty."""
+        places = PLACE.findall(html)
+        return not places or any(
+            self.drawings[name] if kind == "figure" else self.tables[name].rows for kind, name in places
+        )
+
     def _filled(self) -> str:
         """The template with its numbers, as Markdown."""
         from jinja2 import Environment, StrictUndefined, TemplateError
@@ -182,12 +190,12 @@ class _Text:
 
     def _figure(self, name: str) -> str:
         drawing = self.drawings[name]
-        return _macro("figure", drawing) if drawing else EMPTY
+        return _macro("figure", drawing) if drawing else ""
 
     def _table(self, name: str) -> str:
         table = self.tables[name]
         if not table.rows:
-            return EMPTY
+            return ""
         columns = _columns(table)
         lines = [[_cell(column, row.get(column.key)) for column in columns] for row in table.rows]
         left = [

@@ -269,6 +269,17 @@ def test_rows_that_do_not_answer_show_what_there_is(page: Pages) -> None:
     assert "<svg" not in html
 
 
+def test_a_section_without_a_row_is_named_and_not_shown(page: Pages) -> None:
+    content = replace(CONTENT, figures=[], tables={"cells": CELLS, "none": Table("", [])})
+    text = (
+        "One.\n\n## Both\n{{ table('none') }}\n{{ table('cells') }}\n"
+        "## Neither\nWords.\n{{ table('none') }}\n## No place\nMore."
+    )
+    _, html = page(content, text)
+    assert re.findall("<h2>(.*?)</h2>", html.partition("<h2>Words and")[0]) == ["Both", "No place"]
+    assert "Words." not in html and "belongs to the section Neither." in html  # noqa: PT018
+
+
 def test_every_template_has_the_owed_sections() -> None:
     templates = [
         path

@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 HARD, TENT, MILD, STEEP = "hidden set", "tent", "random layers", "steep random layers"
 WIDE, FLIPPED, COINS = "hidden set, 64 heads", "hidden set, labels flipped", "random labels"
-LATER, POOLED = "hidden set, batch 1024", "pool of 4096"
+LATER, POOLED, WIDEST = "hidden set, batch 1024", "pool of 4096", "256 heads"
 CONTROLS = (TENT, MILD, STEEP)
 OPTIONS = ("rate", "batch", "l1", "start")  # of the learner: what is tuned
 
@@ -31,7 +31,7 @@ PANEL = {
     "sign of the gradient": Arm(options={"optimizer": "sign"}, rate=0.3),
     "momentum": Arm(options={"optimizer": "momentum"}, rate=10.0),
     "no threshold": Arm(options={"l1": 0.0}),
-    "256 heads": Arm(width=256),
+    WIDEST: Arm(width=256),
     "ReLU network": Arm(options={"activation": "relu"}),
     "absolute loss": Arm(options={"loss": "absolute"}),
     POOLED: Arm(options={"pool": 4096}),

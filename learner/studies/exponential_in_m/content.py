@@ -38,7 +38,7 @@ def content(rows: Sequence[Row]) -> Content:
     shown = _of_medians(cells, judged) | _of_the_plans(fixed, judged)
     shown |= {
         "rays": factors,
-        "panel": panel.drop(columns="censored"),
+        "panel": panel.drop(columns=tables.UNSHOWN),
         "yours": tables.user_lines(rows, cells),
         "later": tables.later_lines(runs, cells, judged),
         "gaps": tables.gap_lines(rows, cells),
@@ -51,6 +51,7 @@ def content(rows: Sequence[Row]) -> Content:
         "judged": judged,
         "cheapest": tables.cheapest(panel, cells),
         "pools": tables.pools(panel),
+        "wide": tables.wide_factors(runs, cells),
         "later": tables.later_errors(runs, cells, fixed[plan.THIRD]) if judged else {},
         "yours": len(shown["yours"]),
         "signs": tables.signs(cells),

@@ -11,6 +11,7 @@ from learner.studies.exponential_in_m import laws
 from learner.studies.exponential_in_m.arms import CONTROLS, HARD, WIDE
 from learner.studies.exponential_in_m.cells import LINES, RAYS
 from learner.studies.exponential_in_m.frames import dense_runs, of_arm, on_ray, summarised
+from learner.studies.exponential_in_m.tables import UNSHOWN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -129,8 +130,11 @@ def panel(table: "pd.DataFrame") -> Curves:
     series = []
     for i, ((s, d), cell) in enumerate(table.groupby(["s", "d"])):
         points = [
-            Point(names.index(name), ratio, censored="above" if censored else "")
-            for name, ratio, censored in zip(cell["learner"], cell["ratio"], cell["censored"], strict=True)
+            Point(names.index(name), ratio, censored="above" if censored else "below" * bounded)
+            for name, ratio, censored, bounded in zip(
+                *(cell[key] for key in ("learner", *UNSHOWN)), strict=True
+            )
+            if not (censored and bounded)
         ]
         series.append(Series(f"s = {s}, d = {d}", points, join=False, style=i))
     panels = [Panel("", [*series, line("diagonal", [(-0.5, 1.0), (len(names) - 0.5, 1.0)], "law", style=4)])]

@@ -1,7 +1,7 @@
 """Runs and medians of `exponential-in-m` as data frames."""
 
-from collections.abc import Sequence
-from math import comb, log
+from collections.abc import Iterable, Sequence
+from math import ceil, comb, floor, isnan, log
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
@@ -112,6 +112,27 @@ def on_ray(cells: "pd.DataFrame", ray: int) -> "pd.DataFrame":
 def shown(value: float, censored: bool) -> str:
     """A median as a cell of a table; a bound begins with a sign."""
     return f"{'> ' * bool(censored)}{value:,.0f}"
+
+
+def around(cells: "pd.DataFrame") -> list[str]:
+    """The order statistics around the medians, as cells of a table."""
+    return [f"{low:,.0f}–{high:,.0f}" for low, high in zip(cells["low"], cells["high"], strict=True)]
+
+
+def ratios_shown(ratios: Iterable[float], above: Iterable[bool], below: Iterable[bool]) -> list[str]:
+    """Ratios as cells of a table: a bound where one of the two medians is censored, nothing where both are.
+
+    >>> ratios_shown([2.345, 2.345, 2.345], [False, True, False], [False, False, True])
+    ['2.35', '> 2.34', '< 2.35']
+    """
+    return [_ratio_shown(*line) for line in zip(ratios, above, below, strict=True)]
+
+
+def _ratio_shown(ratio: float, above: bool, below: bool) -> str:
+    if isnan(ratio) or (above and below):
+        return ""
+    hundredths = floor(100 * ratio) if above else ceil(100 * ratio) if below else 100 * ratio
+    return f"{'> ' * above}{'< ' * below}{hundredths / 100:,.2f}"
 
 
 def eliminated(rows: Sequence[Row]) -> dict[laws.Place, float]:

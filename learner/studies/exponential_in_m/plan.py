@@ -2,7 +2,7 @@
 
 The first two asked at fixed dimension and of the dense student; their rows are kept, and what came of them. The third
 asks along rays and of the learner `diagonal`; the panel puts other learners in its cells,
-and so does `panel28`, which came later, in a larger one.
+so does `panel28`, which came later, in a larger one, and `panel256` asks more of the widest.
 """
 
 import hashlib
@@ -16,7 +16,7 @@ from hardness.errors import InputError
 from learner.studies.exponential_in_m.arms import ARMS, OPTIONS, Problem
 
 PLANS = {path.stem: path for path in sorted(Path(__file__).parent.glob("*.toml"))}  # by series
-THIRD, PANELS = "plan3", ("panel", "panel28")
+THIRD, PANELS = "plan3", ("panel", "panel28", "panel256")
 
 
 def digest(plan: Mapping[str, Any]) -> str:

@@ -12,12 +12,14 @@ from learner.studies.exponential_in_m.arms import CONTROLS, HARD, MILD, TENT, WI
 from learner.studies.exponential_in_m.cells import LINES, OTHERS, RAYS
 from learner.studies.exponential_in_m.frames import (
     PLACE,
+    around,
     dense_runs,
     ended,
     law_cells,
     medians,
     of_arm,
     on_ray,
+    ratios_shown,
     summarised,
 )
 
@@ -28,6 +30,12 @@ Line = dict[str, Any]
 ALONG = (HARD, *CONTROLS)
 DENSE_HEADS = 16  # of the dense student, which has 2 d² weights a head
 FAMILIES = {"plan": "first", "plan2": "second"}  # plans of the dense student
+UNSHOWN = [
+    "ratio",
+    "censored",
+    "censored diagonal",
+]  # columns of the panel that its figure and sentences take
+WIDE_RAY = 4  # d/m of the cells in which the widest learner of the panel was run
 QUESTIONS = ("primary", "secondary", "tertiary", "widths")
 
 
@@ -41,6 +49,18 @@ def factors(cells: "pd.DataFrame") -> list[Line]:
             factor = dict(zip(("factor", "low", "high"), map(exp, slope), strict=True))
             lines.append({"ray": ray, "arm": arm, **factor, "cells": len(part), **_extent(part, m="s")})
     return lines
+
+
+def wide_factors(runs: "pd.DataFrame", cells: "pd.DataFrame") -> Line | None:
+    """The factor a head along one ray of the widest learner of the panel and, on the same cells, of `diagonal`."""
+    wide = on_ray(of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), arms.WIDEST), WIDE_RAY)
+    usual = on_ray(of_arm(cells), WIDE_RAY)
+    both = (wide, usual[usual["s"].isin(wide["s"])])
+    slopes = [laws.slope(law_cells(part), lambda s, d: float(s)) for part in both]
+    if not all(slopes):
+        return None
+    named = zip(("wide", "usual"), slopes, strict=True)
+    return {name: [exp(value) for value in slope] for name, slope in named} | _extent(wide, m="s")
 
 
 def exponents(cells: "pd.DataFrame") -> list[Line]:
@@ -137,7 +157,7 @@ def every_cell(cells: "pd.DataFrame", judged: Line | None) -> "pd.DataFrame":
         "d": hard["d"],
         "N": hard["sets"],
         "median": hard["shown"],
-        "around it": [f"{low:,.0f}–{high:,.0f}" for low, high in zip(hard["low"], hard["high"], strict=True)],
+        "around it": around(hard),
         "solved": hard["share"],
         "c N/d": _predicted(hard, judged),
         "examples x weights / N": hard["work"] / hard["sets"],
@@ -149,9 +169,13 @@ def every_cell(cells: "pd.DataFrame", judged: Line | None) -> "pd.DataFrame":
 
 def controls(cells: "pd.DataFrame") -> "pd.DataFrame":
     """Hidden sets beside their controls, along the rays."""
-    pivots = (cells.pivot(index=PLACE, columns="arm", values=name) for name in ("shown", "median"))
-    texts, costs = (table.reindex(columns=[*ALONG]) for table in pivots)
-    ratios = {f"over {arm}": costs[HARD] / costs[arm] for arm in (TENT, MILD)}
+    names = ("shown", "median", "censored")
+    pivots = (cells.pivot(index=PLACE, columns="arm", values=name) for name in names)
+    texts, costs, bounds = (table.reindex(columns=[*ALONG]) for table in pivots)
+    ratios = {
+        f"over {arm}": ratios_shown(costs[HARD] / costs[arm], bounds[HARD], bounds[arm])
+        for arm in (TENT, MILD)
+    }
     both = costs[HARD].notna() & costs[MILD].notna()
     table = texts.assign(**ratios)[both].reset_index()
     table.insert(0, "d/s", table["d"] // table["s"])
@@ -187,7 +211,8 @@ def other_labels(cells: "pd.DataFrame") -> "pd.DataFrame":
     other = cells[cells["arm"].isin([arms.FLIPPED, arms.COINS])]
     both = other.merge(of_arm(cells), on=PLACE, how="left", suffixes=("", " clean"))
     learnable = both["arm"] != arms.COINS  # random labels are learned by nobody: their caps are no cost
-    both = both.assign(ratio=(both["median"] / both["median clean"]).where(learnable))
+    ratios = (both["median"] / both["median clean"]).where(learnable)
+    both = both.assign(ratio=ratios_shown(ratios, both["censored"], both["censored clean"]))
     both = both.drop(columns=["median", "solved"])
     names = {"arm": "labels", "shown": "median", "share": "solved", "shown clean": "clean"}
     return both.rename(columns=names)[["labels", *PLACE, "median", "solved", "clean", "ratio"]]
@@ -224,10 +249,13 @@ def panel(rows: Sequence[Row], runs: "pd.DataFrame", cells: "pd.DataFrame") -> "
     other = other[other["arm"] != arms.LATER].rename(columns={"arm": "learner"})
     both = pd.concat([table for table in (other, _dense_student(rows)) if len(table)] or [other])
     both = both.merge(of_arm(cells), on=PLACE, suffixes=("", " diagonal"))
-    both = both.assign(ratio=both["work"] / both["work diagonal"], censored=both["censored"].astype(bool))
+    both = both.astype({"censored": bool, "censored diagonal": bool})
+    both = both.assign(ratio=both["work"] / both["work diagonal"], **{"around it": around(both)})
+    both["work ratio"] = ratios_shown(both["ratio"], both["censored"], both["censored diagonal"])
     both = both.drop(columns=["median", "solved"])
     names = {"shown": "median", "share": "solved", "shown diagonal": "diagonal"}
-    return both.rename(columns=names)[["learner", *PLACE, *names.values(), "ratio", "censored"]]
+    shown = ["learner", *PLACE, "median", "around it", "solved", "diagonal", "work ratio"]
+    return both.rename(columns=names)[[*shown, *UNSHOWN]]
 
 
 def _dense_student(rows: Sequence[Row]) -> "pd.DataFrame":
