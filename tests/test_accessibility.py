@@ -131,3 +131,21 @@ def test_tables_filter_and_sort_and_figures_enlarge(browser: Any, pages: list[Pa
     assert view.locator("figure svg").first.bounding_box()["width"] == before
     assert view.locator("dialog svg").count() == 0
     view.close()
+
+
+@pytest.mark.parametrize("words", ["tau", "τ", "kappa", "κ", "tolerance", "seed"])
+def test_the_search_of_the_site_puts_the_glossary_first(browser: Any, site: list[Path], words: str) -> None:
+    """Also of a letter in Greek, and of its name where that stands between brackets."""
+    view = browser.new_page(viewport={"width": 1280, "height": 900})
+    view.goto(next(page for page in site if page.stem == "architecture").as_uri())
+    field = view.locator(".md-search__input")
+    field.click()
+    field.fill(words)
+    field.press("Shift")  # the theme searches when a key is let go
+    first = view.locator(".md-search-result__item").first
+    first.wait_for(state="attached", timeout=60_000)
+    links = first.locator("a").evaluate_all("nodes => nodes.map(node => node.getAttribute('href'))")
+    view.close()
+    places = [link.rpartition("/")[2] for link in links[:2]]
+    assert all(place.startswith("glossary.html") for place in places), links
+    assert len(places) == 2  # the page, and the entry
