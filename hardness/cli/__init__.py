@@ -7,7 +7,7 @@ from typing import Annotated
 import typer
 from typer.exceptions import TyperException
 
-from hardness.cli import attack, instances, learn, sq, sq_learn, study, suite, validate
+from hardness.cli import attack, citation, instances, learn, sq, sq_learn, study, suite, validate
 from hardness.cli.common import MARKUP, emit
 from hardness.errors import InputError
 from hardness.io.texts import sanitize
@@ -23,7 +23,7 @@ app = typer.Typer(
     rich_markup_mode=MARKUP,
     pretty_exceptions_enable=False,
 )
-for room in (instances, sq, attack, learn, study, suite, validate):
+for room in (instances, sq, attack, learn, study, suite, validate, citation):
     room.register(app)
 sq_learn.register(sq.app)
 

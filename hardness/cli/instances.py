@@ -1,4 +1,4 @@
-"""Commands on instances: families, generate, inspect, verify, export, sample, cite."""
+"""Commands on instances: families, generate, inspect, verify, export, sample."""
 
 import secrets
 from collections.abc import Mapping
@@ -56,7 +56,6 @@ def register(app: typer.Typer) -> None:
     app.add_typer(generate_app, name="generate", rich_help_panel=INSTANCES)
     for each in (families, inspect, verify, export, sample):
         app.command(rich_help_panel=INSTANCES)(each)
-    app.command()(cite)
 
 
 def families(as_json: Json = False) -> None:
@@ -251,21 +250,3 @@ def sample(
         {"count": count, "sampling_seed": sampling_seed, "out": str(out)},
         [f"wrote {count} examples, shape {shape}, sampling seed {sampling_seed}, to {out}"],
     )
-
-
-def cite(as_json: Json = False) -> None:
-    """Print BibTeX for the lab, with its version.
-
-    Example: hardness cite
-    """
-    from importlib.metadata import version
-
-    release = version("attention-hardness")
-    fields = {
-        "title": "{attention-hardness}: a lab for the hardness of learning multi-head attention layers",
-        "author": "{The attention-hardness authors}",
-        "version": release,
-    }
-    entry = ",\n".join(f"  {name} = {{{value}}}" for name, value in fields.items())
-    text = f"@software{{attention-hardness,\n{entry}\n}}"
-    emit(as_json, {"bibtex": text, "version": release}, [text])

@@ -214,8 +214,11 @@ def test_nothing_is_overwritten_without_force(tmp_path):
 
 def test_cite_is_bibtex():
     text = run_command("cite").out
-    assert re.fullmatch(r"@software\{[\w-]+,\n(  \w+ = \{.*\},?\n)+\}\n", text)
-    assert f"version = {{{version('attention-hardness')}}}" in text
+    entry = r"@(\w+)\{[\w-]+,\n(?:  \w+ += \{.*\},\n)+\}\n"
+    assert re.fullmatch(rf"{entry}\n{entry}", text)
+    assert re.findall(entry, text) == ["software", "inproceedings"]
+    fields = answer("cite")
+    assert (fields["bibtex"] + "\n", fields["version"]) == (text, version("attention-hardness"))
 
 
 @pytest.mark.parametrize("name", ["x:" + "y" * 100_000, "prity-s2-d8-0"])
