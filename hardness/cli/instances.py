@@ -69,7 +69,7 @@ def families(as_json: Json = False) -> None:
         {"name": f.name, "summary": f.summary, "hypothesis": c.hypothesis, "heads": c.heads_meaning}
         for f, c in claimed
     ]
-    lines = [f"{f.name:14} {f.summary}; m: {c.heads_meaning}. Hypothesis: {c.hypothesis}" for f, c in claimed]
+    lines = [f"{f.name:15} {f.summary}; m: {c.heads_meaning}. Hypothesis: {c.hypothesis}" for f, c in claimed]
     emit(as_json, {"families": rows, "broken": broken}, lines)
 
 

@@ -101,9 +101,9 @@ class Parity(Family):
             "None: unconditional against statistical queries. Identifying S among N = C(d-1, s) sets takes at least "
             "8 tau^2 (N - 1) queries of tolerance tau (Parseval bound, well known since Kearns and Blum et al. 1994, "
             "with this lab's constants) where products are unbiased; with a bias fewer may do. It is not hard "
-            "otherwise: without label noise, Gaussian elimination finds S from about 2(d + 10) examples; with label "
-            "noise that attack slows like learning parity with noise.",
-            heads_meaning="size of the hidden set: s = m (diag) or m/2 (dot)",
+            "otherwise: without label noise, Gaussian elimination reads S off about 2(d - 1) examples and takes some "
+            "sixty more to be sure of it; with label noise it slows like learning parity with noise.",
+            heads_meaning="size of the hidden set: s = m (diag), m/2 (dot) or at most 2m - 1 (sharp, wide)",
             heads_meant=Parity._heads_meant,
             log2_secrets=lambda family: log2(family.sets.size),
             log2_label_vectors=Parity._log2_label_vectors,

@@ -17,14 +17,15 @@ from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.families.rounding import Rounding
 from hardness.instance import Instance
+from hardness.instance.instance import VERSIONS
 from hardness.io import schemas
 
 TWO_HEADED = [Parity(7, 2), Rounding(7, 5, 2, heads=2), Nondegenerate(7, 2, 2), Interpolation(7, 2, 0.5)]
-GOLDEN = {  # of format 2: since 0.2.0 the secret follows from the parameters too
-    "interpolation": "d15ad34ed5cef7e1f040db42bb7e377afa722cc6dcbf7922b8aece5bdc91e383",
-    "parity": "95d8f951f8cc658a3191b56e55a826581656d5a9543435be3dab002812cb0926",
-    "rounding": "700af03a1ac15f58aa6b0ac30f4b9801dd8effde074c995b07ea0f01d6df12c7",
-    "nondegenerate": "f143723e6cc8dd1aad4ba29e226a9a788adf92c435809d788612cb391f73677a",
+GOLDEN = {  # of format 2, as 0.3 writes it
+    "interpolation": "3d5a0d48afd08fb4556a6520850b3206eb6fe3cf0abdad96e7fbba7afde48fde",
+    "parity": "356351ee4ec71a4716dc1d6276119f49fd20d12ab497df55dc4919cc329a2b60",
+    "rounding": "a6a47752bf64126c018edf8f62dd43f2ccd47da26e95bc6e520be25331cdecb4",
+    "nondegenerate": "66799ebb9c254a7a1ad3274799e9d72be890a8a1ba5243282b40083f41039f03",
 }
 
 
@@ -193,7 +194,8 @@ def test_verify_refuses_another_place_on_the_path(tmp_path):
     assert [check.name for check in Instance.load(path).verify() if not check.ok] == ["header"]
 
 
-def test_a_file_of_an_older_release_verifies_with_its_own_texts(tmp_path, monkeypatch):
-    path = changed(tmp_path / "f", Instance.generate(Parity(7, 2), 0), {"hypothesis": "As it was put then."})
-    monkeypatch.setattr("hardness.instance.instance.version", lambda _: "0.3.0")
+@pytest.mark.parametrize("release", VERSIONS)
+def test_a_file_of_an_older_release_verifies_with_its_own_texts(tmp_path, release):
+    older = {"package_version": release, "hypothesis": "As it was put then.", "heads_meaning": "So many."}
+    path = changed(tmp_path / "f", Instance.generate(Parity(7, 2), 0), older)
     assert all(check.ok for check in Instance.load(path).verify())

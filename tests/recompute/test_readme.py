@@ -4,6 +4,7 @@ import random
 import re
 import subprocess
 import sys
+import tomllib
 from pathlib import Path
 from statistics import mean, median
 
@@ -39,6 +40,32 @@ def test_twice_the_bits_determine_a_parity() -> None:
         assert 2 * (dim - 1) < expected < 2 * (dim - 1) + 3.22
         counts = [examples_until_determined(dim - 1, rng) for _ in range(400)]
         assert abs(mean(counts) - expected) < 5 * (2 * dim + 8) ** 0.5 / 20  # five standard errors
+
+
+def test_every_text_on_elimination_gives_the_same_numbers() -> None:
+    sources = [
+        README,
+        " ".join((ROOT / "docs" / "data.md").read_text(encoding="utf-8").split()),
+        re.sub(r'"\s+"', "", (ROOT / "hardness" / "families" / "parity.py").read_text(encoding="utf-8")),
+    ]
+    for text in sources:
+        assert re.search(
+            r"reads (the parity|S) off about 2\(d [−-] 1\) examples\b.* takes some sixty more", text
+        )
+    assert "sixty more than 2n = 2(d − 1)" in (ROOT / "docs" / "theory.md").read_text(encoding="utf-8")
+
+
+def test_the_families_that_the_readme_leaves_out_are_named() -> None:
+    """In docs/data.md, which has all of them."""
+    project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
+    known = sorted(project["entry-points"]["hardness.families"])
+    data = (ROOT / "docs" / "data.md").read_text(encoding="utf-8")
+    assert re.findall(r"(?m)^\| `([\w-]+)` \|", data.partition("## The families")[2])[: len(known)] == known
+    section = README_LINES.partition("## The families")[2].partition("\n## ")[0]
+    table, _, left_out = section.partition("These are four of seven:")
+    shown = re.findall(r"(?m)^\| `([\w-]+)` \|", table)
+    assert (len(shown), len(known)) == (4, 7)
+    assert sorted(shown + re.findall(r"`([\w-]+)`", left_out)) == known
 
 
 def test_some_sixty_more_are_taken() -> None:
