@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 # Placeholders: on the page every one becomes a CSS variable, which dark mode redefines. Ink differs from any default.
 INK, MUTED, GRID = "#1b1b1c", "#69696a", "#dcdcdd"
 RAMP = ("#482878", "#31688e", "#178573", "#48872a", "#85790a", "#b05c0b", "#a02c28")  # all 4:1 on white
-MARKERS, LINES = "osDvPXh", ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (1.2, 1)))
+MARKERS, LINES = "osDPX*h", ("-", (0, (6, 1.5)), (0, (3, 1.2)), (0, (6, 1.5, 1, 1.5)), (0, (1.2, 1)))
 STYLE: dict[str, Any] = {
     "svg.fonttype": "none",
     "pdf.fonttype": 42,

@@ -201,7 +201,7 @@ def test_a_page_of_made_up_rows(tmp_path: Path) -> None:
         quick = (tmp_path / "index.html").read_text(encoding="utf-8")
         assert "in a plan that this run leaves out" in quick and "Every outcome of the plan" not in quick  # noqa: PT018
         headline = add(store, study.plan(FILE))
-    assert "Along d = 3m, 4m and 8m" in headline
+    assert "Along d = 3m, 4m, 8m" in headline
     assert "Laws in N predict" in headline
     assert (tmp_path / "costs.svg").exists()
 

@@ -62,7 +62,7 @@ def test_the_page_says_what_it_owes(written: Path) -> None:
     text = words((written / "index.html").read_text())
     planned = len(catalog.get("exponential-in-m").tasks(False))
     for part in (
-        "Change nothing but the signs",
+        "With other signs of the coefficients",
         "Examples times weights, against N",
         "Controls, flipped labels, random labels",
         "Statistics for referees",

@@ -46,18 +46,22 @@ def content(rows: Sequence[Row]) -> Content:
     if not {HARD, MILD} <= {factor["arm"] for factor in factors}:
         missing = "Too few trials have ended to answer the question."
         return Content(figures=drawn, tables=shown, missing=missing)
-    numbers = _of_factors(factors, whole) | {
-        "most": int(of_arm(cells)["sets"].max()),
-        "judged": judged,
-        "cheapest": tables.cheapest(panel, cells),
-        "pools": tables.pools(panel),
-        "wide": tables.wide_factors(runs, cells),
-        "later": tables.later_errors(runs, cells, fixed[plan.THIRD]) if judged else {},
-        "yours": len(shown["yours"]),
-        "signs": tables.signs(cells),
-        "tuning": tables.tuning(),
-        "runs": len(judged_runs),
-    }
+    numbers = (
+        _of_factors(factors, whole)
+        | _of_tuned_cells(cells)
+        | {
+            "most": int(of_arm(cells)["sets"].max()),
+            "judged": judged,
+            "cheapest": tables.cheapest(panel, cells),
+            "pools": tables.pools(panel),
+            "wide": tables.wide_factors(runs, cells),
+            "later": tables.later_errors(runs, cells, fixed[plan.THIRD]) if judged else {},
+            "yours": len(shown["yours"]),
+            "signs": tables.signs(cells),
+            "tuning": tables.tuning(),
+            "runs": len(judged_runs),
+        }
+    )
     return Content(numbers, drawn, shown, grid=grid)
 
 
@@ -97,6 +101,17 @@ def _of_the_plans(fixed: Mapping[str, Mapping[str, Any]], judged: tables.Line | 
         "outcomes": tables.outcomes(fixed[plan.THIRD], judged),
         "power": fixed[plan.THIRD]["power"],
         "dense": tables.dense_outcomes(fixed),
+    }
+
+
+def _of_tuned_cells(cells: "pd.DataFrame") -> dict[str, Any]:
+    """How many cells of hidden sets were tuned themselves, and the factor a head along every ray over these alone."""
+    hard = of_arm(cells)
+    tuned = tables.tuned_cells(hard)
+    return {
+        "cells": len(hard),
+        "nearest": len(hard) - len(tuned),
+        "tuned": [line["factor"] for line in tables.factors(tuned)],
     }
 
 

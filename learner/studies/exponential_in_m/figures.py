@@ -2,8 +2,8 @@
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from math import comb, exp, floor, log
-from typing import TYPE_CHECKING, Any
+from math import comb, exp, floor, log, nan
+from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.engine.store import Row
 from hardness.report import Axis, Curves, Panel, Point, Series, frame, line, lines_of
@@ -11,7 +11,6 @@ from learner.studies.exponential_in_m import laws
 from learner.studies.exponential_in_m.arms import CONTROLS, HARD, WIDE
 from learner.studies.exponential_in_m.cells import LINES, RAYS
 from learner.studies.exponential_in_m.frames import dense_runs, of_arm, on_ray, summarised
-from learner.studies.exponential_in_m.tables import UNSHOWN
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -26,6 +25,15 @@ BESIDE: dict[str, Callable[[int, int], float]] = {
 ONE_BIT = 2 * (1 - 0.1**0.5) ** 2  # examples a set, proved for P = .9: half of all inform, N large
 DENSE = (14, 16)  # dimensions at which the dense student is shown
 EXAMPLES = Axis("examples", log=True)
+BESIDE_EACH_OTHER = 0.15  # between the cells of one learner in the panel
+TICKS = {
+    "ReLU network": "ReLU",
+    "absolute loss": "abs. loss",
+    "no threshold": "no l1",
+    "pool of 4096": "pool",
+    "sign of the gradient": "sign",
+    "dense student": "dense",
+}
 
 
 def _points(part: "pd.DataFrame", x: str, y: str = "median") -> list[Point]:
@@ -72,7 +80,7 @@ def _beside(
     proved = f"{floor(100 * ONE_BIT) / 100} N, proved of one-bit learners"
     series.append(line(proved, bound, "lower bound"))
     solved = [(float(s), eliminated[s, ray * s]) for s in heads if (s, ray * s) in eliminated]
-    return [*series, line("Gaussian elimination", solved, "law", style=7)] if solved else series
+    return [*series, line("Gaussian elimination", solved, "law", style=6)] if solved else series
 
 
 def weights(cells: "pd.DataFrame") -> Curves:
@@ -128,19 +136,30 @@ def panel(table: "pd.DataFrame") -> Curves:
     """Examples x weights of other learners over those of `diagonal`."""
     names = list(dict.fromkeys(table["learner"]))
     series = []
-    for i, ((s, d), cell) in enumerate(table.groupby(["s", "d"])):
+    groups = list(table.groupby(["s", "d"]))
+    for i, ((s, d), cell) in enumerate(groups):
+        aside = BESIDE_EACH_OTHER * (i - (len(groups) - 1) / 2)
         points = [
-            Point(names.index(name), ratio, censored="above" if censored else "below" * bounded)
-            for name, ratio, censored, bounded in zip(
-                *(cell[key] for key in ("learner", *UNSHOWN)), strict=True
-            )
-            if not (censored and bounded)
+            _ratio(line, names.index(line["learner"]) + aside)
+            for line in lines_of(cell)
+            if not (line["censored"] and line["censored diagonal"])
         ]
         series.append(Series(f"s = {s}, d = {d}", points, join=False, style=i))
     panels = [Panel("", [*series, line("diagonal", [(-0.5, 1.0), (len(names) - 0.5, 1.0)], "law", style=4)])]
-    across = Axis("", ticks=range(len(names)), names=[name.replace(" ", "\n") for name in names])
+    shown = [TICKS.get(name, name).replace(" ", "\n", 1) for name in names]
+    across = Axis("", ticks=range(len(names)), names=shown)
     up = Axis("examples × weights, ratio", log=True)
     return Curves("panel", panels if names else [], across, up, height=3.6)
+
+
+def _ratio(line: Mapping[str, Any], x: float) -> Point:
+    """Examples x weights over those of `diagonal`, with the order statistics of the learner."""
+    ratio, spread = line["ratio"], line["ratio"] / line["examples"]
+    censored: Literal["", "above", "below"] = (
+        "above" if line["censored"] else "below" * line["censored diagonal"]
+    )
+    hollow = not line["solved"].startswith(f"{line['runs']} ")
+    return Point(x, ratio, line["low"] * spread, line["high"] * spread, censored, hollow)
 
 
 def gap(rows: Sequence[Row]) -> Curves:
@@ -161,9 +180,10 @@ def dense(rows: Sequence[Row]) -> Curves:
     for i, d in enumerate(DENSE):
         cells = medians[medians["d"] == d]
         if len(cells):
-            points = [replace(point, tip="") for point in _points(cells, "s")]  # the usual one
+            known = {int(point.x): replace(point, tip="") for point in _points(cells, "s")}  # the usual tip
+            points = [known.get(s, Point(s, nan)) for s in range(min(known), max(known) + 1)]
             series.append(Series(f"dense student, d = {d}", points, style=i))
-            sets = [(float(s), float(comb(d - 1, s))) for s in cells["s"]]
+            sets = [(float(s), float(comb(d - 1, s))) for s in range(cells["s"].min(), cells["s"].max() + 1)]
             series.append(line(f"N at d = {d}", sets, style=i, dashed=True))
     panels = [Panel("", series)] if series else []
     return Curves("dense", panels, Axis("s", ticks=(2, 3, 4, 5, 6)), EXAMPLES, height=3.0)

@@ -1,7 +1,7 @@
 """The tables of `exponential-in-m`, and what its plan came to: of medians by cell."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product
+from itertools import product, takewhile
 from math import comb, exp, log
 from typing import TYPE_CHECKING, Any
 
@@ -30,11 +30,8 @@ Line = dict[str, Any]
 ALONG = (HARD, *CONTROLS)
 DENSE_HEADS = 16  # of the dense student, which has 2 d² weights a head
 FAMILIES = {"plan": "first", "plan2": "second"}  # plans of the dense student
-UNSHOWN = [
-    "ratio",
-    "censored",
-    "censored diagonal",
-]  # columns of the panel that its figure and sentences take
+# Columns of the panel that its figure and sentences take
+UNSHOWN = ["ratio", "censored", "censored diagonal", "examples", "low", "high", "runs"]
 WIDE_RAY = 4  # d/m of the cells in which the widest learner of the panel was run
 QUESTIONS = ("primary", "secondary", "tertiary", "widths")
 
@@ -49,6 +46,12 @@ def factors(cells: "pd.DataFrame") -> list[Line]:
             factor = dict(zip(("factor", "low", "high"), map(exp, slope), strict=True))
             lines.append({"ray": ray, "arm": arm, **factor, "cells": len(part), **_extent(part, m="s")})
     return lines
+
+
+def tuned_cells(cells: "pd.DataFrame") -> "pd.DataFrame":
+    """The cells of hidden sets that were tuned themselves."""
+    tuned = {(problem.s, problem.d) for problem in settings.rows() if problem.arm == HARD}
+    return cells[[place in tuned for place in zip(cells["s"], cells["d"], strict=True)]]
 
 
 def wide_factors(runs: "pd.DataFrame", cells: "pd.DataFrame") -> Line | None:
@@ -100,6 +103,7 @@ def judged(cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> Line:
         "slope": list(answers.slope),
         "laws": [_law_errors(answers, name) for name in answers.laws],
         "predictions": _predictions(answers),
+        "low": _too_low(answers),
         "outcomes": outcomes,
         "sentences": sentences,
         "censored": int(hard["censored"].sum()),
@@ -122,6 +126,14 @@ def _predictions(answers: laws.Answers) -> dict[str, float]:
     frozen = answers.laws[laws.N_OVER_D]
     places = [cell.place for cell in (*answers.fitted, *answers.asked)]
     return {f"{s},{d}": exp(frozen.at((s, d))) for s, d in places}
+
+
+def _too_low(answers: laws.Answers) -> Line:
+    """The largest cells, one after the other, at all of which the frozen law c N/d predicts too little."""
+    wrong = dict(zip((cell.place for cell in answers.asked), answers.errors[laws.N_OVER_D], strict=True))
+    ranked = sorted(wrong, key=lambda place: -comb(place[1] - 1, place[0]))
+    low = list(takewhile(lambda place: wrong[place] > 0, ranked))
+    return {"cells": len(low), "sets": min((comb(d - 1, s) for s, d in low), default=0)}
 
 
 def _predicted(table: "pd.DataFrame", judged: Line | None) -> list[float | None]:
@@ -150,8 +162,7 @@ def every_cell(cells: "pd.DataFrame", judged: Line | None) -> "pd.DataFrame":
     import pandas as pd
 
     hard = of_arm(cells).sort_values("sets")
-    tuned = {(problem.s, problem.d) for problem in settings.rows() if problem.arm == HARD}
-    places = zip(hard["s"], hard["d"], strict=True)
+    tuned = set(tuned_cells(hard).index)
     columns = {
         "s": hard["s"],
         "d": hard["d"],
@@ -162,7 +173,7 @@ def every_cell(cells: "pd.DataFrame", judged: Line | None) -> "pd.DataFrame":
         "c N/d": _predicted(hard, judged),
         "examples x weights / N": hard["work"] / hard["sets"],
         "rate, batch, l1, start": [", ".join(f"{v:g}" for v in setting) for setting in hard["setting"]],
-        "tuned": ["here" if place in tuned else "nearest" for place in places],
+        "tuned": ["here" if index in tuned else "nearest" for index in hard.index],
     }
     return pd.DataFrame(columns)
 
@@ -225,8 +236,9 @@ def outcomes(fixed: Mapping[str, Any], judged: Line | None) -> list[Line]:
     for question in QUESTIONS:
         answers = [answer for key, answer in came.items() if key.split(",")[0] == question]
         for outcome, sentence in fixed[question]["sentences"].items():
-            words = ", ".join("yes" if answer == outcome else "no" for answer in answers) or "not run"
-            lines.append({"question": question, "outcome": outcome, "sentence": sentence, "came out": words})
+            words = ["yes" if answer == outcome else "no" for answer in answers]
+            came_out = dict(zip(("came out", "on new cells"), words, strict=False))
+            lines.append({"question": question, "outcome": outcome, "sentence": sentence, **came_out})
     return lines
 
 
@@ -252,7 +264,7 @@ def panel(rows: Sequence[Row], runs: "pd.DataFrame", cells: "pd.DataFrame") -> "
     both = both.astype({"censored": bool, "censored diagonal": bool})
     both = both.assign(ratio=both["work"] / both["work diagonal"], **{"around it": around(both)})
     both["work ratio"] = ratios_shown(both["ratio"], both["censored"], both["censored diagonal"])
-    both = both.drop(columns=["median", "solved"])
+    both = both.drop(columns=["solved"]).rename(columns={"median": "examples"})
     names = {"shown": "median", "share": "solved", "shown diagonal": "diagonal"}
     shown = ["learner", *PLACE, "median", "around it", "solved", "diagonal", "work ratio"]
     return both.rename(columns=names)[[*shown, *UNSHOWN]]
@@ -314,7 +326,21 @@ def later_errors(runs: "pd.DataFrame", cells: "pd.DataFrame", fixed: Mapping[str
         return {}
     every = pd.concat([other, of_arm(cells)]).drop_duplicates(PLACE)
     errors = laws.answers(fixed, law_cells(every)).errors
-    return {name: laws.typical(wrong) for name, wrong in errors.items()}
+    return {name: laws.typical(wrong) for name, wrong in errors.items()} | _moved(other, cells)
+
+
+def _moved(other: "pd.DataFrame", cells: "pd.DataFrame") -> dict[str, float]:
+    """How many medians of the largest cells fell and rose, became known, and are bounds as before."""
+    both = other.merge(of_arm(cells), on=PLACE, suffixes=("", " plan"))
+    known, was_known = ~both["censored"], ~both["censored plan"]
+    above = both["median"] > both["median plan"]  # of a bound too: the truth lies higher still
+    return {
+        "cells": len(both),
+        "fell": int((known & was_known & ~above).sum()),
+        "rose": int((was_known & above).sum()),
+        "solved": int((known & ~was_known).sum()),
+        "bounds": int((~known & ~was_known).sum()),
+    }
 
 
 def gap_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> "pd.DataFrame":
