@@ -42,6 +42,9 @@ def rows():
     return [Row(task, ended(task)) for task in planned]
 
 
+NOTHING = {"compared": 0, "close": 0, "off": [], "undecided": 0, "unsolved": 0, "unsolved_seconds": 0.0}
+
+
 def cells_of(rows):
     return content.attacks(content.trials(rows))
 
@@ -50,35 +53,65 @@ def test_what_was_not_predicted_is_named(rows):
     cells = cells_of(rows)
     off = cells.set_index("attack")["off"]
     assert (off["bkw"], off.isna()["lattice"]) == (4.0, True)
-    named = "integer BKW (97, 2) n = 40, m = all, 40,000 in a file: +4.0"
-    assert content.agreement(cells) == {"above": 1, "close": 0, "clipped": 0, "below": 0, "off": [named]}
-    quick = Outcome("solved", 9, {"predicted_seconds": 1.0, "error_mass": 0.0}, seconds=0.5)
-    assert content.agreement(cells_of([Row(rows[0].task, quick)])) == {
-        "above": 0,
-        "close": 0,
-        "clipped": 0,
-        "below": 1,
-        "off": [],
-    }
+    named = "integer BKW (97, 2) n = 40, m = all, 40,000 in a file: 4.00"
+    assert content.agreement(cells) == NOTHING | {"compared": 1, "off": [named]}
 
 
-def test_a_time_that_is_clipped_is_counted(rows):
-    short = Outcome("solved", 9, {"predicted_seconds": 4.0, "error_mass": 0.0}, seconds=0.5)
-    agreement = content.agreement(cells_of([Row(rows[0].task, short)]))
-    assert (agreement["above"], agreement["clipped"], agreement["close"]) == (1, 1, 1)
+@pytest.mark.parametrize(
+    ("predicted", "seconds", "judged", "shown"),
+    [
+        (1.0, 0.5, {"undecided": 1}, ""),
+        (4.0, 0.5, {"undecided": 1}, "≤ −1"),
+        (1.0, 12.0, {"undecided": 1}, "≥ 2.58"),
+        (1.0, 20.0, {"compared": 1}, "≥ 3.32"),
+        (20.0, 0.5, {"compared": 1}, "≤ −3.32"),
+        (4.0, 12.0, {"compared": 1, "close": 1}, "1.58"),
+    ],
+)
+def test_a_time_below_what_is_judged_can_miss_and_cannot_agree(rows, predicted, seconds, judged, shown):
+    """Once 19 times of which only "below 2 s" was known counted as predicted within a factor of 8."""
+    ended = Outcome("solved", 9, {"predicted_seconds": predicted, "error_mass": 0.0}, seconds=seconds)
+    cells = cells_of([Row(rows[0].task, ended)])
+    agreement = content.agreement(cells)
+    missed = judged.get("compared", 0) - judged.get("close", 0)
+    assert agreement | {"off": []} == NOTHING | judged
+    assert len(agreement["off"]) == missed
+    assert content._shown(cells)["difference"].item() == shown
+
+
+def test_what_was_taken_on_and_not_solved_is_counted_and_a_refusal_is_not(rows):
+    gave_up = Outcome("budget", 9, {"predicted_seconds": 32.0, "error_mass": 0.0}, seconds=64.0)
+    agreement = content.agreement(cells_of([Row(rows[0].task, gave_up), rows[1]]))
+    assert agreement == NOTHING | {"unsolved": 1, "unsolved_seconds": 32.0}
 
 
 def test_the_largest_size_is_said_beside_the_least_that_was_not_solved(rows):
     """Once "the largest solved" was the largest tried in 7 of 8 entries."""
     sizes = content.farthest(cells_of(rows))[0]
-    assert sizes == {"q": 97, "p": 2, "lattice": 0, "lattice_beyond": 40, "bkw": 40, "bkw_beyond": 0}
+    assert (sizes["lattice"], sizes["lattice_share"], sizes["lattice_beyond"]) == (0, "0/0", 40)
+    assert (sizes["bkw"], sizes["bkw_share"], sizes["bkw_beyond"]) == (40, "1/1", 0)
     assert all(len(sizes) == 2 for panels in lattices.BEYOND.values() for sizes in panels)
 
 
 def test_the_figure_shows_the_unsolved_as_open_within_its_frame(rows):
-    solved, refused = (content._reached(cell) for _, cell in cells_of(rows).iterrows())
+    gave_up = Outcome("budget", 9, {"predicted_seconds": 32.0, "error_mass": 0.0}, seconds=64.0)
+    cells = cells_of([*rows, Row(lattices.task("bkw", 40_000, 97, 2, 44, None, 0), gave_up)])
+    solved, refused, tried = map(content._reached, cells.assign(place=cells["n"]).itertuples())
     assert (solved.y, solved.hollow) == (6.0, False)
-    assert (refused.y, refused.hollow, refused.note) == (content.TOP - 0.3, True, "refused")
+    assert (refused.y, refused.hollow, refused.note) == (content.EDGE, True, "")
+    assert (tried.y, tried.hollow, tried.note) == (5.0, True, "0/1")
+
+
+def test_marks_that_would_cover_each_other_stand_side_by_side(rows):
+    """Once four circles of the lattice lay under marks of BKW."""
+    short = [
+        Row(row.task, Outcome("solved", 9, {"predicted_seconds": 1.0, "error_mass": 0.0}, seconds=0.5))
+        for row in rows
+    ]
+    elsewhere = Row(lattices.task("bkw", None, 97, 2, 60, None, 0), ended(rows[0].task))
+    left, right, alone = content._abreast(cells_of([*short, elsewhere]))
+    assert (left + right, alone) == (80, 60)
+    assert right - left == pytest.approx(content.ASIDE * 20)
 
 
 def test_seconds_stand_beside_the_rows_and_come_back_with_them(rows, tmp_path):
@@ -106,4 +139,4 @@ def test_the_headline_names_the_largest_sizes(rows, tmp_path):
             store.add(row.task, row.outcome, {})
         headline = catalog.page(store, tmp_path)
     assert "(97, 2) none and 40; (97, 4) none and none" in headline
-    assert "0 of 1 times above 2 s are predicted within a factor of 8" in headline
+    assert "Above 2 s, 0 of 1 predictions are within a factor of 8" in headline

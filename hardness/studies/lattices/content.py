@@ -1,12 +1,16 @@
 """What the rows of `lattices` say: how far both attacks get, on how many examples, and what was predicted."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from math import log2
+from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from hardness.attacks.bkw_plan import LOG2_ROWS_HELD
+from hardness.attacks.lattice import MOST_SECONDS
 from hardness.engine.store import Row
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line
-from hardness.studies.lattices.tasks import FILES, PANELS
+from hardness.report.rounding import at_least, at_most, cell_text, decimals
+from hardness.studies.lattices.tasks import FEW_HEADS, FILES, PANELS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -14,20 +18,29 @@ if TYPE_CHECKING:
 NAMES = {"lattice": "lattice", "bkw": "integer BKW"}
 LOOKS = [(attack, source) for attack in NAMES for source in ("file", "stream")]
 JUDGED_SECONDS = 2.0  # below which no prediction is judged
+LOG2_JUDGED = log2(JUDGED_SECONDS)
 CLOSE = 3.0  # bits
-TOP = 9.0  # log2 of seconds that the figure shows
+TOP = 9.0  # log2 of seconds that the figures show
+EDGE = TOP - 0.3  # where a mark stands whose time lies beyond
+APART, ASIDE = (
+    0.5,
+    0.026,
+)  # marks of one n that are nearer cover each other; by what share of the width they step aside
 ALL = "all"  # heads: as many as make every label right
 COLUMNS = (
-    *("modulus", "levels", "dim", "heads", "attack", "samples", "status", "seconds"),
+    *("modulus", "levels", "dim", "heads", "attack", "samples", "status", "cost", "seconds"),
     *("predicted_seconds", "forecast_seconds", "error_mass"),
 )
-SHOWN = ("examples", "solved", "otherwise", "predicted", "took", "off", "masses")
+SHOWN = ("examples", "solved", "otherwise", "expected", "took", "difference", "masses")
+SECONDS = Axis(
+    "log₂ of processor seconds", ticks=(1, 2, 4, 6, 8), names=("≤ 1", "2", "4", "6", "8"), low=0.5, high=TOP
+)
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figure and table of the rows."""
     cells = attacks(trials(rows))
-    figures, tables = [_reach(cells)], {"attacks": _shown(cells)}
+    figures, tables = [_reach(cells), _few_heads(cells)], {"attacks": _shown(cells)}
     if not (cells["right"] * (cells["m"] == ALL)).any():
         return Content(
             figures=figures, tables=tables, missing="No attack has solved an instance with right labels."
@@ -35,8 +48,11 @@ def content(rows: Sequence[Row]) -> Content:
     numbers = agreement(cells) | {
         "far": farthest(cells),
         "files": FILES,
+        "few_heads": {attack: n for attack, (n, _) in FEW_HEADS.items()},
         "judged": JUDGED_SECONDS,
         "bits": CLOSE,
+        "longest_forecast": MOST_SECONDS,
+        "log2_rows_held": LOG2_ROWS_HELD,
     }
     return Content(numbers, figures, tables)
 
@@ -56,7 +72,8 @@ def trials(rows: Sequence[Row]) -> "DataFrame":
 def attacks(ended: "DataFrame") -> "DataFrame":
     """One line per attack and instance: runs, how many were `right`, medians of the seconds, and their distance.
 
-    `clipped` says that the prediction, or the time, is below what is judged and counts as that.
+    `clipped` says that the prediction, or the time, is below what is judged and counts as that; `height` is where the
+    cell stands in a figure.
     """
     order = ended.assign(heads=[0 if m == ALL else m for m in ended["m"]])
     cells = order.groupby(["q", "p", "n", "heads", "attack", "samples"]).agg(
@@ -66,42 +83,58 @@ def attacks(ended: "DataFrame") -> "DataFrame":
         otherwise=("status", lambda ends: ", ".join(sorted(set(ends) - {"solved"}))),
         predicted=("known", "median"),
         measured=("took", "median"),
+        read=("cost", "median"),
         times=("took", lambda times: times.dropna().tolist()),
         masses=("error_mass", lambda masses: masses.dropna().tolist()),
     )
     cells = cells.reset_index()
     cells["source"] = cells["samples"].map(lambda count: "file" if count else "stream")
     cells["off"] = cells["measured"] - cells["predicted"]
-    cells["clipped"] = cells[["measured", "predicted"]].min(axis=1) <= log2(JUDGED_SECONDS)
+    cells["clipped"] = cells[["measured", "predicted"]].min(axis=1) <= LOG2_JUDGED
+    waiting = cells["predicted"].where(cells["otherwise"] != "refused", EDGE).fillna(EDGE).clip(upper=EDGE)
+    cells["height"] = cells["measured"].astype(float).fillna(waiting)
     return cells
 
 
 def farthest(cells: "DataFrame") -> list[dict[str, Any]]:
-    """By q, p and attack, every label right: the largest n solved, and the least larger one that was not; 0 if none."""
+    """By q, p and attack, every label right: the largest n solved and in how many runs, 0 if none, and the least larger
+    one that was not, with how it ended.
+    """
     whole = cells[cells["m"] == ALL]
     lines = []
     for q, p in PANELS:
         sizes: dict[str, Any] = {"q": q, "p": p}
         for attack in NAMES:
             tried = whole[(whole["q"] == q) & (whole["p"] == p) & (whole["attack"] == attack)]
-            largest = int(tried[tried["right"] > 0]["n"].max()) if tried["right"].any() else 0
-            beyond = tried[tried["n"] > largest]["n"]
-            sizes |= {attack: largest, f"{attack}_beyond": int(beyond.min()) if len(beyond) else 0}
+            largest = int(tried["n"][tried["right"] > 0].max()) if tried["right"].any() else 0
+            beyond = tried[tried["n"] == tried["n"][tried["n"] > largest].min()]
+            sizes |= {
+                attack: largest,
+                f"{attack}_share": "{right}/{runs}".format(**tried[tried["n"] == largest].sum()),
+                f"{attack}_beyond": int(beyond["n"].iloc[0]) if len(beyond) else 0,
+                f"{attack}_refused": bool((beyond["otherwise"] == "refused").all()),
+            }
         lines.append(sizes)
     return lines
 
 
 def agreement(cells: "DataFrame") -> dict[str, Any]:
-    """How many predictions lie near what was measured, of those above `JUDGED_SECONDS`, and every other by name."""
+    """How many predictions lie near what was measured, every other by name, and what no comparison judges.
+
+    A cell is judged where time and prediction are above `JUDGED_SECONDS`, or differ by more than `CLOSE` with the lower
+    one raised to that. `unsolved` are those that an attack took on, in log2 of the seconds predicted.
+    """
     known = cells[cells["off"].notna()]
-    above = known[known[["measured", "predicted"]].max(axis=1) > log2(JUDGED_SECONDS)]
-    far = above[above["off"].abs() > CLOSE]
+    far = known[known["off"].abs() > CLOSE]
+    compared = known[~known["clipped"] | (known["off"].abs() > CLOSE)]
+    unsolved = cells[(cells["right"] == 0) & (cells["otherwise"] != "refused")]
     return {
-        "above": len(above),
-        "close": len(above) - len(far),
-        "clipped": int(above["clipped"].sum()),
-        "off": [_named(cell) for _, cell in far.iterrows()],
-        "below": len(known) - len(above),
+        "compared": len(compared),
+        "close": len(compared) - len(far),
+        "off": [_named(cell) for cell in far.itertuples()],
+        "undecided": len(known) - len(compared),
+        "unsolved": len(unsolved),
+        "unsolved_seconds": 2.0 ** float(unsolved["predicted"].max()) if len(unsolved) else 0.0,
     }
 
 
@@ -109,74 +142,118 @@ def _log2(seconds: float) -> float:
     return log2(max(seconds, JUDGED_SECONDS))
 
 
-def _examples(samples: int) -> str:
-    return f"{samples:,} in a file" if samples else "a stream"
+def _share(cell: Any) -> str:
+    return f"{cell.right}/{cell.runs}"
+
+
+def _examples(cell: Any) -> str:
+    """Where the examples came from, and of a stream how many were read."""
+    if cell.samples:
+        return f"{cell.samples:,} in a file"
+    return f"2^{log2(cell.read):.1f} of a stream" if cell.read == cell.read else "a stream"
 
 
 def _named(cell: Any) -> str:
-    where = f"({cell['q']}, {cell['p']}) n = {cell['n']}, m = {cell['m']}, {_examples(cell['samples'])}"
-    return f"{NAMES[cell['attack']]} {where}: {cell['off']:+.1f}"
+    where = f"({cell.q}, {cell.p}) n = {cell.n}, m = {cell.m}, {_examples(cell)}"
+    return f"{NAMES[cell.attack]} {where}: {_difference(cell)}"
 
 
 def _shown(cells: "DataFrame") -> "DataFrame":
     """The table of the page: a time as its median, least and most, and the error mass where labels are wrong."""
-    few = cells["m"] != ALL
-    shown = cells.assign(
-        examples=cells["samples"].map(_examples),
-        solved=[f"{right}/{runs}" for right, runs in zip(cells["right"], cells["runs"], strict=True)],
-        took=cells["times"].map(_spread),
-        masses=cells["masses"].where(few, None).map(lambda masses: _spread(masses or [])),
-    )
-    return shown[["q", "p", "n", "m", "attack", *SHOWN]]
+    lines = list(cells.itertuples())
+    return cells.assign(
+        examples=[_examples(cell) for cell in lines],
+        solved=[_share(cell) for cell in lines],
+        expected=[_seconds(cell.predicted) if cell.predicted == cell.predicted else "" for cell in lines],
+        took=[_spread(cell.times, _seconds) for cell in lines],
+        difference=[_difference(cell) for cell in lines],
+        masses=[_spread(cell.masses if cell.m != ALL else []) for cell in lines],
+    )[["q", "p", "n", "m", "attack", *SHOWN]]
 
 
-def _spread(values: Sequence[float]) -> str:
-    """Median, least and most.
+def _seconds(log2_seconds: float) -> str:
+    """log2 of seconds, of which what is below `JUDGED_SECONDS` is only known to be below.
 
-    >>> _spread([3.0, 1.0, 2.25])
-    '2.25 [1, 3]'
+    >>> _seconds(5.52), _seconds(1.0)
+    ('5.52', '≤ 1')
     """
-    from statistics import median
+    return cell_text(log2_seconds) if log2_seconds > LOG2_JUDGED else f"≤ {LOG2_JUDGED:g}"
 
-    return f"{median(values):.3g} [{min(values):.3g}, {max(values):.3g}]" if values else ""
+
+def _difference(cell: Any) -> str:
+    """Measured less predicted in bits: a bound where one of them is only known to be below `JUDGED_SECONDS`."""
+    quick, foreseen = cell.measured <= LOG2_JUDGED, cell.predicted <= LOG2_JUDGED
+    if cell.off != cell.off or (quick and foreseen):
+        return ""
+    if quick or foreseen:
+        return f"≤ {at_most(cell.off)}" if quick else f"≥ {at_least(cell.off)}"
+    return decimals(cell.off)
+
+
+def _spread(values: Sequence[float], form: Callable[[float], str] = cell_text) -> str:
+    """Median, least and most; a single value alone.
+
+    >>> _spread([3.0, 1.0, 2.25]), _spread([5.5])
+    ('2.25 [1, 3]', '5.5')
+    """
+    if not values:
+        return ""
+    middle, ends = form(median(values)), [form(min(values)), form(max(values))]
+    return middle if ends == [middle, middle] else f"{middle} [{', '.join(ends)}]"
 
 
 def _reach(cells: "DataFrame") -> Curves:
     """Seconds against n: every label right, the attack's own number of examples."""
     usual = cells["samples"].isin((0,)) | (cells["samples"] == cells["attack"].map(FILES))
     whole = cells[(cells["m"] == ALL) & usual]
+    parts = {pair: whole[(whole["q"] == pair[0]) & (whole["p"] == pair[1])] for pair in PANELS}
     panels = [
-        Panel(f"q = {q}, p = {p}", _series(whole[(whole["q"] == q) & (whole["p"] == p)]), x=Axis("n"))
-        for q, p in PANELS
+        Panel(f"q = {q}, p = {p}", _series(part, "n", _abreast(part)), x=Axis("n"))
+        for (q, p), part in parts.items()
     ]
-    seconds = Axis("log₂ of processor seconds", low=0.5, high=TOP)
-    return Curves("lattices", panels if len(cells) else [], Axis("n"), seconds, columns=2, height=2.8)
+    return Curves("lattices", panels if len(cells) else [], Axis("n"), SECONDS, columns=2, height=2.8)
 
 
-def _series(panel: "DataFrame") -> list[Series]:
-    """Of each attack on a file and on a stream: what it took, and what was predicted."""
-    series = []
+def _few_heads(cells: "DataFrame") -> Curves:
+    """Seconds against m, at one n of each attack."""
+    few = cells[cells["m"] != ALL]
+    panels = [Panel("q = {}, p = {}".format(*PANELS[0]), _series(few, "m", few["m"].tolist()))]
+    return Curves("heads", panels if len(few) else [], Axis("m"), SECONDS, height=2.6)
+
+
+def _abreast(panel: "DataFrame") -> list[float]:
+    """n of every cell, moved aside where its mark would cover another of the same n."""
+    step = ASIDE * float(panel["n"].max() - panel["n"].min())
+    places = []
+    for cell in panel.itertuples():
+        near = panel[(panel["n"] == cell.n) & ((panel["height"] - cell.height).abs() < APART)]
+        rank = near.index.tolist().index(cell.Index)
+        places.append(cell.n + step * (rank - (len(near) - 1) / 2))
+    return places
+
+
+def _series(panel: "DataFrame", size: str, places: Sequence[float]) -> list[Series]:
+    """Of each attack on a file and on a stream: what it took, at `places`, and what was predicted, by `size`."""
+    series, placed = [], panel.assign(place=places)
     for i, (attack, source) in enumerate(LOOKS):
-        part = panel[(panel["attack"] == attack) & (panel["source"] == source)]
+        part = placed[(placed["attack"] == attack) & (placed["source"] == source)]
+        if not len(part):
+            continue
         model = part[part["predicted"].notna()]
         name = f"{NAMES[attack]}, {source}"
-        series.append(Series(name, [_reached(cell) for _, cell in part.iterrows()], join=False, style=i))
-        law = [*zip(model["n"].tolist(), model["predicted"].tolist(), strict=True)]
+        series.append(Series(name, [_reached(cell) for cell in part.itertuples()], join=False, style=i))
+        law = [*zip(model[size].tolist(), model["predicted"].tolist(), strict=True)]
         series.append(line(f"{name}: predicted", law, "law", style=i))
     return series
 
 
 def _reached(cell: Any) -> Point:
-    """A solved cell at its median time; one that was not at its prediction, or at the edge where that lies beyond."""
-    n, solved, times = int(cell["n"]), f"{cell['right']}/{cell['runs']}", cell["times"]
-    examples = _examples(cell["samples"])
-    tip = (
-        f"{NAMES[cell['attack']]}, n = {n}, {examples}: {solved} solved {cell['otherwise']} {_spread(times)}"
-    )
+    """A solved cell at its median time; one that was not at its prediction, or at the edge if it was refused."""
+    times, share = cell.times, _share(cell)
+    name = f"{NAMES[cell.attack]}, n = {cell.n}, m = {cell.m}, {_examples(cell)}"
+    tip = f"{name}: {share} solved {cell.otherwise} {_spread(times, _seconds)}"
     if times:
-        share = solved if cell["right"] < cell["runs"] else ""
-        return Point(n, float(cell["measured"]), min(times), max(times), tip=tip, note=share)
-    edge = TOP - 0.3
-    known = cell["predicted"] == cell["predicted"]
-    y = min(float(cell["predicted"]), edge) if known else edge
-    return Point(n, y, hollow=True, tip=tip, note=cell["otherwise"].partition(",")[0])
+        part = share if cell.right < cell.runs else ""
+        return Point(cell.place, cell.height, min(times), max(times), tip=tip, note=part)
+    refused = cell.otherwise == "refused"
+    return Point(cell.place, cell.height, hollow=True, tip=tip, note="" if refused else share)
