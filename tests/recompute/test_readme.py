@@ -87,6 +87,19 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     cells = [numbers["factors"][f"hidden set, d = {ray}m"] for ray in (3, 4, 8)]
     intervals = ", ".join(f"{cell['low']:.1f} to {cell['high']:.1f}" for cell in cells)
     assert f" 95 % intervals {intervals};" in README
+    wide = numbers["wide"]
+    assert "With 256 heads a head costs {:.2f} ({:.2f} to {:.2f}) times".format(*wide["wide"]) in README
+    assert "sixteen heads pay {:.2f} ({:.2f} to {:.2f}) times".format(*wide["usual"]) in README
+    along = [
+        row
+        for row in rows("exponential-in-m", solver_series="plan3", solver_arm="hidden set")
+        if int(row["params.dim"]) in {c * int(row["params.heads"]) for c in (3, 4, 8)}
+    ]
+    solved: dict[tuple[str, str], list[bool]] = {}
+    for row in along:
+        solved.setdefault((row["params.heads"], row["params.dim"]), []).append(row["status"] == "solved")
+    bounds = [place for place, ended in solved.items() if 2 * sum(ended) <= len(ended)]
+    assert (len(bounds), len(solved)) == (4, 21)
     assert "{:.2f} to {:.2f} times as many on random layers".format(*numbers["nice"]) in README
     errors = {law["law"]: law["all"] for law in numbers["judged"]["laws"]}
     best = [errors["c C(d-1, s-1)"], errors["c N/d"]]
