@@ -55,7 +55,7 @@ def test_coefficients_of_diag() -> None:
     """They were once said to be "about 1 each"."""
     sizes = [size for s in (*range(3, 17), 20) for size in diag_sizes(s)]
     low, high = floor(100 * min(sizes)) / 100, ceil(100 * max(sizes)) / 100
-    assert f"From m = 3 on their coefficients lie between {low} and {high}" in README
+    assert f"Coefficients of `diag` lie between {low} and {high} from m = 3 on" in README
 
 
 def sharp_sum(q: int) -> Fraction:
@@ -70,7 +70,7 @@ def test_the_sum_of_sharp_coefficients() -> None:
     sums = [sharp_sum(q) for q in range(1, 13)]
     ratios = [float(b / a) for a, b in pairwise(sums)]
     low, high = floor(10 * min(ratios[1:7])) / 10, ceil(10 * max(ratios[1:7])) / 10
-    assert f"{low} to {high} times as much with every head from m = 3 to 8" in README
+    assert f"their sum grows {low}- to {high}-fold with every head from m = 3 to 8" in README
     assert 4.55 < min(ratios[1:]) < max(ratios) == ratios[0] < 7.01
     assert max(ratios[1:]) < 5.9
 
