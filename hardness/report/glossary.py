@@ -21,8 +21,8 @@ OPAQUE = re.compile(r"(?s)<!--.*?-->|<(script|style|svg|pre|code|a|head|button)\
 SECTION = re.compile(r"</?(h1|h2|h3|figure|table|figcaption|caption|tbody)\b")
 KINDS = {
     "proved": "A theorem with its constants.",
-    "identity": "What a strategy pays in closed form; games played only check it.",
-    "measured": "A cost that was not known before, with intervals, censoring and controls.",
+    "identity": "It follows exactly from a proof or a closed form; runs only check it.",
+    "measured": "A number that was not known before, with intervals, censoring and controls.",
     "broken": "Solved without statistical queries: no bound on queries speaks of it.",
     "claimed": "What others state; not checked here beyond what the page says.",
     "estimated": "A prediction by a formula that is not proved for the case at hand.",

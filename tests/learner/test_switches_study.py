@@ -39,7 +39,7 @@ def test_tables_say_what_the_rows_say(rows: list[Row]) -> None:
     chains = {line["g"]: line for line in lines_of(tables["chains"])}
     assert [str(chains[g]["student"]).split()[0] for g in BLOCKS[:3]] == ["1", "2", "3"]
     assert chains[SIZE]["student"] is None
-    assert chains[SIZE]["d = 16"] == "censored: 0 of 4 by 20,000,000"
+    assert chains[SIZE]["d = 16"] == "censored: 0 of 4 solved by 20,000,000"
     assert len(tables["biases"]) == 10
     assert all(line["solved"] == "3/3" for line in lines_of(tables["membership"]))
 
@@ -75,7 +75,7 @@ def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> No
     assert headline.endswith(
         "In d = 12 tuned attention students need 1,200 examples taught bit by bit, 300,000,000 untaught."
     )
-    assert "censored: 0 of 4 by 20,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))
+    assert "censored: 0 of 4 solved by 20,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))
     assert {path.stem for path in tmp_path.glob("*.svg")} == {"phases", "blocks", "biases", "noise"}
 
 

@@ -137,7 +137,10 @@ def test_switches_games_and_students() -> None:
         float(row["detail.needed"]) <= float(row["cost"]) <= float(row["detail.suffice"]) for row in games
     )
     text = headline("switches")
-    assert f"{inside} of {len(games)} games lie within bounds" in text
+    largest = max(int(row["params.dim"]) - 1 for row in games)
+    assert f"{inside} of {len(games)} games lie within bounds (n ≤ {largest})" in text
+    free = sum(float(row["detail.needed"]) < 1 for row in games)
+    assert f"In {free} of the {len(games)} games less than one query is needed" in plain(page("switches"))
     students = grouped(rows("switches", family="nested", solver_kind="learner"), "params.block", "params.dim")
     whole = {cell: runs for cell, runs in students.items() if all(row["status"] == "solved" for row in runs)}
     d = max(int(dim) for block, dim in whole if block == "6" and ("1", dim) in whole)
@@ -211,8 +214,8 @@ def test_switches_bias_helps_students_a_little() -> None:
     solved = sum(row["status"] == "solved" for row in extreme)
     words = plain(page("switches"))
     assert (
-        f"in d = 16 they need {largest[0.0]:,} examples on fair inputs and {largest[best]:,} at μ = {best}, the bias "
-        "at which they need fewest" in words
+        f"in d = 16 they need {largest[0.0]:,} examples on fair inputs and {largest[best]:,} at μ = {best}, the least "
+        "mean of that d" in words
     )
     assert f"At μ = 0.9 only {solved} of {len(extreme)} solve within 2,000,000 examples" in words
 

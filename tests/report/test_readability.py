@@ -16,7 +16,7 @@ IN_PLACE = {
     "linear-attention": "B t",
     "nice-layers": "X a b",
     "random-features": "b t",
-    "switches": "C t",
+    "switches": "C j t",
     "exponential-in-m": "C D O e",
     "benchmarks": "M s",
     "index.html": "F O X g s",

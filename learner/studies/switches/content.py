@@ -1,6 +1,8 @@
 """What the rows of `switches` say: costs of every cell, exponents with intervals, both bounds beside them."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from itertools import groupby
 from math import ceil, comb, floor, log2
 from typing import TYPE_CHECKING, Any
 
@@ -22,11 +24,11 @@ from hardness.report import (
     lines_of,
     mean_points,
 )
-from hardness.report.rounding import at_least
+from hardness.report.rounding import at_least, listed
 from hardness.sq.bounds import switches as bounds
 from hardness.sq.bounds.parity import window_bound
 from hardness.statistics.means import Mean, mean, slope, spread
-from hardness.studies.trials import SPACING
+from hardness.studies.trials import ACCURATE, SPACING
 from learner.studies import switches as grid
 from learner.studies.switches import tuning
 
@@ -36,12 +38,13 @@ if TYPE_CHECKING:
 Line = dict[str, Any]
 COLUMNS = (
     *("family", "kind", "status", "cost", "dim", "block", "size", "bias", "flip", "strategy"),
-    *("needed", "suffice", "predicted", "floor", "layer_error", "instance"),
+    *("needed", "suffice", "predicted", "floor", "layer_error", "equations", "instance"),
 )
 SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the phase diagram
 STRATEGY = grid.CHAIN_PLAYED[1]  # the one that the figure of the chains shows
 MODELS = {"sq": "queries", "low degree": "rows", "elimination": "tries"}  # of the figure, with their units
-FINE = [i / 20 for i in range(20)]  # biases at which bounds are drawn
+APART = 0.012  # by which students of one bias are drawn side by side
+FINE = [i / 20 for i in range(20)]  # biases at which the lower bound is drawn
 SMALLEST = 1e-2  # queries, as far down as a bound is drawn
 
 
@@ -70,6 +73,7 @@ def content(rows: Sequence[Row]) -> Content:
     numbers = SET | games_inside(ended) | student_numbers(students) | bias_numbers(biased)
     numbers["asked"] = [{"μ": mu, "asked": asked} for mu, asked in _ends(biases)]
     numbers["parity"] = lines_of(chosen[chosen["family"] == "parity"])[-1]
+    numbers["equations"] = elimination_equations(ended)
     return Content(numbers, figures, tables, grid=grid)
 
 
@@ -77,7 +81,8 @@ SET = {
     "s": grid.SIZE,
     "n": SHOWN_BITS,
     "tolerance": SHOWN_TOLERANCE,
-    "spacing": f"{SPACING - 1:.0%}",
+    "spacing": f"{100 * (SPACING - 1):.0f} %",
+    "accurate": f"{100 * ACCURATE.threshold:g} %",
     "interval": bounds.bias_interval(grid.BIAS_SIZE, grid.BIAS_TOLERANCE),
     "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
     "noisy_needed": window_bound(comb(grid.NOISY_BITS, grid.NOISY_SIZE), grid.NOISY_TOLERANCE),
@@ -171,12 +176,24 @@ def elimination_tries(eta: float, n: int = grid.NOISY_BITS) -> float:
     return 1 / (FULL_RANK * (1 - eta) ** n) if eta else 1.0
 
 
+def elimination_equations(ended: "DataFrame") -> str | None:
+    """Equations that a try of elimination takes without noise; None without such a run."""
+    counts = ended[(ended["kind"] == "elimination") & (ended["flip"] == 0.0)]["equations"].dropna()
+    return spread([int(count) for count in counts]) if len(counts) else None
+
+
 def games_inside(ended: "DataFrame") -> Line:
-    """Games that ended between what is needed and what suffices, and all of them; predicted tries of elimination."""
+    """Games that ended between both bounds, all, and those with a need below one query; predicted tries."""
     games = ended[ended["kind"].isin(("chain", "biased"))]
     below = games["cost"] <= games["suffice"].fillna(float("inf"))
     within = (games["status"] == "solved") & (games["needed"] <= games["cost"]) & below
-    return {"inside": int(within.sum()), "played": len(games), "tries": elimination_tries(grid.FLIPS[-1])}
+    return {
+        "inside": int(within.sum()),
+        "played": len(games),
+        "free": int((games["needed"] < 1).sum()),
+        "largest": int(games["dim"].max()) - 1,
+        "tries": elimination_tries(grid.FLIPS[-1]),
+    }
 
 
 def student_numbers(students: "DataFrame") -> Line:
@@ -186,8 +203,14 @@ def student_numbers(students: "DataFrame") -> Line:
     whole = both[both["solved"] == both["runs"]]
     largest = (whole if len(whole) else both).tail(1)
     fits = {"taught": exponent(taught), "untaught": exponent(untaught)}
+    censored = untaught[untaught["solved"] < untaught["runs"]]
     return {
-        "untaught": {"solved": int(untaught["solved"].sum()), "runs": int(untaught["runs"].sum())},
+        "untaught": {
+            "solved": int(untaught["solved"].sum()),
+            "runs": int(untaught["runs"].sum()),
+            "censored": listed(censored["dim"], "whole") if len(censored) else "",
+        },
+        "steeper": _steeper(students, fits["untaught"]),
         "exponents": {name: None if fit is None else str(fit) for name, fit in fits.items()},
         "both": [
             {
@@ -200,6 +223,16 @@ def student_numbers(students: "DataFrame") -> Line:
             for _, cell in largest.iterrows()
         ],
     }
+
+
+def _steeper(students: "DataFrame", untaught: Mean | None) -> list[Line]:
+    """The blocks of several coordinates whose exponent exceeds that of untaught students."""
+    fits = {g: exponent(students[students["block"] == g]) for g in grid.BLOCKS if g < grid.SIZE}
+    return [
+        {"g": g, "exponent": f"{fit.value:.3g}"}
+        for g, fit in fits.items()
+        if fit and untaught and fit.value > untaught.value
+    ]
 
 
 def bias_numbers(biased: "DataFrame") -> Line:
@@ -286,7 +319,7 @@ def _cost(cell: Any) -> str:
     """What the runs of a cell cost: the mean with its interval, or that they are censored."""
     if cell["solved"] == cell["runs"]:
         return str(mean(cell["costs"], logarithmic=True))
-    return f"censored: {cell['solved']} of {cell['runs']} by {cell['spent']:,.0f}"
+    return f"censored: {cell['solved']} of {cell['runs']} solved by {cell['spent']:,.0f}"
 
 
 def _laws() -> dict[str, list[tuple[float, float]]]:
@@ -295,12 +328,14 @@ def _laws() -> dict[str, list[tuple[float, float]]]:
     return {
         "sq": [(eta, window_bound(size, grid.NOISY_TOLERANCE, flip=eta)) for eta in grid.FLIPS],
         "low degree": [(eta, low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE, eta)) for eta in grid.FLIPS],
-        "elimination": [(eta, elimination_tries(eta)) for eta in grid.FLIPS],
+        "elimination": [
+            (eta, elimination_tries(eta)) for eta in grid.FLIPS if eta
+        ],  # its law is one of flips
     }
 
 
 def _phases(students: "DataFrame") -> HeatMap:
-    """Bias across, block size down: the exponent that suffices and both bounds in bits; the students beside."""
+    """Bias across, block size down: the exponent that suffices and both bounds in bits; beside, without a shade, students."""
     fields = []
     for g in grid.BLOCKS:
         row = f"g = {g}" + " (off)" * (g == grid.SIZE)
@@ -308,9 +343,8 @@ def _phases(students: "DataFrame") -> HeatMap:
         taught = students[students["block"] == g]
         fit = exponent(taught)
         text = f"{fit.value:.1f}" if fit else "censored" if len(taught) else "not run"
-        shade = min(fit.value / grid.SIZE, 1.0) if fit else None
-        fields.append(Field(row, "student", "" if fit else "budget", shade, text))
-    labels = {"refused": "nothing is proved to suffice", "budget": "student has no exponent"}
+        fields.append(Field(row, "student", "budget", text=text))
+    labels = {"refused": "nothing is proved to suffice", "budget": "student: the exponent of d, measured"}
     return HeatMap("phases", {"": fields}, x="bias μ", labels=labels)
 
 
@@ -336,6 +370,23 @@ def points_of(cells: "DataFrame", key: str) -> list[Point]:
     return solved + [
         Point(cell[key], cell["spent"], censored="above", tip=f"{cell[key]:g}: {_cost(cell)}")
         for _, cell in lost.iterrows()
+    ]
+
+
+def _beside(points: list[Point], shift: float) -> list[Point]:
+    """The same points beside where they lie, so that those of several series do not hide each other."""
+    return [replace(point, x=point.x + shift) for point in points]
+
+
+def _steps(suffice: Sequence[tuple[float, int | None]]) -> list[tuple[float, float]]:
+    """The ends of the stretches on which a number of queries is the same.
+
+    >>> _steps([(0.0, 9), (0.1, 9), (0.2, 9), (0.3, 4), (0.4, None)])
+    [(0.0, 9), (0.2, 9), (0.3, 4)]
+    """
+    stretches = [[*part] for _, part in groupby(suffice, key=lambda point: point[1])]
+    return [
+        (mu, queries) for part in stretches for mu, queries in dict.fromkeys((part[0], part[-1])) if queries
     ]
 
 
@@ -365,7 +416,8 @@ def _biases(biases: "DataFrame", students: "DataFrame") -> Curves:
     n = grid.BIAS_BITS[-1]
     games = biases[biases["n"] == n]
     needed = [(mu, bounds.biased_bound(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
-    enough = [(mu, bounds.biased_enough(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
+    finer = [i / 1000 for i in range(951)]
+    enough = _steps([(mu, bounds.biased_enough(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in finer])
     played = [
         Series(
             "game",
@@ -373,15 +425,19 @@ def _biases(biases: "DataFrame", students: "DataFrame") -> Curves:
             join=False,
         ),
         line("needed", [(mu, max(queries, SMALLEST)) for mu, queries in needed], "lower bound"),
-        line("enough", [(mu, queries) for mu, queries in enough if queries], "upper bound"),
+        line("enough", enough, "upper bound"),
     ]
     taught = [
-        Series(f"student, d = {d}", points_of(students[students["dim"] == d], "bias"), style=1 + i)
+        Series(
+            f"student, d = {d}",
+            _beside(points_of(students[students["dim"] == d], "bias"), (i - 1) * APART),
+            style=1 + i,
+        )
         for i, d in enumerate(grid.TAUGHT_DIMS)
     ]
     panels = [
-        Panel("games", played, y=Axis("queries", log=True)),
-        Panel("students", taught, y=Axis("examples", log=True)),
+        Panel(f"games, s = {grid.BIAS_SIZE}", played, y=Axis("queries", log=True)),
+        Panel(f"students, s = {grid.TAUGHT_SIZE}", taught, y=Axis("examples", log=True)),
     ]
     return Curves("biases", panels, Axis("bias μ"), Axis("queries"), columns=2, height=3.2)
 
@@ -396,6 +452,10 @@ def _noise(models: "DataFrame") -> Curves:
             (eta, mean(runs)) for eta, runs in zip(cells["flip"], cells["costs"], strict=True)
         )
         panels.append(
-            Panel(model, [Series("run", points, join=False), known], y=Axis(MODELS[model], log=True))
+            Panel(
+                {"sq": "statistical queries"}.get(model, model),
+                [Series("run", points, join=False), known],
+                y=Axis(MODELS[model], log=True),
+            )
         )
     return Curves("noise", panels, Axis("η"), Axis("cost"))
