@@ -335,7 +335,7 @@ def _laws() -> dict[str, list[tuple[float, float]]]:
 
 
 def _phases(students: "DataFrame") -> HeatMap:
-    """Bias across, block size down: the exponent that suffices and both bounds in bits; beside, without a shade, students."""
+    """Bias across, block size down: the exponent that suffices and both bounds in bits; students without a shade."""
     fields = []
     for g in grid.BLOCKS:
         row = f"g = {g}" + " (off)" * (g == grid.SIZE)
