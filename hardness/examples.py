@@ -3,6 +3,7 @@
 import json
 import zipfile
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
 from math import prod
 from pathlib import Path
@@ -205,6 +206,14 @@ def read(path: Path) -> tuple[Examples, dict[str, Any]]:
     return Examples(X, Y), public
 
 
+def rows_in(path: Path) -> int:
+    """How many examples a file of `write` says that it holds; none is read. Raises `InputError` as `read` does."""
+    if path.suffix != ".parquet":
+        return npz.length(path, "X")
+    with _parquet(path) as file:
+        return int(file.metadata.num_rows)
+
+
 def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
     arrays = npz.arrays(path, {"X": ("|i1", 3), "Y": ("<f8", 3), "public": ("<U", 0)})
     try:
@@ -213,7 +222,9 @@ def _read_npz(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
         raise InputError(f"{path} is not an examples file of `hardness sample`: make it anew") from error
 
 
-def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
+@contextmanager
+def _parquet(path: Path) -> Iterator[Any]:
+    """A .parquet file as pyarrow opens it; what is wrong with it is said in one line. Raises `InputError`."""
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
@@ -222,20 +233,7 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
     regular(path)
     try:
         with pq.ParquetFile(path) as file:
-            meta, kinds = file.schema_arrow.metadata or {}, {f.name: f.type for f in file.schema_arrow}
-            shape = schemas.parse(meta[b"shape"], f"`shape` of {path}")
-            if not (
-                isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n > 0 for n in shape)
-            ):
-                raise InputError(f"{path} has no shape of tokens: make it anew")
-            for name, kind in KINDS.items():
-                if not _nested(kinds[name], pa.type_for_alias(kind)):
-                    raise InputError(f"{path} holds no lists of lists of {kind} in {name}: make it anew")
-            require_memory(20.0 * file.metadata.num_rows * shape[0] * shape[1], str(path), "read it in parts")
-            _check_entries(file.metadata, shape[0] * shape[1], path)
-            table = file.read(["X", "Y"])
-            X, Y = (_entries(table[name].chunks, shape) for name in KINDS)
-            return X, Y, meta[b"public"].decode()
+            yield file
     except InputError:
         raise
     except OSError as error:
@@ -245,6 +243,24 @@ def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
         raise InputError(
             f"{path} is not an examples file of `hardness sample` ({sanitize(error)}): make it anew"
         ) from error
+
+
+def _read_parquet(path: Path) -> tuple[Signs, NDArray[np.float64], str]:
+    with _parquet(path) as file:
+        import pyarrow as pa
+
+        meta, kinds = file.schema_arrow.metadata or {}, {f.name: f.type for f in file.schema_arrow}
+        shape = schemas.parse(meta[b"shape"], f"`shape` of {path}")
+        if not (isinstance(shape, list) and len(shape) == 2 and all(type(n) is int and n > 0 for n in shape)):
+            raise InputError(f"{path} has no shape of tokens: make it anew")
+        for name, kind in KINDS.items():
+            if not _nested(kinds[name], pa.type_for_alias(kind)):
+                raise InputError(f"{path} holds no lists of lists of {kind} in {name}: make it anew")
+        require_memory(20.0 * file.metadata.num_rows * shape[0] * shape[1], str(path), "read it in parts")
+        _check_entries(file.metadata, shape[0] * shape[1], path)
+        table = file.read(["X", "Y"])
+        X, Y = (_entries(table[name].chunks, shape) for name in KINDS)
+        return X, Y, meta[b"public"].decode()
 
 
 def _check_entries(metadata: Any, size: int, path: Path) -> None:

@@ -2,7 +2,7 @@
 
 import time
 from abc import ABC, abstractmethod
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from typing import Any, ClassVar, Self
 
@@ -99,6 +99,10 @@ def verdict(outcome: SearchResult, error: float, solved_at: float, left: Residue
 class Regressor(RegressorMixin, BaseEstimator):
     """What scikit-learn is told of a learner: X and Y are (n, k, d) arrays, and `score` is one R² of all entries."""
 
+    # Options that one may look for in vain, and why
+    unavailable: ClassVar[Mapping[str, str]] = {
+        "device": "it runs on the CPU; the learner torch-student (extra torch) has a device"
+    }
     predict: Callable[..., Array]
 
     def __sklearn_tags__(self) -> Any:

@@ -107,6 +107,16 @@ def test_what_is_imported_is_declared() -> None:
     assert {names.get(module, module).replace("_", "-") for module in used - tools} <= declared
 
 
+def test_the_readme_names_every_extra() -> None:
+    section = (ROOT / "README.md").read_text().partition("## The two commands")[2].partition("\n## ")[0]
+    (listed,) = re.findall(r"extras: ([\w, ]+)", section)
+    named = [
+        *listed.split(", "),
+        *re.findall(r"`(\w+)`", section.partition("The extras ")[2].partition(" are ")[0]),
+    ]
+    assert sorted(named) == sorted(PROJECT["optional-dependencies"])
+
+
 def test_the_lock_names_every_dependency_and_no_place() -> None:
     text = (ROOT / "requirements.lock").read_text()
     assert not re.search(r"://|--index|--find|--trusted|(?m:^| )/|@ file:", text)

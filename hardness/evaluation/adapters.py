@@ -4,7 +4,7 @@ A `hardness.evaluation.solver.Solver` names one. What is built into the lab runs
 else in a worker process (`hardness.evaluation.worker`).
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from contextlib import nullcontext
 from dataclasses import asdict, is_dataclass
 from inspect import signature
@@ -45,7 +45,7 @@ def make(solver: Solver, random_state: int) -> Any:
     """An instance of a learner's class, told heads and random state if it has such parameters.
 
     The heads of a class that has no `width` may be called that. Raises `InputError` for an option that it does not
-    have, of another type than its annotation, or given twice.
+    have, of another type than its annotation, or given twice; `unavailable` of the class says why there is none.
     """
     cls, heads = solver.thing, solver.heads
     parameters, given = signature(cls).parameters, dict[str, Any]()
@@ -54,9 +54,7 @@ def make(solver: Solver, random_state: int) -> Any:
         if place in ("random_state", "seed"):
             raise InputError(f"{name} is no option: it follows from the seed of the run")
         if place not in parameters:
-            raise unknown(
-                f"option of {cls.__name__}", sanitize(name, 60), parameters.keys() - {"random_state", "seed"}
-            )
+            raise _no_option(cls, name, parameters.keys() - {"random_state", "seed"})
         if place in given or (place == "heads" and heads is not None):
             raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
         given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
@@ -67,6 +65,14 @@ def make(solver: Solver, random_state: int) -> Any:
     return cls(
         **{name: value for name, value in rest.items() if name in parameters and value is not None} | given
     )
+
+
+def _no_option(cls: Any, name: str, known: Iterable[str]) -> InputError:
+    """The error for an option that a learner does not have, with the reason that its class states."""
+    reasons = getattr(cls, "unavailable", {})
+    if name in reasons:
+        return InputError(f"{cls.__name__} has no option {name}: {reasons[name]}")
+    return unknown(f"option of {cls.__name__}", sanitize(name, 60), known)
 
 
 def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:

@@ -15,7 +15,7 @@ from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by, stream
 from hardness.evaluation.worker import FOREVER, opened
-from hardness.examples import Examples, read
+from hardness.examples import Examples, read, rows_in
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
@@ -74,6 +74,7 @@ def learn(
     >>> learned.status, learned.relative_error < 1e-6, type(learned.model).__name__
     ('solved', True, 'Direct')
     """
+    count = _counted(target, count, test)  # first: learners and files take their time to load
     from sklearn.utils import Bunch
 
     sampling, state = (
@@ -81,7 +82,7 @@ def learn(
     )
     tell = progress or (lambda line: None)
     streamed = is_streamed(learner)
-    given, judged, count, heads_known = _data(target, count, test, sampling, streamed, tell)
+    given, judged, heads_known = _data(target, count, test, sampling, streamed, tell)
     if isinstance(target, Instance):
         given = read_by(learner, target, sampling)
     name = learner if isinstance(learner, str) else getattr(learner, "__name__", type(learner).__name__)
@@ -136,41 +137,54 @@ def learn(
     return result
 
 
-def _data(
-    target: Instance | Examples | str | Path,
-    count: int | None,
-    test: int,
-    seed: int,
-    streamed: bool,
-    tell: Callable[[str], None],
-) -> tuple[Labelled, Judged, int, int | None]:
-    """What is learned from, what is judged on, how many examples there are of the former, and heads to be told."""
+def _counted(target: Instance | Examples | str | Path, count: int | None, test: int) -> int:
+    """How many examples are learned from. Raises `InputError` for more than there are, before a file is read."""
     if isinstance(target, Instance):
         if count is None or count < 1 or test < 2:
             counts = f"got {count} and {test}"
             raise InputError(f"give at least 1 example to learn from and 2 to test on, {counts}")
         if count + test >= MOST_EXAMPLES:
             raise InputError(f"too large for this machine: {sanitize(count, 60)} examples; lower --count")
+        return count
+    total = len(target) if isinstance(target, Examples) else rows_in(Path(target))
+    available = _available(total)
+    if not 1 <= (available if count is None else count) <= available:
+        raise InputError(
+            f"{available} of {total} examples are left to learn from when a tenth is held out, got a count of "
+            f"{sanitize(available if count is None else count, 60)}; lower it, or leave it out to take them all"
+        )
+    return available if count is None else count
+
+
+def _available(total: int) -> int:
+    """How many of so many examples are not held out."""
+    return total - -(-total // SHARE)
+
+
+def _data(
+    target: Instance | Examples | str | Path,
+    count: int,
+    test: int,
+    seed: int,
+    streamed: bool,
+    tell: Callable[[str], None],
+) -> tuple[Labelled, Judged, int | None]:
+    """What is learned from, what is judged on, and heads to be told."""
+    if isinstance(target, Instance):
         held = test if streamed else count + test
         held_bytes = 9.0 * held * target.family.tokens * target.family.dim
         require_memory(held_bytes, f"a set of {count} examples", "lower --count")
         tell(f"making {count} examples to learn from, {test} to judge on")
         # The judge's inputs come after the learner's in the same stream: none of them was seen.
-        return stream(target, seed), fresh(target, test, seed, start=count), count, target.heads
+        return stream(target, seed), fresh(target, test, seed, start=count), target.heads
     examples, public = (target, {}) if isinstance(target, Examples) else read(Path(target))
-    held_out = -(-len(examples) // SHARE)
-    available = len(examples) - held_out
-    if not 1 <= (count or available) <= available:
-        raise InputError(
-            f"{available} examples are left to learn from when a tenth is held out, got a count of {count}"
-        )
-    judged = examples[available:]
+    judged = examples[_available(len(examples)) :]
     values = None
     if public.get("family") in STRUCTURED:
         rows = informative(judged.X)
         values = np.unique(judged.Y[rows, :, 0] * judged.X[rows, :, 0])
     given: Labelled = lambda start, n: examples[start : start + n]  # noqa: E731
-    return given, Judged(judged.X, judged.Y, values), count or available, public.get("heads")
+    return given, Judged(judged.X, judged.Y, values), public.get("heads")
 
 
 def solves(judged: Judged, streamed: bool) -> Criterion:

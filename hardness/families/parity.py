@@ -21,6 +21,10 @@ from hardness.io.fields import number, whole
 from hardness.tokens import Signs, Words
 
 MOST_DIM = 2**31
+ONE_HEAD = (
+    "one head hides one of the dim - 1 coordinates, which as many queries find; take two heads or more, "
+    "or the family nondegenerate, whose layers may have one"
+)
 SEVERAL = {"sharp": sharp, "wide": wide}  # gadgets whose heads have a sharpness each
 
 
@@ -72,7 +76,7 @@ class Parity(Family):
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        whole("heads", self.heads, 2)
+        whole("heads", self.heads, 2, why=ONE_HEAD if self.heads == 1 else "")
         hidden = bits(self.gadget, self.heads, self.balance)
         if self.bits is not None and (self.gadget not in SEVERAL or not 1 <= self.bits <= hidden):
             fits = (

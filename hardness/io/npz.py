@@ -5,7 +5,8 @@
 
 import zipfile
 import zlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
 from math import prod
 from pathlib import Path
 from typing import IO, Any
@@ -31,10 +32,33 @@ def arrays(path: Path, kinds: Mapping[str, tuple[str, int]]) -> dict[str, NDArra
     ...     arrays(Path(folder) / "a.npz", {"X": ("<f8", 2)})["X"].tolist()
     [[1.0, 0.0], [0.0, 1.0]]
     """
+    with _opened(path) as archive:
+        return {name: _member(archive, f"{name}.npy", *kind) for name, kind in kinds.items()}
+
+
+def length(path: Path, name: str) -> int:
+    """The first extent of an array, by its header alone. Raises `InputError` as `arrays` does, and of a number.
+
+    >>> import tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     np.savez(Path(folder) / "a.npz", X=np.eye(2))
+    ...     length(Path(folder) / "a.npz", "X")
+    2
+    """
+    with _opened(path) as archive, archive.open(f"{name}.npy") as file:
+        shape = _header(file, f"{name}.npy")[0]
+        if not shape:
+            raise InputError(f"{name}.npy holds a number, no array")
+        return shape[0]
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[zipfile.ZipFile]:
+    """An archive, what is wrong with which is said in one line. Raises `InputError`."""
     regular(path)
     try:
         with zipfile.ZipFile(path) as archive:
-            return {name: _member(archive, f"{name}.npy", *kind) for name, kind in kinds.items()}
+            yield archive
     except InputError as error:
         raise InputError(f"{path} is not as the lab writes it: {error}; make it anew") from error
     except OSError as error:

@@ -6,6 +6,7 @@ import pytest
 from commands import answer, check_refused, run_command
 
 from hardness.errors import InputError
+from hardness.evaluation import learning
 from hardness.evaluation.adapters import Constant
 from hardness.evaluation.learning import learn
 from hardness.evaluation.until import PORTION
@@ -154,3 +155,31 @@ def test_what_fails_in_this_process_says_why_in_one_line():
     assert (whole.reason, whole.explained) == ("", pytest.approx(0, abs=0.05))
     with pytest.raises(InputError, match=r"of shape \(2000, 2, 6\); got \(2000, 6\)"):
         judge(instance, lambda X: X[:, 0])
+
+
+@pytest.mark.parametrize("suffix", [".npz", ".parquet"])
+def test_a_count_beyond_the_file_is_refused_before_anything_is_loaded(hard, tmp_path, monkeypatch, suffix):
+    if suffix == ".parquet":
+        pytest.importorskip("pyarrow")
+    file, instance = tmp_path / f"e{suffix}", Instance.load(hard)
+    write(file, (1000, 2, 8), lambda: instance.chunks(1000, 1), instance.public(1))
+
+    def load(*_):
+        raise AssertionError("a learner or a file is loaded")
+
+    for name in ("read", "is_streamed"):
+        monkeypatch.setattr(learning, name, load)
+    for count in (901, 0, -1, 10**400):
+        refused = run_command(f"learn student {file} --count {count}")
+        check_refused(refused, "900 of 1000 examples are left to learn from when a tenth is held out")
+        assert len(refused.err) < 250
+    with pytest.raises(AssertionError, match="is loaded"):
+        learn(file, "student", 900)
+
+
+@pytest.mark.parametrize("learner", ["student", "diagonal", "mlp", "lbfgs"])
+def test_a_learner_without_a_device_says_which_one_has_it(hard, learner):
+    refused = run_command(f"learn {learner} {hard} --count 1000 --set device=cuda")
+    check_refused(
+        refused, "has no option device: it runs on the CPU; the learner torch-student (extra torch) has"
+    )

@@ -26,7 +26,11 @@ from hardness.instance import Instance
 @pytest.mark.parametrize(
     ("family", "parameters", "words"),
     [
-        (Parity, {"dim": 8, "heads": 1}, "integer >= 2"),
+        (
+            Parity,
+            {"dim": 8, "heads": 1},
+            "integer >= 2, got 1: one head hides one of the dim - 1 coordinates",
+        ),
         (Parity, {"dim": 8, "heads": 3, "gadget": "dot"}, "even"),
         (Parity, {"dim": 8, "heads": 16, "gadget": "dot"}, "room"),
         (Parity, {"dim": 8, "heads": 2, "gadget": "sum"}, "diag or dot or sharp or wide"),
