@@ -156,8 +156,10 @@ def mean_series(
 class Panel:
     """A part of a figure. Axes of its own are not shared with the other panels.
 
-    Where `floor` is given, nothing is possible below it, everything above `reached`, and between them it is open; both
-    are points (x, y) in order of x. From `barred[0]` to `barred[1]` nothing is possible at any height.
+    Where `floor` is given, nothing is possible below it, everything above `reached`, and between them it is open. Both
+    are points (x, y) in order of x whose heights fall: between two of them the floor is as high as the right one, and
+    what is reached as the left one, so that neither claims more than its points. From `barred[0]` to `barred[1]`
+    nothing is possible at any height.
     """
 
     title: str
@@ -174,7 +176,8 @@ class Curves:
     """Panels of series over common axes. `alt_summary` says what is to be seen to who cannot see it.
 
     `kinds` are the kinds of its statements: words of `hardness.report.glossary.KINDS` with blanks between them. What
-    the template gives of both stands in their place.
+    the template gives of both stands in their place. `labels` says what it means that a point is censored "above" or
+    "below" where the usual words do not fit.
     """
 
     name: str
@@ -185,6 +188,7 @@ class Curves:
     kinds: str = "measured"
     columns: int = 3
     height: float = 2.3  # inches of a panel
+    labels: Mapping[str, str] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)

@@ -48,7 +48,9 @@ def curves(figure: Curves) -> Drawing:
         for i, (axes, panel) in enumerate(zip(grid, panels, strict=False)):
             _share(axes, panel, first)
             _draw(drawing, axes, panel, styles, panel.x or x, panel.y or y)
-            _label(axes, figure, panel, left=i % columns == 0, bottom=i + columns >= len(panels))
+            _label(
+                axes, figure, panel, left=i % columns == 0, bottom=(i // columns + 2) * columns > len(panels)
+            )
         for axes, panel in zip(grid, panels, strict=False):  # when all is drawn that shares them
             for limit, axis in ((axes.set_xlim, panel.x or x), (axes.set_ylim, panel.y or y)):
                 if axis.low is not None or axis.high is not None:
@@ -91,14 +93,13 @@ def _regions(axes: "Axes", panel: Panel, y: Axis) -> None:
     """Impossible: plain grey, below a line; reached: hatched; open: the paper between them."""
     bottom = y.low if y.low is not None else 0.0
     x, floor = [at for at, _ in panel.floor], [height for _, height in panel.floor]
-    axes.fill_between(x, bottom, floor, color=GRID, linewidth=0)
+    axes.fill_between(x, bottom, floor, color=GRID, linewidth=0, step="pre")
     if panel.barred:
         axes.axvspan(*panel.barred, color=GRID, linewidth=0)
-    axes.plot(x, floor, color=INK, linewidth=1.1)
+    axes.plot(x, floor, color=INK, linewidth=1.1, drawstyle="steps-pre")
     above = [at for at, _ in panel.reached], [height for _, height in panel.reached]
-    axes.fill_between(
-        *above, y.high or max(floor), facecolor="none", edgecolor=RAMP[2], hatch="...", linewidth=0
-    )
+    dots: dict[str, Any] = {"facecolor": "none", "edgecolor": RAMP[2], "hatch": "...", "linewidth": 0}
+    axes.fill_between(*above, y.high or max(floor), step="post", **dots)
 
 
 def _series(drawing: Drawing, axes: "Axes", series: Series, pens: Mapping[str, Any], x: str, y: str) -> None:
@@ -121,7 +122,8 @@ def _series(drawing: Drawing, axes: "Axes", series: Series, pens: Mapping[str, A
         shape = {**mark, "markerfacecolor": "none"} if p.hollow or p.censored else mark
         if p.censored:
             shape |= {"marker": BEYOND[p.censored][0], "markersize": 7}
-        drawing.point(axes, p.x, p.y, p.tip or _tip(series.label, p, x, y), **shape)
+        # Above the ticks of bounds, which may stand at the same place
+        drawing.point(axes, p.x, p.y, p.tip or _tip(series.label, p, x, y), **shape, zorder=2.5)
         if p.note:
             axes.annotate(p.note, (p.x, p.y), (5, 4), textcoords="offset points", fontsize=8)
 
@@ -183,8 +185,9 @@ def _entries(figure: Curves, styles: Styles) -> list[Any]:
 
     entries: list[Any] = []
     if any(panel.floor for panel in figure.panels):
-        entries = [
-            Patch(facecolor=GRID, edgecolor=INK, linewidth=0.5, label="impossible"),
+        entries = [Patch(facecolor=GRID, edgecolor=INK, linewidth=0.5, label="impossible")]
+    if any(panel.reached for panel in figure.panels):
+        entries += [
             Patch(facecolor="none", edgecolor=INK, linewidth=0.5, label="open"),
             Patch(facecolor="none", edgecolor=RAMP[2], hatch="...", linewidth=0.5, label="reached"),
         ]
@@ -205,7 +208,7 @@ def _entries(figure: Curves, styles: Styles) -> list[Any]:
                     markerfacecolor="none",
                     linestyle="none",
                     markersize=7,
-                    label=words,
+                    label=figure.labels.get(side, words),
                 )
             )
     return entries

@@ -101,6 +101,7 @@ def test_the_shares_of_the_noisy_learner_and_what_is_proved() -> None:
         ]
         assert f" {d} {s} {sets} {proved:,} " in text
         assert not enough or f" {min(enough) // 2:,} " in text
+        assert not enough or f" {-(-(min(enough) // 2) // proved):,} " in text  # the ratio, rounded up
 
 
 def test_the_largest_tolerance_of_every_descent() -> None:
@@ -110,11 +111,15 @@ def test_the_largest_tolerance_of_every_descent() -> None:
         cell = learned.setdefault((int(row["params.dim"]), int(row["params.heads"])), {})
         rates = cell.setdefault(float(row["solver.tolerance"]), {})
         rates.setdefault(row["solver.params.rate"], []).append(row["status"] == "solved")
-    text = plain(page("needs"))
+        text = plain(page("needs"))
     assert len(learned) == 12
-    for (d, s), cell in learned.items():
+    largest: dict[int, list[float]] = {}
+    for (d, s), cell in sorted(learned.items()):
         enough = [tau for tau, rates in cell.items() if any(3 * sum(r) >= 2 * len(r) for r in rates.values())]
         assert f" {d} {s} {comb(d - 1, s)} {max(enough):g} " in text
+        largest.setdefault(d, []).append(max(enough))
+    steps = [more < fewer for taus in largest.values() for fewer, more in pairwise(taus)]
+    assert f"one bit more takes a smaller tolerance in {sum(steps)} of {len(steps)} steps" in text
 
 
 def test_precision_decides_whether_a_batch_tells_an_equation() -> None:

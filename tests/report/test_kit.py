@@ -136,6 +136,25 @@ def test_a_lower_bound_is_never_drawn_as_an_upper_one() -> None:
     assert {"only known to be larger", "only known to be smaller"} <= set(lines)
 
 
+def test_words_of_a_figure_say_what_censored_points_mean() -> None:
+    figure = replace(CURVES, labels={"below": "larger d were not tried"})
+    labels = {one.get_label() for one in draw(figure).figure.legends[0].get_lines()}
+    assert {"only known to be larger", "larger d were not tried"} <= labels
+    assert "only known to be smaller" not in labels
+
+
+def test_between_two_points_regions_claim_no_more_than_the_points() -> None:
+    """The floor is as high as the right one, and what is reached as the left one; without any, nothing is open."""
+    floor, reached = draw(BRACKET).figure.axes[0].collections[:2]
+    corners = [{tuple(corner) for corner in one.get_paths()[0].vertices.tolist()} for one in (floor, reached)]
+    assert {(2.0, 9.0), (2.0, 5.0), (4.0, 5.0), (4.0, 3.0)} <= corners[0]
+    assert {(2.0, 10.0), (4.0, 10.0), (4.0, 6.0)} <= corners[1]
+    bare = replace(BRACKET, panels=[replace(panel, reached=()) for panel in REGIONS])
+    labels = [text.get_text() for text in draw(bare).figure.legends[0].get_texts()]
+    assert "impossible" in labels
+    assert not {"open", "reached"} & set(labels)
+
+
 def grey(color: str) -> float:
     return sum(part * weight for part, weight in zip(to_rgb(color), (0.299, 0.587, 0.114), strict=True))
 

@@ -10,7 +10,7 @@ PAGES = sorted((Path(__file__).parents[2] / "reports").glob("**/index.html"))
 # Symbols that the sentence using them explains, and names: theorems B, D and M, lemma L, Student's t, order O,
 # e = 2.718….
 IN_PLACE = {
-    "games": "B D L c e t ε π",
+    "games": "B D e t",
     "needs": "B M P ε λ π",
     "lattices": "u w",
     "linear-attention": "B t",

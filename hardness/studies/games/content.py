@@ -9,7 +9,7 @@ import numpy as np
 
 from hardness.engine.store import Row
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line, lines_of
-from hardness.sq.bounds.parity import window_bound
+from hardness.sq.bounds.batches import batch_size
 from hardness.sq.exact import KNOWN, certain_queries, decimal, exact_floor, most_lost
 from hardness.statistics.means import Mean, mean
 from hardness.studies.games import tasks as grid
@@ -22,7 +22,7 @@ STRATEGIES = ("sign-batch", "flat", "adaptive", "bent", "characters", "gradient"
 HEIGHTS = (*grid.BRACKETING, "floor", "V at most")  # what is drawn over the floor of a large class
 SEVERAL, FEW = 100, 10  # sets from which on a class is large, and up to which it is solved by search
 QUERIES = Axis("queries", log=True)
-GAME = ["family", "m", "n", "strategy", "τ"]
+GAME = ["family", "s", "n", "strategy", "τ"]
 
 
 def content(rows: Sequence[Row]) -> Content:
@@ -61,16 +61,20 @@ def _on_large(large: "pd.DataFrame") -> dict[str, Any]:
 
 
 def _over_bound(frontier: "pd.DataFrame") -> dict[str, Any]:
-    """Over all pairs of m and τ, what the cheapest strategy pays over the bound, and where sign batches are that."""
+    """Over all pairs of s and τ, what the cheapest strategy pays over the floor, and how often which one is that."""
     several = frontier[frontier.ratio.notna()]
-    cheapest = several[several.ratio == several.groupby(["m", "τ"]).ratio.transform("min")]
-    pairs = cheapest.drop_duplicates(["m", "τ"]).ratio
-    batches = int((cheapest.strategy == "sign-batch").sum())
+    cheapest = several[several.ratio == several.groupby(["s", "τ"]).ratio.transform("min")]
+    pairs = cheapest.drop_duplicates(["s", "τ"]).ratio
+    batches, flat = (int((cheapest.strategy == name).sum()) for name in grid.BRACKETING)
+    independent = [tau for tau in grid.FRONTIER if batch_size(tau) < grid.FRONTIER_DIM - 1]
     return {
         "pairs": len(pairs),
         "least": float(pairs.min()),
         "most": float(pairs.max()),
         "sign_batch": batches,
+        "flat": flat,
+        "flat_played": int((several.strategy == "flat").sum()),
+        "independent": {"τ": min(independent), "K": batch_size(min(independent))},
     }
 
 
@@ -90,13 +94,14 @@ def _largest(rounding: "pd.DataFrame", bases: dict[str, list[float]]) -> dict[st
 def played(rows: Iterable[Row]) -> "pd.DataFrame":
     """A line per class, strategy and tolerance: queries of the runs that identified, with their interval if several.
 
-    The mean is given where at least half of the runs identified: elsewhere secrets were left that nothing parts.
+    The mean is given where at least half of the runs identified: elsewhere secrets were left that nothing parts. The
+    `bound` is the floor of theorem B on parities, and on rounding that of theory 2.6, as the trial has it.
     """
     columns = ["family", "heads", "dim", "strategy", "tolerance", "concepts", "bound", "status", "cost"]
     games = frame(rows, kind="frontier").reindex(columns=columns)
-    games = games[games.concepts.notna()].rename(columns={"heads": "m", "tolerance": "τ", "concepts": "N"})
+    games = games[games.concepts.notna()].rename(columns={"heads": "s", "tolerance": "τ", "concepts": "N"})
     paid = games.cost.where((games.status == "solved") & (games.cost > 0)).astype(float)
-    games = games.assign(n=games.dim - 1, m=games.m.fillna(0), paid=paid, spent=games.cost.fillna(0))
+    games = games.assign(n=games.dim - 1, s=games.s.fillna(0), paid=paid, spent=games.cost.fillna(0))
     cells = games.groupby(GAME)
     counts = {
         "total": ("status", "size"),
@@ -111,12 +116,18 @@ def played(rows: Iterable[Row]) -> "pd.DataFrame":
     table = table.rename(columns={"value": "queries"}).astype(
         dict.fromkeys(["queries", "low", "high"], float)
     )
+    floors = [_floor(**game) for game in table[["family", "N", "τ", "bound"]].to_dict("records")]
+    table = table.assign(bound=floors)
     return table.assign(
-        m=table.m.where(table.m > 0),
+        s=table.s.where(table.s > 0),
         runs=[f"{won}/{total}" for won, total in zip(table.won, table.total, strict=True)],
         ratio=(table.queries / table.bound).where(table.bound >= 1),
         **{"gave up at": table.spent.where(table.won == 0)},
     ).drop(columns=["total", "won", "spent"])
+
+
+def _floor(family: str, N: int, τ: float, bound: float) -> float:
+    return exact_floor(int(N), τ) if family == "parity" else bound
 
 
 def _mean_of_most(paid: Sequence[float]) -> Mean | None:
@@ -136,9 +147,7 @@ def bracketed(games: "pd.DataFrame", values: "pd.DataFrame") -> "pd.DataFrame":
     """A line per class of parities and tolerance: what is proved of V and of G, and what the strategies needed."""
     cell = ["n", "s", "τ"]
     classes = {(*place, tau) for place in (*grid.SMALL, *grid.LARGE, grid.QUICK) for tau in grid.TOLERANCES}
-    parity = games[(games.family == "parity") & games.strategy.isin(grid.BRACKETING)].rename(
-        columns={"m": "s"}
-    )
+    parity = games[(games.family == "parity") & games.strategy.isin(grid.BRACKETING)]
     inside = [place in classes for place in zip(parity.n, parity.s, parity.τ, strict=True)]
     # Of no games, no rows: an empty list would choose no columns
     parity = parity.loc[np.array(inside, dtype=bool)]
@@ -148,7 +157,6 @@ def bracketed(games: "pd.DataFrame", values: "pd.DataFrame") -> "pd.DataFrame":
     sizes = [comb(n, s) for n, s in zip(table.n, table.s, strict=True)]
     at = list(zip(sizes, table.τ, strict=True))
     table = table.assign(sets=sizes, floor=[exact_floor(*place) for place in at])
-    table["8τ²(N−1)"] = [window_bound(*place) for place in at]
     table["V at least"] = table.lower.fillna(table.floor).astype(int)
     enough = [certain_queries(*place) for place in at]
     table["V at most"] = [
@@ -170,7 +178,7 @@ def limited(games: "pd.DataFrame") -> "pd.DataFrame":
     floors = [exact_floor(int(size), tau) for size, tau in zip(table.N, table.τ, strict=True)]
     table = table.assign(lost=lost, limit=table.N / lost, floor=floors)
     return table.assign(ratio=table.queries / table.limit)[
-        ["n", "m", "N", "τ", "lost", "limit", "floor", "queries", "ratio"]
+        ["n", "s", "N", "τ", "lost", "limit", "floor", "queries", "ratio"]
     ]
 
 
@@ -195,7 +203,7 @@ def at_every_tolerance(games: "pd.DataFrame") -> "pd.DataFrame":
 
 def rounded(games: "pd.DataFrame") -> "pd.DataFrame":
     """The lines of ideal labels where at least half of the runs identified."""
-    return games[(games.family == "rounding") & games.m.isna() & games.queries.notna()]
+    return games[(games.family == "rounding") & games.s.isna() & games.queries.notna()]
 
 
 def local_bases(rounding: "pd.DataFrame") -> dict[str, list[float]]:
@@ -213,13 +221,14 @@ def local_bases(rounding: "pd.DataFrame") -> dict[str, list[float]]:
     }
 
 
-def _series(games: "pd.DataFrame", x: str) -> list[Series]:
+def _series(games: "pd.DataFrame", x: str, join: bool = True) -> list[Series]:
     """One series per strategy that identified; a point is open where not all of its runs did."""
     series = []
     for name in dict.fromkeys([*STRATEGIES, *games.strategy]):
         style = STRATEGIES.index(name) if name in STRATEGIES else None
         points = [_point(at, x) for at in lines_of(games[games.strategy == name])]
-        series += [Series(name, points, style=style)] if any(point.y == point.y for point in points) else []
+        won = any(point.y == point.y for point in points)
+        series += [Series(name, points, join=join, style=style)] if won else []
     return series
 
 
@@ -240,8 +249,8 @@ def _brackets(brackets: "pd.DataFrame") -> Curves:
         floor, enough = ([(tau, y) for tau, y, _ in over[key]] for key in ("floor", "V at most"))
         bounds = line("floor of G and V", floor, "lower bound"), line("V at most", enough, "upper bound")
         panels.append(Panel(f"{s} of {n} bits: {comb(int(n), int(s)):,} sets", [*won, *bounds]))
-    tau = Axis("τ", log=True, ticks=(0.04, 0.08, 0.12, 0.2))
-    ratio = Axis("queries over the floor", log=True, ticks=(1, 1.5, 2, 3, 5, 10, 20))
+    tau = Axis("τ", log=True, ticks=(0.04, 0.06, 0.1, 0.14, 0.2))
+    ratio = Axis("queries over the floor", log=True, ticks=(1, 1.5, 2, 3, 4))
     return Curves("bracket", panels, tau, ratio, height=3.0)
 
 
@@ -249,16 +258,19 @@ def _won(name: str, over: Sequence[tuple[float, float, float]]) -> Series:
     points = [
         Point(tau, ratio, tip=f"{name}, τ = {tau:g}: {queries:,.0f} queries") for tau, ratio, queries in over
     ]
-    return Series(name, points, style=STRATEGIES.index(name))
+    return Series(name, points, join=False, style=STRATEGIES.index(name))
 
 
 def _frontier(frontier: "pd.DataFrame") -> Curves:
+    """Queries of every strategy; markers of one tolerance stand side by side, as some lie on each other."""
     panels = []
-    for m, table in frontier.groupby("m"):
-        size, taus = comb(grid.FRONTIER_DIM - 1, int(m)), sorted(set(table.τ))
-        needed = line("needed", [(tau, window_bound(size, tau)) for tau in taus], "lower bound")
-        enough = line("enough, N − 1", [(tau, size - 1) for tau in taus], "upper bound")
-        panels.append(Panel(f"m = {m:.0f}", [*_series(table, "τ"), needed, enough]))
+    names = [name for name in STRATEGIES if name in set(frontier.strategy)]
+    aside = {name: 1 + 0.022 * (place - (len(names) - 1) / 2) for place, name in enumerate(names)}
+    for s, table in frontier.groupby("s"):
+        size, taus = comb(grid.FRONTIER_DIM - 1, int(s)), sorted(set(table.τ))
+        needed = line("floor of G and V", [(tau, exact_floor(size, tau)) for tau in taus], "lower bound")
+        beside = table.assign(at=table.τ * table.strategy.map(aside).fillna(1.0))
+        panels.append(Panel(f"s = {s:.0f}: N = {size:,}", [*_series(beside, "at", join=False), needed]))
     return Curves("frontier", panels, Axis("τ", log=True, ticks=(0.03, 0.05, 0.1, 0.2)), QUERIES, columns=2)
 
 
@@ -266,8 +278,6 @@ def _rounding(rounding: "pd.DataFrame") -> Curves:
     known = rounding[rounding.bound > 0].drop_duplicates(["n", "bound"]).sort_values(["n", "bound"])
     bounds = [(at["n"], at["bound"]) for at in lines_of(known)]
     panels = (
-        []
-        if rounding.empty
-        else [Panel("", [*_series(rounding, "n"), line("needed", bounds, "lower bound")])]
+        [] if rounding.empty else [Panel("", [*_series(rounding, "n"), line("floor", bounds, "lower bound")])]
     )
     return Curves("rounding", panels, Axis("n", ticks=sorted({n for n, _ in bounds})), QUERIES, height=2.8)

@@ -12,7 +12,7 @@ from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets.levels import bits
 from hardness.report import Axis, Content, Curves, Figure, Panel, Point, Series, frame, line, lines_of
 from hardness.sq.bounds.batches import batch_queries, majority_mean
-from hardness.sq.bounds.head_budget import exact_parity
+from hardness.sq.bounds.head_budget import error_mass, exact_parity
 from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.bounds.rounding import alike
 from hardness.sq.exact import certain_queries, exact_floor
@@ -212,7 +212,8 @@ def budget(rows: Iterable[Row]) -> "pd.DataFrame":
     table = table.reindex(columns=["family", "m", "τ", "exact", "truncated", "s", "leak"])
     table = table[table.family == "parity"].sort_values(["τ", "m"], ascending=[False, True])
     sharp = [_sharp(int(m), tau) for m, tau in zip(table.m, table.τ, strict=True)]
-    return table.assign(sharp=sharp)[["m", "τ", "sharp", "exact", "truncated", "s", "leak"]]
+    wrong = [error_mass(int(s), int(m)) for s, m in zip(table.s, table.m, strict=True)]
+    return table.assign(sharp=sharp, ε=wrong)[["m", "τ", "sharp", "exact", "truncated", "s", "ε", "leak"]]
 
 
 def _sharp(m: int, tau: float) -> float:
@@ -222,7 +223,7 @@ def _sharp(m: int, tau: float) -> float:
 
 
 LOG_QUERIES = Axis("log₂ of the queries", low=0.0)
-LOG_TOLERANCE = Axis("log₂ 1/τ", low=1.0, high=grid.FINEST, ticks=(2, 4, 6, 8, 10, 12))
+LOG_TOLERANCE = Axis("log₂ 1/τ", low=1.0, high=grid.FINEST + 0.4, ticks=(2, 4, 6, 8, 10, 12))
 
 
 def _logs(points: Iterable[tuple[float, float | None]]) -> list[tuple[float, float]]:
@@ -291,13 +292,17 @@ def _class(d: int, m: int) -> RoundingConcepts:
 
 def _least_figure(prices: "pd.DataFrame") -> Curves:
     panels = []
+    aside = dict(zip(sorted(set(prices.d)), (-0.18, -0.06, 0.06, 0.18), strict=False))  # markers side by side
     for price in PRICES:
         series = []
         for style, (d, table) in enumerate(prices[prices.price == price].groupby("d")):
             paid = [(at["s"], at["reached"], at["τ"], at["needed"]) for at in lines_of(table)]
             points = [
                 Point(
-                    s, log2(q), hollow=d == grid.FORMULA, tip=f"d = {d}, s = {s}: {q:,.0f} at τ = {tau:.3g}"
+                    s + aside.get(d, 0.0),
+                    log2(q),
+                    hollow=d == grid.FORMULA,
+                    tip=f"d = {d}, s = {s}: {q:,.0f} at τ = {tau:.3g}",
                 )
                 for s, q, tau, _ in paid
             ]

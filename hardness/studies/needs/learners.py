@@ -2,14 +2,14 @@
 
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
-from math import comb, log2
+from itertools import pairwise
+from math import comb, log2, nan
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line, lines_of
 from hardness.sq.bounds.messages import message_examples, proved_examples
 from hardness.sq.exact import certain_queries, exact_floor
-from hardness.statistics.means import slope
 from hardness.studies.needs import gradients as grid
 
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
 QUORUM = 2 / 3  # of the seeds that learn at a tolerance which counts as large enough
 CONFIDENCE = 0.95
+MANY = 10**9  # sets from which on what theorem M proves is a constant times their number
 CELL = ["d", "s"]
 
 
@@ -30,6 +31,7 @@ def content(rows: Sequence[Row]) -> Content:
         "search": _searches(against),
         "precision": _precision(precision),
         "setting": {"kappa": grid.KAPPA, "steps": grid.STEPS, "runs": grid.RUNS, "batch": grid.BATCH},
+        "constant": proved_examples(MANY, grid.KAPPA, grid.SUCCESS) / MANY,
     }
     figures = [_tolerance_figure(descents), _ratio_figure(against), _precision_figure(precision)]
     tables = {"descents": descents, "shares": shares, "against": against, "precision": precision}
@@ -120,21 +122,26 @@ def compared(shares: "pd.DataFrame", searches: "pd.DataFrame") -> "pd.DataFrame"
     one_bit = [message_examples(size, 1, grid.SUCCESS) for size in sets]
     halves = {name: table[name] / 2 for name in ("measured", "short", "longest")}
     table = table.assign(N=sets, proved=proved, one_bit=one_bit, **halves).sort_values("N")
-    return table.assign(ratio=table.measured / table.proved, search_ratio=table.search / table.one_bit)
+    return table.assign(
+        over=table.short / table.proved,
+        ratio=table.measured / table.proved,
+        search_ratio=table.search / table.one_bit,
+    )
 
 
 def _growth(descents: "pd.DataFrame") -> dict[str, Any] | None:
-    """At the largest d, the tolerance of the fewest and of the most bits, and the factor a bit between them."""
+    """At the largest d, the tolerance of the fewest and the most bits; over how many steps of one bit it falls."""
     if descents.empty:
         return None
     last = descents[descents.d == descents.d.max()].sort_values("s")
     first, most = lines_of(last.iloc[[0, -1]])
-    by = most["s"] - first["s"]
+    falls = [a > b for _, table in descents.groupby("d") for a, b in pairwise(table.sort_values("s")["τ"])]
     return {
         "d": first["d"],
         "first": first,
         "last": most,
-        "factor": by and (first["τ"] / most["τ"]) ** (1 / by),
+        "bits": len(falls),
+        "falls": sum(falls),
         "seeds": int(descents.seeds.min()),
         "queries": int(descents.queries.max()),
         "over": float((descents.queries / descents.enough).min()),
@@ -142,28 +149,26 @@ def _growth(descents: "pd.DataFrame") -> dict[str, Any] | None:
 
 
 def _ratios(against: "pd.DataFrame") -> dict[str, Any] | None:
-    """Over which range the measured examples lie above those proved, and how the ratio changes with N."""
+    """Over which range the examples that are enough lie above those proved, and where fewer are surely too few."""
     known = against[against.ratio.notna()]
     if known.empty:
         return None
-    trend = slope(list(zip(known.N.astype(float), known.ratio.astype(float), strict=True)))
+    short = against[against.over.notna()].over
     return {
         "cells": len(known),
         "least": float(known.ratio.min()),
         "most": float(known.ratio.max()),
-        "smallest": int(known.N.min()),
-        "largest": int(known.N.max()),
-        "trend": trend and {"value": trend.value, "low": trend.low, "high": trend.high},
+        "smallest": int(against.N.min()),
+        "largest": int(against.N.max()),
+        "classes": len(against),
+        "bounded": len(short),
+        "surely": None if short.empty else float(short.min()),
     }
 
 
 def _searches(against: "pd.DataFrame") -> dict[str, Any] | None:
-    large = against[(against.N >= 45) & against.search_ratio.notna()]
-    return (
-        None
-        if large.empty
-        else {"most": float(large.search_ratio.max()), "least": float(large.search_ratio.min())}
-    )
+    known = against.search_ratio.dropna()
+    return None if known.empty else {"most": float(known.max()), "least": float(known.min())}
 
 
 def _precision(precision: "pd.DataFrame") -> dict[str, Any] | None:
@@ -193,9 +198,10 @@ def _tolerance_figure(descents: "pd.DataFrame") -> Curves:
         points = [_tolerated(at) for at in lines_of(table)]
         ends = (min(sizes), max(sizes))
         anybody = line("N − 1 characters, any τ below 1/4", [(s, 2.06) for s in ends], "upper bound")
-        series = [Series("gradient descent of diagonal", points, style=0), anybody]
+        series = [Series("gradient descent of diagonal", points, join=False, style=0), anybody]
         panels.append(Panel(f"d = {d}", series, floor=[(s, 2.0) for s in ends]))
-    return Curves("descent", panels, Axis("s", ticks=(2, 3, 4, 5, 6)), Axis("log₂ 1/τ", low=1.0), height=2.8)
+    axes = Axis("s", ticks=(2, 3, 4, 5, 6), low=1.7, high=6.9), Axis("log₂ 1/τ", low=1.0)
+    return Curves("descent", panels, *axes, height=2.8, labels={"below": "larger τ were not tried"})
 
 
 def _tolerated(at: dict[str, Any]) -> Point:
@@ -228,20 +234,19 @@ def _ratio_figure(against: "pd.DataFrame") -> Curves:
     bound = line("proved", [(size, 1.0) for size in ends], "lower bound")
     panels = [Panel("", [*series, bound])] if series else []
     axes = Axis("N", log=True), Axis("informative examples over those proved", log=True)
-    return Curves("examples", panels, *axes, height=3.4)
+    return Curves("examples", panels, *axes, height=3.4, labels={"above": "more than what is surely too few"})
 
 
 def _over_proved(at: dict[str, Any]) -> Point:
     """The ratio of a class; its interval begins where the share of right runs lies surely below .9.
 
-    Where no number of examples that was tried is enough, the ratio is only known to lie above the largest.
+    Where no number of examples that was tried is enough, the ratio is only known to lie above those surely too few.
     """
     if at["measured"] is None:
         tip = f"d = {at['d']}, s = {at['s']}: {at['longest']:,.0f} are not enough, {at['proved']:,} proved"
-        return Point(at["N"], at["longest"] / at["proved"], censored="above", tip=tip)
+        return Point(at["N"], at["over"] or nan, censored="above", tip=tip)
     tip = f"d = {at['d']}, s = {at['s']}: {at['measured']:,.0f} measured, {at['proved']:,} proved"
-    low = None if at["short"] is None else at["short"] / at["proved"]
-    return Point(at["N"], at["ratio"], low=low, high=at["ratio"], tip=tip)
+    return Point(at["N"], at["ratio"], low=at["over"], high=at["ratio"], tip=tip)
 
 
 def _precision_figure(precision: "pd.DataFrame") -> Curves:

@@ -128,5 +128,5 @@ def seconds(task: Task) -> float:
 # Figures of the page's sentences that no row of it gives.
 SHARP_GROWTH, WIDE_SUM = (4.5, 5.9), 3.61  # theory 1.5: of the sum of the coefficients a head; a bit at most
 STUDENT_HEADS, FLOATS = 16, 32  # of the learner `diagonal`; bits of a number of a gradient
-# Classes of the noisy learner; least N of a search; share of runs
-NOISY_BITS, SEARCHED_FROM, RIGHT = ((2, 4), 45, 0.9)
+# Classes of the noisy learner; share of runs
+NOISY_BITS, RIGHT = (2, 4), 0.9
