@@ -11,7 +11,17 @@ from hardness.engine.run import run
 from hardness.engine.store import Row, Store
 from hardness.engine.table import export
 from hardness.engine.task import Task
-from learner.studies.nice_layers import LINEAR, LITERAL, PATH, PHASES, RARITY, SCALING, STUDY, content
+from learner.studies.nice_layers import (
+    LINEAR,
+    LITERAL,
+    PATH,
+    PHASES,
+    RARITY,
+    SCALING,
+    STUDY,
+    brackets,
+    content,
+)
 
 
 def some(kind: str) -> list[Task]:
@@ -58,7 +68,7 @@ def test_trials_give_the_same_rows_again(kind: str, tmp_path: Path) -> None:
     )
 )
 def test_a_bracket_says_what_was_seen(learned: dict[int, list[bool]]) -> None:
-    bracket = content.bracket(learned)
+    bracket = brackets.bracket(learned)
     below = [n for n in learned if bracket.none is not None and n <= bracket.none]
     above = [n for n in learned if bracket.all is not None and n >= bracket.all]
     assert not any(any(learned[n]) for n in below)

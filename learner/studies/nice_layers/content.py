@@ -2,20 +2,21 @@
 
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import pairwise
 from typing import TYPE_CHECKING, Any
 
 from scipy.stats import binomtest
 
 from hardness.engine.store import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line
+from hardness.report import Content, frame
 from hardness.scores import EXPLAINED
 from hardness.statistics.means import Mean, mean, slope
 from learner.base import SOLVED
 from learner.last_fit import counting_floor
 from learner.studies import nice_layers as grid
-from learner.studies.nice_layers import LITERAL, PHASES, trials
+from learner.studies.nice_layers import LBFGS, LITERAL, PHASES, RANDOM, trials
+from learner.studies.nice_layers.brackets import Bracket, bracket
+from learner.studies.nice_layers.figures import examples_figure, path_figure, rarity_figure
 from learner.studies.nice_layers.trials import ETAS
 
 if TYPE_CHECKING:
@@ -27,38 +28,16 @@ TARGETS = (0.3, 0.1, 0.03)  # relative errors
 AIM = TARGETS[1]
 NEEDED = f"examples to {AIM:g}"
 ENDED = ("solved", "wrong", "refused")  # by itself: only such a trial says anything of a learner
-LAST_FACTOR = 16  # in the examples, over which the slope of the error is taken
+LAST_FACTOR = 16  # of the examples below the most, over which the slope of the error is taken
+STEEP = 3  # exponents of rarity from which the estimated slopes are counted apart
 LEAST_RUNS = 3  # layers with fewer of which an interval says nothing
 FEW = 30  # certified rows of a layer below which nothing is estimated
-LEARNERS = (PHASES, LITERAL, grid.RANDOM, grid.LBFGS)
+LEARNERS = (PHASES, LITERAL, RANDOM, LBFGS)
 FIT = ("tokens", "dim", "heads", "learner", "scale", "samples", "repetition", "error", "certified", "trusted")
 RARE = ("scale", "heads", "tokens", "rows", "certified")
 PATH = ("heads", "path", "rho", "status", "certified", "polished_error", "random_start_error")
 LINEAR = ("tokens", "dim", "heads", "explained")
 SHORT = {"tokens": "k", "dim": "d", "heads": "m", "scale": "spread"}
-
-
-@dataclass(frozen=True)
-class Bracket:
-    """Numbers of examples: the largest up to which no layer is learned, and the least from which on all are.
-
-    None where no number that was tried is one; `largest_tried` is the largest that was. Nothing is interpolated.
-    """
-
-    none: int | None
-    all: int | None
-    largest_tried: int
-
-    def __str__(self) -> str:
-        if self.none is None:
-            return f"at most {self.all:,}" if self.all else f"mixed up to {self.largest_tried:,}"
-        if self.none == self.largest_tried:
-            return f"more than {self.largest_tried:,}"
-        return (
-            f"{self.none:,} to {self.all:,}"
-            if self.all
-            else f"{self.none:,} to more than {self.largest_tried:,}"
-        )
 
 
 def content(rows: Sequence[Row]) -> Content:
@@ -71,6 +50,7 @@ def content(rows: Sequence[Row]) -> Content:
     phases = examples[examples["learner"] == PHASES]
     numbers = needs | {
         "slopes": _sides(phases["slope"], phases["law"]),
+        "steep": _sides(*_steep(phases)),
         "rarity": {
             spread: _sides(part["farthest slope"], part["law"]) for spread, part in rare.groupby("spread")
         },
@@ -81,10 +61,12 @@ def content(rows: Sequence[Row]) -> Content:
         "aim": f"{AIM:g}".lstrip("0"),
         "last_factor": LAST_FACTOR,
         "few": FEW,
+        "steep_from": STEEP,
         "least_runs": LEAST_RUNS,
     }
-    figures = [_examples(examples), _path_figure(layers), _rarity_figure(rare)]
-    return Content(numbers, figures, {"examples": examples}, grid=ChainMap(vars(trials), vars(grid)))
+    figures = [examples_figure(examples, NEEDED), path_figure(layers), rarity_figure(rare)]
+    tables = {"examples": examples, "rarity": rare}
+    return Content(numbers, figures, tables, grid=ChainMap(vars(trials), vars(grid)))
 
 
 def _table(rows: Iterable[Row], kind: str, columns: Sequence[str]) -> "DataFrame":
@@ -99,21 +81,6 @@ def fits(rows: Iterable[Row]) -> "DataFrame":
     flags = ["certified", "trusted"]
     table[flags] = table[flags] == True  # noqa: E712 - None is not certified
     return table
-
-
-def bracket(learned: Mapping[int, Sequence[bool]]) -> Bracket:
-    """The bracket of which layers are learned at which number of examples.
-
-    >>> print(bracket({154: [False, False], 192: [True, True], 256: [True, True]}))
-    154 to 192
-    >>> print(bracket({100: [True, False], 200: [True, True]}), bracket({100: [True], 200: [False]}), sep="; ")
-    at most 200; mixed up to 200
-    """
-    some = [count for count, layers in learned.items() if any(layers)]
-    missed = [count for count, layers in learned.items() if not all(layers)]
-    none = max((count for count in learned if count < min(some, default=count + 1)), default=None)
-    every = min((count for count in learned if count > max(missed, default=count - 1)), default=None)
-    return Bracket(none, every, max(learned))
 
 
 def examples_to(cell: "DataFrame", target: float) -> Bracket:
@@ -232,10 +199,11 @@ def rarity(rows: Iterable[Row]) -> "DataFrame":
                 "law": (m - 1) * (k - 1),
                 "layers": len(layers),
                 "farthest slope": local[-1] if local else None,
-                "shares": {eta: sum(count[str(eta)] for count in counts) / seen for eta in ETAS},
+                **{f"share at {eta:g}": sum(count[str(eta)] for count in counts) / seen for eta in ETAS},
             }
         )
-    return DataFrame(lines, columns=["spread", "m", "k", "law", "layers", "farthest slope", "shares"])
+    shares = [f"share at {eta:g}" for eta in ETAS]
+    return DataFrame(lines, columns=["spread", "m", "k", "law", "layers", "farthest slope", *shares])
 
 
 def slopes(counts: Sequence[Mapping[str, int]]) -> dict[float, Mean]:
@@ -289,15 +257,50 @@ def _needs(examples: "DataFrame") -> Line:
         return {}
     k, d = cells[0]
     main = examples[(examples["k"] == k) & (examples["d"] == d)]
-    needs = {
-        name: dict(zip(part["m"].tolist(), part[NEEDED].map(str), strict=True))
-        for name, part in main.groupby("learner")
-    }
-    phases, random, lbfgs = (needs.get(name, {}) for name in (PHASES, grid.RANDOM, grid.LBFGS))
-    if 2 not in phases or not random or not lbfgs:
+    needs = {name: part.set_index("m")[NEEDED].to_dict() for name, part in main.groupby("learner")}
+    phases, searches = needs.get(PHASES, {}), [needs[name] for name in (RANDOM, LBFGS) if name in needs]
+    if 2 not in phases or not searches:
         return {}
-    most = {"most_heads": max(phases), "random": random[max(random)], "lbfgs": lbfgs[max(lbfgs)]}
-    return {"k": int(k), "d": int(d), "phases": phases} | most
+    layers, searched = (
+        int(main["layers"][main["learner"].isin(names)].min()) for names in ((PHASES,), (RANDOM, LBFGS))
+    )
+    compared = [m for m in phases if any(m in search for search in searches)]
+    cheaper = [m for m in compared if _saves([search[m] for search in searches if m in search], phases[m])]
+    return {
+        "k": int(k),
+        "d": int(d),
+        "phases": {int(m): str(bracket) for m, bracket in phases.items()},
+        "most_heads": int(max(phases)),
+        "search": _enough([bracket for search in searches for bracket in search.values()]),
+        "cheaper": [int(m) for m in cheaper],
+        "undecided": [int(m) for m in compared if m not in cheaper],
+        "layers": {"phases": layers, "searches": searched, "missed": _most_missed(searched)},
+    }
+
+
+def _saves(searches: Sequence[Bracket], phases: Bracket) -> bool:
+    """Whether each search learned all layers where the phases learned none."""
+    return phases.none is not None and all(
+        search.all is not None and search.all <= phases.none for search in searches
+    )
+
+
+def _enough(searches: Sequence[Bracket]) -> str:
+    """The number of examples from which on all searches learned all layers."""
+    if any(search.all is None for search in searches):
+        return f"more than {max(search.largest_tried for search in searches):,}"
+    return f"at most {max(search.all or 0 for search in searches):,}"
+
+
+def _most_missed(layers: int) -> float:
+    """The largest share of layers that may be missed where all of so many were learned, at 95 %, two-sided."""
+    return float(binomtest(0, layers).proportion_ci(method="exact").high)
+
+
+def _steep(phases: "DataFrame") -> tuple[list[Mean | None], list[float]]:
+    """Slopes and laws of the cells whose exponent of rarity is at least `STEEP`."""
+    steep = phases[(phases["m"] - 1) * (phases["k"] - 1) >= STEEP]
+    return steep["slope"].tolist(), steep["law"].tolist()
 
 
 def _sides(slopes: Iterable[Mean | None], laws: Iterable[float | None]) -> dict[str, int]:
@@ -313,79 +316,3 @@ def _sides(slopes: Iterable[Mean | None], laws: Iterable[float | None]) -> dict[
         "above": sides.count(1),
         "none": sides.count(None),
     }
-
-
-def _examples(examples: "DataFrame") -> Curves:
-    """Examples to the aimed error against m: brackets, and the counting floor."""
-    panels = []
-    cells = sorted(examples.groupby(["k", "d"]), key=lambda item: (item[0] != grid.MAIN, item[0]))
-    for (k, d), cell in cells:
-        series = [
-            Series(
-                name, [_point(entry) for _, entry in cell[cell["learner"] == name].iterrows()], style=style
-            )
-            for style, name in enumerate(LEARNERS)
-            if (cell["learner"] == name).any()
-        ]
-        floor = sorted({*zip(cell["m"].tolist(), cell["floor"].tolist(), strict=True)})
-        panels.append(Panel(f"k = {k}, d = {d}", [*series, line("counting floor", floor, "lower bound")]))
-    return Curves(
-        "nice-layers-examples", panels, Axis("m", ticks=grid.HEADS), Axis("examples", log=True), columns=2
-    )
-
-
-def _point(entry: Any) -> Point:
-    m, needed = int(entry["m"]), entry[NEEDED]
-    if needed.all is None:
-        return Point(m, needed.largest_tried, censored="above", tip=f"{entry['learner']}, m = {m}: {needed}")
-    if needed.none is None:
-        return Point(m, needed.all, censored="below")
-    return Point(m, needed.all, needed.none, needed.all)
-
-
-def _path_figure(layers: "DataFrame") -> Curves:
-    """Layers certified, and solved from a random start, against ρ."""
-    shown = {"certified": "certified by the phases", "random_start": "solved from a random start"}
-    where = {"theta": "Θ", "w": "W", "both": "Θ and W"}
-    panels = []
-    for (m, path), part in layers.groupby(["m", "path"]):
-        shares = part.groupby("rho")
-        series = [
-            Series(label, [_chance(rho, int(cell[key].sum()), len(cell)) for rho, cell in shares])
-            for key, label in shown.items()
-        ]
-        panels.append(Panel(f"m = {m}, {where[path]}", series))
-    return Curves("nice-layers-path", panels, Axis("ρ"), Axis("share of layers", low=-0.05, high=1.05))
-
-
-def _chance(x: float, successes: int, tried: int) -> Point:
-    """A share with its exact 95 % interval (Clopper and Pearson)."""
-    low, high = binomtest(successes, tried).proportion_ci(method="exact")
-    return Point(x, successes / tried, float(low), float(high), tip=f"{x:g}: {successes} of {tried}")
-
-
-def _rarity_figure(rare: "DataFrame") -> Curves:
-    """Share of certified rows against η, a panel for each law."""
-    panels = [
-        Panel(f"exponent {law}", [series for _, cell in cells.iterrows() for series in _shares(cell)])
-        for law, cells in rare.groupby("law")
-    ]
-    return Curves(
-        "nice-layers-rarity", panels, Axis("η", log=True, ticks=ETAS[::-2]), Axis("share of rows", log=True)
-    )
-
-
-def _shares(cell: Any) -> list[Series]:
-    """The shares of a cell where enough rows are certified, and the law through the last of them."""
-    enough = FEW / (grid.ROWS * cell["k"] * cell["layers"])
-    points = [
-        Point(eta, share, tip=f"m = {cell['m']}, k = {cell['k']}, η = {eta:g}: {share:.3g}")
-        for eta, share in cell["shares"].items()
-        if share >= enough
-    ]
-    series = [Series(f"score spread {cell['spread']:g}", points, style=int(cell["spread"] > 1))]
-    if points:
-        x, y, law = points[-1].x, points[-1].y, cell["law"]
-        ends = (x, min(8 * x, x * y ** (-1 / law)))  # a share is at most 1
-        series.append(line("the law", [(end, y * (end / x) ** law) for end in ends], "law", style=5))
-    return series
