@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from hardness import families
+from hardness import families, registry
 from hardness.attacks.estimates.low_degree import monomials
 from hardness.engine.store import Row
 from hardness.engine.task import Task
@@ -18,6 +18,7 @@ from hardness.report import Content, Field, HeatMap, lines_of
 from hardness.report.rounding import short
 from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.game import class_of
+from hardness.sq.strategies.parity import STRATEGIES
 from learner.studies import stress as grid
 from learner.studies.stress import HANDED, OPTIONS, TOLERANCE
 
@@ -27,7 +28,7 @@ if TYPE_CHECKING:
 # How trials end, in words: a crash, a time limit or a refusal is no failure to learn, and each is counted apart.
 ENDINGS = {
     "solved": "solved",
-    "budget": "gave up within budget",
+    "budget": "stopped at a budget",
     "timeout": "timed out",
     "error": "crashed",
     "killed": "crashed",
@@ -38,9 +39,11 @@ WORDS = list(dict.fromkeys(ENDINGS.values()))
 CURRENCIES = ("examples", "gradient examples", "multiply-adds", "reference seconds")
 COLUMNS = (
     *("place", "task", "kind", "tier", "instance", "cell", "solver", "status", "ending", "solved"),
-    *(*CURRENCIES, "counted", "limit", "seconds", "examples allowed", "work"),
+    *(*CURRENCIES, "counted", "limit", "seconds", "examples allowed", "queries allowed", "work"),
 )
+STOPPED = ENDINGS["budget"]
 PRICE = {"learner": "examples", "attack": "examples", "game": "queries"}
+FORMED = ("diagonal",)  # is handed the form of the gadget: its inputs are the bits in which two tokens differ
 SECOND = 2  # the best rank of a learner that does not count its work
 COUNTED = {True: "yes", False: "no"}  # otherwise its rows do not tell
 
@@ -62,10 +65,13 @@ def content(rows: Sequence[Row]) -> Content:
         "attacks": len(kinds["attack"]),
         "attacks_ended": _counts(kinds["attack"]),
         "games": len(kinds["game"]),
+        "queries": [*kinds["game"]["queries allowed"].dropna().astype(int)],
+        "allowed": lines_of(allowed(learned)),
+        "what": suite.TIERS,
     }
     figures = [board(kind, solvers) for kind, solvers in kinds.items()]
     tables = {"ranks": standing[~apart], "uncounted": standing[apart]}
-    tables |= {"cells": cells(learned), "predicted": predicted(ended)}
+    tables |= {"cells": cells(learned), "predicted": predicted(ended), "solvers": described(ended)}
     return Content(numbers, figures, tables, "" if len(learned) else "No learner has been run.", grid)
 
 
@@ -100,6 +106,7 @@ def _trial(row: Row) -> dict[str, Any]:
         "limit": detail.get("limit"),
         "seconds": outcome.seconds,
         "examples allowed": task.budget.get("samples"),
+        "queries allowed": task.budget.get("queries"),
         "work": task.budget.get("work"),
     }
 
@@ -144,14 +151,16 @@ def null(task: Task) -> int | None:
     """The learner's own null on parities: features of at most the label's degree in the inputs that it is handed.
 
     >>> task = Task("parity", {"dim": 16, "heads": 2, "tier": "easy"}, {"learner": "mlp"}, {}, 0)
-    >>> null(task), null(Task(task.family, task.params, {"learner": "sgd"}, {}, 0))
-    (242825, 242)
+    >>> null(task), *(null(Task(task.family, task.params, {"learner": name}, {}, 0)) for name in ("sgd", "diagonal"))
+    (242825, 242, 121)
     """
     family = _family(task)
     if not isinstance(family, Parity):
         return None
-    s, d = family.size, family.dim
-    return 2 * monomials(d - 1, s) if task.solver["learner"] in HANDED else monomials(2 * d, 2 * s + 1)
+    s, d, learner = family.size, family.dim, task.solver["learner"]
+    if learner in FORMED:
+        return monomials(d - 1, s)
+    return 2 * monomials(d - 1, s) if learner in HANDED else monomials(2 * d, 2 * s + 1)
 
 
 def _family(task: Task) -> families.Family:
@@ -256,9 +265,12 @@ def cells(learned: "DataFrame") -> "DataFrame":
     groups = learned.groupby([*keys], sort=False)
     lines = endings(learned, *keys)
     middle, spent = medians(learned, "examples", *keys), groups["examples"].agg(_upper)
-    limits = groups["limit"].agg(lambda met: ", ".join(sorted(met.dropna().unique())) or None)
+    met = learned.assign(limit=learned["limit"].where(learned["ending"] == STOPPED))
+    limits = met.groupby([*keys], sort=False)["limit"].agg(
+        lambda by: ", ".join(sorted(by.dropna().unique())) or None
+    )
     lines["examples"] = middle.map("{:,.0f}".format, na_action="ignore").astype(object)
-    above = spent.map("> {:,.0f}".format).where(limits.notna())
+    above = spent.map("> {:,.0f}".format).where(2 * lines[STOPPED] > lines["runs"])
     lines["examples"] = lines["examples"].where(middle.notna(), above)
     lines["limit met"] = limits
     lines["examples allowed"] = groups["examples allowed"].first()
@@ -275,13 +287,51 @@ def _upper(costs: "Series[float]") -> float:
 
 
 def cheapest(ended: "DataFrame") -> "DataFrame":
-    """By cell, a column a kind of solver: the one with the smallest median, and that median."""
-    costs = medians(ended, "examples", "cell", "kind", "solver").dropna().reset_index()
-    best = costs.sort_values(["cost", "solver"]).drop_duplicates(["cell", "kind"])
+    """By cell, a column a kind of solver: the one with the smallest median, and that median.
+
+    Of several the one that solved more runs, then the one with the smaller median of multiply-adds.
+    """
+    keys = ("cell", "kind", "solver")
+    missed = -ended.groupby([*keys], sort=False)["solved"].sum()
+    costs = medians(ended, "examples", *keys).to_frame().assign(missed=missed)
+    costs = costs.assign(work=medians(ended, "multiply-adds", *keys)).dropna(subset="cost").reset_index()
+    best = costs.sort_values(["cost", "missed", "work", "solver"]).drop_duplicates(["cell", "kind"])
     best["text"] = [
         f"{name}, {ceil(cost):,}" for name, cost in zip(best["solver"], best["cost"], strict=True)
     ]
     return best.pivot(index="cell", columns="kind", values="text").reindex(columns=[*PRICE])
+
+
+def allowed(learned: "DataFrame") -> "DataFrame":
+    """By tier: the fewest and the most examples that a learner may have."""
+    examples = learned.groupby("tier", sort=False)["examples allowed"].agg(["min", "max"])
+    return examples.rename_axis("tier").reset_index()
+
+
+def described(ended: "DataFrame") -> "DataFrame":
+    """What the lab's own solvers do, by the first lines of their descriptions, and on how many instances they run."""
+    lines = ended.groupby(["kind", "solver"], sort=False).agg(
+        task=("task", "first"), instances=("instance", "nunique")
+    )
+    lines["what it does"] = lines["task"].map(_described)
+    return lines.drop(columns="task").reset_index().sort_values(["kind", "solver"], key=_kinds_first)
+
+
+def _kinds_first(values: "Series[Any]") -> "Series[Any]":
+    return values.map([*PRICE].index) if values.name == "kind" else values
+
+
+def _described(task: Task) -> str | None:
+    """The first line of the description of a built-in solver; nothing of another's, which may not be here."""
+    kind = task.solver["kind"]
+    if kind == "game":
+        return _first_line(STRATEGIES[task.solver["strategy"]])
+    name = str(task.solver[kind])
+    return _first_line(registry.get(kind, name)) if registry.is_builtin(kind, name) else None
+
+
+def _first_line(thing: object) -> str:
+    return (thing.__doc__ or "").partition("\n")[0]
 
 
 def predicted(ended: "DataFrame") -> "DataFrame":
@@ -313,7 +363,7 @@ def board(kind: str, solvers: "DataFrame") -> HeatMap:
     rows = solvers.groupby("solver", sort=True)["solved"].sum().sort_values(ascending=False, kind="stable")
     table = fields(kind, solvers)
     panels = {tier: list(some) for tier, some in table.groupby(level="tier", sort=False)}
-    return HeatMap(kind, panels, f"{'; '.join(shares)}.", rows=list(rows.index))
+    return HeatMap(kind, panels, f"{'; '.join(shares)}.", rows=list(rows.index), labels={"budget": STOPPED})
 
 
 def fields(kind: str, solvers: "DataFrame") -> "Series[Any]":
@@ -337,4 +387,5 @@ def _field(kind: str, tier: str, cell: str, solver: str, line: Mapping[Any, Any]
     ways = ", ".join(f"{line[word]} {word}" for word in WORDS if line[word])
     price = f"; median {middle:,.0f} {PRICE[kind]}" if known else ""
     text = f"{share}\n{short(middle)}" if known else share
-    return Field(solver, cell.replace("-", "\n"), status, text=text, tip=f"{solver} on {cell}: {ways}{price}")
+    column = cell.replace("-", "\n").replace("rounding", "round-\ning")  # as wide as the others
+    return Field(solver, column, status, text=text, tip=f"{solver} on {cell}: {ways}{price}")
