@@ -252,7 +252,7 @@ def test_what_came_of_the_third_plan(
     small = {place: cell for place, cell in inside.items() if sets[place] < rule["fitted to sets"]}
     large = {place: cell for place, cell in inside.items() if place not in small}
     new = [place for place in large if list(place) not in rule["known"]]
-    assert (judged["fitted"], judged["asked"], judged["new"]) == (len(small), len(large), len(new))
+    assert (judged["fitted"], judged["asked"], judged["new"]) == (len(small), len(large), [*map(list, new)])
     wrong: dict[str, dict[Place, float]] = {}
     for name, (offset, columns) in LAWS.items():
         X = np.array([columns(*place) for place in small])
@@ -431,6 +431,8 @@ def test_the_largest_cells(rows: list[Row], medians: dict[tuple[str, Place], Med
     low, largest = 0, sorted(hard, key=lambda place: -comb(place[1] - 1, place[0]))
     while hard[largest[low]][0] > predicted(*largest[low], numbers):
         low += 1
+    doubled = 2 * 0.467
+    assert numbers["below"] == sum(c < doubled * comb(d - 1, s) for (s, d), (c, _) in hard.items())
     s, d = largest[low - 1]
     assert numbers["judged"]["low"] == {"cells": low, "sets": comb(d - 1, s)}
 

@@ -60,6 +60,7 @@ def content(rows: Sequence[Row]) -> Content:
             "signs": tables.signs(cells),
             "tuning": tables.tuning(),
             "runs": len(judged_runs),
+            "watched": tables.watched(rows),
         }
     )
     return Content(numbers, drawn, shown, grid=grid)
@@ -111,6 +112,7 @@ def _of_tuned_cells(cells: "pd.DataFrame") -> dict[str, Any]:
     return {
         "cells": len(hard),
         "nearest": len(hard) - len(tuned),
+        "below": int((hard["median"] < 2 * grid.settings.ONE_BIT["examples"] * hard["sets"]).sum()),
         "tuned": [line["factor"] for line in tables.factors(tuned)],
     }
 

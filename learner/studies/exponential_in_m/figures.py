@@ -144,8 +144,9 @@ def panel(table: "pd.DataFrame") -> Curves:
             for line in lines_of(cell)
             if not (line["censored"] and line["censored diagonal"])
         ]
-        series.append(Series(f"s = {s}, d = {d}", points, join=False, style=i))
-    panels = [Panel("", [*series, line("diagonal", [(-0.5, 1.0), (len(names) - 0.5, 1.0)], "law", style=4)])]
+        series += [Series(f"s = {s}, d = {d}", points, join=False, style=i)] if points else []
+    equal = line("diagonal", [(-0.5, 1.0), (len(names) - 0.5, 1.0)], "law", style=6)
+    panels = [Panel("", [*series, equal])]
     shown = [TICKS.get(name, name).replace(" ", "\n", 1) for name in names]
     across = Axis("", ticks=range(len(names)), names=shown)
     up = Axis("examples × weights, ratio", log=True)

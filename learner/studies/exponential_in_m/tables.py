@@ -6,7 +6,7 @@ from math import comb, exp, log
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
-from hardness.report import lines_of
+from hardness.report import frame, lines_of
 from learner.studies.exponential_in_m import arms, laws, plan, settings
 from learner.studies.exponential_in_m.arms import CONTROLS, HARD, MILD, TENT, WIDE
 from learner.studies.exponential_in_m.cells import LINES, OTHERS, RAYS
@@ -59,11 +59,13 @@ def wide_factors(runs: "pd.DataFrame", cells: "pd.DataFrame") -> Line | None:
     wide = on_ray(of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), arms.WIDEST), WIDE_RAY)
     usual = on_ray(of_arm(cells), WIDE_RAY)
     both = (wide, usual[usual["s"].isin(wide["s"])])
-    slopes = [laws.slope(law_cells(part), lambda s, d: float(s)) for part in both]
-    if not all(slopes):
-        return None
-    named = zip(("wide", "usual"), slopes, strict=True)
-    return {name: [exp(value) for value in slope] for name, slope in named} | _extent(wide, m="s")
+    lines: Line = {}
+    for name, part in zip(("wide", "usual"), both, strict=True):
+        slope = laws.slope(law_cells(part), lambda s, d: float(s))
+        if slope is None:
+            return None
+        lines[name] = [exp(value) for value in slope]
+    return lines | _extent(wide, m="s")
 
 
 def exponents(cells: "pd.DataFrame") -> list[Line]:
@@ -99,7 +101,7 @@ def judged(cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> Line:
     return {
         "fitted": len(answers.fitted),
         "asked": len(answers.asked),
-        "new": len(answers.new),
+        "new": [list(answers.asked[i].place) for i in answers.new],
         "slope": list(answers.slope),
         "laws": [_law_errors(answers, name) for name in answers.laws],
         "predictions": _predictions(answers),
@@ -212,7 +214,7 @@ def law_lines(judged: Line | None) -> list[Line]:
     lines = []
     for law in judged["laws"] if judged else ():
         coefficients = ", ".join(f"{value:.3g}" for value in law["coefficients"])
-        line = {"law": law["law"], "kind": kinds.get(law["law"], "confirming")}
+        line = {"law": law["law"], "kind": kinds.get(law["law"], "neither")}
         lines.append({**line, "all": law["all"], "new": law["new"], "coefficients": coefficients})
     return lines
 
@@ -350,6 +352,12 @@ def gap_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> "pd.DataFrame":
     table.insert(2, "N", [comb(d - 1, s) for s, d in zip(table["s"], table["d"], strict=True)])
     halves = of_arm(cells).assign(half=of_arm(cells)["median"] / 2)[[*PLACE, "half"]]
     return table.merge(halves, on=PLACE, how="left").rename(columns={"half": "learning took"})
+
+
+def watched(rows: Sequence[Row]) -> list[int] | None:
+    """s and d of the run whose n_1 is shown."""
+    runs = frame(rows, kind="diagonal", series="gap").reindex(columns=["heads", "dim", "gaps"]).dropna()
+    return [int(runs["heads"].iloc[0]), int(runs["dim"].iloc[0])] if len(runs) else None
 
 
 def dense_outcomes(fixed: Mapping[str, Mapping[str, Any]]) -> list[Line]:
