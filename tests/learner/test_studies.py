@@ -25,7 +25,7 @@ FEW: dict[str, Callable[[Task], bool]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("name", "begins", "drawn"),
-    [("linear-attention", "Where its certificate holds", 5), ("random-features", "After 64 noiseless", 1)],
+    [("linear-attention", "Where a certificate holds", 5), ("random-features", "After 64 noiseless", 1)],
 )
 def test_a_few_tasks_make_a_page(tmp_path: Path, name: str, begins: str, drawn: int) -> None:
     study = catalog.get(name)

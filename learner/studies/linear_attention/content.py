@@ -2,6 +2,7 @@
 
 from collections import ChainMap
 from collections.abc import Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
@@ -20,7 +21,9 @@ from hardness.report import (
 )
 from hardness.scores import EXACT
 from hardness.statistics.means import Mean, mean, share, spread
+from learner.linear.certificate import RANK, SPAN_RANK
 from learner.linear.features import feature_count
+from learner.linear.regressor import INSIDE
 from learner.programs.automata import span_rank
 from learner.programs.machine import Machine
 from learner.studies import linear_attention as grid
@@ -35,11 +38,24 @@ Line = dict[str, Any]
 COLUMNS = (
     *("family", "method", "status", "repetition", "samples"),
     *("dim", "heads", "unitary", "states", "letters", "symbols"),
-    *("rank", "lam_min", "identifiable", "error", "noisy", "distance", "other", "training", "certified"),
+    *(
+        "rank",
+        "lam_min",
+        "identifiable",
+        "error",
+        "noisy",
+        "distance",
+        "hidden",
+        "other",
+        "training",
+        "certified",
+    ),
     *("certified_right", "steps", "step_accuracy", "word_accuracy", "programs"),
 )
 EXACT_AT = EXACT.threshold**2  # squared error
 ZERO = 1e-14  # where the figure draws a λ_min of 0
+APART = 0.1  # by which Adam's numbers of heads are drawn side by side, in places of the axis
+TOLERANCES = {"rank": RANK, "span": SPAN_RANK, "inside": INSIDE}
 PROGRAMS = ("addition", "palindrome", "busy beaver", "random")
 FITS = {
     "distance": "least norm",
@@ -65,10 +81,22 @@ def content(rows: Sequence[Row]) -> Content:
     numbers = _exact(fits) | _certified(transitions, jobs) | {"adam": _descents(adam), "memory": _ends(ends)}
     numbers |= {
         "least_rows": _least_rows(transitions),
+        "closest": min(min(errors) for errors in adam["errors"]),
+        "runs": {
+            name: spread([int(runs) for runs in table["runs"]])
+            for name, table in (
+                ("heads", fits),
+                ("memory", mixtures),
+                ("automata", transitions),
+                ("machines", jobs),
+            )
+        },
+        "tolerances": TOLERANCES,
         "exact_at": EXACT_AT,
         "features": feature_count(2 * grid.SIZE),
     }
-    return Content(numbers, figures, grid=ChainMap(vars(trials), vars(grid)))
+    tables = {"descents": _by_heads(ends)}
+    return Content(numbers, figures, tables, grid=ChainMap(vars(trials), vars(grid)))
 
 
 def ended_trials(rows: Sequence[Row]) -> "DataFrame":
@@ -121,11 +149,14 @@ def memories(ended: "DataFrame") -> "DataFrame":
     runs = ended[ended["family"] == grid.MEMORY].fillna({"heads": 0}).astype({"heads": int})
     lines = runs.groupby(["heads", "unitary"]).agg(
         method=("method", "first"),
+        runs=("distance", "size"),
+        hidden=("hidden", "max"),
         distances=("distance", list),
         distance=("distance", _geometric),
         noisy=("noisy", _geometric),
         other=("other", _geometric),
         training=("training", _geometric),
+        trainings=("training", list),
         ranks=("rank", lambda ranks: ranks.dropna().astype(int).tolist()),
         certified=("certified", _share),
     )
@@ -157,7 +188,7 @@ def automata(ended: "DataFrame") -> "DataFrame":
 
 
 def programs(ended: "DataFrame") -> "DataFrame":
-    """One line per machine, number of rows and program: jobs certified to their end, and right without asking."""
+    """One line per machine, number of rows and program: jobs certified to their end, and right without certificate."""
     from pandas import DataFrame
 
     runs = ended[ended["family"] == grid.MACHINE]
@@ -180,6 +211,7 @@ def programs(ended: "DataFrame") -> "DataFrame":
         part=("fills", lambda fills: not fills.any()),
         certified=("sure", _share),
         guessed=("guess", _share),
+        runs=("sure", "size"),
         **{name: (name, "sum") for name in counts},
     )
     lines = lines.reset_index().sort_values(["states", "symbols", "samples"], kind="stable")
@@ -214,6 +246,7 @@ def _certified(transitions: "DataFrame", jobs: "DataFrame") -> Line:
         "lucky": lucky,
         "jobs": {name: ended.loc[name].tolist() for name in PROGRAMS if name in ended.index},
         "blind": int(part["blind"].sum()),
+        "vouched": int(part["whole"].sum()),
         "blind_jobs": int(part["jobs"].sum()),
     }
 
@@ -235,10 +268,14 @@ def _ends(ends: "DataFrame") -> Line:
     """The associative memory on orthonormal and on Gaussian examples alone."""
     hidden, seen = ends.loc[(0, 1.0)], ends.loc[(0, 0.0)]
     orthonormal, gaussian = ends.loc[(grid.SIZE, 1.0)], ends.loc[(grid.SIZE, 0.0)]
+    seen_by_heads = (
+        ends[ends["method"] == "Adam"]["distance"].xs(0.0, level="unitary").map(lambda at: at.value)
+    )
     return {
         "rank": spread(hidden["ranks"]),
         "least_norm": max(hidden["distances"]),
         "other": hidden["other"].value,
+        "hidden": hidden["hidden"],
         "certified": hidden["certified"].value,
         "certified_seen": seen["certified"].value,
         "adam": str(orthonormal["distance"]),
@@ -246,7 +283,32 @@ def _ends(ends: "DataFrame") -> Line:
         "adam_seen": str(gaussian["distance"]),
         "adam_seen_training": gaussian["training"].value,
         "order": _order(gaussian["distance"], orthonormal["distance"]),
+        "farthest": max(orthonormal["distances"]),
+        "stuck": _stuck(ends),
+        "fewer": seen_by_heads.is_monotonic_increasing,
     }
+
+
+def _stuck(ends: "DataFrame") -> Line | None:
+    """Of Adam with one head on orthonormal data: runs that end beyond |p*|, and their least training error, squared."""
+    if (1, 1.0) not in ends.index:
+        return None
+    cell = ends.loc[(1, 1.0)]
+    errors = [
+        error
+        for distance, error in zip(cell["distances"], cell["trainings"], strict=True)
+        if distance > grid.SIZE
+    ]
+    return {"count": len(errors), "runs": len(cell["distances"]), "training": min(errors)} if errors else None
+
+
+def _by_heads(ends: "DataFrame") -> list[Line]:
+    """Of Adam, by its heads: mean distances from the true parameters by the share of orthonormal examples."""
+    listed = []
+    for heads, part in ends[ends["method"] == "Adam"].groupby(level="heads"):
+        cells = [(float(share_), str(mean_)) for (_, share_), mean_ in part["distance"].items()]
+        listed.append({"H": int(heads), **{f"{100 * share_:g} %": text for share_, text in cells}})
+    return listed
 
 
 def _order(small: Mean, large: Mean) -> int:
@@ -276,14 +338,16 @@ def _recovery(fits: "DataFrame") -> Curves:
     """Errors and λ_min against rows over features."""
     lines = lines_of(fits)
     clean, noisy = (mean_series(lines, "rows/ψ", key, "d", label="d = {}") for key in ("error", "noisy"))
-    least = []
+    least: list[Series] = []
+    zeros: list[Point] = []
     for i, (d, part) in enumerate(fits.groupby("d")):
         cells = [*zip(part["rows/ψ"], part["lam_min"], strict=True)]
         points = mean_points((x, mean(values, logarithmic=True)) for x, values in cells if min(values) > 0)
-        points += [
-            Point(x, ZERO, censored="below", tip="λ_min = 0") for x, values in cells if not min(values)
-        ]
         least.append(Series(f"d = {d}", points, style=i))
+        zeros += [
+            Point(x, ZERO, hollow=True, tip=f"d = {d}: λ_min = 0") for x, values in cells if not min(values)
+        ]
+    least.append(Series("λ_min is 0", zeros, join=False))
     exact = line("exact below", [(0.5, EXACT_AT), (16, EXACT_AT)], "law")
     panels = [
         Panel("no noise", [*clean, _upright(TINY**2, 1), exact], y=ERROR),
@@ -323,18 +387,31 @@ def _memory(mixtures: "DataFrame") -> Curves:
         Series(title, mean_points((entry["place"], entry[name]) for entry in regression), style=i)
         for i, (name, title) in enumerate(FITS.items())
     ]
-    runs = [Point(entry["place"], x, hollow=True) for entry in adam for x in entry["distances"]]
-    truth = line("|p*|", [(0, grid.SIZE), (len(grid.MIXTURES) - 1, grid.SIZE)], "law")
-    descent = mean_series(adam, "place", "distance", "heads", label="Adam, H = {}")
-    certified = mean_series(regression, "place", "certified", "method", label="certified")
-    panels = [
-        Panel("regression", [*fits, truth]),
-        Panel("Adam", [*descent, Series("single runs of Adam", runs, join=False), truth]),
-        Panel("Gaussian inputs certified", certified, y=SHARE),
-    ]
+    truth = line("|p*|, size of the true p*", [(0, grid.SIZE), (len(grid.MIXTURES) - 1, grid.SIZE)], "law")
+    certified = mean_points((entry["place"], entry["certified"]) for entry in regression)
     names = [f"{100 * part:g}" for part in grid.MIXTURES]
     shares = Axis("% orthonormal examples", ticks=list(place.values()), names=names)
+    panels = [
+        Panel("regression", [*fits, truth], x=shares),
+        Panel("Adam", [*_descended(adam), truth], x=shares),
+        Panel("Gaussian inputs certified", [Series(FITS["distance"], certified, style=0)], x=shares, y=SHARE),
+    ]
     return Curves("memory", panels if len(mixtures) else [], shares, Axis("|p − p*|", log=True), columns=2)
+
+
+def _descended(adam: Sequence[Line]) -> list[Series]:
+    """Adam's mean distances, single runs hollow, a series per number of heads, side by side."""
+    series = []
+    for i, heads in enumerate(sorted({entry["heads"] for entry in adam})):
+        shift = (i - (len(grid.MEMORY_HEADS) - 1) / 2) * APART
+        cells = [(entry["place"] + shift, entry) for entry in adam if entry["heads"] == heads]
+        label, style = f"Adam, H = {heads}", len(FITS) + i
+        runs = [Point(x, distance, hollow=True) for x, entry in cells for distance in entry["distances"]]
+        series += [
+            Series(label, mean_points((x, entry["distance"]) for x, entry in cells), style=style),
+            Series(label, runs, join=False, style=style),
+        ]
+    return series
 
 
 def _execution(transitions: "DataFrame") -> Curves:
@@ -349,14 +426,16 @@ def _execution(transitions: "DataFrame") -> Curves:
 
 
 def _programs(jobs: "DataFrame") -> Curves:
-    """Jobs certified to their end, and right without asking, against rows over the rank of the span."""
+    """Jobs certified to their end, and right if the certificate is ignored, against rows over the rank of the span."""
     sizes = jobs.groupby(["states", "symbols"])
     panels = [
         Panel(
             f"{title} ({Q}, {A})",
-            [*mean_series(lines_of(part), "rows/rank", key, "program", label="{}"), _upright(0, 1)],
+            [*(replace(one, style=PROGRAMS.index(one.label)) for one in shares), _upright(0, 1)],
+            x=TO_RANK,
         )
-        for key, title in (("certified", "certified"), ("guessed", "without asking"))
+        for key, title in (("certified", "certified"), ("guessed", "ignored"))
         for (Q, A), part in sizes
+        for shares in (mean_series(lines_of(part), "rows/rank", key, "program", label="{}"),)
     ]
     return Curves("programs", panels, TO_RANK, SHARE, columns=max(len(sizes), 1))
