@@ -4,8 +4,8 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line, mean_points
-from hardness.statistics.means import Mean, mean
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, mean_points
+from hardness.statistics.means import Mean, mean, spread
 from learner.studies import random_features as grid
 
 if TYPE_CHECKING:
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 INFINITE = 16_000  # where infinitely many heads are drawn
 ERROR = Axis("test error / variance", low=0.0)
-CONSTANT = "predicting the mean"
+CONSTANT, PLAIN = "RFA without constant", "RFA"
 
 
 def content(rows: Sequence[Row]) -> Content:
@@ -23,11 +23,28 @@ def content(rows: Sequence[Row]) -> Content:
     last = largest(table)
     if "f2" not in {*last["target"]}:
         return Content(figures=figures, missing="Attention and network have not both been run on f2.")
-    gaps = {name: difference(table, name, grid.BIASED, "RFA") for name in grid.TARGETS}
+    gaps = {name: difference(table, name, grid.BIASED, PLAIN) for name in grid.TARGETS}
     better, worse = ({name: stretches(gap, side) for name, gap in gaps.items()} for side in (-1, 1))
+    examples = int(last["samples"].iloc[0])
+    reached = [
+        least_examples(table, name, error)
+        for name, error in zip(last["target"], last["network_error"], strict=True)
+    ]
+    last = last.assign(reached=["" if n is None else f"{n:,}" for n in reached])
     numbers = {
-        "examples": int(last["samples"].iloc[0]),
+        "examples": examples,
+        "runs": spread([int(runs) for runs in table.groupby(["target", "model", "heads", "samples"]).size()]),
         "targets": last.drop(columns="samples").to_dict("records"),
+        "reached": spread([n for n in reached if n]) if None not in reached else "",
+        "intervals": sum(map(len, gaps.values())),
+        "without": {
+            side: [
+                name
+                for name in grid.TARGETS
+                if (gap := difference(table, name, CONSTANT, PLAIN).get(examples)) and gap.side(0.0) == sign
+            ]
+            for side, sign in (("better", -1), ("worse", 1))
+        },
         "learned": int((last["attention_error"] < 0.5).sum()),
         "lower": int((last["attention_error"] < last["network_error"]).sum()),
         "better": {name: examples for name, examples in better.items() if examples},
@@ -65,6 +82,13 @@ def largest(table: "DataFrame") -> "DataFrame":
     return lines.assign(attention=lines["attention"].map(str), network=lines["network"].map(str))
 
 
+def least_examples(table: "DataFrame", name: str, error: float) -> int | None:
+    """The least number of examples, of those tried, at which attention's mean error on a target is at most `error`."""
+    runs = table[(table["target"] == name) & (table["model"] == PLAIN) & (table["heads"] == grid.HEADS)]
+    means = runs.groupby("samples")["error"].mean()
+    return next((int(n) for n, value in means.items() if value <= error), None)
+
+
 def difference(table: "DataFrame", name: str, model: str, other: str) -> dict[int, Mean]:
     """Error of `model` minus that of `other` on target `name`, paired: both saw the same examples."""
     usual = table[(table["target"] == name) & (table["heads"] == grid.HEADS)]
@@ -100,7 +124,9 @@ def _points(runs: "DataFrame", key: str) -> list[Point]:
 
 
 def _curves(table: "DataFrame") -> Curves:
-    """Error against examples, a panel for each target."""
+    """Error against examples, a panel for each target; that of the easiest is logarithmic."""
+    ticks = (64, 256, 1024, 4096)
+    examples = Axis("examples n", log=True, ticks=ticks, names=[*map(str, ticks)])
     usual = table[table["heads"] == grid.HEADS]
     panels = []
     for name in (name for name in grid.TARGETS if (table["target"] == name).any()):
@@ -112,11 +138,16 @@ def _curves(table: "DataFrame") -> Curves:
         ]
         power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
         formula = f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
-        panels.append(Panel(f"{name}: {formula}", [*series, line(CONSTANT, [(64, 1), (4096, 1)], "law")]))
-    ticks = (64, 256, 1024, 4096)
-    return Curves(
-        "errors", panels, Axis("examples n", log=True, ticks=ticks, names=[*map(str, ticks)]), ERROR
-    )
+        panels.append(
+            Panel(
+                f"{name}: {formula}",
+                series,
+                x=examples,
+                y=Axis(ERROR.label, log=True) if name == "f1" else None,
+            )
+        )
+    panels.sort(key=lambda panel: panel.y is not None)  # the one with a scale of its own stands last
+    return Curves("errors", panels, examples, ERROR)
 
 
 def _heads(table: "DataFrame") -> Curves:
@@ -129,7 +160,7 @@ def _heads(table: "DataFrame") -> Curves:
             part: Any = at[(at["target"] == name) & (at["model"] == model)]
             for runs in (part[part["heads"] < INFINITE], part[part["heads"] == INFINITE]):
                 series += [Series(model, _points(runs, "heads"), style=style)] if len(runs) else []
-        panels.append(Panel(name, [*series, line(CONSTANT, [(62, 1), (INFINITE, 1)], "law")]))
+        panels.append(Panel(name, series))
     ticks = (62, 250, 1000, 4000, INFINITE)
     return Curves(
         "heads", panels, Axis("heads M", log=True, ticks=ticks, names=[*map(str, ticks[:-1]), "∞"]), ERROR
