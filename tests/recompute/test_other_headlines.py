@@ -129,12 +129,12 @@ def test_random_features_all_targets() -> None:
         reached.append(min(samples for samples, error in means.items() if error <= network[name]))
     assert f"It has the network's errors after {min(reached)} to {max(reached)} examples." in words
     (table,) = (
-        lines for caption, lines in tables("random-features").items() if caption.startswith("Errors on all")
+        lines for caption, lines in tables("random-features").items() if caption.startswith("Errors in units")
     )
-    shown = {line[0]: [float(cell.split()[0]) for cell in line[1:]] for line in table}
-    for name in targets:
+    shown = {line[0]: [float(cell.split()[0].replace(",", "")) for cell in line[1:]] for line in table}
+    for name, examples in zip(targets, reached, strict=True):
         expected = [float(f"{model[name]:.3g}") for model in (attention, network)]
-        assert shown[name.removeprefix("detail.error.")] == expected
+        assert shown[name.removeprefix("detail.error.")] == [*expected, examples]
 
 
 def test_switches_games_and_students() -> None:
