@@ -12,7 +12,7 @@ import os
 import platform
 import sys
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, fields
 from datetime import UTC, datetime
 from importlib import import_module
@@ -20,6 +20,8 @@ from importlib.metadata import PackageNotFoundError, version
 from os import cpu_count
 from pathlib import Path
 from time import perf_counter
+
+import numpy as np
 
 from benchmarks.harness import Row, blas_rate, memory_rate, threads
 from hardness.engine.run import cpu
@@ -56,27 +58,32 @@ def main() -> None:
         parser.error(f"no topic {', '.join(sorted(unknown))}")
     os.environ["OMP_PROC_BIND"] = "true"  # read when OpenMP is loaded, with torch: see `harness`
     out = given.out or (None if given.topics else HERE.parent / "reports" / "benchmarks")
-    started, rows = perf_counter(), []
+    started, rows, notes = perf_counter(), [], {}
     about = environment()
     for topic in given.topics or TOPICS:
-        for row in import_module(f"benchmarks.bench_{topic}").rows():
+        bench = import_module(f"benchmarks.bench_{topic}")
+        notes[bench.TOPIC] = (bench.__doc__ or "").partition("\n\n")[0]
+        for row in bench.rows():
             rows.append(row)
             print(line(row), flush=True)
     about["duration"] = f"{perf_counter() - started:.0f} s"
     print(verdict(rows), file=sys.stderr)
     if out:
-        publish(rows, about, out)
+        publish(rows, about, out, notes)
 
 
 def environment() -> dict[str, str]:
     """What the figures were measured on."""
     with threads(1):
-        rates = f"{blas_rate() / 1e9:.0f} Gflop/s float64 products, {memory_rate() / 1e9:.0f} GB/s in place, a thread"
+        products = " and ".join(
+            f"{blas_rate(kind) / 1e9:.0f} Gflop/s {kind.__name__}" for kind in (np.float64, np.float32)
+        )
+        rates = f"a thread: products at {products}; {memory_rate() / 1e9:.0f} GB/s in place"
     machine = {
         "date": f"{datetime.now(UTC):%Y-%m-%d}",
         "processor": cpu(),
         "cores": str(cpu_count()),
-        "floors": rates,
+        "rates": rates,
     }
     for package in PACKAGES:
         try:
@@ -87,17 +94,27 @@ def environment() -> dict[str, str]:
 
 
 def verdict(rows: Sequence[Row]) -> str:
-    """One sentence: goals met, those missed by name and number, peers that are not there."""
+    """One sentence: goals met, those missed by topic, name and number of rows, peers that are not there."""
     met, missed = (
-        Counter(goal for text in texts if text for goal in text.split("; "))
-        for texts in ([row.met for row in rows], [row.missed for row in rows])
+        Counter(f"{heading(topic)} {goal}" for topic, text in texts if text for goal in text.split("; "))
+        for texts in ([(row.topic, row.met) for row in rows], [(row.topic, row.missed) for row in rows])
     )
-    parts = [f"{met.total()} of {met.total() + missed.total()} goals met"]
+    parts = [f"{met.total()} of {met.total() + missed.total()} goals of our own met"]
     if missed:
-        parts.append("missed: " + ", ".join(f"{goal} ({count}x)" for goal, count in missed.items()))
+        named = (f"{goal} ({count} row{'s' * (count > 1)})" for goal, count in missed.items())
+        parts.append(f"missed: {', '.join(named)}")
     if absent := dict.fromkeys(row.peer for row in rows if row.case == "absent"):
         parts.append(f"absent: {', '.join(absent)}")
     return "; ".join(parts) + "."
+
+
+def heading(topic: str) -> str:
+    """A topic without its number.
+
+    >>> heading("10 Student")
+    'Student'
+    """
+    return topic.partition(" ")[2]
 
 
 def line(row: Row) -> str:
@@ -108,8 +125,8 @@ def line(row: Row) -> str:
         cells.append(f"{ratio(row.ratio)}{spread} {row.peer}")
     elif row.peer:
         cells.append(row.peer)
-    if row.over_floor:
-        cells.append(f"{ratio(row.over_floor)} floor")
+    if row.over_yardstick:
+        cells.append(f"{ratio(row.over_yardstick)} yardstick")
     cells += [f"{name}: {goals}" for name, goals in (("met", row.met), ("MISSED", row.missed)) if goals]
     return " | ".join([*cells, row.note] if row.note else cells)
 
@@ -137,8 +154,11 @@ def ratio(value: float) -> str:
     return f"{value:,.0f}×" if value >= 100 else f"{value:.3g}×"
 
 
-def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
-    """Write index.html, rows.csv and summary.json into `folder`, and the index beside it if there is one."""
+def publish(rows: Sequence[Row], about: dict[str, str], folder: Path, notes: Mapping[str, str]) -> None:
+    """Write index.html, rows.csv and summary.json into `folder`, and the index beside it if there is one.
+
+    `notes` say of a topic what was measured, and of what.
+    """
     text = io.StringIO()
     writer = csv.DictWriter(text, [field.name for field in fields(Row)], lineterminator="\n")
     writer.writeheader()
@@ -146,11 +166,12 @@ def publish(rows: Sequence[Row], about: dict[str, str], folder: Path) -> None:
     html = render(
         "benchmarks.html",
         room=HERE,
-        filters={"duration": duration, "ratio": ratio},
+        filters={"duration": duration, "ratio": ratio, "heading": heading},
         home=index_href(folder),
         docs=docs_href(folder),
         rows=rows,
         topics=dict.fromkeys(row.topic for row in rows),
+        notes=notes,
         verdict=verdict(rows),
         about=about,
     )

@@ -1,6 +1,5 @@
-"""What a trial costs that does nothing: its time in the engine, its bytes in the store, and what a long run holds.
-
-In processor time, which is what the clock shows where nothing else runs.
+"""What a trial costs that does nothing: its processor time in the engine, its bytes in the store, and by how much the
+memory of a long run grows.
 """
 
 import os

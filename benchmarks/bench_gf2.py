@@ -1,4 +1,4 @@
-"""GF(2) elimination beside libm4ri, python-flint and galois, on the same matrices; the results are compared."""
+"""Reduced echelon forms of random bit matrices beside libm4ri, python-flint and galois; the results are compared."""
 
 import ctypes
 from collections.abc import Iterator

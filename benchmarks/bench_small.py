@@ -1,4 +1,6 @@
-"""The kernels at their smallest sizes beside their definitions in numpy: what it costs to call compiled code."""
+"""The kernels at their smallest sizes, on n examples a call, beside their definitions in numpy: what it costs to call
+compiled code.
+"""
 
 from collections.abc import Callable, Iterator
 from itertools import product

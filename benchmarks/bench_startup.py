@@ -1,6 +1,5 @@
-"""What a user waits for before anything is computed: imports, help, the first call of a compiled kernel.
-
-In processor time, which is what the clock shows where nothing else runs.
+"""What a user waits for before anything is computed: imports, help, the first call of a compiled kernel, in processor
+time, which is what the clock shows where nothing else runs.
 """
 
 import os
@@ -59,7 +58,9 @@ def rows() -> Iterator[Row]:
         measured = Row(
             TOPIC, f"first call: {name}", 1, "call", first, note=f"{second:.2g} s in the next process"
         )
-        yield measured.judged({"<= 2 s": first <= 2}, miss="compilation by LLVM, once an installation")
+        yield measured.judged(
+            {"first call <= 2 s": first <= 2}, miss="compilation by LLVM, once an installation"
+        )
 
 
 def _spent(command: list[str]) -> float:

@@ -1,7 +1,7 @@
-"""Timing in interleaved rounds, rows of the table, floors of the machine, growth exponents.
+"""Timing in interleaved rounds, rows of the table, yardsticks of the machine, growth exponents.
 
 Other processes slow this machine down for seconds at a time, so a time is never compared with a time of another
-minute: a round runs ours, every peer and the floor one after the other, and what is reported is the median over
+minute: a round runs ours, every peer and the yardstick one after the other, and what is reported is the median over
 rounds of the ratios within a round, with their quartiles. Every thread, ours and a peer's, has a processor of its own:
 a kernel of an operating system may put two threads that have just woken up on the same one.
 """
@@ -20,6 +20,7 @@ import numpy as np
 
 Call = Callable[[], Any]
 LEAST = 2e-3  # seconds that a measurement lasts at least: it repeats a shorter call
+QUARTERED = 3  # rounds from which quartiles are stated
 PAUSE = 0.01  # seconds before each, in which threads that still wait for work fall asleep
 PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
@@ -29,6 +30,10 @@ class Times:
     """Seconds a call, (rounds,) of each entrant; entrants of one round ran within the same moment."""
 
     seconds: Mapping[str, np.ndarray]
+
+    @property
+    def rounds(self) -> int:
+        return min(map(len, self.seconds.values()))
 
     def median(self, name: str) -> float:
         return float(np.median(self.seconds[name]))
@@ -77,8 +82,8 @@ def _time(call: Call, repeats: int, clock: Call) -> float:
 class Row:
     """A line of the table: seconds for one `unit`, ours and the fastest peer's, and their ratio (theirs over ours).
 
-    `low` and `high` are the quartiles of that ratio over rounds; `over_floor` is our time over the floor's. `met`
-    and `missed` name goals; `note` says what explains a miss, or what is special.
+    `low` and `high` are the quartiles of that ratio over rounds, None for fewer than `QUARTERED`; `over_yardstick` is
+    our time over the yardstick's. `met` and `missed` name goals; `note` says what explains a miss, or what is special.
     """
 
     topic: str
@@ -91,32 +96,32 @@ class Row:
     ratio: float | None = None
     low: float | None = None
     high: float | None = None
-    floor: str = ""
-    over_floor: float | None = None
+    yardstick: str = ""
+    over_yardstick: float | None = None
     met: str = ""
     missed: str = ""
     note: str = ""
 
-    def judged(self, goals: Mapping[str, bool], *, floor: str = "", miss: str = "") -> "Row":
-        """The row with its goals and whether each is reached, the name of its floor, and what explains a miss."""
+    def judged(self, goals: Mapping[str, bool], *, yardstick: str = "", miss: str = "") -> "Row":
+        """The row with its goals and whether each is reached, the name of its yardstick, and what explains a miss."""
         met, missed = (
             "; ".join(name for name in goals if goals[name] == reached) for reached in (True, False)
         )
-        return replace(self, met=met, missed=missed, floor=floor, note=miss if missed else self.note)
+        return replace(self, met=met, missed=missed, yardstick=yardstick, note=miss if missed else self.note)
 
 
 def row(topic: str, case: str, count: int, times: Times, units: float = 1.0, unit: str = "call") -> Row:
-    """The row of a race of "ours", any peers, and perhaps "floor"; a call does `units` units."""
-    peers = [name for name in times.seconds if name not in ("ours", "floor")]
+    """The row of a race of "ours", any peers, and perhaps "yardstick"; a call does `units` units."""
+    peers = [name for name in times.seconds if name not in ("ours", "yardstick")]
     measured = Row(topic, case, count, unit, times.median("ours") / units)
-    if "floor" in times.seconds:
-        measured = replace(measured, over_floor=times.ratio("ours", "floor")[0])
+    if "yardstick" in times.seconds:
+        measured = replace(measured, over_yardstick=times.ratio("ours", "yardstick")[0])
     if peers:
         peer = times.fastest(peers)
         ratio, low, high = times.ratio(peer, "ours")
-        measured = replace(
-            measured, peer=peer, theirs=times.median(peer) / units, ratio=ratio, low=low, high=high
-        )
+        measured = replace(measured, peer=peer, theirs=times.median(peer) / units, ratio=ratio)
+        if times.rounds >= QUARTERED:
+            measured = replace(measured, low=low, high=high)
     return measured
 
 
@@ -163,9 +168,9 @@ def absent(topic: str, names: Mapping[str, Any]) -> Iterator[Row]:
             yield Row(topic, "absent", 1, peer=name, note=f"{name} is not installed: not compared")
 
 
-def blas_rate() -> float:
-    """Floating-point operations a second of a product of 1024 x 1024 matrices, the fastest of ten."""
-    a = np.random.default_rng(0).random((1024, 1024))
+def blas_rate(kind: type = np.float64) -> float:
+    """Floating-point operations a second of a product of 1024 x 1024 matrices of a kind, the fastest of ten."""
+    a = np.random.default_rng(0).random((1024, 1024)).astype(kind)
     return 2 * 1024**3 / min(_time(lambda: a @ a, 1, perf_counter) for _ in range(10))
 
 

@@ -35,9 +35,9 @@ class Clock:
 
 @settings(max_examples=20)
 @given(st.floats(1e-2, 10), st.floats(1e-2, 10), st.floats(1e-2, 10))
-def test_a_race_finds_the_ratio_whatever_slows_all_down(ours, theirs, floor):
+def test_a_race_finds_the_ratio_whatever_slows_all_down(ours, theirs, yardstick):
     clock = Clock()
-    entrants = {"ours": ours, "peer": theirs, "slow peer": 2 * theirs, "floor": floor}
+    entrants = {"ours": ours, "peer": theirs, "slow peer": 2 * theirs, "yardstick": yardstick}
     times = race(
         {name: clock.lasting(s) for name, s in entrants.items()},
         seconds=200 * sum(entrants.values()),
@@ -47,7 +47,7 @@ def test_a_race_finds_the_ratio_whatever_slows_all_down(ours, theirs, floor):
     assert result.peer == "peer"
     assert result.ratio == pytest.approx(theirs / ours)
     assert result.low <= result.ratio <= result.high
-    assert result.over_floor == pytest.approx(ours / floor)
+    assert result.over_yardstick == pytest.approx(ours / yardstick)
     assert (result.ours, result.theirs) == (pytest.approx(ours / 4), pytest.approx(theirs / 4))
 
 
@@ -67,15 +67,19 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
     row = Row("1 labels", "d=32 <b>", 2, "example", *figures, "x", "y", "z")
     write_index(tmp_path)
     benchmarks.publish(
-        [row, *absent("2 dense forward", {"torch": None})], {"processor": "any"}, tmp_path / "speed"
+        [row, *absent("2 dense forward", {"torch": None})],
+        {"processor": "any"},
+        tmp_path / "speed",
+        {"1 labels": "Of heads."},
     )
-    assert "1 of 2 goals met" in (tmp_path / "index.html").read_text()
+    assert "1 of 2 goals of our own met; missed: labels y (1 row)" in (tmp_path / "index.html").read_text()
     html = (tmp_path / "speed" / "index.html").read_text()
     assert "http" not in html
     shown = html + words(html)
     for text in (
         "3,333× (3,000× to 3,500×)",
-        "Floor: writing",
+        "Yardstick: writing",
+        "Of heads.",
         "torch is not installed: not compared",
         "&lt;b&gt;",
     ):

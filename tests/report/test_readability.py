@@ -18,7 +18,7 @@ IN_PLACE = {
     "random-features": "b t",
     "switches": "C j t",
     "exponential-in-m": "C D O e",
-    "benchmarks": "M s",
+    "benchmarks": "B M s",
     "index.html": "F O X g s",
 }
 
