@@ -51,6 +51,7 @@ def _exactly(brackets: "pd.DataFrame") -> dict[str, Any]:
         "known": len(known),
         "small": small,
         "few": FEW,
+        "several": SEVERAL,
         "rest": len(known) - small,
     }
 

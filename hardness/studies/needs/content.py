@@ -64,6 +64,7 @@ def content(rows: Sequence[Row]) -> Content:
         missing = f"Of {len(rows)} planned trials too few have been won to answer the question."
         return Content(figures=figures, tables=tables, missing=missing)
     numbers = {**_largest_class(parity, prices), **_shares(parity, reached), **_bought_by_many(bought)}
+    numbers["rounding_worst"] = float((rounding.queries / rounding.floor).max())
     return Content(numbers | dict(gradients.numbers), figures, tables, grid=grid)
 
 
