@@ -304,29 +304,22 @@ def _ended(
 
 def _forecast(study: "Study", tasks: "list[Task]", workers: int | None, as_json: bool) -> None:
     """What a run would do, and for how long."""
-    import os
+    from hardness.engine.run import duration, forecast, processes
 
-    from hardness.engine.run import forecast
-
-    count = max(1, (os.cpu_count() or 1) if workers is None else workers)
+    count = processes(workers)
     series: dict[str, list[Task]] = {}
     for task in tasks:
         name = ", ".join([task.family, *(each for each in task.solver.values() if isinstance(each, str))])
         series.setdefault(name, []).append(task)
     known = {name: forecast(some, study.seconds) for name, some in series.items()}
-    whole = forecast(tasks, study.seconds)
-    payload = {
-        "study": study.name,
-        "trials": len(tasks),
-        "seconds": whole and whole / count,
-        "processes": count,
-    }
+    whole = duration(tasks, study.seconds, count)
+    payload = {"study": study.name, "trials": len(tasks), "seconds": whole, "processes": count}
     lines = [
         f"{name}: {len(series[name])} trials, "
         + ("time unknown" if seconds is None else f"about {seconds:.1f} s of one process")
         for name, seconds in known.items()
     ]
-    length = "time unknown" if whole is None else f"about {whole / count:.0f} s on {count} processes"
+    length = "time unknown" if whole is None else f"about {whole:.0f} s on {count} free processors"
     emit(as_json, payload, [*lines, f"{len(tasks)} trials, {length}; nothing was run"])
 
 

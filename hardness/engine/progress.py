@@ -6,7 +6,6 @@ import time
 from collections import Counter, deque
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from math import inf
 from typing import TextIO
 
 from rich.console import Console
@@ -20,9 +19,34 @@ EVERY = 10.0  # seconds between plain lines
 PATIENCE = 3.0  # seconds for which a job keeps its plain lines back: what fails at once says why, and no more
 
 
+class Pace:
+    """Seconds that work takes, from when the first `starts` steps have ended: these hold the start of a process each.
+
+    >>> pace = Pace(starts=1)
+    >>> pace.step(1.0, 30.0), pace.step(1.0, 32.0), pace.left(5.0)
+    (None, None, 10.0)
+    """
+
+    def __init__(self, starts: int = 0) -> None:
+        self.starts, self.work, self.seconds = starts, 0.0, 0.0
+        self._begun = 0.0
+
+    def step(self, work: float, now: float) -> None:
+        """A step of so much work has ended `now`, in seconds since the first one began."""
+        if self.starts:
+            self.starts, self._begun = self.starts - 1, now
+        else:
+            self.work, self.seconds = self.work + work, now - self._begun
+
+    def left(self, work: float) -> float | None:
+        """Seconds that so much work takes, if it goes like what is counted; None as long as nothing is."""
+        return self.seconds / self.work * work if self.work else None
+
+
 def sentence(task: Task) -> str:
     """What is done, the seconds that it took, and those left, if the rest goes like what is done."""
-    left = "" if task.time_remaining is None else f", about {task.time_remaining:.0f} s left"
+    seconds = task.fields["left"]
+    left = "" if seconds is None else f", about {seconds:.0f} s left"
     return f"{task.description}; {task.elapsed or 0:.0f} s so far{left}"
 
 
@@ -37,10 +61,11 @@ def steps(
     stream: TextIO | None = None,
     total: float | None = None,
     clock: Callable[[], float] = time.monotonic,
+    starts: int = 0,
 ) -> Iterator[Callable[..., None]]:
     """What a single long job is at: yields what is to be told each step, and how much more of `total` is done.
 
-    `clock` gives the seconds that are shown.
+    `clock` gives the seconds that are shown; the time left is that of `Pace(starts)`.
 
     On a terminal the last step stands in place, with the time. Elsewhere a line in `EVERY` seconds says the same, and
     without a `total` each step has a line too. Lines of a job that raises within `PATIENCE` are never shown.
@@ -60,15 +85,17 @@ def steps(
         console=console,
         transient=True,
         disable=not in_place,
-        speed_estimate_period=inf,
         get_time=clock,
     )
-    bars.advance(bars.add_task(printable(name), total=total), 0)  # time left counts from here
+    bars.add_task(printable(name), total=total, left=None)
     (task,) = bars.tasks
     lines, ended = deque[str](), threading.Event()
+    pace, begun = Pace(starts), clock()
 
     def tell(line: str, done: float = 0.0) -> None:
-        bars.update(task.id, description=printable(line), advance=done)
+        pace.step(done, clock() - begun)
+        left = None if total is None else pace.left(max(0.0, total - task.completed - done))
+        bars.update(task.id, description=printable(line), advance=done, left=left)
         if not in_place and total is None:
             lines.append(printable(line))
 
@@ -116,10 +143,11 @@ class Progress:
         self.statuses: Counter[str] = Counter()
 
     @contextmanager
-    def of(self, work: float | None, trials: int, part: str = "") -> Iterator[None]:
+    def of(self, work: float | None, trials: int, part: str = "", starts: int = 0) -> Iterator[None]:
         """Report on `trials` trials for the length of this context: a `part` of a run that has several.
 
-        `work` is what they are predicted to take, in seconds of one process; None where nobody knows.
+        `work` is what they are predicted to take, in seconds of one process; None where nobody knows. The first
+        `starts` trials start a process each, and do not tell how long the others take.
         """
         self.trials, self.known, self.statuses = trials, work is not None, Counter()
         self.part = f"{part}: " if part else ""
@@ -127,7 +155,7 @@ class Progress:
         print(f"{self.part}{trials} trials to run, {length}", file=self.stream, flush=True)
         try:
             with steps(
-                self.line(), self.stream, work if self.known else float(trials), self.clock
+                self.line(), self.stream, work if self.known else float(trials), self.clock, starts
             ) as self._tell:
                 yield
         finally:

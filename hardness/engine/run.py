@@ -35,6 +35,9 @@ Ran = tuple[Task, Outcome, Mapping[str, Any]]
 GRACE_SECONDS = 10.0  # beyond the guard before a trial that does not end by itself is ended with its worker
 AHEAD = 8  # tasks handed to the engine per worker: enough to keep it busy, few enough to keep memory flat
 CHECK_SECONDS = 0.2  # between two looks at the clock while no trial ends
+START_SECONDS = (
+    5.0  # the lab and its first process, and the page: processor seconds, where what is compiled is kept
+)
 CONNECT = "10s"  # to a Dask scheduler
 BROKEN = (
     'the worker processes died: in a script put the call under `if __name__ == "__main__":`, since they import it; '
@@ -92,10 +95,11 @@ def run(
     progress = progress or Progress(StringIO())  # which nobody reads
     if not missing:
         return 0
+    starts = 0 if scheduler else min(processes(workers), len(missing))  # a cluster's workers have begun
     with (
         signals(),
         single_threaded(workers != 0),
-        progress.of(forecast(missing, seconds), len(missing), part),
+        progress.of(forecast(missing, seconds), len(missing), part, starts),
     ):
         for task, outcome, note in _engine(missing, trial, root, guard, workers, scheduler):
             store.add(task, outcome, note)
@@ -112,6 +116,27 @@ def forecast(tasks: Iterable[Task], seconds: Callable[[Task], float]) -> float |
     """
     tasks = list(tasks)
     return None if any(task.plugins or _of_plugins(task) for task in tasks) else sum(map(seconds, tasks))
+
+
+def processes(workers: int | None) -> int:
+    """How many processes run trials: so many workers, one a CPU for None; 0 is this process. Raises `InputError`."""
+    if workers is None:
+        return os.cpu_count() or 1
+    whole("workers", workers, 0)
+    return max(1, workers)
+
+
+def duration(tasks: Sequence[Task], seconds: Callable[[Task], float], count: int) -> float | None:
+    """Predicted wall-clock seconds of all the tasks on `count` free processors; None where `forecast` says that.
+
+    It takes no less than the longest task, and a process its start.
+
+    >>> tasks = [Task("parity", {}, {"kind": "game"}, {}, i) for i in range(4)]
+    >>> duration(tasks, lambda task: 10.0 * task.repetition, 2) - START_SECONDS, duration([], lambda task: 1.0, 2)
+    (30.0, 0)
+    """
+    work = forecast(tasks, seconds)
+    return work and START_SECONDS + max(work / count, *map(seconds, tasks))
 
 
 def _of_plugins(task: Task) -> bool:
@@ -145,11 +170,9 @@ def _engine(
 ) -> Iterator[Ran]:
     if scheduler is not None:
         return _on_cluster(tasks, trial, root, guard, scheduler)
-    workers = (os.cpu_count() or 1) if workers is None else workers
-    whole("workers", workers, 0)
-    if workers:
-        return _in_pool(tasks, trial, root, guard, min(workers, len(tasks)))
-    return _serially(tasks, trial, root, guard)
+    if workers == 0:
+        return _serially(tasks, trial, root, guard)
+    return _in_pool(tasks, trial, root, guard, min(processes(workers), len(tasks)))
 
 
 def _serially(tasks: Sequence[Task], trial: Trial, root: int, guard: float) -> Iterator[Ran]:

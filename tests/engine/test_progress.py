@@ -7,7 +7,7 @@ from contextlib import nullcontext
 import pytest
 
 from hardness.engine import progress
-from hardness.engine.progress import Progress, steps
+from hardness.engine.progress import Progress, sentence, steps
 
 
 class Terminal(io.StringIO):
@@ -59,6 +59,31 @@ def test_trials_say_the_same_on_a_terminal_as_in_a_pipe(kind, monkeypatch):
     assert shown.startswith("3 trials to run, about 4 s of one process\n")
     assert shown.endswith("1 of 3 trials: 1 solved\n")
     assert ("\x1b" in shown) == stream.isatty()
+
+
+def test_trials_that_start_processes_do_not_tell_how_long_the_others_take(monkeypatch):
+    """Two processes take 40 s to start, and then half a second a trial each: the first trials are no measure."""
+    monkeypatch.setattr(progress, "EVERY", 0.01)
+    monkeypatch.setattr(progress, "PATIENCE", 0.01)
+    clock, lines = Clock(), []
+    monkeypatch.setattr(progress, "sentence", lambda task: lines.append(sentence(task)) or "")
+    run = Progress(io.StringIO(), clock)
+
+    def shown():
+        patience, known = time.monotonic() + 60, len(lines)
+        while len(lines) < known + 2:  # the second of them was begun after the call
+            assert time.monotonic() < patience
+            time.sleep(0.01)
+        return lines[-1]
+
+    with run.of(work=6.5, trials=65, starts=2):
+        for seconds, trials in ((40.0, 1), (41.0, 1), (42.0, 4), (46.0, 16)):
+            clock.seconds = seconds
+            for _ in range(trials):
+                run.advance(0.1, "solved")
+            if seconds < 42:
+                assert shown().endswith(f"{seconds:.0f} s so far")
+        assert shown() == "22 of 65 trials: 22 solved; 46 s so far, about 11 s left"
 
 
 def test_parts_of_a_run_are_announced_and_counted_each_for_itself():
