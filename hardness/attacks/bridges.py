@@ -11,14 +11,16 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from numpy.typing import NDArray
+from numpy.typing import ArrayLike, NDArray
 
 from hardness.attacks import Public
+from hardness.attacks.acceptance import accepts, trusted
 from hardness.attacks.equations import Equations, extract
+from hardness.attacks.finish import polish
 from hardness.errors import InputError, one_line
 from hardness.examples import Examples
 from hardness.gadgets import modular
-from hardness.gadgets.modular import is_prime, preimages
+from hardness.gadgets.modular import centred, is_prime, preimages
 from hardness.io import npz
 from hardness.io.files import read_bounded, replacing, write_text
 from hardness.io.schemas import parse
@@ -193,25 +195,75 @@ def normal_form(examples: Examples, public: Public) -> LWE:
     >>> lwe.A.shape[1], lwe.secret
     (8, (-12, 12))
     """
+    known = _substitution(examples, public)
+    q, U, y, first = known.equations.q, known.equations.a.astype(np.int64), known.y, known.first
+    rest = np.setdiff1d(np.arange(len(U)), first)
+    A = U[rest] @ known.back % q
+    low, high = -((known.width - 1) // 2), known.width // 2
+    noise = known.equations.noise * q / known.equations.p
+    return LWE(A, (y[rest] - A @ y[first]) % q, q, (low, high), (-high, -low), noise)
+
+
+def rounding_secret(examples: Examples, public: Public, s: ArrayLike) -> dict[str, list[int]]:
+    """The secret of a rounding instance, as attacks name it, from the secret s (n,) of `normal_form` of its examples.
+
+    s holds the errors of the n independent rows, U₀ w = y₀ + s mod q, so w = U₀⁻¹ (y₀ + s). Neighbours of
+    w give errors nearly as small, as A = U U₀⁻¹ and U is short, and an s that is found may be of one: where labels have
+    no noise, coordinates of w are moved by one as long as that reproduces more of them. Raises `InputError` as
+    `normal_form` does, and for an s that is not n integers, or whose w the labels contradict.
+
+    >>> import hardness
+    >>> instance = hardness.Instance.generate(hardness.Rounding(dim=4, modulus=7, levels=7), seed=0)
+    >>> examples, public = instance.examples(60, seed=1), instance.public(1)
+    >>> normal_form(examples, public).secret  # every residue is a level: no label errs
+    (0, 0)
+    >>> rounding_secret(examples, public, [0, 0, 0])["w"] == instance.secret["w"].tolist()
+    True
+    """
+    known = _substitution(examples, public)
+    equations, errors = known.equations, np.asarray(s)
+    if errors.shape != (equations.n,) or errors.dtype.kind not in "iu":
+        raise InputError(
+            f"s must hold {equations.n} integers, got shape {errors.shape} of type {errors.dtype}: take the secret of "
+            "the normal form of these examples"
+        )
+    w = known.back @ ((known.y[known.first] + errors.astype(np.int64)) % equations.q)
+    w = centred(w % equations.q, equations.q)
+    if equations.noise == 0:
+        w = centred(polish(equations.rows(trusted(equations, w)), w), equations.q)
+    if not accepts(equations, w):
+        raise InputError(
+            "the labels contradict the w that follows from s: give the secret of the normal form of these examples"
+        )
+    return equations.secret(w)
+
+
+@dataclass(frozen=True)
+class Substitution:
+    """Of rounding examples: `equations`, their residues up to an error `y` (N,), the `width` of the widest level, the
+    `first` n independent rows, and the inverse `back` (n, n) of those mod q."""
+
+    equations: Equations
+    y: Integers
+    width: int
+    first: Integers
+    back: Integers
+
+
+def _substitution(examples: Examples, public: Public) -> Substitution:
     equations = extract(examples.X, examples.Y, public)
     q = equations.q
     if equations.are_parities or not is_prime(q):
         raise InputError("normal form needs examples of the family rounding with a prime modulus")
+    centre, width = preimages(q, equations.p)
     U = equations.a.astype(np.int64) % q
     first, back = independent(U, q)
     if len(first) < equations.n or len(U) == equations.n:
         raise InputError(
             f"{len(U)} informative rows hold no {equations.n} independent ones and one more; sample more"
         )
-    rest = np.setdiff1d(np.arange(len(U)), first)
-    centre, width = preimages(q, equations.p)
     y = np.floor(centre[equations.level]).astype(np.int64)
-    A = U[rest] @ back % q
-    widest = int(width.max()) - 1
-    low, high = -(widest // 2), -(-widest // 2)
-    return LWE(
-        A, (y[rest] - A @ y[first]) % q, q, (low, high), (-high, -low), equations.noise * q / equations.p
-    )
+    return Substitution(equations, y, int(width.max()), first, back)
 
 
 def independent(U: Integers, q: int) -> tuple[Integers, Integers]:

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 from commands import answer, check_refused, run_command
 
-from hardness.attacks.bridges import LWE, normal_form, read, write
+from hardness.attacks.bridges import LWE, normal_form, read, rounding_secret, write
 from hardness.attacks.lwe import attack
 from hardness.errors import InputError
 from hardness.families.rounding import Rounding
@@ -95,6 +95,9 @@ def test_an_own_normal_form_is_read_back_and_solved(tmp_path: Path) -> None:
         assert report["status"] == "solved", report
         errors = (lwe.b - lwe.A @ np.array(report["secret"]["s"]) + 48) % 97 - 48
         assert np.abs(errors).max() <= 1
+        assert rounding_secret(examples, public, report["secret"]["s"]) == {
+            "w": instance.secret["w"].tolist()
+        }
 
 
 TEXT = "2\n2\n97\n0.1\n[1 2]\n[[1 2]\n[3 4]]\n"
