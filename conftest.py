@@ -1,5 +1,6 @@
 """Settings of every test run: one thread of linear algebra a process, and no wall-clock in property tests."""
 
+import gc
 import os
 from importlib.util import find_spec
 
@@ -18,3 +19,11 @@ settings.load_profile("ci" if os.environ.get("CI") else "lab")
 collect_ignore_glob = [] if find_spec("mkdocs") else ["docs/making/*"]  # made with the extra docs
 if not find_spec("torch"):
     collect_ignore_glob += ["tests/support/board_transformers.py"]
+
+# Collecting the tests makes a million objects, and none of them is garbage: nobody looks for some among them.
+gc.disable()
+
+
+def pytest_collection_finish() -> None:
+    gc.freeze()
+    gc.enable()

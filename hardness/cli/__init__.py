@@ -1,8 +1,10 @@
 """The command line: a thin skin over the library."""
 
 import sys
+from collections.abc import Callable
+from functools import cache
 from io import TextIOWrapper
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 from typer.exceptions import TyperException
@@ -42,6 +44,12 @@ def top(
         print(context.get_help())
 
 
+@cache
+def _commands() -> Callable[..., Any]:
+    """All commands, read off the signatures of their functions, which takes typer some ten milliseconds."""
+    return typer.main.get_command(app)
+
+
 def main() -> None:
     """Run the command line: 0 done, 1 said no, 2 bad usage or input (one line on stderr), 130 interrupted."""
     sys.exit(run(sys.argv[1:]))
@@ -54,7 +62,7 @@ def run(arguments: list[str]) -> int:
             # A name that is no text, such as a file's, can be said
             stream.reconfigure(errors="backslashreplace")
     try:
-        return int(app(arguments, prog_name="hardness", standalone_mode=False) or 0)
+        return int(_commands()(arguments, prog_name="hardness", standalone_mode=False) or 0)
     except TyperException as error:
         context = getattr(error, "ctx", None)
         if (
