@@ -5,6 +5,7 @@ import re
 from functools import cache
 from graphlib import TopologicalSorter
 from pathlib import Path
+from typing import NamedTuple
 
 import hardness.studies.catalog
 import learner.studies.catalog
@@ -17,42 +18,65 @@ SOURCES = sorted([*ROOT.glob("hardness/**/*.py"), *ROOT.glob("learner/**/*.py")]
 MODULES = {".".join(p.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): p for p in SOURCES}
 
 
+class Facts(NamedTuple):
+    """What the rules ask of a file, read off one parse of it."""
+
+    imports: set[str]
+    classes: list[str]
+    undocumented: list[str]
+    names: list[str]
+
+
 @cache
-def code_of(path):
-    """The nodes of a file that run: what is for type checkers alone, and docstrings, are passed over."""
+def facts(path):
     tree = ast.parse(path.read_text())
-    typing = [
-        node for node in ast.walk(tree) if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)
+    nodes = list(ast.walk(tree))
+    public = [
+        node
+        for node in tree.body
+        if isinstance(node, ast.FunctionDef | ast.ClassDef) and not node.name.startswith("_")
     ]
-    texts = [
-        node for node in ast.walk(tree) if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-    ]
-    passed = {id(node) for block in typing for part in block.body for node in ast.walk(part)}
-    passed |= {id(node) for text in texts for node in ast.walk(text)}
-    return [node for node in ast.walk(tree) if id(node) not in passed]
+    documented = {node.name for node in public if ast.get_docstring(node) or node.name == "register"}
+    return Facts(
+        imports_in(nodes),
+        [node.name for node in nodes if isinstance(node, ast.ClassDef)],
+        [""] * (not ast.get_docstring(tree)) + sorted({node.name for node in public} - documented),
+        [
+            f"{path.relative_to(ROOT)}:{node.lineno}: {name}"
+            for node in nodes
+            if isinstance(node, (*BOUND, *DEFINED))
+            for name in {*names_in(node)} & SAY_NOTHING | {*lasting_names(node)} & SHORT_LIVED
+        ],
+    )
 
 
-@cache
-def imports(path):
+def imports_in(nodes):
     """What a file imports at any level and by any spelling: statements, `import_module`, "module:Name" and the like.
 
-    Of a package of ours, the modules that are named. Names of entry points are no modules, though spelled alike.
+    Of a package of ours, the modules that are named; not what is for type checkers alone, nor what a docstring says.
+    Names of entry points are no modules, though spelled alike.
     """
+    typing = [node for node in nodes if isinstance(node, ast.If) and "TYPE_CHECKING" in ast.dump(node.test)]
+    passed = {id(node) for block in typing for part in block.body for node in ast.walk(part)}
+    passed |= {id(node.value) for node in nodes if isinstance(node, ast.Expr)}
     names = set()
-    for node in code_of(path):
+    for node in nodes:
+        if not isinstance(node, ast.Import | ast.ImportFrom | ast.Constant) or id(node) in passed:
+            continue
         if isinstance(node, ast.Import):
             names |= {alias.name for alias in node.names}
         elif isinstance(node, ast.ImportFrom) and node.level == 0:
             full = {f"{node.module}.{alias.name}" for alias in node.names}
             names |= {name if name in MODULES else node.module for name in full}
-        elif (
-            isinstance(node, ast.Constant)
-            and isinstance(node.value, str)
-            and node.value not in GROUPS.values()
-        ):
-            module = node.value.partition(":")[0]
+        elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+            module = "" if node.value in GROUPS.values() else node.value.partition(":")[0]
             names |= {module} if module in MODULES and "." in module else set()
     return names
+
+
+def imports(path):
+    """The modules that a file imports."""
+    return facts(path).imports
 
 
 def floors():
@@ -129,19 +153,13 @@ def test_the_readme_names_exactly_the_studies_there_are():
 
 
 def test_every_public_thing_has_a_docstring():
-    for path in SOURCES:
-        tree = ast.parse(path.read_text())
-        assert ast.get_docstring(tree), path
-        public = [node for node in tree.body if isinstance(node, ast.FunctionDef | ast.ClassDef)]
-        for node in public:
-            assert node.name.startswith("_") or node.name == "register" or ast.get_docstring(node), (
-                path,
-                node.name,
-            )
+    assert {path: names for path in SOURCES if (names := facts(path).undocumented)} == {}
 
 
 SAY_NOTHING = {"told", "found", "own", "said"}  # of what a value holds: nowhere
 SHORT_LIVED = {"one", "each", "least", "most"}  # in loops only
+BOUND = (ast.Name, ast.Attribute, ast.arg, ast.keyword, ast.alias)
+DEFINED = (ast.FunctionDef, ast.ClassDef, ast.ExceptHandler, ast.MatchAs, ast.MatchStar)
 CODE = sorted(path for root in ("hardness", "learner", "tests") for path in ROOT.glob(f"{root}/**/*.py"))
 
 
@@ -173,21 +191,10 @@ def lasting_names(node):
 
 
 def test_names_say_what_they_hold():
-    wrong = {
-        f"{path.relative_to(ROOT)}:{node.lineno}: {name}"
-        for path in CODE
-        for node in ast.walk(ast.parse(path.read_text()))
-        for name in {*names_in(node)} & SAY_NOTHING | {*lasting_names(node)} & SHORT_LIVED
-    }
-    assert wrong == set()
+    assert [line for path in CODE for line in facts(path).names] == []
 
 
 def test_no_two_classes_share_a_name_that_all_of_the_lab_uses():
-    classes = [
-        node.name
-        for path in SOURCES
-        for node in ast.walk(ast.parse(path.read_text()))
-        if isinstance(node, ast.ClassDef)
-    ]
+    classes = [name for path in SOURCES for name in facts(path).classes]
     names = ("Outcome", "Cell", "Cost", "Check", "Grid")
     assert {name: classes.count(name) for name in names if classes.count(name) > 1} == {}

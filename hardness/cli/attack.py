@@ -130,7 +130,7 @@ def attacks(as_json: Json = False) -> None:
 class Estimate(TyperCommand):
     """`estimate` of an instance file, or of the family that the line names, wherever in it, with its options."""
 
-    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+    def make_context(self, info_name: str | None, args: list[str], parent: Any = None, **extra: Any) -> Any:
         """Parse the line, as the family's if there is one in it. Raises `InputError` for a misspelt family."""
         from difflib import get_close_matches
 
@@ -140,13 +140,11 @@ class Estimate(TyperCommand):
         ]
         name = next((word for word in words if word in known or ":" in word), None)
         if name is not None:
-            of_family = command("estimate", name, estimate)
-            self.params, self.callback = of_family.params, of_family.callback
-            self.help, self.epilog = of_family.help, of_family.epilog
-            args = [word for i, word in enumerate(args) if i != args.index(name)]
-        elif words and get_close_matches(words[0], known, n=1, cutoff=0.7):
+            others = [word for i, word in enumerate(args) if i != args.index(name)]
+            return command("estimate", name, estimate).make_context(info_name, others, parent, **extra)
+        if words and get_close_matches(words[0], known, n=1, cutoff=0.7):
             raise unknown("family", words[0], known)
-        return super().parse_args(ctx, args)
+        return super().make_context(info_name, args, parent, **extra)
 
 
 def estimate(

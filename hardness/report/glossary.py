@@ -7,7 +7,7 @@ import html
 import re
 from collections.abc import Mapping
 from dataclasses import dataclass
-from functools import cache
+from functools import cache, cached_property
 from pathlib import Path
 
 DOCS = "../../docs/"  # from the folder of a page in reports/
@@ -39,7 +39,7 @@ class Term:
     forms: tuple[str, ...]
     text: str
 
-    @property
+    @cached_property
     def plain(self) -> str:
         """The definition as one line without marks, for hovering."""
         text = re.sub(r"\[(.*?)\]\(.*?\)", r"\1", self.text)
@@ -162,6 +162,7 @@ def _form(form: str) -> str:
     return rf"(?<![\w-])[{stem[0].upper()}{stem[0]}]{re.escape(stem[1:])}s?(?![\w])"
 
 
+@cache
 def _prose(text: str, docs: str) -> str:
     """Markdown of the glossary as HTML: emphasis, code, links, references to the theory."""
     from markdown_it import MarkdownIt

@@ -4,6 +4,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from functools import cache
 from html import escape, unescape
 from pathlib import Path
 from types import SimpleNamespace
@@ -23,6 +24,8 @@ from hardness.report.rounding import FORMS
 from hardness.statistics.means import Mean
 
 if TYPE_CHECKING:
+    from jinja2 import Template
+
     from hardness.engine.study import Study
 
 HEADLINE_WORDS = 50  # words of a headline: what holds a letter or a digit
@@ -140,14 +143,10 @@ class _Text:
 
     def _filled(self) -> str:
         """The template with its numbers, as Markdown."""
-        from jinja2 import Environment, StrictUndefined, TemplateError
+        from jinja2 import TemplateError
 
         template, numbers = self.study.template, SimpleNamespace(**self.content.numbers)
         assert template is not None
-        environment = Environment(
-            undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_escaped
-        )
-        environment.filters |= FORMS
         named = {
             "figure": self.figure,
             "table": self.table,
@@ -155,7 +154,7 @@ class _Text:
             "grid": self.content.grid,
         }
         try:
-            return environment.from_string(template.read_text(encoding="utf-8")).render(n=numbers, **named)
+            return _compiled(template.read_text(encoding="utf-8")).render(n=numbers, **named)
         except TemplateError as error:
             raise InputError(f"{template.name} of study {self.study.name}: {error}") from error
 
@@ -207,6 +206,18 @@ class _Text:
             for column, first in zip(columns, left, strict=True)
         ]
         return _macro("grid", heads, lines, table.caption)
+
+
+@cache
+def _compiled(text: str) -> "Template":
+    """A template of a page; raises jinja2's `TemplateError`."""
+    from jinja2 import Environment, StrictUndefined
+
+    environment = Environment(
+        undefined=StrictUndefined, trim_blocks=True, lstrip_blocks=True, finalize=_escaped
+    )
+    environment.filters |= FORMS
+    return environment.from_string(text)
 
 
 def _escaped(value: Any) -> Any:

@@ -4,6 +4,7 @@ import json
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Mapping
+from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -78,14 +79,17 @@ def render(
     is the way from the page to the folder of proofs, `home` that to the index of all studies ("" if there is none).
     """
     templates = environment(room)
-    templates.filters |= dict(filters or {})
+    if filters:
+        templates = templates.overlay()
+        templates.filters = {**templates.filters, **filters}
     return glossary.mark(
         templates.get_template(template).render(docs=docs, home=home, **context), terms, docs
     )
 
 
+@cache
 def environment(room: Path | None = None) -> "Environment":
-    """The templates of this room, and of the folder `room` before them, with their filters."""
+    """The templates of this room, and of the folder `room` before them, with their filters; compiled once."""
     from jinja2 import ChoiceLoader, Environment, FileSystemLoader, PackageLoader, StrictUndefined
     from markupsafe import Markup
 

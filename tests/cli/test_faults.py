@@ -1,5 +1,5 @@
 """Every fault that a hostile reading of the lab found, through its own command: one line, the right exit code, in at
-most two seconds of computing and 500 MB.
+most two seconds of computing; where a file is large, in a process of its own and in at most 500 MB.
 
 The numbers are those of the reading. What has its test beside the code is not said twice: secrets that are shown and
 seeds that can be guessed (2) in tests/families/test_shown.py, clocks that jump (3) in
@@ -11,12 +11,14 @@ tests/sq/test_certificates.py, signals (9) in tests/cli/test_ended.py.
 import json
 import os
 import textwrap
+import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import numpy as np
 import pytest
-from commands import HARDNESS, run_command
-from measured import MIB, measured, within_limits
+from commands import HARDNESS, Completed, check_refused, run_command
+from measured import CPU_SECONDS, within_limits
 from safetensors import safe_open
 from safetensors.numpy import save_file
 
@@ -79,6 +81,19 @@ def hostile_files(folder: Path) -> None:
     huge.save(folder / "huge")
 
 
+def in_time(line: str) -> Completed:
+    """The end of a command here, of at most two seconds of computing.
+
+    One that took more has a second run: in the first it may have compiled what it needs, on a busy machine.
+    """
+    for _ in range(2):
+        began = time.process_time()
+        end = run_command(line)
+        if (seconds := time.process_time() - began) < CPU_SECONDS:
+            return end
+    raise AssertionError(f"{line}: {seconds} s of computing")
+
+
 def changed_header(source: Path, target: Path) -> None:
     """The same instance with another text about what is proved."""
     with safe_open(source, framework="numpy") as file:
@@ -116,6 +131,12 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 CERTIFY = "sq certify parity --dim 6 --heads 2 --tolerance .1 --kind bound --out"
+LARGE = [
+    ("attack gaussian lists.parquet", "entries in 1 rows of 18"),
+    ("judge toy answer.json", "longer than 4096 KiB"),
+    ("inspect header.safetensors", "longer than 1 MiB"),
+    ("study merge merged/rows.csv --out new", "longer than"),
+]
 REFUSED = [
     (1, "challenge three --count 1 --out new", "one of 2^16.1 that secrets can give"),
     (5, "challenge pub/hard.safetensors --toy --count 5 --out pub --force", "none of its files"),
@@ -123,12 +144,8 @@ REFUSED = [
     (5, "export pub/hard.safetensors --out pub/hard.safetensors", "whose secret would be lost"),
     (5, f"{CERTIFY} pub/hard.safetensors", "whose secret would be lost"),
     (5, "study merge merged/rows.csv --out pub/hard.safetensors", "longer than"),
-    (6, "attack gaussian lists.parquet", "entries in 1 rows of 18"),
-    (6, "judge toy answer.json", "longer than 4096 KiB"),
-    (6, "inspect header.safetensors", "longer than 1 MiB"),
     (6, "verify header.safetensors", "longer than 1 MiB"),
     (6, "estimate header.safetensors", "longer than 1 MiB"),
-    (6, "study merge merged/rows.csv --out new", "longer than"),
     (
         9,
         "sq certify parity --dim 4 --heads 3 --tolerance .1 --kind transcript --out new",
@@ -142,22 +159,29 @@ REFUSED = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "line", "words"), REFUSED, ids=lambda value: str(value)[:48])
-def test_it_is_refused_in_one_line_and_nothing_is_written(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, fault: int, line: str, words: str
-) -> None:
+@pytest.fixture
+def untouched(folder: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[None]:
+    """The folder of the files to work in; no command may have written there when the test is over."""
     monkeypatch.chdir(folder)
     before = {path: path.lstat().st_mtime_ns for path in folder.rglob("*")}
-    end = within_limits(HARDNESS, *line.split())
-    assert (end.code, end.out, end.err.count("\n")) == (2, "", 1), end
-    assert end.err.startswith("error: ")
-    assert words in end.err
+    yield
     assert {path: path.lstat().st_mtime_ns for path in folder.rglob("*")} == before
+
+
+@pytest.mark.parametrize(("line", "words"), LARGE, ids=lambda value: str(value)[:48])
+@pytest.mark.usefixtures("untouched")
+def test_a_large_file_is_refused_in_one_line_before_it_is_read(line: str, words: str) -> None:
+    check_refused(Completed(*within_limits(HARDNESS, *line.split())[:3]), words)
+
+
+@pytest.mark.parametrize(("fault", "line", "words"), REFUSED, ids=lambda value: str(value)[:48])
+@pytest.mark.usefixtures("untouched")
+def test_it_is_refused_in_one_line_and_nothing_is_written(fault: int, line: str, words: str) -> None:
+    check_refused(in_time(line), words)
 
 
 ANSWERED = [
     (2, "inspect two", 0, ""),
-    (6, "verify long", 0, "ok"),
     (7, "verify praised", 1, "hypothesis"),
     (8, "sq value --independent 5 --tolerance .02", 0, "independent parities: 1"),
     (9, "attack membership huge", 0, "refused"),
@@ -165,27 +189,34 @@ ANSWERED = [
 
 
 @pytest.mark.parametrize(("fault", "line", "code", "words"), ANSWERED, ids=lambda value: str(value)[:48])
-def test_it_is_answered_within_the_limits(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, fault: int, line: str, code: int, words: str
-) -> None:
-    monkeypatch.chdir(folder)
-    end = within_limits(HARDNESS, *line.split())
+@pytest.mark.usefixtures("untouched")
+def test_it_is_answered_in_time(fault: int, line: str, code: int, words: str) -> None:
+    end = in_time(line)
     assert (end.code, end.err) == (code, ""), end
     assert words in end.out
+
+
+@pytest.mark.usefixtures("untouched")
+def test_a_large_certificate_is_verified_within_the_limits() -> None:
+    """Fault 6, too: a modulus of 2^20 in a dimension of 101."""
+    end = within_limits(HARDNESS, "verify", "long")
+    assert (end.code, end.err) == (0, ""), end
+    assert "ok" in end.out
 
 
 @pytest.mark.parametrize("learner", ["OnlyCertified", "Forges"])
 def test_what_a_learner_says_of_itself_is_no_reason_to_fail(
     folder: Path, monkeypatch: pytest.MonkeyPatch, learner: str
 ) -> None:
-    """Faults 9 and 4: a `report_` with `certified` alone, and bytes written into whatever is open."""
+    """Faults 9 and 4: a `report_` with `certified` alone, and bytes written into whatever is open.
+
+    That the latter take no memory, tests/evaluation/test_worker.py says.
+    """
     monkeypatch.chdir(folder)
-    monkeypatch.setenv("PYTHONPATH", str(folder))
-    line = f"learn learners:{learner} pub/hard.safetensors --count 50 --json"
-    end = measured(HARDNESS, *line.split())
+    monkeypatch.syspath_prepend(folder)
+    end = run_command(f"learn learners:{learner} pub/hard.safetensors --count 50 --json")
     assert "Traceback" not in end.err
     assert (
         json.loads(end.out)["status"]
         in ({"OnlyCertified": ["wrong"], "Forges": ["wrong", "error", "killed"]}[learner])
     )
-    assert end.mib < MIB

@@ -73,6 +73,7 @@ def test_the_page_says_what_it_owes(written: Path) -> None:
         "a <slow> one",
     ):
         assert part in text, part
+    assert "Every outcome of the plan" not in text
 
 
 def test_the_same_rows_give_the_same_bytes(written: Path, tmp_path: Path) -> None:

@@ -129,12 +129,14 @@ def parity_floor(dim: int, size: int, exponent: float) -> int:
     return max(exact_floor(sets, tau), ceil(entropy_floor(sets, tau)))
 
 
+@cache
 def parity_suffices(dim: int, size: int, exponent: float) -> int:
     """Queries that surely identify, whatever a valid oracle answers (theory 2.7): characters, or sums of any sets."""
     sets = comb(dim - 1, size)
     return min(sets - 1, certain_queries(sets, grid.tolerance(exponent)))
 
 
+@cache
 def independent_batches(dim: int, size: int, exponent: float) -> int | None:
     """What sign batches pay that are no larger than the rank of the class: sets that are affinely independent.
 
@@ -217,6 +219,7 @@ def budget(rows: Iterable[Row]) -> "pd.DataFrame":
     return table.assign(sharp=sharp, ε=wrong)[["m", "τ", "sharp", "exact", "truncated", "s", "ε", "leak"]]
 
 
+@cache
 def _sharp(m: int, tau: float) -> float:
     """The same of the largest class that so many sharp heads hide."""
     size = min(bits("sharp", m), (grid.BUDGET_DIM - 1) // 2)
