@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from hardness.engine.bounds import beside_cost
 from hardness.engine.outcome import Row
 from hardness.engine.store import STORE, Store
 from hardness.errors import InputError, missing_extra
@@ -29,6 +30,8 @@ COLUMNS = {
     "status": "solved, wrong, budget, timeout, error, killed, refused; or planned: not run yet",
     "cost": "queries or examples spent; a run that did not solve is only known to need more",
     "detail.": "what else the trial found",
+    "bound": "queries that every strategy needs against this oracle, as proved; computed, not part of a row",
+    "ratio": "queries of a game that solved, over that bound",
     "censored": "whether the cost is only known to be larger: a budget or a time limit ended the trial",
     "tuning": "whether the trial only chose a setting; such runs are no results",
     "seconds": "wall-clock time of the trial",
@@ -151,7 +154,8 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
 
     `folder` is what `study run --out` or `sweep --out` named, or the rows.db in it. `tuning` adds the runs that chose
     settings, which are no results, and a column that says so. `censored` says that a run ended before it solved: its
-    cost is only known to lie above. Raises `InputError` where there is no store.
+    cost is only known to lie above. Games have the `bound` that is proved for their oracle, and the `ratio` of their
+    queries to it. Raises `InputError` where there is no store.
 
     >>> import tempfile, hardness
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -176,7 +180,7 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
 def _result(row: Row) -> dict[str, Any]:
     """A row as `rows` shows it: what the cost stands for beside the cost."""
     columns = flat(row)
-    return columns | {"censored": row.censored, "tuning": row.task.tuning}
+    return columns | beside_cost(row) | {"censored": row.censored, "tuning": row.task.tuning}
 
 
 def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":

@@ -98,7 +98,7 @@ def play(
     counted = counted or play_explicit(
         concepts, strategy, kind, tolerance, root, budget, samples=samples, flip=flip
     )
-    bound = kind.bound(concepts, tolerance, flip)
+    bound = bound_of(concepts, kind, tolerance, flip)
     # An adversary judges no answer (`right` is None): one concept left is the concept.
     status = "budget" if counted.remaining > 1 else "wrong" if counted.right is False else "solved"
     tau = decimal(tolerance) / (1 - 2 * decimal(flip))
@@ -117,6 +117,20 @@ def play(
         exact_floor=exact,
         floor_ratio=counted.queries / exact if exact and status == "solved" else None,
     )
+
+
+def bound_of(
+    concepts: Concepts | Family, oracle: type[Oracle], tolerance: float, flip: float = 0.0
+) -> float | None:
+    """Queries that any strategy needs against an oracle, as far as it is proved; `flip` unless the family has its own.
+
+    Raises `InputError` for a family without a concept class.
+
+    >>> bound_of(ParityConcepts(14, 4), Window, 0.125), bound_of(ParityConcepts(14, 4), ORACLES["exact"], 0.125)
+    (125.0, None)
+    """
+    flip = flip or (concepts.flip if isinstance(concepts, Family) else 0.0)
+    return oracle.bound(class_of(concepts), tolerance, flip)
 
 
 def _checked(

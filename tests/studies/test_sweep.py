@@ -104,6 +104,54 @@ def test_a_grid_survives_its_own_file(tmp_path):
         Grid("parity", {"dim": [8]}, {"learner": "direct", "attack": "bkw"})
 
 
+def test_games_stand_beside_what_is_proved_of_them_and_rows_hold_none_of_it(tmp_path, monkeypatch):
+    """In `hardness.rows`, in what `sweep` returns and on the page: the bound and the ratio that `sq play` prints."""
+    axes = {
+        "dim": [8, 9],
+        "heads": 2,
+        "flip": [0.0, 0.125],
+        "strategy": "sign-batch",
+        "runs": 1,
+        "workers": 0,
+    }
+    returned = hardness.sweep(
+        "parity", oracle=["window", "null", "exact"], tolerance=0.1, out=tmp_path, **axes
+    )
+    table = hardness.rows(tmp_path)
+    played = [
+        hardness.play(
+            hardness.Parity(dim=row["params.dim"], heads=2, flip=row["params.flip"]),
+            "sign-batch",
+            row["solver.oracle"],
+            0.1,
+        )
+        for _, row in table.iterrows()
+    ]
+    assert {game.bound is None for game in played} == {True, False}
+    for lines in (returned, table):
+        for (_, row), game in zip(lines.iterrows(), played, strict=True):
+            assert (row["bound"] == game.bound) if game.bound else row.isna()["bound"]
+            assert row.isna()["ratio"] or row["ratio"] == row["cost"] / row["bound"]
+    assert table.attrs["columns"]["bound"].startswith("queries that every strategy needs")
+    assert run_command("study export", tmp_path, "--out", tmp_path / "rows.csv").code == 0
+    assert "bound" not in (tmp_path / "rows.csv").read_text().partition("\n")[0]
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "The bound is the number of queries that every strategy needs" in page
+    assert "proved bound" in (tmp_path / "sweep.svg").read_text(encoding="utf-8")
+
+
+def test_reading_rows_imports_nothing_that_they_name(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("evil.py").write_text("raise SystemExit('imported')")
+    solver = {"kind": "game", "strategy": "flat", "oracle": "evil:Oracle", "tolerance": 0.1}
+    with Store(tmp_path / "rows.db", {"study": "sweep", "seed": 0, "quick": False}) as store:
+        for family, oracle in (("evil:Family", "window"), ("parity", "evil:Oracle")):
+            task = Task(family, {"dim": 8, "heads": 2}, {**solver, "oracle": oracle}, {}, 0)
+            store.plan([task])
+            store.add(task, Outcome("solved", 30), {})
+    assert "bound" not in hardness.rows(tmp_path)
+
+
 def test_learners_attacks_and_online_learners_cost_examples(tmp_path):
     here, parity = {"runs": 1, "workers": 0}, {"dim": 8, "heads": 2}
     solved = hardness.sweep("parity", **parity, attack="gaussian", runs=2, workers=0, out=tmp_path / "a")

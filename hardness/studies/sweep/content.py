@@ -4,24 +4,27 @@ from collections.abc import Mapping, Sequence
 from math import nan
 from typing import TYPE_CHECKING, Any
 
+from hardness.engine.bounds import proved_bound
 from hardness.engine.outcome import FINISHED, Row
 from hardness.engine.plugins import SOLVERS
 from hardness.engine.table import data_frame
 from hardness.engine.task import canonical
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, lines_of
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, line, lines_of
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Settings = dict[str, Any]
 UNITS = {"game": "queries", "sweep": "examples"}
+ALL = "all runs"  # of a panel with one curve
 LEAST, TICKS = 2, 12  # values that an axis needs for a figure, and may have for a tick at each
 
 
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figure and table of the rows."""
     runs = ended(rows)
-    cells = summarised(runs, "cell").merge(runs.drop_duplicates("cell")[["cell", "settings"]], on="cell")
+    named = runs.drop_duplicates("cell")[["cell", "settings", "bound"]]
+    cells = summarised(runs, "cell").merge(named, on="cell")
     statuses = runs.status.value_counts().to_dict()
     priced = cells[cells["median"].notna() & ~cells.censored]
     unit = UNITS[str(rows[0].task.solver["kind"])] if rows else ""
@@ -32,6 +35,7 @@ def content(rows: Sequence[Row]) -> Content:
         "solved": statuses.pop("solved", 0),
         "rest": ", ".join(f"{count} {status}" for status, count in sorted(statuses.items())),
         "priced": len(priced),
+        "bounded": bool(cells.bound.notna().any()),
         "unit": unit,
         "least": _line(priced.nsmallest(1, "median")),
         "most": _line(priced.nlargest(1, "median")),
@@ -42,7 +46,7 @@ def content(rows: Sequence[Row]) -> Content:
 def ended(rows: Sequence[Row]) -> "pd.DataFrame":
     """A line per trial that ended and is a result: the settings of its cell, how it ended, what it cost.
 
-    `cell` names the cell: its settings and its budget.
+    `cell` names the cell: its settings and its budget. `bound` is what is proved of the queries of a game.
     """
     import pandas as pd
 
@@ -51,8 +55,9 @@ def ended(rows: Sequence[Row]) -> "pd.DataFrame":
         if row.outcome and not row.task.tuning:
             named = settings(row)
             cell = repr([*named.items(), *row.task.budget.items()])
-            lines.append((cell, named, row.outcome.status, row.outcome.cost))
-    return pd.DataFrame(lines, columns=["cell", "settings", "status", "cost"]).astype({"cost": float})
+            lines.append((cell, named, row.outcome.status, row.outcome.cost, proved_bound(row.task)))
+    columns = ["cell", "settings", "status", "cost", "bound"]
+    return pd.DataFrame(lines, columns=columns).astype({"cost": float, "bound": float})
 
 
 def settings(row: Row) -> Settings:
@@ -117,10 +122,13 @@ def _line(cells: "pd.DataFrame") -> dict[str, Any] | None:
 
 
 def shown(cells: "pd.DataFrame") -> "pd.DataFrame":
-    """The table of the page: a column per setting, and what the cell costs."""
+    """The table of the page: a column per setting, what the cell costs, and for games how near that is to the bound."""
     medians = zip(cells["median"], cells.censored, strict=True)
     cost = ["–" if median != median else f"{'> ' * censored}{median:,.0f}" for median, censored in medians]
     columns = {"cost": cost, "runs": cells.runs.tolist(), "ended": cells.ended.tolist()}
+    if cells.bound.notna().any():
+        ratio = (cells["median"] / cells.bound).where(~cells.censored)
+        columns |= {"bound": cells.bound.tolist(), "ratio": ratio.tolist()}
     return data_frame(cells.settings.tolist()).assign(**columns)
 
 
@@ -136,7 +144,7 @@ def axis_of(cells: "pd.DataFrame") -> str | None:
 
 
 def figure(cells: "pd.DataFrame", unit: str) -> Curves:
-    """Median cost against one axis: a panel per solver, a curve per setting of the rest."""
+    """Median cost against one axis: a panel per solver, a curve per setting of the rest, each over its bound."""
     x = axis_of(cells)
     placed = cells[cells.settings.map(lambda named: x in named).astype(bool)]
     other = _varying(cells.settings.tolist()) - {"solver", x}
@@ -147,7 +155,7 @@ def figure(cells: "pd.DataFrame", unit: str) -> Curves:
     )
     places["style"] = places.label.factorize()[0]
     panels = [
-        Panel(solver, [_series(curve) for _, curve in panel.groupby("style")])
+        Panel(solver, [one for _, curve in panel.groupby("style") for one in _series(curve)])
         for solver, panel in places.groupby("solver", sort=False)
     ]
     values = sorted(set(places.x.tolist()))
@@ -166,12 +174,17 @@ def _varying(named: Sequence[Settings]) -> set[str]:
 
 def _label(named: Mapping[str, Any], other: set[str]) -> str:
     """What tells a cell from others beside solver and axis."""
-    return ", ".join(f"{name} {value}" for name, value in named.items() if name in other) or "all runs"
+    return ", ".join(f"{name} {value}" for name, value in named.items() if name in other) or ALL
 
 
-def _series(curve: "pd.DataFrame") -> Series:
-    points = [_point(cell) for cell in lines_of(curve.sort_values("x", kind="stable"))]
-    return Series(curve.label.iloc[0], points, style=int(curve["style"].iloc[0]))
+def _series(curve: "pd.DataFrame") -> list[Series]:
+    """The medians of a curve, and the bound that is proved of them, where there is one."""
+    label, style = curve.label.iloc[0], int(curve["style"].iloc[0])
+    cells = lines_of(curve.sort_values("x", kind="stable"))
+    proved = [(cell["x"], cell["bound"]) for cell in cells if cell["bound"] is not None]
+    name = "proved bound" if label == ALL else f"proved bound, {label}"
+    bounds = [line(name, proved, "lower bound", style=None if label == ALL else style)] if proved else []
+    return [Series(label, [_point(cell) for cell in cells], style=style), *bounds]
 
 
 def _point(cell: Mapping[str, Any]) -> Point:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardness.engine.bounds import beside_cost
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.progress import Progress
 from hardness.engine.run import run
@@ -146,7 +147,8 @@ def sweep(
     seeds of their own, whose rows stay in the store. It runs
     on `workers` processes, or on the Dask cluster at `scheduler`. The store, the page and the figure lie in the folder
     `out` (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. `attrs` of the result hold
-    the page's headline as `verdict` and the path of the `page`. Raises `InputError` for what makes no sense.
+    the page's headline as `verdict` and the path of the `page`; games have their proved `bound`, as in `hardness.rows`.
+    Raises `InputError` for what makes no sense.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -205,7 +207,7 @@ def _axis(value: Any) -> Any:
 def _columns(row: Row) -> dict[str, Any]:
     """A row for a table: parameters and what was carried by their own names, nothing that two runs of one seed may
     have different."""
-    columns = flat(row, timing=False)
+    columns = flat(row, timing=False) | beside_cost(row)
     names = {name: name.removeprefix("params.").removeprefix("solver.") for name in columns}
     left_out = ("identity", "solver.kind", "solver.online")
     kept = {
