@@ -31,8 +31,9 @@ def proved_bound(task: Task) -> float | None:
     Also None for a family that is not registered: what a file names is not imported to read its rows.
     """
     oracle, tolerance = task.solver.get("oracle", "window"), task.solver.get("tolerance")
-    is_game = "strategy" in task.solver and isinstance(tolerance, int | float)
-    if not is_game or task.family not in registry.names("family"):
+    if "strategy" not in task.solver or not isinstance(tolerance, int | float):
+        return None
+    if task.family not in registry.names("family"):
         return None
     return _bound(task.family, canonical(task.params), str(oracle), float(tolerance))
 

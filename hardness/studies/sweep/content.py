@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 Settings = dict[str, Any]
 UNITS = {"game": "queries", "sweep": "examples"}
 ALL = "all runs"  # of a panel with one curve
+BOUNDED = 4  # curves up to which the bounds are drawn too; the table has them all
 LEAST, TICKS = 2, 12  # values that an axis needs for a figure, and may have for a tick at each
 
 
@@ -154,6 +155,8 @@ def figure(cells: "pd.DataFrame", unit: str) -> Curves:
         label=[_label(named, other) for named in placed.settings],
     )
     places["style"] = places.label.factorize()[0]
+    if places["style"].nunique() > BOUNDED:
+        places["bound"] = nan
     panels = [
         Panel(solver, [one for _, curve in panel.groupby("style") for one in _series(curve)])
         for solver, panel in places.groupby("solver", sort=False)
