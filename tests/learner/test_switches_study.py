@@ -73,7 +73,8 @@ def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> No
         headline = catalog.page(store, tmp_path)
     assert "90 of 90 games lie within bounds" in headline
     assert headline.endswith(
-        "In d = 12 tuned attention students need 1,200 examples taught bit by bit, 300,000,000 untaught."
+        "In d = 12 tuned attention students need 1,200 examples taught bit by bit (order, gate given), "
+        "300,000,000 untaught."
     )
     assert "censored: 0 of 4 solved by 20,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))
     assert {path.stem for path in tmp_path.glob("*.svg")} == {"phases", "blocks", "biases", "noise"}

@@ -45,15 +45,19 @@ def content(rows: Sequence[Row]) -> Content:
         return Content(
             figures=figures, tables=tables, missing="No attack has solved an instance with right labels."
         )
-    numbers = agreement(cells) | {
-        "far": farthest(cells),
-        "files": FILES,
-        "few_heads": {attack: n for attack, (n, _) in FEW_HEADS.items()},
-        "judged": JUDGED_SECONDS,
-        "bits": CLOSE,
-        "longest_forecast": MOST_SECONDS,
-        "log2_rows_held": LOG2_ROWS_HELD,
-    }
+    numbers = (
+        agreement(cells)
+        | constant_guess(judged(cells))
+        | {
+            "far": farthest(cells),
+            "files": FILES,
+            "few_heads": {attack: n for attack, (n, _) in FEW_HEADS.items()},
+            "judged": JUDGED_SECONDS,
+            "bits": CLOSE,
+            "longest_forecast": MOST_SECONDS,
+            "log2_rows_held": LOG2_ROWS_HELD,
+        }
+    )
     return Content(numbers, figures, tables)
 
 
@@ -126,7 +130,7 @@ def agreement(cells: "DataFrame") -> dict[str, Any]:
     """
     known = cells[cells["off"].notna()]
     far = known[known["off"].abs() > CLOSE]
-    compared = known[~known["clipped"] | (known["off"].abs() > CLOSE)]
+    compared = judged(cells)
     unsolved = cells[(cells["right"] == 0) & (cells["otherwise"] != "refused")]
     return {
         "compared": len(compared),
@@ -135,6 +139,27 @@ def agreement(cells: "DataFrame") -> dict[str, Any]:
         "undecided": len(known) - len(compared),
         "unsolved": len(unsolved),
         "unsolved_seconds": 2.0 ** float(unsolved["predicted"].max()) if len(unsolved) else 0.0,
+    }
+
+
+def judged(cells: "DataFrame") -> "DataFrame":
+    """The solved cells whose prediction and time are both above what is judged, or far apart all the same."""
+    known = cells[cells["off"].notna()]
+    return known[~known["clipped"] | (known["off"].abs() > CLOSE)]
+
+
+def constant_guess(compared: "DataFrame") -> dict[str, Any]:
+    """What a guess that is the same for every judged cell would reach: the middle of the range of measured times."""
+    if not len(compared):
+        return {"range": [0.0, 0.0], "guess": 0.0, "guess_close": 0, "guess_distance": 0.0, "distance": 0.0}
+    times = compared["measured"].astype(float)
+    guess = (times.min() + times.max()) / 2
+    return {
+        "range": [float(times.min()), float(times.max())],
+        "guess": float(guess),
+        "guess_close": int(((times - guess).abs() <= CLOSE).sum()),
+        "guess_distance": float((times - guess).abs().median()),
+        "distance": float(compared["off"].abs().median()),
     }
 
 

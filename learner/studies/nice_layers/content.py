@@ -52,7 +52,8 @@ def content(rows: Sequence[Row]) -> Content:
         "slopes": _sides(phases["slope"], phases["law"]),
         "steep": _sides(*_steep(phases)),
         "rarity": {
-            spread: _sides(part["farthest slope"], part["law"]) for spread, part in rare.groupby("spread")
+            spread: _sides(part["farthest slope"], part["law"]) | _nearer(part)
+            for spread, part in rare.groupby("spread")
         },
         "paths": path_numbers(layers),
         "linear": linear_numbers(linear),
@@ -199,11 +200,14 @@ def rarity(rows: Iterable[Row]) -> "DataFrame":
                 "law": (m - 1) * (k - 1),
                 "layers": len(layers),
                 "farthest slope": local[-1] if local else None,
+                "next, pooled": next_slope(counts) if local else None,
                 **{f"share at {eta:g}": sum(count[str(eta)] for count in counts) / seen for eta in ETAS},
             }
         )
     shares = [f"share at {eta:g}" for eta in ETAS]
-    return DataFrame(lines, columns=["spread", "m", "k", "law", "layers", "farthest slope", *shares])
+    return DataFrame(
+        lines, columns=["spread", "m", "k", "law", "layers", "farthest slope", "next, pooled", *shares]
+    )
 
 
 def slopes(counts: Sequence[Mapping[str, int]]) -> dict[float, Mean]:
@@ -220,6 +224,19 @@ def slopes(counts: Sequence[Mapping[str, int]]) -> dict[float, Mean]:
         if len(pairs) >= LEAST_RUNS and min(less for _, less in pairs) >= FEW:
             exponents[high] = mean([log(more / less) / log(high / low) for more, less in pairs])
     return exponents
+
+
+def next_slope(counts: Sequence[Mapping[str, int]]) -> float | None:
+    """The slope one η below the farthest of `slopes`, all layers together; None where even these have too few rows."""
+    from math import log
+
+    steps = [*pairwise(ETAS)]
+    tail = steps[len(slopes(counts)) :][:1]
+    for high, low in tail:
+        more, less = (sum(layer[str(eta)] for layer in counts) for eta in (high, low))
+        if less >= FEW:
+            return log(more / less) / log(high / low)
+    return None
 
 
 def paths(rows: Iterable[Row]) -> "DataFrame":
@@ -243,6 +260,7 @@ def path_numbers(layers: "DataFrame") -> Line:
         "both": int((layers["solved"] & alone).sum()),
         "refused": int(layers["refused"].sum()),
         "refused_found": int((layers["refused"] & alone).sum()),
+        "missed_found": int((~layers["refused"] & ~layers["solved"] & alone).sum()),
         "unfound": int((~alone).sum()),
         "unfound_hard": int((~alone & (layers["rho"] == 0)).sum()),
     }
@@ -301,6 +319,17 @@ def _steep(phases: "DataFrame") -> tuple[list[Mean | None], list[float]]:
     """Slopes and laws of the cells whose exponent of rarity is at least `STEEP`."""
     steep = phases[(phases["m"] - 1) * (phases["k"] - 1) >= STEEP]
     return steep["slope"].tolist(), steep["law"].tolist()
+
+
+def _nearer(cells: "DataFrame") -> dict[str, int]:
+    """Of the cells whose interval leaves out the law: how many have a next slope, and in how many that is nearer."""
+    followed = [
+        (at.value, beyond, law)
+        for at, beyond, law in zip(cells["farthest slope"], cells["next, pooled"], cells["law"], strict=True)
+        if isinstance(at, Mean) and at.side(law) != 0 and beyond is not None and beyond == beyond
+    ]
+    nearer = sum(abs(beyond - law) < abs(at - law) for at, beyond, law in followed)
+    return {"stepped": len(followed), "nearer": nearer}
 
 
 def _sides(slopes: Iterable[Mean | None], laws: Iterable[float | None]) -> dict[str, int]:
