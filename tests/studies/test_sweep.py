@@ -114,9 +114,7 @@ def test_games_stand_beside_what_is_proved_of_them_and_rows_hold_none_of_it(tmp_
         "runs": 1,
         "workers": 0,
     }
-    returned = hardness.sweep(
-        "parity", oracle=["null", "exact"], tolerance=0.1, out=tmp_path, **axes
-    )
+    returned = hardness.sweep("parity", oracle=["null", "exact"], tolerance=0.1, out=tmp_path, **axes)
     table = hardness.rows(tmp_path)
     played = [
         hardness.play(
