@@ -6,6 +6,9 @@ BIN := .venv/bin
 # What is compiled is kept: the tests start some hundred processes, and each would compile the lab anew.
 unexport PYTHONDONTWRITEBYTECODE
 
+# A module is compiled when it is first imported, where pip would compile all that it lays down.
+INSTALL := $(BIN)/python -m pip install --quiet --disable-pip-version-check --no-compile --editable
+
 .PHONY: study test test-all check-reports lint docs gallery dist lock bench proofs fuzz crash clean
 
 study: .venv/.installed
@@ -62,19 +65,22 @@ bench: .venv/.installed-bench
 	$(PYTHON) -m venv .venv
 
 .venv/.installed: pyproject.toml .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(INSTALL) .
 	touch $@
 
 .venv/.installed-dev: pyproject.toml .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(INSTALL) '.[dev]'
+	@# Before three test processes each compile the same large kernels: the two halves, side by side.
+	@$(BIN)/python -c "import learner.kernels_student" & \
+		$(BIN)/python -c "import learner.kernels_diagonal, hardness.kernels.dense, sympy, sklearn" & wait
 	touch $@ .venv/.installed
 
 .venv/.installed-bench: pyproject.toml .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,bench]'
+	$(INSTALL) '.[dev,bench]'
 	touch $@ .venv/.installed-dev .venv/.installed
 
 .venv/.installed-docs: pyproject.toml .venv/bin/python
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[docs]'
+	$(INSTALL) '.[docs]'
 	touch $@ .venv/.installed
 
 # The machine-checked part of the theory; the statements proved, and the axioms they rest on, are printed.

@@ -111,7 +111,7 @@ def test_the_largest_tolerance_of_every_descent() -> None:
         cell = learned.setdefault((int(row["params.dim"]), int(row["params.heads"])), {})
         rates = cell.setdefault(float(row["solver.tolerance"]), {})
         rates.setdefault(row["solver.params.rate"], []).append(row["status"] == "solved")
-        text = plain(page("needs"))
+    text = plain(page("needs"))
     assert len(learned) == 12
     largest: dict[int, list[float]] = {}
     for (d, s), cell in sorted(learned.items()):

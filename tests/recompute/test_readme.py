@@ -87,9 +87,12 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     cells = [numbers["factors"][f"hidden set, d = {ray}m"] for ray in (3, 4, 8)]
     intervals = ", ".join(f"{cell['low']:.1f} to {cell['high']:.1f}" for cell in cells)
     assert f" 95 % intervals {intervals};" in README
+    assert "for m from {} to {}, {} and {}".format(cells[0]["m from"], *(cell["m to"] for cell in cells)) in README
+    assert all(cell["m from"] == 2 for cell in cells)
+    assert "d = 4m, m = {m from} to {m to}".format(**numbers["wide"]) in README
     wide = numbers["wide"]
-    assert "With 256 heads a head costs {:.2f} ({:.2f} to {:.2f}) times".format(*wide["wide"]) in README
-    assert "sixteen heads pay {:.2f} ({:.2f} to {:.2f}) times".format(*wide["usual"]) in README
+    assert "A learner with 256 heads pays {:.2f} ({:.2f} to {:.2f}) times".format(*wide["wide"]) in README
+    assert "where that with sixteen pays {:.2f} ({:.2f} to {:.2f}) times".format(*wide["usual"]) in README
     along = [
         row
         for row in rows("exponential-in-m", solver_series="plan3", solver_arm="hidden set")
@@ -100,12 +103,15 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
         solved.setdefault((row["params.heads"], row["params.dim"]), []).append(row["status"] == "solved")
     bounds = [place for place, ended in solved.items() if 2 * sum(ended) <= len(ended)]
     assert (len(bounds), len(solved)) == (4, 21)
-    assert "of the same form cost {:.2f} to {:.2f} times as many a head".format(*numbers["nice"]) in README
+    assert {len(ended) for ended in solved.values()} == {5, 10}
+    assert "of the same form the three factors are {:.2f} to {:.2f}".format(*numbers["nice"]) in README
     errors = {law["law"]: law["all"] for law in numbers["judged"]["laws"]}
     best = [errors["c C(d-1, s-1)"], errors["c N/d"]]
     assert "err by factors of {:.2f} and {:.2f} on the larger ones".format(*best) in README
     rivals = (errors[name] for name in ("c d^a s^b", "c d^a e^(gs)", "c 2^(d-1)"))
-    assert f"and laws with one exponent of d by {min(rivals):.2f} or more" in README
+    assert f"and laws in which d has one and the same exponent for every m by {min(rivals):.2f} or more" in README
+    assert "fitted to {fitted} sizes with N up to 20,000".format(**numbers["judged"]) in README
+    assert "(root mean square over {asked},".format(**numbers["judged"]) in README
     assert numbers["judged"]["outcomes"]["primary"] == "combinatorial"
     assert "with up to 20 million possible sets" in README
     assert round(numbers["most"] / 1e6) == 20

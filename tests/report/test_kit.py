@@ -35,7 +35,7 @@ from hardness.report import (
 )
 from hardness.report.content import Figure
 from hardness.report.curves import WIDTH
-from hardness.report.drawing import Drawing
+from hardness.report.drawing import STYLE, Drawing
 from hardness.report.glossary import KINDS
 from hardness.report.heatmap import FILLS, shaded
 from hardness.studies import catalog
@@ -86,7 +86,6 @@ def test_no_label_is_below_eight_points_at_a_column_s_width(figure: Figure) -> N
     assert min(text.get_fontsize() for text in texts) >= 8
     assert not any("$" in text.get_text() for text in texts)  # exponents would be small print
     assert min(float(size) for size in re.findall(r"font(?:-size)?: ?([\d.]+)px", svg)) >= 8
-    assert drawing.save("pdf").startswith(b"%PDF")
     for legend in drawing.figure.legends:
         assert 0 <= legend.get_window_extent().x0 < legend.get_window_extent().x1 <= drawing.figure.bbox.x1
 
@@ -100,6 +99,17 @@ def test_the_same_data_are_the_same_bytes_and_are_told_to_who_does_not_see_them(
     assert figure is HEAT or " Up: " in first.alt
     assert f'role="img" aria-label="{escape(first.alt)}' in first.inline()
     assert first.inline().count("<title>") == len(first.tips) > 0
+
+
+def test_a_pdf_embeds_its_fonts_as_truetype(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Journals refuse Type 3. conftest.py has it for all other tests, which it spares the time of a subset."""
+    monkeypatch.setitem(STYLE, "pdf.fonttype", 42)
+    committed = sorted((Path(__file__).parents[2] / "reports").glob("*/*.pdf"))
+    assert len(committed) > 20
+    for pdf in (draw(CURVES).save("pdf"), *(path.read_bytes() for path in committed)):
+        assert pdf.startswith(b"%PDF")
+        assert b"/FontFile2" in pdf
+        assert b"/Type3" not in pdf
 
 
 def test_a_name_with_dollars_is_drawn_as_it_stands() -> None:

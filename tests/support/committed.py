@@ -3,6 +3,7 @@
 import csv
 import json
 import re
+from functools import cache
 from html import unescape
 from pathlib import Path
 from typing import Any
@@ -13,13 +14,17 @@ Row = dict[str, str]
 
 def rows(study: str, **wanted: str) -> list[Row]:
     """Rows of a page whose columns have these values; a column is named with _ for its first dot."""
-    with (ROOT / "reports" / study / "rows.csv").open(newline="", encoding="utf-8") as file:
-        table = list(csv.DictReader(file))
     return [
-        row
-        for row in table
+        dict(row)
+        for row in _table(study)
         if all(row.get(name.replace("_", ".", 1)) == value for name, value in wanted.items())
     ]
+
+
+@cache
+def _table(study: str) -> list[Row]:
+    with (ROOT / "reports" / study / "rows.csv").open(newline="", encoding="utf-8") as file:
+        return list(csv.DictReader(file))
 
 
 def summary(study: str) -> dict[str, Any]:
@@ -33,16 +38,19 @@ def headline(study: str) -> str:
     return verdict
 
 
+@cache
 def plain(html: str) -> str:
     """The words of a page: no tags, no code, no drawings, single blanks, none before a stop."""
     text = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>|<[^>]+>", " ", html)
     return re.sub(r" (?=[,;:)]|\.(?!\d))|(?<=\() ", "", re.sub(r"\s+", " ", unescape(text))).strip()
 
 
+@cache
 def page(study: str) -> str:
     return (ROOT / "reports" / study / "index.html").read_text(encoding="utf-8")
 
 
+@cache
 def tables(study: str) -> dict[str, list[list[str]]]:
     """The tables of a page, by their captions: the words of their cells."""
     cells = {}
