@@ -87,7 +87,10 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     cells = [numbers["factors"][f"hidden set, d = {ray}m"] for ray in (3, 4, 8)]
     intervals = ", ".join(f"{cell['low']:.1f} to {cell['high']:.1f}" for cell in cells)
     assert f" 95 % intervals {intervals};" in README
-    assert "for m from {} to {}, {} and {}".format(cells[0]["m from"], *(cell["m to"] for cell in cells)) in README
+    assert (
+        "for m from {} to {}, {} and {}".format(cells[0]["m from"], *(cell["m to"] for cell in cells))
+        in README
+    )
     assert all(cell["m from"] == 2 for cell in cells)
     assert "d = 4m, m = {m from} to {m to}".format(**numbers["wide"]) in README
     wide = numbers["wide"]
@@ -109,12 +112,28 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     best = [errors["c C(d-1, s-1)"], errors["c N/d"]]
     assert "err by factors of {:.2f} and {:.2f} on the larger ones".format(*best) in README
     rivals = (errors[name] for name in ("c d^a s^b", "c d^a e^(gs)", "c 2^(d-1)"))
-    assert f"and laws in which d has one and the same exponent for every m by {min(rivals):.2f} or more" in README
+    assert (
+        f"and laws in which d has one and the same exponent for every m by {min(rivals):.2f} or more"
+        in README
+    )
     assert "fitted to {fitted} sizes with N up to 20,000".format(**numbers["judged"]) in README
     assert "(root mean square over {asked},".format(**numbers["judged"]) in README
     assert numbers["judged"]["outcomes"]["primary"] == "combinatorial"
     assert "with up to 20 million possible sets" in README
     assert round(numbers["most"] / 1e6) == 20
+
+
+def test_the_rounding_vectors_that_are_recovered_at_q_97_and_p_2() -> None:
+    ends: dict[str, dict[int, list[str]]] = {}
+    for row in rows("lattices", params_modulus="97", params_levels="2", params_heads=""):
+        ends.setdefault(row["solver.attack"], {}).setdefault(int(row["params.dim"]) - 1, []).append(
+            row["status"]
+        )
+    largest = {
+        attack: max(n for n, runs in by_n.items() if "solved" in runs) for attack, by_n in ends.items()
+    }
+    assert "of n = {bkw} and n = {lattice} at q = 97, p = 2 (one run each)".format(**largest) in README
+    assert all(ends[attack][n] == ["solved"] for attack, n in largest.items())
 
 
 def test_where_the_bound_is_tight_and_where_it_is_not() -> None:
