@@ -1,9 +1,11 @@
 """The study of random features: its data, its page through the engine, and paired differences."""
 
+import numpy as np
 import pandas as pd
 import pytest
 
-from learner.studies.random_features import HEADS, RIVAL, STUDY, content
+from learner.random_features import RandomFeatureAttention
+from learner.studies.random_features import DIM, HEADS, RIVAL, STUDY, TARGETS, content, sphere, target
 
 
 def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions_others() -> None:
@@ -23,3 +25,26 @@ def test_paired_differences_pair_repetitions() -> None:
     gap = content.difference(table, "f1", "RFA", RIVAL)
     assert list(gap) == [64]
     assert (gap[64].value, gap[64].runs) == (pytest.approx(-0.1), 2)
+
+
+def test_the_error_of_the_best_linear_function_is_that_of_least_squares_on_many_examples() -> None:
+    rng = np.random.default_rng(0)
+    X, b = sphere(40_000, rng), np.eye(DIM)[0]
+    tokens = np.concatenate([np.ones((len(X), 1)), X.reshape(len(X), -1)], axis=1)
+    Y = np.stack([target(name, X, b) for name in TARGETS], axis=1)
+    fit = np.linalg.lstsq(tokens, Y, rcond=None)[0]
+    unbiased = np.sum((Y - tokens @ fit) ** 2, axis=0) / (len(X) - tokens.shape[1])
+    exact = [float(content.linear_error(name)) for name in TARGETS]
+    assert np.allclose(unbiased, exact, atol=0.02)
+
+
+def test_without_a_1_attention_is_odd_and_only_even_targets_are_not() -> None:
+    X = sphere(80, np.random.default_rng(0))
+    for bias in (0.0, 8.0):
+        learner = RandomFeatureAttention(20, keys="others", augment=False, bias=bias, random_state=0)
+        learner.fit(X, X[:, 1, 0])
+        features = [np.concatenate([*learner.blocks(tokens)], axis=1) for tokens in (X, -X)]
+        assert np.allclose(features[0], -features[1], atol=1e-6)
+    for name in TARGETS:
+        signs = [target(name, tokens, np.eye(DIM)[0]) for tokens in (X, -X)]
+        assert np.allclose(signs[0], signs[1] if content.is_even(name) else -signs[1])

@@ -268,9 +268,10 @@ def _ends(ends: "DataFrame") -> Line:
     """The associative memory on orthonormal and on Gaussian examples alone."""
     hidden, seen = ends.loc[(0, 1.0)], ends.loc[(0, 0.0)]
     orthonormal, gaussian = ends.loc[(grid.SIZE, 1.0)], ends.loc[(grid.SIZE, 0.0)]
-    seen_by_heads = (
-        ends[ends["method"] == "Adam"]["distance"].xs(0.0, level="unitary").map(lambda at: at.value)
-    )
+    adam = ends[ends["method"] == "Adam"]["distance"]
+    by_heads = {part: adam.xs(part, level="unitary") for part in (0.0, 1.0)}
+    sizes = [heads for heads in by_heads[0.0].index if heads in by_heads[1.0].index]
+    nearer = sum(_order(by_heads[0.0][heads], by_heads[1.0][heads]) > 0 for heads in sizes)
     return {
         "rank": spread(hidden["ranks"]),
         "least_norm": max(hidden["distances"]),
@@ -283,10 +284,54 @@ def _ends(ends: "DataFrame") -> Line:
         "adam_seen": str(gaussian["distance"]),
         "adam_seen_training": gaussian["training"].value,
         "order": _order(gaussian["distance"], orthonormal["distance"]),
-        "farthest": max(orthonormal["distances"]),
+        "sizes": sizes,
+        "nearer": nearer,
+        "mixed": _mixed(ends),
+        "farthest": _farthest(ends),
         "stuck": _stuck(ends),
-        "fewer": seen_by_heads.is_monotonic_increasing,
+        "fewer": _fewer(by_heads[0.0]),
     }
+
+
+def _mixed(ends: "DataFrame") -> Line | None:
+    """Of Adam's mixtures that identify the head in all runs, the one of most orthonormal examples: where it ends."""
+    known = [
+        part
+        for heads, part in ends.index
+        if heads == grid.SIZE
+        and 0 < part < 1
+        and (0, part) in ends.index
+        and {*ends.loc[(0, part), "ranks"]} == {feature_count(2 * grid.SIZE)}
+    ]
+    if not known:
+        return None
+    cell, alone = ends.loc[(grid.SIZE, max(known))], ends.loc[(grid.SIZE, 1.0)]
+    return {
+        "percent": f"{100 * max(known):g}",
+        "rank": feature_count(2 * grid.SIZE),
+        "distance": str(cell["distance"]),
+        "training": cell["training"].value,
+        "order": _order(cell["distance"], alone["distance"]),
+    }
+
+
+def _farthest(ends: "DataFrame") -> Line | None:
+    """Of Adam with several heads on orthonormal data: its runs, and the largest distance of one."""
+    distances = [
+        distance
+        for (heads, part), cell in ends["distances"].items()
+        for distance in cell
+        if heads > 1 and part == 1
+    ]
+    return {"runs": len(distances), "distance": max(distances)} if distances else None
+
+
+def _fewer(distances: "Column") -> Line | None:
+    """The ends of mean distances by heads, from one on, if they grow with the heads."""
+    means = distances.map(lambda at: at.value).sort_index()
+    if len(means) < 2 or means.index[0] != 1 or not means.is_monotonic_increasing:
+        return None
+    return {"one": means.iloc[0], "most": means.iloc[-1]}
 
 
 def _stuck(ends: "DataFrame") -> Line | None:

@@ -1,10 +1,15 @@
-"""What the rows of `random-features` say: test errors against examples and against heads, and paired differences."""
+"""What the rows of `random-features` say: test errors against examples and against heads, and paired differences.
+
+Beside them stands what the targets' definition says: the error that the best linear function of the tokens leaves.
+"""
 
 from collections.abc import Mapping, Sequence
+from fractions import Fraction
+from math import prod
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
-from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, mean_points
+from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line, mean_points
 from hardness.statistics.means import Mean, mean, spread
 from learner.studies import random_features as grid
 
@@ -26,29 +31,47 @@ def content(rows: Sequence[Row]) -> Content:
     gaps = {name: difference(table, name, grid.BIASED, PLAIN) for name in grid.TARGETS}
     better, worse = ({name: stretches(gap, side) for name, gap in gaps.items()} for side in (-1, 1))
     examples = int(last["samples"].iloc[0])
-    reached = [
-        least_examples(table, name, error)
-        for name, error in zip(last["target"], last["network_error"], strict=True)
-    ]
-    last = last.assign(reached=["" if n is None else f"{n:,}" for n in reached])
+    learned = last[last["network_error"] < 1]
+    reached = {
+        name: least_examples(table, name, error)
+        for name, error in zip(learned["target"], learned["network_error"], strict=True)
+    }
+    last = last.assign(
+        linear=last["target"].map(lambda name: float(linear_error(name))),
+        reached=last["target"].map(lambda name: f"{reached[name]:,}" if reached.get(name) else "–"),
+    )
+    beaten = {
+        title: beats_linear(table, model, examples)
+        for title, model in (("attention", PLAIN), ("network", grid.RIVAL), ("biased", grid.BIASED))
+    }
+    won = last[last["attention_error"] < last["network_error"]]
+    beaten["plain"] = [name for name in won["target"] if name not in beaten["attention"]]
+    beaten["biased_alone"] = [name for name in beaten["biased"] if name not in beaten["attention"]]
+    even = [name for name in grid.TARGETS if is_even(name)]
+    bare = table[(table["model"] == CONSTANT) & table["target"].isin(even)]
     numbers = {
         "examples": examples,
         "runs": spread([int(runs) for runs in table.groupby(["target", "model", "heads", "samples"]).size()]),
         "targets": last.drop(columns="samples").to_dict("records"),
-        "reached": spread([n for n in reached if n]) if None not in reached else "",
+        "reached": _range([*reached.values()]),
+        "learned": [*reached],
+        "beaten": beaten,
+        "even": even,
+        "even_least": float(bare["error"].min()) if len(bare) else 0.0,
         "intervals": sum(map(len, gaps.values())),
         "without": {
             side: [
                 name
                 for name in grid.TARGETS
+                if name not in even
                 if (gap := difference(table, name, CONSTANT, PLAIN).get(examples)) and gap.side(0.0) == sign
             ]
             for side, sign in (("better", -1), ("worse", 1))
         },
-        "learned": int((last["attention_error"] < 0.5).sum()),
         "lower": int((last["attention_error"] < last["network_error"]).sum()),
         "better": {name: examples for name, examples in better.items() if examples},
         "worse": {name: examples for name, examples in worse.items() if examples},
+        "lost": _lost(table, gaps, examples),
     }
     return Content(numbers, figures, {"targets": numbers["targets"]}, grid=grid)
 
@@ -80,6 +103,57 @@ def largest(table: "DataFrame") -> "DataFrame":
     }
     lines = lines.assign(**errors_of)
     return lines.assign(attention=lines["attention"].map(str), network=lines["network"].map(str))
+
+
+def is_even(name: str) -> bool:
+    """Whether the target keeps its value when all tokens change sign; the others then change theirs.
+
+    >>> [name for name in grid.TARGETS if is_even(name)]
+    ['f2', 'f4']
+    """
+    return name[0] == "f" and int(name[1]) % 2 == 0
+
+
+def moment(power: int) -> Fraction:
+    """E u^power of a coordinate u of a uniform unit vector: an even one is (p − 1)!!/(d(d + 2)…(d + p − 2)).
+
+    >>> moment(1), moment(2) == Fraction(1, grid.DIM)
+    (Fraction(0, 1), True)
+    """
+    if power % 2:
+        return Fraction(0)
+    return Fraction(prod(range(1, power, 2)), prod(range(grid.DIM, grid.DIM + power - 1, 2)))
+
+
+def linear_error(name: str) -> Fraction:
+    """Error of the best linear function of all tokens, in units of the target's variance (docs/baselines.md, A.5).
+
+    Tokens are independent with mean 0, so the linear parts in each of them add up. That of f_p is in the keys, for odd
+    p; that of g_p1 in the keys for even p, and in the query for odd p, when the terms of the mean are correlated.
+
+    >>> {name: round(float(linear_error(name)), 3) for name in grid.TARGETS}
+    {'f1': 0.0, 'f2': 1.0, 'f4': 1.0, 'g11': 0.484, 'g21': 0.625, 'g31': 0.59, 'g41': 0.869}
+    """
+    power = int(name[1])
+    if name[0] == "f":
+        return 1 - moment(power + 1) ** 2 / (moment(2) * moment(2 * power))
+    if power % 2 == 0:
+        return 1 - moment(power) ** 2 / moment(2 * power)
+    shared = moment(power + 1) ** 2
+    return 1 - shared / (moment(2 * power) / grid.KEYS + (1 - Fraction(1, grid.KEYS)) * shared)
+
+
+def beats_linear(table: "DataFrame", model: str, examples: int) -> list[str]:
+    """Targets on which the interval of the model's error lies below the error of every linear function."""
+    runs = table[
+        (table["model"] == model) & (table["heads"] == grid.HEADS) & (table["samples"] == examples)
+    ].groupby("target")["error"]
+    errors_of = {str(name): mean(cell.tolist()) for name, cell in runs}
+    return [
+        name
+        for name in grid.TARGETS
+        if name in errors_of and errors_of[name].side(float(linear_error(name))) == -1
+    ]
 
 
 def least_examples(table: "DataFrame", name: str, error: float) -> int | None:
@@ -117,6 +191,31 @@ def stretches(gap: Mapping[int, Mean], side: int) -> str:
     return " and ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else f"{part[0]}" for part in parts if part)
 
 
+def _range(counts: Sequence[int | None]) -> str:
+    """The range of numbers of examples; nothing if there are none, or one is not known.
+
+    >>> _range([512, 1024]), _range([512, None])
+    ('512 to 1,024', '')
+    """
+    known = [n for n in counts if n]
+    if not known or len(known) < len(counts):
+        return ""
+    return " to ".join(f"{n:,}" for n in sorted({min(known), max(known)}))
+
+
+def _lost(table: "DataFrame", gaps: Mapping[str, Mapping[int, Mean]], examples: int) -> list[dict[str, Any]]:
+    """Targets on which biased heads are worse at every number of examples, with both errors at the most examples."""
+    lost = []
+    for name, gap in gaps.items():
+        if gap and all(difference_.side(0.0) == 1 for difference_ in gap.values()):
+            runs = table[
+                (table["target"] == name) & (table["heads"] == grid.HEADS) & (table["samples"] == examples)
+            ]
+            means = runs.groupby("model")["error"].mean()
+            lost.append({"name": name, "biased": float(means[grid.BIASED]), "plain": float(means[PLAIN])})
+    return lost
+
+
 def _points(runs: "DataFrame", key: str) -> list[Point]:
     """Means of errors with their intervals against examples or heads."""
     cells = runs.groupby(key)["error"]
@@ -136,6 +235,9 @@ def _curves(table: "DataFrame") -> Curves:
             for i, model in enumerate(grid.MODELS)
             if (part["model"] == model).any()
         ]
+        if name != "f1":  # it is linear, and 0 has no place on a logarithmic scale
+            least = float(linear_error(name))
+            series.append(line("best linear function", [(n, least) for n in (ticks[0], ticks[-1])], "law"))
         power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
         formula = f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
         panels.append(
