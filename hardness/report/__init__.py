@@ -11,6 +11,7 @@ Studies hold no drawing code, and no sentences in Python.
 A template is Markdown with Jinja: ``{{ n.least | at_least }}`` prints a number, ``{{ figure("costs") }}`` and
 ``{{ table("cells") }}``, each on a line of its own, place what the content holds by those names. The second argument is
 the caption; `figure` also takes `alt` and `kinds`, `table` its columns, and their `heads`, `kinds` and `forms` by key.
+These words are strings, in which nothing is filled in: a number is joined to them, ``"at d = " ~ n.d ~ "."``.
 ``{{ term("ψ", "The number of features.") }}`` explains a symbol of this page. Filters are the names of
 `rounding.FORMS`; a bound is printed by `at_least`, `at_most` or, given its log2, `at_least_power`, `at_most_power`, and
 by nothing else. A paragraph, heading or list item that begins with ``[proved]``, ``[identity]``, ``[measured]``

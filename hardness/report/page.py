@@ -33,6 +33,7 @@ REFEREES = "Statistics for referees"  # the section that is folded
 NOTHING = "No trial has been run."
 MARKS = re.compile(r"([\\`*_\[\]<>&~|#])")  # what Markdown would read in a text that comes from rows
 BADGES = re.compile(rf"(<(?:p|h2|h3|li)>)((?:\[(?:{'|'.join(glossary.KINDS)})\]\s*)+)")
+UNFILLED = re.compile(r"\{[{%].{0,20}")  # of a template
 PLACE = re.compile("(?:<p>)?\ue000(figure|table) (.+?)\ue001(?:</p>)?")
 
 
@@ -160,7 +161,7 @@ class _Text:
 
     def figure(self, name: str, caption: str = "", alt: str = "", kinds: str = "") -> str:
         """The place of a figure, which gets the words that are given."""
-        placed = self._placed("figure", name, self.drawings)
+        placed = self._placed("figure", name, self.drawings, caption, alt)
         if drawing := self.drawings[name]:
             drawing.caption = " ".join(caption.split())
             drawing.alt_summary = " ".join(alt.split()) or drawing.alt_summary
@@ -171,7 +172,7 @@ class _Text:
         self, name: str, caption: str = "", columns: Sequence[str] = (), **words: Mapping[str, str]
     ) -> str:
         """The place of a table: its `columns`, if not all, with their `heads`, `kinds` and `forms` by their keys."""
-        placed = self._placed("table", name, self.tables)
+        placed = self._placed("table", name, self.tables, caption, *words.get("heads", {}).values())
         if caption:
             rows = self.tables[name].rows
             self.tables[name] = Table(
@@ -179,11 +180,18 @@ class _Text:
             )
         return placed
 
-    def _placed(self, kind: str, name: str, known: Mapping[str, Any]) -> str:
+    def _placed(self, kind: str, name: str, known: Mapping[str, Any], *words: str) -> str:
         if name not in known:
             raise InputError(
                 f"study {self.study.name} has no {kind} {name!r}; it has {', '.join(sorted(known))}"
             )
+        # Jinja fills in nothing inside a string of an expression: what stood there would stand on the page
+        for text in words:
+            if unfilled := UNFILLED.search(text):
+                raise InputError(
+                    f"the words of {kind} {name!r} of study {self.study.name} hold {unfilled[0]!r}, which nothing "
+                    "fills in; end the string there and join the value with ~"
+                )
         # A paragraph of its own, however the template is broken
         return Markup(f"\n\n{_place(kind, name)}\n\n")
 

@@ -283,6 +283,13 @@ def test_a_headline_of_more_than_fifty_words_is_refused(page: Pages) -> None:
         ('One.\n\n{{ figure("cost") }}', "study demo has no figure 'cost'; it has costs"),
         ('One.\n\n{{ table("cell") }}', "study demo has no table 'cell'; it has cells"),
         ("{{ n.least | round_up }}", "page.md of study demo: .*round_up"),
+        (
+            '{{ figure("costs", "Of {{ n.least }}.") }}',
+            r"words of figure 'costs' .* hold '\{\{ n.least \}\}.', which",
+        ),
+        ('{{ figure("costs", alt="{% if n %}A") }}', "words of figure 'costs' .* nothing fills in"),
+        ('{{ table("cells", "Of {{ n.least }}.") }}', "words of table 'cells' .* nothing fills in"),
+        ('{{ table("cells", "A", heads={"m": "{{ n }}"}) }}', "words of table 'cells' .* nothing fills in"),
     ],
 )
 def test_a_template_that_asks_for_what_is_not_there_is_answered_in_one_line(

@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from jinja2 import Environment, nodes
 from page_reading import unexplained, words
 
 from hardness.engine.store import Store
@@ -76,7 +77,8 @@ ALLOWED = re.compile(
 )
 
 
-TEMPLATES = [*ROOT.glob("hardness/report/*.html"), *ROOT.glob("*/studies/*/page.md")]
+PAGES = sorted(ROOT.glob("*/studies/*/page.md"))
+TEMPLATES = [*ROOT.glob("hardness/report/*.html"), *PAGES]
 
 
 def figures_in(text: str) -> list[str]:
@@ -94,6 +96,13 @@ def test_templates_hold_no_figures_of_their_own(path: Path) -> None:
 def test_the_rule_on_figures_finds_them() -> None:
     text = "By theory 2.5 8τ²(N−1) at 95 %.\n\nAll of 8 runs within 15 %.\n\nIt took {{ n.x }} steps of `3`."
     assert figures_in(text) == ["All of 8 runs within 15 %."]
+
+
+@pytest.mark.parametrize("path", PAGES, ids=lambda path: path.parent.name)
+def test_strings_of_a_template_hold_no_template(path: Path) -> None:
+    """Nothing fills them in, in branches that no rows reach either."""
+    words = Environment().parse(path.read_text(encoding="utf-8")).find_all(nodes.Const)
+    assert [word.value for word in words if re.search(r"\{[{%]", str(word.value))] == []
 
 
 def test_the_index_puts_every_study_where_its_role_says(tmp_path: Path) -> None:

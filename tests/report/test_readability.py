@@ -5,8 +5,10 @@ from html import unescape
 from pathlib import Path
 
 import pytest
+from page_reading import unfilled
 
-PAGES = sorted((Path(__file__).parents[2] / "reports").glob("**/index.html"))
+REPORTS = Path(__file__).parents[2] / "reports"
+PAGES = sorted(REPORTS.glob("**/index.html"))
 # Symbols that the sentence using them explains, and names: theorems B, D and M, lemma L, Student's t, order O,
 # e = 2.718….
 IN_PLACE = {
@@ -43,6 +45,13 @@ def test_every_symbol_is_explained(page: Path) -> None:
     used = set(re.findall(symbol, " ".join(blocks)))
     explained = set(re.findall(r"(?<!\w)(\w)(?!\w)", " ".join(heads))) | set(IN_PLACE.get(name, "").split())
     assert used - explained == set()
+
+
+def test_no_template_is_left_unfilled(tmp_path: Path) -> None:
+    """Once two captions said "more than {{ n.bits | short }} bits"."""
+    assert unfilled(REPORTS) == []
+    (tmp_path / "a.svg").write_text('<svg aria-label="of {{ n.d }}"/>')
+    assert unfilled(tmp_path) == ['a.svg: {{ n.d }}"/>']
 
 
 def test_the_script_sees_an_unknown_symbol() -> None:

@@ -10,7 +10,7 @@ import made_up
 import numpy as np
 import pytest
 from commands import answer, run_command
-from page_reading import unexplained, words
+from page_reading import unexplained, unfilled, words
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.run import START_SECONDS
@@ -57,6 +57,7 @@ def test_the_page_needs_no_network_and_explains_its_symbols(written: Path) -> No
     assert "<script src" not in text
     assert "@import" not in text
     assert unexplained(text) == []
+    assert unfilled(written) == []
 
 
 def test_the_page_says_what_it_owes(written: Path) -> None:
@@ -159,6 +160,7 @@ def test_every_study_has_a_page_whatever_its_rows(tmp_path: Path, name: str, end
         for task in tasks:
             store.add(task, Outcome(end, None, {"reason": "a <sad> one"}), {})
         assert catalog.page(store, tmp_path)
+    assert unfilled(tmp_path) == []
     assert "a &lt;sad&gt; one" in (tmp_path / "index.html").read_text()
 
 

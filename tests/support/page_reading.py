@@ -3,6 +3,7 @@
 import re
 from html import unescape
 from html.parser import HTMLParser
+from pathlib import Path
 
 SYMBOLS = {symbol: symbol for symbol in ("m", "d", "N", "q", "K", "ψ", "λ_min")} | {"τ": "tau", "ρ": "rho"}
 
@@ -11,6 +12,17 @@ def words(page: str) -> str:
     """The text of a page as a reader sees it: no tags, no code, no drawings; blanks as single spaces."""
     page = re.sub(r"(?s)<(script|style|svg)\b.*?</\1>|<[^>]+>", "", page)
     return re.sub(r"\s+", " ", unescape(page)).strip()
+
+
+def unfilled(folder: Path) -> list[str]:
+    """Marks of a template that stand in a page, a summary or a figure of `folder`, or below it, with what follows."""
+    texts = [path for kind in ("*.html", "*.json", "*.svg") for path in sorted(folder.rglob(kind))]
+    assert texts
+    return [
+        f"{path.name}: {mark}"
+        for path in texts
+        for mark in re.findall(r"\{[{%].{0,40}", path.read_text(encoding="utf-8"))
+    ]
 
 
 class Reader(HTMLParser):
