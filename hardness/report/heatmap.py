@@ -30,6 +30,7 @@ FILLS = {
     "solved": Fill("all runs solved", "#2a5f86", LIGHT),
     "some": Fill("some runs solved", "#9cc3de"),
     "budget": Fill("budget spent", "#f3f3f0"),
+    "unfitted": Fill("budget below a first fit", "#f3f3f0", hatch="----"),
     "wrong": Fill("wrong answer", "#f3f3f0", hatch="\\\\\\\\"),
     "timeout": Fill("time limit met", "#f3f3f0", hatch="...."),
     "refused": Fill("refused", "#cbcbc8", hatch="////"),

@@ -6,17 +6,17 @@ from typing import Any
 
 import pytest
 from commands import check_refused, run_command
-from page_reading import words
+from page_reading import unfilled, words
 
 from hardness import registry
 from hardness.engine.merging import merge, read
 from hardness.engine.outcome import Outcome, run_trial
 from hardness.engine.plugins import chosen
-from hardness.engine.store import Store
+from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.instance import suite
-from hardness.report import lines_of
+from hardness.report import HeatMap, lines_of
 from hardness.sq.strategies import parity
 from hardness.studies import catalog
 from learner.studies import stress as grid
@@ -157,6 +157,7 @@ def crashing(tmp_path_factory: pytest.TempPathFactory) -> Path:
         return Outcome(status, 10 + i, detail, 1.0)
 
     written(folder, tasks, outcome)
+    assert unfilled(folder) == []
     return folder
 
 
@@ -166,8 +167,9 @@ def test_crashes_timeouts_and_refusals_are_counted_apart_and_are_never_a_failure
     page = words((crashing / "index.html").read_text(encoding="utf-8"))
     everything = len(suite.entries())
     assert (
-        f"Of {5 * everything} learner runs {everything} solved, {everything} stopped at a budget, {everything} "
-        f"timed out, {everything} crashed, {everything} refused, 0 were wrong." in page
+        f"Of {5 * everything} learner runs {everything} solved, {everything} were stopped at a budget after they had "
+        "learned from examples, 0 were never fitted, as the first fit would have exceeded the budget, "
+        f"{everything} timed out, {everything} crashed, {everything} refused, 0 were wrong." in page
     )
     assert "nowhere" not in page
     with Store(crashing / "rows.db") as store:
@@ -182,6 +184,26 @@ def test_crashes_timeouts_and_refusals_are_counted_apart_and_are_never_a_failure
         }[line["solver"]]
         assert line[word] == line["runs"] > 0
         assert line["rank by examples"] == (1 if line["solver"] == "student" else None)
+
+
+def test_a_budget_below_one_fit_is_told_apart_from_a_fit_that_was_ended() -> None:
+    tasks = grid.user_learner_tasks(False, "lbfgs")
+    ends = [("multiply-adds", 0), ("CPU time", 0), ("multiply-adds", 256), ("examples", 512)]
+    rows = [
+        Row(task, Outcome("budget", cost, {"limit": limit}))
+        for task, (limit, cost) in zip(tasks, ends, strict=False)
+    ]
+    made = content(rows)
+    assert made.numbers["ended"] == {
+        **dict.fromkeys(made.numbers["ended"], 0),
+        "stopped at a budget": 3,
+        "never fitted": 1,
+    }
+    (board, *_) = made.figures
+    assert isinstance(board, HeatMap)
+    assert [field.status for fields in board.panels.values() for field in fields] == [
+        "budget"
+    ]  # most of them
 
 
 def test_a_results_file_of_others_joins_the_board(crashing: Path, tmp_path: Path) -> None:

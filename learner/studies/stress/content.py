@@ -25,10 +25,12 @@ from learner.studies.stress import HANDED, OPTIONS, TOLERANCE
 if TYPE_CHECKING:
     from pandas import DataFrame, Series
 
-# How trials end, in words: a crash, a time limit or a refusal is no failure to learn, and each is counted apart.
+# How trials end, in words: a crash, a time limit or a refusal is no failure to learn, and each is counted apart; nor is
+# a budget of multiply-adds below one fit on the fewest examples, where nothing was tried.
 ENDINGS = {
     "solved": "solved",
     "budget": "stopped at a budget",
+    "unfitted": "never fitted",
     "timeout": "timed out",
     "error": "crashed",
     "killed": "crashed",
@@ -38,12 +40,24 @@ ENDINGS = {
 WORDS = list(dict.fromkeys(ENDINGS.values()))
 CURRENCIES = ("examples", "gradient examples", "multiply-adds", "reference seconds")
 COLUMNS = (
-    *("place", "task", "kind", "tier", "instance", "cell", "solver", "status", "ending", "solved"),
+    *("place", "task", "kind", "tier", "instance", "cell", "solver", "status", "ending", "solved", "aided"),
     *(*CURRENCIES, "counted", "limit", "seconds", "examples allowed", "queries allowed", "work"),
 )
-STOPPED = ENDINGS["budget"]
-PRICE = {"learner": "examples", "attack": "examples", "game": "queries"}
+STOPPED, UNFITTED = ENDINGS["budget"], ENDINGS["unfitted"]
+PRICE = {"learner": "examples", "attack": "informative rows", "game": "queries"}
 FORMED = ("diagonal",)  # is handed the form of the gadget: its inputs are the bits in which two tokens differ
+# What built-in learners know beside examples.
+LAYER, HEADS = "form of the layer", "form of the layer, number of heads"
+BUILT_IN = {
+    "diagonal": "form of the gadget",
+    "sgd": "products of the tokens",
+    "student": LAYER,
+    **dict.fromkeys(("adam", "direct", "lbfgs"), HEADS),
+    "provable": f"{HEADS}, general position",
+    "linear-attention": "form of linear attention",
+    "random-features": "form of attention with ReLU",
+    **dict.fromkeys(("low-degree", "mlp"), "nothing"),
+}
 SECOND = 2  # the best rank of a learner that does not count its work
 COUNTED = {True: "yes", False: "no"}  # otherwise its rows do not tell
 
@@ -64,6 +78,7 @@ def content(rows: Sequence[Row]) -> Content:
         "reference_seconds": work / MULTIPLY_ADDS,
         "attacks": len(kinds["attack"]),
         "attacks_ended": _counts(kinds["attack"]),
+        "attack_rows": attack_rows(kinds["attack"]),
         "games": len(kinds["game"]),
         "queries": [*kinds["game"]["queries allowed"].dropna().astype(int)],
         "allowed": lines_of(allowed(learned)),
@@ -88,6 +103,8 @@ def _trial(row: Row) -> dict[str, Any]:
     task, outcome = row.task, row.outcome
     assert outcome is not None
     instance, detail = str(task.params["instance"]), outcome.detail
+    idle = outcome.status == "budget" and not outcome.cost and detail.get("limit") == "multiply-adds"
+    status = "unfitted" if idle else outcome.status
     places = list(suite.entries())
     return {
         "place": places.index(instance) if instance in places else len(places),
@@ -97,9 +114,10 @@ def _trial(row: Row) -> dict[str, Any]:
         "instance": instance,
         "cell": instance.rpartition("-")[0],
         "solver": solver_of(task),
-        "status": outcome.status,
-        "ending": ENDINGS[outcome.status],
+        "status": status,
+        "ending": ENDINGS[status],
         "solved": outcome.status == "solved",
+        "aided": aided(task),
         "examples": outcome.cost,
         **{name: detail.get(name.replace(" ", "_").replace("-", "_")) for name in CURRENCIES[1:]},
         "counted": _counted(row),
@@ -147,6 +165,25 @@ def solver_of(task: Task) -> str:
     return name.rpartition(":")[2] + "".join(marks)
 
 
+def aided(task: Task) -> bool:
+    """Whether a learner is handed structure of the hidden labels, or was tuned on others like them.
+
+    >>> [aided(Task("parity", {}, {"learner": name}, {}, 0)) for name in ("mlp", "diagonal")]
+    [False, True]
+    """
+    return task.solver.get("learner") in (*FORMED, *HANDED) or "setting" in task.solver
+
+
+def built_in(task: Task) -> str | None:
+    """What a learner knows beside examples, None of another's.
+
+    >>> built_in(Task("parity", {}, {"learner": "student", "setting": "tuned"}, {}, 0))
+    'form of the layer, tuned on parities'
+    """
+    known = BUILT_IN.get(str(task.solver["learner"]))
+    return f"{known}, tuned on parities" if "setting" in task.solver else known
+
+
 def null(task: Task) -> int | None:
     """The learner's own null on parities: features of at most the label's degree in the inputs that it is handed.
 
@@ -181,12 +218,16 @@ def _counts(table: "DataFrame") -> dict[str, int]:
 
 
 def tiers(ended: "DataFrame") -> "DataFrame":
-    """By tier: its instances that were tried, and those that a learner, or an attack, has solved."""
+    """By tier: its instances that were tried, those that a learner, one without aid, or an attack, has solved."""
     tried = ended.groupby("tier", sort=False)["instance"].nunique()
+    alone = ended[ended["solved"] & ~ended["aided"] & (ended["kind"] == "learner")]
+    unaided = alone.groupby("tier")["instance"].nunique().reindex(tried.index, fill_value=0)
     solved = ended[ended["solved"]].pivot_table("instance", "tier", "kind", "nunique", fill_value=0)
     solved = solved.reindex(index=tried.index, columns=[*PRICE], fill_value=0).astype(int)
-    whole = solved.assign(instances=tried).rename(columns={"learner": "learners", "attack": "attacks"})
-    return whole[["instances", "learners", "attacks"]].rename_axis("name").reset_index()
+    whole = solved.assign(instances=tried, unaided=unaided).rename(
+        columns={"learner": "learners", "attack": "attacks"}
+    )
+    return whole[["instances", "learners", "unaided", "attacks"]].rename_axis("name").reset_index()
 
 
 def medians(table: "DataFrame", currency: str, *keys: str) -> "Series[float]":
@@ -222,10 +263,12 @@ def ranks(learned: "DataFrame") -> "DataFrame":
         .reset_index()
     )
     for currency in CURRENCIES:
-        table[f"rank by {currency}"] = ranked(table, currency)
+        table[f"rank by {currency}"] = shared(table, ranked(table, currency))
+    known = learned.drop_duplicates(["tier", "solver"])["task"].map(built_in)
+    table["built in"] = known.tolist()
     places = [name for currency in CURRENCIES for name in (f"rank by {currency}", currency)]
     order = {tier: number for number, tier in enumerate(learned["tier"].unique())}
-    lines = table[["tier", "solver", "runs", *WORDS, *places, "counted"]]
+    lines = table[["tier", "solver", "built in", "runs", *WORDS, *places, "counted"]]
     lines = lines.assign(order=lines["tier"].map(order), missed=-lines["solved"])
     return lines.sort_values(["order", "missed", "solver"], ignore_index=True).drop(
         columns=["order", "missed"]
@@ -259,13 +302,28 @@ def ranked(table: "DataFrame", currency: str) -> "Series[Any]":
     )
 
 
+def shared(table: "DataFrame", places: "Series[Any]") -> "Series[Any]":
+    """Ranks of a currency, with a mark on those that several learners of one table have.
+
+    >>> from pandas import DataFrame, Series
+    >>> lines = DataFrame({"tier": "easy", "counted": ["yes", "yes", "no", "yes"]})
+    >>> shared(lines, Series([1, 1, 4, None], dtype="Int64")).tolist()
+    ['1=', '1=', 4, None]
+    """
+    apart = table["counted"] == COUNTED[False]
+    keys = places.to_frame("place").assign(tier=table["tier"], apart=apart)
+    tied = keys.duplicated(keep=False) & places.notna()
+    plain = places.astype(object).where(places.notna(), None)
+    return plain.where(~tied, places.astype(str) + "=")
+
+
 def cells(learned: "DataFrame") -> "DataFrame":
     """Every learner on every kind of instance: how runs ended, what they paid, and the learner's null."""
     keys = ("cell", "solver")
     groups = learned.groupby([*keys], sort=False)
     lines = endings(learned, *keys)
     middle, spent = medians(learned, "examples", *keys), groups["examples"].agg(_upper)
-    met = learned.assign(limit=learned["limit"].where(learned["ending"] == STOPPED))
+    met = learned.assign(limit=learned["limit"].where(learned["ending"].isin((STOPPED, UNFITTED))))
     limits = met.groupby([*keys], sort=False)["limit"].agg(
         lambda by: ", ".join(sorted(by.dropna().unique())) or None
     )
@@ -300,6 +358,22 @@ def cheapest(ended: "DataFrame") -> "DataFrame":
         f"{name}, {ceil(cost):,}" for name, cost in zip(best["solver"], best["cost"], strict=True)
     ]
     return best.pivot(index="cell", columns="kind", values="text").reindex(columns=[*PRICE])
+
+
+def attack_rows(attacks: "DataFrame") -> dict[str, list[int]] | None:
+    """The least and the most rows of solved runs: `read` by eliminations on exact labels, `handed` to all others but
+    those that count whole batches."""
+    solved = attacks[attacks["solved"]]
+    exact = solved["task"].map(lambda task: not task.params.get("flip"))
+    reading = (solved["solver"] == "gaussian") & exact
+    read = solved["examples"][reading]
+    handed = solved["examples"][~reading & (solved["solver"] != "batch-gradient")]
+    ends = {
+        name: [int(some.min()), int(some.max())]
+        for name, some in (("read", read), ("handed", handed))
+        if len(some)
+    }
+    return ends if len(ends) > 1 else None
 
 
 def allowed(learned: "DataFrame") -> "DataFrame":
@@ -363,7 +437,8 @@ def board(kind: str, solvers: "DataFrame") -> HeatMap:
     rows = solvers.groupby("solver", sort=True)["solved"].sum().sort_values(ascending=False, kind="stable")
     table = fields(kind, solvers)
     panels = {tier: list(some) for tier, some in table.groupby(level="tier", sort=False)}
-    return HeatMap(kind, panels, f"{'; '.join(shares)}.", rows=list(rows.index), labels={"budget": STOPPED})
+    labels = {"budget": STOPPED, "unfitted": f"{UNFITTED}: budget too small"}
+    return HeatMap(kind, panels, f"{'; '.join(shares)}.", rows=list(rows.index), labels=labels)
 
 
 def fields(kind: str, solvers: "DataFrame") -> "Series[Any]":
