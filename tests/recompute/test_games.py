@@ -3,6 +3,7 @@
 import re
 from collections import defaultdict
 from fractions import Fraction
+from itertools import pairwise
 from math import comb
 from statistics import mean
 
@@ -84,7 +85,59 @@ def test_the_ratio_on_rounded_inner_products(rows: list[Row], figures: list[str]
     queries, bound = min(means.values())
     assert bound == pytest.approx(8 * 0.1**2 * 2**largest * (1 - 5.0**-largest), rel=1e-9)  # theory 2.6
     assert 0 <= float(figures[5]) - queries / bound < 0.1  # rounded up
-    assert len(figures) == 6
+    assert figures[6:] == [str(largest)]
+
+
+def test_how_the_need_on_rounded_inner_products_grows(rows: list[Row]) -> None:
+    """Once the figure was said to rise faster than the floor at every n: it rises more slowly at first."""
+    paid: dict[int, list[float]] = defaultdict(list)
+    for row in rows:
+        if (row["family"], row["solver.strategy"]) == ("rounding", "adaptive") and not row["params.heads"]:
+            assert row["status"] == "solved"
+            assert row["params.modulus"] == row["params.levels"] == "5"
+            paid[int(row["params.dim"]) - 1].append(float(row["cost"]))
+    means = {n: mean(costs) for n, costs in sorted(paid.items())}
+    factors = [means[n + 1] / means[n] for n in list(means)[:-1]]
+    doubled = [2 * (1 - 5.0 ** -(n + 1)) / (1 - 5.0**-n) for n in list(means)[:-1]]
+    text = plain(page("games"))
+    *first, last = [f"{factor:.2f}" for factor in factors]
+    assert f"grows from each n to the next by the factors {', '.join(first)} and {last}," in text
+    above = [factor > floor_factor for factor, floor_factor in zip(factors, doubled, strict=True)]
+    assert above == sorted(above)
+    assert set(above) == {False, True}
+    assert all(abs(factor - 2) < 0.1 for factor in doubled)
+    assert "There are 5 levels, as many as residues" in text
+
+
+def test_strategies_that_see_little_identify_nothing(rows: list[Row]) -> None:
+    games = [row for row in rows if row["solver.strategy"] in ("low-degree", "gradient")]
+    assert {row["family"] for row in games} == {"rounding"}
+    won = sum(row["status"] == "solved" for row in games)
+    assert f"{won} of their {len(games)} games identified the secret" in plain(page("games"))
+
+
+def test_what_the_figures_are_said_to_show(rows: list[Row]) -> None:
+    """Once every strategy was said to need more at a larger tolerance, characters too."""
+    needs: dict[tuple[str, int, int], dict[float, int]] = defaultdict(dict)
+    for row in rows:
+        if row["family"] == "parity" and row["solver.kind"] == "frontier" and row["status"] == "solved":
+            n, s, tau = place(row)
+            needs[row["solver.strategy"], n, s][float(tau)] = int(row["cost"])
+    compared = (0.03, 0.05, 0.0624, 0.08, 0.1, 0.1249, 0.16, 0.2)
+    for (who, n, s), by in needs.items():
+        costs = [by[tau] for tau in compared if tau in by]
+        if n == 20 and s <= 5 and who in ("sign-batch", "bent", "characters"):
+            assert len(costs) == len(compared)
+            pairs = list(pairwise(costs))
+            assert who != "sign-batch" or all(less < more for less, more in pairs)
+            assert who != "bent" or all(less <= more for less, more in pairs)
+            assert who != "characters" or set(costs) == {comb(n, s) - 1}
+            assert by[0.2] == floor(comb(n, s), Fraction("0.2"))
+        if who in ("sign-batch", "flat") and (n, s) in CLASSES and comb(n, s) > 100:
+            for tau, cost in by.items():
+                if f"{tau:g}" in TOLERANCES:
+                    assert (cost == floor(comb(n, s), Fraction(f"{tau:g}"))) == (tau == 0.2)
+                    assert who != "flat" or tau < 0.2
 
 
 def test_blocks_over_the_limit(rows: list[Row]) -> None:

@@ -7,7 +7,7 @@ from math import ceil, comb, exp, log2, sqrt
 from math import floor as down
 
 import pytest
-from committed import headline, page, plain, rows
+from committed import headline, page, plain, rows, summary
 from theorem_b import answers_floor, floor
 
 STEPS, FINEST = 16, 12  # of the fine row of tolerances: steps in a factor of two, log2 of the last 1/τ
@@ -90,7 +90,7 @@ def test_the_shares_of_the_noisy_learner_and_what_is_proved() -> None:
     for row in rows("needs", solver_kind="noisy"):
         sizes = runs.setdefault((int(row["params.dim"]), int(row["params.heads"])), {})
         sizes.setdefault(int(row["budget.samples"]), []).append(row["status"] == "solved")
-    text = plain(page("needs"))
+    text, ratios = plain(page("needs")), []
     assert len(runs) == 8
     for (d, s), sizes in runs.items():
         sets = comb(d - 1, s)
@@ -101,7 +101,34 @@ def test_the_shares_of_the_noisy_learner_and_what_is_proved() -> None:
         ]
         assert f" {d} {s} {sets} {proved:,} " in text
         assert not enough or f" {min(enough) // 2:,} " in text
-        assert not enough or f" {-(-(min(enough) // 2) // proved):,} " in text  # the ratio, rounded up
+        ratios += [-(-(min(enough) // 2) // proved)] if enough else []  # rounded up
+        assert not enough or f" {ratios[-1]:,} " in text
+    assert f"the fewest such are {min(ratios):,} to {max(ratios):,} times what is proved" in text
+    assert f"The noisy learner takes {min(ratios):,} to {max(ratios):,} times what is proved for it" in seen(
+        "examples"
+    )
+
+
+def test_the_search_over_what_is_proved_for_one_bit() -> None:
+    """Once the figure was said to show it "between one and five times" above; N (1 - sqrt(.1 + 1/N))^2 is proved."""
+    ratios = []
+    for row in rows("needs", solver_kind="one-bit"):
+        sets = comb(int(row["params.dim"]) - 1, int(row["params.heads"]))
+        proved = int(sets * (1 - sqrt(0.1 + 1 / sets)) ** 2)
+        ratios.append(int(row["cost"]) / proved)
+        low, high = int(row["detail.low"]), int(row["detail.high"])
+        assert (
+            0.97 * int(row["cost"]) < low <= int(row["cost"]) <= high < 1.03 * int(row["cost"])
+        )  # hidden by marks
+    share = f"{min(ratios):.3g} to {max(ratios):.3g} times what"
+    assert f"keeps one bit an example takes {share} the theorem proves for one bit" in plain(page("needs"))
+    assert f"the search {share} is proved for one bit" in seen("examples")
+
+
+def seen(figure: str) -> str:
+    """What a figure is said to show to who cannot see it, with its caption."""
+    (alt,) = (one["alt"] for one in summary("needs")["figures"] if one["file"] == f"{figure}.svg")
+    return str(alt)
 
 
 def test_the_largest_tolerance_of_every_descent() -> None:
@@ -114,12 +141,30 @@ def test_the_largest_tolerance_of_every_descent() -> None:
     text = plain(page("needs"))
     assert len(learned) == 12
     largest: dict[int, list[float]] = {}
+    tried: dict[tuple[int, int], float] = {}
     for (d, s), cell in sorted(learned.items()):
         enough = [tau for tau, rates in cell.items() if any(3 * sum(r) >= 2 * len(r) for r in rates.values())]
         assert f" {d} {s} {comb(d - 1, s)} {max(enough):g} " in text
         largest.setdefault(d, []).append(max(enough))
-    steps = [more < fewer for taus in largest.values() for fewer, more in pairwise(taus)]
-    assert f"one bit more takes a smaller tolerance in {sum(steps)} of {len(steps)} steps" in text
+        assert s == len(largest[d]) + 1
+        tried[d, s] = max(cell)
+    # A step to a class that learns at the largest tolerance tried says nothing, unless that is no smaller
+    steps = [
+        (fewer, more, tried[d, s])
+        for d, taus in largest.items()
+        for s, (fewer, more) in enumerate(pairwise(taus), 3)
+    ]
+    falls = [more < fewer for fewer, more, most in steps if more < most or more >= fewer]
+    assert (
+        f"one bit more takes a smaller tolerance in {sum(falls)} of the {len(falls)} steps that the runs"
+        in text
+    )
+    assert (
+        f"; {len(steps) - len(falls)} more steps lead to a class at which no larger tolerance was tried"
+        in text
+    )
+    assert all(taus[-1] < taus[0] < 0.25 for taus in largest.values())
+    assert any(more > fewer for fewer, more, _ in steps)  # or the figure is not said to show it
 
 
 def test_precision_decides_whether_a_batch_tells_an_equation() -> None:
@@ -130,3 +175,10 @@ def test_precision_decides_whether_a_batch_tells_an_equation() -> None:
     assert all(right[0.0])
     assert f"noise of up to {max(noise for noise, runs in right.items() if all(runs)):g}/B" in text
     assert f"from {min(noise for noise, runs in right.items() if not any(runs)):g}/B on in none" in text
+    (count,) = {len(runs) for runs in right.values()}
+    assert f"of Clopper and Pearson for {count} runs each" in text
+    ends = (
+        max(noise for noise, runs in right.items() if all(runs)),
+        min(n for n, runs in right.items() if not any(runs)),
+    )
+    assert "one up to a noise of {:g}/B and zero from {:g}/B on".format(*ends) in seen("precision")

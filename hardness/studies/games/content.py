@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 STRATEGIES = ("sign-batch", "flat", "adaptive", "bent", "characters", "gradient", "low-degree")
 HEIGHTS = (*grid.BRACKETING, "floor", "V at most")  # what is drawn over the floor of a large class
 SEVERAL, FEW = 100, 10  # sets from which on a class is large, and up to which it is solved by search
+BLIND = ("low-degree", "gradient")  # strategies that see little of a secret
 QUERIES = Axis("queries", log=True)
 GAME = ["family", "s", "n", "strategy", "τ"]
 
@@ -39,6 +40,7 @@ def content(rows: Sequence[Row]) -> Content:
         return Content(figures=figures, tables=tables, missing=missing)
     numbers = {**_exactly(brackets), **_on_large(large), "frontier": _over_bound(frontier)}
     numbers |= {"rounding": _largest(rounding, bases), "known_apart": KNOWN, "limits": _at_the_limit(limits)}
+    numbers["blind"] = _identified(games[games.strategy.isin(BLIND)])
     return Content(numbers, figures, tables, grid=grid)
 
 
@@ -90,6 +92,12 @@ def _largest(rounding: "pd.DataFrame", bases: dict[str, list[float]]) -> dict[st
         "bases": grown,
         "last": grown[-1],
     }
+
+
+def _identified(games: "pd.DataFrame") -> dict[str, int]:
+    """How many games there were, and how many of them identified the secret."""
+    shares = [tuple(map(int, share.split("/"))) for share in games.runs]
+    return {"identified": sum(won for won, _ in shares), "games": sum(total for _, total in shares)}
 
 
 def played(rows: Iterable[Row]) -> "pd.DataFrame":

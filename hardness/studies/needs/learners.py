@@ -30,7 +30,13 @@ def content(rows: Sequence[Row]) -> Content:
         "noisy": _ratios(against),
         "search": _searches(against),
         "precision": _precision(precision),
-        "setting": {"kappa": grid.KAPPA, "steps": grid.STEPS, "runs": grid.RUNS, "batch": grid.BATCH},
+        "setting": {
+            "kappa": grid.KAPPA,
+            "steps": grid.STEPS,
+            "runs": grid.RUNS,
+            "batch": grid.BATCH,
+            "success": grid.SUCCESS,
+        },
         "constant": proved_examples(MANY, grid.KAPPA, grid.SUCCESS) / MANY,
     }
     figures = [_tolerance_figure(descents), _ratio_figure(against), _precision_figure(precision)]
@@ -130,17 +136,26 @@ def compared(shares: "pd.DataFrame", searches: "pd.DataFrame") -> "pd.DataFrame"
 
 
 def _growth(descents: "pd.DataFrame") -> dict[str, Any] | None:
-    """At the largest d, the tolerance of the fewest and the most bits; over how many steps of one bit it falls."""
+    """At the largest d, the tolerance of the fewest and the most bits; over how many steps of one bit it falls.
+
+    A step is undecided where the larger class learns at the largest tolerance that was tried on it, and that is smaller
+    than what the smaller class learns at: still larger ones might do.
+    """
     if descents.empty:
         return None
     last = descents[descents.d == descents.d.max()].sort_values("s")
     first, most = lines_of(last.iloc[[0, -1]])
-    falls = [a > b for _, table in descents.groupby("d") for a, b in pairwise(table.sort_values("s")["τ"])]
+    steps = [
+        pair for _, table in descents.groupby("d") for pair in pairwise(lines_of(table.sort_values("s")))
+    ]
+    decided = [(a, b) for a, b in steps if b["refused"] is not None or b["τ"] >= a["τ"]]
+    falls = [b["refused"] is not None and b["refused"] <= a["τ"] for a, b in decided]
     return {
         "d": first["d"],
         "first": first,
         "last": most,
-        "bits": len(falls),
+        "bits": len(steps),
+        "decided": len(decided),
         "falls": sum(falls),
         "seeds": int(descents.seeds.min()),
         "queries": int(descents.queries.max()),
