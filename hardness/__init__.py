@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from hardness import families as families
     from hardness import registry as registry
     from hardness.attacks.estimates.table import estimate as estimate
-    from hardness.engine.table import rows as rows
+    from hardness.engine.frames import rows as rows
     from hardness.errors import InputError as InputError
     from hardness.evaluation.attacking import attack as attack
     from hardness.evaluation.learning import learn as learn
@@ -71,7 +71,7 @@ _HOMES = {
     "load": "hardness.instance",
     "play": "hardness.sq.game",
     "ray": "hardness.studies.ray",
-    "rows": "hardness.engine.table",
+    "rows": "hardness.engine.frames",
     "sweep": "hardness.studies.sweep.study",
 }
 __all__ = sorted(["__version__", *_ROOMS, *_HOMES])

@@ -24,7 +24,6 @@ from hardness.io.schemas import LONGEST_TRIAL
 from hardness.io.texts import sanitize
 
 if TYPE_CHECKING:
-    from hardness.engine.store import Store
     from hardness.engine.study import Study
     from hardness.engine.task import Task
 
@@ -252,6 +251,7 @@ def sweep(
 
     Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """
+    from hardness.engine.frames import opened
     from hardness.engine.progress import Progress
     from hardness.engine.run import Interrupted
     from hardness.studies.sweep.grid import read
@@ -274,7 +274,7 @@ def sweep(
     except Interrupted as stop:
         talk("interrupted: what ended is stored; the same command goes on")
         raise typer.Exit(stop.code) from stop
-    with _open(folder) as store:
+    with opened(folder) as store:
         planned, counts = store.planned(), store.counts()
     _ended(as_json, "sweep", verdict, folder, planned, ran, counts)
 
@@ -329,7 +329,9 @@ def status(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study status reports/exponential-in-m
     """
-    with _open(folder) as store:
+    from hardness.engine.frames import opened
+
+    with opened(folder) as store:
         planned, counts, about = store.planned(), store.counts(), store.about
     done = sum(counts.values())
     by_status = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
@@ -369,9 +371,10 @@ def export(
 
     Example: hardness study export reports/exponential-in-m --out rows.csv --no-timing
     """
+    from hardness.engine.frames import opened
     from hardness.engine.table import export as write_table
 
-    with _open(folder) as store:
+    with opened(folder) as store:
         count = write_table(store.rows, out, timing=not no_timing)
     emit(as_json, {"out": str(out), "rows": count}, [f"{count} rows in {out}"])
 
@@ -382,22 +385,16 @@ def report(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study report reports/exponential-in-m
     """
+    from hardness.engine.frames import opened
     from hardness.report.report import PAGE, renew_index
     from hardness.studies import catalog
 
     room = folder if folder.is_dir() else folder.parent
-    with _open(folder) as store:
+    with opened(folder) as store:
         verdict = catalog.page(store, room)
     renew_index(room.absolute().parent)
     page = room / PAGE
     emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
-
-
-def _open(folder: Path) -> "Store":
-    """The store of a study's folder; the store itself may be named as well."""
-    from hardness.engine.store import STORE, Store
-
-    return Store(folder / STORE if folder.is_dir() else folder)
 
 
 def _numbers(heads: str | None) -> list[int]:

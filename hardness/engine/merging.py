@@ -53,7 +53,7 @@ def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
     about: dict[str, Any] | None = None
     commands: list[str] = []
     rows: dict[str, Row] = {}
-    for path in map(_rows_of, paths):
+    for path in map(rows_of, paths):
         stated, made_by, more = _contents(path)
         if about is not None and stated != about:
             raise InputError(f"{path} holds {describe(stated)}, not {describe(about)}: they do not merge")
@@ -64,7 +64,7 @@ def merge(paths: Iterable[Path], out: Path) -> dict[str, int]:
     return _write(out, about, commands, rows)
 
 
-def _rows_of(path: Path) -> Path:
+def rows_of(path: Path) -> Path:
     """The file of a study's folder that holds its rows: the store, where there is one."""
     return (
         path / (STORE if (path / STORE).exists() or not (path / ROWS).exists() else ROWS)

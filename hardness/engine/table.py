@@ -7,9 +7,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from hardness.engine.bounds import beside_cost
 from hardness.engine.outcome import Row
-from hardness.engine.store import STORE, Store
 from hardness.errors import InputError, missing_extra
 from hardness.io.files import replacing
 from hardness.io.texts import csv_safe, sanitize, sanitize_json
@@ -19,24 +17,6 @@ if TYPE_CHECKING:
 
 ROWS, TIMINGS, SUMMARY = "rows.csv", "timings.csv", "summary.json"
 TIMED = ("reference_seconds",)  # of a detail, what is a time: no two runs agree on it
-COLUMNS = {
-    "identity": "SHA-256 of the task: what was run",
-    "family": "the family of the instance",
-    "repetition": "the run among equal tasks; each has an instance of its own",
-    "params.": "parameters of the family",
-    "solver.": "who solved, and its options",
-    "budget.": "what the run might spend: queries, samples, work",
-    "plugins.": "fingerprints of code of other packages that the task names",
-    "status": "solved, wrong, budget, timeout, error, killed, refused; or planned: not run yet",
-    "cost": "queries or examples spent; a run that did not solve is only known to need more",
-    "detail.": "what else the trial found",
-    "bound": "queries that every strategy needs against this oracle, as proved; computed, not part of a row",
-    "ratio": "queries of a game that solved, over that bound",
-    "censored": "whether the cost is only known to be larger: a budget or a time limit ended the trial",
-    "tuning": "whether the trial only chose a setting; such runs are no results",
-    "seconds": "wall-clock time of the trial",
-    "provenance.": "version, commit and machine that made the row",
-}
 
 
 def flat(row: Row, timing: bool = True) -> dict[str, Any]:
@@ -147,40 +127,6 @@ def timings(path: Path) -> dict[str, dict[str, float]]:
 def _times(line: Mapping[str, str]) -> dict[str, float]:
     known = {name: float(line[name]) for name in TIMED if line.get(name)}
     return {"seconds": float(line["seconds"]), **known}
-
-
-def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
-    """The rows of a study or sweep, as a pandas DataFrame; `attrs["columns"]` says what each column is.
-
-    `folder` is what `study run --out` or `sweep --out` named, or the rows.db in it. `tuning` adds the runs that chose
-    settings, which are no results, and a column that says so. `censored` says that a run ended before it solved: its
-    cost is only known to lie above. Games have the `bound` that is proved for their oracle, and the `ratio` of their
-    queries to it. Raises `InputError` where there is no store.
-
-    >>> import tempfile, hardness
-    >>> with tempfile.TemporaryDirectory() as folder:
-    ...     _ = hardness.sweep("parity", dim=[8, 9], heads=2, strategy="flat", runs=1, workers=0, out=folder)
-    ...     found = hardness.rows(folder)
-    >>> found[["params.dim", "status", "cost"]].values.tolist()
-    [[8, 'solved', 4], [9, 'solved', 5]]
-    >>> found.attrs["columns"]["cost"]
-    'queries or examples spent; a run that did not solve is only known to need more'
-    """
-    path = Path(folder)
-    with Store(path / STORE if path.is_dir() else path) as store:
-        chosen = [row for row in store.rows() if tuning or not row.task.tuning]
-    table = data_frame([_result(row) for row in chosen])
-    meanings = {
-        name: [text for known, text in COLUMNS.items() if name.startswith(known)] for name in table.columns
-    }
-    table.attrs["columns"] = {name: text for name, (text,) in meanings.items()}
-    return table
-
-
-def _result(row: Row) -> dict[str, Any]:
-    """A row as `rows` shows it: what the cost stands for beside the cost."""
-    columns = flat(row)
-    return columns | beside_cost(row) | {"censored": row.censored, "tuning": row.task.tuning}
 
 
 def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":

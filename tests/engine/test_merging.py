@@ -2,11 +2,14 @@
 
 import csv
 import json
+import shutil
 from pathlib import Path
 from typing import Any
 
 import pytest
+from commands import answer
 
+import hardness
 from hardness.engine.merging import merge, read
 from hardness.engine.outcome import Outcome, Row
 from hardness.engine.store import Store
@@ -48,6 +51,26 @@ def halves_of(study: str, folder: Path) -> list[Path]:
 def test_two_halves_of_a_committed_table_merge_to_its_bytes(study: str, tmp_path: Path) -> None:
     merge(halves_of(study, tmp_path), tmp_path / "merged.db")
     assert exported(tmp_path / "merged.db") == (REPORTS / study / "rows.csv").read_bytes()
+
+
+def test_a_committed_folder_serves_as_a_store(tmp_path: Path) -> None:
+    """A clone has no rows.db: its page is made of the table, and nothing of a store is left behind."""
+    shutil.copytree(REPORTS / "games", tmp_path / "games")
+    (tmp_path / "games" / "index.html").unlink()
+    before = {
+        path.name: path.read_bytes() for path in (tmp_path / "games").iterdir() if path.suffix != ".pdf"
+    }
+    assert (
+        answer(f"study report {tmp_path}/games")["verdict"] == json.loads(before["summary.json"])["verdict"]
+    )
+    after = {path.name: path.read_bytes() for path in (tmp_path / "games").iterdir() if path.suffix != ".pdf"}
+    assert {name: data for name, data in after.items() if name != "index.html"} == before
+    counts = answer(f"study status {tmp_path}/games")
+    table = hardness.rows(tmp_path / "games", tuning=True)
+    assert (counts["planned"], counts["statuses"]) == (len(table), table.status.value_counts().to_dict())
+    assert sorted(path.name for path in (tmp_path / "games").iterdir() if path.suffix != ".pdf") == sorted(
+        after
+    )
 
 
 @pytest.mark.slow
