@@ -77,6 +77,7 @@ def content(rows: Sequence[Row]) -> Content:
         "work": work,
         "reference_seconds": work / MULTIPLY_ADDS,
         "attacks": len(kinds["attack"]),
+        "uncounted": int(apart.sum()),
         "attacks_ended": _counts(kinds["attack"]),
         "attack_rows": attack_rows(kinds["attack"]),
         "games": len(kinds["game"]),
