@@ -55,7 +55,7 @@ def test_coefficients_of_diag() -> None:
     """They were once said to be "about 1 each"."""
     sizes = [size for s in (*range(3, 17), 20) for size in diag_sizes(s)]
     low, high = floor(100 * min(sizes)) / 100, ceil(100 * max(sizes)) / 100
-    assert f"Coefficients of `diag` lie between {low} and {high} from m = 3 on" in README
+    assert f"coefficients of `diag` lie between {low} and {high} from m = 3 on" in README
 
 
 def sharp_sum(q: int) -> Fraction:

@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
+from math import floor
 from pathlib import Path
 from statistics import mean, median
 
@@ -83,10 +84,16 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     """tests/recompute/test_exponential_in_m.py recomputes these numbers from the rows."""
     numbers = summary("exponential-in-m")["numbers"]
     factors = [numbers["factors"][f"hidden set, d = {ray}m"]["factor"] for ray in (3, 4, 8)]
-    assert "{:.2f}, {:.2f} and {:.2f} times as many examples".format(*factors) in README
+    assert (
+        README.count("{:.2f}, {:.2f} and {:.2f} times as many".format(*factors)) == 2
+    )  # in short, and in full
     cells = [numbers["factors"][f"hidden set, d = {ray}m"] for ray in (3, 4, 8)]
-    intervals = ", ".join(f"{cell['low']:.1f} to {cell['high']:.1f}" for cell in cells)
+    intervals = ", ".join(f"{cell['low']:.2f} to {cell['high']:.2f}" for cell in cells)
     assert f" 95 % intervals {intervals};" in README
+    least = floor(100 * min(cell["low"] for cell in cells)) / 100
+    assert f"(at least {least:.2f} times, by 95 % intervals)" in README
+    assert numbers["nearest"] == 9
+    assert "nine of the {cells} sizes, the last of every ray".format(**numbers) in README
     assert (
         "for m from {} to {}, {} and {}".format(cells[0]["m from"], *(cell["m to"] for cell in cells))
         in README
@@ -108,16 +115,21 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     assert (len(bounds), len(solved)) == (4, 21)
     assert {len(ended) for ended in solved.values()} == {5, 10}
     assert "of the same form the three factors are {:.2f} to {:.2f}".format(*numbers["nice"]) in README
+    assert "of the same form cost it {:.2f} to {:.2f} times as many".format(*numbers["nice"]) in README
     errors = {law["law"]: law["all"] for law in numbers["judged"]["laws"]}
     best = [errors["c C(d-1, s-1)"], errors["c N/d"]]
-    assert "err by factors of {:.2f} and {:.2f} on the larger ones".format(*best) in README
+    assert "err by factors of {:.2f} and {:.2f} there".format(*best) in README
     rivals = (errors[name] for name in ("c d^a s^b", "c d^a e^(gs)", "c 2^(d-1)"))
     assert (
         f"and laws in which d has one and the same exponent for every m by {min(rivals):.2f} or more"
         in README
     )
-    assert "fitted to {fitted} sizes with N up to 20,000".format(**numbers["judged"]) in README
-    assert "(root mean square over {asked},".format(**numbers["judged"]) in README
+    assert (
+        "fitted to {fitted} sizes with N up to 20,000 and compared on {asked} larger".format(
+            **numbers["judged"]
+        )
+        in README
+    )
     assert numbers["judged"]["outcomes"]["primary"] == "combinatorial"
     assert "with up to 20 million possible sets" in README
     assert round(numbers["most"] / 1e6) == 20
