@@ -1,5 +1,9 @@
 """The dense forward in float64, of random layers of m heads on k tokens of d features, beside the fastest of four
-formulations in torch.
+formulations in torch: matmul, all heads in one product; attention, its scaled_dot_product_attention; einsum; matmul by
+head, a loop over heads. A short race before decides which is the peer.
+
+The yardstick is its products: 2 (k − 1) m d² multiply-adds an example, at the rate at which one product of two 512 by
+512 matrices is made. The goal of 4x is set for k = 2, d = 32, m = 8 alone, the lower one of 1.5x for all others.
 """
 
 from collections.abc import Iterator

@@ -1,5 +1,6 @@
 """By which power of a size times grow, beside the power by which operations do: least squares on the fastest round of
-each size, with 95 % intervals of the fit. The time is that of the largest size.
+each size, with 95 % intervals of the fit, which suppose that the points lie on a straight line but for noise. The time
+is that of the largest size. No goal is set here.
 """
 
 from collections.abc import Callable, Iterator, Sequence

@@ -1,5 +1,7 @@
-"""The kernels at their smallest sizes, on n examples a call, beside their definitions in numpy: what it costs to call
-compiled code.
+"""The kernels at their smallest sizes, on n examples a call, beside their definitions in numpy, written for this
+comparison, as references: what it costs to call compiled code. Random words are the 64-bit words from which features
+are drawn, levels the whole numbers of which a label is a function. The one goal, at most 20 % slower than the
+reference, is judged in every row, and is easy to meet.
 """
 
 from collections.abc import Callable, Iterator

@@ -1,5 +1,10 @@
 """How long a whole game of statistical queries on parities of s of n coordinates takes, against the window oracle at
 tolerance τ = 0.05. The proved bound is that on queries against this oracle, 8τ²(N−1) for N concepts (theory 2.5).
+
+The strategy characters takes a query for every concept but the last, so that it stands at 1/(8τ²) times the bound
+whatever n and s are: 50x at this τ. That number is arithmetic, no measurement. Sign-batch asks of many concepts at
+once. A game is played once, after one small game of each strategy. The goals of seconds are set for the larger games of
+characters, and the largest of sign-batch is to be solved.
 """
 
 from collections.abc import Iterator

@@ -21,6 +21,10 @@ import numpy as np
 Call = Callable[[], Any]
 LEAST = 2e-3  # seconds that a measurement lasts at least: it repeats a shorter call
 QUARTERED = 3  # rounds from which quartiles are stated
+# Entrants that are code of the lab, not of somebody else: the page calls them references, and the others peers.
+REFERENCES = frozenset(
+    {"the dense student", "the step without", "plain numpy", "lbfgs", "lbfgs, few rows", "adam"}
+)
 PAUSE = 0.01  # seconds before each, in which threads that still wait for work fall asleep
 PROCESSORS = sorted(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else []
 
@@ -83,7 +87,8 @@ class Row:
     """A line of the table: seconds for one `unit`, ours and the fastest peer's, and their ratio (theirs over ours).
 
     `low` and `high` are the quartiles of that ratio over rounds, None for fewer than `QUARTERED`; `over_yardstick` is
-    our time over the yardstick's. `met` and `missed` name goals; `note` says what explains a miss, or what is special.
+    our time over the yardstick's. `met` and `missed` name goals; `note` gives what was measured of a miss's
+    parts, or says what is special.
     """
 
     topic: str
@@ -103,7 +108,7 @@ class Row:
     note: str = ""
 
     def judged(self, goals: Mapping[str, bool], *, yardstick: str = "", miss: str = "") -> "Row":
-        """The row with its goals and whether each is reached, the name of its yardstick, and what explains a miss."""
+        """The row with its goals and whether each is reached, the name of its yardstick, and what to say of a miss."""
         met, missed = (
             "; ".join(name for name in goals if goals[name] == reached) for reached in (True, False)
         )

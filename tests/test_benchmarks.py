@@ -10,8 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from page_reading import words
 
-from benchmarks import __main__ as benchmarks
-from benchmarks import harness
+from benchmarks import harness, page
 from benchmarks.harness import Row, absent, exponent, race, row
 from hardness.report.report import write_index
 
@@ -66,13 +65,15 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
     figures = (3e-9, "torch", 1e-5, 3333.0, 3000.0, 3500.0, "writing", 2.5)
     row = Row("1 labels", "d=32 <b>", 2, "example", *figures, "x", "y", "z")
     write_index(tmp_path)
-    benchmarks.publish(
+    page.publish(
         [row, *absent("2 dense forward", {"torch": None})],
         {"processor": "any"},
         tmp_path / "speed",
-        {"1 labels": "Of heads."},
+        {"1 labels": ["Of heads.", "Of tokens."]},
     )
-    assert "1 of 2 goals of our own met; missed: labels y (1 row)" in (tmp_path / "index.html").read_text()
+    assert (
+        "1 of our 2 goals met; missed: labels y (1); absent: torch." in (tmp_path / "index.html").read_text()
+    )
     html = (tmp_path / "speed" / "index.html").read_text()
     assert "http" not in html
     shown = html + words(html)
@@ -80,6 +81,7 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
         "3,333× (3,000× to 3,500×)",
         "Yardstick: writing",
         "Of heads.",
+        "Of tokens.",
         "torch is not installed: not compared",
         "&lt;b&gt;",
     ):
@@ -90,9 +92,36 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
     assert (float(lines[0]["ours"]), lines[1]["ours"]) == (3e-9, "")
 
 
+def test_the_committed_page_is_made_of_the_committed_rows(tmp_path, monkeypatch):
+    monkeypatch.setattr(page, "docs_href", lambda folder: "../../docs/")  # as from reports/benchmarks
+    monkeypatch.setattr(page, "index_href", lambda folder: "../index.html")
+    page.publish(page.rows_in(page.REPORT), page.about_in(page.REPORT), tmp_path, page.notes(page.TOPICS))
+    for name in ("rows.csv", "summary.json", "index.html"):
+        assert (tmp_path / name).read_bytes() == (page.REPORT / name).read_bytes(), name
+
+
+def test_goals_that_many_rows_share_are_counted_apart():
+    many = [Row("1 A", str(i), 1, met="easy") for i in range(page.MANY)]
+    rows = [*many, Row("1 A", "b", 1, missed="easy"), Row("2 B", "c", 1, met="x; y", missed="z")]
+    assert page.verdict(rows) == (
+        f"2 of our 3 goals met, not counting those many rows share (A {page.MANY} of {page.MANY + 1}); "
+        "missed: A easy (1), B z (1)."
+    )
+    assert f"easy (A), met in {page.MANY} of {page.MANY + 1} rows" in page.tally(rows)
+    assert page.tally(rows[-1:]) == ""
+
+
+def test_a_reference_is_called_one(tmp_path):
+    rows = [Row("1 A", peer, 1, "call", 1.0, peer, 2.0, 2.0) for peer in ("the dense student", "torch eager")]
+    page.publish(rows, {}, tmp_path, {})
+    cells = words((tmp_path / "index.html").read_text())
+    assert "reference: the dense student 2 s" in cells
+    assert "reference: torch" not in cells
+
+
 def test_every_topic_is_a_file_and_every_example_runs():
-    files = Path(benchmarks.__file__).parent.glob("bench_*.py")
-    assert {file.stem.removeprefix("bench_") for file in files} == set(benchmarks.TOPICS)
-    for module in (harness, benchmarks):
+    files = Path(page.__file__).parent.glob("bench_*.py")
+    assert {file.stem.removeprefix("bench_") for file in files} == set(page.TOPICS)
+    for module in (harness, page):
         assert doctest.testmod(module).attempted > 0
         assert doctest.testmod(module).failed == 0
