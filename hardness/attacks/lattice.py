@@ -14,6 +14,7 @@ from hardness.attacks.lattice_plan import SPARE, Forecast, drawn, forecast, stre
 from hardness.attacks.lattice_solve import ENOUGH, Rows, decode, grow, lookup, rows_of, select
 from hardness.attacks.packed import CHUNK, Stream
 from hardness.attacks.pruning import LEAST_CHANCE
+from hardness.attacks.reduction import require_fpylll
 
 Integers = NDArray[np.int64]
 
@@ -47,7 +48,7 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
     A trial draws fresh rows, reduces their orthogonal lattice and searches for the error with pruning. Spare
     rows buy dimensions: those that vanish on b coordinates, a share 2^-b of all, form a problem in n - b,
     whose answer then grows back one coordinate at a time. For n <= 11 the answer comes from look-up of the
-    few inputs there are.
+    few inputs there are, which needs no fpylll; what is to be reduced raises `InputError` where that is missing.
     """
     n = equations.n
     held_out = min(len(equations) // 5, max(200, 40 * equations.q // equations.p))
@@ -65,6 +66,7 @@ def lattice(equations: Equations, budget: int | None, seed: int, progress: Progr
     cast = forecast(n, len(rows.a), rows.sd / rows.q, dot)
     if cast.seconds > MOST_SECONDS:
         return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
+    require_fpylll()
     problem = Problem(rows, known, fresh, cast, *select(rows, cast.rank), len(equations))
     return _trials(problem, budget, seed, progress)
 
@@ -81,6 +83,7 @@ def lattice_stream(stream: Stream, seed: int) -> Recovery:
     cast = streamed(n, error.sd / error.q, stream.level > 0)
     if cast.seconds > MOST_SECONDS:
         return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
+    require_fpylll()
     every, examples = _selected(stream, few, cast)
     kept, order = np.arange(cast.left), np.arange(n - 1, cast.left - 1, -1)
     return _trials(Problem(rows_of(every), few, fresh, cast, kept, order, examples), None, seed, quiet)

@@ -84,7 +84,7 @@ def decode(core: Rows, rank: int, rng: np.random.Generator, detail: dict[str, An
     sample = core.where(rng.permutation(len(core.a))[: n + rank])
     try:
         B, rest = orthogonal_basis(sample.a)
-    except ValueError:
+    except np.linalg.LinAlgError:
         return None
     detail |= {"dimension": len(sample.a), "rank": len(B)}
     B, m = nearest_integers(B, sample.y, core.q, core.sd, detail)

@@ -39,7 +39,7 @@ def delta(beta: float) -> float:
 def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
     """An LLL-reduced basis B (M, N) of Λ⊥ = {c : c U = 0}, and rows (n, N) that complete it to a unimodular matrix.
 
-    Raises `InputError` where fpylll is not installed, and `ValueError` if U has not full rank.
+    Raises `InputError` where fpylll is not installed, and `LinAlgError` if U has not full rank.
 
     >>> B, rest = orthogonal_basis(np.array([[1], [1], [1]]))
     >>> (B @ np.ones(3)).tolist(), abs(round(np.linalg.det(np.vstack((B, rest)))))
@@ -51,14 +51,19 @@ def orthogonal_basis(U: NDArray[np.integer]) -> tuple[Integers, Integers]:
         reduced = lll(np.hstack((weight * U.astype(np.int64), np.eye(N, dtype=np.int64))))
         if not reduced[: N - n, :n].any() and reduced[N - n :, :n].any(axis=1).all():
             return reduced[: N - n, n:], reduced[N - n :, n:]
-    raise ValueError("the public vectors do not have full rank")
+    raise np.linalg.LinAlgError("the public vectors do not have full rank")
+
+
+def require_fpylll() -> None:
+    """Raise `InputError` where fpylll is not installed: nothing is reduced without it."""
+    # Without cysignals the wheel of fpylll is there but its import fails.
+    if find_spec("fpylll") is None or find_spec("cysignals") is None:
+        raise missing_extra("fpylll", "lattice", "the lattice attack")
 
 
 def lll(basis: Integers) -> Integers:
     """An LLL-reduced basis of the lattice that the rows generate. Raises `InputError` where fpylll is not installed."""
-    # Without cysignals the wheel of fpylll is there but its import fails.
-    if find_spec("fpylll") is None or find_spec("cysignals") is None:
-        raise missing_extra("fpylll", "lattice", "the lattice attack")
+    require_fpylll()
     from fpylll import LLL, IntegerMatrix
 
     A = IntegerMatrix.from_matrix(basis.tolist())

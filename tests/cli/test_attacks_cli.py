@@ -1,6 +1,7 @@
 """The commands of the attacks room, as a script would use them (docs/cli.md)."""
 
 import json
+import sys
 
 import pytest
 from commands import answer, check_refused, run_command
@@ -36,6 +37,18 @@ def test_an_attack_that_does_not_apply_is_reported_and_exits_0():
     run_command("generate parity --dim 10 --heads 2 --out p")
     run_command("sample p --count 200 --out p.npz")
     assert answer("attack lattice p.npz")["status"] == "refused"
+
+
+def test_lattice_without_fpylll_is_refused_but_for_looking_up(monkeypatch):
+    """What is to be reduced needs fpylll, and a forecast of a reduction is no result; few inputs are looked up."""
+    monkeypatch.setitem(sys.modules, "fpylll", None)
+    for name, dim, levels in (("large", 21, 2), ("small", 6, 4)):
+        run_command(f"generate rounding --dim {dim} --modulus 97 --levels {levels} --seed 1 --out {name}")
+        run_command(f"sample {name} --count 4000 --seed 2 --out {name}.npz")
+    refused = run_command("attack lattice large.npz")
+    check_refused(refused, "needs fpylll: pip install 'attention-hardness[lattice]'")
+    assert "plan" not in refused.err
+    assert answer("attack lattice small.npz")["detail"]["method"] == "look-up"
 
 
 @pytest.mark.parametrize(
