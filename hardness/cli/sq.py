@@ -12,6 +12,7 @@ from typer.core import TyperGroup
 from hardness.cli.common import SOLVERS, Json, Seed, emit, emit_registered, group, talk
 from hardness.cli.options import command, with_options
 from hardness.errors import InputError
+from hardness.io.texts import parse_value
 
 if TYPE_CHECKING:
     from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
@@ -150,12 +151,19 @@ def _of_own_class(name: str, path: str, run: Callable[..., None]) -> Any:
     if not issubclass(kind, ListedConcepts):
         raise InputError(f"{path} is neither a family nor a class derived from hardness.ListedConcepts")
     made = [
-        p.replace(annotation=Annotated[p.annotation, typer.Option()], kind=p.KEYWORD_ONLY)
+        p.replace(annotation=_option_type(p.annotation), kind=p.KEYWORD_ONLY)
         for p in signature(kind, eval_str=True).parameters.values()
     ]
     app = typer.Typer(add_completion=False)
     app.command(path, help=f"{run.__doc__}")(with_options(made, kind, run))
     return typer.main.get_command(app)
+
+
+def _option_type(annotation: Any) -> Any:
+    """How an option of a class of one's own is read: as annotated; a number as a number where nothing says so."""
+    if annotation is Signature.empty:
+        return Annotated[Any, typer.Option(parser=lambda text: parse_value(str(text)), metavar="VALUE")]
+    return Annotated[annotation, typer.Option()]
 
 
 def strategies(as_json: Json = False) -> None:
