@@ -7,14 +7,15 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
+from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
-from hardness.evaluation.adapters import VERDICTS, is_streamed
+from hardness.evaluation.adapters import VERDICTS, Adapter, is_streamed
 from hardness.evaluation.limits import threads_limited
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by, stream
-from hardness.evaluation.worker import FOREVER, opened
+from hardness.evaluation.worker import FOREVER, Worker, asked_twice, opened
 from hardness.examples import Examples, read, rows_in
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
@@ -54,11 +55,12 @@ def learn(
 ) -> dict[str, Any]:
     """Fit a learner on `count` examples of an instance, and judge it on `test` fresh ones.
 
-    `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are what its constructor
-    takes. A name that is not built in runs in a worker process, anything else in this process (`process` of the result
-    says which), with `threads` threads; it is ended after `limit` seconds. Examples, or a file of them, are judged on
-    a tenth that is held out. `seed` drives examples and learner by separate spawns. `progress` is told what
-    is being done.
+    `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are what its
+    constructor takes. A name that is not built in runs in a worker process, anything else in this process
+    (`process` of the result says which), with `threads` threads; it is ended after `limit` seconds. Either way what
+    is not built in is asked for its predictions twice, the second time in another order and in halves: a prediction
+    is of its own row. Examples, or a file of them, are judged on a tenth that is held out. `seed` drives examples
+    and learner by separate spawns. `progress` is told what is being done.
 
     Returns a mapping, whose names are attributes too: the `status` is `refused` if the learner's own report says so;
     else `solved` where the `criterion` is met; else `budget` if the report says that, `wrong` if not; `error`, `killed`
@@ -105,7 +107,7 @@ def learn(
     def watched() -> Iterator[Any]:
         with threads_limited(threads), opened(solver, state, deadline, threads) as made:
             result["model"] = getattr(made, "learner", None)
-            yield made
+            yield made if isinstance(made, Worker) or isinstance(learner, str) else Doubted(made)
 
     tell(f"fitting {count} examples")
     try:
@@ -135,6 +137,18 @@ def learn(
         result |= _result(points, judged, streamed) | {"seconds": time.perf_counter() - started}
         result |= _proved(target, result)
     return result
+
+
+class Doubted:
+    """A user's learner in this process, whose predictions are asked for twice, as a worker's are (`asked_twice`)."""
+
+    def __init__(self, adapter: Adapter) -> None:
+        self.partial_fit, self.report, self.work = adapter.partial_fit, adapter.report, adapter.work
+        self._predicted = adapter.predict
+
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Its predictions (n, k, d) for tokens X."""
+        return asked_twice(self._predicted, X)
 
 
 def _counted(target: Instance | Examples | str | Path, count: int | None, test: int) -> int:

@@ -92,21 +92,8 @@ class Worker:
         self._ask({"do": "learn"}, X, Y)
 
     def predict(self, X: "NDArray[np.int8]") -> "NDArray[np.float64]":
-        """Its predictions (n, k, d) for tokens X, asked for twice: a prediction is a function of its own row, not of
-        the place or the number of the rows."""
-        import numpy as np
-
-        predicted = self._predicted(X)
-        order = np.random.default_rng(np.random.SeedSequence()).permutation(len(X))
-        again = np.empty_like(predicted)
-        for part in np.array_split(order, 2):
-            again[part] = self._predicted(X[part], again=True) if len(part) else again[part]
-        scale = float(np.abs(predicted).max(initial=1.0, where=np.isfinite(predicted)))
-        if not np.allclose(again, predicted, rtol=0, atol=SAME * scale, equal_nan=True):
-            raise TrialEnded(
-                "refused", "its predictions depend on the order or the number of the rows it is asked about"
-            )
-        return predicted
+        """Its predictions (n, k, d) for tokens X, `asked_twice`."""
+        return asked_twice(self._predicted, X)
 
     def _predicted(self, X: "NDArray[np.int8]", again: bool = False) -> "NDArray[np.float64]":
         arrays = self._ask({"do": "predict", "again": again}, X, allowed=8 * X.size)[1]
@@ -214,6 +201,38 @@ class Worker:
 
     def __exit__(self, *_: object) -> None:
         self.stop()
+
+
+def asked_twice(
+    predict: "Callable[..., NDArray[np.float64]]", X: "NDArray[np.int8]"
+) -> "NDArray[np.float64]":
+    """What `predict` says of tokens X (n, k, d), asked `again` in another order and in halves.
+
+    A prediction is a function of its own row, not of the place or the number of the rows.
+
+    Raises `TrialEnded` (refused) where it is not.
+
+    >>> import numpy as np
+    >>> def centred(X, again=False):
+    ...     return X - X.mean(axis=0)
+    >>> asked_twice(centred, np.arange(12, dtype=np.int8).reshape(4, 1, 3))
+    Traceback (most recent call last):
+    ...
+    hardness.errors.TrialEnded: refused: its predictions depend on the order or the number of the rows it is asked about
+    """
+    import numpy as np
+
+    predicted = np.array(predict(X))  # a learner in this process may use its array again
+    order = np.random.default_rng(np.random.SeedSequence()).permutation(len(X))
+    again = np.empty_like(predicted)
+    for part in np.array_split(order, 2):
+        again[part] = predict(X[part], again=True) if len(part) else again[part]
+    scale = float(np.abs(predicted).max(initial=1.0, where=np.isfinite(predicted)))
+    if not np.allclose(again, predicted, rtol=0, atol=SAME * scale, equal_nan=True):
+        raise TrialEnded(
+            "refused", "its predictions depend on the order or the number of the rows it is asked about"
+        )
+    return predicted
 
 
 def _resident(processes: "set[psutil.Process]") -> float:
