@@ -4,7 +4,7 @@
 spelled as options again.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import MISSING, fields, is_dataclass
 from shlex import quote
 from typing import Any, cast
@@ -54,11 +54,11 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
     """
     family = get(name) if isinstance(name, str) else _checked(name, name.__name__)
     name, types = family.name, types_of(family)
+    # First: what is lacking may be what is misspelt
+    check_names(f"parameter of {name}", parameters, types)
     for f in fields(cast(Any, family)):  # a dataclass
         if f.name not in parameters and f.default is MISSING and f.default_factory is MISSING:
             raise InputError(f"{name} lacks its parameter {f.name}")
-    if strange := sorted(parameters.keys() - types.keys()):
-        raise unknown(f"parameter of {name}", sanitize(strange[0]), types)
     values = {
         field: fitting(value, types[field], f"parameter {field} of {name}")
         for field, value in parameters.items()
@@ -69,6 +69,18 @@ def build(name: str | type[Family], parameters: Mapping[str, Any]) -> Family:
         raise
     except (TypeError, ValueError, ArithmeticError) as error:  # of a family that does not know `InputError`
         raise InputError(f"{name} refuses its parameters: {sanitize(error)}") from error
+
+
+def check_names(kind: str, names: Iterable[str], known: Iterable[str]) -> None:
+    """Raise `InputError` for the first of the `names` that is unknown, with the known one that is like it.
+
+    >>> check_names("parameter of mean", ["dim", "token"], ["dim", "tokens"])
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: unknown parameter of mean 'token'; did you mean 'tokens'? (known: dim, tokens)
+    """
+    if strange := sorted({*names} - {*known}):
+        raise unknown(kind, sanitize(strange[0]), known)
 
 
 def option(parameter: str) -> str:

@@ -234,3 +234,28 @@ def test_a_function_of_a_script_and_its_missing_guard(tmp_path):
     edited = script(guarded.replace("live[::-1]", "live"))  # a helper of the strategy: its rows run again
     assert "2 trials to run" in edited.stderr
     assert edited.stdout == first.stdout  # against the adversary every order costs the same
+
+
+@pytest.mark.parametrize(
+    ("given", "name", "meant"),
+    [
+        ({"dims": 8, "heads": 2}, "dims", "dim"),
+        ({"dims": 8, "heads": "2*dim"}, "dims", "dim"),
+        ({"dim": 8, "head": 2}, "head", "heads"),
+    ],
+)
+def test_a_misspelt_parameter_is_said_before_what_is_lacking(given, name, meant):
+    words = f"unknown parameter of parity '{name}'; did you mean '{meant}'"
+    with pytest.raises(InputError, match=words):
+        hardness.generate("parity", **given)
+    with pytest.raises(InputError, match=words):
+        Grid("parity", given, {"strategy": "flat"}).tasks()
+    with pytest.raises(
+        InputError, match=f"unknown keyword of a sweep of parity '{name}'; did you mean '{meant}'"
+    ):
+        hardness.sweep("parity", **given, strategy="flat")
+
+
+def test_a_misspelt_keyword_of_a_sweep_is_said_before_its_solver_is_missed():
+    with pytest.raises(InputError, match="'strategi'; did you mean 'strategy'"):
+        hardness.sweep("parity", dim=8, heads=2, strategi="flat")

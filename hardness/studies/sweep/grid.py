@@ -29,6 +29,7 @@ MOST_TRIALS, GRID_BYTES = 10**6, 1 << 16  # trials of a grid, bytes of its file
 DOTTED = re.compile(r"""(?<![\w"'-])(?:(?:[\w-]+|"[^"\n]*"|'[^'\n]*')[ \t]*\.[ \t]*){32}""")
 TABLES = ("params", "solver", "budget", "tune")
 ENTRIES = ("family", "runs", "seed", "guard", "zip", *TABLES)
+TUNING = ("settings", "seeds")  # entries of [tune] that are no menu
 SETTINGS, SEEDS = 24, 3  # of a tuning, unless the grid says otherwise
 OWN = {
     "strategy": ("strategy", "oracle", "tolerance"),
@@ -72,6 +73,7 @@ class Grid:
             * axes.size(self.solver.get("options", {}))
         )
         if trials <= MOST_TRIALS:
+            check_menus(self.tune, "the grid")
             # Finite numbers, no deep nesting
             stated = schemas.parse(json.dumps(asdict(self), default=str), "the grid")
             schemas.check("grid", stated, "the grid")
@@ -108,6 +110,7 @@ class Grid:
         """One task per cell and run."""
         types = types_of(families.get(self.family))
         words = [name for name, hint in types.items() if not {int, float} & {hint, *get_args(hint)}]
+        families.check_names(f"parameter of {families.get(self.family).name}", self.params, types)
         solvers, cells = self._solvers(), axes.cells(self.params, self.zip, words)
         if not (cells and solvers):
             raise InputError("an axis of the grid is empty")
@@ -185,6 +188,39 @@ class Grid:
         return "\n".join([*flat, *tables]) + "\n"
 
 
+def check_menus(tune: Any, what: str) -> None:
+    """Raise `InputError`, which begins with `what`, unless every menu of `tune` has a list of values for each option.
+
+    >>> check_menus({"mlp": {"menu": {"rate": [0.1]}}}, "the grid")
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: the grid: tune.mlp.menu must be a list of values of the option menu of mlp, got ...
+    """
+    if not isinstance(tune, Mapping | None):
+        raise _no_menu(what, "tune", "a mapping of menus", tune)
+    for name, menu in (tune or {}).items():
+        place = f"tune.{sanitize(name, 60)}"
+        if name in TUNING:
+            continue
+        if not isinstance(menu, Mapping):
+            kind = "a menu, lists of values by option"
+            raise _no_menu(
+                what, place, kind if name == "menu" else f"{kind}, of the learner of that name", menu
+            )
+        for option, values in menu.items():
+            if not isinstance(values, Iterable) or isinstance(values, str | Mapping):
+                whose = "" if name == "menu" else f" of {sanitize(name, 60)}"
+                kind = f"a list of values of the option {sanitize(option, 60)}{whose}"
+                raise _no_menu(what, f"{place}.{sanitize(option, 60)}", kind, values)
+
+
+def _no_menu(what: str, place: str, kind: str, value: Any) -> InputError:
+    return InputError(
+        f"{what}: {place} must be {kind}, got {sanitize(repr(value), 60)}; "
+        'tune is {"menu": {"rate": [0.1, 0.2]}} for all learners or {"mlp": {"rate": [0.1, 0.2]}} for one, mlp'
+    )
+
+
 def _product(table: Mapping[str, Any]) -> list[dict[str, Any]]:
     """The product of the lists of a table, in which texts are words."""
     return axes.cells(table, words=table)
@@ -221,7 +257,9 @@ def read(path: Path, changes: Iterable[str] = ()) -> Grid:
         for name in entries:
             if name not in ENTRIES:
                 raise unknown("entry of a grid", name, ENTRIES)
-        schemas.check("grid", entries, f"{path} with --set {sanitize(change)}" if change else str(path))
+        what = f"{path} with --set {sanitize(change)}" if change else str(path)
+        check_menus(entries.get("tune"), what)
+        schemas.check("grid", entries, what)
     return Grid(**entries)
 
 

@@ -1,6 +1,7 @@
 """Running a sweep: `run_grid` for a grid, `sweep` for notebooks and scripts."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from inspect import signature
 from itertools import count, islice
 from pathlib import Path
 from statistics import median
@@ -8,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from hardness import families
 from hardness.engine.bounds import beside_cost
 from hardness.engine.pickled import PREFIX, importable_name
 from hardness.engine.progress import Progress
@@ -18,8 +20,9 @@ from hardness.engine.table import data_frame, flat
 from hardness.engine.task import Task, canonical
 from hardness.engine.tuning import Results
 from hardness.errors import InputError
+from hardness.families.base import types_of
 from hardness.report import write
-from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid
+from hardness.studies.sweep.grid import GUARD, MOST_TRIALS, Grid, check_menus
 from hardness.studies.trials import solving_cost
 
 if TYPE_CHECKING:
@@ -139,16 +142,19 @@ def sweep(
     """Any family with any solver on a grid; the rows as a pandas DataFrame, one per cell and run, in the grid's order.
 
     `params` are parameters of the family. One of `strategy` (with `oracle`, `tolerance`, and at most `queries`),
-    `learner` (with `options`, and at most `samples` examples) and `attack` (`samples`, `work`) solves. Each, and the
-    family, is a name, ``module:Name``, or the function or class itself, of a notebook or a script too. A list, a range
-    or an array is an axis, of parameters, solvers, oracles, tolerances and options; the grid is their product. A
-    parameter may be an expression of others, ``dim="4*heads"``, and the axes named in `zip` go in step. `tune` has a
-    ``menu`` of lists by option, or one under each learner's name: each cell runs with its cheapest setting, found on
-    seeds of their own, whose rows stay in the store. It runs
-    on `workers` processes, or on the Dask cluster at `scheduler`. The store, the page and the figure lie in the folder
-    `out` (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. `attrs` of the result hold
-    the page's headline as `verdict` and the path of the `page`; games have their proved `bound`, as in `hardness.rows`.
-    Raises `InputError` for what makes no sense.
+    `learner` (with `options`, and at most `samples` examples) and `attack` (`samples`, `work`) solves. Each, and
+    the family, is a name, ``module:Name``, or the function or class itself, of a notebook or a script too. A list,
+    a range or an array is an axis, of parameters, solvers, oracles, tolerances and options; the grid is their
+    product. A parameter may be an expression of others, ``dim="4*heads"``, and the axes named in `zip` go in step.
+
+    `tune` holds lists of values by option: ``{"menu": {"rate": [0.01, 0.03]}}`` for all learners, or, under the name
+    of one, ``{"student": {"rate": [0.01, 0.03]}}``; ``"settings"`` (24) and ``"seeds"`` (3) beside them bound what is
+    tried. Each cell runs with its cheapest setting, found on seeds of their own, whose rows stay in the store.
+
+    It runs on `workers` processes, or on the Dask cluster at `scheduler`. The store, the page and the figure lie in
+    the folder `out` (default ``sweeps/FAMILY-SOLVER``); the same call goes on where it was interrupted. `attrs` of
+    the result hold the page's headline as `verdict` and the path of the `page`; games have their proved `bound`, as
+    in `hardness.rows`. Raises `InputError` for what makes no sense.
 
     >>> import tempfile
     >>> with tempfile.TemporaryDirectory() as folder:
@@ -158,6 +164,7 @@ def sweep(
     """
     solvers = {"strategy": strategy, "learner": learner, "attack": attack}
     given = {kind: thing for kind, thing in solvers.items() if thing is not None}
+    check_menus(tune, "hardness.sweep")
     prints: dict[str, str] = {}
 
     def name_of(thing: Any) -> Any:
@@ -166,6 +173,11 @@ def sweep(
         name, made = importable_name(thing)
         return prints.setdefault(name, made) and name if made else name
 
+    named = name_of(family)
+    if isinstance(named, str):  # a misspelt keyword is said before what the grid then lacks
+        kind = families.get(named)
+        known = {*types_of(kind), *signature(sweep).parameters} - {"family", "params"}
+        families.check_names(f"keyword of a sweep of {kind.name}", params, known)
     settings = {name: _axis(value) for name, value in (options or {}).items()}
     extra = {
         "strategy": {"oracle": name_of(oracle), "tolerance": _axis(tolerance)},
@@ -181,7 +193,7 @@ def sweep(
         else menu
         for name, menu in (tune or {}).items()
     }
-    grid = Grid(name_of(family), axes, solver, budget, runs, seed, guard, prints, menus, list(zip))
+    grid = Grid(named, axes, solver, budget, runs, seed, guard, prints, menus, list(zip))
     folder = Path(out) if out is not None else Path("sweeps") / grid.name
     verdict, _ = run_grid(grid, folder, workers, Progress(), scheduler, f"hardness.sweep: {grid.name}")
     with Store(folder / STORE) as store:
