@@ -13,7 +13,7 @@ import hardness
 
 
 class Majorities(hardness.ListedConcepts):
-    def __init__(self, n):
+    def __init__(self, n: int):
         self.n = n
 
     def secrets(self):

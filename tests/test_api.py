@@ -46,6 +46,14 @@ def test_what_is_wrong_is_one_line(call, words, tmp_path, monkeypatch):
     assert "\n" not in str(caught.value)
 
 
+def test_the_page_on_data_names_the_rows_and_two_of_their_columns():
+    from hardness.engine.table import COLUMNS
+
+    page = (Path(__file__).parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
+    (sentence,) = re.findall(r"`hardness\.rows\(FOLDER\)`.*?\.\n", page, flags=re.S)
+    assert set(re.findall(r"`(\w+)`", sentence)) == {"censored", "tuning"} <= COLUMNS.keys()
+
+
 def test_integers_of_numpy_are_integers():
     family = hardness.Parity(dim=np.int64(8), heads=np.int32(2))
     assert type(family.dim) is int

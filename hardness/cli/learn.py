@@ -111,12 +111,11 @@ def learn(
             progress=tell,
         )
     payload = {name: value for name, value in payload.items() if name != "model"}
-    known = {name: payload[name] for name in ("relative_error", "sign_accuracy")}
-    known["open_error"] = (payload.get("open_curve") or [(0, None)])[-1][1]
+    known = {name: payload[name] for name in ("relative_error", "sign_accuracy", "open_error")}
     scores = [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
-    head = ", ".join(
-        [payload["status"], *scores, f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"]
-    )
+    took = f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"
+    place = [f"on {payload['device']}"] if "device" in payload else []
+    head = ", ".join([payload["status"], *scores, took, *place])
     lines = [
         f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}"
         for p in payload["phases"]
@@ -140,12 +139,18 @@ def _check(
 ) -> None:
     from hardness.engine.progress import steps
     from hardness.evaluation.checking import check
+    from hardness.evaluation.conformance import NEEDED
 
     with steps(name) as tell:
         checks = check(name, options, heads, threads=threads, limit=limit, progress=tell)
     ok = all(check.ok for check in checks)
-    lines = [f"{'ok' if check.ok else 'NO':3} {check.name:18} {check.detail}" for check in checks]
-    emit(as_json, {"ok": ok, "learner": name, "checks": [check._asdict() for check in checks]}, lines)
+    needed = [check.name in NEEDED for check in checks]
+    lines = [
+        f"{'ok' if check.ok else 'NO':3} {'needed' if must else 'advised':8} {check.name:18} {check.detail}"
+        for check, must in zip(checks, needed, strict=True)
+    ]
+    listed = [check._asdict() | {"needed": must} for check, must in zip(checks, needed, strict=True)]
+    emit(as_json, {"ok": ok, "learner": name, "checks": listed}, lines)
     if not ok:
         raise typer.Exit(1)
 

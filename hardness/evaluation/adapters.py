@@ -118,6 +118,7 @@ class LearnerAdapter:
         try:
             with self.meter.running():
                 (self.learner.partial_fit if self.streamed else self.learner.fit)(X, Y)
+            _require_scores(self.learner)
         except InputError as error:
             raise TrialEnded("refused", str(error), kind="InputError") from error
 
@@ -136,6 +137,11 @@ class LearnerAdapter:
         fields = [name for name in ("status", "reason", *VERDICTS) if hasattr(report, name)]
         phases = [PHASE | phase for phase in plain(getattr(report, "phases", ())) if isinstance(phase, dict)]
         return {**{name: plain(getattr(report, name)) for name in fields}, "phases": phases}
+
+    def device(self) -> str:
+        """Where it ran, if it says so: its `device_`."""
+        place = getattr(self.learner, "device_", None)
+        return "" if place is None else sanitize(place, 60)
 
     def work(self) -> dict[str, Any]:
         """What it says of its own work, `work_`: names and figures."""
@@ -181,6 +187,10 @@ class AttackAdapter:
         """The outcome that the attack returned, as JSON."""
         return self.outcome
 
+    def device(self) -> str:
+        """None that it states."""
+        return ""
+
     def work(self) -> dict[str, Any]:
         """What it needed: processor seconds, examples, tries, steps, block size, nodes, as far as it has them."""
         return self.figures
@@ -188,6 +198,18 @@ class AttackAdapter:
     def reference_seconds(self) -> float:
         """The CPU time it has spent, over that of the reference kernel."""
         return self.meter.reference_seconds()
+
+
+def _require_scores(learner: Any) -> None:
+    """Raise `InputError` for a search over settings, such as scikit-learn's, that scored none: it took the first."""
+    results = getattr(learner, "cv_results_", {})
+    names = results if isinstance(results, Mapping) else ()
+    means = [results[name] for name in names if str(name).startswith("mean_test_")]
+    if means and all(np.isnan(mean).all() for mean in means):
+        raise InputError(
+            f"{type(learner).__name__} could score no setting: scikit-learn's own score takes no labels of three "
+            "dimensions; give the learner a method score(X, Y), or the search a scoring"
+        )
 
 
 Adapter = LearnerAdapter | AttackAdapter

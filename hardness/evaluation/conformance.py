@@ -1,4 +1,4 @@
-"""What keeps a learner from being used in the lab, tried on small data; `hardness.evaluation.checking` runs it."""
+"""What a learner needs and is advised to be used in the lab, on small data; `hardness.evaluation.checking` runs it."""
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
@@ -19,6 +19,9 @@ from hardness.instance import Instance
 HEADS = 2
 RANDOM, HIDDEN = Nondegenerate(dim=8, tokens=2, heads=HEADS), Parity(dim=8, heads=HEADS)
 BASIS = ("construct", "fit")  # checks without which the others say nothing
+# Without these no trial comes to a score, or the seed does not give it again. The others are advised: for scikit-learn,
+# and for trials that say what was wrong with their labels.
+NEEDED = (*BASIS, "predict", "deterministic")
 
 
 @dataclass

@@ -22,13 +22,12 @@ from hardness.gadgets.coefficients import informative
 from hardness.instance import Instance
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
-from hardness.scores import EXACT, EXPLAINED, OPEN, SIGNS, Criterion, Judged, fresh, sizes
+from hardness.scores import EXACT, EXPLAINED, OPEN, SCORES, SIGNS, Criterion, Judged, fresh, sizes
 
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
 SHARE = 10  # of an examples file, one row in so many is held out for the judge
 STRUCTURED = ("parity", "rounding", "tent")  # families whose examples say what values a label can have
-PRINTED = ("test_error", "relative_error", "explained", "sign_accuracy")
 
 
 def learners() -> list[str]:
@@ -65,7 +64,8 @@ def learn(
     Returns a mapping, whose names are attributes too: the `status` is `refused` if the learner's own report says so;
     else `solved` where the `criterion` is met; else `budget` if the report says that, `wrong` if not; `error`, `killed`
     or `timeout` if it came to that, with the `reason` in one line. The scores are those of `hardness.judge`. `model` is
-    the fitted learner, None where it lived in a worker. A learner with `partial_fit` sees each example once, in
+    the fitted learner, None where it lived in a worker, and `device` where it ran, of one that says so by its
+    `device_`, as the learner torch-student does. A learner with `partial_fit` sees each example once, in
     constant memory: it keeps its own width unless `heads` is given, `curve` and `open_curve` tell what it explained on
     the way, its `work_` is part of the result, and nine tenths of the variance solve. Raises `InputError` for counts
     below 1, an unknown name and an option that there is not.
@@ -95,7 +95,7 @@ def learn(
         train_examples=count,
         process="caller" if solver.built_in else "worker",
         reason="",
-        **dict.fromkeys(PRINTED),
+        **dict.fromkeys(SCORES),
         model=None,
     )
     result |= {"options": dict(options)} if options else {}
@@ -108,6 +108,8 @@ def learn(
         with threads_limited(threads), opened(solver, state, deadline, threads) as made:
             result["model"] = getattr(made, "learner", None)
             yield made if isinstance(made, Worker) or isinstance(learner, str) else Doubted(made)
+            if device := made.device():
+                result["device"] = device
 
     tell(f"fitting {count} examples")
     try:
@@ -214,7 +216,7 @@ def _result(points: list[Evaluation], judged: Judged, streamed: bool) -> dict[st
     figures: dict[str, Any] = {
         "criterion": rule.name,
         "phases": report.get("phases", []),
-        **{n: last[n] for n in PRINTED},
+        **last,
     }
     solved = rule.met(last) and claimed != "refused"
     figures["status"] = "solved" if solved else claimed if claimed in ("refused", "budget") else "wrong"

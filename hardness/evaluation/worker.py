@@ -26,6 +26,7 @@ from hardness.errors import TrialEnded
 from hardness.evaluation.limits import THREADS, alarm
 from hardness.evaluation.messages import receive, send
 from hardness.evaluation.solver import Solver
+from hardness.io.texts import sanitize
 
 if TYPE_CHECKING:
     import numpy as np
@@ -105,6 +106,10 @@ class Worker:
     def report(self) -> dict[str, Any]:
         """What its `report_` says of it, or the outcome of an attack."""
         return dict(self._ask({"do": "report"})[0]["answer"])
+
+    def device(self) -> str:
+        """Where a learner ran, if it says so."""
+        return sanitize(self._ask({"do": "device"})[0]["answer"], 60)
 
     def work(self) -> dict[str, Any]:
         """What it says of its own work."""

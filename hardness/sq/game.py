@@ -303,7 +303,10 @@ def _class_of_family(family: Family) -> Concepts:
     ):  # tests hold the lab's own labels to their classes
         secret = family.draw(np.random.default_rng(0))
         if wrong := disagreement(family, concepts, family.realize(secret), secret):
-            raise InputError(f"{type(family).__name__} is not played: {wrong}; mend its `concepts`")
+            raise InputError(
+                f"{type(family).__name__} is not played: {wrong}; compared were the labels of what `realize` makes of "
+                "a secret and what `concepts` say of it, and either may be wrong"
+            )
     return concepts
 
 

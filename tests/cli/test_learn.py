@@ -2,6 +2,7 @@
 
 import json
 
+import numpy as np
 import pytest
 from commands import answer, check_refused, run_command
 from trial_learners import Batchwise
@@ -15,7 +16,7 @@ from hardness.examples import write
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
-from hardness.scores import judge
+from hardness.scores import SCORES, judge
 
 FIELDS = {"status", "learner", "train_examples", "test_error", "phases", "seconds"}
 FIELDS |= {"relative_error", "sign_accuracy"}
@@ -132,6 +133,58 @@ def test_a_users_learner_is_checked_and_has_options_too(hard):
         "refuses NaN",
         "refuses shapes",
     }
+    assert {check["name"] for check in checks if check["needed"]} == {
+        "construct",
+        "fit",
+        "predict",
+        "deterministic",
+    }
+    lines = run_command("learn trial_learners:Tunable --check").out.splitlines()
+    assert [line.split()[:2] for line in lines[:3]] == [["ok", "needed"], ["ok", "needed"], ["NO", "advised"]]
+
+
+def test_the_result_says_where_a_learner_ran_if_that_says_so(hard):
+    line = f"learn trial_learners:Placed {hard} --count 50 --seed 1"
+    assert answer(line)["device"] == "cuda:9\\x1b[2J"
+    assert run_command(line).out.splitlines()[0].endswith(" s, on cuda:9\\x1b[2J")
+    assert "device" not in answer(f"learn trial_learners:Tunable {hard} --count 50 --seed 1")
+
+
+@pytest.mark.parametrize("learner", ["sgd", "low-degree"])  # one sees each example once, one fits
+def test_the_scores_are_those_of_the_judge(learner):
+    instance = Instance.generate(Parity(8, 2), seed=0)
+    report = learn(instance, learner, 500, seed=1)
+    assert {name: report[name] is not None for name in SCORES} == dict.fromkeys(SCORES, True)
+    assert report.get("open_curve", [(500, report.open_error)])[-1] == (500, report.open_error)
+
+
+@pytest.mark.filterwarnings("ignore::UserWarning")  # scikit-learn's, of scores that are not finite
+def test_a_search_over_options_that_scored_none_is_refused():
+    from sklearn.base import BaseEstimator, RegressorMixin
+    from sklearn.model_selection import GridSearchCV
+
+    class Level(RegressorMixin, BaseEstimator):
+        def __init__(self, level=0.0):
+            self.level = level
+
+        def fit(self, X, Y):
+            return self
+
+        def predict(self, X):
+            return np.full(X.shape, self.level)
+
+    class Scored(Level):
+        def score(self, X, Y):
+            return -np.mean((self.predict(X) - Y) ** 2)
+
+    instance = Instance.generate(Parity(8, 2), seed=0)
+    levels = {"level": [5.0, 0.0]}
+    learned = learn(instance, GridSearchCV(Scored(), levels, cv=2), 50, seed=1)
+    assert (learned.status, learned.model.best_params_) == ("wrong", {"level": 0.0})
+    with pytest.raises(
+        InputError, match=r"GridSearchCV could score no setting.* give the learner a method score"
+    ):
+        learn(instance, GridSearchCV(Level(), levels, cv=2), 50, seed=1)
 
 
 def test_a_check_has_the_limits_options_and_progress_of_learn():
@@ -141,6 +194,7 @@ def test_a_check_has_the_limits_options_and_progress_of_learn():
         "name": "fit",
         "ok": False,
         "detail": "over 5 s; give --limit more, or the learner less to do",
+        "needed": True,
     }
     assert "fit: 1 of 9 checks made" in err
     check_refused(run_command("learn trial_learners:Tunable --check --set levle=2"), "did you mean 'level'")

@@ -42,6 +42,11 @@ def test_it_learns_a_nice_layer_like_the_student_and_says_where_it_ran():
     assert np.array_equal(pieces.predict(examples.X[18_000:]), whole.predict(examples.X[18_000:]))
 
 
+def test_learn_says_where_it_ran():
+    hard = hardness.generate("parity", dim=6, heads=2, seed=0)
+    assert hardness.learn(hard, "torch-student", 100, options={"device": "cpu"}, seed=1).device == "cpu"
+
+
 def test_a_device_that_there_is_not_is_one_line():
     for device in ("cuda:99", "nowhere"):
         with pytest.raises(InputError, match=f"torch cannot use device '{device}': "):

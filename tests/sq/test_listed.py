@@ -62,6 +62,18 @@ class Wrong(hardness.Parity):
     @classmethod
     def claims(cls):
         return hardness.Claims(Wrong, "None.", concepts=lambda family: Majorities(family.dim - 1))
+
+
+@dataclass(frozen=True)
+class Misplaced(hardness.Parity):
+    """A parity of which another layer is made."""
+
+    @classmethod
+    def claims(cls):
+        return hardness.Claims(Misplaced, "None.", concepts=lambda family: family.sets)
+
+    def realize(self, secret):
+        return super().realize({"support": secret["support"] % (self.dim - 1) + 1})
 '''
 
 
@@ -207,9 +219,11 @@ def test_the_command_line_takes_module_and_class(tmp_path, monkeypatch):
         answer("sq play ownclass:Hidden --dim 8 --heads 3 --tolerance .1 --strategy characters")["status"]
         == "solved"
     )
-    check_refused(
-        run_command("sq bounds ownclass:Wrong --dim 8 --heads 3 --tolerance .1"), "mend its `concepts`"
-    )
+    for wrong in ("Wrong", "Misplaced"):
+        refused = run_command(f"sq bounds ownclass:{wrong} --dim 8 --heads 3 --tolerance .1")
+        check_refused(
+            refused, "what `realize` makes of a secret and what `concepts` say of it, and either may be"
+        )
     check_refused(run_command("sq bounds ownclass:Nope --tolerance .1"), "no attribute")
     check_refused(run_command("sq bounds ownclass:combinations --tolerance .1"), "neither")
     none = "hardness.families.nondegenerate:Nondegenerate --dim 4 --tokens 2 --heads 2"

@@ -7,6 +7,7 @@ from typing import Any
 import pytest
 from commands import check_refused, run_command
 from page_reading import unfilled, words
+from tutorial import blocks
 
 from hardness import registry
 from hardness.engine.merging import merge, read
@@ -15,6 +16,8 @@ from hardness.engine.plugins import chosen
 from hardness.engine.store import Row, Store
 from hardness.engine.task import Task
 from hardness.errors import InputError
+from hardness.evaluation.conformance import CHECKS, tried
+from hardness.evaluation.solver import Solver
 from hardness.instance import suite
 from hardness.report import HeatMap, lines_of
 from hardness.sq.strategies import parity
@@ -24,6 +27,7 @@ from learner.studies.stress.content import content, solver_of
 from learner.studies.stress.trial import trial
 
 NAME = "parity-s2-d8-0"
+TUTORIAL = Path(__file__).parents[2] / "docs" / "tutorials" / "board.md"
 
 
 def task_of(learner: str, cap: int = 1024, work: float = 1e9, digest: str | None = None) -> Task:
@@ -283,3 +287,14 @@ def test_a_results_file_that_was_changed_is_one_line(crashing: Path, tmp_path: P
 def test_what_cannot_join_is_one_line(tmp_path: Path, line: str, message: str) -> None:
     check_refused(run_command(f"study run {line} --out {tmp_path}/out"), message)
     assert not (tmp_path / "out").exists()
+
+
+def test_the_network_of_the_tutorial_is_all_that_a_learner_is_advised_to_be(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    pytest.importorskip("torch", reason="torch is not installed: the tutorial's network is not tried")
+    (network,) = (block for block in blocks(TUTORIAL.read_text(encoding="utf-8")) if block.file)
+    (tmp_path / "board_network.py").write_text(network.text, encoding="utf-8")
+    monkeypatch.syspath_prepend(tmp_path)
+    solver = Solver("learner", "board_network:Net", {"width": 8})
+    assert [check for check in (tried(solver, name) for name in CHECKS) if not check["ok"]] == []
