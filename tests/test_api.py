@@ -47,7 +47,7 @@ def test_what_is_wrong_is_one_line(call, words, tmp_path, monkeypatch):
 
 
 def test_the_page_on_data_names_the_rows_and_two_of_their_columns():
-    from hardness.engine.table import COLUMNS
+    from hardness.engine.frames import COLUMNS
 
     page = (Path(__file__).parents[1] / "docs" / "data.md").read_text(encoding="utf-8")
     (sentence,) = re.findall(r"`hardness\.rows\(FOLDER\)`.*?\.\n", page, flags=re.S)
