@@ -76,7 +76,7 @@ class Spy(Mean):
         shown = {
             type(each).__qualname__
             for each in gc.get_objects()
-            if type(each).__module__.startswith("hardness")
+            if str(type(each).__module__).startswith("hardness")  # in some of C it is no text
         }
         handles = [Path("/proc/self/fd", each) for each in os.listdir("/proc/self/fd")]
         files = [os.readlink(each) for each in handles if each.exists()]
