@@ -220,7 +220,7 @@ def asked_twice(
     >>> import numpy as np
     >>> def centred(X, again=False):
     ...     return X - X.mean(axis=0)
-    >>> asked_twice(centred, np.arange(12, dtype=np.int8).reshape(4, 1, 3))
+    >>> asked_twice(centred, np.array([1, 2, 4, 8], dtype=np.int8).reshape(4, 1, 1))  # no halves have equal means
     Traceback (most recent call last):
     ...
     hardness.errors.TrialEnded: refused: its predictions depend on the order or the number of the rows it is asked about

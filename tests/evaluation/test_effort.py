@@ -93,7 +93,7 @@ def test_all_that_is_opened_shares_one_allowance_and_a_dead_process_tells_nothin
     with pytest.raises(TrialEnded, match="CPU time"):
         fits(limited, 40)
     assert limited.complete
-    assert 0.8 <= limited.reference_seconds < 4
+    assert 0.4 <= limited.reference_seconds < 4  # the reference is timed at another moment of a busy machine
     dies = Metered(opening(Solver("learner", "trial_learners:Exits"), 0, 60.0))
     with pytest.raises(TrialEnded, match="code 3"):
         fits(dies, 1)
