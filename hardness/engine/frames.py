@@ -58,9 +58,10 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
 
     `folder` is what `study run --out` or `sweep --out` named, the rows.db in it, or the folder of a committed page,
     which has a rows.csv in its place. `tuning` adds the runs that chose settings, which are no results, and a
-    column that says so. `censored` says that a run ended before it solved: its cost is only known to lie above.
-    Games have the `bound` that is proved for their oracle, and the `ratio` of their queries to it. Raises
-    `InputError` where there are no rows.
+    column that says so. `censored` says that a budget or a time limit ended a run before it solved: its cost is
+    only known to lie above. Runs with another status than `solved` that are not censored (refused, wrong, error)
+    have no cost of solving. Games have the `bound` that is proved for their oracle, and the `ratio` of their
+    queries to it. Raises `InputError` where there are no rows.
 
     >>> import tempfile, hardness
     >>> with tempfile.TemporaryDirectory() as folder:
