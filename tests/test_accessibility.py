@@ -106,6 +106,7 @@ def test_pages(browser: Any, pages: list[Path], site: list[Path], width: int) ->
     committed = sorted((ROOT / "reports").rglob(report.PAGE))
     assert len(pages) >= 9
     assert len(site) > 20
+    assert {"examples", "gallery", "notebook", "theory"} <= {page.stem for page in site}
     complaints = {str(page): faults(browser, page, width) for page in [*pages, *committed, *site]}
     assert {name: lines for name, lines in complaints.items() if lines} == {}
 

@@ -91,10 +91,10 @@ def test_nothing_of_the_site_is_fetched_from_elsewhere(site: Path) -> None:
 @pytest.mark.slow
 def test_blocks_without_a_language_are_formulas_and_no_others_are(site: Path) -> None:
     assert (site / "theory.html").read_text(encoding="utf-8").count('class="formula"') > 20
-    for page in ("index", "examples", "notebook", "tutorials/own-learner"):
+    for page in ("index", "examples", "notebook", "contributing", "tutorials/own-learner"):
         html = (site / f"{page}.html").read_text(encoding="utf-8")
         assert 'class="formula"' not in html, page
-        assert re.search(r'<div class="language-(python|pycon) highlight">', html), page
+        assert re.search(r'<div class="language-(python|pycon|sh) highlight">', html), page
 
 
 @pytest.mark.slow
