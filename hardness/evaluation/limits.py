@@ -11,6 +11,9 @@ from types import FrameType
 from typing import Any
 
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMBA_NUM_THREADS")
+# Threads of OpenMP that wait sleep. They would spin, and take the CPU from those that they wait for: with two threads
+# on two busy CPUs a small network of torch would then learn several times slower.
+WAITING = {"OMP_WAIT_POLICY": "PASSIVE"}
 
 
 def die_with_parent() -> None:

@@ -55,6 +55,7 @@ def _serve() -> None:
                     from hardness.evaluation.adapters import adapted
 
                     adapter = adapted(Solver(**made["solver"]), made["seed"], made["allowance"])
+                    _load_optimizers()
                     send(replies, {"streamed": adapter.streamed})
                 elif header["do"] == "learn":
                     adapter.partial_fit(*arrays)
@@ -70,6 +71,17 @@ def _serve() -> None:
             except Exception as error:
                 send(replies, {"raised": _raised(error)})
             header, arrays = receive(requests)
+
+
+def _load_optimizers() -> None:
+    """Have torch, if the learner's module has loaded it, load what it keeps until an optimizer is made.
+
+    That takes seconds of the CPU, which would count as learning, once in every fit: a learner cannot know of them.
+    """
+    torch: Any = sys.modules.get("torch")
+    with suppress(Exception):
+        if torch is not None:
+            torch.optim.SGD([torch.zeros(1, device="cpu", requires_grad=True)])
 
 
 def _raised(error: Exception) -> list[Any]:

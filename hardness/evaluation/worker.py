@@ -23,7 +23,7 @@ from typing import TYPE_CHECKING, Any
 
 from hardness import registry
 from hardness.errors import TrialEnded
-from hardness.evaluation.limits import THREADS, alarm
+from hardness.evaluation.limits import THREADS, WAITING, alarm
 from hardness.evaluation.messages import receive, send
 from hardness.evaluation.solver import Solver
 from hardness.io.texts import sanitize
@@ -63,9 +63,8 @@ class Worker:
         self._why, self._deadline, self._abandoned = "", deadline, ABANDONED.get()
         self._over = threading.Event()
         lifeline, self._lifeline = os.pipe()
-        environment = {k: v for k, v in os.environ.items() if k not in NAMING} | dict.fromkeys(
-            THREADS, str(threads)
-        )
+        inherited = {name: value for name, value in os.environ.items() if name not in NAMING}
+        environment = WAITING | inherited | dict.fromkeys(THREADS, str(threads))
         try:
             self._process = subprocess.Popen(
                 [sys.executable, "-m", "hardness.evaluation.serving", str(lifeline)],

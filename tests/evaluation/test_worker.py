@@ -144,6 +144,17 @@ def test_a_data_loader_with_a_worker_a_file_and_threads(runs: Runs) -> None:
     assert (status, reason) in {("wrong", ""), ("budget", "")}
 
 
+def test_threads_that_wait_sleep_unless_the_user_says_otherwise(monkeypatch: pytest.MonkeyPatch) -> None:
+    for policy, sleeps in ((None, 1.0), ("ACTIVE", 0.0)):
+        if policy:
+            monkeypatch.setenv("OMP_WAIT_POLICY", policy)
+        else:
+            monkeypatch.delenv("OMP_WAIT_POLICY", raising=False)
+        with opened(Solver("learner", "trial_learners:Waits"), 0, time.monotonic() + 60) as solver:
+            solver.partial_fit(X, np.full(X.shape, 0.5))
+            assert (solver.predict(X) == sleeps).all()
+
+
 @pytest.mark.skipif(sys.platform != "linux", reason="reads /proc")
 def test_it_finds_arrays_and_nothing_else(place: str, runs: Runs, tmp_path: Path) -> None:
     """In all the memory of its process, arguments and environment among it, and in the names of its open files."""

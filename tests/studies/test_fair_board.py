@@ -78,8 +78,17 @@ def test_a_transformer_solves_as_much_without_its_count_and_ranks_behind() -> No
         instances = [f"nice-m2-d8-{number}" for number in range(3)] + ["parity-s3-d16-0"]
         counted, uncounted = (rows_of(f"board_transformers:{name}", instances, work) for name in names)
         assert solved(counted) == solved(uncounted)
+        assert bool(solved(counted)) == (work == grid.WORK)
         if solved(counted):
             check_apart(counted, uncounted)
+
+
+@TORCH
+def test_what_torch_loads_for_the_first_optimizer_is_no_work_of_the_learner() -> None:
+    (row,) = rows_of("board_transformers:Optimizes", LAYERS[:1], float(grid.WORK), 256)
+    assert row.outcome
+    assert row.outcome.detail["limit"] == "examples"
+    assert row.outcome.detail["reference_seconds"] < 1  # it takes more than three to load
 
 
 LINES = st.lists(
