@@ -59,7 +59,8 @@ def test_trials_give_the_same_rows_again(kind: str, tmp_path: Path) -> None:
         assert phases["slope"][2].value < -0.5
     else:
         assert [row.outcome.detail["gave_up"] for row in rows if row.outcome] == ["crude", None, None]
-        assert content.paths(rows)["random_start"].tolist() == [False, True, True]
+        # The phases refuse the parity at ρ = 0; a random start solves it, as in the committed row of that trial.
+        assert content.paths(rows)["random_start"].tolist() == [True, True, True]
 
 
 @given(
