@@ -251,7 +251,7 @@ def sweep(
 
     Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """
-    from hardness.engine.frames import opened
+    from hardness.engine.frames import store_of
     from hardness.engine.progress import Progress
     from hardness.engine.run import Interrupted
     from hardness.studies.sweep.grid import read
@@ -274,7 +274,7 @@ def sweep(
     except Interrupted as stop:
         talk("interrupted: what ended is stored; the same command goes on")
         raise typer.Exit(stop.code) from stop
-    with opened(folder) as store:
+    with store_of(folder) as store:
         planned, counts = store.planned(), store.counts()
     _ended(as_json, "sweep", verdict, folder, planned, ran, counts)
 
@@ -329,9 +329,9 @@ def status(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study status reports/exponential-in-m
     """
-    from hardness.engine.frames import opened
+    from hardness.engine.frames import store_of
 
-    with opened(folder) as store:
+    with store_of(folder) as store:
         planned, counts, about = store.planned(), store.counts(), store.about
     done = sum(counts.values())
     by_status = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
@@ -371,10 +371,10 @@ def export(
 
     Example: hardness study export reports/exponential-in-m --out rows.csv --no-timing
     """
-    from hardness.engine.frames import opened
+    from hardness.engine.frames import store_of
     from hardness.engine.table import export as write_table
 
-    with opened(folder) as store:
+    with store_of(folder) as store:
         count = write_table(store.rows, out, timing=not no_timing)
     emit(as_json, {"out": str(out), "rows": count}, [f"{count} rows in {out}"])
 
@@ -385,12 +385,12 @@ def report(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study report reports/exponential-in-m
     """
-    from hardness.engine.frames import opened
+    from hardness.engine.frames import store_of
     from hardness.report.report import PAGE, renew_index
     from hardness.studies import catalog
 
     room = folder if folder.is_dir() else folder.parent
-    with opened(folder) as store:
+    with store_of(folder) as store:
         verdict = catalog.page(store, room)
     renew_index(room.absolute().parent)
     page = room / PAGE

@@ -21,8 +21,9 @@ def beside_cost(row: Row) -> dict[str, float]:
     bound = proved_bound(row.task) if row.outcome else None
     if not bound or row.outcome is None:
         return {}
-    solved = row.outcome.status == "solved" and row.outcome.cost is not None
-    return {"bound": bound} | ({"ratio": row.outcome.cost / bound} if solved and row.outcome.cost else {})
+    if row.outcome.status != "solved" or not row.outcome.cost:
+        return {"bound": bound}
+    return {"bound": bound, "ratio": row.outcome.cost / bound}
 
 
 def proved_bound(task: Task) -> float | None:

@@ -24,7 +24,7 @@ COLUMNS = {
     "budget.": "what the run might spend: queries, samples, work",
     "plugins.": "fingerprints of code of other packages that the task names",
     "status": "solved, wrong, budget, timeout, error, killed, refused; or planned: not run yet",
-    "cost": "queries or examples spent; a run that did not solve is only known to need more",
+    "cost": "queries or examples spent: of a solved run what solving took, of a censored one a bound from below",
     "detail.": "what else the trial found",
     "bound": "queries that every strategy needs against this oracle, as proved; computed, not part of a row",
     "ratio": "queries of a game that solved, over that bound",
@@ -36,7 +36,7 @@ COLUMNS = {
 
 
 @contextmanager
-def opened(folder: Path) -> Iterator[Store]:
+def store_of(folder: Path) -> Iterator[Store]:
     """The store of a study's folder, or a store named itself.
 
     Where a folder has a rows.csv alone, as committed pages have, a store of these rows that is gone at the end. Raises
@@ -66,13 +66,13 @@ def rows(folder: str | Path, *, tuning: bool = False) -> "pd.DataFrame":
     >>> import tempfile, hardness
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     _ = hardness.sweep("parity", dim=[8, 9], heads=2, strategy="flat", runs=1, workers=0, out=folder)
-    ...     found = hardness.rows(folder)
-    >>> found[["params.dim", "status", "cost"]].values.tolist()
+    ...     table = hardness.rows(folder)
+    >>> table[["params.dim", "status", "cost"]].values.tolist()
     [[8, 'solved', 4], [9, 'solved', 5]]
-    >>> found.attrs["columns"]["cost"]
-    'queries or examples spent; a run that did not solve is only known to need more'
+    >>> table.attrs["columns"]["cost"]
+    'queries or examples spent: of a solved run what solving took, of a censored one a bound from below'
     """
-    with opened(Path(folder)) as store:
+    with store_of(Path(folder)) as store:
         chosen = [row for row in store.rows() if tuning or not row.task.tuning]
     table = data_frame([_result(row) for row in chosen])
     meanings = {

@@ -1,5 +1,6 @@
 """CPU time as a currency: of this process, its children, of a solver here and in a worker; and its end at a limit."""
 
+import signal
 import subprocess
 import sys
 import time
@@ -10,6 +11,7 @@ import pytest
 
 from hardness.errors import TrialEnded
 from hardness.evaluation.effort import MULTIPLY_ADDS, Meter, Metered, kernel_seconds
+from hardness.evaluation.limits import alarm
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import opening
 
@@ -59,9 +61,17 @@ def test_an_allowance_ends_what_runs_and_what_hides_from_its_alarm() -> None:
     with pytest.raises(TrialEnded, match="CPU time") as ended, meter.running():
         spin(60)
     assert (ended.value.status, dict(ended.value.detail)) == ("budget", {"limit": "CPU time"})
-    assert 0.03 <= meter.reference_seconds() < 5  # the timer of the kernel counts in ticks
+    assert 0.05 <= meter.reference_seconds() < 5
     with pytest.raises(TrialEnded, match="CPU time"):
         stubborn(Meter(allowance=0.01))
+
+
+def test_a_timer_that_rings_early_ends_nothing() -> None:
+    begin = time.process_time()
+    with pytest.raises(TimeoutError), alarm(0.1, cpu=True):
+        signal.raise_signal(signal.SIGPROF)
+        spin(60)
+    assert time.process_time() - begin >= 0.1
 
 
 def stubborn(meter: Meter) -> None:
@@ -93,7 +103,7 @@ def test_all_that_is_opened_shares_one_allowance_and_a_dead_process_tells_nothin
     with pytest.raises(TrialEnded, match="CPU time"):
         fits(limited, 40)
     assert limited.complete
-    assert 0.4 <= limited.reference_seconds < 4  # the reference is timed at another moment of a busy machine
+    assert 1.0 <= limited.reference_seconds < 4
     dies = Metered(opening(Solver("learner", "trial_learners:Exits"), 0, 60.0))
     with pytest.raises(TrialEnded, match="code 3"):
         fits(dies, 1)

@@ -93,11 +93,9 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     least = floor(100 * min(cell["low"] for cell in cells)) / 100
     assert f"(at least {least:.2f} times, by 95 % intervals)" in README
     assert numbers["nearest"] == 9
-    assert "nine of the {cells} sizes, the last of every ray".format(**numbers) in README
-    assert (
-        "for m from {} to {}, {} and {}".format(cells[0]["m from"], *(cell["m to"] for cell in cells))
-        in README
-    )
+    assert "nine of the plan's {cells} sizes, the last of every ray".format(**numbers) in README
+    heads = "for m from {} to {}, {} and {}".format(cells[0]["m from"], *(cell["m to"] for cell in cells))
+    assert README.count(heads) == 2  # in short, and in full
     assert all(cell["m from"] == 2 for cell in cells)
     assert "d = 4m, m = {m from} to {m to}".format(**numbers["wide"]) in README
     wide = numbers["wide"]
@@ -132,6 +130,7 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     )
     assert numbers["judged"]["outcomes"]["primary"] == "combinatorial"
     assert "with up to 20 million possible sets" in README
+    assert "and N up to 20 million, every further head" in README
     assert round(numbers["most"] / 1e6) == 20
 
 

@@ -230,13 +230,12 @@ def next_slope(counts: Sequence[Mapping[str, int]]) -> float | None:
     """The slope one η below the farthest of `slopes`, all layers together; None where even these have too few rows."""
     from math import log
 
-    steps = [*pairwise(ETAS)]
-    tail = steps[len(slopes(counts)) :][:1]
-    for high, low in tail:
-        more, less = (sum(layer[str(eta)] for layer in counts) for eta in (high, low))
-        if less >= FEW:
-            return log(more / less) / log(high / low)
-    return None
+    beyond = [*pairwise(ETAS)][len(slopes(counts)) :]
+    if not beyond:
+        return None
+    high, low = beyond[0]
+    more, less = (sum(layer[str(eta)] for layer in counts) for eta in (high, low))
+    return log(more / less) / log(high / low) if less >= FEW else None
 
 
 def paths(rows: Iterable[Row]) -> "DataFrame":

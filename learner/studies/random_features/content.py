@@ -183,8 +183,8 @@ def stretches(gap: Mapping[int, Mean], side: int) -> str:
     '64–256 and 1024'
     """
     parts: list[list[int]] = [[]]
-    for n, difference_ in gap.items():
-        if difference_.side(0.0) == side:
+    for n, difference_at in gap.items():
+        if difference_at.side(0.0) == side:
             parts[-1].append(n)
         elif parts[-1]:
             parts.append([])
@@ -207,7 +207,7 @@ def _lost(table: "DataFrame", gaps: Mapping[str, Mapping[int, Mean]], examples: 
     """Targets on which biased heads are worse at every number of examples, with both errors at the most examples."""
     lost = []
     for name, gap in gaps.items():
-        if gap and all(difference_.side(0.0) == 1 for difference_ in gap.values()):
+        if gap and all(difference_at.side(0.0) == 1 for difference_at in gap.values()):
             runs = table[
                 (table["target"] == name) & (table["heads"] == grid.HEADS) & (table["samples"] == examples)
             ]
