@@ -9,7 +9,7 @@ from torch.utils.data import DataLoader, TensorDataset
 class Transformer:
     """One block of self-attention on embedded tokens, trained by AdamW on batches of a DataLoader."""
 
-    def __init__(self, width: int = 32, epochs: int = 100, random_state: int = 0) -> None:
+    def __init__(self, width: int = 32, epochs: int = 200, random_state: int = 0) -> None:
         self.width, self.epochs, self.random_state = width, epochs, random_state
 
     def fit(self, X: Any, Y: Any) -> "Transformer":
