@@ -112,7 +112,9 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
     bounds = [place for place, ended in solved.items() if 2 * sum(ended) <= len(ended)]
     assert (len(bounds), len(solved)) == (4, 21)
     assert {len(ended) for ended in solved.values()} == {5, 10}
-    assert "of the same form the three factors are {:.2f} to {:.2f}".format(*numbers["nice"]) in README
+    assert (
+        "of small and of large entries, the factors are {:.2f} to {:.2f}".format(*numbers["nice"]) in README
+    )
     assert "of the same form cost it {:.2f} to {:.2f} times as many".format(*numbers["nice"]) in README
     errors = {law["law"]: law["all"] for law in numbers["judged"]["laws"]}
     best = [errors["c C(d-1, s-1)"], errors["c N/d"]]
@@ -123,7 +125,7 @@ def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
         in README
     )
     assert (
-        "fitted to {fitted} sizes with N up to 20,000 and compared on {asked} larger".format(
+        "fitted to {fitted} sizes with N from 100 to 20,000 and compared on {asked} larger".format(
             **numbers["judged"]
         )
         in README
@@ -143,14 +145,17 @@ def test_the_rounding_vectors_that_are_recovered_at_q_97_and_p_2() -> None:
     largest = {
         attack: max(n for n, runs in by_n.items() if "solved" in runs) for attack, by_n in ends.items()
     }
-    assert "of n = {bkw} and n = {lattice} at q = 97, p = 2 (one run each)".format(**largest) in README
+    assert (
+        "at q = 97, p = 2 the first n = {bkw} and the second n = {lattice} (one run each)".format(**largest)
+        in README
+    )
     assert all(ends[attack][n] == ["solved"] for attack, n in largest.items())
 
 
 def test_where_the_bound_is_tight_and_where_it_is_not() -> None:
     """Single characters take N - 1 queries: at τ = .2 none loses two sets (tests/sq/test_sq_exact.py)."""
     times = 1 / (8 * 0.2**2)
-    assert f"At τ = 0.2 it takes exactly N − 1 queries, {times:.1f} times the bound" in README
+    assert f"takes exactly N − 1 queries, {times:.1f} times the bound" in README
     assert "π/2 where τ → 0 and Nτ² is much larger than log(1/τ)" in README  # 4πτ²N over 8τ²N
 
 
