@@ -79,8 +79,8 @@ def lattice_stream(stream: Stream, seed: int) -> Recovery:
     """
     known, n = stream.equations(0, ENOUGH + HELD_OUT), stream.n
     few, fresh = known.rows(slice(HELD_OUT, None)), known.rows(slice(0, HELD_OUT))
-    error = rows_of(few)
-    cast = streamed(n, error.sd / error.q, stream.level > 0)
+    rows = rows_of(few)
+    cast = streamed(n, rows.sd / rows.q, stream.level > 0)
     if cast.seconds > MOST_SECONDS:
         return Recovery.refused(f"out of reach: {cast}", **_predicted(cast))
     require_fpylll()

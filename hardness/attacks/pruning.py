@@ -43,8 +43,8 @@ def log2_reduction_nodes(beta: int, M: int) -> float:
     Fixed, so that no clock steers an attack and its answer is the same everywhere: a rate of exchange, to be told from
     the seconds that `lattice_plan` predicts. It was measured once, on the ladder up to each block size.
     """
-    share = {2: 0.3, 20: 0.6, 30: 1.0, 35: 1.3, 40: 5.0}[beta]
-    return log2(share * 2.5e7) + 3 * log2(M / 100)
+    in_rank_100 = 2.5e7 * {2: 0.3, 20: 0.6, 30: 1.0, 35: 1.3, 40: 5.0}[beta]
+    return log2(in_rank_100) + 3 * log2(M / 100)
 
 
 def pruning(log_lengths: Floats, sd: float, log2_spent: float, limit: float = MOST_NODES) -> Pruning:

@@ -100,9 +100,9 @@ def _plans(tolerance: float) -> NDArray[np.float64]:
     for count in sorted(counts):
         cuts = np.concatenate([[2.0 - count % 2], CUTS / (2 * tolerance)])
         cuts = cuts[cuts >= 1]
-        driven, size = cut_moments(count, cuts)
-        past, crowd = driven * (1 - SAFE) - tolerance, inf if count % 2 else 1 / middle(count)
-        spread = size - count * driven**2 + SAFE
+        mean, size = cut_moments(count, cuts)
+        past, crowd = mean * (1 - SAFE) - tolerance, inf if count % 2 else 1 / middle(count)
+        spread = size - count * mean**2 + SAFE
         rows = np.full(len(past), count), cuts, past, spread, np.full(len(past), crowd)
         columns.append(np.array(rows)[:, past > 0])
     return np.concatenate(columns, axis=1)
