@@ -1,5 +1,6 @@
 """The study `exponential-in-m`: trials, laws, the plans that no one changes, and what the rows say."""
 
+import re
 from dataclasses import replace
 from math import comb, log
 from pathlib import Path
@@ -8,6 +9,7 @@ import made_up
 import numpy as np
 import pytest
 from commands import check_refused, run_command
+from committed import ROOT
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
@@ -199,6 +201,21 @@ def test_a_page_of_made_up_rows(tmp_path: Path) -> None:
     assert "Laws in N predict" in headline
     assert "Every outcome of the plan" in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "costs.svg").exists()
+
+
+def test_a_page_of_the_ray_alone_speaks_of_no_other_and_links_to_places_that_exist(tmp_path: Path) -> None:
+    """What `make study` shows; "learner 6.27" of its headline was once taken for a section of docs/learner.md."""
+    rng, study = np.random.default_rng(0), catalog.get("exponential-in-m")
+    with Store(tmp_path / "rows.db", {"study": study.name, "seed": 0, "quick": False}) as store:
+        store.plan(study.tasks(False))
+        for task in study.tasks(False):
+            store.add(task, made_up.outcome(task, rng), {})
+        assert catalog.page(store, tmp_path).startswith("Along d = 4m")
+    page = (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "heads, along the ray d = 4m: hidden sets" in page
+    assert "d = 3m" not in page.partition("What was done")[0]
+    for file, anchor in re.findall(r'"\.\./\.\./docs/([\w-]+\.md)#([^"]+)"', page):
+        assert f'<a id="{anchor}"></a>' in (ROOT / "docs" / file).read_text(encoding="utf-8")
 
 
 def test_medians_of_cells_count_unsolved_runs_as_costlier() -> None:
