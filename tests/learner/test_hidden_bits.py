@@ -204,7 +204,7 @@ def test_a_page_of_made_up_rows(tmp_path: Path) -> None:
 
 
 def test_a_page_of_the_ray_alone_speaks_of_no_other_and_links_to_places_that_exist(tmp_path: Path) -> None:
-    """What `make study` shows; "learner 6.27" of its headline was once taken for a section of docs/learner.md."""
+    """What `make study` shows; a factor behind the word learner was once taken for a section of docs/learner.md."""
     rng, study = np.random.default_rng(0), catalog.get("exponential-in-m")
     with Store(tmp_path / "rows.db", {"study": study.name, "seed": 0, "quick": False}) as store:
         store.plan(study.tasks(False))
