@@ -108,7 +108,7 @@ def test_what_is_imported_is_declared() -> None:
 
 
 def test_the_readme_names_every_extra() -> None:
-    section = (ROOT / "README.md").read_text().partition("## The two commands")[2].partition("\n## ")[0]
+    section = (ROOT / "README.md").read_text().partition("## Using it")[2].partition("\n## ")[0]
     (listed,) = re.findall(r"extras: ([\w, ]+)", section)
     named = [
         *listed.split(", "),
@@ -132,7 +132,7 @@ def test_the_lock_names_every_dependency_and_no_place() -> None:
 
 @pytest.fixture(scope="module")
 def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A folder with the sdist of what git tracks, and the wheel made of that sdist."""
+    """A folder with the sdist of what git tracks, and the wheel made of that sdist, as `make dist` makes them."""
     if not (ROOT / ".git").exists():
         pytest.skip("not a clone")
     tree, out = tmp_path_factory.mktemp("tree"), tmp_path_factory.mktemp("dist")
@@ -140,7 +140,7 @@ def built(tmp_path_factory: pytest.TempPathFactory) -> Path:
         if (ROOT / name).exists():
             (tree / name).parent.mkdir(parents=True, exist_ok=True)
             shutil.copy2(ROOT / name, tree / name, follow_symlinks=False)
-    run(sys.executable, "-m", "build", "--no-isolation", "--outdir", out, cwd=tree)
+    run(sys.executable, "-m", "build", "--outdir", out, cwd=tree)
     return out
 
 

@@ -5,7 +5,7 @@ import re
 import subprocess
 import sys
 import tomllib
-from math import floor
+from math import comb, exp, floor, log
 from pathlib import Path
 from statistics import mean, median
 
@@ -16,6 +16,7 @@ README = " ".join(README_LINES.split())
 SENTENCE = (
     "reads the parity off about 2(d − 1) examples, of which half carry information, and takes some sixty more"
 )
+ALONG = ("hidden set", "random layers", "steep random layers")
 
 
 def examples_until_determined(bits: int, rng: random.Random) -> int:
@@ -80,60 +81,132 @@ def test_some_sixty_more_are_taken() -> None:
     assert 45 <= min(more.values()) <= max(more.values()) <= 90, more
 
 
-def test_the_rays_and_the_laws_are_those_of_the_page() -> None:
-    """tests/recompute/test_exponential_in_m.py recomputes these numbers from the rows."""
+def slope(values: dict[int, float]) -> float:
+    """e to the least-squares slope of the logarithm of the values on their keys."""
+    middle = mean(values)
+    up = sum((m - middle) * log(value) for m, value in values.items())
+    return exp(up / sum((m - middle) ** 2 for m in values))
+
+
+def test_the_table_of_the_rays() -> None:
+    """tests/recompute/test_exponential_in_m.py recomputes the numbers of the summary from the rows."""
     numbers = summary("exponential-in-m")["numbers"]
-    factors = [numbers["factors"][f"hidden set, d = {ray}m"]["factor"] for ray in (3, 4, 8)]
-    assert (
-        README.count("{:.2f}, {:.2f} and {:.2f} times as many".format(*factors)) == 2
-    )  # in short, and in full
-    cells = [numbers["factors"][f"hidden set, d = {ray}m"] for ray in (3, 4, 8)]
-    intervals = ", ".join(f"{cell['low']:.2f} to {cell['high']:.2f}" for cell in cells)
-    assert f" 95 % intervals {intervals};" in README
-    least = floor(100 * min(cell["low"] for cell in cells)) / 100
-    assert f"(at least {least:.2f} times, by 95 % intervals)" in README
-    assert numbers["nearest"] == 9
-    assert "nine of the plan's {cells} sizes, the last of every ray".format(**numbers) in README
-    heads = "for m from {} to {}, {} and {}".format(cells[0]["m from"], *(cell["m to"] for cell in cells))
-    assert README.count(heads) == 2  # in short, and in full
-    assert all(cell["m from"] == 2 for cell in cells)
-    assert "d = 4m, m = {m from} to {m to}".format(**numbers["wide"]) in README
-    wide = numbers["wide"]
-    assert "A learner with 256 heads pays {:.2f} ({:.2f} to {:.2f}) times".format(*wide["wide"]) in README
-    assert "where that with sixteen pays {:.2f} ({:.2f} to {:.2f}) times".format(*wide["usual"]) in README
-    along = [
-        row
-        for row in rows("exponential-in-m", solver_series="plan3", solver_arm="hidden set")
-        if int(row["params.dim"]) in {c * int(row["params.heads"]) for c in (3, 4, 8)}
+    lines = re.findall(r"(?m)^\| d = (\d)m \| (.*) \|$", README_LINES)
+    assert [int(ray) for ray, _ in lines] == [3, 4, 8]
+    for (ray, cells), alone in zip(lines, numbers["tuned"], strict=True):
+        factors = {arm: numbers["factors"][f"{arm}, d = {ray}m"] for arm in ALONG}
+        hard = factors["hidden set"]
+        heads = range(hard["m from"], hard["m to"] + 1)
+        sets = {m: comb(int(ray) * m - 1, m) for m in heads}
+        with_intervals = {
+            arm: "{factor:.2f} ({low:.2f} to {high:.2f})".format(**factors[arm]) for arm in ALONG
+        }
+        assert cells.split(" | ") == [
+            f"{heads[0]} to {heads[-1]}",
+            f"{sets[heads[-1]]:,}",
+            with_intervals["hidden set"],
+            f"{alone:.2f}",
+            f"{slope(sets):.2f}",
+            with_intervals["random layers"],
+            with_intervals["steep random layers"],
+        ]
+
+
+def test_the_answer_in_short_is_that_of_the_table() -> None:
+    numbers = summary("exponential-in-m")["numbers"]
+    hard = [numbers["factors"][f"hidden set, d = {ray}m"] for ray in (3, 4, 8)]
+    ends = "for m from {} to {}, {} and {}".format(hard[0]["m from"], *(line["m to"] for line in hard))
+    assert f"Along d = 3m, 4m and 8m, {ends}, one more head" in README
+    factors = "{:.2f}, {:.2f} and {:.2f}".format(*(line["factor"] for line in hard))
+    assert f"multiplies the examples that it reads by {factors} on average" in README
+    grown = [
+        slope({m: comb(ray * m - 1, m) for m in range(2, line["m to"] + 1)})
+        for ray, line in zip((3, 4, 8), hard, strict=True)
     ]
-    solved: dict[tuple[str, str], list[bool]] = {}
-    for row in along:
-        solved.setdefault((row["params.heads"], row["params.dim"]), []).append(row["status"] == "solved")
-    bounds = [place for place, ended in solved.items() if 2 * sum(ended) <= len(ended)]
-    assert (len(bounds), len(solved)) == (4, 21)
-    assert {len(ended) for ended in solved.values()} == {5, 10}
+    assert "N itself grows {:.2f}-, {:.2f}- and {:.2f}-fold".format(*grown) in README
     assert (
-        "of small and of large entries, the factors are {:.2f} to {:.2f}".format(*numbers["nice"]) in README
+        "random layers of the same form cost {:.2f} to {:.2f} times as many".format(*numbers["nice"])
+        in README
     )
-    assert "of the same form cost it {:.2f} to {:.2f} times as many".format(*numbers["nice"]) in README
-    errors = {law["law"]: law["all"] for law in numbers["judged"]["laws"]}
+
+
+def test_the_sizes_that_are_bounds_and_those_with_settings_of_others() -> None:
+    numbers = summary("exponential-in-m")["numbers"]
+    assert numbers["nearest"] == 9
+    assert "Nine of the plan's {cells} sizes, the last of every ray".format(**numbers) in README
+    runs: dict[tuple[int, int], list[bool]] = {}
+    for row in rows("exponential-in-m", solver_series="plan3", solver_arm="hidden set"):
+        place = int(row["params.heads"]), int(row["params.dim"])
+        runs.setdefault(place, []).append(row["status"] == "solved")
+    along = {(m, d): solved for (m, d), solved in runs.items() if d in (3 * m, 4 * m, 8 * m)}
+    bounds = {place for place, solved in along.items() if 2 * sum(solved) <= len(solved)}
+    assert (len(bounds), len(along), len(runs)) == (4, 21, numbers["cells"])
+    assert "and (9, 27) among (m, d), have medians that are only bounds from below: four of the 21" in README
+    assert bounds == {
+        (9, 27),
+        *(max(place for place in along if place[1] == c * place[0]) for c in (3, 4, 8)),
+    }
+    assert {len(solved) for solved in along.values()} == {5, 10}
+    costs = [
+        float(row["cost"])
+        for row in rows("exponential-in-m", solver_series="plan3", status="solved")
+        if row["solver.arm"] in ALONG
+    ]
+    assert f"The first check comes after {min(costs):,.0f} examples" in README
+
+
+def test_the_tent_beside_the_parity() -> None:
+    signs = summary("exponential-in-m")["numbers"]["signs"]
+    assert "at m = {s}, d = {d} it costs {tent:,.0f} examples".format(**signs) in README
+    assert signs["censored"]
+    assert f"where the parity takes more than {floor(signs['parity'] / 1e5) / 10} million" in README
+
+
+def test_the_laws() -> None:
+    judged = summary("exponential-in-m")["numbers"]["judged"]
+    errors = {law["law"]: law["all"] for law in judged["laws"]}
     best = [errors["c C(d-1, s-1)"], errors["c N/d"]]
-    assert "err by factors of {:.2f} and {:.2f} there".format(*best) in README
-    rivals = (errors[name] for name in ("c d^a s^b", "c d^a e^(gs)", "c 2^(d-1)"))
+    assert "err there by factors of {:.2f} and {:.2f} (root mean square".format(*best) in README
+    rivals = [errors[name] for name in ("c d^a s^b", "c d^a e^(gs)", "c 2^(d-1)")]
+    least = floor(100 * min(rivals)) / 100
+    assert f"laws in which d has one and the same exponent for every m err by {least:.2f} or more" in README
     assert (
-        f"and laws in which d has one and the same exponent for every m by {min(rivals):.2f} or more"
+        "fitted to {fitted} sizes with N from 100 to 20,000, on the rays and off them".format(**judged)
         in README
     )
+    assert "and compared on {asked} larger ones".format(**judged) in README
+    assert "a·N/d predicts too little in all {cells} with the most sets".format(**judged["low"]) in README
+    assert judged["outcomes"]["primary"] == "combinatorial"
+
+
+def test_the_learner_with_256_heads() -> None:
+    numbers = summary("exponential-in-m")["numbers"]
+    wide = numbers["wide"]
+    assert "and along m = {m from} to {m to} pays".format(**wide) in README
+    assert "pays {:.2f} ({:.2f} to {:.2f}) times as many for one more head".format(*wide["wide"]) in README
     assert (
-        "fitted to {fitted} sizes with N from 100 to 20,000 and compared on {asked} larger".format(
-            **numbers["judged"]
-        )
+        "where that with sixteen pays {:.2f} ({:.2f} to {:.2f}) times as many".format(*wide["usual"])
         in README
     )
-    assert numbers["judged"]["outcomes"]["primary"] == "combinatorial"
-    assert "with up to 20 million possible sets" in README
-    assert "and N up to 20 million, every further head" in README
-    assert round(numbers["most"] / 1e6) == 20
+    read: dict[tuple[str, int], list[float]] = {}
+    for row in rows("exponential-in-m", family="parity"):
+        m, arm = int(row["params.heads"]), row["solver.arm"]
+        usual = arm == "hidden set" and row["solver.series"] == "plan3"
+        if int(row["params.dim"]) == 4 * m and (usual or arm == "256 heads"):
+            cost = float(row["cost"]) if row["status"] == "solved" else float("inf")
+            read.setdefault((arm, m), []).append(cost)
+    ratios = [
+        exp(mean(map(log, middle(read["256 heads", m]))) - mean(map(log, middle(read["hidden set", m]))))
+        for m in (4, 5, 6, 7)
+    ]
+    assert f"{max(ratios):.2f} to {min(ratios):.2f} times as many at m = 4 to 7 along d = 4m" in README
+    assert ratios == sorted(ratios, reverse=True)
+
+
+def middle(values: list[float]) -> list[float]:
+    """The one or two values in the middle; medians here are geometric means of two."""
+    ranked, half = sorted(values), len(values) // 2
+    return ranked[half : half + 1] if len(ranked) % 2 else ranked[half - 1 : half + 1]
 
 
 def test_the_rounding_vectors_that_are_recovered_at_q_97_and_p_2() -> None:
