@@ -1,16 +1,23 @@
-"""Every number of the headline of reports/needs, again from its rows, and the bounds of its table: arithmetic alone."""
+"""Every number of the headline and the tables of reports/needs, again from its rows: arithmetic alone."""
 
 import re
 from fractions import Fraction
+from functools import cache
 from itertools import pairwise
-from math import ceil, comb, exp, log2, sqrt
+from math import ceil, comb, exp, log2, pi, sqrt
 from math import floor as down
+from statistics import median
 
+import numpy as np
 import pytest
-from committed import headline, page, plain, rows, summary
-from theorem_b import answers_floor, floor
+from committed import headline, page, plain, rows, summary, tables
+from numpy.typing import NDArray
+from scipy.stats import binomtest
+from theorem_b import answers_floor, floor, independent
 
 STEPS, FINEST = 16, 12  # of the fine row of tolerances: steps in a factor of two, log2 of the last 1/τ
+SUCCESS = 0.9  # of learners that keep little of an example
+Lines = list[list[str]]
 
 
 @pytest.fixture(scope="module")
@@ -66,10 +73,192 @@ def test_no_game_refutes_the_floor(games: dict[tuple[int, int], list[tuple[int, 
             assert queries >= floor(comb(d - 1, bits), Fraction(str(tau))), (d, bits, tau)
 
 
-def needed(bits: int, tau: str) -> float:
+def needed(bits: int, tau: str | Fraction) -> float:
     """log2 of the queries, 8τ²(N − 1), that a learner needs which must be certain of so many hidden bits of 255."""
     bound = 8 * Fraction(tau) ** 2 * (comb(255, bits) - 1)
     return log2(bound.numerator) - log2(bound.denominator)
+
+
+def table(start: str) -> Lines:
+    (lines,) = [lines for caption, lines in tables("needs").items() if caption.startswith(start)]
+    return lines
+
+
+def wrong_levels(s: int, m: int) -> list[int]:
+    """Where m heads miss the parity of s bits: on every other level outside the m + 1 in the middle (theory 2.2)."""
+    low = (s - m) // 2
+    return [*range(low - 1, -1, -2), *range(low + m + 1, s + 1, 2)]
+
+
+@cache
+def wrong_part(s: int, m: int) -> Fraction:
+    return Fraction(sum(comb(s, level) for level in wrong_levels(s, m)), 2**s)
+
+
+@cache
+def krawtchouk(s: int) -> list[list[int]]:
+    """By j the coefficients of (1 - x)^j (1 + x)^(s - j): sums of characters of j bits over all inputs of a level."""
+    lines = [[comb(s, level) for level in range(s + 1)]]
+    for _ in range(s):
+        quotient, carried = [], 0  # times (1 - x), over (1 + x)
+        for above, here in pairwise([0, *lines[-1]]):
+            carried = here - above - carried
+            quotient.append(carried)
+        lines.append(quotient)
+    return lines
+
+
+def leak(s: int, m: int) -> float:
+    """The largest mean of a query on fewer than s bits: half a Fourier coefficient of the labels of m heads."""
+    wrong = wrong_levels(s, m)
+    sums = (abs(sum((-1) ** level * row[level] for level in wrong)) for row in krawtchouk(s)[1:s])
+    return float(Fraction(max(sums, default=0), 2**s)) if wrong else 0.0
+
+
+def test_the_table_of_what_heads_buy() -> None:
+    """Of s bits in the labels of m < s heads the bound holds with τ - ε, and the best s is shown."""
+    (dim,) = {row["params.dim"] for row in rows("needs", solver_kind="budget", family="parity")}
+    heads = re.search(
+        r"diag, m bits proved sharp, up to (\d)m − (\d) bits proved diag, s ≥ m", plain(page("needs"))
+    )
+    assert heads
+    cells = {
+        (row["solver.tolerance"], int(row["params.heads"]))
+        for row in rows("needs", solver_kind="budget", family="parity")
+    }
+    expected = []
+    for tau, m in sorted(cells, key=lambda cell: (-float(cell[0]), cell[1])):
+        most = max(m, min(int(heads[1]) * m - int(heads[2]), (int(dim) - 1) // 2))
+        bounds = {m: needed(m, tau)}
+        for s in range(m + 1, (int(dim) - 1) // 2 + 1):
+            if wrong_part(s, m) < Fraction(tau):
+                bounds[s] = needed(s, Fraction(tau) - wrong_part(s, m))
+        best = max(bounds, key=bounds.__getitem__)
+        powers = [
+            f"2^{down(10 * max(0.0, bound)) / 10:g}" for bound in (bounds[m], needed(most, tau), bounds[best])
+        ]
+        shares = [f"{float(wrong_part(best, m)):.3g}", f"{leak(best, m):.3g}"]
+        expected.append([tau, str(m), *powers, str(best), *shares])
+    assert table(f"What m heads buy at d = {dim}") == expected
+
+
+def test_the_table_of_the_descents() -> None:
+    """At the largest tolerance at which two of three seeds learn; how many queries and seeds, and what V is there."""
+    cells: dict[tuple[int, int], dict[float, dict[str, list[tuple[bool, int]]]]] = {}
+    for row in rows("needs", solver_kind="descent"):
+        rates = cells.setdefault((int(row["params.dim"]), int(row["params.heads"])), {})
+        runs = rates.setdefault(float(row["solver.tolerance"]), {}).setdefault(row["solver.params.rate"], [])
+        runs.append((row["status"] == "solved", int(row["cost"])))
+    expected = []
+    for (d, s), cell in sorted(cells.items()):
+        best = {}
+        for tau, rates in cell.items():
+            learned = {rate: [cost for solved, cost in runs if solved] for rate, runs in rates.items()}
+            cheapest = min(
+                learned,
+                key=lambda rate: (-len(learned[rate]) / len(rates[rate]), median(learned[rate] or [0])),
+            )
+            best[tau] = cheapest, learned[cheapest], len(rates[cheapest])
+        tau = max(tau for tau, (_, costs, tried) in best.items() if 3 * len(costs) >= 2 * tried)
+        larger = [f"{min(t for t in cell if t > tau):g}"] if max(cell) > tau else [""]
+        rate, costs, tried = best[tau]
+        sets = comb(d - 1, s)
+        expected.append(
+            [
+                *(str(d), str(s), f"{sets:,}", f"{tau:g}", *larger, rate),
+                *(f"{len(costs) / tried:.3g}", str(tried), f"{median(costs):,.0f}"),
+                *(f"{floor(sets, Fraction(str(tau))):,}", f"{surely_enough(sets, tau):,}"),
+            ]
+        )
+    assert table("Gradient descent through the oracle") == expected
+
+
+def cut_sums(tau: float, largest: int) -> NDArray[np.float64]:
+    """Sums of M signs, cut at ±Λ, whose means pass τ, on the lab's rows of M and Λ (theorem C, theory 2.7).
+
+    M is at most `largest`. A column each: M, by how much the mean ν passes, E f² - Mν², and 2^M/C(M, M/2) of even M.
+    """
+    last = 1 / (2 * pi * tau**2)
+    steps = [round(2 * 1.05**i) for i in range(200) if 2 * 1.05**i <= max(last, 2)]
+    middle = 2 * (int(last) // 2)
+    counts = {count + odd for count in steps for odd in (0, 1)} | {*range(max(2, middle - 6), middle + 6, 2)}
+    columns = []
+    for count in sorted(count for count in counts if count <= largest):
+        cuts = np.array([2.0 - count % 2, *(np.linspace(0.04, 0.96, 24) / (2 * tau))])
+        z = np.arange(-count, count + 1, 2)
+        chance = np.array([comb(count, i) / 2**count for i in range(count + 1)])
+        f = np.clip(z / (2 * cuts[cuts >= 1, None]), -0.5, 0.5)
+        mean, square = (f * z) @ chance / count, f**2 @ chance
+        rarer = 0.0 if count % 2 else 1 / chance[count // 2]
+        columns += [
+            (count, nu - tau, e - count * nu**2, rarer)
+            for nu, e in zip(mean, square, strict=True)
+            if nu > tau
+        ]
+    return np.array(columns).T
+
+
+def surely_lost(sums: NDArray[np.float64], live: int) -> int:
+    """What some query loses of so many parities, however dependent, by theorem C."""
+    count, past, spread, rarer = sums[:, sums[0] <= live]
+    variance = np.maximum(spread, 0) / np.maximum(count, live - count + 1)
+    driven = np.ceil(count * past**2 / (past**2 + variance) - 1e-9)
+    of_any_signs = np.ceil((driven - np.floor(np.sqrt(driven))) / 2)
+    of_even_signs = count / 2 - np.floor(rarer * count * variance / past**2 + 1e-9)
+    return int(max(of_any_signs.max(), of_even_signs[rarer > 0].max()))
+
+
+def surely_enough(sets: int, tau: float) -> int:
+    """Queries after which one of so many parities is left, by sums of dependent ones or queries on independent ones."""
+    sums, losses, size = cut_sums(tau, sets), {1: 0}, 2
+    while size <= sets:
+        losses[size] = surely_lost(sums, size)
+        size = max(size + 1, int(1.1 * size))
+    live, queries = sets, 0
+    while live > 1:
+        e = 1
+        while e + 1 <= ((live - 1).bit_length() + 1) // 2 and independent(e + 1) > Fraction(str(tau)):
+            e += 1
+        live -= max(e, *(loss for size, loss in losses.items() if size <= live))
+        queries += 1
+    return queries
+
+
+def test_the_table_of_examples() -> None:
+    """What is proved, what was surely too few (95 % by Clopper and Pearson), and what was enough there and above."""
+    sizes: dict[tuple[int, int], dict[int, list[bool]]] = {}
+    for row in rows("needs", solver_kind="noisy"):
+        cell = sizes.setdefault((int(row["params.dim"]), int(row["params.heads"])), {})
+        cell.setdefault(int(row["budget.samples"]), []).append(row["status"] == "solved")
+    searches = {
+        (int(row["params.dim"]), int(row["params.heads"])): int(row["cost"])
+        for row in rows("needs", solver_kind="one-bit")
+    }
+    expected = []
+    for d, s in sorted(sizes, key=lambda place: (comb(place[0] - 1, place[1]), place)):
+        sets, cell = comb(d - 1, s), sizes[d, s]
+        distance = (1 - sqrt(1 - SUCCESS + 1 / sets)) ** 2
+        proved, one_bit = int(16 * sets * exp(-4.5 / 16) / (1 + 4 / 16) * distance), int(sets * distance)
+        short = [at // 2 for at, right in cell.items() if surely_below(right)]
+        share = {at: sum(right) / len(right) for at, right in cell.items()}
+        enough = [at // 2 for at in cell if all(share[size] >= SUCCESS for size in cell if size >= at)]
+        expected.append(
+            [
+                *(str(d), str(s), f"{sets:,}", f"{proved:,}"),
+                f"{max(short):,}" if short else "",
+                f"{min(enough):,}" if enough else "",
+                f"{max(short) // proved:,}" if short else "",
+                f"{-(-min(enough) // proved):,}" if enough else "",
+                *(f"{one_bit:,}", f"{searches[d, s]:,}", f"{searches[d, s] / one_bit:.3g}"),
+            ]
+        )
+    assert table("Informative examples: proved, and measured") == expected
+    quantile = f"search, {SUCCESS:g}".replace("0.", ".")
+    assert f"one bit, proved proved {quantile} quantile measured search over proved" in plain(page("needs"))
+
+
+def surely_below(right: list[bool]) -> bool:
+    return bool(binomtest(sum(right), len(right)).proportion_ci(0.95, "exact").high < SUCCESS)
 
 
 def test_every_bound_of_the_page_on_parities_is_rounded_down() -> None:
