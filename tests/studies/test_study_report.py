@@ -37,7 +37,7 @@ def fill(path: Path, quick: bool = False, seed: int = 1) -> Store:
 def written(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("page")
     with fill(folder / "rows.db") as store:
-        assert "each further head costs a tuned gradient learner" in catalog.page(store, folder)
+        assert "a further head of layers hiding m-bit parities multiplies" in catalog.page(store, folder)
     return folder
 
 

@@ -43,13 +43,14 @@ def content(rows: Sequence[Row]) -> Content:
         "later": tables.later_lines(runs, cells, judged),
         "gaps": tables.gap_lines(rows, cells),
     }
-    if not {HARD, MILD} <= {factor["arm"] for factor in factors}:
+    if not {HARD, MILD} <= {factor["arm"] for factor in factors if factor["low"]}:
         missing = "Too few trials have ended to answer the question."
         return Content(figures=drawn, tables=shown, missing=missing)
     numbers = (
         _of_factors(factors, whole)
-        | _of_tuned_cells(cells)
+        | _of_cells(cells)
         | {
+            "floor": tables.above_floor(cells),
             "most": int(of_arm(cells)["sets"].max()),
             "judged": judged,
             "cheapest": tables.cheapest(panel, cells),
@@ -105,21 +106,20 @@ def _of_the_plans(fixed: Mapping[str, Mapping[str, Any]], judged: tables.Line | 
     }
 
 
-def _of_tuned_cells(cells: "pd.DataFrame") -> dict[str, Any]:
-    """How many cells of hidden sets were tuned themselves, and the factor a head along every ray over these alone."""
+def _of_cells(cells: "pd.DataFrame") -> dict[str, Any]:
+    """How many cells of hidden sets there are, were not tuned themselves, and lie below what one bit takes."""
     hard = of_arm(cells)
-    tuned = tables.tuned_cells(hard)
     return {
         "cells": len(hard),
-        "nearest": len(hard) - len(tuned),
+        "nearest": len(hard) - len(tables.tuned_cells(hard)),
         "below": int((hard["median"] < 2 * grid.settings.ONE_BIT["examples"] * hard["sets"]).sum()),
-        "tuned": [line["factor"] for line in tables.factors(tuned)],
     }
 
 
 def _of_factors(factors: Sequence[tables.Line], whole: bool) -> dict[str, Any]:
-    """The factors a head by arm and ray, that of hidden sets along the default ray, and the ends of random layers'."""
+    """The factors a head by arm and ray; along the default ray, over tuned cells; the ends of random layers'."""
     named = {f"{factor['arm']}, d = {factor['ray']}m": factor for factor in factors}
     random = [factor["factor"] for factor in factors if factor["arm"] in (MILD, STEEP)]
     default = factors[0] if whole else named[f"{HARD}, d = {grid.RAY}m"]
-    return {"factors": named, "ray": default, "nice": [min(random), max(random)]}
+    tuned = [factor["tuned"] for factor in factors if factor["arm"] == HARD]
+    return {"factors": named, "ray": default, "nice": [min(random), max(random)], "tuned": tuned}

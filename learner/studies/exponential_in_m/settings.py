@@ -131,6 +131,7 @@ def tuned_at(problem: Problem) -> Problem:
     return min(near, key=lambda other: (abs(other.s - problem.s), abs(log(other.d / problem.d)), other))
 
 
+FLOOR = 1024  # examples that the learner reads before its first step: no median is smaller
 # Figures of the page's sentences that no row of it gives.
 WIDTHS = 16, 64  # heads of the learner
 SCALES = 2, 6  # standard deviation of the entries of random layers, times √d

@@ -37,15 +37,49 @@ QUESTIONS = ("primary", "secondary", "tertiary", "widths")
 
 
 def factors(cells: "pd.DataFrame") -> list[Line]:
-    """The factor a head along each ray, of hidden sets and controls, with its interval over the cells."""
+    """The factor a head along each ray, of hidden sets and controls, with its interval over the cells.
+
+    Of hidden sets also that of N over the same cells, and that over the cells alone that were tuned themselves.
+    """
     lines = []
     for ray, arm in product(RAYS, ALONG):
         part = on_ray(of_arm(cells, arm), ray)
-        slope = laws.slope(law_cells(part), lambda s, d: float(s))
-        if slope:
-            factor = dict(zip(("factor", "low", "high"), map(exp, slope), strict=True))
-            lines.append({"ray": ray, "arm": arm, **factor, "cells": len(part), **_extent(part, m="s")})
+        if factor := _factor(law_cells(part)):
+            beside = _beside(part) if arm == HARD else {}
+            extent = {"cells": len(part), **_extent(part, m="s")}
+            lines.append({"ray": ray, "arm": arm, **factor, **beside, **extent})
     return lines
+
+
+def _factor(cells: Sequence[laws.LogMedian]) -> Line | None:
+    """The factor a head over cells by m, of two cells that are known without an interval; None for fewer."""
+    if slope := laws.slope(cells, lambda s, d: float(s)):
+        return dict(zip(("factor", "low", "high"), map(exp, slope), strict=True))
+    if len(cells) != 2 or any(cell.censored for cell in cells):
+        return None
+    first, last = cells
+    rise = (last.cost - first.cost) / (last.place[0] - first.place[0])
+    return {"factor": exp(rise), "low": None, "high": None}
+
+
+def _beside(part: "pd.DataFrame") -> Line:
+    """The factor a head of N over cells of one ray, and that of the cost over those that were tuned themselves."""
+    cells = law_cells(part)
+    sets = [laws.LogMedian(cell.place, laws.log_sets(*cell.place)) for cell in cells]
+    parts = {"N": sets, "tuned": law_cells(tuned_cells(part))}
+    return {name: (_factor(some) or {}).get("factor") for name, some in parts.items()}
+
+
+def above_floor(cells: "pd.DataFrame") -> Line:
+    """The factors a head without the cells at the floor: those whose median is what the learner reads before a step."""
+    along = [line for line in factors(cells[cells["median"] > settings.FLOOR]) if line["arm"] != TENT]
+    random = [line["factor"] for line in along if line["arm"] != HARD]
+    return {
+        "examples": settings.FLOOR,
+        "factors": {f"{line['arm']}, d = {line['ray']}m": line["factor"] for line in along},
+        "hidden": [line["factor"] for line in along if line["arm"] == HARD],
+        "nice": [min(random, default=None), max(random, default=None)],
+    }
 
 
 def tuned_cells(cells: "pd.DataFrame") -> "pd.DataFrame":
