@@ -3,7 +3,7 @@
 import hashlib
 import json
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field, fields
 from functools import cached_property
 from typing import Any
 
@@ -48,7 +48,8 @@ class Task:
 
     @property
     def _asked(self) -> dict[str, Any]:
-        return {name: value for name, value in asdict(self).items() if name != "plugins"} | {"schema": SCHEMA}
+        asked = {part.name: getattr(self, part.name) for part in fields(self) if part.name != "plugins"}
+        return {**asked, "schema": SCHEMA}
 
     @cached_property
     def identity(self) -> str:
@@ -63,12 +64,12 @@ class Task:
     @staticmethod
     def parse(text: str) -> "Task":
         """The task whose `text` this is."""
-        fields = json.loads(text)
-        if fields.pop("schema", None) != SCHEMA:
+        stated = json.loads(text)
+        if stated.pop("schema", None) != SCHEMA:
             raise InputError(
                 f"task of another schema than {SCHEMA}: run the study with the version that made it"
             )
-        return Task(**fields)
+        return Task(**stated)
 
     def shared(self, **solver: Any) -> "Task":
         """What trials that differ only in solver and budget have in common: its seeds serve them all.

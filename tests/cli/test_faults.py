@@ -63,7 +63,7 @@ def hostile_files(folder: Path) -> None:
     X = pa.ListArray.from_arrays(np.array([0, 2], np.int32), tokens)
     table = pa.table({"X": X, "Y": pa.array([[[1.0] * 9] * 2], pa.list_(pa.list_(pa.float64())))})
     table = table.replace_schema_metadata({"public": public, "shape": "[2, 9]"})
-    pq.write_table(table, folder / "lists.parquet")
+    pq.write_table(table, folder / "lists.parquet", use_dictionary=False, compression="zstd")
     for name, size in (("answer.json", 66 << 20), ("merged/summary.json", 150 << 20)):
         with open(folder / name, "wb") as file:
             file.write(b'{"a": [')
