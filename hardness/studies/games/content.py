@@ -29,7 +29,8 @@ GAME = ["family", "s", "n", "strategy", "τ"]
 def content(rows: Sequence[Row]) -> Content:
     """Numbers, figures and tables of the rows."""
     games = played(rows)
-    brackets, frontier, rounding = bracketed(games, searched(rows)), at_every_tolerance(games), rounded(games)
+    searches = searched(rows)
+    brackets, frontier, rounding = bracketed(games, searches), at_every_tolerance(games), rounded(games)
     figures = [_brackets(brackets), _frontier(frontier), _rounding(rounding)]
     limits = limited(games)
     tables = {"brackets": lines_of(brackets), "games": lines_of(games), "limits": lines_of(limits)}
@@ -38,9 +39,9 @@ def content(rows: Sequence[Row]) -> Content:
         won = int(games.queries.notna().sum())
         missing = f"Of {len(games)} cells of the grid {won} were won, too few to answer the question."
         return Content(figures=figures, tables=tables, missing=missing)
-    numbers = {**_exactly(brackets), **_on_large(large), "frontier": _over_bound(frontier)}
+    numbers = {**_exactly(brackets), "large": _on_large(large), "frontier": _over_bound(frontier)}
     numbers |= {"rounding": _largest(rounding, bases), "known_apart": KNOWN, "limits": _at_the_limit(limits)}
-    numbers["blind"] = _identified(games[games.strategy.isin(BLIND)])
+    numbers |= {"blind": _identified(games[games.strategy.isin(BLIND)]), "searches": len(searches)}
     return Content(numbers, figures, tables, grid=grid)
 
 
@@ -59,16 +60,27 @@ def _exactly(brackets: "pd.DataFrame") -> dict[str, Any]:
 
 
 def _on_large(large: "pd.DataFrame") -> dict[str, Any]:
+    """Over all tolerances on large classes, how far apart the bounds of V and of G are."""
     ratio = large["G over floor"]
-    return {"large": len(large), "tight": int((ratio == 1).sum()), "worst": float(ratio.max())}
+    return {
+        "classes": len(large.drop_duplicates(["n", "s"])),
+        "pairs": len(large),
+        "tight": int((ratio == 1).sum()),
+        "V_within": float((large["V at most"] / large["V at least"]).max()),
+        "G_within": float(ratio.max()),
+    }
 
 
 def _over_bound(frontier: "pd.DataFrame") -> dict[str, Any]:
     """Over all pairs of s and τ, what the cheapest strategy pays over the floor, and how often which one is that."""
     several = frontier[frontier.ratio.notna()]
-    cheapest = several[several.ratio == several.groupby(["s", "τ"]).ratio.transform("min")]
+    minimum = several.groupby(["s", "τ"])[["ratio", "queries"]].transform("min")
+    cheapest = several[several.ratio == minimum.ratio]
     pairs = cheapest.drop_duplicates(["s", "τ"]).ratio
-    batches, flat = (int((cheapest.strategy == name).sum()) for name in grid.BRACKETING)
+    batches, flat, adaptive = (
+        int((cheapest.strategy == name).sum()) for name in (*grid.BRACKETING, "adaptive")
+    )
+    behind = (several.queries - minimum.queries)[several.strategy == "adaptive"]
     independent = [tau for tau in grid.FRONTIER if batch_size(tau) < grid.FRONTIER_DIM - 1]
     return {
         "pairs": len(pairs),
@@ -77,6 +89,9 @@ def _over_bound(frontier: "pd.DataFrame") -> dict[str, Any]:
         "sign_batch": batches,
         "flat": flat,
         "flat_played": int((several.strategy == "flat").sum()),
+        "adaptive": adaptive,
+        "adaptive_played": len(behind),
+        "behind": float(behind.max()),
         "independent": {"τ": min(independent), "K": batch_size(min(independent))},
     }
 
@@ -88,9 +103,11 @@ def _largest(rounding: "pd.DataFrame", bases: dict[str, list[float]]) -> dict[st
     return {
         "n": best["n"],
         "strategy": best["strategy"],
+        "queries": best["queries"],
+        "low": best["low"],
+        "high": best["high"],
         "ratio": best["ratio"],
         "bases": grown,
-        "last": grown[-1],
     }
 
 
@@ -199,8 +216,7 @@ def _at_the_limit(limits: "pd.DataFrame") -> dict[str, Any] | None:
     return {
         "n": int(last.n.max()),
         "N": int(last.N.max()),
-        "most": float(last.ratio.max()),
-        "least": float(last.ratio.min()),
+        "ratio": float(last.ratio.max()),
     }
 
 

@@ -10,9 +10,7 @@ from hardness.families.concepts import ParityConcepts
 from hardness.sq.exact import exact_floor
 from hardness.studies.trials import concepts_of, played
 
-QUESTION = (
-    "How many queries does a hidden secret take exactly, and where that is not known, between what numbers?"
-)
+QUESTION = "How many queries does a hidden secret take, exactly or between what bounds?"
 
 SMALL = ((4, 2), (4, 3), (5, 2), (5, 3))  # n, s: solved exactly
 LARGE, QUICK = ((20, 4), (16, 6), (24, 6)), (12, 4)  # bracketed
@@ -26,7 +24,8 @@ FRONTIER_DIM = 21
 FRONTIER = (0.03, 0.05, 0.0624, 0.08, 0.1, 0.1249, 0.16, 0.2)  # those of bent blocks lie just below 2^-r/4
 PLAYED = ("characters", "sign-batch", "bent", "adaptive")
 DETERMINISTIC = ("characters", "sign-batch", "bent", "low-degree")
-DRIFT = 5  # queries by which games of sign batches on one class and tolerance differ, over what they draw
+DRIFT = 5  # queries by which games of sign batches at one s and τ of DRIFT_AT differ, over what they draw
+DRIFT_AT = ((2, 0.03), (4, 0.03), (2, 0.1249), (3, 0.1), (3, 0.1249), (4, 0.16))
 
 BLOCKS_OF, BLOCKS_AMONG, BLOCKS_AT = 4, (16, 32, 64), (0.16, 0.14)  # s, n and τ of the games of theorem D
 
