@@ -111,14 +111,14 @@ def verdict(rows: Sequence[Row]) -> str:
     """One sentence: goals met, those that `MANY` rows share counted apart, then what is missed and who is absent."""
     every = kinds(rows)
     few = [kind for kind in every if kind.judged < MANY]
-    parts = [f"{sum(kind.met for kind in few)} of our {sum(kind.judged for kind in few)} goals met"]
+    parts = [f"{sum(kind.met for kind in few)} of {sum(kind.judged for kind in few)} goals met"]
     if shared := [kind for kind in every if kind.judged >= MANY]:
         counts = ", ".join(f"{heading(kind.topic)} {kind.met} of {kind.judged}" for kind in shared)
         parts[0] += f", not counting those many rows share ({counts})"
     if missed := [kind for kind in every if kind.met < kind.judged]:
         counts = ", ".join(f"{heading(kind.topic)} {kind.goal} ({kind.judged - kind.met})" for kind in missed)
         parts.append(f"missed: {counts}")
-    if absent := dict.fromkeys(row.peer for row in rows if row.case == "absent"):
+    if absent := dict.fromkeys(row.peer.split()[0] for row in rows if row.case == "absent"):
         parts.append(f"absent: {', '.join(absent)}")
     return "; ".join(parts) + "."
 

@@ -72,7 +72,7 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
         {"1 labels": ["Of heads.", "Of tokens."]},
     )
     assert (
-        "1 of our 2 goals met; missed: labels y (1); absent: torch." in (tmp_path / "index.html").read_text()
+        "1 of 2 goals met; missed: labels y (1); absent: torch." in (tmp_path / "index.html").read_text()
     )
     html = (tmp_path / "speed" / "index.html").read_text()
     assert "http" not in html
@@ -104,7 +104,7 @@ def test_goals_that_many_rows_share_are_counted_apart():
     many = [Row("1 A", str(i), 1, met="easy") for i in range(page.MANY)]
     rows = [*many, Row("1 A", "b", 1, missed="easy"), Row("2 B", "c", 1, met="x; y", missed="z")]
     assert page.verdict(rows) == (
-        f"2 of our 3 goals met, not counting those many rows share (A {page.MANY} of {page.MANY + 1}); "
+        f"2 of 3 goals met, not counting those many rows share (A {page.MANY} of {page.MANY + 1}); "
         "missed: A easy (1), B z (1)."
     )
     assert f"easy (A), met in {page.MANY} of {page.MANY + 1} rows" in page.tally(rows)

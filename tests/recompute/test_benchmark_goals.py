@@ -28,7 +28,7 @@ def test_the_headline_counts_easy_goals_apart() -> None:
     easy = sum(met[kind] for kind in EASY.items())
     judged = easy + sum(missed[kind] for kind in EASY.items())
     total = met.total() + missed.total()
-    assert words.startswith(f"{met.total() - easy} of our {total - judged} goals met, not counting")
+    assert words.startswith(f"{met.total() - easy} of {total - judged} goals met, not counting")
     for section, goal in EASY.items():
         count, of = met[section, goal], met[section, goal] + missed[section, goal]
         assert f"{section} {count} of {of}" in words
