@@ -42,7 +42,11 @@ def rows():
     return [Row(task, ended(task)) for task in planned]
 
 
-NOTHING = {"compared": 0, "close": 0, "off": [], "undecided": 0, "unsolved": 0, "unsolved_seconds": 0.0}
+NOTHING = {"compared": 0, "close": 0, "off": [], "undecided": 0, "shorter": 0, "longer": 0} | {
+    "unsolved": 0,
+    "unsolved_few": 0,
+    "unsolved_seconds": 0.0,
+}
 
 
 def cells_of(rows):
@@ -54,18 +58,20 @@ def test_what_was_not_predicted_is_named(rows):
     off = cells.set_index("attack")["off"]
     assert (off["bkw"], off.isna()["lattice"]) == (4.0, True)
     named = "integer BKW (97, 2) n = 40, m = all, 40,000 in a file: 4.00"
-    assert content.agreement(cells) == NOTHING | {"compared": 1, "off": [named]}
+    assert content.agreement(cells) == NOTHING | {"compared": 1, "longer": 1, "off": [named]}
 
 
 @pytest.mark.parametrize(
     ("predicted", "seconds", "judged", "shown"),
     [
         (1.0, 0.5, {"undecided": 1}, ""),
-        (4.0, 0.5, {"undecided": 1}, "≤ −1"),
-        (1.0, 12.0, {"undecided": 1}, "≥ 2.58"),
-        (1.0, 20.0, {"compared": 1}, "≥ 3.32"),
-        (20.0, 0.5, {"compared": 1}, "≤ −3.32"),
-        (4.0, 12.0, {"compared": 1, "close": 1}, "1.58"),
+        (4.0, 0.5, {"undecided": 1, "shorter": 1}, "≤ −1"),
+        (1.0, 12.0, {"undecided": 1, "longer": 1}, "≥ 2.58"),
+        (1.0, 20.0, {"compared": 1, "longer": 1}, "≥ 3.32"),
+        (20.0, 0.5, {"compared": 1, "shorter": 1}, "≤ −3.32"),
+        (4.0, 12.0, {"compared": 1, "close": 1, "longer": 1}, "1.58"),
+        (4.0, 3.999, {"compared": 1, "close": 1, "shorter": 1}, "0.00"),
+        (2.2, 0.5, {"undecided": 1, "shorter": 1}, "≤ −0.13"),
     ],
 )
 def test_a_time_below_what_is_judged_can_miss_and_cannot_agree(rows, predicted, seconds, judged, shown):
@@ -89,8 +95,49 @@ def test_the_largest_size_is_said_beside_the_least_that_was_not_solved(rows):
     """Once "the largest solved" was the largest tried in 7 of 8 entries."""
     sizes = content.farthest(cells_of(rows))[0]
     assert (sizes["lattice"], sizes["lattice_share"], sizes["lattice_beyond"]) == (0, "0/0", 40)
+    assert (sizes["lattice_refused"], sizes["lattice_beyond_share"], sizes["bkw_source"]) == (
+        True,
+        "0/1",
+        "file",
+    )
     assert (sizes["bkw"], sizes["bkw_share"], sizes["bkw_beyond"]) == (40, "1/1", 0)
     assert all(len(sizes) == 2 for panels in lattices.BEYOND.values() for sizes in panels)
+
+
+def test_smaller_files_are_counted_by_their_runs_and_failures_on_the_smallest_are_named(rows):
+    gave_up = Outcome("budget", 9, {"predicted_seconds": 4.0, "error_mass": 0.0}, seconds=64.0)
+    smaller = [
+        Row(lattices.task("bkw", 10_000, 97, 2, 28, None, 0), ended(rows[0].task)),
+        Row(lattices.task("bkw", 2_500, 97, 2, 28, None, 0), gave_up),
+        Row(lattices.task("lattice", 2_500, 97, 2, 40, None, 0), rows[1].outcome),
+    ]
+    cells = cells_of([*rows, *smaller])
+    assert content.smaller_files(cells) == [
+        {"examples": 10_000, "share": "1/1"},
+        {"examples": 2_500, "share": "0/1"},
+    ]
+    agreement = content.agreement(cells)
+    assert (agreement["unsolved"], agreement["unsolved_few"]) == (1, 1)
+
+
+def test_few_heads_are_sorted_by_whether_the_attack_took_longer(rows):
+    def few(attack, heads, seconds, status="solved"):
+        task = lattices.task(attack, lattices.FILES[attack], 97, 2, 40, heads, 0)
+        detail = {"predicted_seconds": 4.0, "error_mass": 0.1}
+        return Row(task, Outcome(status, 9, detail, seconds=seconds))
+
+    trials = [
+        few("bkw", 4, 8.0),
+        few("bkw", 7, 3.0),
+        few("lattice", 4, 0.5),
+        few("lattice", 5, 3.0, "budget"),
+    ]
+    assert content.fewer_heads(cells_of([*rows, *trials])) == {
+        "few_longer": [4],
+        "few_shorter": [7],
+        "few_quick": True,
+        "few_lost": ["0/1 at m = 5"],
+    }
 
 
 def test_the_figure_shows_the_unsolved_as_open_within_its_frame(rows):
@@ -112,6 +159,24 @@ def test_marks_that_would_cover_each_other_stand_side_by_side(rows):
     left, right, alone = content._abreast(cells_of([*short, elsewhere]))
     assert (left + right, alone) == (80, 60)
     assert right - left == pytest.approx(content.ASIDE * 20)
+
+
+def test_a_bar_does_not_run_into_another_mark_of_its_n(rows):
+    """Once it seemed to be that mark's own."""
+    slow = [
+        Row(lattices.task("lattice", lattices.FILES["lattice"], 97, 2, 40, None, run), outcome)
+        for run, outcome in enumerate(
+            Outcome("solved", 9, {"forecast_seconds": 8.0, "error_mass": 0.0}, seconds=seconds)
+            for seconds in (2.1, 8.0, 30.0)
+        )
+    ]
+    quick = Row(
+        lattices.task("lattice", None, 97, 2, 40, None, 0),
+        Outcome("solved", 9, {"forecast_seconds": 2.0, "error_mass": 0.0}, seconds=0.5),
+    )
+    elsewhere = Row(lattices.task("lattice", None, 97, 2, 60, None, 0), quick.outcome)
+    stream, file, alone = content._abreast(cells_of([*slow, quick, elsewhere]))
+    assert (abs(stream - file), alone) == (pytest.approx(content.ASIDE * 20), 60)
 
 
 def test_seconds_stand_beside_the_rows_and_come_back_with_them(rows, tmp_path):
@@ -138,5 +203,7 @@ def test_the_headline_names_the_largest_sizes(rows, tmp_path):
         for row in rows:
             store.add(row.task, row.outcome, {})
         headline = catalog.page(store, tmp_path)
-    assert "(97, 2) none and 40; (97, 4) none and none" in headline
-    assert "Above 2 s, 0 of 1 predictions are within a factor of 8" in headline
+    assert (
+        "lattice none, none, none, none; BKW 40, none, none, none; the next was refused in 1 of 1" in headline
+    )
+    assert "Above 2 s, 0 of 1 predictions are within a factor of 8; one constant always is" in headline

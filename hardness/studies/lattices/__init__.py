@@ -1,4 +1,4 @@
-"""The study `lattices`: how far do a lattice attack and integer BKW get on rounding, and was that predicted?"""
+"""The study `lattices`: how far do a lattice attack and integer BKW get on rounding, and were their times predicted?"""
 
 from pathlib import Path
 
@@ -7,7 +7,7 @@ from hardness.studies.lattices import tasks as grid
 
 STUDY = Study(
     "lattices",
-    "How far do a lattice attack and integer BKW get on rounding, and was that predicted?",
+    "How far do a lattice attack and integer BKW get on rounding, and were their times predicted?",
     grid.tasks,
     grid.seconds,
     grid.trial,

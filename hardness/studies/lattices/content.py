@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 from hardness.attacks.bkw_plan import LOG2_ROWS_HELD
 from hardness.attacks.lattice import MOST_SECONDS
 from hardness.engine.store import Row
+from hardness.io.rounding import bounded
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line
-from hardness.report.rounding import at_least, at_most, cell_text, decimals
-from hardness.studies.lattices.tasks import FEW_HEADS, FILES, PANELS
+from hardness.report.rounding import cell_text, decimals
+from hardness.studies.lattices.tasks import EXAMPLES, FEW_HEADS, FILES, PANELS
 
 if TYPE_CHECKING:
     from pandas import DataFrame
@@ -48,9 +49,12 @@ def content(rows: Sequence[Row]) -> Content:
     numbers = (
         agreement(cells)
         | constant_guess(judged(cells))
+        | limits(cells)
+        | fewer_heads(cells)
         | {
-            "far": farthest(cells),
+            "smaller": smaller_files(cells),
             "files": FILES,
+            "fewest": min(EXAMPLES),
             "few_heads": {attack: n for attack, (n, _) in FEW_HEADS.items()},
             "judged": JUDGED_SECONDS,
             "bits": CLOSE,
@@ -115,18 +119,62 @@ def farthest(cells: "DataFrame") -> list[dict[str, Any]]:
             sizes |= {
                 attack: largest,
                 f"{attack}_share": "{right}/{runs}".format(**tried[tried["n"] == largest].sum()),
+                f"{attack}_source": ", ".join(sorted(set(tried["source"][tried["n"] == largest]))),
                 f"{attack}_beyond": int(beyond["n"].iloc[0]) if len(beyond) else 0,
+                f"{attack}_beyond_share": f"{beyond['right'].sum()}/{beyond['runs'].sum()}",
                 f"{attack}_refused": bool((beyond["otherwise"] == "refused").all()),
             }
         lines.append(sizes)
     return lines
 
 
+def limits(cells: "DataFrame") -> dict[str, Any]:
+    """The largest sizes; whether all come from streams; how many of the next are refused; the longest search begun.
+
+    `lattice_seconds` is the longest prediction of a lattice attack that was not refused.
+    """
+    far = farthest(cells)
+    ends = [size[f"{attack}_refused"] for size in far for attack in NAMES if size[f"{attack}_beyond"]]
+    begun = cells[(cells["attack"] == "lattice") & (cells["otherwise"] != "refused")]
+    return {
+        "far": far,
+        "streamed": all(size[f"{attack}_source"] in ("stream", "") for size in far for attack in NAMES),
+        "ends": len(ends),
+        "refused": sum(ends),
+        "lattice_seconds": 2.0 ** float(begun["predicted"].max()) if len(begun) else 0.0,
+    }
+
+
+def smaller_files(cells: "DataFrame") -> list[dict[str, Any]]:
+    """Files smaller than those of the figures: their examples, and the runs solved of those taken on."""
+    begun = cells[(cells["m"] == ALL) & (cells["otherwise"] != "refused")]
+    parts = {size: begun[begun["samples"] == size] for size in EXAMPLES if size < min(FILES.values())}
+    return [
+        {"examples": size, "share": f"{part['right'].sum()}/{part['runs'].sum()}"}
+        for size, part in sorted(parts.items(), reverse=True)
+        if len(part)
+    ]
+
+
+def fewer_heads(cells: "DataFrame") -> dict[str, Any]:
+    """At which m BKW takes longer than predicted and at which not; what the lattice attack did not solve throughout."""
+    few = cells[cells["m"] != ALL]
+    bkw, lattice = (few[(few["attack"] == attack) & (few["right"] > 0)] for attack in ("bkw", "lattice"))
+    lost = few[(few["attack"] == "lattice") & (few["right"] < few["runs"])]
+    return {
+        "few_longer": bkw["m"][bkw["off"] > 0].tolist(),
+        "few_shorter": bkw["m"][bkw["off"] <= 0].tolist(),
+        "few_quick": bool(len(lattice)) and max(map(max, lattice["times"])) <= LOG2_JUDGED,
+        "few_lost": [f"{_share(cell)} at m = {cell.m}" for cell in lost.itertuples()],
+    }
+
+
 def agreement(cells: "DataFrame") -> dict[str, Any]:
     """How many predictions lie near what was measured, every other by name, and what no comparison judges.
 
     A cell is judged where time and prediction are above `JUDGED_SECONDS`, or differ by more than `CLOSE` with the lower
-    one raised to that. `unsolved` are those that an attack took on, in log2 of the seconds predicted.
+    one raised to that. `unsolved` are those that an attack took on, in log2 of the seconds predicted. `shorter` and
+    `longer` count what was measured on either side of its prediction, judged or not.
     """
     known = cells[cells["off"].notna()]
     far = known[known["off"].abs() > CLOSE]
@@ -137,7 +185,10 @@ def agreement(cells: "DataFrame") -> dict[str, Any]:
         "close": len(compared) - len(far),
         "off": [_named(cell) for cell in far.itertuples()],
         "undecided": len(known) - len(compared),
+        "shorter": int((known["off"] < 0).sum()),
+        "longer": int((known["off"] > 0).sum()),
         "unsolved": len(unsolved),
+        "unsolved_few": int((unsolved["samples"] == min(EXAMPLES)).sum()),
         "unsolved_seconds": 2.0 ** float(unsolved["predicted"].max()) if len(unsolved) else 0.0,
     }
 
@@ -149,17 +200,24 @@ def judged(cells: "DataFrame") -> "DataFrame":
 
 
 def constant_guess(compared: "DataFrame") -> dict[str, Any]:
-    """What a guess that is the same for every judged cell would reach: the middle of the range of measured times."""
+    """What a guess that is the same for every judged cell would reach: the middle of the range of measured times.
+
+    `distances` holds, by attack, the judged cells and the median distances of predictions and guess, in bits.
+    """
     if not len(compared):
-        return {"range": [0.0, 0.0], "guess": 0.0, "guess_close": 0, "guess_distance": 0.0, "distance": 0.0}
+        return {"range": [0.0, 0.0], "guess": 0.0, "guess_close": 0, "distances": []}
     times = compared["measured"].astype(float)
     guess = (times.min() + times.max()) / 2
+    off = compared.assign(predicted=compared["off"].abs(), guessed=(times - guess).abs())
     return {
         "range": [float(times.min()), float(times.max())],
         "guess": float(guess),
         "guess_close": int(((times - guess).abs() <= CLOSE).sum()),
-        "guess_distance": float((times - guess).abs().median()),
-        "distance": float(compared["off"].abs().median()),
+        "distances": [
+            {"attack": attack, "cells": len(part)}
+            | {name: float(part[name].median()) for name in ("predicted", "guessed")}
+            for attack, part in off.groupby("attack")
+        ],
     }
 
 
@@ -199,10 +257,10 @@ def _shown(cells: "DataFrame") -> "DataFrame":
 def _seconds(log2_seconds: float) -> str:
     """log2 of seconds, of which what is below `JUDGED_SECONDS` is only known to be below.
 
-    >>> _seconds(5.52), _seconds(1.0)
-    ('5.52', '≤ 1')
+    >>> _seconds(5.1), _seconds(1.0)
+    ('5.10', '≤ 1')
     """
-    return cell_text(log2_seconds) if log2_seconds > LOG2_JUDGED else f"≤ {LOG2_JUDGED:g}"
+    return decimals(log2_seconds) if log2_seconds > LOG2_JUDGED else f"≤ {LOG2_JUDGED:g}"
 
 
 def _difference(cell: Any) -> str:
@@ -211,8 +269,8 @@ def _difference(cell: Any) -> str:
     if cell.off != cell.off or (quick and foreseen):
         return ""
     if quick or foreseen:
-        return f"≤ {at_most(cell.off)}" if quick else f"≥ {at_least(cell.off)}"
-    return decimals(cell.off)
+        return f"{'≤' if quick else '≥'} {bounded(cell.off, up=quick, places=2)}"
+    return decimals(round(cell.off, 2) + 0.0)  # no −0.00
 
 
 def _spread(values: Sequence[float], form: Callable[[float], str] = cell_text) -> str:
@@ -251,10 +309,19 @@ def _abreast(panel: "DataFrame") -> list[float]:
     step = ASIDE * float(panel["n"].max() - panel["n"].min())
     places = []
     for cell in panel.itertuples():
-        near = panel[(panel["n"] == cell.n) & ((panel["height"] - cell.height).abs() < APART)]
-        rank = near.index.tolist().index(cell.Index)
+        near = [other for other in panel.itertuples() if _covers(other, cell)]
+        near.sort(key=lambda mark: mark.right < mark.runs)  # a share stands to the right of its mark
+        rank = [mark.Index for mark in near].index(cell.Index)
         places.append(cell.n + step * (rank - (len(near) - 1) / 2))
     return places
+
+
+def _covers(mark: Any, other: Any) -> bool:
+    """Whether two marks of one n, or their bars, come near each other; every mark does itself."""
+    (low, high), (bottom, top) = (
+        (min([cell.height, *cell.times]), max([cell.height, *cell.times])) for cell in (mark, other)
+    )
+    return bool(mark.n == other.n and max(low, bottom) - min(high, top) < APART)
 
 
 def _series(panel: "DataFrame", size: str, places: Sequence[float]) -> list[Series]:
