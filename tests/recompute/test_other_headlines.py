@@ -21,28 +21,57 @@ def grouped(table: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
 
 def test_lattices_the_largest_sizes() -> None:
     """And the least n beyond them that was tried: once the largest solved was the largest tried in 7 of 8 entries."""
-    entries = re.findall(r"\((\d+), (\d+)\) (\w+) and (\w+)", headline("lattices"))
+    sizes_named = re.search(
+        r"Largest n solved at \(q, p\) = (.*): lattice (.*); BKW (.*); the next was refused in (\d) of (\d)\.",
+        headline("lattices"),
+    )
+    assert sizes_named is not None
+    pairs = re.findall(r"\((\d+), (\d+)\)", sizes_named[1])
     words = plain(page("lattices"))
-    assert len(entries) == len(grouped(rows("lattices"), "params.modulus", "params.levels"))
-    for q, p, lattice, bkw in entries:
-        beyond = {}
-        for attack, far in (("lattice", lattice), ("bkw", bkw)):
+    assert {*pairs} == {*grouped(rows("lattices"), "params.modulus", "params.levels")}
+    assert "The largest n solved, all from streams, with runs solved of those made" in words
+    refused = 0
+    for (q, p), *sizes in zip(pairs, sizes_named[2].split(", "), sizes_named[3].split(", "), strict=True):
+        ends = []
+        for attack, far in zip(("lattice", "bkw"), sizes, strict=True):
             tried = rows("lattices", params_modulus=q, params_levels=p, solver_attack=attack, params_heads="")
-            ends = {
-                n: [row["status"] for row in tried if int(row["params.dim"]) - 1 == n]
-                for n in {int(row["params.dim"]) - 1 for row in tried}
-            }
-            assert max(n for n in ends if "solved" in ends[n]) == int(far)
-            lost = min(n for n in ends if n > int(far))
-            runs = [row["status"] for row in tried if int(row["params.dim"]) - 1 == int(far)]
-            verb = "refused" if set(ends[lost]) == {"refused"} else "tried and did not solve"
-            beyond[attack] = f"solved n = {far} ({runs.count('solved')}/{len(runs)}) and {verb} n = {lost}"
-        lost_words = f"the lattice attack {beyond['lattice']}, BKW {beyond['bkw']}"
-        assert f"({q}, {p}): {lost_words}" in words
+            by_size = {int(n) - 1: runs for (n,), runs in grouped(tried, "params.dim").items()}
+            assert max(n for n, runs in by_size.items() if count_solved(runs)) == int(far)
+            largest, lost = by_size[int(far)], min(n for n in by_size if n > int(far))
+            assert {row["budget.samples"] for row in largest} == {""}
+            beyond = by_size[lost]
+            stopped = {row["status"] for row in beyond} == {"refused"}
+            refused += stopped
+            end = (
+                f"refused {lost}" if stopped else f"not solved {lost} ({count_solved(beyond)}/{len(beyond)})"
+            )
+            ends.append(f"n = {far} ({count_solved(largest)}/{len(largest)}), {end}")
+        assert f"({q}, {p}): lattice {ends[0]}; BKW {ends[1]}." in words
+    assert (sizes_named[4], sizes_named[5]) == (str(refused), str(2 * len(pairs)))
+    begun = [row for row in rows("lattices", solver_attack="lattice") if row["status"] != "refused"]
+    longest = max(float(row["detail.forecast_seconds"]) for row in begun)
+    assert f"nothing begun by the lattice attack was predicted to take more than {longest:.3g} s" in words
 
 
-def test_lattices_the_predictions() -> None:
-    """From the seconds of timings.csv; what is below two counts as two, and agrees with nothing."""
+def count_solved(runs: list[Row]) -> int:
+    return sum(row["status"] == "solved" for row in runs)
+
+
+def test_lattices_smaller_files() -> None:
+    shares = []
+    for size in ("10000", "2500"):
+        begun = [row for row in rows("lattices", budget_samples=size) if row["status"] != "refused"]
+        shares.append(f"{count_solved(begun)}/{len(begun)} runs on {int(size):,} examples")
+    assert f"On smaller files, where not refused, the attacks solved {' and '.join(shares)}." in plain(
+        page("lattices")
+    )
+
+
+Judged = dict[str, list[tuple[float, float]]]  # log2 of seconds predicted and measured, by attack
+
+
+def lattice_cells() -> dict[tuple[str, ...], tuple[list[Row], float | None, float | None]]:
+    """Trials of every cell, log2 of the seconds predicted and measured: medians, what is below two counting as two."""
     with (ROOT / "reports" / "lattices" / "timings.csv").open(newline="", encoding="utf-8") as file:
         seconds = {row["identity"]: float(row["seconds"]) for row in csv.DictReader(file)}
     names = (
@@ -53,26 +82,79 @@ def test_lattices_the_predictions() -> None:
         "solver.attack",
         "budget.samples",
     )
-    judged, solved, unsolved = [], 0, []
-    for runs in grouped(rows("lattices"), *names).values():
+    cells = {}
+    for key, runs in grouped(rows("lattices"), *names).items():
         known = [row["detail.predicted_seconds"] or row["detail.forecast_seconds"] for row in runs]
-        predicted = [max(float(text), FLOOR) for text in known if text]
-        measured = [max(seconds[row["identity"]], FLOOR) for row in runs if row["status"] == "solved"]
-        if not measured and {row["status"] for row in runs} != {"refused"}:
-            unsolved += [median(predicted)] if predicted else [0.0]
-        if predicted and measured:
-            solved += 1
-            pair = median(map(log2, predicted)), median(map(log2, measured))
-            if min(pair) > log2(FLOOR) or max(pair) - min(pair) > CLOSE:
-                judged.append(pair)
-    close = sum(abs(measured - predicted) <= CLOSE for predicted, measured in judged)
+        predicted = [log2(max(float(text), FLOOR)) for text in known if text]
+        measured = [log2(max(seconds[row["identity"]], FLOOR)) for row in runs if row["status"] == "solved"]
+        cells[key] = (
+            runs,
+            median(predicted) if predicted else None,
+            median(measured) if measured else None,
+        )
+    return cells
+
+
+def test_lattices_the_predictions() -> None:
+    """What is below two seconds agrees with nothing."""
+    judged: Judged = defaultdict(list)
+    count, shorter, longer, unsolved = 0, 0, 0, []
+    for (*_, attack, samples), (runs, predicted, measured) in lattice_cells().items():
+        if predicted is not None and measured is None and {row["status"] for row in runs} != {"refused"}:
+            unsolved.append((samples, predicted))
+        if predicted is None or measured is None:
+            continue
+        count, shorter, longer = count + 1, shorter + (measured < predicted), longer + (measured > predicted)
+        if min(predicted, measured) > log2(FLOOR) or abs(predicted - measured) > CLOSE:
+            judged[attack].append((predicted, measured))
+    pairs = [pair for part in judged.values() for pair in part]
+    close = sum(abs(measured - predicted) <= CLOSE for predicted, measured in pairs)
+    guess = (min(measured for _, measured in pairs) + max(measured for _, measured in pairs)) / 2
+    assert all(abs(measured - guess) <= CLOSE for _, measured in pairs)
     assert (
-        f"Above {FLOOR:g} s, {close} of {len(judged)} predictions are within a factor of {2**CLOSE}"
-        in headline("lattices")
+        f"Above {FLOOR:g} s, {close} of {len(pairs)} predictions are within a factor of {2**CLOSE}; "
+        "one constant always is." in headline("lattices")
     )
     words = plain(page("lattices"))
-    assert f"{solved - len(judged)} solved cells more decide nothing" in words
-    assert f"{len(unsolved)} cells that an attack took on, at up to {max(unsolved):.3g} s predicted" in words
+    assert f"{count - len(pairs)} solved cells more are not judged" in words
+    assert f"of all solved cells {shorter} took less, and {longer} more." in words
+    for attack, name in (("bkw", "BKW"), ("lattice", "the lattice attack")):
+        near, far = (
+            median(
+                abs(measured - (guess if constant else predicted)) for predicted, measured in judged[attack]
+            )
+            for constant in (False, True)
+        )
+        assert f"{near:.2f} and {far:.2f} bits in {len(judged[attack])} cells of {name}" in words
+    few = sum(samples == "2500" for samples, _ in unsolved)
+    slowest = 2 ** max(predicted for _, predicted in unsolved)
+    assert (
+        f"{len(unsolved)} cells that an attack took on, at up to {slowest:.3g} s predicted, and solved in no run, "
+        f"{few} of them with 2,500 examples" in words
+    )
+
+
+def test_lattices_few_heads() -> None:
+    """By the median of three runs; the lattice attack is quick whatever m is, where it solves."""
+    longer: dict[bool, list[int]] = {True: [], False: []}
+    shares = {}
+    for (*_, heads, attack, _), (runs, predicted, measured) in lattice_cells().items():
+        if heads and attack == "bkw":
+            assert (count_solved(runs), len(runs)) == (3, 3)
+            assert predicted is not None
+            assert measured is not None
+            longer[measured > predicted].append(int(heads))
+        elif heads:
+            shares[int(heads)] = f"{count_solved(runs)}/{len(runs)}"
+            assert measured == log2(FLOOR)
+    words = plain(page("lattices"))
+    above, below = (
+        re.sub(r", (\d+)$", r" and \1", ", ".join(map(str, sorted(longer[key])))) for key in (True, False)
+    )
+    assert f"as its median of three runs does at m = {above}, and not at {below}." in words
+    assert f"BKW takes longer than predicted at m = {above}." in page("lattices")
+    (lost,) = (f"{share} at m = {m}" for m, share in shares.items() if share != "3/3")
+    assert f"it solved {lost} and all elsewhere" in words
 
 
 def test_linear_attention_exact_heads_and_certified_steps() -> None:
