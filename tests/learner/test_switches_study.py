@@ -8,6 +8,7 @@ from page_reading import words
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.store import Row, Store
+from hardness.engine.task import Task
 from hardness.report import lines_of
 from hardness.report.report import PAGE
 from hardness.studies import catalog
@@ -42,6 +43,10 @@ def test_tables_say_what_the_rows_say(rows: list[Row]) -> None:
     assert chains[SIZE]["d = 16"] == "censored: 0 of 4 solved by 20,000,000"
     assert len(tables["biases"]) == 10
     assert all(line["solved"] == "3/3" for line in lines_of(tables["membership"]))
+    sizes = {line["family"]: line["size"] for line in lines_of(tables["membership"])}
+    assert sizes == {"nondegenerate": "k = 4, m = 3", "parity": "s = 6", "rounding": "q = 97, p = 2"}
+    # The page says that columns of d hold examples, to three digits with an interval
+    assert chains[1]["d = 32"] == "3,250 [3,180, 3,310]"
 
 
 def test_students_taught_and_untaught_are_given_the_same() -> None:
@@ -71,9 +76,9 @@ def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> No
         for row in rows:
             store.add(row.task, row.outcome, {})
         headline = catalog.page(store, tmp_path)
-    assert "90 of 90 games lie within bounds" in headline
+    assert "all 90 games lie within bounds" in headline
     assert headline.endswith(
-        "In d = 12 tuned attention students need 1,200 examples taught bit by bit (order, gate given), "
+        "In d = 12 attention students need 1,200 examples taught bit by bit (order, gate given), "
         "300,000,000 untaught."
     )
     assert "censored: 0 of 4 solved by 20,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))
@@ -85,6 +90,22 @@ def test_bounds_in_bits_are_rounded_to_their_sides() -> None:
     (phases,) = (figure for figure in content.content([]).figures if figure.name == "phases")
     corner = next(f for f in phases.panels[""] if f.row == f"g = {SIZE} (off)" and f.column == "0")
     assert corner.text == "6\n17–27"
+
+
+def test_bounds_are_apart_but_for_small_biases() -> None:
+    """So many queries suffice with small biases alone that nothing is proved to be saved; supervision always saves."""
+    assert content.gainless() == ["g = 6 at μ = 0.1, 0.2, 0.3 and 0.4"]
+
+
+def test_the_gate_alone_helps_no_untaught_student() -> None:
+    """As taught ones are handed it: signs, and 0 where the gate is closed. Fixed seed; the page says it of the menu."""
+    params = {"labels": 1, **tuning.tuned(SIZE)}
+    solver = {"kind": "learner", "learner": "learner.chain:ChainStudent", "params": params}
+    budget = {"samples": tuning.CAP}
+    task = Task("nested", {"dim": tuning.DIM, "size": SIZE, "block": SIZE}, solver, budget, tuning.APART)
+    outcome = STUDY.trial(task, 0, 600.0)
+    assert outcome.status == "budget"
+    assert abs(outcome.detail["accuracy"] - 0.5) < 0.05
 
 
 @pytest.mark.parametrize(

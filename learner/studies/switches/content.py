@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from math import ceil, comb, floor, log2
+from math import ceil, comb, floor, log2, sqrt
 from typing import TYPE_CHECKING, Any
 
 from hardness.attacks.estimates.low_degree import low_degree_rows
@@ -24,11 +24,13 @@ from hardness.report import (
     lines_of,
     mean_points,
 )
+from hardness.report.content import Kind
 from hardness.report.rounding import at_least, listed
 from hardness.sq.bounds import switches as bounds
 from hardness.sq.bounds.parity import window_bound
 from hardness.statistics.means import Mean, mean, slope, spread
-from hardness.studies.trials import ACCURATE, SPACING
+from hardness.studies.trials import ACCURATE, CHECK, SPACING
+from learner.student import RATE, Student
 from learner.studies import switches as grid
 from learner.studies.switches import tuning
 
@@ -43,8 +45,19 @@ COLUMNS = (
 SHOWN_BITS, SHOWN_TOLERANCE = 63, 0.02  # of the phase diagram
 STRATEGY = grid.CHAIN_PLAYED[1]  # the one that the figure of the chains shows
 MODELS = {"sq": "queries", "low degree": "rows", "elimination": "tries"}  # of the figure, with their units
+LAWS: dict[str, tuple[str, Kind]] = {  # what is known of a model beside its runs, and how it is drawn
+    "sq": ("proved need", "lower bound"),
+    "low degree": ("proved law", "law"),
+    "elimination": ("predicted", "law"),
+}
+TICKS = {"elimination": (1, 10, 100, 500)}
 APART = 0.012  # by which students of one bias are drawn side by side
 FINE = [i / 20 for i in range(20)]  # biases at which the lower bound is drawn
+NAMES = {  # of parameters in a table, as the text calls them
+    "parity": {"heads": "s"},
+    "rounding": {"modulus": "q", "levels": "p"},
+    "nondegenerate": {"heads": "m", "tokens": "k"},
+}
 SMALLEST = 1e-2  # queries, as far down as a bound is drawn
 
 
@@ -55,7 +68,7 @@ def content(rows: Sequence[Row]) -> Content:
     chains, biases, chosen = chain_games(ended), biased_games(ended), membership(ended)
     models = costs(ended[ended["kind"].isin(MODELS)], "kind", "flip")
     figures: list[Curves | HeatMap] = [
-        _phases(students),
+        _phases(),
         _blocks(chains, students),
         _biases(biases, biased),
         _noise(models),
@@ -71,6 +84,7 @@ def content(rows: Sequence[Row]) -> Content:
     if len(shown) < 4 or not (chosen["family"] == "parity").any():
         return Content(figures=figures, tables=tables, missing="Some of the four switches have no rows yet.")
     numbers = SET | games_inside(ended) | student_numbers(students) | bias_numbers(biased)
+    numbers |= {"gainless": gainless(), "better": better_than_characters(ended)}
     numbers["asked"] = [{"μ": mu, "asked": asked} for mu, asked in _ends(biases)]
     numbers["parity"] = lines_of(chosen[chosen["family"] == "parity"])[-1]
     numbers["equations"] = elimination_equations(ended)
@@ -82,8 +96,12 @@ SET = {
     "n": SHOWN_BITS,
     "tolerance": SHOWN_TOLERANCE,
     "spacing": f"{100 * (SPACING - 1):.0f} %",
+    "step": CHECK,
+    "default": {"heads": Student().heads, "rate": RATE, "batch": Student().batch},
     "accurate": f"{100 * ACCURATE.threshold:g} %",
     "interval": bounds.bias_interval(grid.BIAS_SIZE, grid.BIAS_TOLERANCE),
+    "largest_bias": sqrt(1 - 4 * grid.BIAS_TOLERANCE),  # beyond it not even the products of s bits are enough
+    "fair_need": bounds.biased_bound(grid.BIAS_BITS[-1], grid.BIAS_SIZE, grid.BIAS_TOLERANCE, 0.0),
     "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
     "noisy_needed": window_bound(comb(grid.NOISY_BITS, grid.NOISY_SIZE), grid.NOISY_TOLERANCE),
     "noisy_rows": low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE),
@@ -99,11 +117,12 @@ SET = {
 def trials(rows: Sequence[Row]) -> "DataFrame":
     """One line per trial that ended; `instance` says in words what the parameters of its family are, but for d."""
     table = frame(rows).reindex(columns=[*COLUMNS])
-    return table.assign(instance=[_named(row.task.params) for row in rows if row.outcome])
+    named = [_named(row.task.params, NAMES.get(row.task.family, {})) for row in rows if row.outcome]
+    return table.assign(instance=named)
 
 
-def _named(params: Mapping[str, Any]) -> str:
-    return ", ".join(f"{key} = {value}" for key, value in params.items() if key != "dim")
+def _named(params: Mapping[str, Any], names: Mapping[str, str]) -> str:
+    return ", ".join(f"{names.get(key, key)} = {value}" for key, value in params.items() if key != "dim")
 
 
 def costs(ended: "DataFrame", *keys: str) -> "DataFrame":
@@ -154,16 +173,16 @@ def membership(ended: "DataFrame") -> "DataFrame":
     solved = asked[asked["won"]].groupby(["family", "instance", "dim"])["cost"]
     lines["queries"] = solved.agg(lambda queries: spread([int(count) for count in queries]))
     lines["solved"] = [f"{won}/{runs}" for won, runs in zip(cells["won"].sum(), cells.size(), strict=True)]
-    lines["counting demands"] = lines["floor"].map(at_least)
+    lines["counting"] = lines["floor"].map(ceil, na_action="ignore")
     lines["largest error"] = lines["error"].map("{:.0e}".format, na_action="ignore")
     columns = {"instance": "size", "dim": "d"}
-    order = ["family", "size", "d", "queries", "predicted", "counting demands", "solved", "largest error"]
+    order = ["family", "size", "d", "queries", "predicted", "counting", "solved", "largest error"]
     return lines.reset_index().rename(columns=columns)[order]
 
 
 def exponent(cells: "DataFrame") -> Mean | None:
     """The exponent of d over the cells all of whose runs were solved; a censored cell has no part in it."""
-    whole = cells[cells["solved"] == cells["runs"]].explode("costs")
+    whole = _whole(cells).explode("costs")
     return slope([(float(d), float(cost)) for d, cost in zip(whole["dim"], whole["costs"], strict=True)])
 
 
@@ -183,7 +202,7 @@ def elimination_equations(ended: "DataFrame") -> str | None:
 
 
 def games_inside(ended: "DataFrame") -> Line:
-    """Games that ended between both bounds, all, and those with a need below one query; predicted tries."""
+    """Games between both bounds, all, those that needed less than a query, those of a proof's strategy; tries."""
     games = ended[ended["kind"].isin(("chain", "biased"))]
     below = games["cost"] <= games["suffice"].fillna(float("inf"))
     within = (games["status"] == "solved") & (games["needed"] <= games["cost"]) & below
@@ -191,6 +210,7 @@ def games_inside(ended: "DataFrame") -> Line:
         "inside": int(within.sum()),
         "played": len(games),
         "free": int((games["needed"] < 1).sum()),
+        "proving": int(((games["kind"] == "biased") | (games["strategy"] == "characters")).sum()),
         "largest": int(games["dim"].max()) - 1,
         "tries": elimination_tries(grid.FLIPS[-1]),
     }
@@ -202,27 +222,41 @@ def student_numbers(students: "DataFrame") -> Line:
     both = untaught.merge(taught, on="dim", suffixes=("", "_taught"))
     whole = both[both["solved"] == both["runs"]]
     largest = (whole if len(whole) else both).tail(1)
-    fits = {"taught": exponent(taught), "untaught": exponent(untaught)}
+    sides = {"taught": taught, "untaught": untaught}
+    fits = {name: exponent(cells) for name, cells in sides.items()}
     censored = untaught[untaught["solved"] < untaught["runs"]]
     return {
         "untaught": {
             "solved": int(untaught["solved"].sum()),
             "runs": int(untaught["runs"].sum()),
-            "censored": listed(censored["dim"], "whole") if len(censored) else "",
+            "censored": [{"d": int(cell["dim"]), **_runs_of(cell)} for _, cell in censored.iterrows()],
         },
         "steeper": _steeper(students, fits["untaught"]),
         "exponents": {name: None if fit is None else str(fit) for name, fit in fits.items()},
+        "fitted": {name: _listed(_whole(cells)["dim"]) for name, cells in sides.items()},
         "both": [
             {
                 "d": int(cell["dim"]),
                 "taught": _mean(cell["costs_taught"]),
                 "untaught": _mean(cell["costs"]),
-                "solved": int(cell["solved"]),
-                "runs": int(cell["runs"]),
+                **_runs_of(cell),
             }
             for _, cell in largest.iterrows()
         ],
     }
+
+
+def _runs_of(cell: Any) -> Line:
+    return {"solved": int(cell["solved"]), "runs": int(cell["runs"])}
+
+
+def _whole(cells: "DataFrame") -> "DataFrame":
+    """The cells all of whose runs were solved."""
+    return cells[cells["solved"] == cells["runs"]]
+
+
+def _listed(values: Sequence[float]) -> str:
+    return listed(values, "whole") if len(values) else ""
 
 
 def _steeper(students: "DataFrame", untaught: Mean | None) -> list[Line]:
@@ -236,20 +270,57 @@ def _steeper(students: "DataFrame", untaught: Mean | None) -> list[Line]:
 
 
 def bias_numbers(biased: "DataFrame") -> Line:
-    """Students on biased inputs: the bias at which they pay least at the largest d, and how many solve at the most."""
-    largest = biased[(biased["dim"] == biased["dim"].max()) & (biased["solved"] == biased["runs"])]
-    means = largest.set_index("bias")["costs"].map(_mean)
+    """Students on biased inputs: what the best bias saves at every d, where bias costs, how many solve at the most."""
     extreme = biased[biased["bias"] == biased["bias"].max()]
+    saved: list[Line] = []
+    dearer: dict[float, list[int]] = {}
+    for d, cells in _whole(biased).groupby("dim"):
+        means = {mu: mean(runs, True) for mu, runs in zip(cells["bias"], cells["costs"], strict=True)}
+        if 0.0 not in means or len(means) == 1:
+            continue
+        fair = means.pop(0.0)
+        best = min(means.values(), key=lambda cost: cost.value)
+        saved.append({"d": int(d), "factor": fair.value / best.value, "apart": _below(best, fair)})
+        for mu in [mu for mu, cost in means.items() if cost.value > fair.value]:
+            dearer.setdefault(float(mu), []).append(int(d))
     return {
         "bias": {
-            "d": int(biased["dim"].max()),
-            "fair": means.get(0.0),
-            "best": float(means.idxmin()) if len(means) else None,
-            "least": means.min() if len(means) else None,
-            "most": float(biased["bias"].max()),
-            "solved": int(extreme["solved"].sum()),
-            "runs": int(extreme["runs"].sum()),
+            "compared": _listed(sorted({*_whole(biased)["bias"]} - {0.0})),
+            "saved": saved,
+            "apart": _listed([line["d"] for line in saved if line["apart"]]),
+            "dearer": [{"μ": mu, "d": _listed(dims)} for mu, dims in sorted(dearer.items())],
+            "largest": float(biased["bias"].max()),
+            **_runs_of(extreme[["solved", "runs"]].sum()),
         }
+    }
+
+
+def _below(lower: Mean, upper: Mean) -> bool:
+    """Whether the whole interval of a mean lies below that of another."""
+    return lower.high is not None and upper.low is not None and lower.high < upper.low
+
+
+def gainless() -> list[str]:
+    """Where on the phase diagram no fewer queries suffice than its corner needs, in words; but for the corner."""
+    corner = bounds.chain_bound(SHOWN_BITS, blocks_of(grid.SIZE, grid.SIZE), SHOWN_TOLERANCE)
+    places = []
+    for g in grid.BLOCKS:
+        suffice = {
+            mu: bounds.chain_enough(SHOWN_BITS, blocks_of(grid.SIZE, g), SHOWN_TOLERANCE, mu)
+            for mu in grid.BIASES
+            if (g, mu) != (grid.SIZE, 0.0)
+        }
+        if biases := [mu for mu, queries in suffice.items() if queries is None or queries >= corner]:
+            places.append(f"g = {g} at μ = {_listed(biases)}")
+    return places
+
+
+def better_than_characters(ended: "DataFrame") -> Line:
+    """Queries of sign batches on fair inputs and exact labels, and of characters, one for each set but the last."""
+    counts = ended[(ended["kind"] == "sq") & (ended["flip"] == 0.0)]["cost"].dropna()
+    return {
+        "batches": spread([int(count) for count in counts]) if len(counts) else None,
+        "characters": comb(grid.NOISY_BITS, grid.NOISY_SIZE) - 1,
     }
 
 
@@ -318,8 +389,19 @@ def _cost_at(cells: "DataFrame", key: str, value: float, d: int) -> str:
 def _cost(cell: Any) -> str:
     """What the runs of a cell cost: the mean with its interval, or that they are censored."""
     if cell["solved"] == cell["runs"]:
-        return str(mean(cell["costs"], logarithmic=True))
+        cost = mean(cell["costs"], logarithmic=True)
+        ends = "" if cost.low is None else f" [{_rounded(cost.low)}, {_rounded(cost.high)}]"
+        return f"{_rounded(cost.value)}{ends}"
     return f"censored: {cell['solved']} of {cell['runs']} solved by {cell['spent']:,.0f}"
+
+
+def _rounded(count: float | None) -> str:
+    """A count to three digits.
+
+    >>> _rounded(1_116_874.3)
+    '1,120,000'
+    """
+    return "" if count is None else f"{float(f'{count:.3g}'):,.0f}"
 
 
 def _laws() -> dict[str, list[tuple[float, float]]]:
@@ -334,18 +416,13 @@ def _laws() -> dict[str, list[tuple[float, float]]]:
     }
 
 
-def _phases(students: "DataFrame") -> HeatMap:
-    """Bias across, block size down: the exponent that suffices and both bounds in bits; students without a shade."""
-    fields = []
-    for g in grid.BLOCKS:
-        row = f"g = {g}" + " (off)" * (g == grid.SIZE)
-        fields += [_phase(row, g, mu) for mu in grid.BIASES]
-        taught = students[students["block"] == g]
-        fit = exponent(taught)
-        text = f"{fit.value:.1f}" if fit else "censored" if len(taught) else "not run"
-        fields.append(Field(row, "student", "budget", text=text))
-    labels = {"refused": "nothing is proved to suffice", "budget": "student: the exponent of d, measured"}
-    return HeatMap("phases", {"": fields}, x="bias μ", labels=labels)
+def _phases() -> HeatMap:
+    """Bias across, block size down: the exponent that suffices and both bounds in bits."""
+    rows = {g: f"g = {g}" + " (off)" * (g == grid.SIZE) for g in grid.BLOCKS}
+    fields = [_phase(row, g, mu) for g, row in rows.items() for mu in grid.BIASES]
+    return HeatMap(
+        "phases", {"": fields}, x="bias μ", labels={"refused": "nothing is proved to suffice"}, kinds="proved"
+    )
 
 
 def _phase(row: str, g: int, mu: float) -> Field:
@@ -401,7 +478,7 @@ def _blocks(chains: "DataFrame", students: "DataFrame") -> Curves:
         needed = [(n, bounds.chain_bound(int(n), blocks, grid.CHAIN_TOLERANCE)) for n in games["n"]]
         played += [
             Series(f"g = {g}", asked, style=i),
-            line(f"needed, g = {g}", needed, "lower bound", style=i),
+            line(f"proved need, g = {g}", needed, "lower bound", style=i),
         ]
     dims = sorted(students["dim"].unique().tolist())
     panels = [
@@ -416,7 +493,7 @@ def _biases(biases: "DataFrame", students: "DataFrame") -> Curves:
     n = grid.BIAS_BITS[-1]
     games = biases[biases["n"] == n]
     needed = [(mu, bounds.biased_bound(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in FINE]
-    finer = [i / 1000 for i in range(951)]
+    finer = [i / 1000 for i in range(1000)]
     enough = _steps([(mu, bounds.biased_enough(n, grid.BIAS_SIZE, grid.BIAS_TOLERANCE, mu)) for mu in finer])
     played = [
         Series(
@@ -424,8 +501,8 @@ def _biases(biases: "DataFrame", students: "DataFrame") -> Curves:
             [Point(mu, asked) for mu, asked in zip(games["bias"], games["cost"], strict=True)],
             join=False,
         ),
-        line("needed", [(mu, max(queries, SMALLEST)) for mu, queries in needed], "lower bound"),
-        line("enough", enough, "upper bound"),
+        line("proved need", [(mu, max(queries, SMALLEST)) for mu, queries in needed], "lower bound"),
+        line("proved to suffice", enough, "upper bound"),
     ]
     taught = [
         Series(
@@ -446,7 +523,7 @@ def _noise(models: "DataFrame") -> Curves:
     """Label noise: cost of three models against η, and what is proved or predicted."""
     panels = []
     for model, law in _laws().items():
-        known = line("needed", law, "lower bound") if model == "sq" else line("predicted", law, "law")
+        name, kind = LAWS[model]
         cells = models[models["kind"] == model]
         points = mean_points(
             (eta, mean(runs)) for eta, runs in zip(cells["flip"], cells["costs"], strict=True)
@@ -454,8 +531,8 @@ def _noise(models: "DataFrame") -> Curves:
         panels.append(
             Panel(
                 {"sq": "statistical queries"}.get(model, model),
-                [Series("run", points, join=False), known],
-                y=Axis(MODELS[model], log=True),
+                [Series("mean of runs", points, join=False), line(name, law, kind)],
+                y=Axis(MODELS[model], log=True, ticks=TICKS.get(model, ())),
             )
         )
-    return Curves("noise", panels, Axis("η"), Axis("cost"))
+    return Curves("noise", panels, Axis("η", ticks=(0.0, 0.1, grid.FLIPS[-1])), Axis("cost"))
