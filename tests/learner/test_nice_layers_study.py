@@ -130,3 +130,10 @@ def test_a_linear_map_explains_a_share_of_the_layers_that_the_phases_learn() -> 
     fit = next(t for t in STUDY.tasks(False) if t.solver["kind"] == SCALING and t.params == linear.params)
     assert len({task.shared(kind=SCALING).seed(0, "instance") for task in (linear, fit)}) == 1
     assert 0.7 < STUDY.trial(linear, 0, 60.0).detail["explained"] < 0.8
+
+
+def test_the_pooled_slope_is_taken_at_the_smallest_eta_beyond_the_intervals() -> None:
+    assert content.pooled_slope([layer(2.0)] * 3) is None  # every layer has rows enough everywhere
+    # A layer of 15,000 rows has 37 at .05 and 6 at .02, seven of them 42 there
+    assert content.pooled_slope([layer(2.0, 15_000)] * 7) == pytest.approx(2, abs=0.05)
+    assert content.pooled_slope([layer(2.0, 15_000)] * 3) is None

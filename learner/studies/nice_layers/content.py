@@ -3,6 +3,7 @@
 from collections import ChainMap
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import pairwise
+from math import log, pi, sqrt
 from typing import TYPE_CHECKING, Any
 
 from scipy.stats import binomtest
@@ -31,11 +32,22 @@ ENDED = ("solved", "wrong", "refused")  # by itself: only such a trial says anyt
 LAST_FACTOR = 16  # of the examples below the most, over which the slope of the error is taken
 STEEP = 3  # exponents of rarity from which the estimated slopes are counted apart
 LEAST_RUNS = 3  # layers with fewer of which an interval says nothing
-FEW = 30  # certified rows of a layer below which nothing is estimated
+FEW = 30  # passing rows of a layer below which nothing is estimated
 LEARNERS = (PHASES, LITERAL, RANDOM, LBFGS)
 FIT = ("tokens", "dim", "heads", "learner", "scale", "samples", "repetition", "error", "certified", "trusted")
 RARE = ("scale", "heads", "tokens", "rows", "certified")
-PATH = ("heads", "path", "rho", "status", "certified", "polished_error", "random_start_error")
+PATH = (
+    "heads",
+    "path",
+    "rho",
+    "status",
+    "certified",
+    "certified_error",
+    "polished_error",
+    "random_start_error",
+    "reason",
+)
+RANK_ONE = "sum to a matrix of rank one"  # words of the reason of a refusal
 LINEAR = ("tokens", "dim", "heads", "explained")
 SHORT = {"tokens": "k", "dim": "d", "heads": "m", "scale": "spread"}
 
@@ -55,7 +67,9 @@ def content(rows: Sequence[Row]) -> Content:
             spread: _sides(part["farthest slope"], part["law"]) | _nearer(part)
             for spread, part in rare.groupby("spread")
         },
+        "passing": passing(rare),
         "paths": path_numbers(layers),
+        "starts": starts(table),
         "linear": linear_numbers(linear),
         "certificates": certificates(table),
         "wide": saturated,
@@ -105,7 +119,7 @@ def slope_of(cell: "DataFrame") -> Mean | None:
 
 
 def scaling(table: "DataFrame") -> "DataFrame":
-    """Per learner and cell of k, d and m: examples to each error, the counting floor, the phases' slope and verdict."""
+    """Per learner and cell: examples to each error, the counting floor, the phases' end and slope."""
     from pandas import DataFrame
 
     usual = table[(table["spread"] == grid.SPREAD) & (table["d"] != grid.WIDE[2])]
@@ -121,7 +135,7 @@ def scaling(table: "DataFrame") -> "DataFrame":
         "floor",
         *(f"examples to {target:g}" for target in TARGETS),
     ]
-    more = ["most examples", "error there", "certified there", "slope", "law"]
+    more = ["largest tried", "error there", "certified there", "slope", "law"]
     return DataFrame(lines, columns=columns + more)
 
 
@@ -130,14 +144,24 @@ def _cell(k: int, d: int, m: int, name: str, cell: "DataFrame") -> Line:
     entry: Line = {"learner": name, "k": k, "d": d, "m": m, "layers": cell["repetition"].nunique()}
     entry["floor"] = counting_floor(m, k, d)
     entry |= {f"examples to {target:g}": examples_to(cell, target) for target in TARGETS}
+    entry["largest tried"] = int(cell["samples"].max())
     if name in (PHASES, LITERAL):
         ends = cell[cell["samples"] == cell["samples"].max()]
-        entry |= {"most examples": int(cell["samples"].max()), "error there": float(ends["error"].median())}
+        entry |= {"error there": float(ends["error"].median())}
         entry |= {"certified there": f"{ends['certified'].sum()} of {len(ends)}"}
-    if name == PHASES:
-        law = (m - 1) * (k - 1)
-        entry |= {"slope": slope_of(cell), "law": -1 / law if law else None}
+    if name == PHASES and m > 1:
+        entry |= {"slope": slope_of(cell), "law": -1 / ((m - 1) * (k - 1))}
     return entry
+
+
+def starts(table: "DataFrame") -> Line:
+    """How often a search from one start misses a layer from more examples than were enough for it before."""
+    searches = table[table["learner"].isin((RANDOM, LBFGS))]
+    runs = [
+        (run.sort_values("samples")["error"] <= AIM).tolist()
+        for _, run in searches.groupby(["learner", "k", "d", "m", "repetition"])
+    ]
+    return {"runs": len(runs), "missed_later": sum(learned != sorted(learned) for learned in runs)}
 
 
 def wide(table: "DataFrame", spread: float) -> Line:
@@ -157,12 +181,15 @@ def certificates(table: "DataFrame") -> Line:
     phases = table[table["learner"].isin((PHASES, LITERAL))]
     certified = phases["error"][phases["certified"]]
     missed = phases["error"][phases["trusted"] & ~phases["certified"]]
+    untrusted = phases["error"][~phases["trusted"]]
     return {
         "fits": len(phases),
         "certified": len(certified),
         "worst": certified.max() if len(certified) else None,
         "trusted_only": len(missed),
         "trusted_worst": missed.max() if len(missed) else None,
+        "untrusted": len(untrusted),
+        "untrusted_near": int((untrusted <= AIM).sum()),
     }
 
 
@@ -191,7 +218,8 @@ def rarity(rows: Iterable[Row]) -> "DataFrame":
     lines = []
     for (spread, m, k), layers in _table(rows, grid.RARITY, RARE).groupby(["spread", "m", "k"]):
         counts = layers["certified"].tolist()
-        seen, local = layers["rows"].sum(), [*slopes(counts).values()]
+        seen, local = layers["rows"].sum(), slopes(counts)
+        high = [*local][-1] if local else None
         lines.append(
             {
                 "spread": spread,
@@ -199,25 +227,40 @@ def rarity(rows: Iterable[Row]) -> "DataFrame":
                 "k": k,
                 "law": (m - 1) * (k - 1),
                 "layers": len(layers),
-                "farthest slope": local[-1] if local else None,
-                "next, pooled": next_slope(counts) if local else None,
+                "between η": f"{high:g} and {ETAS[ETAS.index(high) + 1]:g}" if high else None,
+                "farthest slope": local[high] if high else None,
+                "pooled, farther": pooled_slope(counts) if local else None,
                 **{f"share at {eta:g}": sum(count[str(eta)] for count in counts) / seen for eta in ETAS},
             }
         )
     shares = [f"share at {eta:g}" for eta in ETAS]
-    return DataFrame(
-        lines, columns=["spread", "m", "k", "law", "layers", "farthest slope", "next, pooled", *shares]
-    )
+    measured = ["layers", "between η", "farthest slope", "pooled, farther", *shares]
+    return DataFrame(lines, columns=["spread", "m", "k", "law", *measured])
+
+
+def passing(rare: "DataFrame") -> Line:
+    """At two heads and tokens: the share of rows that pass at the least η, and that which agrees by the law's constant.
+
+    The constant is that of learner 1.10 where two tokens differ in half of their features.
+    """
+    pairs = rare[(rare["m"] == 2) & (rare["k"] == 2)]
+    if not len(pairs):
+        return {}
+    spread, eta = float(pairs["spread"].iloc[0]), ETAS[-1]
+    return {
+        "spread": spread,
+        "eta": eta,
+        "share": float(pairs[f"share at {eta:g}"].iloc[0]),
+        "agreeing": eta / (sqrt(pi) * spread),
+    }
 
 
 def slopes(counts: Sequence[Mapping[str, int]]) -> dict[float, Mean]:
     """Slope of log share on log η between neighbouring η, by the upper one, where every layer has rows enough.
 
-    `counts` are a layer's certified rows by η. Rows of one layer share its bias, and are one observation; from a
+    `counts` are a layer's passing rows by η. Rows of one layer share its bias, and are one observation; from a
     handful of rows nothing is estimated.
     """
-    from math import log
-
     exponents = {}
     for high, low in pairwise(ETAS):
         pairs = [(layer[str(high)], layer[str(low)]) for layer in counts]
@@ -226,16 +269,14 @@ def slopes(counts: Sequence[Mapping[str, int]]) -> dict[float, Mean]:
     return exponents
 
 
-def next_slope(counts: Sequence[Mapping[str, int]]) -> float | None:
-    """The slope one η below the farthest of `slopes`, all layers together; None where even these have too few rows."""
-    from math import log
-
-    beyond = [*pairwise(ETAS)][len(slopes(counts)) :]
-    if not beyond:
-        return None
-    high, low = beyond[0]
-    more, less = (sum(layer[str(eta)] for layer in counts) for eta in (high, low))
-    return log(more / less) / log(high / low) if less >= FEW else None
+def pooled_slope(counts: Sequence[Mapping[str, int]]) -> float | None:
+    """The slope at the smallest η at which all layers together have rows enough; None where `slopes` reach as far."""
+    slope_at = None
+    for high, low in [*pairwise(ETAS)][len(slopes(counts)) :]:
+        more, less = (sum(layer[str(eta)] for layer in counts) for eta in (high, low))
+        if less >= FEW:
+            slope_at = log(more / less) / log(high / low)
+    return slope_at
 
 
 def paths(rows: Iterable[Row]) -> "DataFrame":
@@ -251,8 +292,12 @@ def paths(rows: Iterable[Row]) -> "DataFrame":
 
 def path_numbers(layers: "DataFrame") -> Line:
     """What the phases certify, refuse and solve on the paths, and what a random start solves of these."""
-    alone = layers["random_start"]
+    alone, nice = layers["random_start"], layers[layers["rho"] == 1]
+    others = layers[~layers["refused"] & ~layers["certified"]]
+    # There W is a parity's, whose sum is 0 for an even number of heads (learner 5)
+    cancelling = layers[(layers["path"] == "w") & (layers["rho"] == 0) & (layers["m"] % 2 == 0)]
     return {
+        "exact": SOLVED,
         "layers": len(layers),
         "certified": int(layers["certified"].sum()),
         "solved": int(layers["solved"].sum()),
@@ -262,6 +307,11 @@ def path_numbers(layers: "DataFrame") -> Line:
         "missed_found": int((~layers["refused"] & ~layers["solved"] & alone).sum()),
         "unfound": int((~alone).sum()),
         "unfound_hard": int((~alone & (layers["rho"] == 0)).sum()),
+        "others": len(others),
+        "others_near": int((others["certified_error"].astype(float) <= AIM).sum()),
+        "nice": {int(m): f"{ends['certified'].sum()} of {len(ends)}" for m, ends in nice.groupby("m")},
+        "misnamed": int(cancelling["reason"].str.contains(RANK_ONE).sum()),
+        "steps": sorted({*layers["rho"].tolist()}),
     }
 
 
@@ -321,10 +371,12 @@ def _steep(phases: "DataFrame") -> tuple[list[Mean | None], list[float]]:
 
 
 def _nearer(cells: "DataFrame") -> dict[str, int]:
-    """Of the cells whose interval leaves out the law: how many have a next slope, and in how many that is nearer."""
+    """Of the cells whose interval leaves out the law: how many have a pooled slope, and in how many that is nearer."""
     followed = [
         (at.value, beyond, law)
-        for at, beyond, law in zip(cells["farthest slope"], cells["next, pooled"], cells["law"], strict=True)
+        for at, beyond, law in zip(
+            cells["farthest slope"], cells["pooled, farther"], cells["law"], strict=True
+        )
         if isinstance(at, Mean) and at.side(law) != 0 and beyond is not None and beyond == beyond
     ]
     nearer = sum(abs(beyond - law) < abs(at - law) for at, beyond, law in followed)

@@ -12,6 +12,7 @@ from learner.studies.nice_layers.brackets import Bracket
 
 if TYPE_CHECKING:
     from pandas import DataFrame
+    from pandas import Series as Column
 
 # Of learners; no marker of these is taken for a triangle of a bound
 STYLES = {PHASES: 0, LITERAL: 1, RANDOM: 2, LBFGS: 4}
@@ -32,7 +33,11 @@ def examples_figure(examples: "DataFrame", needed: str) -> Curves:
         floor = sorted({*zip(cell["m"].tolist(), cell["floor"].tolist(), strict=True)})
         panels.append(Panel(f"k = {k}, d = {d}", [*series, line("counting floor", floor, "lower bound")]))
     return Curves(
-        "nice-layers-examples", panels, Axis("m", ticks=grid.HEADS), Axis("examples", log=True), columns=2
+        "nice-layers-examples",
+        panels,
+        Axis("m", ticks=grid.HEADS),
+        Axis(f"{needed} error", log=True),
+        columns=2,
     )
 
 
@@ -80,6 +85,7 @@ def _chance(x: float, shift: float, successes: int, tried: int) -> Point:
 def rarity_figure(rare: "DataFrame") -> Curves:
     """Exponents of rarity over the law's, with intervals: a panel for each spread and a series for each m."""
     known = rare[rare["farthest slope"].notna()]
+    known = known.assign(place=_beside(known))
     panels = [
         Panel(
             f"score spread {spread:g}", [*(_exponents(m, some) for m, some in cells.groupby("m")), _law(rare)]
@@ -91,11 +97,20 @@ def rarity_figure(rare: "DataFrame") -> Curves:
     return Curves("nice-layers-rarity", panels, Axis("(m−1)(k−1)", ticks=ticks), up, columns=2)
 
 
+def _beside(cells: "DataFrame") -> "Column[float]":
+    """The exponents of the law, those of one exponent and spread moved a little to the sides of it."""
+    same = cells.groupby(["spread", "law"])["m"]
+    middle = (same.transform("size") - 1) / 2
+    return cells["law"] + DODGE * (same.rank() - 1 - middle)
+
+
 def _exponents(m: int, cells: "DataFrame") -> Series:
     """The exponents of m heads over the law's, moved a little to the side."""
     points = [
-        Point(law + DODGE * (m - 4), at.value / law, *_over(at, law), tip=f"m = {m}, k = {k}: {at}")
-        for law, k, at in zip(cells["law"], cells["k"], cells["farthest slope"], strict=True)
+        Point(place, at.value / law, *_over(at, law), tip=f"m = {m}, k = {k}: {at}")
+        for place, law, k, at in zip(
+            cells["place"], cells["law"], cells["k"], cells["farthest slope"], strict=True
+        )
     ]
     return Series(f"m = {m}", points, join=False, style=m - 2)
 
