@@ -3,7 +3,7 @@
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
 from functools import cache
-from itertools import count, pairwise
+from itertools import count, pairwise, takewhile
 from math import ceil, comb, log2
 from typing import TYPE_CHECKING, Any
 
@@ -103,7 +103,15 @@ def _bought_by_many(bought: "pd.DataFrame") -> dict[str, Any]:
     m = int(bought.m[bought.m <= NAMED].max())
     at = {line["τ"]: line for line in lines_of(bought[bought.m == m])}
     coarse, fine = (at[pick(grid.BUDGET_TOLERANCES)] for pick in (max, min))
-    return {"m": m, "bits": bits("sharp", m), "coarse": coarse, "fine": fine}
+    few = {"coarse": _few(bought, coarse["τ"]), "fine": _few(bought, fine["τ"])}
+    return {"m": m, "bits": bits("sharp", m), "coarse": coarse, "fine": fine, "few": few}
+
+
+def _few(bought: "pd.DataFrame", tau: float) -> int:
+    """Up to which number of heads sharp ones force more queries than a parity that they hold in part."""
+    lines = lines_of(bought[bought.τ == tau].sort_values("m"))
+    ahead = takewhile(lambda line: line["sharp"] > line["truncated"], lines)
+    return max((int(line["m"]) for line in ahead), default=0)
 
 
 def cheapest(rows: Iterable[Row]) -> "pd.DataFrame":
@@ -206,7 +214,7 @@ def least_prices(reached: "pd.DataFrame") -> "pd.DataFrame":
         cell, key=lambda column: column.map(order) if column.name == "price" else column
     )
     needed = [least_needed(d, s, PRICES[price]) for d, s, price in table[cell].itertuples(index=False)]
-    return table.assign(needed=needed)[[*cell, "needed", "reached", "τ"]]
+    return table.assign(needed=needed)[[*cell, "needed", "reached", "queries", "τ"]]
 
 
 def budget(rows: Iterable[Row]) -> "pd.DataFrame":
@@ -226,7 +234,7 @@ def _sharp(m: int, tau: float) -> float:
     return exact_parity(size, grid.BUDGET_DIM, tau).log2_queries
 
 
-LOG_QUERIES = Axis("log₂ of the queries", low=0.0)
+LOG_QUERIES = Axis("log₂ of the queries", low=-0.4)  # marks at 0 are not cut
 LOG_TOLERANCE = Axis("log₂ 1/τ", low=1.0, high=grid.FINEST + 0.4, ticks=(2, 4, 6, 8, 10, 12))
 
 
@@ -262,19 +270,18 @@ def _maps(parity: "pd.DataFrame") -> list[Curves]:
 
 
 def _map(d: int, heads: Sequence[int], played: "pd.DataFrame") -> Curves:
-    reached = sufficient(played)
     panels = []
     for s in heads:
-        size = comb(d - 1, s)
+        size, games = comb(d - 1, s), played[played.s == s]
         floor = _logs((e, parity_floor(d, s, e)) for e in grid.EXPONENTS)
         enough = _logs((e, parity_suffices(d, s, e)) for e in grid.EXPONENTS)
-        series = [*_played(played[played.s == s]), line("surely enough", enough, "upper bound")]
+        series = [*_played(games), line("surely enough", enough, "upper bound")]
         if d == grid.FORMULA:
             paid = _logs((e, independent_batches(d, s, e)) for e in grid.EXPONENTS)
             series.append(line("independent batches", paid, "law"))
         counted = f"{size:,}" if size < 1e7 else f"2^{log2(size):.1f}"
-        least = _pairs(reached[(reached.d == d) & (reached.s == s)], "queries")
-        shape = Panel(f"s = {s}: N = {counted}", series, floor=[(2.0, floor[0][1]), *floor], reached=least)
+        floor = [(2.0, floor[0][1]), *floor]
+        shape = Panel(f"s = {s}: N = {counted}", series, floor=floor, reached=_pairs(games, "queries"))
         panels.append(replace(shape, barred=(1.0, 2.0)))
     return Curves(f"map-{d}", panels, LOG_TOLERANCE, LOG_QUERIES)
 
@@ -311,6 +318,7 @@ def _least_figure(prices: "pd.DataFrame") -> Curves:
                 for s, q, tau, _ in paid
             ]
             needed = line(f"d = {d}, needed", [(s, log2(q)) for s, *_, q in paid], "lower bound", style=style)
-            series += [Series(f"d = {d}, reached", points, join=False, style=style), needed]
+            paying = "by formula" if d == grid.FORMULA else "reached"
+            series += [Series(f"d = {d}, {paying}", points, join=False, style=style), needed]
         panels.append(Panel(price, series))
     return Curves("least", panels, Axis("s", ticks=grid.HEADS), Axis("log₂ of the price"), height=3.0)

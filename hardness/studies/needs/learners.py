@@ -212,8 +212,7 @@ def _tolerance_figure(descents: "pd.DataFrame") -> Curves:
         sizes = [int(s) for s in table.s]
         points = [_tolerated(at) for at in lines_of(table)]
         ends = (min(sizes), max(sizes))
-        anybody = line("N − 1 characters, any τ below 1/4", [(s, 2.06) for s in ends], "upper bound")
-        series = [Series("gradient descent of diagonal", points, join=False, style=0), anybody]
+        series = [Series("gradient descent of diagonal", points, join=False, style=0)]
         panels.append(Panel(f"d = {d}", series, floor=[(s, 2.0) for s in ends]))
     axes = Axis("s", ticks=(2, 3, 4, 5, 6), low=1.7, high=6.9), Axis("log₂ 1/τ", low=1.0)
     return Curves("descent", panels, *axes, height=2.8, labels={"below": "larger τ were not tried"})
@@ -269,6 +268,6 @@ def _precision_figure(precision: "pd.DataFrame") -> Curves:
     panels = [Panel("", [Series("one equation a batch", points, style=0)])] if points else []
     axes = (
         Axis("noise of an entry of the mean gradient, times B"),
-        Axis("share of hidden sets named", low=0.0, high=1.02),
+        Axis("share of hidden sets named", low=-0.03, high=1.03),
     )
     return Curves("precision", panels, *axes, height=2.6)
