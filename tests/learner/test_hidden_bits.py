@@ -200,7 +200,7 @@ def test_a_page_of_made_up_rows(tmp_path: Path) -> None:
     assert "Along d = 3m, 4m, 8m" in headline
     assert "; random layers: " in headline
     assert len(headline.split()) <= 50
-    assert "Every outcome of the plan" in (tmp_path / "index.html").read_text(encoding="utf-8")
+    assert "What else the plan would have said" in (tmp_path / "index.html").read_text(encoding="utf-8")
     assert (tmp_path / "costs.svg").exists()
 
 

@@ -9,7 +9,8 @@ from hardness.report import Content
 from learner.studies import exponential_in_m as grid
 from learner.studies.exponential_in_m import figures, plan, tables
 from learner.studies.exponential_in_m.arms import HARD, MILD, STEEP
-from learner.studies.exponential_in_m.frames import eliminated, medians, of_arm, runs_of
+from learner.studies.exponential_in_m.frames import eliminated, medians, of_arm, runs_of, tuned_cells
+from learner.studies.exponential_in_m.trial import FIRST, SPACING
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -62,6 +63,12 @@ def content(rows: Sequence[Row]) -> Content:
             "tuning": tables.tuning(),
             "runs": len(judged_runs),
             "watched": tables.watched(rows),
+            "sooner": tables.sooner(shown["gaps"]),
+            "steeper": tables.steeper(shown["lines"]),
+            "along": tables.along_rays(cells),
+            "spread": tables.spread(cells),
+            "flipped": tables.flipped(cells),
+            "checks": {"every": FIRST, "growth": round(100 * (SPACING - 1))},
         }
     )
     return Content(numbers, drawn, shown, grid=grid)
@@ -100,8 +107,8 @@ def _of_the_plans(fixed: Mapping[str, Mapping[str, Any]], judged: tables.Line | 
     """The tables of what was fixed before the trials, and of what came out."""
     return {
         "laws": tables.law_lines(judged),
-        "outcomes": tables.outcomes(fixed[plan.THIRD], judged),
-        "power": fixed[plan.THIRD]["power"],
+        "outcomes": tables.other_outcomes(fixed[plan.THIRD], judged),
+        "power": tables.power(fixed[plan.THIRD]),
         "dense": tables.dense_outcomes(fixed),
     }
 
@@ -111,7 +118,7 @@ def _of_cells(cells: "pd.DataFrame") -> dict[str, Any]:
     hard = of_arm(cells)
     return {
         "cells": len(hard),
-        "nearest": len(hard) - len(tables.tuned_cells(hard)),
+        "nearest": len(hard) - len(tuned_cells(hard)),
         "below": int((hard["median"] < 2 * grid.settings.ONE_BIT["examples"] * hard["sets"]).sum()),
     }
 

@@ -10,7 +10,7 @@ from hardness.report import Axis, Curves, Panel, Point, Series, frame, line, lin
 from learner.studies.exponential_in_m import laws
 from learner.studies.exponential_in_m.arms import CONTROLS, HARD, WIDE
 from learner.studies.exponential_in_m.cells import LINES, RAYS
-from learner.studies.exponential_in_m.frames import dense_runs, of_arm, on_ray, summarised
+from learner.studies.exponential_in_m.frames import dense_runs, of_arm, on_ray, summarised, work_a_set
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -29,10 +29,10 @@ BESIDE_EACH_OTHER = 0.15  # between the cells of one learner in the panel
 TICKS = {
     "ReLU network": "ReLU",
     "absolute loss": "abs. loss",
-    "no threshold": "no l1",
-    "pool of 4096": "pool",
-    "sign of the gradient": "sign",
-    "dense student": "dense",
+    "no threshold": "no threshold",
+    "pool of 4096": "pool 4096",
+    "sign of the gradient": "sign grad.",
+    "dense student": "dense student",
 }
 
 
@@ -105,31 +105,32 @@ def _in_proportion(hard: "pd.DataFrame") -> list[Series]:
     """The line of the median of examples x weights over N, of the cells that are not censored."""
     if len(hard) <= 2:
         return []
-    exact = hard[~hard["censored"].astype(bool)]
-    ratio = float((exact["work"] / exact["sets"]).median())
+    ratio = work_a_set(hard)
     ends = (float(hard["sets"].min()), float(hard["sets"].max()))
     return [line(f"{ratio:,.0f} N", [(x, ratio * x) for x in ends], "law", style=6)]
 
 
 def at_fixed_size(cells: "pd.DataFrame") -> Curves:
-    """Examples against d at fixed s, with lines of slope s - 1."""
+    """Examples against d at fixed s, with multiples of C(d-1, s-1)."""
     series, hard = [], of_arm(cells)
     for i, s in enumerate(LINES):
         part = hard[hard["s"] == s]
         if len(part) >= 3:
             series.append(Series(f"s = {s}", _points(part, "d"), join=False, style=i))
-            series += _power(part[(part["d"] >= 4 * s) & ~part["censored"].astype(bool)], s, i)
+            series += _subsets(part[(part["d"] >= 4 * s) & ~part["censored"].astype(bool)], s, i)
     panels = [Panel("", series)] if series else []
     return Curves("lines", panels, Axis("d", log=True, ticks=(8, 16, 32, 64, 128)), EXAMPLES, height=4.0)
 
 
-def _power(far: "pd.DataFrame", s: int, style: int) -> list[Series]:
-    """The line of slope s - 1 through cells."""
+def _subsets(far: "pd.DataFrame", s: int, style: int) -> list[Series]:
+    """The multiple of C(d-1, s-1) that is nearest to cells."""
     if len(far) < 2:
         return []
-    level = float((far["median"].map(log) - (s - 1) * far["d"].map(log)).mean())
-    ends = (float(far["d"].min()), float(far["d"].max()))
-    return [line(f"slope {s - 1}", [(d, exp(level) * d ** (s - 1)) for d in ends], "law", style=style)]
+    sets = far["d"].map(lambda d: comb(d - 1, s - 1))
+    level = exp(float((far["median"].map(log) - sets.map(log)).mean()))
+    dims = range(int(far["d"].min()), int(far["d"].max()) + 1)
+    curve = [(float(d), level * comb(d - 1, s - 1)) for d in dims]
+    return [line(f"C(d−1, {s - 1}), scaled", curve, "law", style=style)]
 
 
 def panel(table: "pd.DataFrame") -> Curves:
@@ -148,7 +149,7 @@ def panel(table: "pd.DataFrame") -> Curves:
     equal = line("diagonal", [(-0.5, 1.0), (len(names) - 0.5, 1.0)], "law", style=6)
     panels = [Panel("", [*series, equal])]
     shown = [TICKS.get(name, name).replace(" ", "\n", 1) for name in names]
-    across = Axis("", ticks=range(len(names)), names=shown)
+    across = Axis("learner", ticks=range(len(names)), names=shown)
     up = Axis("examples × weights, ratio", log=True)
     return Curves("panel", panels if names else [], across, up, height=3.6)
 
@@ -171,7 +172,11 @@ def gap(rows: Sequence[Row]) -> Curves:
     points = runs["gaps"].iloc[0]
     error = line("mean squared error", [(n, e) for n, e, _ in points if e is not None], style=0)
     gaps = line("n₁", [(n, g) for n, _, g in points], style=1)
-    panels = [Panel("error", [error], y=Axis("error")), Panel("n₁ of the best head", [gaps], y=EXAMPLES)]
+    informative = Axis("informative examples", log=True)
+    panels = [
+        Panel("error", [error], y=Axis("over the labels' variance")),
+        Panel("n₁ of the best head", [gaps], y=informative),
+    ]
     return Curves("gap", panels, EXAMPLES, Axis(""), columns=2)
 
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
 from hardness.report import frame
-from learner.studies.exponential_in_m import laws
-from learner.studies.exponential_in_m.arms import ARMS, HARD, OPTIONS
+from learner.studies.exponential_in_m import laws, settings
+from learner.studies.exponential_in_m.arms import ARMS, HARD, OPTIONS, Problem
 from learner.studies.exponential_in_m.laws import LogMedian
 
 if TYPE_CHECKING:
@@ -109,9 +109,22 @@ def on_ray(cells: "pd.DataFrame", ray: int) -> "pd.DataFrame":
     return cells[cells["d"] == ray * cells["s"]].sort_values("s")
 
 
+def tuned_cells(cells: "pd.DataFrame") -> "pd.DataFrame":
+    """Those of them that were tuned themselves."""
+    tuned = settings.rows()
+    problems = map(Problem, cells["arm"], cells["d"], cells["s"])
+    return cells[[problem in tuned for problem in problems]]
+
+
+def work_a_set(hard: "pd.DataFrame") -> float:
+    """The median of examples x weights over N, of the cells whose medians are known."""
+    exact = hard[~hard["censored"].astype(bool)]
+    return float((exact["work"] / exact["sets"]).median())
+
+
 def shown(value: float, censored: bool) -> str:
-    """A median as a cell of a table; a bound begins with a sign."""
-    return f"{'> ' * bool(censored)}{value:,.0f}"
+    """A median as a cell of a table; a bound begins with a sign, and is rounded down."""
+    return f"> {floor(value):,}" if censored else f"{value:,.0f}"
 
 
 def around(cells: "pd.DataFrame") -> list[str]:

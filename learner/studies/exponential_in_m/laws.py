@@ -182,7 +182,7 @@ def answers(plan: Mapping[str, Any], cells: Sequence[LogMedian]) -> Answers:
     new = [i for i, cell in enumerate(asked) if cell.place not in seen]
     frozen = {name: fit(name, fitted) for name in LAWS}
     wrong = {name: errors(law, asked) for name, law in frozen.items()}
-    slope = common_slope(_of_wide(plan["secondary"], inside))
+    slope = common_slope(of_wide(plan["secondary"], inside))
     outcomes = {
         "primary": primary(wrong, margin),
         "primary, new cells": primary({name: error[new] for name, error in wrong.items()}, margin),
@@ -192,7 +192,7 @@ def answers(plan: Mapping[str, Any], cells: Sequence[LogMedian]) -> Answers:
     return Answers(fitted, asked, new, frozen, wrong, slope, outcomes)
 
 
-def _of_wide(rule: Mapping[str, Any], cells: Sequence[LogMedian]) -> list[LogMedian]:
+def of_wide(rule: Mapping[str, Any], cells: Sequence[LogMedian]) -> list[LogMedian]:
     """The cells of few bits in many dimensions, of which the plan asks for the slope."""
     least_ratio = rule["d at least, times s"]
     places = ((cell, *cell.place) for cell in cells)

@@ -1,7 +1,7 @@
 """The tables of `exponential-in-m`, and what its plan came to: of medians by cell."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from itertools import product, takewhile
+from itertools import pairwise, product, takewhile
 from math import comb, exp, log
 from typing import TYPE_CHECKING, Any
 
@@ -20,8 +20,12 @@ from learner.studies.exponential_in_m.frames import (
     of_arm,
     on_ray,
     ratios_shown,
+    shown,
     summarised,
+    tuned_cells,
+    work_a_set,
 )
+from learner.studies.exponential_in_m.grounds import error_of_known, grounds
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -31,7 +35,7 @@ ALONG = (HARD, *CONTROLS)
 DENSE_HEADS = 16  # of the dense student, which has 2 d² weights a head
 FAMILIES = {"plan": "first", "plan2": "second"}  # plans of the dense student
 # Columns of the panel that its figure and sentences take
-UNSHOWN = ["ratio", "censored", "censored diagonal", "examples", "low", "high", "runs"]
+UNSHOWN = ["ratio", "reading", "censored", "censored diagonal", "examples", "low", "high", "runs"]
 WIDE_RAY = 4  # d/m of the cells in which the widest learner of the panel was run
 QUESTIONS = ("primary", "secondary", "tertiary", "widths")
 
@@ -73,45 +77,92 @@ def _beside(part: "pd.DataFrame") -> Line:
 def above_floor(cells: "pd.DataFrame") -> Line:
     """The factors a head without the cells at the floor: those whose median is what the learner reads before a step."""
     along = [line for line in factors(cells[cells["median"] > settings.FLOOR]) if line["arm"] != TENT]
+    whole = {(line["arm"], line["ray"]): line["factor"] for line in factors(cells)}
     random = [line["factor"] for line in along if line["arm"] != HARD]
     return {
         "examples": settings.FLOOR,
         "factors": {f"{line['arm']}, d = {line['ray']}m": line["factor"] for line in along},
         "hidden": [line["factor"] for line in along if line["arm"] == HARD],
+        "lowers": all(line["factor"] >= whole[HARD, line["ray"]] for line in along if line["arm"] == HARD),
         "nice": [min(random, default=None), max(random, default=None)],
     }
 
 
-def tuned_cells(cells: "pd.DataFrame") -> "pd.DataFrame":
-    """The cells of hidden sets that were tuned themselves."""
-    tuned = {(problem.s, problem.d) for problem in settings.rows() if problem.arm == HARD}
-    return cells[[place in tuned for place in zip(cells["s"], cells["d"], strict=True)]]
+def along_rays(cells: "pd.DataFrame") -> Line:
+    """Of hidden sets the ends of the factors between neighbours on a ray; of the controls the costliest cell.
+
+    Beside it the rays on which the interval of the factor contains that of a lookup table, 2^(d/m), and how many of
+    them end in a bound at a setting that was not tuned there.
+    """
+    steps = []
+    for ray in RAYS:
+        known = [cell for cell in law_cells(on_ray(of_arm(cells), ray)) if not cell.censored]
+        steps += [b.cost - a.cost for a, b in pairwise(known) if b.place[0] == a.place[0] + 1]
+    hidden = [line for line in factors(cells) if line["arm"] == HARD and line["low"]]
+    lookup = {line["ray"]: 2.0 ** line["ray"] for line in hidden}
+    return {
+        "steps": [exp(min(steps)), exp(max(steps))] if steps else [],
+        "lookup": [*lookup.values()],
+        "as lookup": [line["ray"] for line in hidden if line["low"] <= lookup[line["ray"]] <= line["high"]],
+        "ends": sum(_borrowed_bound(on_ray(of_arm(cells), line["ray"])) for line in hidden),
+        "controls": float(cells[cells["arm"].isin(CONTROLS)]["median"].max()),
+    }
+
+
+def _borrowed_bound(part: "pd.DataFrame") -> bool:
+    """Whether the last of the cells along a ray is censored, and has the setting of another."""
+    last = part.tail(1)
+    return bool(last["censored"].all()) and tuned_cells(last).empty
 
 
 def wide_factors(runs: "pd.DataFrame", cells: "pd.DataFrame") -> Line | None:
-    """The factor a head along one ray of the widest learner of the panel and, on the same cells, of `diagonal`."""
+    """The factor a head along one ray of the widest learner of the panel and, on the same cells, of `diagonal`.
+
+    Over all cells, and `known` over those where both medians are known, whose ratios of examples are `ratios`; at `end`
+    both are bounds.
+    """
     wide = on_ray(of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), arms.WIDEST), WIDE_RAY)
-    usual = on_ray(of_arm(cells), WIDE_RAY)
-    both = (wide, usual[usual["s"].isin(wide["s"])])
-    lines: Line = {}
-    for name, part in zip(("wide", "usual"), both, strict=True):
-        slope = laws.slope(law_cells(part), lambda s, d: float(s))
-        if slope is None:
+    both = wide.merge(of_arm(cells), on=PLACE, suffixes=("", " usual"))
+    known = both[~both["censored"] & ~both["censored usual"]]
+    usual = {f"{name} usual": name for name in ("median", "censored")}
+    lines: Line = {"wide": None, "usual": None, "known": []}
+    for name, columns in (("wide", {}), ("usual", usual)):
+        parts = [part.drop(columns=columns.values()).rename(columns=columns) for part in (both, known)]
+        every, certain = (laws.slope(law_cells(part), lambda s, d: float(s)) for part in parts)
+        if every is None or certain is None:
             return None
-        lines[name] = [exp(value) for value in slope]
-    return lines | _extent(wide, m="s")
+        lines[name] = [exp(value) for value in every]
+        lines["known"].append(exp(certain[0]))
+    end = both[both["censored"] & both["censored usual"]].tail(1)
+    return lines | {
+        **_extent(wide, m="s"),
+        "known m": [int(known["s"].min()), int(known["s"].max())],
+        "ratios": (known["median"] / known["median usual"]).tolist(),
+        "work": (known["work"] / known["work usual"]).tolist(),
+        "end": lines_of(end[["s", "median", "share", "median usual", "share usual"]]),
+    }
 
 
 def exponents(cells: "pd.DataFrame") -> list[Line]:
-    """The exponent of d at fixed s, d at least 4s, with its interval over the cells."""
+    """The exponent of d at fixed s, d at least 4s, with its interval over the cells; and that of C(d-1, s-1) there."""
     lines, hard = [], of_arm(cells)
     for s in LINES:
         part = hard[(hard["s"] == s) & (hard["d"] >= 4 * s)]
-        slope = laws.slope(law_cells(part), lambda s, d: log(d))
-        if slope:
+        cells_of_s = law_cells(part)
+        subsets = [laws.LogMedian((s, d), log(comb(d - 1, s - 1))) for s, d in part[PLACE].to_numpy()]
+        slope, beside = (laws.slope(some, lambda s, d: log(d)) for some in (cells_of_s, subsets))
+        if slope and beside:
             exponent = dict(zip(("exponent", "low", "high"), slope, strict=True))
-            lines.append({"s": s, **_extent(part, d="d"), **exponent, "s - 1": s - 1})
+            lines.append({"s": s, **_extent(part, d="d"), **exponent, "subsets": beside[0]})
     return lines
+
+
+def steeper(lines: Sequence[Line]) -> Line:
+    """At which s the exponent of d is above that of C(d-1, s-1), and where its interval excludes that."""
+    return {
+        "above": [line["s"] for line in lines if line["exponent"] > line["subsets"]],
+        "outside": [line["s"] for line in lines if not line["low"] <= line["subsets"] <= line["high"]],
+    }
 
 
 def _extent(part: "pd.DataFrame", **column: str) -> Line:
@@ -140,6 +191,9 @@ def judged(cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> Line:
         "laws": [_law_errors(answers, name) for name in answers.laws],
         "predictions": _predictions(answers),
         "low": _too_low(answers),
+        "grounds": grounds(answers, hard, fixed),
+        "margins": {key: fixed[key]["margin"] for key in ("primary", "tertiary")},
+        "factor": fixed["widths"]["factor"],
         "outcomes": outcomes,
         "sentences": sentences,
         "censored": int(hard["censored"].sum()),
@@ -154,7 +208,8 @@ def _law_errors(answers: laws.Answers, name: str) -> Line:
     """A law with its coefficients, and the factors by which it errs at all larger cells and at new ones."""
     wrong = answers.errors[name]
     typical = {"all": laws.typical(wrong), "new": laws.typical(wrong[list(answers.new)])}
-    return {"law": name, "coefficients": answers.laws[name].beta.tolist(), **typical}
+    known = error_of_known(answers, name)
+    return {"law": name, "coefficients": answers.laws[name].beta.tolist(), **typical, "known": known}
 
 
 def _predictions(answers: laws.Answers) -> dict[str, float]:
@@ -207,8 +262,10 @@ def every_cell(cells: "pd.DataFrame", judged: Line | None) -> "pd.DataFrame":
         "around it": around(hard),
         "solved": hard["share"],
         "c N/d": _predicted(hard, judged),
-        "examples x weights / N": hard["work"] / hard["sets"],
-        "rate, batch, l1, start": [", ".join(f"{v:g}" for v in setting) for setting in hard["setting"]],
+        "examples × weights / N": [
+            shown(work / sets, bound)
+            for work, sets, bound in zip(hard["work"], hard["sets"], hard["censored"], strict=True)
+        ],
         "tuned": ["here" if index in tuned else "nearest" for index in hard.index],
     }
     return pd.DataFrame(columns)
@@ -239,7 +296,29 @@ def signs(cells: "pd.DataFrame") -> Line | None:
     )
     ends = [f"{end}{arm}" for arm in ("", " tent") for end in ("low", "high")]
     lines = lines_of(both[[*PLACE, "parity", "censored", "tent", "ratio", *ends]])
-    return lines[0] if lines else None
+    places = [arms.Problem(arm, line["d"], line["s"]) for line in lines for arm in (HARD, TENT)]
+    tuned = dict(zip(("tuned", "tuned tent"), (place in settings.rows() for place in places), strict=False))
+    return {**lines[0], **tuned} if lines else None
+
+
+def spread(cells: "pd.DataFrame") -> Line:
+    """How far known medians of examples x weights lie from their line in N; how many of the largest are all above."""
+    hard = of_arm(cells).sort_values("sets", ascending=False)
+    over = hard["work"] / hard["sets"] / work_a_set(hard)
+    exact = over[~hard["censored"].astype(bool)]
+    above = len([*takewhile(lambda ratio: ratio > 1, over)])
+    sets = int(hard["sets"].iloc[above - 1]) if above else None
+    return {"from": float(exact.min()), "to": float(exact.max()), "above": above, "sets": sets}
+
+
+def flipped(cells: "pd.DataFrame") -> Line | None:
+    """Of the cells with flipped labels how many there are and are known, and the costs of these over clean labels."""
+    both = of_arm(cells, arms.FLIPPED).merge(of_arm(cells), on=PLACE, suffixes=("", " clean"))
+    known = both[~both["censored"].astype(bool)]
+    ratios = known["median"] / known["median clean"]
+    if known.empty:
+        return None
+    return {"cells": len(both), "known": len(known), "ratios": [float(ratios.min()), float(ratios.max())]}
 
 
 def law_lines(judged: Line | None) -> list[Line]:
@@ -249,7 +328,8 @@ def law_lines(judged: Line | None) -> list[Line]:
     for law in judged["laws"] if judged else ():
         coefficients = ", ".join(f"{value:.3g}" for value in law["coefficients"])
         line = {"law": law["law"], "kind": kinds.get(law["law"], "neither")}
-        lines.append({**line, "all": law["all"], "new": law["new"], "coefficients": coefficients})
+        errors = {key: law[key] for key in ("all", "known", "new")}
+        lines.append({**line, **errors, "coefficients": coefficients})
     return lines
 
 
@@ -265,17 +345,22 @@ def other_labels(cells: "pd.DataFrame") -> "pd.DataFrame":
     return both.rename(columns=names)[["labels", *PLACE, "median", "solved", "clean", "ratio"]]
 
 
-def outcomes(fixed: Mapping[str, Any], judged: Line | None) -> list[Line]:
-    """Every outcome of the plan with its sentence, and whether it came out."""
-    came = judged["outcomes"] if judged else {}
-    lines = []
-    for question in QUESTIONS:
-        answers = [answer for key, answer in came.items() if key.split(",")[0] == question]
-        for outcome, sentence in fixed[question]["sentences"].items():
-            words = ["yes" if answer == outcome else "no" for answer in answers]
-            came_out = dict(zip(("came out", "on new cells"), words, strict=False))
-            lines.append({"question": question, "outcome": outcome, "sentence": sentence, **came_out})
-    return lines
+def other_outcomes(fixed: Mapping[str, Any], judged: Line | None) -> list[Line]:
+    """Every outcome of the plan that did not come out, with its sentence."""
+    came = {(key.split(",")[0], outcome) for key, outcome in (judged or {"outcomes": {}})["outcomes"].items()}
+    return [
+        {"question": question, "outcome": outcome, "sentence": sentence}
+        for question in QUESTIONS
+        for outcome, sentence in fixed[question]["sentences"].items()
+        if (question, outcome) not in came
+    ]
+
+
+def power(fixed: Mapping[str, Any]) -> list[Line]:
+    """The plan's simulations at their largest scatter."""
+    scatter = max(row["scatter"] for row in fixed["power"])
+    lines = [dict(row) for row in fixed["power"] if row["scatter"] == scatter]
+    return [{key: value for key, value in line.items() if key != "scatter"} for line in lines]
 
 
 def tuning() -> Line:
@@ -299,11 +384,13 @@ def panel(rows: Sequence[Row], runs: "pd.DataFrame", cells: "pd.DataFrame") -> "
     both = both.merge(of_arm(cells), on=PLACE, suffixes=("", " diagonal"))
     both = both.astype({"censored": bool, "censored diagonal": bool})
     both = both.assign(ratio=both["work"] / both["work diagonal"], **{"around it": around(both)})
-    both["work ratio"] = ratios_shown(both["ratio"], both["censored"], both["censored diagonal"])
+    both = both.assign(reading=both["median"] / both["median diagonal"])
+    for name, ratio in (("examples ratio", "reading"), ("work ratio", "ratio")):
+        both[name] = ratios_shown(both[ratio], both["censored"], both["censored diagonal"])
     both = both.drop(columns=["solved"]).rename(columns={"median": "examples"})
-    names = {"shown": "median", "share": "solved", "shown diagonal": "diagonal"}
-    shown = ["learner", *PLACE, "median", "around it", "solved", "diagonal", "work ratio"]
-    return both.rename(columns=names)[[*shown, *UNSHOWN]]
+    names = {"shown": "median", "share": "solved"}
+    columns = ["learner", *PLACE, "median", "around it", "solved", "examples ratio", "work ratio"]
+    return both.rename(columns=names)[[*columns, *UNSHOWN]]
 
 
 def _dense_student(rows: Sequence[Row]) -> "pd.DataFrame":
@@ -353,7 +440,7 @@ def later_lines(runs: "pd.DataFrame", cells: "pd.DataFrame", judged: Line | None
     return both.rename(columns=names)[[*PLACE, *names.values(), "c N/d"]]
 
 
-def later_errors(runs: "pd.DataFrame", cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> dict[str, float]:
+def later_errors(runs: "pd.DataFrame", cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> Line:
     """What the frozen laws err by at the larger cells where those medians stand instead of the plan's."""
     import pandas as pd
 
@@ -365,17 +452,29 @@ def later_errors(runs: "pd.DataFrame", cells: "pd.DataFrame", fixed: Mapping[str
     return {name: laws.typical(wrong) for name, wrong in errors.items()} | _moved(other, cells)
 
 
-def _moved(other: "pd.DataFrame", cells: "pd.DataFrame") -> dict[str, float]:
-    """How many medians of the largest cells fell and rose, became known, and are bounds as before."""
-    both = other.merge(of_arm(cells), on=PLACE, suffixes=("", " plan"))
-    known, was_known = ~both["censored"], ~both["censored plan"]
-    above = both["median"] > both["median plan"]  # of a bound too: the truth lies higher still
+def _moved(other: "pd.DataFrame", cells: "pd.DataFrame") -> Line:
+    """How many medians of large cells fell and rose, became known, became bounds, and are bounds as before.
+
+    `changes` are the ends of the ratios of those that are known in both; `among` counts the cells with as many sets,
+    and `left` lists those of them that were not run again.
+    """
+    hard = of_arm(cells)
+    both = other.merge(hard, on=PLACE, suffixes=("", " plan"))
+    known, was_known = ~both["censored"].astype(bool), ~both["censored plan"].astype(bool)
+    ratios = (both["median"] / both["median plan"])[known & was_known]
+    large = hard[hard["sets"] >= both["sets"].min()]
+    again = {(row.s, row.d) for row in both.itertuples()}
     return {
         "cells": len(both),
-        "fell": int((known & was_known & ~above).sum()),
-        "rose": int((was_known & above).sum()),
+        "fell": int((ratios < 1).sum()),
+        "rose": int((ratios >= 1).sum()),
+        "changes": [float(ratios.min()), float(ratios.max())],
         "solved": int((known & ~was_known).sum()),
+        "lost": int((~known & was_known).sum()),
         "bounds": int((~known & ~was_known).sum()),
+        "among": len(large),
+        "sets": int(both["sets"].min()),
+        "left": [[int(row.s), int(row.d)] for row in large.itertuples() if (row.s, row.d) not in again],
     }
 
 
@@ -384,23 +483,53 @@ def gap_lines(rows: Sequence[Row], cells: "pd.DataFrame") -> "pd.DataFrame":
     starts = ended(rows, "solved", kind="gap").pivot(index=PLACE, columns="start", values="n_1")
     table = starts.add_prefix("r = ").reset_index()
     table.insert(2, "N", [comb(d - 1, s) for s, d in zip(table["s"], table["d"], strict=True)])
-    halves = of_arm(cells).assign(half=of_arm(cells)["median"] / 2)[[*PLACE, "half"]]
-    return table.merge(halves, on=PLACE, how="left").rename(columns={"half": "learning took"})
+    hard = of_arm(cells)
+    scales = hard["setting"].map(
+        lambda setting: f"{dict(zip(arms.OPTIONS, setting, strict=True))['start']:g}"
+    )
+    halves = hard.assign(half=hard["median"] / 2, scale=scales)[[*PLACE, "half", "scale"]]
+    names = {"half": "learning took", "scale": "at r"}
+    return table.merge(halves, on=PLACE, how="left").rename(columns=names)
 
 
-def watched(rows: Sequence[Row]) -> list[int] | None:
-    """s and d of the run whose n_1 is shown."""
-    runs = frame(rows, kind="diagonal", series="gap").reindex(columns=["heads", "dim", "gaps"]).dropna()
-    return [int(runs["heads"].iloc[0]), int(runs["dim"].iloc[0])] if len(runs) else None
+def sooner(gaps: "pd.DataFrame") -> int:
+    """In how many cells learning took fewer informative examples than n_1 at the start, at the same scale."""
+    starts = [line.get(f"r = {line['at r']}") for line in lines_of(gaps)]
+    return sum(
+        start is not None and took < start for start, took in zip(starts, gaps["learning took"], strict=True)
+    )
+
+
+def watched(rows: Sequence[Row]) -> Line | None:
+    """The run whose n_1 is shown: s, d, its start's scale, n_1 there and where the error first falls below 1."""
+    runs = (
+        frame(rows, kind="diagonal", series="gap")
+        .reindex(columns=["heads", "dim", "params", "gaps"])
+        .dropna()
+    )
+    if runs.empty:
+        return None
+    (line,) = lines_of(runs.head(1))
+    points = line["gaps"]
+    after = next(((n, gap) for n, error, gap in points if error is not None and error < 1), None)
+    return {
+        "s": int(line["heads"]),
+        "d": int(line["dim"]),
+        "r": line["params"]["start"],
+        "first": points[0][2],
+        "after": after,
+    }
 
 
 def dense_outcomes(fixed: Mapping[str, Mapping[str, Any]]) -> list[Line]:
     """The sentences that the first two plans came to, as they were printed."""
     came = {"plan": ("power", "undecided", "as N"), "plan2": ("power", "undecided", "not as N")}
-    lines = []
-    for series, outcomes in came.items():
-        for question, outcome in zip(QUESTIONS, outcomes, strict=False):  # these plans had no widths
+    plans: dict[tuple[str, str, str], list[str]] = {}
+    for question, *outcomes in zip(QUESTIONS, *came.values(), strict=False):  # these plans had no widths
+        for series, outcome in zip(came, outcomes, strict=True):
             sentence = fixed[series][question]["sentences"][outcome]
-            line = {"plan": FAMILIES[series], "question": question, "came out": outcome, "sentence": sentence}
-            lines.append(line)
-    return lines
+            plans.setdefault((question, outcome, sentence), []).append(FAMILIES[series])
+    return [
+        {"plan": " and ".join(named), "question": question, "came out": outcome, "sentence": sentence}
+        for (question, outcome, sentence), named in plans.items()
+    ]
