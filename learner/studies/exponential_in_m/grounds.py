@@ -10,23 +10,26 @@ from learner.studies.exponential_in_m.frames import law_cells, tuned_cells
 if TYPE_CHECKING:
     import pandas as pd
 
-PAIR = {"N/d": laws.N_OVER_D, "C(d-1, s-1)": laws.SUBSETS}  # of the third question, by its outcomes
+PAIR = (laws.N_OVER_D, laws.SUBSETS)  # of the third question
 
 
 def grounds(answers: laws.Answers, hard: "pd.DataFrame", fixed: Mapping[str, Any]) -> dict[str, Any]:
-    """The slope over cells tuned themselves, errors at known medians, bounds, and scatters of the simulations."""
+    """The slope over cells tuned themselves, errors and outcomes at known medians, bounds, scatters of simulations."""
     bounds = [cell.censored for cell in answers.asked]
     known = {name: error_of_known(answers, name) for name in laws.LAWS}
-    outcome = answers.outcomes["tertiary"]
-    errors = [laws.typical(answers.errors[name]) for name in PAIR.values()]
+    exact = {name: wrong[[not bound for bound in bounds]] for name, wrong in answers.errors.items()}
+    errors = [laws.typical(answers.errors[name]) for name in PAIR]
     scatters = [row["scatter"] for row in fixed["power"]]
     return {
         "known": bounds.count(False),
         "bounds": bounds.count(True),
         "new bounds": sum(bounds[i] for i in answers.new),
         "slope": _slope(answers, hard, fixed["secondary"]),
-        "pair": [known[name] for name in PAIR.values()],
-        "by bounds": outcome in PAIR and known[PAIR[outcome]] > min(known[name] for name in PAIR.values()),
+        "pair": [known[name] for name in PAIR],
+        "outcomes": {
+            "primary": laws.primary(exact, fixed["primary"]["margin"]),
+            "tertiary": laws.tertiary(exact, fixed["tertiary"]["margin"]),
+        },
         "first kind": min(known[name] for name in laws.COMBINATORIAL),
         "rivals": min(known[name] for name in laws.RIVALS),
         "log errors": sorted(map(log, errors)),
