@@ -1,5 +1,6 @@
 """What README.md says: what elimination takes, by one of its own and from committed rows; and what the plan gave."""
 
+import csv
 import random
 import re
 import subprocess
@@ -17,6 +18,8 @@ SENTENCE = (
     "reads the parity off about 2(d − 1) examples, of which half carry information, and takes some sixty more"
 )
 ALONG = ("hidden set", "random layers", "steep random layers")
+TUNED_TO = {3: 8, 4: 6, 8: 5}  # by d/m, the most heads at which the learner was tuned itself
+TUNING = ROOT / "learner" / "studies" / "exponential_in_m" / "tuning.csv"
 
 
 def examples_until_determined(bits: int, rng: random.Random) -> int:
@@ -92,12 +95,13 @@ def test_the_table_of_the_rays() -> None:
     """tests/recompute/test_exponential_in_m.py recomputes the numbers of the summary from the rows."""
     numbers = summary("exponential-in-m")["numbers"]
     lines = re.findall(r"(?m)^\| d = (\d)m \| (.*) \|$", README_LINES)
-    assert [int(ray) for ray, _ in lines] == [3, 4, 8]
+    assert [int(ray) for ray, _ in lines] == [*TUNED_TO]
     for (ray, cells), alone in zip(lines, numbers["tuned"], strict=True):
         factors = {arm: numbers["factors"][f"{arm}, d = {ray}m"] for arm in ALONG}
         hard = factors["hidden set"]
         heads = range(hard["m from"], hard["m to"] + 1)
         sets = {m: comb(int(ray) * m - 1, m) for m in heads}
+        tuned = {m: sets[m] for m in heads if m <= TUNED_TO[int(ray)]}
         with_intervals = {
             arm: "{factor:.2f} ({low:.2f} to {high:.2f})".format(**factors[arm]) for arm in ALONG
         }
@@ -105,11 +109,31 @@ def test_the_table_of_the_rays() -> None:
             f"{heads[0]} to {heads[-1]}",
             f"{sets[heads[-1]]:,}",
             with_intervals["hidden set"],
-            f"{alone:.2f}",
             f"{slope(sets):.2f}",
+            f"{alone:.2f}",
+            f"{slope(tuned):.2f}",
             with_intervals["random layers"],
             with_intervals["steep random layers"],
         ]
+
+
+def test_up_to_where_the_rays_were_tuned() -> None:
+    """A setting that is a cell's own is one that the tuning runs of that cell tried."""
+    tuned = {
+        (int(line["s"]), int(line["d"]))
+        for line in csv.DictReader(TUNING.open(encoding="utf-8"))
+        if line["arm"] == "hidden set"
+    }
+    assert {ray: max(s for s, d in tuned if d == ray * s) for ray in TUNED_TO} == TUNED_TO
+    assert "goes to m = {}, {} and {}".format(*TUNED_TO.values()) in README
+
+
+def test_what_the_first_check_hides() -> None:
+    """tests/recompute/test_exponential_in_m.py recomputes these factors."""
+    floor_ = summary("exponential-in-m")["numbers"]["floor"]
+    assert f"The first check comes after {floor_['examples']:,} examples" in README
+    hidden = "those of hidden parities are {:.2f}, {:.2f} and {:.2f}".format(*floor_["hidden"])
+    assert f"{hidden}, those of random layers {{:.2f}} to {{:.2f}}".format(*floor_["nice"]) in README
 
 
 def test_the_answer_in_short_is_that_of_the_table() -> None:
@@ -119,11 +143,13 @@ def test_the_answer_in_short_is_that_of_the_table() -> None:
     assert f"Along d = 3m, 4m and 8m, {ends}, one more head" in README
     factors = "{:.2f}, {:.2f} and {:.2f}".format(*(line["factor"] for line in hard))
     assert f"multiplies the examples that it reads by {factors} on average" in README
+    tuned = "{:.2f}, {:.2f} and {:.2f}".format(*numbers["tuned"])
+    assert f"(by {tuned} over the sizes at which it was tuned itself)" in README
     grown = [
         slope({m: comb(ray * m - 1, m) for m in range(2, line["m to"] + 1)})
         for ray, line in zip((3, 4, 8), hard, strict=True)
     ]
-    assert "N itself grows {:.2f}-, {:.2f}- and {:.2f}-fold".format(*grown) in README
+    assert "where N grows {:.2f}-, {:.2f}- and {:.2f}-fold".format(*grown) in README
     assert (
         "random layers of the same form cost {:.2f} to {:.2f} times as many".format(*numbers["nice"])
         in README
@@ -141,7 +167,10 @@ def test_the_sizes_that_are_bounds_and_those_with_settings_of_others() -> None:
     along = {(m, d): solved for (m, d), solved in runs.items() if d in (3 * m, 4 * m, 8 * m)}
     bounds = {place for place, solved in along.items() if 2 * sum(solved) <= len(solved)}
     assert (len(bounds), len(along), len(runs)) == (4, 21, numbers["cells"])
-    assert "and (9, 27) among (m, d), have medians that are only bounds from below: four of the 21" in README
+    assert (
+        "Four of the 21 medians on the rays are bounds: the last of each ray, and that at m = 9, d = 27"
+        in README
+    )
     assert bounds == {
         (9, 27),
         *(max(place for place in along if place[1] == c * place[0]) for c in (3, 4, 8)),
@@ -174,20 +203,19 @@ def test_the_laws() -> None:
         "fitted to {fitted} sizes with N from 100 to 20,000, on the rays and off them".format(**judged)
         in README
     )
-    assert "and compared on {asked} larger ones".format(**judged) in README
+    assert "and compared on the {asked} larger ones (three have smaller N)".format(**judged) in README
+    assert judged["cells"] - judged["fitted"] - judged["asked"] == 3
     assert "a·N/d predicts too little in all {cells} with the most sets".format(**judged["low"]) in README
     assert judged["outcomes"]["primary"] == "combinatorial"
 
 
 def test_the_learner_with_256_heads() -> None:
-    numbers = summary("exponential-in-m")["numbers"]
-    wide = numbers["wide"]
-    assert "and along m = {m from} to {m to} pays".format(**wide) in README
-    assert "pays {:.2f} ({:.2f} to {:.2f}) times as many for one more head".format(*wide["wide"]) in README
-    assert (
-        "where that with sixteen pays {:.2f} ({:.2f} to {:.2f}) times as many".format(*wide["usual"])
-        in README
-    )
+    wide = summary("exponential-in-m")["numbers"]["wide"]
+    ends = "times as many along m = {m from} to {m to}, where that with sixteen pays".format(**wide)
+    pays, usual_pays = ("{:.2f} ({:.2f} to {:.2f})".format(*wide[learner]) for learner in ("wide", "usual"))
+    assert f"for one more head of the layer pays {pays} {ends} {usual_pays} times as many" in README
+    sets = {m: comb(4 * m - 1, m) for m in range(wide["m from"], wide["m to"] + 1)}
+    assert f"and N grows {slope(sets):.2f}-fold" in README
     read: dict[tuple[str, int], list[float]] = {}
     for row in rows("exponential-in-m", family="parity"):
         m, arm = int(row["params.heads"]), row["solver.arm"]
@@ -199,7 +227,7 @@ def test_the_learner_with_256_heads() -> None:
         exp(mean(map(log, middle(read["256 heads", m]))) - mean(map(log, middle(read["hidden set", m]))))
         for m in (4, 5, 6, 7)
     ]
-    assert f"{max(ratios):.2f} to {min(ratios):.2f} times as many at m = 4 to 7 along d = 4m" in README
+    assert f"at m = 4 to 7 along d = 4m {max(ratios):.2f} to {min(ratios):.2f} times as many" in README
     assert ratios == sorted(ratios, reverse=True)
 
 
