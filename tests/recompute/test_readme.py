@@ -131,7 +131,7 @@ def test_up_to_where_the_rays_were_tuned() -> None:
 def test_what_the_first_check_hides() -> None:
     """tests/recompute/test_exponential_in_m.py recomputes these factors."""
     floor_ = summary("exponential-in-m")["numbers"]["floor"]
-    assert f"The first check comes after {floor_['examples']:,} examples" in README
+    assert f"The first step comes after {floor_['examples']:,} examples, so that no cost is lower" in README
     hidden = "those of hidden parities are {:.2f}, {:.2f} and {:.2f}".format(*floor_["hidden"])
     assert f"{hidden}, those of random layers {{:.2f}} to {{:.2f}}".format(*floor_["nice"]) in README
 
@@ -181,7 +181,7 @@ def test_the_sizes_that_are_bounds_and_those_with_settings_of_others() -> None:
         for row in rows("exponential-in-m", solver_series="plan3", status="solved")
         if row["solver.arm"] in ALONG
     ]
-    assert f"The first check comes after {min(costs):,.0f} examples" in README
+    assert f"The first step comes after {min(costs):,.0f} examples" in README
 
 
 def test_the_tent_beside_the_parity() -> None:
