@@ -172,8 +172,9 @@ def test_crashes_timeouts_and_refusals_are_counted_apart_and_are_never_a_failure
     everything = len(suite.entries())
     assert (
         f"Of {5 * everything} learner runs {everything} solved, {everything} were stopped at a budget after they had "
-        "learned from examples, 0 were never fitted, as the first fit would have exceeded the budget, "
-        f"{everything} timed out, {everything} crashed, {everything} refused, 0 were wrong." in page
+        "learned from examples, 0 were never fitted, as the learner's count of one fit, on 256 examples, exceeded the "
+        f"budget, {everything} timed out, {everything} crashed, {everything} refused, 0 gave predictions that are not "
+        "finite." in page
     )
     assert "nowhere" not in page
     with Store(crashing / "rows.db") as store:

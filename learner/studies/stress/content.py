@@ -1,7 +1,7 @@
 """What the rows of `stress` say: who solves which instances, at what price, and who ranks where in each tier."""
 
-from collections.abc import Iterable, Mapping, Sequence
-from math import ceil, inf, log2
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from math import ceil, floor, inf, log2
 from statistics import median_high
 from typing import TYPE_CHECKING, Any
 
@@ -14,8 +14,9 @@ from hardness.engine.task import Task
 from hardness.evaluation.effort import MULTIPLY_ADDS
 from hardness.families.parity import Parity
 from hardness.instance import suite
+from hardness.io.rounding import bounded
 from hardness.report import Content, Field, HeatMap, lines_of
-from hardness.report.rounding import short
+from hardness.report.rounding import cell_text, short
 from hardness.sq.bounds.parity import adversary_bounds
 from hardness.sq.game import class_of
 from hardness.sq.strategies.parity import STRATEGIES
@@ -40,23 +41,29 @@ ENDINGS = {
 WORDS = list(dict.fromkeys(ENDINGS.values()))
 CURRENCIES = ("examples", "gradient examples", "multiply-adds", "reference seconds")
 COLUMNS = (
-    *("place", "task", "kind", "tier", "instance", "cell", "solver", "status", "ending", "solved", "aided"),
+    *("place", "task", "kind", "tier", "instance", "cell", "solver", "status", "ending", "solved"),
+    *("aided", "heads known"),
     *(*CURRENCIES, "counted", "limit", "seconds", "examples allowed", "queries allowed", "work"),
 )
-STOPPED, UNFITTED = ENDINGS["budget"], ENDINGS["unfitted"]
+STOPPED, UNFITTED, REFUSED = ENDINGS["budget"], ENDINGS["unfitted"], ENDINGS["refused"]
+# A game that is not won ended at its limit of queries, or where its strategy gave up.
+PLAYED = {"solved": "won", STOPPED: "not won"}
 PRICE = {"learner": "examples", "attack": "informative rows", "game": "queries"}
 FORMED = ("diagonal",)  # is handed the form of the gadget: its inputs are the bits in which two tokens differ
+STUDENTS = ("student", *grid.SAME)
+SET_ON_PARITIES = (*FORMED, *STUDENTS, "mlp")  # rates and other defaults were the best on hidden parities
 # What built-in learners know beside examples.
-LAYER, HEADS = "form of the layer", "form of the layer, number of heads"
+LAYER, HEADS, SET = "form of the layer", "form of the layer, number of heads", "set on parities"
 BUILT_IN = {
-    "diagonal": "form of the gadget",
+    "diagonal": f"form of the gadget, {SET}",
     "sgd": "products of the tokens",
-    "student": LAYER,
+    **dict.fromkeys(STUDENTS, f"{LAYER}, rate {SET}"),
     **dict.fromkeys(("adam", "direct", "lbfgs"), HEADS),
     "provable": f"{HEADS}, general position",
     "linear-attention": "form of linear attention",
     "random-features": "form of attention with ReLU",
-    **dict.fromkeys(("low-degree", "mlp"), "nothing"),
+    "low-degree": "nothing",
+    "mlp": f"rate {SET}",
 }
 SECOND = 2  # the best rank of a learner that does not count its work
 COUNTED = {True: "yes", False: "no"}  # otherwise its rows do not tell
@@ -74,20 +81,28 @@ def content(rows: Sequence[Row]) -> Content:
         "runs": len(learned),
         "ended": _counts(learned),
         "examples": int(learned["examples allowed"].max()) if len(learned) else 0,
+        "fewest_examples": int(learned["examples allowed"].min()) if len(learned) else 0,
         "work": work,
         "reference_seconds": work / MULTIPLY_ADDS,
         "attacks": len(kinds["attack"]),
         "uncounted": int(apart.sum()),
         "attacks_ended": _counts(kinds["attack"]),
         "attack_rows": attack_rows(kinds["attack"]),
+        "refusing": refusing(kinds["attack"]),
+        "attack_seconds": slowest(kinds["attack"]),
+        "beyond": lines_of(beyond(learned)),
+        "nulls": nulls(learned),
         "games": len(kinds["game"]),
+        "strategies": kinds["game"]["solver"].nunique(),
         "queries": [*kinds["game"]["queries allowed"].dropna().astype(int)],
         "allowed": lines_of(allowed(learned)),
         "what": suite.TIERS,
     }
     figures = [board(kind, solvers) for kind, solvers in kinds.items()]
-    tables = {"ranks": standing[~apart], "uncounted": standing[apart]}
-    tables |= {"cells": cells(learned), "predicted": predicted(ended), "solvers": described(ended)}
+    absent = [word for word, runs in _counts(learned).items() if not runs and word != "solved"]
+    tables = {"ranks": standing[~apart], "uncounted": standing[apart], "cells": cells(learned)}
+    tables = {name: table.drop(columns=absent) for name, table in tables.items()}
+    tables |= {"predicted": predicted(ended), "solvers": described(ended)}
     return Content(numbers, figures, tables, "" if len(learned) else "No learner has been run.", grid)
 
 
@@ -97,7 +112,8 @@ def trials(rows: Iterable[Row]) -> "DataFrame":
 
     table = DataFrame([_trial(row) for row in rows if row.outcome], columns=[*COLUMNS])
     table[[*CURRENCIES]] = table[[*CURRENCIES]].astype(float)
-    return table.astype({"solved": bool}).sort_values("place", kind="stable", ignore_index=True)
+    table = table.astype(dict.fromkeys(("solved", "aided", "heads known"), bool))
+    return table.sort_values("place", kind="stable", ignore_index=True)
 
 
 def _trial(row: Row) -> dict[str, Any]:
@@ -119,6 +135,7 @@ def _trial(row: Row) -> dict[str, Any]:
         "ending": ENDINGS[status],
         "solved": outcome.status == "solved",
         "aided": aided(task),
+        "heads known": HEADS in (built_in(task) or ""),
         "examples": outcome.cost,
         **{name: detail.get(name.replace(" ", "_").replace("-", "_")) for name in CURRENCIES[1:]},
         "counted": _counted(row),
@@ -167,12 +184,12 @@ def solver_of(task: Task) -> str:
 
 
 def aided(task: Task) -> bool:
-    """Whether a learner is handed structure of the hidden labels, or was tuned on others like them.
+    """Whether a learner is handed structure of the hidden labels, or has settings that were chosen on hidden parities.
 
-    >>> [aided(Task("parity", {}, {"learner": name}, {}, 0)) for name in ("mlp", "diagonal")]
-    [False, True]
+    >>> [aided(Task("parity", {}, {"learner": name}, {}, 0)) for name in ("lbfgs", "mlp", "sgd")]
+    [False, True, True]
     """
-    return task.solver.get("learner") in (*FORMED, *HANDED) or "setting" in task.solver
+    return task.solver.get("learner") in (*HANDED, *SET_ON_PARITIES)
 
 
 def built_in(task: Task) -> str | None:
@@ -181,8 +198,9 @@ def built_in(task: Task) -> str | None:
     >>> built_in(Task("parity", {}, {"learner": "student", "setting": "tuned"}, {}, 0))
     'form of the layer, tuned on parities'
     """
-    known = BUILT_IN.get(str(task.solver["learner"]))
-    return f"{known}, tuned on parities" if "setting" in task.solver else known
+    if "setting" in task.solver:
+        return f"{LAYER}, tuned on parities"
+    return BUILT_IN.get(str(task.solver.get("learner")))
 
 
 def null(task: Task) -> int | None:
@@ -219,16 +237,59 @@ def _counts(table: "DataFrame") -> dict[str, int]:
 
 
 def tiers(ended: "DataFrame") -> "DataFrame":
-    """By tier: its instances that were tried, those that a learner, one without aid, or an attack, has solved."""
-    tried = ended.groupby("tier", sort=False)["instance"].nunique()
-    alone = ended[ended["solved"] & ~ended["aided"] & (ended["kind"] == "learner")]
-    unaided = alone.groupby("tier")["instance"].nunique().reindex(tried.index, fill_value=0)
-    solved = ended[ended["solved"]].pivot_table("instance", "tier", "kind", "nunique", fill_value=0)
-    solved = solved.reindex(index=tried.index, columns=[*PRICE], fill_value=0).astype(int)
-    whole = solved.assign(instances=tried, unaided=unaided).rename(
-        columns={"learner": "learners", "attack": "attacks"}
+    """By tier its instances: all, and those solved by some learner, by one without aid, and by one that does not know
+    the number of heads either; those that attacks met, and solved; learner runs, and those that fitted anything; the
+    seconds of the quickest learner, and attack, on the solved instance where it took longest."""
+    from pandas import DataFrame
+
+    learned, attacks = (ended[ended["kind"] == kind] for kind in ("learner", "attack"))
+    won = learned[learned["solved"]]
+    unaided = won[~won["aided"]]
+    broken = attacks[attacks["solved"]]
+    parts = {
+        "instances": ended,
+        "learners": won,
+        "unaided": unaided,
+        "uninformed": unaided[~unaided["heads known"]],
+        "structured": attacks,
+        "attacks": broken,
+    }
+    counts = {name: part.groupby("tier")["instance"].nunique() for name, part in parts.items()}
+    counts["runs"] = learned.groupby("tier").size()
+    counts["fitted"] = learned[~learned["ending"].isin((UNFITTED, REFUSED))].groupby("tier").size()
+    table = DataFrame(counts).reindex(ended["tier"].unique()).fillna(0).astype(int)
+    times = {"learner_seconds": _slowest_by_tier(won), "attack_seconds": _slowest_by_tier(broken)}
+    return table.assign(**times).rename_axis("name").reset_index()
+
+
+def _slowest_by_tier(solved: "DataFrame") -> "Series[Any]":
+    """By tier: the seconds of the quickest run on the instance where they are most; missing if any is not known."""
+    quickest = solved.groupby(["tier", "instance"])["seconds"].min()
+    return quickest.groupby("tier").agg(lambda seconds: seconds.max() if seconds.min() > 0 else np.nan)
+
+
+def slowest(attacks: "DataFrame") -> float | None:
+    """The most seconds of a solved run; None if there is none, or where one is not known."""
+    seconds = attacks["seconds"][attacks["solved"]].astype(float)
+    return float(seconds.max()) if len(seconds) and seconds.min() > 0 else None
+
+
+def refusing(attacks: "DataFrame") -> list[str]:
+    """The tiers of the instances that no attack solved, if all attacks refused all of these."""
+    solved = attacks.groupby("instance")["solved"].transform("any").astype(bool)
+    missed = attacks[~solved]
+    return list(missed["tier"].unique()) if (missed["ending"] == REFUSED).all() else []
+
+
+def beyond(learned: "DataFrame") -> "DataFrame":
+    """By learner: runs within its count of multiply-adds that took more CPU time than one without a count may."""
+    allowed_seconds = learned["work"].astype(float) / MULTIPLY_ADDS
+    longer = learned[learned["counted"].eq(True) & (learned["reference seconds"] > allowed_seconds)]
+    return (
+        longer.groupby("solver")
+        .agg(runs=("cell", "size"), low=("reference seconds", "min"), high=("reference seconds", "max"))
+        .reset_index()
     )
-    return whole[["instances", "learners", "unaided", "attacks"]].rename_axis("name").reset_index()
 
 
 def medians(table: "DataFrame", currency: str, *keys: str) -> "Series[float]":
@@ -323,22 +384,54 @@ def cells(learned: "DataFrame") -> "DataFrame":
     keys = ("cell", "solver")
     groups = learned.groupby([*keys], sort=False)
     lines = endings(learned, *keys)
-    middle, spent = medians(learned, "examples", *keys), groups["examples"].agg(_upper)
     met = learned.assign(limit=learned["limit"].where(learned["ending"].isin((STOPPED, UNFITTED))))
     limits = met.groupby([*keys], sort=False)["limit"].agg(
         lambda by: ", ".join(sorted(by.dropna().unique())) or None
     )
-    lines["examples"] = middle.map("{:,.0f}".format, na_action="ignore").astype(object)
-    above = spent.map("> {:,.0f}".format).where(2 * lines[STOPPED] > lines["runs"])
-    lines["examples"] = lines["examples"].where(middle.notna(), above)
+    paid, spent = medians(learned, "examples", *keys), _stopped_after(learned, "examples")
+    lines["examples"] = _shown(paid, spent, "{:,.0f}".format, "{:,.0f}".format)
     lines["limit met"] = limits
     lines["examples allowed"] = groups["examples allowed"].first()
     lines["multiply-adds"] = medians(learned, "multiply-adds", *keys)
-    lines["reference seconds"] = medians(learned, "reference seconds", *keys)
+    took = medians(learned, "reference seconds", *keys), _stopped_after(learned, "reference seconds")
+    lines["reference seconds"] = _shown(*took, cell_text, lambda cost: bounded(cost, up=False))
     lines["null model"] = groups["task"].first().map(null)
-    lines["examples / null"] = middle / lines["null model"].astype(float)
+    bounds = lines["null model"].astype(float)
+    lines["examples / null"] = _shown(paid / bounds, spent / bounds, cell_text, _three_places)
     lines["seconds"] = groups["seconds"].mean().where(lambda seconds: seconds > 0)
     return lines.rename_axis(["instances", "learner"]).reset_index()
+
+
+def _stopped_after(learned: "DataFrame", currency: str) -> "Series[float]":
+    """By cell and solver the upper median of what was spent, where more than half of the runs were stopped."""
+    groups = learned.groupby(["cell", "solver"], sort=False)
+    stopped = groups["ending"].agg(lambda endings_of_runs: (endings_of_runs == STOPPED).mean() > 0.5)
+    return groups[currency].agg(_upper).where(stopped)
+
+
+def _shown(
+    paid: "Series[float]",
+    spent: "Series[float]",
+    exact: Callable[[float], str],
+    below: Callable[[float], str],
+) -> "Series[Any]":
+    """Costs as text: what was paid, or "> " and what was spent in vain."""
+    bounds = spent.map(below, na_action="ignore").astype(object).map("> {}".format, na_action="ignore")
+    return paid.map(exact, na_action="ignore").astype(object).where(paid.notna(), bounds)
+
+
+def _three_places(ratio: float) -> str:
+    """A ratio from below."""
+    return f"{floor(1000 * ratio) / 1000:.3f}"
+
+
+def nulls(learned: "DataFrame") -> dict[str, Any]:
+    """The fields of parities where most runs were stopped: how many, and which after more examples than their null."""
+    keys = ["cell", "solver"]
+    tasks = learned.groupby(keys, sort=False)["task"].first()
+    ratios = (_stopped_after(learned, "examples") / tasks.map(null).astype(float)).dropna()
+    above = [f"{solver} on {cell}" for (cell, solver), ratio in ratios.items() if ratio > 1]
+    return {"fields": len(ratios), "above": above}
 
 
 def _upper(costs: "Series[float]") -> float:
@@ -346,19 +439,23 @@ def _upper(costs: "Series[float]") -> float:
 
 
 def cheapest(ended: "DataFrame") -> "DataFrame":
-    """By cell, a column a kind of solver: the one with the smallest median, and that median.
+    """By cell, a column a kind of solver: those with the smallest median, and that median.
 
-    Of several the one that solved more runs, then the one with the smaller median of multiply-adds.
+    Of several with one median those that solved more runs. What attacks count differs: all that solved most runs.
     """
-    keys = ("cell", "kind", "solver")
-    missed = -ended.groupby([*keys], sort=False)["solved"].sum()
-    costs = medians(ended, "examples", *keys).to_frame().assign(missed=missed)
-    costs = costs.assign(work=medians(ended, "multiply-adds", *keys)).dropna(subset="cost").reset_index()
-    best = costs.sort_values(["cost", "missed", "work", "solver"]).drop_duplicates(["cell", "kind"])
-    best["text"] = [
-        f"{name}, {ceil(cost):,}" for name, cost in zip(best["solver"], best["cost"], strict=True)
+    keys, order = ["cell", "kind", "solver"], ["cost", "missed"]
+    missed = -ended.groupby(keys, sort=False)["solved"].sum()
+    costs = medians(ended, "examples", *keys).rename("cost").to_frame().assign(missed=missed)
+    costs = costs.dropna(subset="cost").reset_index().sort_values([*order, "solver"])
+    best = costs[order] == costs.groupby(["cell", "kind"])[order].transform("first")
+    named = costs[best.all(axis=1) | (costs["kind"] == "attack")].groupby(["cell", "kind"])
+    table = named.agg(names=("solver", lambda solvers: "; ".join(sorted(solvers))), cost=("cost", "first"))
+    table = table.reset_index()
+    table["text"] = [
+        names if kind == "attack" else f"{names}: {ceil(cost):,}"
+        for kind, names, cost in zip(table["kind"], table["names"], table["cost"], strict=True)
     ]
-    return best.pivot(index="cell", columns="kind", values="text").reindex(columns=[*PRICE])
+    return table.pivot(index="cell", columns="kind", values="text").reindex(columns=[*PRICE])
 
 
 def attack_rows(attacks: "DataFrame") -> dict[str, list[int]] | None:
@@ -388,8 +485,16 @@ def described(ended: "DataFrame") -> "DataFrame":
     lines = ended.groupby(["kind", "solver"], sort=False).agg(
         task=("task", "first"), instances=("instance", "nunique")
     )
-    lines["what it does"] = lines["task"].map(_described)
+    options = ended.groupby(["kind", "solver"], sort=False)["task"].agg(_options)
+    lines = lines.assign(options=options, **{"what it does": lines["task"].map(_described)})
     return lines.drop(columns="task").reset_index().sort_values(["kind", "solver"], key=_kinds_first)
+
+
+def _options(tasks: "Series[Any]") -> str:
+    """The options that the study sets, in the order of the instances; those that it leaves alone are not named."""
+    settings = [task.solver.get("params", {}) for task in tasks]
+    texts = [", ".join(f"{name} {value}" for name, value in options.items()) for options in settings]
+    return "; ".join(filter(None, dict.fromkeys(texts)))
 
 
 def _kinds_first(values: "Series[Any]") -> "Series[Any]":
@@ -434,12 +539,24 @@ def _queries(task: Task) -> float | None:
 def board(kind: str, solvers: "DataFrame") -> HeatMap:
     """A panel per tier, a row per solver, a column per five instances."""
     by_tier = solvers.groupby("tier", sort=False)["solved"].agg(["sum", "size"])
-    shares = [f"{tier}: {won} of {runs} runs solved" for tier, won, runs in by_tier.itertuples()]
+    verb = "games won" if kind == "game" else "runs solved"
+    shares = [
+        f"{tier}: {won} of {runs} {verb}{_untried(solvers[solvers['tier'] == tier])}"
+        for tier, won, runs in by_tier.itertuples()
+    ]
     rows = solvers.groupby("solver", sort=True)["solved"].sum().sort_values(ascending=False, kind="stable")
     table = fields(kind, solvers)
     panels = {tier: list(some) for tier, some in table.groupby(level="tier", sort=False)}
     labels = {"budget": STOPPED, "unfitted": f"{UNFITTED}: budget too small"}
+    if kind == "game":
+        labels = {"solved": PLAYED["solved"], "budget": PLAYED[STOPPED]}
     return HeatMap(kind, panels, f"{'; '.join(shares)}.", rows=list(rows.index), labels=labels)
+
+
+def _untried(solvers: "DataFrame") -> str:
+    """How many runs tried nothing, as a part of a sentence."""
+    counts = _counts(solvers)
+    return "".join(f", {counts[word]} {word}" for word in (UNFITTED, REFUSED) if counts[word])
 
 
 def fields(kind: str, solvers: "DataFrame") -> "Series[Any]":
@@ -460,7 +577,8 @@ def _field(kind: str, tier: str, cell: str, solver: str, line: Mapping[Any, Any]
     known = middle == middle  # no nan
     status = "solved" if won == runs else "some" if won else line["failed"]
     share = f"{won}/{runs}"
-    ways = ", ".join(f"{line[word]} {word}" for word in WORDS if line[word])
+    words = PLAYED if kind == "game" else {}
+    ways = ", ".join(f"{line[word]} {words.get(word, word)}" for word in WORDS if line[word])
     price = f"; median {middle:,.0f} {PRICE[kind]}" if known else ""
     text = f"{share}\n{short(middle)}" if known else share
     column = cell.replace("-", "\n").replace("rounding", "round-\ning")  # as wide as the others
