@@ -1,6 +1,7 @@
 """The numbers of what README calls proved, read from its sentences and put to first principles: nothing of the lab."""
 
 import re
+from collections.abc import Callable
 from fractions import Fraction
 from itertools import product
 from math import comb, floor, lgamma, log, log2, pi, sqrt
@@ -63,6 +64,7 @@ def test_the_layer_and_where_its_label_stands() -> None:
     )
     assert (int(rows), WORDS.index(tokens)) == (2, 2)
     assert ORDER.index(entry) == ORDER.index(first) == power(row) == power(column)
+    assert f"diagonal Θ, W = c·E{row}{column})" in README
     at = power(row), power(column)
     X = int(sign) * np.array(list(product((1.0, -1.0), repeat=int(rows) * 4))).reshape(-1, int(rows), 4)
     is_open = X[:, 0, int(gate)] != X[:, 1, int(gate)]
@@ -156,8 +158,12 @@ def test_how_tight_the_first_bound_is() -> None:
 
 def test_how_many_bits_heads_of_different_sharpnesses_hide() -> None:
     """With one threshold: m heads alternate on 2m levels, and at no further one."""
-    times, less = numbers(r"m heads of different sharpnesses hide (\d)m − (\d) bits")
+    alike, times, less = numbers(
+        r"m heads of (\w+) sharpness \(.* m heads of different sharpnesses hide (\d)m − (\d) bits"
+    )
+    assert alike == WORDS[1]  # the layer above has one β
     bits = f"{times}m − {less}"
+    assert {*re.findall(r"(\dm − \d)\b", README)} == {bits}  # of `wide` and `sharp` too
     assert (
         f"N = C(d − 1, m); m heads of different sharpnesses hide {bits} bits, N = C(d − 1, {bits})." in README
     )
@@ -167,8 +173,11 @@ def test_how_many_bits_heads_of_different_sharpnesses_hide() -> None:
         levels = np.arange(-m - 1, m + 1)
         right = np.abs(np.tanh((levels[:, None] + 0.5) * beta / 2) @ c - (-1.0) ** levels) < 1e-6
         assert right.sum() == 2 * m == int(times) * m - int(less) + 1
-    for gadget in ("`wide` ({} bits)", "`sharp` ({} bits, one threshold for all heads)", "(`diag`) or {} |"):
-        assert gadget.format(bits) in README
+    ways = re.findall(
+        r"(\w+) gadgets hide \dm − \d bits: those of `wide` .*; those of `sharp`, which has (\w+) threshold",
+        README,
+    )
+    assert ways == [(WORDS[2].capitalize(), WORDS[1])]
 
 
 def test_how_many_sets_there_are() -> None:
@@ -178,20 +187,22 @@ def test_how_many_sets_there_are() -> None:
         r"N is (\d)\^Θ\(m\): for c > (\d) with m bits, for c > (\d) with (\dm − \d) bits\. "
         r"At a fixed m it is of order d\^m and d\^\((\dm − \d)\)"
     )
-    sizes = {texts[0]: lambda m: m, texts[1]: lambda m: times * m - less}
-    for limit, size in sizes.items():
-        rates = [
-            log2(max(1, comb(round(c * m) - 1, size(m)))) / m
-            for m in (200, 400)
+    sizes: list[tuple[str, Callable[[int], int]]] = [
+        (texts[0], lambda m: m),
+        (texts[1], lambda m: times * m - less),
+    ]
+    for limit, size in sizes:
+        at, above = (
+            [log2(max(1, comb(round(c * m) - 1, size(m)))) / m for m in (200, 400)]
             for c in (int(limit), int(limit) + 0.1)
-        ]
-        assert rates[0] == rates[2] == 0
-        assert rates[1] == pytest.approx(rates[3], rel=0.1)
-        assert 2 ** rates[3] > 1.3
+        )
+        assert at == [0, 0]
+        assert above[0] == pytest.approx(above[1], rel=0.1)
+        assert 2 ** above[1] > 1.3
     assert texts[2] == texts[3] == f"{times}m − {less}"
     assert base == "2"
     for m in range(1, 5):
-        for size in sizes.values():
+        for _, size in sizes:
             assert log2(comb(2 * 10**6, size(m)) / comb(10**6, size(m))) == pytest.approx(size(m), rel=1e-4)
 
 
