@@ -76,8 +76,8 @@ def rows_of(path: Path) -> Path:
 def _contents(path: Path) -> tuple[dict[str, Any], list[str], list[Row]]:
     """What the rows of a store or of a table are about, the commands that made them, and they themselves."""
     if path.suffix == ".csv":
-        about, commands, commits = _summary(path)
-        rows = read(path, {"commit": str(commits[0])} if len(commits) == 1 else {})
+        about, commands, provenance = _summary(path)
+        rows = read(path, provenance)
         times = timings(path.with_name(TIMINGS))
         return about, commands, [_timed(row, times.get(row.task.identity, {})) for row in rows]
     with Store(path) as store:
@@ -127,14 +127,17 @@ def _shown(row: Row) -> Cells:
     return {name: str(value) for name, value in flat(row, timing=False).items() if value is not None}
 
 
-def _summary(path: Path) -> tuple[dict[str, Any], list[str], list[Any]]:
-    """What the rows of a table are about, the commands that made them, and their commits: of the summary beside it."""
+def _summary(path: Path) -> tuple[dict[str, Any], list[str], dict[str, str]]:
+    """What the rows of a table are about, the commands that made them, and where: of the summary beside it."""
     beside = path.with_name(SUMMARY)
     missing = f"{path} has no readable {SUMMARY} beside it, which says what the rows are about"
     try:
         stated = schemas.parse(read_bounded(beside, SUMMARY_BYTES), str(beside))
         about = {name: stated[name] for name in (*ABOUT, *sorted(PART & stated.keys()))}
-        return about, [str(line) for line in stated.get("made_by", [])], list(stated.get("commits", []))
+        commits = stated.get("commits", [])
+        provenance = stated.get("provenance", {"commit": commits[0]} if len(commits) == 1 else {})
+        made_by = [str(line) for line in stated.get("made_by", [])]
+        return about, made_by, {str(name): str(value) for name, value in provenance.items()}
     except InputError as error:
         raise InputError(f"{missing} ({error})") from error
     except (LookupError, TypeError, AttributeError) as error:

@@ -50,7 +50,7 @@ def write(study: "Study", store: Store, folder: Path) -> str:
     text = _Text(study, content)
     headline, lead, parts = text.parts()
     sections = [(heading, text.put(body), REFEREES in heading) for heading, body in parts if text.shows(body)]
-    verdict, commits = _plain(headline), dict(report.origins(rows)).get("commit", [])
+    verdict, origins = _plain(headline), dict(report.origins(rows))
     html = report.render(
         "page.html",
         terms=text.terms,
@@ -60,7 +60,7 @@ def write(study: "Study", store: Store, folder: Path) -> str:
         commands=store.commands or [report.command(store.about)],
         rows=rows,
         crashes=report.crashes(rows),
-        origins=report.origins(rows),
+        origins=list(origins.items()),
         question=study.question,
         verdict=verdict,
         headline=headline,
@@ -83,7 +83,8 @@ def write(study: "Study", store: Store, folder: Path) -> str:
         "planned": store.planned(),
         "statuses": store.counts(),
         "made_by": store.commands,
-        "commits": commits,
+        "commits": origins.get("commit", []),
+        "provenance": {name: values[0] for name, values in origins.items() if len(values) == 1},
         "figures": [{"file": f"{d.name}.svg", "alt": d.alt, "caption": d.caption} for d in shown],
         "question": study.question,
         "role": study.role,
