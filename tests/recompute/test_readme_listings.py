@@ -6,6 +6,7 @@ import json
 import re
 import tomllib
 from collections import defaultdict
+from itertools import product
 from math import comb, exp, log
 from statistics import median
 
@@ -73,6 +74,7 @@ def test_what_the_first_command_runs() -> None:
         for row in rows("exponential-in-m", solver_series="ray")
     }
     (ray,) = {d / m for d, m in places}
+    assert f"`make study` runs the middle ray to m = {max(places)[1]}," in README
     assert f"# runs d = {ray:g}m, m = {min(places)[1]} to {max(places)[1]}, " in block
     assert (
         f" Python {tomllib.loads((ROOT / 'pyproject.toml').read_text())['project']['requires-python'][2:]} or"
@@ -185,6 +187,7 @@ def test_the_laws_and_the_sizes_that_they_were_fitted_to() -> None:
     rule = tomllib.loads((STUDY / "plan3.toml").read_text(encoding="utf-8"))["primary"]
     assert f"with N from {rule['sets above']:,} to {rule['fitted to sets']:,}," in README
     taken, fewer = numbers(r"in the number of sets, a·C\(d − (\d), m − (\d)\)")
+    assert f"beside them C(d − {taken}, m − {fewer})," in README
     hard: dict[tuple[int, int], list[tuple[bool, float]]] = defaultdict(list)
     for row in of_plan("hidden set"):
         cost = float(row["cost"] if row["status"] == "solved" else row["budget.samples"])
@@ -199,6 +202,18 @@ def test_the_laws_and_the_sizes_that_they_were_fitted_to() -> None:
     constant = float(np.mean([rest for _, rest in small.values()]))
     wrong = [max(rest - constant, 0.0) if bound else rest - constant for bound, rest in large.values()]
     assert f"err there by factors of {exp(float(np.mean(np.square(wrong))) ** 0.5):.2f} and" in README
+
+
+def test_the_lookup_table() -> None:
+    """By all inputs of three coordinates with an open gate: in how many ways the tokens differ."""
+    base, less = numbers(
+        r"The lookup table is one of all (\d)\^\(d − (\d)\) patterns in which the tokens can differ"
+    )
+    tokens = list(product((1, -1), repeat=3))
+    patterns = {
+        tuple(a == b for a, b in zip(x, y, strict=True)) for x in tokens for y in tokens if x[0] != y[0]
+    }
+    assert len(patterns) == int(base) ** (3 - int(less)) > 1
 
 
 def middle_of(runs: list[tuple[bool, float]]) -> tuple[bool, float]:
@@ -216,7 +231,17 @@ def test_the_wide_learner_and_the_pool() -> None:
     sizes = {row["params.heads"] for row in wide if int(row["params.dim"]) == 4 * int(row["params.heads"])}
     assert f"times as many on the same {WORDS[len(sizes)]} sizes" in README
     (pool,) = {row["solver.params.pool"] for row in rows("exponential-in-m", solver_arm="pool of 4096")}
-    assert f"the same {int(pool):,} examples, read again and again" in README
+    pools = re.findall(r"(?:the same ([\d,]+) examples|([\d,]+) of them), read again and again", README)
+    assert {"".join(texts) for texts in pools} == {f"{int(pool):,}"}
+    cells = {
+        (int(row["params.heads"]), int(row["params.dim"]))
+        for row in rows("exponential-in-m", solver_arm="pool of 4096")
+    }
+    count, heads, dims = numbers(
+        r"In the (\w+) cells that were tried \(m = ([\d, and]+) at d = ([\d, and]+)\)"
+    )
+    shown = [map(int, re.findall(r"\d+", text)) for text in (heads, dims)]
+    assert (WORDS[len(cells)], sorted(cells)) == (count, list(zip(*shown, strict=True)))
 
 
 def test_the_withdrawn_power() -> None:

@@ -228,4 +228,5 @@ def test_what_a_learner_of_one_bit_needs() -> None:
         r"needs at least ([\d.]+) N examples with an open gate, ([\d.]+) N in all, [^.]* with probability ([\d.]+), for"
     )
     share = (1 - sqrt(1 - float(probability))) ** 2 / 2 ** (WORDS.index(bits) - 1)
+    assert {*re.findall(r"(0\.9\d+) N\b", README)} == {of_all}  # at the figure too
     assert (of_open, of_all) == (f"{floor(1000 * share) / 1000}", f"{floor(100 * 2 * share) / 100}")
