@@ -68,6 +68,8 @@ def test_censored_cells_have_no_part_in_an_exponent_and_are_drawn_as_censored(ro
     lost = cells[(cells["block"] == SIZE) & (cells["dim"] > 12)]
     assert content.exponent(lost) is None
     assert {point.censored for point in content.points_of(lost, "dim")} == {"above"}
+    half = lost.head(1).assign(costs=[[100.0, 10_000.0]], runs=2, solved=1, spent=10_000.0)
+    assert [point.y for point in content.points_of(half, "dim")] == [pytest.approx(1000.0)]
 
 
 def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> None:
@@ -76,9 +78,9 @@ def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> No
         for row in rows:
             store.add(row.task, row.outcome, {})
         headline = catalog.page(store, tmp_path)
-    assert "all 90 games lie within bounds" in headline
+    assert "all 90 such games agree" in headline
     assert headline.endswith(
-        "In d = 12 attention students need 1,200 examples taught bit by bit (order, gate given), "
+        "In d = 12 attention students need 1,200 examples taught bit by bit (6 layers; order, gate given), "
         "300,000,000 untaught."
     )
     assert "censored: 0 of 4 solved by 20,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))
@@ -97,9 +99,10 @@ def test_bounds_are_apart_but_for_small_biases() -> None:
     assert content.gainless() == ["g = 6 at μ = 0.1, 0.2, 0.3 and 0.4"]
 
 
-def test_the_gate_alone_helps_no_untaught_student() -> None:
+@pytest.mark.parametrize("setting", range(len(tuning.MENU)))
+def test_the_gate_alone_helps_no_untaught_student(setting: int) -> None:
     """As taught ones are handed it: signs, and 0 where the gate is closed. Fixed seed; the page says it of the menu."""
-    params = {"labels": 1, **tuning.tuned(SIZE)}
+    params = {"labels": 1, **tuning.options_of(setting)}
     solver = {"kind": "learner", "learner": "learner.chain:ChainStudent", "params": params}
     budget = {"samples": tuning.CAP}
     task = Task("nested", {"dim": tuning.DIM, "size": SIZE, "block": SIZE}, solver, budget, tuning.APART)

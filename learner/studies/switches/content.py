@@ -21,7 +21,6 @@ from hardness.report import (
     Series,
     frame,
     line,
-    lines_of,
     mean_points,
 )
 from hardness.report.content import Kind
@@ -79,14 +78,15 @@ def content(rows: Sequence[Row]) -> Content:
         "membership": chosen,
     }
     shown = [
-        part for part in (students, biased, biases[biases["n"] == grid.BIAS_BITS[-1]], models) if len(part)
+        part
+        for part in (students, biased, biases[biases["n"] == grid.BIAS_BITS[-1]], models, chosen)
+        if len(part)
     ]
-    if len(shown) < 4 or not (chosen["family"] == "parity").any():
+    if len(shown) < 5:
         return Content(figures=figures, tables=tables, missing="Some of the four switches have no rows yet.")
     numbers = SET | games_inside(ended) | student_numbers(students) | bias_numbers(biased)
     numbers |= {"gainless": gainless(), "better": better_than_characters(ended)}
     numbers["asked"] = [{"μ": mu, "asked": asked} for mu, asked in _ends(biases)]
-    numbers["parity"] = lines_of(chosen[chosen["family"] == "parity"])[-1]
     numbers["equations"] = elimination_equations(ended)
     return Content(numbers, figures, tables, grid=grid)
 
@@ -95,6 +95,7 @@ SET = {
     "s": grid.SIZE,
     "n": SHOWN_BITS,
     "tolerance": SHOWN_TOLERANCE,
+    "layers": len(blocks_of(grid.SIZE, min(grid.BLOCKS))),  # of a student taught bit by bit
     "spacing": f"{100 * (SPACING - 1):.0f} %",
     "step": CHECK,
     "default": {"heads": Student().heads, "rate": RATE, "batch": Student().batch},
@@ -102,7 +103,7 @@ SET = {
     "interval": bounds.bias_interval(grid.BIAS_SIZE, grid.BIAS_TOLERANCE),
     "largest_bias": sqrt(1 - 4 * grid.BIAS_TOLERANCE),  # beyond it not even the products of s bits are enough
     "fair_need": bounds.biased_bound(grid.BIAS_BITS[-1], grid.BIAS_SIZE, grid.BIAS_TOLERANCE, 0.0),
-    "full_rank": f"{FULL_RANK:.4f}".lstrip("0"),
+    "full_rank": f"{FULL_RANK:.4f}",
     "noisy_needed": window_bound(comb(grid.NOISY_BITS, grid.NOISY_SIZE), grid.NOISY_TOLERANCE),
     "noisy_rows": low_degree_rows(grid.NOISY_BITS, grid.NOISY_SIZE),
     "tuning": {
@@ -273,7 +274,7 @@ def bias_numbers(biased: "DataFrame") -> Line:
     """Students on biased inputs: what the best bias saves at every d, where bias costs, how many solve at the most."""
     extreme = biased[biased["bias"] == biased["bias"].max()]
     saved: list[Line] = []
-    dearer: dict[float, list[int]] = {}
+    dearer: dict[float, list[tuple[int, bool]]] = {}
     for d, cells in _whole(biased).groupby("dim"):
         means = {mu: mean(runs, True) for mu, runs in zip(cells["bias"], cells["costs"], strict=True)}
         if 0.0 not in means or len(means) == 1:
@@ -281,14 +282,18 @@ def bias_numbers(biased: "DataFrame") -> Line:
         fair = means.pop(0.0)
         best = min(means.values(), key=lambda cost: cost.value)
         saved.append({"d": int(d), "factor": fair.value / best.value, "apart": _below(best, fair)})
-        for mu in [mu for mu, cost in means.items() if cost.value > fair.value]:
-            dearer.setdefault(float(mu), []).append(int(d))
+        for mu, cost in means.items():
+            if cost.value > fair.value:
+                dearer.setdefault(float(mu), []).append((int(d), _below(fair, cost)))
     return {
         "bias": {
             "compared": _listed(sorted({*_whole(biased)["bias"]} - {0.0})),
             "saved": saved,
             "apart": _listed([line["d"] for line in saved if line["apart"]]),
-            "dearer": [{"μ": mu, "d": _listed(dims)} for mu, dims in sorted(dearer.items())],
+            "dearer": [
+                {"μ": mu, "d": _listed([d for d, _ in dims]), "apart": any(apart for _, apart in dims)}
+                for mu, dims in sorted(dearer.items())
+            ],
             "largest": float(biased["bias"].max()),
             **_runs_of(extreme[["solved", "runs"]].sum()),
         }
@@ -438,14 +443,19 @@ def _phase(row: str, g: int, mu: float) -> Field:
 
 
 def points_of(cells: "DataFrame", key: str) -> list[Point]:
-    """Mean costs of students with intervals against `key`; a censored cell lies at what was spent."""
+    """Mean costs of students with intervals against `key`; a censored cell lies at the mean of what was spent."""
     whole = cells[cells["solved"] == cells["runs"]]
     lost = cells[cells["solved"] < cells["runs"]]
     solved = mean_points(
         (x, mean(runs, logarithmic=True)) for x, runs in zip(whole[key], whole["costs"], strict=True)
     )
     return solved + [
-        Point(cell[key], cell["spent"], censored="above", tip=f"{cell[key]:g}: {_cost(cell)}")
+        Point(
+            cell[key],
+            mean(cell["costs"], logarithmic=True).value,
+            censored="above",
+            tip=f"{cell[key]:g}: {_cost(cell)}",
+        )
         for _, cell in lost.iterrows()
     ]
 
