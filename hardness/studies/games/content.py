@@ -41,7 +41,7 @@ def content(rows: Sequence[Row]) -> Content:
         return Content(figures=figures, tables=tables, missing=missing)
     numbers = {**_exactly(brackets), "large": _on_large(large), "frontier": _over_bound(frontier)}
     numbers |= {"rounding": _largest(rounding, bases), "known_apart": KNOWN, "limits": _at_the_limit(limits)}
-    numbers |= {"blind": _identified(games[games.strategy.isin(BLIND)]), "searches": len(searches)}
+    numbers |= {"blind": _identified(games), "searches": len(searches)}
     return Content(numbers, figures, tables, grid=grid)
 
 
@@ -68,6 +68,7 @@ def _on_large(large: "pd.DataFrame") -> dict[str, Any]:
         "tight": int((ratio == 1).sum()),
         "V_within": float((large["V at most"] / large["V at least"]).max()),
         "G_within": float(ratio.max()),
+        "G_within_flat": float(ratio[large.flat.notna()].max()),
     }
 
 
@@ -92,6 +93,7 @@ def _over_bound(frontier: "pd.DataFrame") -> dict[str, Any]:
         "adaptive": adaptive,
         "adaptive_played": len(behind),
         "behind": float(behind.max()),
+        "alone": _without_rival(several),
         "independent": {"τ": min(independent), "K": batch_size(min(independent))},
     }
 
@@ -102,6 +104,7 @@ def _largest(rounding: "pd.DataFrame", bases: dict[str, list[float]]) -> dict[st
     grown = bases[best["strategy"]]
     return {
         "n": best["n"],
+        "first": int(rounding.n[rounding.strategy == best["strategy"]].min()),
         "strategy": best["strategy"],
         "queries": best["queries"],
         "low": best["low"],
@@ -111,10 +114,24 @@ def _largest(rounding: "pd.DataFrame", bases: dict[str, list[float]]) -> dict[st
     }
 
 
+def _without_rival(games: "pd.DataFrame") -> int:
+    """At how many pairs of s and τ neither flat nor adaptive was played."""
+    rivals = games.strategy.isin(("flat", "adaptive")).groupby([games.s, games.τ]).any()
+    return int((~rivals).sum())
+
+
 def _identified(games: "pd.DataFrame") -> dict[str, int]:
-    """How many games there were, and how many of them identified the secret."""
-    shares = [tuple(map(int, share.split("/"))) for share in games.runs]
-    return {"identified": sum(won for won, _ in shares), "games": sum(total for _, total in shares)}
+    """Of strategies that see little, games, those that identified, and the n at which low-degree asks too little."""
+    blind = games[games.strategy.isin(BLIND)]
+    shares = [tuple(map(int, share.split("/"))) for share in blind.runs]
+    products = blind[blind.strategy == "low-degree"].set_index("n")["gave up at"]
+    needs = games[(games.family == "rounding") & (games.strategy == "adaptive")].set_index("n").queries
+    return {
+        "identified": sum(won for won, _ in shares),
+        "games": sum(total for _, total in shares),
+        "sizes": len(products),
+        "short": int((products < needs.reindex(products.index)).sum()),
+    }
 
 
 def played(rows: Iterable[Row]) -> "pd.DataFrame":
