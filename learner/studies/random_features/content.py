@@ -31,21 +31,20 @@ def content(rows: Sequence[Row]) -> Content:
     gaps = {name: difference(table, name, grid.BIASED, PLAIN) for name in grid.TARGETS}
     better, worse = ({name: stretches(gap, side) for name, gap in gaps.items()} for side in (-1, 1))
     examples = int(last["samples"].iloc[0])
-    learned = last[last["network_error"] < 1]
-    reached = {
-        name: least_examples(table, name, error)
-        for name, error in zip(learned["target"], learned["network_error"], strict=True)
-    }
+    learned = [*last[last["network_error"] < 1]["target"]]
+    leads = {name: lead(table, name, examples) for name in last["target"]}
+    fewest = {name: least_examples(gap) for name, gap in leads.items()}
+    enough = examples if None in fewest.values() else max(filter(None, fewest.values()))
+    reached = {name: f"{n:,}" for name, n in fewest.items() if n and name in learned}
     last = last.assign(
         linear=last["target"].map(lambda name: float(linear_error(name))),
-        reached=last["target"].map(lambda name: f"{reached[name]:,}" if reached.get(name) else "–"),
+        reached=last["target"].map(lambda name: reached.get(name, "–")),
     )
     beaten = {
-        title: beats_linear(table, model, examples)
+        title: sides_of_linear(table, model, examples, -1)
         for title, model in (("attention", PLAIN), ("network", grid.RIVAL), ("biased", grid.BIASED))
     }
-    won = last[last["attention_error"] < last["network_error"]]
-    beaten["plain"] = [name for name in won["target"] if name not in beaten["attention"]]
+    beaten["by_linear"] = sides_of_linear(table, PLAIN, examples, 1)
     beaten["biased_alone"] = [name for name in beaten["biased"] if name not in beaten["attention"]]
     even = [name for name in grid.TARGETS if is_even(name)]
     bare = table[(table["model"] == CONSTANT) & table["target"].isin(even)]
@@ -53,8 +52,7 @@ def content(rows: Sequence[Row]) -> Content:
         "examples": examples,
         "runs": spread([int(runs) for runs in table.groupby(["target", "model", "heads", "samples"]).size()]),
         "targets": last.drop(columns="samples").to_dict("records"),
-        "reached": _range([*reached.values()]),
-        "learned": [*reached],
+        "enough": enough,
         "beaten": beaten,
         "even": even,
         "even_least": float(bare["error"].min()) if len(bare) else 0.0,
@@ -68,7 +66,8 @@ def content(rows: Sequence[Row]) -> Content:
             ]
             for side, sign in (("better", -1), ("worse", 1))
         },
-        "lower": int((last["attention_error"] < last["network_error"]).sum()),
+        "lower": sum(gap[enough].side(0.0) == -1 for gap in leads.values() if enough in gap),
+        "unknowns": grid.DIM * (grid.KEYS + 1) + 1,
         "better": {name: examples for name, examples in better.items() if examples},
         "worse": {name: examples for name, examples in worse.items() if examples},
         "lost": _lost(table, gaps, examples),
@@ -143,8 +142,8 @@ def linear_error(name: str) -> Fraction:
     return 1 - shared / (moment(2 * power) / grid.KEYS + (1 - Fraction(1, grid.KEYS)) * shared)
 
 
-def beats_linear(table: "DataFrame", model: str, examples: int) -> list[str]:
-    """Targets on which the interval of the model's error lies below the error of every linear function."""
+def sides_of_linear(table: "DataFrame", model: str, examples: int, side: int) -> list[str]:
+    """Targets on which the interval of the model's error lies below (−1) or above (1) that of the best linear one."""
     runs = table[
         (table["model"] == model) & (table["heads"] == grid.HEADS) & (table["samples"] == examples)
     ].groupby("target")["error"]
@@ -152,15 +151,36 @@ def beats_linear(table: "DataFrame", model: str, examples: int) -> list[str]:
     return [
         name
         for name in grid.TARGETS
-        if name in errors_of and errors_of[name].side(float(linear_error(name))) == -1
+        if name in errors_of and errors_of[name].side(float(linear_error(name))) == side
     ]
 
 
-def least_examples(table: "DataFrame", name: str, error: float) -> int | None:
-    """The least number of examples, of those tried, at which attention's mean error on a target is at most `error`."""
-    runs = table[(table["target"] == name) & (table["model"] == PLAIN) & (table["heads"] == grid.HEADS)]
-    means = runs.groupby("samples")["error"].mean()
-    return next((int(n) for n, value in means.items() if value <= error), None)
+def lead(table: "DataFrame", name: str, examples: int) -> dict[int, Mean]:
+    """By its number of examples, attention's error minus the network's after `examples`, paired by repetition."""
+    usual = table[(table["target"] == name) & (table["heads"] == grid.HEADS)]
+    network = usual[(usual["model"] == grid.RIVAL) & (usual["samples"] == examples)]
+    rival = network.set_index("repetition")["error"]
+    gaps = {}
+    for n, runs in usual[usual["model"] == PLAIN].groupby("samples"):
+        gap = (runs.set_index("repetition")["error"] - rival).dropna()
+        if len(gap):
+            gaps[int(n)] = mean(gap.tolist())
+    return gaps
+
+
+def least_examples(gaps: Mapping[int, Mean]) -> int | None:
+    """The least number of examples, of those tried, from which on every interval lies below 0.
+
+    >>> low, wide = Mean(-1.0, -2.0, -0.5, 5), Mean(0.1, -1.0, 1.0, 5)
+    >>> least_examples({64: low, 128: wide, 256: low, 512: low}), least_examples({64: low, 128: wide})
+    (256, None)
+    """
+    fewest = None
+    for n, gap in sorted(gaps.items(), reverse=True):
+        if gap.side(0.0) != -1:
+            break
+        fewest = n
+    return fewest
 
 
 def difference(table: "DataFrame", name: str, model: str, other: str) -> dict[int, Mean]:
@@ -191,18 +211,6 @@ def stretches(gap: Mapping[int, Mean], side: int) -> str:
     return " and ".join(f"{part[0]}–{part[-1]}" if len(part) > 1 else f"{part[0]}" for part in parts if part)
 
 
-def _range(counts: Sequence[int | None]) -> str:
-    """The range of numbers of examples; nothing if there are none, or one is not known.
-
-    >>> _range([512, 1024]), _range([512, None])
-    ('512 to 1,024', '')
-    """
-    known = [n for n in counts if n]
-    if not known or len(known) < len(counts):
-        return ""
-    return " to ".join(f"{n:,}" for n in sorted({min(known), max(known)}))
-
-
 def _lost(table: "DataFrame", gaps: Mapping[str, Mapping[int, Mean]], examples: int) -> list[dict[str, Any]]:
     """Targets on which biased heads are worse at every number of examples, with both errors at the most examples."""
     lost = []
@@ -212,7 +220,8 @@ def _lost(table: "DataFrame", gaps: Mapping[str, Mapping[int, Mean]], examples: 
                 (table["target"] == name) & (table["heads"] == grid.HEADS) & (table["samples"] == examples)
             ]
             means = runs.groupby("model")["error"].mean()
-            lost.append({"name": name, "biased": float(means[grid.BIASED]), "plain": float(means[PLAIN])})
+            models = {"biased": grid.BIASED, "plain": PLAIN, "network": grid.RIVAL}
+            lost.append({"name": name, **{key: float(means[model]) for key, model in models.items()}})
     return lost
 
 
@@ -225,14 +234,18 @@ def _points(runs: "DataFrame", key: str) -> list[Point]:
 def _curves(table: "DataFrame") -> Curves:
     """Error against examples, a panel for each target; that of the easiest is logarithmic."""
     ticks = (64, 256, 1024, 4096)
-    examples = Axis("examples n", log=True, ticks=ticks, names=[*map(str, ticks)])
+    names = [*map(str, ticks)]
+    examples = Axis(
+        "examples n", log=True, ticks=ticks, names=names, low=ticks[0] / 1.7, high=ticks[-1] * 1.7
+    )
     usual = table[table["heads"] == grid.HEADS]
+    others = [model for model in grid.MODELS if model not in (grid.RIVAL, PLAIN)]  # drawn below these two
     panels = []
     for name in (name for name in grid.TARGETS if (table["target"] == name).any()):
         part = usual[usual["target"] == name]
         series = [
-            Series(model, _points(part[part["model"] == model], "samples"), style=i)
-            for i, model in enumerate(grid.MODELS)
+            Series(model, _points(part[part["model"] == model], "samples"), style=[*grid.MODELS].index(model))
+            for model in (*others, grid.RIVAL, PLAIN)
             if (part["model"] == model).any()
         ]
         if name != "f1":  # it is linear, and 0 has no place on a logarithmic scale
@@ -255,15 +268,16 @@ def _curves(table: "DataFrame") -> Curves:
 def _heads(table: "DataFrame") -> Curves:
     """Error against the number of heads; that of infinitely many is a point of its own."""
     at = table[table["samples"] == grid.AT]
-    panels = []
+    panels, ticks = [], (62, 250, 1000, 4000, INFINITE)
     for name in grid.SIZED if len(table) else ():
         series: list[Series] = []
         for model, style in (("RFA", 0), (grid.BIASED, 2)):
             part: Any = at[(at["target"] == name) & (at["model"] == model)]
             for runs in (part[part["heads"] < INFINITE], part[part["heads"] == INFINITE]):
                 series += [Series(model, _points(runs, "heads"), style=style)] if len(runs) else []
+        least = float(linear_error(name))
+        series.append(line("best linear function", [(ticks[0], least), (ticks[-1], least)], "law"))
         panels.append(Panel(name, series))
-    ticks = (62, 250, 1000, 4000, INFINITE)
     return Curves(
         "heads", panels, Axis("heads M", log=True, ticks=ticks, names=[*map(str, ticks[:-1]), "∞"]), ERROR
     )
