@@ -80,7 +80,7 @@ def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> No
         headline = catalog.page(store, tmp_path)
     assert "all 90 such games agree" in headline
     assert headline.endswith(
-        "In d = 12 attention students need 1,200 examples taught bit by bit (6 layers; order, gate given), "
+        "Attention students (d = 12) need 1,200 examples taught bit by bit (6 layers; order, gate given), "
         "300,000,000 untaught."
     )
     assert "censored: 0 of 4 solved by 20,000,000" in words((tmp_path / PAGE).read_text(encoding="utf-8"))

@@ -425,7 +425,7 @@ def test_switches_games_and_students() -> None:
     d = max(int(dim) for block, dim in whole if block == "6" and ("1", dim) in whole)
     taught, untaught = (geometric(whole[block, str(d)]) for block in ("1", "6"))
     assert (
-        f"In d = {d} attention students need {taught:,} examples taught bit by bit (6 layers; order, gate given), "
+        f"Attention students (d = {d}) need {taught:,} examples taught bit by bit (6 layers; order, gate given), "
         f"{untaught:,} untaught." in text
     )
 
