@@ -290,6 +290,7 @@ def _rounding_map(games: "pd.DataFrame") -> Curves:
     panels = []
     for (m, d), table in games.groupby(["s", "d"]):
         floor = _logs((e, rounding_floor(_class(int(d), int(m)), e)) for e in grid.ROUNDING_EXPONENTS)
+        floor = [(floor[0][0] - 0.25, floor[0][1]), *floor]
         panels.append(
             Panel(f"m = {m}: n = {d - 1}", _played(table), floor=floor, reached=_pairs(table, "queries"))
         )

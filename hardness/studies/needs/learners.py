@@ -206,14 +206,12 @@ def _precision(precision: "pd.DataFrame") -> dict[str, Any] | None:
 
 
 def _tolerance_figure(descents: "pd.DataFrame") -> Curves:
-    """Tolerance against the number of bits: what the learner needs, and where nothing is possible for anybody."""
+    """The tolerance that the learner needs against the number of bits, from 1/2 on, where the oracle tells nothing."""
     panels = []
     for d, table in descents.groupby("d"):
-        sizes = [int(s) for s in table.s]
         points = [_tolerated(at) for at in lines_of(table)]
-        ends = (min(sizes), max(sizes))
         series = [Series("gradient descent of diagonal", points, join=False, style=0)]
-        panels.append(Panel(f"d = {d}", series, floor=[(s, 2.0) for s in ends]))
+        panels.append(Panel(f"d = {d}", series))
     axes = Axis("s", ticks=(2, 3, 4, 5, 6), low=1.7, high=6.9), Axis("log₂ 1/τ", low=1.0)
     return Curves("descent", panels, *axes, height=2.8, labels={"below": "larger τ were not tried"})
 

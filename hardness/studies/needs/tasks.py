@@ -5,6 +5,7 @@ from math import comb
 
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
+from hardness.gadgets.sharp import SHARPNESSES
 from hardness.sq.bounds import head_budget
 from hardness.studies.games.tasks import TOLERANCE, game
 
@@ -127,6 +128,7 @@ def seconds(task: Task) -> float:
 
 # Figures of the page's sentences that no row of it gives.
 SHARP_GROWTH, WIDE_SUM = (4.5, 5.9), 3.61  # theory 1.5: of the sum of the coefficients a head; a bit at most
+SHARP_COMPUTED = (3, max(SHARPNESSES))  # for which m that growth is computed
 STUDENT_HEADS, FLOATS = 16, 32  # of the learner `diagonal`; bits of a number of a gradient
 # Classes of the noisy learner; share of runs
 NOISY_BITS, RIGHT = (2, 4), 0.9
