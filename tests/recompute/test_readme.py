@@ -216,6 +216,9 @@ def test_the_learner_with_256_heads() -> None:
     assert f"for one more head of the layer pays {pays} {ends} {usual_pays} times as many" in README
     sets = {m: comb(4 * m - 1, m) for m in range(wide["m from"], wide["m to"] + 1)}
     assert f"and N grows {slope(sets):.2f}-fold" in README
+    known = {m: sets[m] for m in (4, 5, 6, 7)}
+    factors = "m = 4 to 7, the factors are {:.2f} and {:.2f}, and N's is".format(*wide["known"])
+    assert f"{factors} {slope(known):.2f}: the wider learner's cost grows" in README
     read: dict[tuple[str, int], list[float]] = {}
     for row in rows("exponential-in-m", family="parity"):
         m, arm = int(row["params.heads"]), row["solver.arm"]
