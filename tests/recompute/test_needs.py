@@ -1,6 +1,7 @@
 """Every number of the headline and the tables of reports/needs, again from its rows: arithmetic alone."""
 
 import re
+from bisect import bisect_right
 from fractions import Fraction
 from functools import cache
 from itertools import pairwise
@@ -261,16 +262,18 @@ def surely_lost(sums: NDArray[np.float64], live: int) -> int:
 
 def surely_enough(sets: int, tau: float) -> int:
     """Queries after which one of so many parities is left, by sums of dependent ones or queries on independent ones."""
-    sums, losses, size = cut_sums(tau, sets), {1: 0}, 2
+    sums, size, exact, reach = cut_sums(tau, sets), 2, Fraction(str(tau)), 1
+    sizes, losses = [1], [0]  # of the lab's sizes, what a query on so many or fewer loses
     while size <= sets:
-        losses[size] = surely_lost(sums, size)
+        sizes.append(size)
+        losses.append(max(losses[-1], surely_lost(sums, size)))
         size = max(size + 1, int(1.1 * size))
+    while 2 * reach <= sets.bit_length() and independent(reach + 1) > exact:
+        reach += 1
     live, queries = sets, 0
     while live > 1:
-        e = 1
-        while e + 1 <= ((live - 1).bit_length() + 1) // 2 and independent(e + 1) > Fraction(str(tau)):
-            e += 1
-        live -= max(e, *(loss for size, loss in losses.items() if size <= live))
+        of_independent = max(1, min(reach, ((live - 1).bit_length() + 1) // 2))
+        live -= max(of_independent, losses[bisect_right(sizes, live) - 1])
         queries += 1
     return queries
 
