@@ -291,7 +291,9 @@ def test_random_features_all_targets() -> None:
         errors_shown = [f"{error:.3g}" for error in (attention[name], network[name], linear_error(short))]
         assert shown[short] == [*errors_shown, f"{fewest[short]:,}" if network[name] < 1 else "–"]
     assert [short for short in FEATURE_TARGETS if shown[short][3] == "–"] == ["f2", "f4"]
-    assert "makes no error from 273 examples on, as there are 272 coordinates" in plain(page("random-features"))
+    assert "makes no error from 273 examples on, as there are 272 coordinates" in plain(
+        page("random-features")
+    )
 
 
 def moment(power: int) -> float:
