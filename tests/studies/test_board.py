@@ -1,9 +1,11 @@
 """The study `stress`: budgets, how runs end and are counted, learners of others, results that others send."""
 
 import csv
+from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from commands import check_refused, run_command
 from page_reading import unfilled, words
@@ -18,8 +20,10 @@ from hardness.engine.task import Task
 from hardness.errors import InputError
 from hardness.evaluation.conformance import CHECKS, tried
 from hardness.evaluation.solver import Solver
-from hardness.instance import suite
+from hardness.families.parity import Parity
+from hardness.instance import Instance, suite
 from hardness.report import HeatMap, lines_of
+from hardness.scores import open_error
 from hardness.sq.strategies import parity
 from hardness.studies import catalog
 from learner.studies import stress as grid
@@ -102,6 +106,15 @@ def test_every_built_in_learner_counts_its_work_and_the_counts_grow() -> None:
         for currency in currencies:
             few, many = (getattr(learner, currency)(n, 2, 12) for n in (256, 1024))
             assert 0 < few < many, (name, currency)
+
+
+@pytest.mark.parametrize("name", ["linear-attention", "low-degree"])
+def test_cubic_fits_explain_nothing_of_a_parity_of_two_bits(name: str) -> None:
+    """On all inputs a parity of degree five is orthogonal to what they fit: no number of examples would do."""
+    signs = np.array([*product((-1, 1), repeat=8)], dtype=np.int8)
+    X, hidden = signs.reshape(-1, 2, 4), Instance.generate(Parity(4, 2), 0).teacher
+    learner = registry.get("learner", name)(**grid.OPTIONS[name]).fit(X, hidden(X))
+    assert open_error(X, learner.predict(X), hidden(X), variance=1.0) > 0.999
 
 
 def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
