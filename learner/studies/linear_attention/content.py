@@ -65,6 +65,7 @@ FITS = {
 ERROR = Axis("squared error / variance", log=True)
 SHARE = Axis("share", low=-0.05, high=1.08)
 TO_RANK = Axis("training rows / rank", log=True, ticks=(0.5, 1, 1.5, 2, 3), names=("½", "1", "1½", "2", "3"))
+TO_RANK_OF_PROGRAMS = replace(TO_RANK, ticks=TO_RANK.ticks[:3], names=TO_RANK.names[:3])
 
 
 def content(rows: Sequence[Row]) -> Content:
@@ -96,6 +97,7 @@ def content(rows: Sequence[Row]) -> Content:
         "features": feature_count(2 * grid.SIZE),
     }
     tables = {"descents": _by_heads(ends)}
+    numbers["peaks"] = _peaks(fits)
     return Content(numbers, figures, tables, grid=ChainMap(vars(trials), vars(grid)))
 
 
@@ -149,6 +151,7 @@ def memories(ended: "DataFrame") -> "DataFrame":
     runs = ended[ended["family"] == grid.MEMORY].fillna({"heads": 0}).astype({"heads": int})
     lines = runs.groupby(["heads", "unitary"]).agg(
         method=("method", "first"),
+        samples=("samples", "first"),
         runs=("distance", "size"),
         hidden=("hidden", "max"),
         distances=("distance", list),
@@ -233,21 +236,47 @@ def _exact(fits: "DataFrame") -> Line:
 
 def _certified(transitions: "DataFrame", jobs: "DataFrame") -> Line:
     """Steps of automata and of programs: certified, and right; jobs of programs, by the span of the rows."""
-    sure, right, unsure, lucky = (
-        int(transitions[name].sum()) for name in ("sure", "right", "unsure", "lucky")
-    )
+    sure, right = (int(transitions[name].sum()) for name in ("sure", "right"))
     steps, wrong = (int(jobs[name].sum()) for name in ("steps", "wrong"))
-    full, part = jobs[jobs["full"]], jobs[jobs["part"]]
-    ended = full.groupby("program")[["whole", "jobs"]].sum().astype(int)
+    ended = jobs[jobs["full"]].groupby("program")[["whole", "jobs"]].sum().astype(int)
+    tables = {
+        Q ** (Q * A): [Q, A] for Q, A in zip(transitions["states"], transitions["letters"], strict=True)
+    }
     return {
         "sure": sure + steps,
         "right": right + steps - wrong,
-        "unsure": unsure,
-        "lucky": lucky,
+        "automata": {"sure": sure, "right": right, "tables": min(tables), "smallest": tables[min(tables)]},
+        "at_rank": _at_rank(transitions),
+        "steps": {"sure": steps, "right": steps - wrong},
+        "spans": sorted({int(span) for span in jobs["span"]}),
         "jobs": {name: ended.loc[name].tolist() for name in PROGRAMS if name in ended.index},
-        "blind": int(part["blind"].sum()),
-        "vouched": int(part["whole"].sum()),
-        "blind_jobs": int(part["jobs"].sum()),
+        "blind": [_blind(jobs, ratio) for ratio in (0.5, 1.0)],
+    }
+
+
+def _at_rank(transitions: "DataFrame") -> Line:
+    """With as many rows as the rank: ends over sizes of the mean shares of certified steps, and of others right."""
+    part = transitions[transitions["rows/rank"] == 1]
+    shares = {key: [at.value for at in part[key] if at] for key in ("certified", "uncertified")}
+    return {key: [min(values), max(values)] for key, values in shares.items() if values}
+
+
+def _blind(jobs: "DataFrame", ratio: float) -> Line:
+    """Jobs at a number of rows over the rank, if no run fills the span: right without certificate, and certified."""
+    part = jobs[jobs["part"] & (jobs["samples"] == (ratio * jobs["span"]).round())]
+    return {name: int(part[name].sum()) for name in ("jobs", "blind", "whole")}
+
+
+def _peaks(fits: "DataFrame") -> Line:
+    """Dimensions at which as many rows as features were tried and have the largest error with noise; and the others."""
+    noisy = {
+        int(d): part.set_index("rows/ψ")["noisy"].map(lambda at: at.value) for d, part in fits.groupby("d")
+    }
+    tried = {d: errors for d, errors in noisy.items() if 1.0 in errors.index}
+    return {
+        "at": [d for d, errors in tried.items() if errors.idxmax() == 1.0],
+        "elsewhere": [d for d, errors in tried.items() if errors.idxmax() != 1.0],
+        "from": {d: float(min(errors.index)) for d, errors in noisy.items() if d not in tried},
     }
 
 
@@ -275,7 +304,7 @@ def _ends(ends: "DataFrame") -> Line:
     return {
         "rank": spread(hidden["ranks"]),
         "least_norm": max(hidden["distances"]),
-        "other": hidden["other"].value,
+        "examples": int(hidden["samples"]),
         "hidden": hidden["hidden"],
         "certified": hidden["certified"].value,
         "certified_seen": seen["certified"].value,
@@ -289,29 +318,30 @@ def _ends(ends: "DataFrame") -> Line:
         "mixed": _mixed(ends),
         "farthest": _farthest(ends),
         "stuck": _stuck(ends),
-        "fewer": _fewer(by_heads[0.0]),
     }
 
 
 def _mixed(ends: "DataFrame") -> Line | None:
-    """Of Adam's mixtures that identify the head in all runs, the one of most orthonormal examples: where it ends."""
+    """Adam on mixtures that identify the head in all runs: where it ends nearer than on orthonormal examples alone."""
+    full = {feature_count(2 * grid.SIZE)}
     known = [
-        part
+        (heads, part)
         for heads, part in ends.index
-        if heads == grid.SIZE
-        and 0 < part < 1
-        and (0, part) in ends.index
-        and {*ends.loc[(0, part), "ranks"]} == {feature_count(2 * grid.SIZE)}
+        if heads and 0 < part < 1 and (0, part) in ends.index and {*ends.loc[(0, part), "ranks"]} == full
     ]
     if not known:
         return None
-    cell, alone = ends.loc[(grid.SIZE, max(known))], ends.loc[(grid.SIZE, 1.0)]
+    nearer = [
+        {"heads": heads, "percent": f"{100 * part:g}"}
+        for heads, part in known
+        if _order(ends.loc[(heads, part), "distance"], ends.loc[(heads, 1.0), "distance"]) > 0
+    ]
+    parts = sorted({part for _, part in known})
     return {
-        "percent": f"{100 * max(known):g}",
-        "rank": feature_count(2 * grid.SIZE),
-        "distance": str(cell["distance"]),
-        "training": cell["training"].value,
-        "order": _order(cell["distance"], alone["distance"]),
+        "percents": [f"{100 * part:g}" for part in parts],
+        "cells": len(known),
+        "nearer": nearer,
+        "training": ends.loc[(grid.SIZE, parts[-1]), "training"].value,
     }
 
 
@@ -324,14 +354,6 @@ def _farthest(ends: "DataFrame") -> Line | None:
         if heads > 1 and part == 1
     ]
     return {"runs": len(distances), "distance": max(distances)} if distances else None
-
-
-def _fewer(distances: "Column") -> Line | None:
-    """The ends of mean distances by heads, from one on, if they grow with the heads."""
-    means = distances.map(lambda at: at.value).sort_index()
-    if len(means) < 2 or means.index[0] != 1 or not means.is_monotonic_increasing:
-        return None
-    return {"one": means.iloc[0], "most": means.iloc[-1]}
 
 
 def _stuck(ends: "DataFrame") -> Line | None:
@@ -351,7 +373,10 @@ def _by_heads(ends: "DataFrame") -> list[Line]:
     """Of Adam, by its heads: mean distances from the true parameters by the share of orthonormal examples."""
     listed = []
     for heads, part in ends[ends["method"] == "Adam"].groupby(level="heads"):
-        cells = [(float(share_), str(mean_)) for (_, share_), mean_ in part["distance"].items()]
+        cells = [
+            (float(share_), str(cell["distance"]) if max(cell["distances"]) > TINY else f"≤ {TINY:g}")
+            for (_, share_), cell in part.iterrows()
+        ]
         listed.append({"H": int(heads), **{f"{100 * share_:g} %": text for share_, text in cells}})
     return listed
 
@@ -375,8 +400,8 @@ def _least_rows(transitions: "DataFrame") -> list[float]:
     return [float(least.min()), float(least.max())] if len(least) else []
 
 
-def _upright(low: float, high: float) -> Series:
-    return line("as many rows as dimensions", [(1, low), (1, high)], dashed=True)
+def _upright(label: str, low: float, high: float) -> Series:
+    return line(label, [(1, low), (1, high)], dashed=True)
 
 
 def _recovery(fits: "DataFrame") -> Curves:
@@ -395,9 +420,9 @@ def _recovery(fits: "DataFrame") -> Curves:
     least.append(Series("λ_min is 0", zeros, join=False))
     exact = line("exact below", [(0.5, EXACT_AT), (16, EXACT_AT)], "law")
     panels = [
-        Panel("no noise", [*clean, _upright(TINY**2, 1), exact], y=ERROR),
-        Panel(f"noise {trials.NOISE:g}", [*noisy, _upright(1e-4, 1e3)], y=ERROR),
-        Panel("certificate", [*least, _upright(ZERO, 1)], y=Axis("λ_min", log=True)),
+        Panel("no noise", [*clean, _upright("rows = ψ", TINY**2, 1), exact], y=ERROR),
+        Panel(f"noise {trials.NOISE:g}", [*noisy, _upright("rows = ψ", 1e-4, 1e3)], y=ERROR),
+        Panel("certificate", [*least, _upright("rows = ψ", ZERO, 1)], y=Axis("λ_min", log=True)),
     ]
     ticks = Axis("rows / ψ", log=True, ticks=(0.5, 1, 2, 4, 16), names=("½", "1", "2", "4", "16"))
     return Curves("recovery", panels if len(fits) else [], ticks, ERROR)
@@ -413,8 +438,8 @@ def _adam(adam: "DataFrame") -> Curves:
             for error in errors
         ]
         series = [
-            Series("Adam", mean_points(zip(sizes, part["error"], strict=True))),
-            Series("single runs", runs, join=False),
+            Series("single runs", runs, join=False, style=1),
+            Series("geometric mean", mean_points(zip(sizes, part["error"], strict=True)), style=0),
             line("exact below", [(h, EXACT_AT) for h in (sizes[0], sizes[-1])], "law"),
         ]
         panels.append(
@@ -466,7 +491,7 @@ def _execution(transitions: "DataFrame") -> Curves:
     panels = []
     for key, title in shown.items():
         series = mean_series(lines, "rows/rank", key, "states", "letters", label="Q = {}, A = {}")
-        panels.append(Panel(title, [*series, _upright(0, 1)]))
+        panels.append(Panel(title, [*series, _upright("rows = rank", 0, 1)]))
     return Curves("execution", panels if lines else [], TO_RANK, SHARE)
 
 
@@ -476,11 +501,14 @@ def _programs(jobs: "DataFrame") -> Curves:
     panels = [
         Panel(
             f"{title} ({Q}, {A})",
-            [*(replace(one, style=PROGRAMS.index(one.label)) for one in shares), _upright(0, 1)],
-            x=TO_RANK,
+            [
+                *(replace(one, style=PROGRAMS.index(one.label)) for one in shares),
+                _upright("rows = rank", 0, 1),
+            ],
+            x=TO_RANK_OF_PROGRAMS,
         )
         for key, title in (("certified", "certified"), ("guessed", "ignored"))
         for (Q, A), part in sizes
         for shares in (mean_series(lines_of(part), "rows/rank", key, "program", label="{}"),)
     ]
-    return Curves("programs", panels, TO_RANK, SHARE, columns=max(len(sizes), 1))
+    return Curves("programs", panels, TO_RANK_OF_PROGRAMS, SHARE, columns=max(len(sizes), 1))
