@@ -141,7 +141,8 @@ def test_how_the_number_of_sets_grows() -> None:
         assert counts[0] == counts[d - int(taken)] == 1
     assert log2(comb(4 * 200 - 1, 200)) / 200 == pytest.approx(log2(comb(4 * 400 - 1, 400)) / 400, rel=0.02)
     assert base == "2"
-    assert numbers("N", r"C\(d − (\d), s\) for parities, q\^n for rounding") == [taken]
+    if "N" in meanings():
+        assert numbers("N", r"C\(d − (\d), s\) for parities, q\^n for rounding") == [taken]
     for row in rows("needs", solver_kind="frontier"):
         d, modulus = int(row["params.dim"]), row["params.modulus"]
         sets = int(modulus) ** (d - 1) if modulus else comb(d - int(taken), int(row["params.heads"]))
