@@ -1,6 +1,7 @@
 """What the rows of `lattices` say: how far both attacks get, on how many examples, and what was predicted."""
 
 from collections.abc import Callable, Sequence
+from itertools import combinations_with_replacement
 from math import log2
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -202,23 +203,37 @@ def judged(cells: "DataFrame") -> "DataFrame":
 def constant_guess(compared: "DataFrame") -> dict[str, Any]:
     """What a guess that is the same for every judged cell would reach: the middle of the range of measured times.
 
-    `distances` holds, by attack, the judged cells and the median distances of predictions and guess, in bits.
+    `distances` holds, by attack, the judged cells and their median distances, in bits, from predictions and from the
+    nearest constant.
     """
     if not len(compared):
         return {"range": [0.0, 0.0], "guess": 0.0, "guess_close": 0, "distances": []}
     times = compared["measured"].astype(float)
     guess = (times.min() + times.max()) / 2
-    off = compared.assign(predicted=compared["off"].abs(), guessed=(times - guess).abs())
     return {
         "range": [float(times.min()), float(times.max())],
         "guess": float(guess),
         "guess_close": int(((times - guess).abs() <= CLOSE).sum()),
         "distances": [
-            {"attack": attack, "cells": len(part)}
-            | {name: float(part[name].median()) for name in ("predicted", "guessed")}
-            for attack, part in off.groupby("attack")
+            {
+                "attack": attack,
+                "cells": len(part),
+                "predicted": float(part["off"].abs().median()),
+                "constant": distance_from_a_constant(part["measured"].astype(float).tolist()),
+            }
+            for attack, part in compared.groupby("attack")
         ],
     }
+
+
+def distance_from_a_constant(times: Sequence[float]) -> float:
+    """The least median distance of `times` from a constant, which is always reached in the middle between two of them.
+
+    >>> distance_from_a_constant([1.0, 2.0, 6.0])
+    0.5
+    """
+    middles = [(left + right) / 2 for left, right in combinations_with_replacement(times, 2)]
+    return min(median(abs(time - middle) for time in times) for middle in middles)
 
 
 def _log2(seconds: float) -> float:
