@@ -10,7 +10,6 @@ from scipy.stats import binomtest
 
 from hardness.engine.store import Row
 from hardness.report import Content, frame
-from hardness.scores import EXPLAINED
 from hardness.statistics.means import Mean, mean, slope
 from learner.base import SOLVED
 from learner.last_fit import counting_floor
@@ -32,6 +31,7 @@ ENDED = ("solved", "wrong", "refused")  # by itself: only such a trial says anyt
 LAST_FACTOR = 16  # of the examples below the most, over which the slope of the error is taken
 STEEP = 3  # exponents of rarity from which the estimated slopes are counted apart
 LEAST_RUNS = 3  # layers with fewer of which an interval says nothing
+FEWEST_HEADS = 2  # that the headline compares with the most
 FEW = 30  # passing rows of a layer below which nothing is estimated
 LEARNERS = (PHASES, LITERAL, RANDOM, LBFGS)
 FIT = ("tokens", "dim", "heads", "learner", "scale", "samples", "repetition", "error", "certified", "trusted")
@@ -40,6 +40,7 @@ PATH = (
     "heads",
     "path",
     "rho",
+    "repetition",
     "status",
     "certified",
     "certified_error",
@@ -64,12 +65,12 @@ def content(rows: Sequence[Row]) -> Content:
         "slopes": _sides(phases["slope"], phases["law"]),
         "steep": _sides(*_steep(phases)),
         "rarity": {
-            spread: _sides(part["farthest slope"], part["law"]) | _nearer(part)
-            for spread, part in rare.groupby("spread")
+            spread: _sides(part["farthest slope"], part["law"]) for spread, part in rare.groupby("spread")
         },
         "passing": passing(rare),
         "paths": path_numbers(layers),
         "starts": starts(table),
+        "literal": literal(table),
         "linear": linear_numbers(linear),
         "certificates": certificates(table),
         "wide": saturated,
@@ -164,6 +165,14 @@ def starts(table: "DataFrame") -> Line:
     return {"runs": len(runs), "missed_later": sum(learned != sorted(learned) for learned in runs)}
 
 
+def literal(table: "DataFrame") -> Line:
+    """At how many m and numbers of examples that both tried the literal phases' median error is the larger one."""
+    usual = table[(table["k"] == 2) & (table["d"] == grid.LITERAL_DIM) & (table["spread"] == grid.SPREAD)]
+    medians = usual.pivot_table(index=["m", "samples"], columns="learner", values="error", aggfunc="median")
+    both = medians.reindex(columns=[LITERAL, PHASES]).dropna()
+    return {"compared": len(both), "larger": int((both[LITERAL] > both[PHASES]).sum())}
+
+
 def wide(table: "DataFrame", spread: float) -> Line:
     """How many layers of a spread of the scores are certified, and the errors of the others, at one size."""
     layers = table[(table["d"] == grid.WIDE[2]) & (table["spread"] == spread)]
@@ -199,14 +208,12 @@ def linear_maps(rows: Iterable[Row]) -> "DataFrame":
 
 
 def linear_numbers(linear: "DataFrame") -> Line:
-    """Least and most that a linear map explains of a layer, and what the targets ask of the rest, on the mean layer."""
+    """Least and most that a linear map explains of a layer, and what the aim asks of the mean rest."""
     explained = linear["explained"]
     rest = 1 - explained.mean()
     return {
         "least": float(explained.min()),
         "most": float(explained.max()),
-        "target": EXPLAINED.threshold,
-        "share": 1 - (1 - EXPLAINED.threshold) / rest,
         "aim_share": 1 - AIM**2 / rest,
     }
 
@@ -294,8 +301,11 @@ def path_numbers(layers: "DataFrame") -> Line:
     """What the phases certify, refuse and solve on the paths, and what a random start solves of these."""
     alone, nice = layers["random_start"], layers[layers["rho"] == 1]
     others = layers[~layers["refused"] & ~layers["certified"]]
-    # There W is a parity's, whose sum is 0 for an even number of heads (learner 5)
-    cancelling = layers[(layers["path"] == "w") & (layers["rho"] == 0) & (layers["m"] % 2 == 0)]
+    hard = (layers["rho"] == 0) & layers["path"].isin(("w", "both"))  # there W is a parity's
+    # Whose sum is 0 for an even number of heads (learner 5)
+    cancelling = layers[hard & (layers["path"] == "w") & (layers["m"] % 2 == 0)]
+    elsewhere = layers["refused"] & ~hard
+    always = nice.groupby(["m", "repetition"])["certified"].all().groupby("m")
     return {
         "exact": SOLVED,
         "layers": len(layers),
@@ -306,10 +316,12 @@ def path_numbers(layers: "DataFrame") -> Line:
         "refused_found": int((layers["refused"] & alone).sum()),
         "missed_found": int((~layers["refused"] & ~layers["solved"] & alone).sum()),
         "unfound": int((~alone).sum()),
-        "unfound_hard": int((~alone & (layers["rho"] == 0)).sum()),
+        "unfound_hard": int((~alone & hard).sum()),
+        "refused_elsewhere": int(elsewhere.sum()),
+        "refused_elsewhere_found": int((elsewhere & alone).sum()),
         "others": len(others),
         "others_near": int((others["certified_error"].astype(float) <= AIM).sum()),
-        "nice": {int(m): f"{ends['certified'].sum()} of {len(ends)}" for m, ends in nice.groupby("m")},
+        "nice": {int(m): f"{sure.sum()} of {len(sure)}" for m, sure in always},
         "misnamed": int(cancelling["reason"].str.contains(RANK_ONE).sum()),
         "steps": sorted({*layers["rho"].tolist()}),
     }
@@ -326,7 +338,7 @@ def _needs(examples: "DataFrame") -> Line:
     main = examples[(examples["k"] == k) & (examples["d"] == d)]
     needs = {name: part.set_index("m")[NEEDED].to_dict() for name, part in main.groupby("learner")}
     phases, searches = needs.get(PHASES, {}), [needs[name] for name in (RANDOM, LBFGS) if name in needs]
-    if 2 not in phases or not searches:
+    if FEWEST_HEADS not in phases or not searches:
         return {}
     layers, searched = (
         int(main["layers"][main["learner"].isin(names)].min()) for names in ((PHASES,), (RANDOM, LBFGS))
@@ -337,11 +349,17 @@ def _needs(examples: "DataFrame") -> Line:
         "k": int(k),
         "d": int(d),
         "phases": {int(m): str(bracket) for m, bracket in phases.items()},
+        "fewest_compared": FEWEST_HEADS,
         "most_heads": int(max(phases)),
         "search": _enough([bracket for search in searches for bracket in search.values()]),
         "cheaper": [int(m) for m in cheaper],
         "undecided": [int(m) for m in compared if m not in cheaper],
-        "layers": {"phases": layers, "searches": searched, "missed": _most_missed(searched)},
+        "layers": {
+            "phases": layers,
+            "searches": searched,
+            "missed": _most_missed(searched),
+            "learned": _most_missed(layers),  # the same where none was learned
+        },
     }
 
 
@@ -368,19 +386,6 @@ def _steep(phases: "DataFrame") -> tuple[list[Mean | None], list[float]]:
     """Slopes and laws of the cells whose exponent of rarity is at least `STEEP`."""
     steep = phases[(phases["m"] - 1) * (phases["k"] - 1) >= STEEP]
     return steep["slope"].tolist(), steep["law"].tolist()
-
-
-def _nearer(cells: "DataFrame") -> dict[str, int]:
-    """Of the cells whose interval leaves out the law: how many have a pooled slope, and in how many that is nearer."""
-    followed = [
-        (at.value, beyond, law)
-        for at, beyond, law in zip(
-            cells["farthest slope"], cells["pooled, farther"], cells["law"], strict=True
-        )
-        if isinstance(at, Mean) and at.side(law) != 0 and beyond is not None and beyond == beyond
-    ]
-    nearer = sum(abs(beyond - law) < abs(at - law) for at, beyond, law in followed)
-    return {"stepped": len(followed), "nearer": nearer}
 
 
 def _sides(slopes: Iterable[Mean | None], laws: Iterable[float | None]) -> dict[str, int]:
