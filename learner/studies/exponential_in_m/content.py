@@ -38,7 +38,7 @@ def content(rows: Sequence[Row]) -> Content:
     ]
     shown = _of_medians(cells, judged) | _of_the_plans(fixed, judged)
     shown |= {
-        "rays": factors,
+        "rays": tables.ray_lines(factors),
         "panel": panel.drop(columns=tables.UNSHOWN),
         "yours": tables.user_lines(rows, cells),
         "later": tables.later_lines(runs, cells, judged),
@@ -128,5 +128,8 @@ def _of_factors(factors: Sequence[tables.Line], whole: bool) -> dict[str, Any]:
     named = {f"{factor['arm']}, d = {factor['ray']}m": factor for factor in factors}
     random = [factor["factor"] for factor in factors if factor["arm"] in (MILD, STEEP)]
     default = factors[0] if whole else named[f"{HARD}, d = {grid.RAY}m"]
-    tuned = [factor["tuned"] for factor in factors if factor["arm"] == HARD]
-    return {"factors": named, "ray": default, "nice": [min(random), max(random)], "tuned": tuned}
+    tuned, tuned_to = (
+        [factor[key] for factor in factors if factor["arm"] == HARD] for key in ("tuned", "tuned to")
+    )
+    nice = [min(random), max(random)]
+    return {"factors": named, "ray": default, "nice": nice, "tuned": tuned, "tuned to": tuned_to}

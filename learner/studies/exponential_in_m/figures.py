@@ -7,20 +7,26 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from hardness.engine.store import Row
 from hardness.report import Axis, Curves, Panel, Point, Series, frame, line, lines_of
-from learner.studies.exponential_in_m import laws
+from learner.studies.exponential_in_m import laws, settings
 from learner.studies.exponential_in_m.arms import CONTROLS, HARD, WIDE
 from learner.studies.exponential_in_m.cells import LINES, RAYS
-from learner.studies.exponential_in_m.frames import dense_runs, of_arm, on_ray, summarised, work_a_set
+from learner.studies.exponential_in_m.frames import (
+    dense_runs,
+    far_cells,
+    of_arm,
+    on_ray,
+    summarised,
+    work_a_set,
+)
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ALONG = (HARD, *CONTROLS)
 NAMES = {HARD: "hidden parity of m bits"}  # of arms, where the figure says more
-LOOKUP = 4.6  # examples a cell of a lookup table until its error is .1: half of all rows inform, 2.3 = ln 10
 BESIDE: dict[str, Callable[[int, int], float]] = {
     "C(d−1, m−1)": lambda s, d: float(comb(d - 1, s - 1)),
-    "lookup table": lambda s, d: LOOKUP * 2.0 ** (d - 1),
+    "lookup table": lambda s, d: settings.LOOKUP * 2.0 ** (d - 1),
 }
 ONE_BIT = 2 * (1 - 0.1**0.5) ** 2  # examples a set, proved for P = .9: half of all inform, N large
 DENSE = (14, 16)  # dimensions at which the dense student is shown
@@ -117,7 +123,7 @@ def at_fixed_size(cells: "pd.DataFrame") -> Curves:
         part = hard[hard["s"] == s]
         if len(part) >= 3:
             series.append(Series(f"s = {s}", _points(part, "d"), join=False, style=i))
-            series += _subsets(part[(part["d"] >= 4 * s) & ~part["censored"].astype(bool)], s, i)
+            series += _subsets(far_cells(part[~part["censored"].astype(bool)]), s, i)
     panels = [Panel("", series)] if series else []
     return Curves("lines", panels, Axis("d", log=True, ticks=(8, 16, 32, 64, 128)), EXAMPLES, height=4.0)
 

@@ -109,6 +109,11 @@ def on_ray(cells: "pd.DataFrame", ray: int) -> "pd.DataFrame":
     return cells[cells["d"] == ray * cells["s"]].sort_values("s")
 
 
+def far_cells(cells: "pd.DataFrame") -> "pd.DataFrame":
+    """Those of them with few bits in many dimensions, without those where the wait for the first step counts."""
+    return cells[(cells["d"] >= 4 * cells["s"]) & (cells["sets"] > settings.FITTED_N[0])]
+
+
 def tuned_cells(cells: "pd.DataFrame") -> "pd.DataFrame":
     """Those of them that were tuned themselves."""
     tuned = settings.rows()

@@ -1,10 +1,10 @@
 """What the outcomes of the third plan rest on: known medians and bounds, settings of their own, scatter."""
 
 from collections.abc import Mapping
-from math import log
+from math import exp, log
 from typing import TYPE_CHECKING, Any
 
-from learner.studies.exponential_in_m import laws
+from learner.studies.exponential_in_m import laws, settings
 from learner.studies.exponential_in_m.frames import law_cells, tuned_cells
 
 if TYPE_CHECKING:
@@ -32,8 +32,22 @@ def grounds(answers: laws.Answers, hard: "pd.DataFrame", fixed: Mapping[str, Any
         },
         "first kind": min(known[name] for name in laws.COMBINATORIAL),
         "rivals": min(known[name] for name in laws.RIVALS),
+        "slower": _slower(answers),
         "log errors": sorted(map(log, errors)),
         "scatters": [min(scatters), max(scatters)],
+    }
+
+
+def _slower(answers: laws.Answers) -> dict[str, Any]:
+    """Errors of the best laws at known medians, fitted without cells of less than twice the wait for a first step."""
+    fitted = [cell for cell in answers.fitted if exp(cell.cost) >= 2 * settings.FLOOR]
+    known = [cell for cell in answers.asked if not cell.censored]
+    wrong = {name: laws.typical(laws.errors(laws.fit(name, fitted), known)) for name in laws.LAWS}
+    return {
+        "without": len(answers.fitted) - len(fitted),
+        "examples": 2 * settings.FLOOR,
+        "first kind": min(wrong[name] for name in laws.COMBINATORIAL),
+        "rivals": min(wrong[name] for name in laws.RIVALS),
     }
 
 

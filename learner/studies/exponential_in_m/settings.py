@@ -136,6 +136,7 @@ FLOOR = 1024  # examples that the learner reads before its first step: no median
 WIDTHS = 16, 64  # heads of the learner
 SCALES = 2, 6  # standard deviation of the entries of random layers, times √d
 ONE_BIT = {"success": 0.9, "examples": 0.467}  # theory 2.10: one bit an example, N large
+LOOKUP = 4.6  # examples a cell of a lookup table until its error is .1: half of all rows inform, 2.3 = ln 10
 FLOATS = 32  # bits of the numbers of a gradient
 AFTER = {"s": 8, "d": 32, "batch": 1024}  # the pilot run after the plan
 FARTHEST = {"s": 4, "d": 96}  # the cell that is farthest from the laws

@@ -1,8 +1,8 @@
 """The tables of `exponential-in-m`, and what its plan came to: of medians by cell."""
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from itertools import pairwise, product, takewhile
-from math import comb, exp, log
+from math import ceil, comb, exp, floor, log
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
@@ -15,6 +15,7 @@ from learner.studies.exponential_in_m.frames import (
     around,
     dense_runs,
     ended,
+    far_cells,
     law_cells,
     medians,
     of_arm,
@@ -43,7 +44,7 @@ QUESTIONS = ("primary", "secondary", "tertiary", "widths")
 def factors(cells: "pd.DataFrame") -> list[Line]:
     """The factor a head along each ray, of hidden sets and controls, with its interval over the cells.
 
-    Of hidden sets also that of N over the same cells, and that over the cells alone that were tuned themselves.
+    Of hidden sets also what `_beside` gives.
     """
     lines = []
     for ray, arm in product(RAYS, ALONG):
@@ -67,11 +68,38 @@ def _factor(cells: Sequence[laws.LogMedian]) -> Line | None:
 
 
 def _beside(part: "pd.DataFrame") -> Line:
-    """The factor a head of N over cells of one ray, and that of the cost over those that were tuned themselves."""
-    cells = law_cells(part)
-    sets = [laws.LogMedian(cell.place, laws.log_sets(*cell.place)) for cell in cells]
-    parts = {"N": sets, "tuned": law_cells(tuned_cells(part))}
-    return {name: (_factor(some) or {}).get("factor") for name, some in parts.items()}
+    """The factor a head of N over cells of one ray; that of the cost and of N over those that were tuned themselves.
+
+    `tuned low` and `tuned high` are the interval of the former, and `tuned to` is the largest m of these cells.
+    """
+    themselves = tuned_cells(part)
+    factor = _factor(law_cells(themselves)) or {}
+    return {
+        "N": _factor_of(part, laws.log_sets),
+        "tuned": factor.get("factor"),
+        "N tuned": _factor_of(themselves, laws.log_sets),
+        "tuned low": factor.get("low"),
+        "tuned high": factor.get("high"),
+        "tuned to": max(map(int, themselves["s"]), default=None),
+    }
+
+
+def _factor_of(part: "pd.DataFrame", log_law: Callable[[int, int], float]) -> float | None:
+    """The factor a head, over cells, of what a law gives there."""
+    cells = [laws.LogMedian(cell.place, log_law(*cell.place)) for cell in law_cells(part)]
+    return (_factor(cells) or {}).get("factor")
+
+
+def ray_lines(factors: Sequence[Line]) -> list[Line]:
+    """The lines of `factors` as a table has them: the factor over tuned cells with its interval in one column."""
+    ends = ("tuned low", "tuned high")
+    lines = []
+    for line in factors:
+        interval = "({:.2f}–{:.2f})".format(*map(line.get, ends)) if line.get(ends[0]) else ""
+        tuned = {"tuned": f"{line['tuned']:.2f} {interval}".strip()} if line.get("tuned") else {}
+        columns = {key: value for key, value in line.items() if key not in (*ends, "tuned to")}
+        lines.append(columns | tuned)
+    return lines
 
 
 def above_floor(cells: "pd.DataFrame") -> Line:
@@ -91,8 +119,9 @@ def above_floor(cells: "pd.DataFrame") -> Line:
 def along_rays(cells: "pd.DataFrame") -> Line:
     """Of hidden sets the ends of the factors between neighbours on a ray; of the controls the costliest cell.
 
-    Beside it the rays on which the interval of the factor contains that of a lookup table, 2^(d/m), and how many of
-    them end in a bound at a setting that was not tuned there.
+    Beside it the rays on which the interval of the factor contains that of a lookup table, 2^(d/m), and how many times
+    the examples of the learner such a table reads there at most; and how many rays end in a bound at a setting that was
+    not tuned there.
     """
     steps = []
     for ray in RAYS:
@@ -100,10 +129,17 @@ def along_rays(cells: "pd.DataFrame") -> Line:
         steps += [b.cost - a.cost for a, b in pairwise(known) if b.place[0] == a.place[0] + 1]
     hidden = [line for line in factors(cells) if line["arm"] == HARD and line["low"]]
     lookup = {line["ray"]: 2.0 ** line["ray"] for line in hidden}
+    alike = [line["ray"] for line in hidden if line["low"] <= lookup[line["ray"]] <= line["high"]]
+    ratios = [
+        settings.LOOKUP * 2.0 ** (cell.place[1] - 1) / exp(cell.cost)
+        for ray in alike
+        for cell in law_cells(on_ray(of_arm(cells), ray))
+    ]
     return {
         "steps": [exp(min(steps)), exp(max(steps))] if steps else [],
         "lookup": [*lookup.values()],
-        "as lookup": [line["ray"] for line in hidden if line["low"] <= lookup[line["ray"]] <= line["high"]],
+        "as lookup": alike,
+        "over the learner": ceil(100 * max(ratios, default=0.0)) / 100,
         "ends": sum(_borrowed_bound(on_ray(of_arm(cells), line["ray"])) for line in hidden),
         "controls": float(cells[cells["arm"].isin(CONTROLS)]["median"].max()),
     }
@@ -112,20 +148,25 @@ def along_rays(cells: "pd.DataFrame") -> Line:
 def _borrowed_bound(part: "pd.DataFrame") -> bool:
     """Whether the last of the cells along a ray is censored, and has the setting of another."""
     last = part.tail(1)
-    return bool(last["censored"].all()) and tuned_cells(last).empty
+    return len(last) > 0 and bool(last["censored"].all()) and tuned_cells(last).empty
 
 
 def wide_factors(runs: "pd.DataFrame", cells: "pd.DataFrame") -> Line | None:
     """The factor a head along one ray of the widest learner of the panel and, on the same cells, of `diagonal`.
 
     Over all cells, and `known` over those where both medians are known, whose ratios of examples are `ratios`; at `end`
-    both are bounds.
+    both are bounds. `N known` and `N/d known` are the factors of N and of N/d over the latter, and `largest known` that
+    of the widest with every median at the end of its order statistics that makes it largest, rounded up. `over 64` are
+    its examples over those of 64 heads in the cells that have both.
     """
-    wide = on_ray(of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), arms.WIDEST), WIDE_RAY)
+    widest = of_arm(medians(runs[runs["series"].isin(plan.PANELS)]), arms.WIDEST)
+    wide = on_ray(widest, WIDE_RAY)
+    shared = widest.merge(of_arm(cells, WIDE), on=PLACE, suffixes=("", " 64")).sort_values(PLACE)
     both = wide.merge(of_arm(cells), on=PLACE, suffixes=("", " usual"))
     known = both[~both["censored"] & ~both["censored usual"]]
     usual = {f"{name} usual": name for name in ("median", "censored")}
     lines: Line = {"wide": None, "usual": None, "known": []}
+    intervals = {"wide": "known interval", "usual": "known interval usual"}
     for name, columns in (("wide", {}), ("usual", usual)):
         parts = [part.drop(columns=columns.values()).rename(columns=columns) for part in (both, known)]
         every, certain = (laws.slope(law_cells(part), lambda s, d: float(s)) for part in parts)
@@ -133,36 +174,46 @@ def wide_factors(runs: "pd.DataFrame", cells: "pd.DataFrame") -> Line | None:
             return None
         lines[name] = [exp(value) for value in every]
         lines["known"].append(exp(certain[0]))
+        lines[intervals[name]] = [exp(value) for value in certain[1:]]
     end = both[both["censored"] & both["censored usual"]].tail(1)
     return lines | {
         **_extent(wide, m="s"),
         "known m": [int(known["s"].min()), int(known["s"].max())],
         "ratios": (known["median"] / known["median usual"]).tolist(),
         "work": (known["work"] / known["work usual"]).tolist(),
+        "N known": _factor_of(known, laws.log_sets),
+        "N/d known": _factor_of(known, laws.LAWS[laws.N_OVER_D].offset),
+        "largest known": _largest_factor(known),
+        "over 64": (shared["median"] / shared["median 64"]).tolist(),
         "end": lines_of(end[["s", "median", "share", "median usual", "share usual"]]),
     }
 
 
+def _largest_factor(part: "pd.DataFrame") -> float | None:
+    """The factor a head with every median at the end of its order statistics that makes it largest, rounded up."""
+    later = part["s"] > part["s"].mean()
+    factor = _factor(law_cells(part.assign(median=part["high"].where(later, part["low"]))))
+    return ceil(100 * factor["factor"]) / 100 if factor else None
+
+
 def exponents(cells: "pd.DataFrame") -> list[Line]:
-    """The exponent of d at fixed s, d at least 4s, with its interval over the cells; and that of C(d-1, s-1) there."""
+    """The exponent of d at fixed s over `far_cells`, with its interval; that of C(d-1, s-1) there; the cells tuned."""
     lines, hard = [], of_arm(cells)
     for s in LINES:
-        part = hard[(hard["s"] == s) & (hard["d"] >= 4 * s)]
+        part = far_cells(hard[hard["s"] == s])
         cells_of_s = law_cells(part)
         subsets = [laws.LogMedian((s, d), log(comb(d - 1, s - 1))) for s, d in part[PLACE].to_numpy()]
         slope, beside = (laws.slope(some, lambda s, d: log(d)) for some in (cells_of_s, subsets))
         if slope and beside:
             exponent = dict(zip(("exponent", "low", "high"), slope, strict=True))
-            lines.append({"s": s, **_extent(part, d="d"), **exponent, "subsets": beside[0]})
+            tuned = f"{len(tuned_cells(part))} of {len(part)}"
+            lines.append({"s": s, **_extent(part, d="d"), **exponent, "subsets": beside[0], "tuned": tuned})
     return lines
 
 
-def steeper(lines: Sequence[Line]) -> Line:
-    """At which s the exponent of d is above that of C(d-1, s-1), and where its interval excludes that."""
-    return {
-        "above": [line["s"] for line in lines if line["exponent"] > line["subsets"]],
-        "outside": [line["s"] for line in lines if not line["low"] <= line["subsets"] <= line["high"]],
-    }
+def steeper(lines: Sequence[Line]) -> list[int]:
+    """At which s the interval of the exponent of d lies above that of C(d-1, s-1)."""
+    return [line["s"] for line in lines if line["subsets"] < line["low"]]
 
 
 def _extent(part: "pd.DataFrame", **column: str) -> Line:
@@ -192,6 +243,7 @@ def judged(cells: "pd.DataFrame", fixed: Mapping[str, Any]) -> Line:
         "predictions": _predictions(answers),
         "low": _too_low(answers),
         "grounds": grounds(answers, hard, fixed),
+        "excluded": fixed["secondary"]["excluded"],
         "margins": {key: fixed[key]["margin"] for key in ("primary", "tertiary")},
         "factor": fixed["widths"]["factor"],
         "outcomes": outcomes,
@@ -220,11 +272,20 @@ def _predictions(answers: laws.Answers) -> dict[str, float]:
 
 
 def _too_low(answers: laws.Answers) -> Line:
-    """The largest cells, one after the other, at all of which the frozen law c N/d predicts too little."""
+    """The largest cells, one after the other, at all of which the frozen law c N/d predicts too little.
+
+    Beside it how many of them are bounds, and how many times what the law predicts these are at least, rounded down.
+    """
     wrong = dict(zip((cell.place for cell in answers.asked), answers.errors[laws.N_OVER_D], strict=True))
     ranked = sorted(wrong, key=lambda place: -comb(place[1] - 1, place[0]))
     low = list(takewhile(lambda place: wrong[place] > 0, ranked))
-    return {"cells": len(low), "sets": min((comb(d - 1, s) for s, d in low), default=0)}
+    bounds = [exp(wrong[cell.place]) for cell in answers.asked if cell.censored and cell.place in low]
+    return {
+        "cells": len(low),
+        "sets": min((comb(d - 1, s) for s, d in low), default=0),
+        "bounds": len(bounds),
+        "bounds from": floor(100 * min(bounds, default=0.0)) / 100,
+    }
 
 
 def _predicted(table: "pd.DataFrame", judged: Line | None) -> list[float | None]:
@@ -302,13 +363,24 @@ def signs(cells: "pd.DataFrame") -> Line | None:
 
 
 def spread(cells: "pd.DataFrame") -> Line:
-    """How far known medians of examples x weights lie from their line in N; how many of the largest are all above."""
+    """How far known medians of examples x weights lie from their line in N; how many of the largest are all above.
+
+    `ends` are the least and the largest of the bounds at which rays end, over the line.
+    """
     hard = of_arm(cells).sort_values("sets", ascending=False)
     over = hard["work"] / hard["sets"] / work_a_set(hard)
     exact = over[~hard["censored"].astype(bool)]
     above = len([*takewhile(lambda ratio: ratio > 1, over)])
     sets = int(hard["sets"].iloc[above - 1]) if above else None
-    return {"from": float(exact.min()), "to": float(exact.max()), "above": above, "sets": sets}
+    last = [part.index[-1] for part in (on_ray(hard, ray) for ray in RAYS) if _borrowed_bound(part)]
+    ends = [float(over[index]) for index in last]
+    return {
+        "from": float(exact.min()),
+        "to": float(exact.max()),
+        "above": above,
+        "sets": sets,
+        "ends": [min(ends), max(ends)] if ends else [],
+    }
 
 
 def flipped(cells: "pd.DataFrame") -> Line | None:
@@ -456,7 +528,8 @@ def _moved(other: "pd.DataFrame", cells: "pd.DataFrame") -> Line:
     """How many medians of large cells fell and rose, became known, became bounds, and are bounds as before.
 
     `changes` are the ends of the ratios of those that are known in both; `among` counts the cells with as many sets,
-    and `left` lists those of them that were not run again.
+    of which `censored` are bounds of the plan and `borrowed` have settings of other cells; `left` lists those of them
+    that were not run again.
     """
     hard = of_arm(cells)
     both = other.merge(hard, on=PLACE, suffixes=("", " plan"))
@@ -473,6 +546,8 @@ def _moved(other: "pd.DataFrame", cells: "pd.DataFrame") -> Line:
         "lost": int((~known & was_known).sum()),
         "bounds": int((~known & ~was_known).sum()),
         "among": len(large),
+        "censored": int(large["censored"].sum()),
+        "borrowed": len(large) - len(tuned_cells(large)),
         "sets": int(both["sets"].min()),
         "left": [[int(row.s), int(row.d)] for row in large.itertuples() if (row.s, row.d) not in again],
     }
@@ -501,7 +576,10 @@ def sooner(gaps: "pd.DataFrame") -> int:
 
 
 def watched(rows: Sequence[Row]) -> Line | None:
-    """The run whose n_1 is shown: s, d, its start's scale, n_1 there and where the error first falls below 1."""
+    """The run whose n_1 is shown: s, d, its start's scale, n_1 there and where the error first falls below 1.
+
+    `usual` is the median of n_1 at such starts.
+    """
     runs = (
         frame(rows, kind="diagonal", series="gap")
         .reindex(columns=["heads", "dim", "params", "gaps"])
@@ -512,11 +590,15 @@ def watched(rows: Sequence[Row]) -> Line | None:
     (line,) = lines_of(runs.head(1))
     points = line["gaps"]
     after = next(((n, gap) for n, error, gap in points if error is not None and error < 1), None)
+    starts = ended(rows, "solved", kind="gap")
+    alike = (starts["s"] == int(line["heads"])) & (starts["d"] == int(line["dim"]))
+    alike &= starts["start"] == line["params"]["start"]
     return {
         "s": int(line["heads"]),
         "d": int(line["dim"]),
         "r": line["params"]["start"],
         "first": points[0][2],
+        "usual": float(starts[alike]["n_1"].iloc[0]) if alike.any() else None,
         "after": after,
     }
 
