@@ -229,7 +229,17 @@ def test_the_wide_learner_and_the_pool() -> None:
     assert f"One with {width} heads reads fewer examples" in README
     assert f"{WORDS[1].capitalize()} with {width} heads" in README
     sizes = {row["params.heads"] for row in wide if int(row["params.dim"]) == 4 * int(row["params.heads"])}
-    assert f"times as many on the same {WORDS[len(sizes)]} sizes" in README
+    assert re.findall(r"on the same (\w+) sizes", README) == [WORDS[len(sizes)]]
+    known = [
+        m
+        for m in sizes
+        if 2 * sum(row["status"] == "solved" for row in runs_of_the_wide_learner(m))
+        > len(runs_of_the_wide_learner(m))
+    ]
+    for count, first, last in re.findall(
+        r"Over the (\w+) of them whose medians are known, m = (\d+) to (\d+),", README
+    ):
+        assert (count, first, last) == (WORDS[len(known)], min(known), max(known))
     (pool,) = {row["solver.params.pool"] for row in rows("exponential-in-m", solver_arm="pool of 4096")}
     pools = re.findall(r"(?:the same ([\d,]+) examples|([\d,]+) of them), read again and again", README)
     assert {"".join(texts) for texts in pools} == {f"{int(pool):,}"}
@@ -242,6 +252,12 @@ def test_the_wide_learner_and_the_pool() -> None:
     )
     shown = [map(int, re.findall(r"\d+", text)) for text in (heads, dims)]
     assert (WORDS[len(cells)], sorted(cells)) == (count, list(zip(*shown, strict=True)))
+
+
+def runs_of_the_wide_learner(m: str) -> list[Row]:
+    """The runs with 256 heads along d = 4m."""
+    wide = rows("exponential-in-m", solver_arm="256 heads", params_heads=m)
+    return [row for row in wide if int(row["params.dim"]) == 4 * int(m)]
 
 
 def test_the_withdrawn_power() -> None:
