@@ -181,7 +181,7 @@ def test_linear_attention_exact_heads_and_certified_steps() -> None:
     steps, wrong = (sum(counts[key] for _, counts in machines) for key in ("steps", "wrong"))
     by_family["machine"] = [steps, steps - wrong]
     sure, right = (sum(column) for column in zip(*by_family.values(), strict=True))
-    assert f"{exact} of {len(heads)} random heads (d ≤ {largest}) to squared error 1e-12" in headline(
+    assert f"{exact} of {len(heads)} runs on random heads (d ≤ {largest}) to squared error 1e-12" in headline(
         "linear-attention"
     )
     assert f"{right:,} of {sure:,} certified steps of automata and programs" in headline("linear-attention")
