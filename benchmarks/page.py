@@ -40,7 +40,7 @@ TOPICS = (
 )
 
 
-MANY = 20  # rows from which on a kind of goal is counted apart: it would make up most of a sum of all
+MANY = 20  # rows from which on a kind of goal is named: it would make up most of a sum of all
 
 
 def main() -> None:
@@ -108,16 +108,16 @@ def kinds(rows: Sequence[Row]) -> list[Kind]:
 
 
 def verdict(rows: Sequence[Row]) -> str:
-    """One sentence: goals met, those that `MANY` rows share counted apart, then what is missed and who is absent."""
+    """One sentence: kinds of goal that all their rows meet, then what is missed in how many rows, and who is absent."""
     every = kinds(rows)
-    few = [kind for kind in every if kind.judged < MANY]
-    parts = [f"{sum(kind.met for kind in few)} of {sum(kind.judged for kind in few)} goals met"]
-    if shared := [kind for kind in every if kind.judged >= MANY]:
-        counts = ", ".join(f"{heading(kind.topic)} {kind.met} of {kind.judged}" for kind in shared)
-        parts[0] += f", not counting those many rows share ({counts})"
-    if missed := [kind for kind in every if kind.met < kind.judged]:
-        counts = ", ".join(f"{heading(kind.topic)} {kind.goal} ({kind.judged - kind.met})" for kind in missed)
-        parts.append(f"missed: {counts}")
+    missed = [kind for kind in every if kind.met < kind.judged]
+    parts = [f"{len(every) - len(missed)} of {len(every)} kinds of goal are met wherever they are judged"]
+    if missed:
+        counts = (
+            f"{heading(kind.topic)} {kind.goal} ({kind.judged - kind.met} of {kind.judged})"
+            for kind in missed
+        )
+        parts.append(f"missed in rows: {', '.join(counts)}")
     if absent := dict.fromkeys(row.peer.split()[0] for row in rows if row.case == "absent"):
         parts.append(f"absent: {', '.join(absent)}")
     return "; ".join(parts) + "."
@@ -136,7 +136,7 @@ def tally(rows: Sequence[Row]) -> str:
     return (
         f"Of {judged} judgements {met} are good, but {sum(kind.judged for kind in shared)} of these judge goals that "
         f"are easy to meet and shared by many rows, so that a sum of all would flatter: {named}. The headline counts "
-        "them apart."
+        "kinds."
     )
 
 

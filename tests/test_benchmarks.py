@@ -71,9 +71,8 @@ def test_the_page_needs_no_network_and_the_rows_are_whole(tmp_path):
         tmp_path / "speed",
         {"1 labels": ["Of heads.", "Of tokens."]},
     )
-    assert (
-        "1 of 2 goals met; missed: labels y (1); absent: torch." in (tmp_path / "index.html").read_text()
-    )
+    text = "1 of 2 kinds of goal are met wherever they are judged; missed in rows: labels y (1 of 1); absent: torch."
+    assert text in (tmp_path / "index.html").read_text()
     html = (tmp_path / "speed" / "index.html").read_text()
     assert "http" not in html
     shown = html + words(html)
@@ -100,12 +99,12 @@ def test_the_committed_page_is_made_of_the_committed_rows(tmp_path, monkeypatch)
         assert (tmp_path / name).read_bytes() == (page.REPORT / name).read_bytes(), name
 
 
-def test_goals_that_many_rows_share_are_counted_apart():
+def test_kinds_of_goals_are_counted_and_those_that_many_rows_share_named():
     many = [Row("1 A", str(i), 1, met="easy") for i in range(page.MANY)]
     rows = [*many, Row("1 A", "b", 1, missed="easy"), Row("2 B", "c", 1, met="x; y", missed="z")]
     assert page.verdict(rows) == (
-        f"2 of 3 goals met, not counting those many rows share (A {page.MANY} of {page.MANY + 1}); "
-        "missed: A easy (1), B z (1)."
+        "2 of 4 kinds of goal are met wherever they are judged; "
+        f"missed in rows: A easy (1 of {page.MANY + 1}), B z (1 of 1)."
     )
     assert f"easy (A), met in {page.MANY} of {page.MANY + 1} rows" in page.tally(rows)
     assert page.tally(rows[-1:]) == ""

@@ -80,6 +80,7 @@ def write(study: "Study", store: Store, folder: Path) -> str:
         **store.about,
         "schema": SUMMARY_VERSION,
         "verdict": verdict,
+        "kinds": " ".join(re.findall(r'class="kind (\w+)"', headline)),
         "planned": store.planned(),
         "statuses": store.counts(),
         "made_by": store.commands,

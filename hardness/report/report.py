@@ -49,7 +49,8 @@ def write_index(folder: Path) -> None:
             raise InputError(
                 f"cannot read {path}: {error}; run `hardness study report {path.parent}`"
             ) from error
-        about = {"question": "", "figures": [], "role": "measured", "folder": path.parent.name} | summary
+        unstated = {"question": "", "kinds": "", "figures": [], "role": "measured"}
+        about = unstated | {"folder": path.parent.name} | summary
         studies.setdefault(about["role"], []).append(about)
     write_text(folder / PAGE, render("index.html", docs=docs_href(folder), studies=studies, page=PAGE))
 

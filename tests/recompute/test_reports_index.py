@@ -9,7 +9,7 @@ from math import ceil, comb, log2
 
 import numpy as np
 import pytest
-from committed import ROOT, headline, rows, summary
+from committed import ROOT, headline, page, rows, summary
 from theorem_b import separation
 
 PAGE = (ROOT / "reports" / "index.html").read_text(encoding="utf-8")
@@ -43,7 +43,8 @@ def test_a_study_is_shown_with_its_headline_and_its_trials(study: str) -> None:
         return
     part = next(part for part in PAGE.split("<h3>") if part.startswith(link))
     paragraphs = [untagged(text) for text in re.findall(r"(?s)<p[^>]*>(.*?)</p>", part)]
-    assert paragraphs[0] == " ".join(headline(study).split())
+    kinds = re.findall(r'class="kind (\w+)"', page(study).partition("</p>")[0])
+    assert paragraphs[0] == " ".join([*kinds, *headline(study).split()])
     statuses = Counter(row["status"] for row in rows(study))
     ends = ", ".join(f"{statuses[status]:,} {status}" for status in sorted(statuses))
     note = f"{study}: {statuses.total():,} trials planned, {ends}. Root seed {summary(study)['seed']}."

@@ -130,7 +130,7 @@ def test_the_frontier_was_set_too_cautiously(rows: list[Row]) -> None:
             by_instance[name] = min(taken[row["identity"]], by_instance.get(name, 1e9))
     slowest = {kind: max(by_instance.values()) for kind, by_instance in quickest.items()}
     stated = re.search(
-        r"for each of the (\d+) of its (\d+) instances that learners solve, the quickest took at most "
+        r"for the (\d+) of its (\d+) instances that learners solve: on each of these the quickest took at most "
         r"([\d.]+) seconds; of attacks, for (\d+), at most ([\d.]+)\.",
         text,
     )
