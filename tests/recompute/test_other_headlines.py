@@ -26,7 +26,7 @@ def grouped(table: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
 def test_lattices_the_largest_sizes() -> None:
     """And the least n beyond them that was tried: once the largest solved was the largest tried in 7 of 8 entries."""
     sizes_named = re.search(
-        r"Largest grid n solved at \(q, p\) = (.*): lattice (.*); BKW (.*); next refused in (\d) of (\d)\.",
+        r"Largest grid n solved at \(q, p\) (.*): lattice (.*); BKW (.*); next refused in (\d) of (\d)\.",
         headline("lattices"),
     )
     assert sizes_named is not None
@@ -121,7 +121,7 @@ def test_lattices_the_predictions() -> None:
     guess = (min(measured for _, measured in pairs) + max(measured for _, measured in pairs)) / 2
     assert all(abs(measured - guess) <= CLOSE for _, measured in pairs)
     assert (
-        f"Predicted within a factor of {2**CLOSE}: {close} of {len(pairs)} solved cells above {FLOOR:g} s; "
+        f"Predicted within a factor of {2**CLOSE}: {close} of {len(pairs)} solved cells, both above {FLOOR:g} s; "
         f"by a constant, {len(pairs)}." in headline("lattices")
     )
     words = plain(page("lattices"))
