@@ -99,6 +99,7 @@ def test_bounds_are_apart_but_for_small_biases() -> None:
     assert content.gainless() == ["g = 6 at μ = 0.1, 0.2, 0.3 and 0.4"]
 
 
+@pytest.mark.slow  # four seconds a setting
 @pytest.mark.parametrize("setting", range(len(tuning.MENU)))
 def test_the_gate_alone_helps_no_untaught_student(setting: int) -> None:
     """As taught ones are handed it: signs, and 0 where the gate is closed. Fixed seed; the page says it of the menu."""
