@@ -1,6 +1,7 @@
 """The numbers of README's listings and counts, and of the words beside its measurements: nothing of the lab."""
 
 import ast
+import csv
 import hashlib
 import json
 import re
@@ -162,6 +163,29 @@ def test_how_the_learner_was_run_and_judged() -> None:
     assert (
         f"a median of {' or '.join(WORDS[count] for count in sorted({*runs.values()}))} runs, each" in README
     )
+
+
+def test_the_sizes_that_were_not_tuned_and_the_rays_with_medians_at_the_first_step() -> None:
+    with (STUDY / "tuning.csv").open(newline="", encoding="utf-8") as file:
+        tuned = {(int(row["s"]), int(row["d"])) for row in csv.DictReader(file) if row["arm"] == "hidden set"}
+    runs: dict[tuple[str, int, int], list[tuple[bool, float]]] = defaultdict(list)
+    for arm in ("hidden set", "random layers", "steep random layers"):
+        for row in of_plan(arm):
+            cost = float(row["cost"] if row["status"] == "solved" else row["budget.samples"])
+            runs[arm, int(row["params.heads"]), int(row["params.dim"])].append(
+                (row["status"] != "solved", log(cost))
+            )
+    sizes = sorted(
+        {(m, d) for arm, m, d in runs if arm == "hidden set"}, key=lambda size: comb(size[1] - 1, size[0])
+    )
+    borrowed = [size for size in sizes if size not in tuned]
+    assert borrowed == sizes[-len(borrowed) :]
+    for count in re.findall(r"tuned at each size but (\w+) of the largest", README):
+        assert count == WORDS[len(borrowed)]
+    middle = {cell: round(exp(middle_of(costs)[1])) for cell, costs in runs.items()}
+    flat = {d // m for (_, m, d), cost in middle.items() if cost == min(middle.values()) and d % m == 0}
+    for rays in re.findall(r"flattens factors along d = (\d)m and (\d)m", README):
+        assert [*map(int, rays)] == sorted(flat)
 
 
 def test_the_level_of_the_intervals() -> None:
