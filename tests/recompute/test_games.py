@@ -66,7 +66,7 @@ def test_how_far_apart_the_bounds_of_v_are_on_large_classes(figures: list[str]) 
     assert f"V at most is up to {figures[4]} times the floor" in plain(page("games"))
 
 
-def test_the_dearest_of_the_cheapest_games_on_large_classes(rows: list[Row], figures: list[str]) -> None:
+def test_the_costliest_of_the_cheapest_games_on_large_classes(rows: list[Row], figures: list[str]) -> None:
     cheapest: dict[tuple[int, int, str], int] = {}
     for row in rows:
         if (

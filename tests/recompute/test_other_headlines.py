@@ -589,13 +589,13 @@ def test_switches_bias_helps_students_a_little() -> None:
         if all(row["status"] == "solved" for row in runs)
     }
     assert sorted({mu for _, mu in whole}) == [0.0, 0.3, 0.5, 0.7]
-    factors, apart, dearer = [], [], []
+    factors, apart, costlier = [], [], []
     for d in ("10", "12", "16"):
         fair, best = whole[d, 0.0], min((whole[d, mu] for mu in (0.3, 0.5, 0.7)), key=fmean)
         factors.append(f"{int(10 * exp(fmean(fair) - fmean(best))) / 10:g} in d = {d}")
         apart += [d] * (upper_end(best) < -upper_end([-cost for cost in fair]))
-        dearer += [(mu, d) for mu in (0.3, 0.5, 0.7) if fmean(whole[d, mu]) > fmean(fair)]
-    assert all(upper_end(whole[d, 0.0]) > -upper_end([-cost for cost in whole[d, mu]]) for mu, d in dearer)
+        costlier += [(mu, d) for mu in (0.3, 0.5, 0.7) if fmean(whole[d, mu]) > fmean(fair)]
+    assert all(upper_end(whole[d, 0.0]) > -upper_end([-cost for cost in whole[d, mu]]) for mu, d in costlier)
     words = plain(page("switches"))
     assert (
         "The least mean over μ = 0.3, 0.5 and 0.7, chosen afterwards, is below that on fair inputs by a factor "
@@ -603,10 +603,10 @@ def test_switches_bias_helps_students_a_little() -> None:
         in words
     )
     assert len(apart) == 1
-    assert {mu for mu, _ in dearer} == {0.7}
+    assert {mu for mu, _ in costlier} == {0.7}
     assert (
         "At μ = 0.7 the mean is above that on fair inputs in d = "
-        f"{' and '.join(d for _, d in dearer)}, with overlapping intervals" in words
+        f"{' and '.join(d for _, d in costlier)}, with overlapping intervals" in words
     )
     extreme = [row for (_, mu), runs in cells.items() if mu == "0.9" for row in runs]
     solved = sum(row["status"] == "solved" for row in extreme)

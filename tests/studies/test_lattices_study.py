@@ -204,4 +204,6 @@ def test_the_headline_names_the_largest_sizes(rows, tmp_path):
             store.add(row.task, row.outcome, {})
         headline = catalog.page(store, tmp_path)
     assert "lattice none, none, none, none; BKW 40, none, none, none; next refused in 1 of 1" in headline
-    assert "Predicted within a factor of 8: 0 of 1 solved cells, both above 2 s; by a constant, 1." in headline
+    assert (
+        "Predicted within a factor of 8: 0 of 1 solved cells, both above 2 s; by a constant, 1." in headline
+    )

@@ -274,7 +274,7 @@ def bias_numbers(biased: "DataFrame") -> Line:
     """Students on biased inputs: what the best bias saves at every d, where bias costs, how many solve at the most."""
     extreme = biased[biased["bias"] == biased["bias"].max()]
     saved: list[Line] = []
-    dearer: dict[float, list[tuple[int, bool]]] = {}
+    costlier: dict[float, list[tuple[int, bool]]] = {}
     for d, cells in _whole(biased).groupby("dim"):
         means = {mu: mean(runs, True) for mu, runs in zip(cells["bias"], cells["costs"], strict=True)}
         if 0.0 not in means or len(means) == 1:
@@ -284,15 +284,15 @@ def bias_numbers(biased: "DataFrame") -> Line:
         saved.append({"d": int(d), "factor": fair.value / best.value, "apart": _below(best, fair)})
         for mu, cost in means.items():
             if cost.value > fair.value:
-                dearer.setdefault(float(mu), []).append((int(d), _below(fair, cost)))
+                costlier.setdefault(float(mu), []).append((int(d), _below(fair, cost)))
     return {
         "bias": {
             "compared": _listed(sorted({*_whole(biased)["bias"]} - {0.0})),
             "saved": saved,
             "apart": _listed([line["d"] for line in saved if line["apart"]]),
-            "dearer": [
+            "costlier": [
                 {"μ": mu, "d": _listed([d for d, _ in dims]), "apart": any(apart for _, apart in dims)}
-                for mu, dims in sorted(dearer.items())
+                for mu, dims in sorted(costlier.items())
             ],
             "largest": float(biased["bias"].max()),
             **_runs_of(extreme[["solved", "runs"]].sum()),
