@@ -78,7 +78,7 @@ def test_the_page_shows_all_four_switches(rows: list[Row], tmp_path: Path) -> No
         for row in rows:
             store.add(row.task, row.outcome, {})
         headline = catalog.page(store, tmp_path)
-    assert "all 90 games lie within bounds" in headline
+    assert "all 90 games within bounds" in headline
     assert headline.endswith(
         "Attention students (d = 12) need 1,200 examples taught bit by bit (6 layers; order, gate given), "
         "300,000,000 untaught."

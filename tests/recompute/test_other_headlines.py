@@ -505,7 +505,7 @@ def test_switches_games_and_students() -> None:
     text = headline("switches")
     largest = max(int(row["params.dim"]) - 1 for row in games)
     assert inside == len(games)
-    assert f"all {inside} games lie within bounds (n ≤ {largest})" in text
+    assert f"all {inside} games within bounds (n ≤ {largest})" in text
     free = sum(float(row["detail.needed"]) < 1 for row in games)
     proving = sum(row["solver.strategy"] != "sign-batch" for row in games)
     words = plain(page("switches"))
