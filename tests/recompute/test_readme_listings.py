@@ -100,8 +100,8 @@ def test_the_other_listings_and_the_sentences_about_them() -> None:
 
 
 def test_how_many_examples_there_are_and_how_long() -> None:
-    lines, questions, longest = numbers(
-        r"as a notebook of (\w+) lines, and (\w+) questions of at most (\d+) lines"
+    statements, questions, longest = numbers(
+        r"as a notebook of (\w+) statements, and (\w+) questions of at most (\d+) lines"
     )
     files = {path: path.read_text(encoding="utf-8") for path in (ROOT / "examples").glob("*.py")}
     assert questions == WORDS[len(files)]
@@ -109,7 +109,7 @@ def test_how_many_examples_there_are_and_how_long() -> None:
     assert max(counts) <= int(longest) <= max(counts) + 3
     cells = json.loads((ROOT / "examples" / "ray.ipynb").read_text(encoding="utf-8"))["cells"]
     code = "\n".join("".join(cell["source"]) for cell in cells if cell["cell_type"] == "code")
-    assert lines == WORDS[len(ast.parse(code).body)]  # statements: one of them is a loop
+    assert statements == WORDS[len(ast.parse(code).body)]
 
 
 def test_the_studies_named_in_their_table() -> None:
