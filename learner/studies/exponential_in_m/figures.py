@@ -35,10 +35,8 @@ BESIDE_EACH_OTHER = 0.15  # between the cells of one learner in the panel
 TICKS = {
     "ReLU network": "ReLU",
     "absolute loss": "abs. loss",
-    "no threshold": "no threshold",
     "pool of 4096": "pool 4096",
     "sign of the gradient": "sign grad.",
-    "dense student": "dense student",
 }
 
 
