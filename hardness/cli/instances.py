@@ -131,11 +131,13 @@ def inspect(
         secret = {name: value.tolist() for name, value in instance.secret.items()}
         hidden = {"seed": instance.seed, "command": instance.command(), "secret": secret}
         payload = instance.header() | hidden
-    rows = _conditions(instance, reveal)
+    rows, proved = _conditions(instance, reveal), _right_labels(instance.family)
+    payload |= {"right_labels": proved} if proved else {}
     payload["conditions"] = [row._asdict() for row in rows]
     lines = [
         *_described(instance, payload),
         f"hypothesis: {instance.family.hypothesis}",
+        *_right_labels_line(proved),
         "non-degeneracy conditions:",
     ]
     for c in rows:
@@ -147,6 +149,30 @@ def inspect(
         [] if rows else [f"  not measured: the dense layer has more than {LARGEST_INSPECTED:.1e} entries"]
     )
     emit(as_json, payload, [*lines, *(f"{name}: {value}" for name, value in hidden.items())])
+
+
+def _right_labels(family: "Family") -> dict[str, Any]:
+    """Return pi and eps of the hypothesis where heads are given, from public parameters; nothing of other families."""
+    from hardness.families.concepts import RoundingConcepts
+    from hardness.sq.bounds.rounding import FEW_HEADS, right_labels
+
+    concepts = family.concepts()
+    if not isinstance(concepts, RoundingConcepts) or concepts.heads is None:
+        return {}
+    share, mass = right_labels(concepts) or (None, None)
+    return {"pi": share, "eps": mass} | ({} if share else {"reason": FEW_HEADS})
+
+
+def _right_labels_line(proved: Mapping[str, Any]) -> list[str]:
+    from hardness.io.rounding import at_least, at_most
+
+    if not proved:
+        return []
+    return [
+        f"of statistical queries: {proved['reason']}"
+        if "reason" in proved
+        else f"there pi is at least {at_least(proved['pi'], 6)}, eps at most {at_most(proved['eps'], 6)}"
+    ]
 
 
 def _conditions(instance: "Instance", reveal: bool) -> "list[Condition]":

@@ -31,7 +31,13 @@ ParityGadget = Annotated[
 Bits = Annotated[int | None, typer.Option(help="Size of the hidden set (sharp, wide); 2m - 1 if absent.")]
 Modulus = Annotated[int, typer.Option(help="q, from 2.")]
 Levels = Annotated[int, typer.Option(help="p, from 2 to q.")]
-SomeHeads = Annotated[int | None, typer.Option(help="m: labels of so many heads; ideal labels if absent.")]
+SomeHeads = Annotated[
+    int | None,
+    typer.Option(
+        help="m: labels of so many heads; ideal labels if absent. The bound does not grow with m, it grows with d; "
+        "few heads take it away."
+    ),
+]
 Strategy = Annotated[str, typer.Option(help="A name of `hardness strategies`, or module:function.")]
 OracleMode = Annotated[
     str, typer.Option("--oracle", help="window, null, sampled, noisy, exact or module:Class.")
@@ -98,7 +104,7 @@ def parity(dim: Dim, heads: Heads, gadget: ParityGadget = "diag", bits: Bits = N
 
 
 def rounding(
-    dim: Dim, modulus: Modulus, levels: Levels, gadget: Gadget = "diag", heads: SomeHeads = None
+    dim: Dim = 17, modulus: Modulus = 97, levels: Levels = 2, gadget: Gadget = "diag", heads: SomeHeads = None
 ) -> "RoundingConcepts":
     """The class of the rounded inner product, of any dense secret."""
     from hardness.families.concepts import RoundingConcepts
@@ -277,8 +283,12 @@ def _bound_lines(concepts: int, proved: Mapping[str, Any]) -> list[str]:
             else "from a sample of inputs, each end wrong with probability 1e-9"
         )
         lines.append(f"{'eigenvalue':{width}} {at_least(low, 6)} to {at_most(high, 6)}, {kind}")
-    lines += [f"{name:{width}} {text(value):14} {sources[name]}" for name, value in shown.items()]
+    written = {name: text(value) for name, value in shown.items()}
+    if "error_mass" in shown:  # an upper bound, unlike all others
+        written["error_mass"] = at_most(shown["error_mass"], digits=6)
+    lines += [f"{name:{width}} {written[name]:14} {sources[name]}" for name in shown]
     nothing = ALIKE if "eigenvalue" in proved else UNIDENTIFIABLE
+    lines += [proved["reason"]] if "reason" in proved else []
     return lines + ([nothing] if proved.get("identifiable") is False else [])
 
 

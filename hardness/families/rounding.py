@@ -39,15 +39,19 @@ class Rounding(Family):
     [0, 1, 0]
     """
 
-    dim: int = field(metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
-    modulus: int = field(metadata={"help": "q, 2 or more."})
-    levels: int = field(metadata={"help": "p, from 2 to q."})
+    dim: int = field(default=17, metadata={"help": "Features of a token, d; coordinate 0 is the gate."})
+    modulus: int = field(default=97, metadata={"help": "q, 2 or more."})
+    levels: int = field(default=2, metadata={"help": "p, from 2 to q."})
     weight: int | None = field(
         default=None, metadata={"help": "Non-zeros of a sparse secret; dense if absent."}
     )
     gadget: Kind = field(default="diag", metadata={"help": "diag or dot."})
     heads: int | None = field(
-        default=None, metadata={"help": "m; the fewest without error if absent, in turns of p."}
+        default=None,
+        metadata={
+            "help": "m; the fewest without error if absent, in turns of p. m does not drive the hardness, d does; "
+            "few heads label some inputs wrongly."
+        },
     )
     noise: float = field(
         default=0.0,
@@ -89,8 +93,10 @@ class Rounding(Family):
         return Claims(
             Rounding,
             "Two, to be kept apart. Statistical queries: unconditional for a dense secret; at least "
-            "8 tau^2 2^n (1 - q^-n) queries of tolerance tau for diag, n = d - 1, from pairwise independence of the "
-            "labels (the idea is known for LWR labels: Chen, Gollakota, Klivans, Meka 2022; the constants are this "
+            "8 (tau - eps)^2 2^n (pi - q^-n) queries of tolerance tau > eps for diag, n = d - 1, where the labels of a "
+            "fraction pi of the secrets are wrong on a fraction of at most eps of the inputs with open gates (pi = 1 "
+            "and eps = 0 unless heads are given), from pairwise independence of the labels (the idea is known for LWR "
+            "labels: Chen, Gollakota, Klivans, Meka 2022; the constants are this "
             "lab's); not claimed for sparse secrets. "
             "All algorithms: learning with rounding, with public vectors that are binary (diag) or ternary (dot); "
             "by Boneh, Lewi, Montgomery, Raghunathan 2013 dimension n with binary vectors is as hard as ordinary LWE "

@@ -174,7 +174,31 @@ def test_truncation_holds_for_every_secret() -> None:
     assert np.mean(np.array(masses) <= eps + 1e-12) == pytest.approx(share, abs=1e-12)
     gains = [(0.5 - eps) ** 2 * np.mean(np.array(masses) <= eps + 1e-12) for eps in masses]
     assert (0.5 - eps) ** 2 * share == pytest.approx(max(gains), rel=1e-9)
-    assert rounding_bounds.rounding_bounds(RoundingConcepts(16, 97, p, heads=2), 0.05) == {}
+
+
+@pytest.mark.parametrize(("n", "p", "tolerance"), [(16, 2, 0.05), (8, 2, 0.1), (32, 2, 0.24), (64, 2, 0.3)])
+def test_two_heads_have_no_bound_where_error_may_reach_the_tolerance(
+    n: int, p: int, tolerance: float
+) -> None:
+    """An instance's own error mass, about .11 to .34 here, depends on its secret; nothing is proved below it."""
+    bounds = rounding_bounds.rounding_bounds(RoundingConcepts(n, 97, p, heads=2), tolerance)
+    assert all(bounds[name] is None for name in ("window", "null", "share", "error_mass"))
+    assert "theory 2.6" in str(bounds["reason"])
+
+
+def test_a_bound_of_few_heads_is_theory_2_6_with_the_printed_share_and_mass() -> None:
+    concepts, tolerance = RoundingConcepts(32, 97, 2, heads=12), 0.1
+    bounds = {
+        name: float(value or 0)
+        for name, value in rounding_bounds.rounding_bounds(concepts, tolerance).items()
+    }
+    share, mass = bounds["share"], bounds["error_mass"]
+    assert 0 < mass < tolerance
+    assert bounds["window"] == pytest.approx(
+        8 * (tolerance - mass) ** 2 * 2**32 * (share - 97.0**-32), rel=1e-12
+    )
+    ideal = rounding_bounds.rounding_bounds(RoundingConcepts(32, 97, 2), tolerance)["window"]
+    assert bounds["window"] < float(ideal or 0) / 5
 
 
 @pytest.mark.parametrize(("n", "heads"), [(3, 8), (4, 9)])

@@ -15,7 +15,7 @@ from hardness.attacks.lattice_plan import unbounded as unbounded_lattice
 from hardness.families.concepts import RoundingConcepts
 from hardness.families.linear import LEVELS
 from hardness.gadgets.modular import preimages
-from hardness.sq.bounds.rounding import truncation
+from hardness.sq.bounds.rounding import FEW_HEADS, log2_window_bound
 
 MEASURED = "2^30 operations to a second of one core, held to measured seconds; rows free"
 
@@ -116,16 +116,11 @@ class _Rounded:
 def _query_bound(it: _Rounded, tolerance: float) -> Log2Cost | str:
     if it.weight is not None:
         return "the bound is for dense uniform secrets"
-    rate = 2 + it.n * log2(8 / 3) if it.dot and it.q % 2 else 3 + it.n
-    share, mass = 1.0, 0.0  # of the secrets, labels of few heads are ideal but for this mass on this share
-    heads = LEVELS.heads(it.public)
-    if heads is not None:
-        concepts = RoundingConcepts(it.n, it.q, it.p, "dot" if it.dot else "diag", heads)
-        share, mass = truncation(concepts, tolerance, heads)
-    if mass >= tolerance or share <= float(it.q) ** -it.n:
-        return "labels of so few heads: the bound proves nothing"
-    log2_queries = 2 * log2(tolerance - mass) + rate + log2(share - float(it.q) ** -it.n)
-    return Log2Cost(log2_queries, 0.0, 0.0) if log2_queries > 0 else "the bound is below one query"
+    concepts = RoundingConcepts(it.n, it.q, it.p, "dot" if it.dot else "diag", LEVELS.heads(it.public))
+    log2_queries = log2_window_bound(concepts, tolerance)
+    if log2_queries > 0:
+        return Log2Cost(log2_queries, 0.0, 0.0)
+    return FEW_HEADS if concepts.heads is not None else "the bound is below one query"
 
 
 def _exhaustive(it: _Rounded) -> Log2Cost:

@@ -18,6 +18,8 @@ SOURCES = {
     "null": "null adversary: Parseval, well known since Kearns and Blum et al. 1994; constant from theory 2.5(b), 2.6",
     "szorenyi": "(N t^2 - 1)/2 at t = 2 tau: Szorenyi, ALT 2009, Theorem 2, correlational queries, hypothesis counted",
     "bfjkmr": "N^(1/3)/2: Blum et al., STOC 1994, Theorem 12, correlations at most 1/N^3",
+    "share": "pi_1, a share of the secrets whose labels are right but for the error mass: theory 2.6, proved here",
+    "error_mass": "eps, rounded up: tau - eps stands for tau in these bounds: theory 2.2, 2.6, proved here",
     "sda": "SDA at g = tau^2/3, queries to VSTAT(1/(3g)): Feldman et al., JACM 64(2), 2017",
 }
 

@@ -16,6 +16,10 @@ from hardness.sq.tolerance import check_tolerance
 ENUMERABLE = 2**24  # labels of a class whose every secret is looked at
 GRID = 2_000_000  # places of the law of W
 DIRECT = 10**8  # additions of a law of sums beyond which it is transformed
+FEW_HEADS = (
+    "no bound: of labels of so few heads no error mass below the tolerance is proved from the public parameters "
+    "(theory 2.6)"
+)
 
 
 def collision_factor(concepts: RoundingConcepts) -> float:
@@ -188,28 +192,49 @@ def label_log2_sda(concepts: RoundingConcepts, average: float, bins: int = 256) 
     return log2_sda(spectrum(concepts.n, q, concepts.gadget, bins), bins, 2 * average / factor)
 
 
-def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
-    """Every bound that applies at STAT(tolerance), by name; the others are absent.
+def rounding_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float | str | None]:
+    """Return every bound that applies at STAT(tolerance), by name; `sda` is absent where it does not apply.
 
-    With `heads`, the labels are those of M heads: the ideal ones but for a mass eps of inputs on a share of
-    the secrets. SDA, at g = tau^2/3 (theory 2.4), passes the window's bound in many dimensions only.
+    With `heads`, the labels are those of M heads: ideal but for a mass `error_mass`, eps, of the open inputs on a share
+    `share`, pi_1, of the secrets; the bounds have tau - eps and pi_1 (theory 2.6). Where no such pair with eps < tau is
+    proved, all four are None and `reason` says why. SDA, at g = tau^2/3 (theory 2.4), is larger than the window's bound
+    in many dimensions only.
 
     >>> {name: round(bound) for name, bound in rounding_bounds(RoundingConcepts(24, 97, 2), 0.1).items()}
     {'window': 1342177, 'null': 671089, 'sda': 25}
+    >>> rounding_bounds(RoundingConcepts(32, 97, 2, heads=2), 0.1)["window"] is None
+    True
     """
-    bounds = truncated_bounds(concepts, check_tolerance(tolerance))
-    ideal = tolerance <= 0.5 and concepts.heads is None
-    bits = label_log2_sda(concepts, tolerance**2 / 3) if ideal else None
+    bounds: dict[str, float | str | None] = {**truncated_bounds(concepts, check_tolerance(tolerance))}
+    if concepts.heads is not None:
+        if not bounds:
+            return {**dict.fromkeys(("window", "null", "share", "error_mass")), "reason": FEW_HEADS}
+        share, mass = _truncated(concepts, tolerance)
+        return {**bounds, "share": share, "error_mass": mass}
+    bits = label_log2_sda(concepts, tolerance**2 / 3) if tolerance <= 0.5 else None
     if bits:
         bounds["sda"] = floor(2.0**bits) if bits < 50 else 2.0**bits
     return bounds
 
 
 def truncated_bounds(concepts: RoundingConcepts, tolerance: float) -> dict[str, float]:
-    """The window and null bounds, for ideal labels or those of M heads; empty where truncation leaves none."""
+    """Return the window and null bounds, for ideal labels or those of M heads; empty where truncation leaves none."""
     share, mass = _truncated(concepts, tolerance)
     window = window_bound(concepts, tolerance - mass, share) if mass < tolerance else 0.0
     return {"window": window, "null": window / 2} if window > 0 else {}
+
+
+def right_labels(concepts: RoundingConcepts) -> tuple[float, float] | None:
+    """Return (pi_1, eps), a share of the secrets and the error mass of their labels at most, or None if none is proved.
+
+    The pair is the best one at tolerance 1/2, from which on one answer is valid for all secrets, as all means lie in an
+    interval of length 1. It depends on public parameters alone.
+
+    >>> right_labels(RoundingConcepts(32, 97, 2)), right_labels(RoundingConcepts(32, 97, 2, heads=2))
+    ((1.0, 0.0), None)
+    """
+    share, mass = _truncated(concepts, 0.5)
+    return (share, mass) if mass < 0.5 and share > float(concepts.q) ** -concepts.n else None
 
 
 def _truncated(concepts: RoundingConcepts, tolerance: float) -> tuple[float, float]:
