@@ -48,6 +48,17 @@ class Examples:
 
 
 @dataclass(frozen=True)
+class LeanExamples:
+    """Labelled examples whose labels fill column 0 alone: X (n, k, d) int8 of ±1 and that column, y (n, k) float64."""
+
+    X: Signs
+    y: NDArray[np.float64]
+
+    def __len__(self) -> int:
+        return len(self.X)
+
+
+@dataclass(frozen=True)
 class InformativeRows:
     """The tokens of those among `count` examples of two tokens whose gates differ, z_0 != 0, as bits.
 

@@ -131,11 +131,19 @@ def unpack_bits(words: Words, n: int) -> NDArray[np.uint8]:
 
 
 def unpack(words: Words, dim: int) -> Signs:
-    """Packed tokens (…, words) as signs (…, dim), int8 ±1.
+    """Return packed tokens (…, words) as signs (…, dim), int8 ±1.
 
     >>> unpack(np.array([[0b10]], dtype=np.uint64), 3)
     array([[ 1, -1,  1]], dtype=int8)
     """
+    if dim % 8 == 0 and compiled_pays(words.size):
+        from hardness.kernels.bits import signs
+
+        # The bytes that hold signs, and eight signs of a byte as one word: both little-endian.
+        octets = np.ascontiguousarray(words, dtype="<u8").view(np.uint8)[..., : dim // 8]
+        out = np.empty((*words.shape[:-1], dim), dtype=np.int8)
+        signs(octets.ravel(), out.reshape(-1).view("<u8"))
+        return out
     signs = unpack_bits(words, dim).view(np.int8)
     np.multiply(signs, -2, out=signs)
     signs += 1

@@ -14,7 +14,7 @@ from hardness.errors import InputError
 from hardness.families.claims import UNSTATED, Checks, Claims
 from hardness.families.claims import Secret as Secret
 from hardness.families.concepts import Concepts
-from hardness.gadgets.coefficients import Gadget, informative
+from hardness.gadgets.coefficients import Gadget, gated, informative
 from hardness.io.fields import all_finite, fitting
 from hardness.io.texts import sanitize
 from hardness.layer import MultiHeadAttention
@@ -124,15 +124,22 @@ class Family(ABC):
             teacher.labels(words) if isinstance(teacher, Gadget) else teacher(unpack(words, self.dim))
         )
 
-    def open_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Values (n,) of packed pairs (n, 2, words) with z_0 != 0: row a of the label is x_a[0] times that in column 0.
+    def column_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return values (n,) of packed pairs (n, 2, words): where z_0 != 0, row a of the label is x_a[0] times that.
 
-        Where labels have this form and the value depends on the bits u alone, states it; else raises `InputError`.
+        It stands in column 0, and the other columns are 0. `noise` is read only where `flip` or `noise` of the family
+        is not 0. A family whose labels have another form, or that does not state them so, raises `InputError`.
         """
-        raise InputError(f"labels of {self.name} are no function of the bits in which two tokens differ")
+        raise InputError(
+            f"labels of {self.name} are not stated as a function of two tokens in column 0 alone"
+        )
+
+    def open_values(self, teacher: Any, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return `column_values` where they depend on the bits u alone; else raise `InputError`."""
+        return self.column_values(teacher, words, noise)
 
     def closed_value(self, teacher: Any) -> float:
-        """The same where z_0 = 0: C, the sum of the heads' coefficients."""
+        """Return what takes the place of `column_values` where z_0 = 0: C, the sum of the heads' coefficients."""
         return float(teacher.gate if isinstance(teacher, Gadget) else teacher.w[:, 0, 0].sum())
 
     @final
@@ -195,23 +202,26 @@ def _random_inputs(family: Family) -> Words:
     return TokenStream(0, family.tokens, family.dim).packed(0, count)
 
 
-def open_values_are_labels(family: Family, teacher: Teacher) -> bool:
-    """Whether `open_values` are those of `labels` to the last bit, noise included, on random inputs with z_0 != 0.
+def column_values_are_labels(family: Family, teacher: Teacher) -> bool:
+    """Tell whether `column_values` and `closed_value` make up `labels` to the last bit, with noise, on random inputs.
 
-    A class that redefines one of the two and not the other is learned from labels that are not its own.
+    A class that redefines one of them and not the others is learned from labels that are not its own.
 
     >>> from hardness.families.parity import Parity
     >>> class Halved(Parity):
     ...     def labels(self, teacher, words, noise):
     ...         return super().labels(teacher, words, noise) / 2
-    >>> [open_values_are_labels(f, f.realize({"support": np.array([1, 2])})) for f in (Parity(8, 2), Halved(8, 2))]
+    >>> [column_values_are_labels(f, f.realize({"support": np.array([1, 2])})) for f in (Parity(8, 2), Halved(8, 2))]
     [True, False]
     """
     words = _random_inputs(family)
-    X, noise = unpack(words, family.dim), np.random.default_rng(0).random(len(words))
-    rows, labels = informative(X), family.labels(teacher, words, noise)
-    values = (X[:, 0, 0] * labels[:, 0, 0])[rows]
-    return np.array_equal(values, family.open_values(teacher, words[rows], noise[rows]))
+    noise = np.random.default_rng(0).random(len(words))
+    labels, values = (
+        family.labels(teacher, words, noise),
+        family.column_values(teacher, words, noise),
+    )
+    column = gated(words, values, family.closed_value(teacher))
+    return np.array_equal(labels[:, :, 0], column) and not labels[:, :, 1:].any()
 
 
 def disagreement(family: Family, concepts: Concepts, teacher: Teacher, secret: Secret) -> str | None:

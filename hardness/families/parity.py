@@ -174,11 +174,13 @@ class Parity(Family):
 
     def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, 2, d): x_a[0] (A + χ_S) where z_0 != 0, the sign of χ_S flipped where noise < flip."""
-        return teacher.place(words, self.open_values(teacher, words, noise))
+        return teacher.place(words, self.column_values(teacher, words, noise))
 
-    def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """A + χ_S (n,), the sign of χ_S flipped where noise < flip: by any gadget a function of the bits u."""
+    def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return A + χ_S (n,), the sign of χ_S flipped where noise < flip: by any gadget a function of the bits u."""
         value = teacher.value(teacher.levels(words))
+        if not self.flip:
+            return value
         # The very floats of the table: 2A - value would tell flipped labels by their last bit.
         even, odd = teacher.values[:2]
         return np.where(noise < self.flip, np.where(value == even, odd, even), value)

@@ -8,6 +8,7 @@ from numpy.typing import NDArray
 
 from hardness.families.base import Family, Secret, expect
 from hardness.families.claims import Claims
+from hardness.gadgets.coefficients import gated
 from hardness.io.fields import number, whole
 from hardness.layer import MultiHeadAttention
 from hardness.tokens import TokenStream, Words, unpack_bits
@@ -78,19 +79,13 @@ class RandomDiagonal(Family):
     ) -> NDArray[np.float64]:
         """Labels (n, 2, d) in closed form."""
         Y = np.zeros((len(words), 2, self.dim))
-        negative = (words[:, :, 0] & np.uint64(1)).astype(bool)
-        value = np.where(
-            negative[:, 0] ^ negative[:, 1],
-            self.open_values(teacher, words, noise),
-            self.closed_value(teacher),
-        )
-        Y[:, :, 0] = np.where(negative, -value[:, None], value[:, None])
+        Y[:, :, 0] = gated(words, self.column_values(teacher, words, noise), self.closed_value(teacher))
         return Y
 
-    def open_values(
+    def column_values(
         self, teacher: MultiHeadAttention, words: Words, noise: NDArray[np.float64]
     ) -> NDArray[np.float64]:
-        """Σ_i c_i tanh(Σ_j θ_ij u_j), (n,)."""
+        """Return Σ_i c_i tanh(Σ_j θ_ij u_j), (n,)."""
         theta = np.diagonal(teacher.theta, axis1=1, axis2=2)
         return _values(theta, teacher.w[:, 0, 0], words[:, 0] ^ words[:, 1])
 

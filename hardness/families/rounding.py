@@ -222,17 +222,16 @@ class Rounding(Family):
 
     def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
         """Labels (n, 2, d) of the level t + e, e = round(N(0, noise²)), one e an example."""
-        return teacher.place(words, self._values(teacher, words, noise))
+        return teacher.place(words, self.column_values(teacher, words, noise))
 
     def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The labels (n,) of diag, as functions of the bits u; raises `InputError` for dot, whose levels have signs."""
-        return (
-            self._values(teacher, words, noise)
-            if self.gadget == "diag"
-            else super().open_values(teacher, words, noise)
-        )
+        """Return the labels (n,) of diag, functions of the bits u; raise `InputError` for dot, which reads signs."""
+        if self.gadget == "dot":
+            raise InputError(f"labels of {self.name} are no function of the bits in which two tokens differ")
+        return self.column_values(teacher, words, noise)
 
-    def _values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+    def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return the label (n,) of the level t + e, e = round(N(0, noise²))."""
         t = teacher.levels(words)
         if self.noise:
             from scipy.special import ndtri

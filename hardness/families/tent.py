@@ -79,10 +79,6 @@ class Tent(Family):
             values = (values + values[::-1]) / 2
         return replace(parity, coefficients=c, values=values, offset=0.0, gate=float(c.sum()))
 
-    def labels(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """Labels (n, 2, d) in closed form."""
-        return teacher.labels(words)
-
-    def open_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
-        """G of the level, (n,)."""
+    def column_values(self, teacher: Gadget, words: Words, noise: NDArray[np.float64]) -> NDArray[np.float64]:
+        """Return G of the level, (n,)."""
         return teacher.value(teacher.levels(words))

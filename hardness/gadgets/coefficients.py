@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from fractions import Fraction
 from functools import cached_property
-from math import prod
+from math import ceil, floor, prod
 from typing import Any
 
 import numpy as np
@@ -105,16 +105,28 @@ class Gadget:
         return np.full(len(self.thresholds), self.beta)
 
     def value(self, levels: NDArray[np.int64]) -> NDArray[np.float64]:
-        """G(level) = A + g(level) of integer levels, from the table: no softmax, no rounding."""
-        return self.values[np.searchsorted(self.thresholds, levels)]
+        """Return G(level) = A + g(level) of integer levels (n,), from the table: no softmax, no rounding."""
+        if not self._span < levels.size:
+            return self.values[np.searchsorted(self.thresholds, levels)]
+        # A level beyond the outer thresholds has the label of the level next to them.
+        low, table = self._table
+        return np.take(table, levels - low, mode="clip")
+
+    @property
+    def _span(self) -> float:
+        """Return how many levels the thresholds lie between."""
+        return float(self.thresholds[-1] - self.thresholds[0])
+
+    @cached_property
+    def _table(self) -> tuple[int, NDArray[np.float64]]:
+        """Return the level below the first threshold, and the labels of all levels from it to above the last one."""
+        low, high = floor(self.thresholds[0]), ceil(self.thresholds[-1])
+        return low, self.values[np.searchsorted(self.thresholds, np.arange(low, high + 1))]
 
     def place(self, words: Words, value: NDArray[np.float64]) -> NDArray[np.float64]:
-        """The output (n, 2, d) that carries `value` (n,) where z_0 != 0 and C where z_0 = 0."""
-        negative = (words[:, :, 0] & np.uint64(1)).astype(bool)
-        informative = negative[:, 0] ^ negative[:, 1]
-        column = np.where(informative, value, self.gate)[:, None]
+        """Return the output (n, 2, d) that carries `value` (n,) where z_0 != 0 and C where z_0 = 0."""
         Y = np.zeros((len(words), 2, self.dim))
-        Y[:, :, 0] = np.where(negative, -column, column)
+        Y[:, :, 0] = gated(words, value, self.gate)
         return Y
 
     def labels(self, words: Words) -> NDArray[np.float64]:
@@ -273,6 +285,24 @@ def saturated(
         offset=A,
         gate=C,
     )
+
+
+def gated(words: Words, value: NDArray[np.float64], closed: float) -> NDArray[np.float64]:
+    """Return column 0 (n, 2) of the output on packed pairs (n, 2, words): x_a[0] `value` (n,) where z_0 != 0, and
+    x_a[0] `closed` where z_0 = 0.
+
+    >>> gated(np.array([[[0], [1]], [[1], [1]]], dtype=np.uint64), np.array([3.0, 3.0]), 0.5).tolist()
+    [[3.0, -3.0], [-0.5, -0.5]]
+    """
+    if compiled_pays(words.size):
+        from hardness.kernels.bits import gate
+
+        column = np.empty((len(words), 2))
+        gate(words, value, closed, column)
+        return column
+    negative = (words[:, :, 0] & np.uint64(1)).astype(bool)
+    kept = np.where(negative[:, 0] ^ negative[:, 1], value, closed)[:, None]
+    return np.where(negative, -kept, kept)
 
 
 def informative(X: NDArray[np.int8]) -> NDArray[np.bool_]:

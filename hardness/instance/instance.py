@@ -8,22 +8,31 @@ from dataclasses import dataclass, field, fields
 from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import Any, Literal, NamedTuple, cast, overload
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness import families
 from hardness.errors import InputError
-from hardness.examples import Examples, InformativeExamples, informative_rows
-from hardness.families.base import Family, Secret, Teacher, disagreement, open_values_are_labels
+from hardness.examples import Examples, InformativeExamples, LeanExamples, informative_rows
+from hardness.families.base import Family, Secret, Teacher, column_values_are_labels, disagreement
 from hardness.families.claims import UNSTATED
-from hardness.gadgets.coefficients import Gadget
+from hardness.gadgets.coefficients import Gadget, gated
 from hardness.io.fields import whole
 from hardness.io.files import replacing
 from hardness.io.schemas import FORMAT_VERSION, canonical
 from hardness.layer import MultiHeadAttention
-from hardness.tokens import CHUNK, TokenStream, load_compiled, philox_key, uniform, unpack, words_per_token
+from hardness.tokens import (
+    CHUNK,
+    TokenStream,
+    Words,
+    load_compiled,
+    philox_key,
+    uniform,
+    unpack,
+    words_per_token,
+)
 
 FORMAT = "attention-hardness instance"
 EXHAUSTIVE_BITS = 16
@@ -98,16 +107,46 @@ class Instance:
         """The dense layer, made on request."""
         return self.teacher.layer() if isinstance(self.teacher, Gadget) else self.teacher
 
-    def examples(self, count: int, seed: int, start: int = 0, fair: bool = False) -> Examples:
-        """Examples start..start + count - 1 of the stream of `seed`: the same ones whatever the chunking.
+    @overload
+    def examples(
+        self, count: int, seed: int, start: int = 0, fair: bool = False, lean: Literal[False] = False
+    ) -> Examples: ...
+    @overload
+    def examples(
+        self, count: int, seed: int, start: int = 0, fair: bool = False, *, lean: Literal[True]
+    ) -> LeanExamples: ...
+    def examples(
+        self, count: int, seed: int, start: int = 0, fair: bool = False, lean: bool = False
+    ) -> Examples | LeanExamples:
+        """Return examples start..start + count - 1 of the stream of `seed`: the same ones whatever the chunking.
 
         A family whose products have a bias (theory 2.9) is learned from biased examples and judged on `fair` ones.
+        `lean` gives only column 0 of the labels, y (n, k), where all else is 0: at d = 64 an eighth of the memory. It
+        raises `InputError` for a family whose labels fill other columns.
+
+        >>> from hardness.families.parity import Parity
+        >>> instance = Instance.generate(Parity(dim=8, heads=2), seed=0)
+        >>> whole, lean = instance.examples(100, seed=1), instance.examples(100, seed=1, lean=True)
+        >>> lean.y.shape, bool((lean.y == whole.Y[:, :, 0]).all()), bool((lean.X == whole.X).all())
+        ((100, 2), True, True)
         """
-        bias = 0.0 if fair else self.family.bias
-        stream = TokenStream(seed, self.family.tokens, self.family.dim, bias)
-        words = stream.packed(start, count)
-        labels = self.family.labels(self.teacher, words, self.noise(count, seed, start))
-        return Examples(unpack(words, self.family.dim), labels)
+        family = self.family
+        words = TokenStream(seed, family.tokens, family.dim, 0.0 if fair else family.bias).packed(
+            start, count
+        )
+        if lean:
+            return LeanExamples(unpack(words, family.dim), self._column(words, seed, start))
+        labels = family.labels(self.teacher, words, self.noise(count, seed, start))
+        return Examples(unpack(words, family.dim), labels)
+
+    def _column(self, words: Words, seed: int, start: int) -> NDArray[np.float64]:
+        """Return column 0 (n, 2) of the labels of packed examples start.. of the stream of `seed`."""
+        family = self.family
+        self._require_closed_form()
+        noisy = family.flip or family.noise
+        noise = self.noise(len(words), seed, start) if noisy else np.broadcast_to(0.5, len(words))
+        values = family.column_values(self.teacher, words, noise)
+        return gated(words, values, family.closed_value(self.teacher))
 
     def informative(self, count: int, seed: int, start: int = 0) -> InformativeExamples:
         """The rows with z_0 != 0 of `examples(count, seed, start)`, as packed bits with one label each.
@@ -122,8 +161,7 @@ class Instance:
         True
         """
         family = self.family
-        if not self._in_closed_form:
-            raise InputError(f"open_values of {family.name} are not its labels on random inputs: state both")
+        self._require_closed_form()
         words = TokenStream(seed, family.tokens, family.dim, family.bias).packed(start, count)
         rows = informative_rows(words, family.dim, family.closed_value(self.teacher))
         noise = self.noise(count, seed, start)[rows.positions]
@@ -138,19 +176,31 @@ class Instance:
         """
         return uniform(philox_key(self.seed, *self._noise_lineage, seed), start, count)
 
+    def _require_closed_form(self) -> None:
+        """Raise `InputError` unless the labels are what the family states of column 0."""
+        if not self._in_closed_form:
+            name = self.family.name
+            raise InputError(f"column_values of {name} are not its labels on random inputs: state both")
+
     @cached_property
     def _in_closed_form(self) -> bool:
-        return open_values_are_labels(self.family, self.teacher)
+        return column_values_are_labels(self.family, self.teacher)
 
     @cached_property
     def _noise_lineage(self) -> tuple[int, ...]:
         return _lineage(self.family, NOISE)
 
-    def chunks(self, count: int, seed: int) -> Iterator[Examples]:
-        """The same examples in chunks of bounded memory."""
+    @overload
+    def chunks(self, count: int, seed: int, lean: Literal[False] = False) -> Iterator[Examples]: ...
+    @overload
+    def chunks(self, count: int, seed: int, lean: Literal[True]) -> Iterator[LeanExamples]: ...
+    def chunks(
+        self, count: int, seed: int, lean: bool = False
+    ) -> Iterator[Examples] | Iterator[LeanExamples]:
+        """Return the same examples in chunks of bounded memory."""
         load_compiled(count * self.family.tokens * words_per_token(self.family.dim))
         for start in range(0, count, CHUNK):
-            yield self.examples(min(CHUNK, count - start), seed, start)
+            yield self.examples(min(CHUNK, count - start), seed, start, lean=lean)
 
     def public(self, sampling_seed: int) -> dict[str, Any]:
         """What may stand beside examples: parameters, label offsets and the sampling seed.

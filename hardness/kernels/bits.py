@@ -30,7 +30,8 @@ U = np.uint64
 ONE, ZERO = U(1), U(0)
 GOLDEN, MIX1, MIX2 = U(0x9E3779B97F4A7C15), U(0xBF58476D1CE4E5B9), U(0x94D049BB133111EB)
 M1, M2, M4, H01 = U(0x5555555555555555), U(0x3333333333333333), U(0x0F0F0F0F0F0F0F0F), U(0x0101010101010101)
-U2, U4, U27, U30, U31, U32, U56 = U(2), U(4), U(27), U(30), U(31), U(32), U(56)
+U2, U4, U7, U8, U27, U30, U31, U32, U56 = U(2), U(4), U(7), U(8), U(27), U(30), U(31), U(32), U(56)
+DIAGONAL, SEVENS = U(0x8040201008040201), U(0x7F7F7F7F7F7F7F7F)
 HALF, WEYL = U(0xFFFFFFFF), U(0xBB67AE8584CAA73B)
 PHILOX0, PHILOX1, PHILOX2, PHILOX3 = U(0xE14C6C93), U(0xD2E7470E), U(0x95121157), U(0xCA5A8263)
 # Counters and examples that a vector loop takes together: they stay in the first cache
@@ -142,6 +143,27 @@ def weigh(words: Any, planes: Any, values: Any, dot: Any, out: Any) -> Any:
                     if dot:
                         for i in range(total.size):
                             total[i] -= value * np.int64(popcount(minus[i] & plane))
+
+
+@compiled
+def gate(words: Any, value: Any, closed: Any, out: Any) -> Any:
+    """Fill out (n, 2): x_a[0] value (n,) of packed pairs (n, 2, W) where z_0 != 0, and x_a[0] `closed` elsewhere."""
+    for i in range(value.size):
+        first, second, here = words[i, 0, 0] & ONE, words[i, 1, 0] & ONE, value[i]
+        # Products with signs, not branches: half of these would be guessed wrong.
+        kept = here if first != second else closed
+        out[i, 0] = kept * (1.0 - 2.0 * np.float64(first))
+        out[i, 1] = kept * (1.0 - 2.0 * np.float64(second))
+
+
+@compiled
+def signs(octets: Any, out: Any) -> Any:
+    """Fill out (n,) uint64 with eight bytes for each of octets (n,) uint8: byte j is -1 where bit j is set, else 1."""
+    for i in range(out.size):
+        # Byte j of `kept` is 2^j or 0; adding 127 carries it into the top bit of its byte, and no further.
+        kept = U(octets[i]) * H01 & DIAGONAL
+        ones = kept + SEVENS >> U7 & H01
+        out[i] = (ones << U8) - ones | H01
 
 
 @compiled

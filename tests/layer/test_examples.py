@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from hardness.errors import InputError
 from hardness.examples import Examples, read, write
 from hardness.families.parity import Parity
-from hardness.instance import Instance
+from hardness.instance import Instance, generate
 from hardness.tokens import TokenStream, pack, philox_key, uniform, unpack, words_per_token
 
 
@@ -52,6 +52,57 @@ def test_pack_inverts_unpack(seed, dim):
     assert X.shape == (9, 2, dim)
     assert set(np.unique(X)) <= {-1, 1}
     assert np.array_equal(pack(X), words)
+
+
+COLUMN_0 = [
+    ("parity", {"dim": 64, "heads": 12}),
+    ("parity", {"dim": 9, "heads": 4, "gadget": "dot", "flip": 0.3}),
+    ("parity", {"dim": 40, "heads": 3, "gadget": "sharp", "bias": 0.2}),
+    ("rounding", {"dim": 70, "modulus": 7, "levels": 3, "noise": 0.7}),
+    ("rounding", {"dim": 8, "modulus": 5, "levels": 2, "gadget": "dot"}),
+    ("tent", {"dim": 16, "heads": 5}),
+    ("random-diagonal", {"dim": 24, "heads": 3}),
+]
+
+
+@pytest.mark.parametrize("compiled", [True, False])
+@pytest.mark.parametrize(("name", "parameters"), COLUMN_0, ids=str)
+def test_lean_examples_are_the_column_of_the_whole_ones_byte_for_byte(
+    name, parameters, compiled, monkeypatch
+):
+    instance = generate(name, seed=4, **parameters)
+    wholes = [instance.examples(700, 5, 41, fair) for fair in (False, True)]
+    for module in ("hardness.tokens", "hardness.gadgets.coefficients"):
+        monkeypatch.setattr(f"{module}.compiled_pays", lambda words: compiled)
+    for fair, whole in enumerate(wholes):
+        lean = instance.examples(700, 5, 41, bool(fair), lean=True)
+        assert lean.X.tobytes() == whole.X.tobytes()
+        assert lean.y.tobytes() == whole.Y[:, :, 0].tobytes()
+        assert not whole.Y[:, :, 1:].any()
+    (part,) = instance.chunks(50, 5, lean=True)
+    assert part.y.tobytes() == instance.examples(50, 5).Y[:, :, 0].tobytes()
+
+
+@pytest.mark.parametrize(
+    ("name", "parameters"),
+    [
+        ("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}),
+        ("nested", {"dim": 8, "size": 3, "block": 1}),
+    ],
+)
+def test_labels_of_more_columns_have_no_lean_form(name, parameters):
+    instance = generate(name, seed=0, **parameters)
+    with pytest.raises(InputError, match=f"labels of {name} are not stated .* in column 0 alone"):
+        instance.examples(10, 0, lean=True)
+
+
+def test_labels_that_a_derived_family_changes_are_not_given_lean():
+    class Halved(Parity):
+        def labels(self, teacher, words, noise):
+            return super().labels(teacher, words, noise) / 2
+
+    with pytest.raises(InputError, match="column_values of halved are not its labels"):
+        Instance.generate(Halved(dim=8, heads=2), 0).examples(10, 0, lean=True)
 
 
 @pytest.mark.parametrize("suffix", [".npz", ".parquet"])

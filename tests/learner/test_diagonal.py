@@ -51,7 +51,7 @@ def test_informative_rows_are_those_of_the_examples(family):
     ids=repr,
 )
 def test_families_of_another_form_have_no_informative_rows(family):
-    with pytest.raises(InputError, match="no function of the bits"):
+    with pytest.raises(InputError, match=r"no function of the bits|in column 0 alone"):
         Instance.generate(family, seed=0).informative(10, 0)
 
 
@@ -152,7 +152,7 @@ def test_options_are_checked(options):
 
 def test_labels_that_tell_rows_apart_are_refused():
     instance = Instance.generate(build("nondegenerate", {"dim": 6, "tokens": 2, "heads": 2}), 0)
-    with pytest.raises(InputError, match="no function of the bits"):
+    with pytest.raises(InputError, match="in column 0 alone"):
         learn(instance, "diagonal", 2000)
     with pytest.raises(InputError, match="take a family of that form"):
         learn(instance.examples(2000, 0), "diagonal")
