@@ -138,8 +138,8 @@ def _check(
     name: str, options: Options, heads: int | str | None, threads: int, limit: float | None, as_json: bool
 ) -> None:
     from hardness.engine.progress import steps
-    from hardness.evaluation.checking import check
     from hardness.evaluation.conformance import NEEDED
+    from hardness.evaluation.learning import check
 
     with steps(name) as tell:
         checks = check(name, options, heads, threads=threads, limit=limit, progress=tell)

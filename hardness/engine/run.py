@@ -28,7 +28,6 @@ from hardness.engine.store import Store
 from hardness.engine.task import Task, named_in
 from hardness.errors import InputError, missing_extra
 from hardness.evaluation.limits import alarm, die_with_parent, single_threaded
-from hardness.evaluation.worker import ABANDONED
 from hardness.io.fields import whole
 
 Ran = tuple[Task, Outcome, Mapping[str, Any]]
@@ -262,7 +261,7 @@ def _on_cluster(tasks: Sequence[Task], trial: Trial, root: int, guard: float, ad
         waiting, running, carried = iter(tasks), {}, registry.pickled()
 
         def submit(task: Task) -> Any:
-            future = client.submit(_dask_job, trial, task.text, root, guard, carried, pure=False, retries=0)
+            future = client.submit(_job, trial, task.text, root, guard, carried, pure=False, retries=0)
             running[future] = task
             return future
 
@@ -286,16 +285,6 @@ def _job(
 ) -> tuple[Outcome, Mapping[str, Any]]:
     registry.provide(pickles or {})
     return run_trial(trial, Task.parse(text), root, guard), provenance(root)
-
-
-def _dask_job(*job: Any) -> tuple[Outcome, Mapping[str, Any]]:
-    """`_job` in a thread of a Dask worker: no client can stop it, but a learner ends with the client that asked."""
-    from distributed import get_worker
-
-    worker = get_worker()
-    key = worker.get_current_task()
-    ABANDONED.set(lambda: getattr(worker.state.tasks.get(key), "state", "cancelled") == "cancelled")
-    return _job(*job)
 
 
 @cache

@@ -4,24 +4,20 @@ A `hardness.evaluation.solver.Solver` names one. What is built into the lab runs
 else in a worker process (`hardness.evaluation.worker`).
 """
 
-from collections.abc import Iterable, Mapping
-from contextlib import nullcontext
+from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
-from inspect import signature
-from types import NoneType
-from typing import Any, get_args, get_type_hints
+from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from hardness.errors import InputError, TrialEnded, unknown
+from hardness.errors import InputError, TrialEnded
 from hardness.evaluation.effort import Meter
 from hardness.evaluation.solver import Solver
-from hardness.io.fields import fitting
+from hardness.evaluation.solver import make as make
 from hardness.io.schemas import finite
 from hardness.io.texts import sanitize
 
-PLAIN = {int, float, str, bool, NoneType}
 PHASE = {"name": "fit", "verdict": "", "reason": "", "diagnostics": {}}
 VERDICTS = ("certified", "certified_error", "polished_error", "random_start_error")
 # What an attack needed, and what it predicted, as far as it says: figures of `Recovery.detail`.
@@ -39,50 +35,6 @@ WORK = (
     "halves",
     "method",
 )
-
-
-def make(solver: Solver, random_state: int) -> Any:
-    """An instance of a learner's class, told heads and random state if it has such parameters.
-
-    The heads of a class that has no `width` may be called that. Raises `InputError` for an option that it does not
-    have, of another type than its annotation, or given twice; `unavailable` of the class says why there is none.
-    """
-    cls, heads = solver.thing, solver.heads
-    parameters, given = signature(cls).parameters, dict[str, Any]()
-    for name, value in solver.options.items():
-        place = "heads" if name == "width" and name not in parameters and "heads" in parameters else name
-        if place in ("random_state", "seed"):
-            raise InputError(f"{name} is no option: it follows from the seed of the run")
-        if place not in parameters:
-            raise _no_option(cls, name, parameters.keys() - {"random_state", "seed"})
-        if place in given or (place == "heads" and heads is not None):
-            raise InputError(f"the {place} of {cls.__name__} are given twice; give them once")
-        given[place] = _fitting(value, cls, place, f"option {name} of {cls.__name__}")
-    # Heads of a layer are part of its promise to a solver that fits it; an online learner's width is its own choice.
-    if heads is None and not solver.streamed:
-        heads = solver.heads_known
-    rest = {"heads": heads, "random_state": random_state, "seed": random_state}
-    return cls(
-        **{name: value for name, value in rest.items() if name in parameters and value is not None} | given
-    )
-
-
-def _no_option(cls: Any, name: str, known: Iterable[str]) -> InputError:
-    """The error for an option that a learner does not have, with the reason that its class states."""
-    reasons = getattr(cls, "unavailable", {})
-    if name in reasons:
-        return InputError(f"{cls.__name__} has no option {name}: {reasons[name]}")
-    return unknown(f"option of {cls.__name__}", sanitize(name, 60), known)
-
-
-def _fitting(value: Any, cls: Any, name: str, what: str) -> Any:
-    """`value`, if it is of the type that the constructor is annotated with, where that is a plain one."""
-    try:
-        hint = get_type_hints(cls.__init__).get(name, Any)
-    except (NameError, TypeError):  # annotations that only type checkers can read
-        return value
-    kinds = set(get_args(hint) or (hint,))
-    return fitting(value, hint, what) if kinds <= PLAIN else value
 
 
 def plain(value: Any) -> Any:
@@ -110,7 +62,7 @@ class LearnerAdapter:
     """
 
     def __init__(self, solver: Solver, seed: int, allowance: float | None = None) -> None:
-        self.streamed, self.meter = solver.streamed, Meter(allowance)
+        self.solver, self.streamed, self.meter = solver, solver.streamed, Meter(allowance)
         self.learner = make(solver, seed % 2**32) if isinstance(solver.thing, type) else solver.thing
 
     def partial_fit(self, X: NDArray[np.int8], Y: NDArray[np.float64]) -> None:
@@ -122,10 +74,9 @@ class LearnerAdapter:
         except InputError as error:
             raise TrialEnded("refused", str(error), kind="InputError") from error
 
-    def predict(self, X: NDArray[np.int8], again: bool = False) -> NDArray[np.float64]:
-        """Predictions (n, k, d) for X; what is asked `again`, as a check, costs nothing. Raises `TrialEnded` (refused)
-        for anything but an array of that shape."""
-        with nullcontext() if again else self.meter.running():
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Return predictions (n, k, d) for X. Raises `TrialEnded` (refused) for an array of another shape."""
+        with self.meter.running():
             predicted = np.asarray(self.learner.predict(X), dtype=np.float64)
         if predicted.shape != X.shape:
             raise TrialEnded("refused", f"expected predictions of shape {X.shape}, got {predicted.shape}")
@@ -152,6 +103,12 @@ class LearnerAdapter:
         """The CPU time it has spent, over that of the reference kernel."""
         return self.meter.reference_seconds()
 
+    def examine(self, check: str) -> dict[str, Any]:
+        """Return the outcome of one check of `hardness.evaluation.conformance`, on learners of its own."""
+        from hardness.evaluation.conformance import tried
+
+        return tried(self.solver, check)
+
 
 class AttackAdapter:
     """An attack as a learner: examples in, predictions of the secret it names out. It sees `public` and no more."""
@@ -177,8 +134,8 @@ class AttackAdapter:
         if outcome.secret is None:
             raise TrialEnded(outcome.status, str(outcome.detail.get("reason", "")), self.figures)
 
-    def predict(self, X: NDArray[np.int8], again: bool = False) -> NDArray[np.float64]:
-        """Noiseless labels (n, k, d) under the secret found."""
+    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
+        """Return noiseless labels (n, k, d) under the secret found."""
         from hardness.attacks.equations import labels
 
         return labels(self.outcome["secret"], self.public, X)

@@ -1,124 +1,117 @@
-"""What a learner needs and is advised to be used in the lab, on small data; `hardness.evaluation.checking` runs it."""
+"""`hardness learn --check`: what a learner needs, and what it is advised, to be used in the lab; on small data."""
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
-from functools import cached_property
+from functools import partial
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError, one_line
-from hardness.evaluation.adapters import make
-from hardness.evaluation.solver import Solver
-from hardness.families.base import Family
+from hardness.evaluation.solver import Solver, make
+from hardness.examples import Examples
 from hardness.families.nondegenerate import Nondegenerate
 from hardness.families.parity import Parity
 from hardness.instance import Instance
 
 HEADS = 2
-RANDOM, HIDDEN = Nondegenerate(dim=8, tokens=2, heads=HEADS), Parity(dim=8, heads=HEADS)
+LEARNED, PREDICTED = 1500, 50  # examples
+SAME = 1e-4  # of the largest prediction: what rounding may change where rows come in another order, in float32 too
 BASIS = ("construct", "fit")  # checks without which the others say nothing
 # Without these no trial comes to a score, or the seed does not give it again. The others are advised: for scikit-learn,
 # and for trials that say what was wrong with their labels.
 NEEDED = (*BASIS, "predict", "deterministic")
 
-
-@dataclass
-class Tried:
-    """A learner on examples X, Y (n, k, d) of a small layer."""
-
-    solver: Solver
-    family: Family = RANDOM
-
-    @cached_property
-    def examples(self) -> tuple[NDArray[np.int8], NDArray[np.float64], NDArray[np.int8]]:
-        """X and Y to learn from, and other X to predict."""
-        instance = Instance.generate(self.family, seed=1)
-        train = instance.examples(1500, 2)
-        return train.X, train.Y, instance.examples(50, 2, start=1500).X
-
-    def made(self) -> Any:
-        """A learner of its own for each check."""
-        return make(self.solver, 0)
-
-    def predicted(self) -> NDArray[Any]:
-        """What it predicts after a fit."""
-        X, Y, fresh = self.examples
-        learner = self.made()
-        learning(learner)(X, Y)
-        return np.asarray(learner.predict(fresh))
+Make = Callable[[], Any]  # a learner of its own for each fit
 
 
 def learning(learner: Any) -> Callable[[NDArray[Any], NDArray[Any]], Any]:
-    """How it is given examples: `fit`, or `partial_fit` where it has that alone."""
+    """Return the method that is given examples: `fit`, or `partial_fit` where there is no other."""
     method: Callable[[NDArray[Any], NDArray[Any]], Any] = getattr(learner, "fit", None) or learner.partial_fit
     return method
 
 
-def constructs(tried: Tried) -> bool:
-    """Whether the constructor works with its defaults."""
-    return tried.made() is not None
+def _fitted(made: Make, given: Examples) -> Any:
+    learner = made()
+    learning(learner)(given.X[:LEARNED], given.Y[:LEARNED])
+    return learner
 
 
-def returns_itself(tried: Tried) -> bool:
-    """Whether fit takes (n, k, d) arrays and returns the learner; a `partial_fit` alone may return nothing."""
-    learner = tried.made()
-    returned = learning(learner)(*tried.examples[:2])
+def _predicted(made: Make, given: Examples) -> NDArray[Any]:
+    """Return the predictions (50, k, d) of a fresh learner for inputs that it has not seen."""
+    return np.asarray(_fitted(made, given).predict(given.X[LEARNED:]))
+
+
+def constructs(made: Make, given: Examples) -> bool:
+    """Return whether the constructor works with its defaults."""
+    return made() is not None
+
+
+def returns_itself(made: Make, given: Examples) -> bool:
+    """Return whether fit takes (n, k, d) arrays and returns the learner; a `partial_fit` alone may return nothing."""
+    learner = made()
+    returned = learning(learner)(given.X[:LEARNED], given.Y[:LEARNED])
     return returned is learner or not hasattr(learner, "fit")
 
 
-def clones(tried: Tried) -> bool:
-    """Whether scikit-learn can make another one of it."""
+def clones(made: Make, given: Examples) -> bool:
+    """Return whether scikit-learn can make another one of it."""
     from sklearn.base import clone
 
-    return bool(clone(tried.made()).get_params() == tried.made().get_params())
+    return bool(clone(made()).get_params() == made().get_params())
 
 
-def predicts(tried: Tried) -> bool:
-    """Whether predictions are finite floats of the shape of X."""
-    out = tried.predicted()
-    return out.shape == tried.examples[2].shape and out.dtype.kind == "f" and bool(np.isfinite(out).all())
+def predicts(made: Make, given: Examples) -> bool:
+    """Return whether predictions are finite floats of the shape of X."""
+    out = _predicted(made, given)
+    return out.shape == given.X[LEARNED:].shape and out.dtype.kind == "f" and bool(np.isfinite(out).all())
 
 
-def repeats(tried: Tried) -> bool:
-    """Whether the same state and data give the same predictions."""
-    return np.array_equal(tried.predicted(), tried.predicted())
+def repeats(made: Make, given: Examples) -> bool:
+    """Return whether equal state and data give equal predictions."""
+    return np.array_equal(_predicted(made, given), _predicted(made, given))
 
 
-def leaves_inputs(tried: Tried) -> bool:
-    """Whether fit writes into neither X nor Y."""
-    X, Y, _ = tried.examples
-    x, y = X.copy(), Y.copy()
-    learning(tried.made())(x, y)
-    return np.array_equal(x, X) and np.array_equal(y, Y)
+def predicts_rows_alone(made: Make, given: Examples) -> bool:
+    """Return whether the prediction for a row depends on no other row, as it would with a batch's own mean."""
+    learner, X = _fitted(made, given), given.X[LEARNED:]
+    whole, half = (np.array(learner.predict(rows)) for rows in (X, X[: PREDICTED // 2]))
+    scale = float(np.abs(whole).max(initial=1.0, where=np.isfinite(whole)))
+    return np.allclose(whole[: len(half)], half, rtol=0, atol=SAME * scale, equal_nan=True)
 
 
-def refuses_nan(tried: Tried) -> bool:
-    """Whether a label that is no number is refused in one line."""
-    Y = tried.examples[1]
-    return _refuses(tried, np.where(np.arange(Y.size).reshape(Y.shape) == 0, np.nan, Y))
+def leaves_inputs(made: Make, given: Examples) -> bool:
+    """Return whether fit writes into neither X nor Y."""
+    copies = Examples(given.X.copy(), given.Y.copy())
+    _fitted(made, copies)
+    return np.array_equal(copies.X, given.X) and np.array_equal(copies.Y, given.Y)
 
 
-def refuses_shapes(tried: Tried) -> bool:
-    """Whether labels of another shape are refused in one line."""
-    return _refuses(tried, tried.examples[1][:-1])
+def refuses_nan(made: Make, given: Examples) -> bool:
+    """Return whether a label that is no number is refused in one line."""
+    labels = given.Y[:LEARNED].copy()
+    labels.flat[0] = np.nan
+    return _refuses(made, given, labels)
 
 
-def _refuses(tried: Tried, labels: NDArray[Any]) -> bool:
+def refuses_shapes(made: Make, given: Examples) -> bool:
+    """Return whether labels of another shape are refused in one line."""
+    return _refuses(made, given, given.Y[: LEARNED - 1])
+
+
+def _refuses(made: Make, given: Examples, labels: NDArray[Any]) -> bool:
     try:
-        learning(tried.made())(tried.examples[0], labels)
+        learning(made())(given.X[:LEARNED], labels)
     except ValueError as error:
         return "\n" not in str(error)
     return False
 
 
-def is_honest(tried: Tried) -> bool:
-    """Whether it does not claim to have solved labels that are random."""
-    X, Y, _ = tried.examples
-    learner, labels = tried.made(), np.random.default_rng(3).normal(size=Y.shape)
+def is_honest(made: Make, given: Examples) -> bool:
+    """Return whether it does not claim to have solved labels that are random."""
+    learner, labels = made(), np.random.default_rng(3).normal(size=given.Y[:LEARNED].shape)
     try:
-        learning(learner)(X, labels)
+        learning(learner)(given.X[:LEARNED], labels)
     except InputError:  # it learns labels of another form alone, and refuses these
         return True
     report = getattr(learner, "report_", None)
@@ -126,12 +119,13 @@ def is_honest(tried: Tried) -> bool:
 
 
 # What is tried, by name, and what to do where it fails.
-CHECKS: Mapping[str, tuple[Callable[[Tried], bool], str]] = {
+CHECKS: Mapping[str, tuple[Callable[[Make, Examples], bool], str]] = {
     "construct": (constructs, "the constructor must work with its defaults"),
     "fit": (returns_itself, "fit(X, Y), or else partial_fit, must take (n, k, d) arrays; fit returns self"),
     "clone": (clones, "derive from sklearn.base.BaseEstimator and only store the arguments in __init__"),
     "predict": (predicts, "predict(X) must return finite floats of the shape of X"),
     "deterministic": (repeats, "the same random_state and data must give the same predictions"),
+    "rows alone": (predicts_rows_alone, "a prediction must depend on its own row only: call .eval(), say"),
     "inputs untouched": (leaves_inputs, "fit must not write into X or Y"),
     "refuses NaN": (refuses_nan, "raise a one-line ValueError on NaN"),
     "refuses shapes": (refuses_shapes, "raise a one-line ValueError if shapes differ"),
@@ -140,16 +134,18 @@ CHECKS: Mapping[str, tuple[Callable[[Tried], bool], str]] = {
 
 
 def tried(solver: Solver, name: str) -> dict[str, Any]:
-    """One check of `CHECKS` in this process, as a `Check` says it.
+    """Return one check of `CHECKS`, made in this process, as the fields of a `Check`.
 
     A learner that refuses a random layer by `InputError` is tried on a hidden parity.
     """
     act, advice = CHECKS[name]
+    made = partial(make, solver, 0)
+    count = LEARNED + PREDICTED
     try:
         try:
-            ok = bool(act(Tried(solver)))
+            ok = bool(act(made, Instance.generate(Nondegenerate(8, 2, HEADS), seed=1).examples(count, 2)))
         except InputError:
-            ok = bool(act(Tried(solver, HIDDEN)))
+            ok = bool(act(made, Instance.generate(Parity(8, HEADS), seed=1).examples(count, 2)))
         return {"name": name, "ok": ok, "detail": "" if ok else advice}
     except Exception as error:
         return {"name": name, "ok": False, "detail": f"{advice} ({one_line(error)})"}

@@ -7,19 +7,19 @@ from pathlib import Path
 from typing import Any, cast
 
 import numpy as np
-from numpy.typing import NDArray
 
 from hardness import registry
 from hardness.errors import InputError, TrialEnded, one_line
-from hardness.evaluation.adapters import VERDICTS, Adapter, is_streamed
+from hardness.evaluation.adapters import VERDICTS, is_streamed
+from hardness.evaluation.conformance import BASIS, CHECKS, HEADS
 from hardness.evaluation.limits import threads_limited
-from hardness.evaluation.solver import Solver
+from hardness.evaluation.solver import Solver, make
 from hardness.evaluation.until import Evaluation, Labelled, evaluations, read_by, stream
-from hardness.evaluation.worker import FOREVER, Worker, asked_twice, opened
+from hardness.evaluation.worker import FOREVER, Worker, opened
 from hardness.examples import Examples, read, rows_in
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
-from hardness.instance import Instance
+from hardness.instance import Check, Instance
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
 from hardness.scores import EXACT, EXPLAINED, OPEN, SCORES, SIGNS, Criterion, Judged, fresh, sizes
@@ -56,10 +56,9 @@ def learn(
 
     `learner` is a registered name, ``package.module:Class``, a class or an object; `options` are what its
     constructor takes. A name that is not built in runs in a worker process, anything else in this process
-    (`process` of the result says which), with `threads` threads; it is ended after `limit` seconds. Either way what
-    is not built in is asked for its predictions twice, the second time in another order and in halves: a prediction
-    is of its own row. Examples, or a file of them, are judged on a tenth that is held out. `seed` drives examples
-    and learner by separate spawns. `progress` is told what is being done.
+    (`process` of the result says which), with `threads` threads; it is ended after `limit` seconds. Examples, or a
+    file of them, are judged on a tenth that is held out. `seed` drives examples and learner by separate spawns.
+    `progress` is told what is being done.
 
     Returns a mapping, whose names are attributes too: the `status` is `refused` if the learner's own report says so;
     else `solved` where the `criterion` is met; else `budget` if the report says that, `wrong` if not; `error`, `killed`
@@ -107,7 +106,7 @@ def learn(
     def watched() -> Iterator[Any]:
         with threads_limited(threads), opened(solver, state, deadline, threads) as made:
             result["model"] = getattr(made, "learner", None)
-            yield made if isinstance(made, Worker) or isinstance(learner, str) else Doubted(made)
+            yield made
             if device := made.device():
                 result["device"] = device
 
@@ -141,16 +140,41 @@ def learn(
     return result
 
 
-class Doubted:
-    """A user's learner in this process, whose predictions are asked for twice, as a worker's are (`asked_twice`)."""
+def check(
+    learner: str,
+    options: Mapping[str, Any] | None = None,
+    heads: int | str | None = None,
+    *,
+    threads: int = 1,
+    limit: float | None = None,
+    progress: Callable[[str], None] | None = None,
+) -> list[Check]:
+    """Try `learner` on small data, and return what came of each check, with what to do where it failed.
 
-    def __init__(self, adapter: Adapter) -> None:
-        self.partial_fit, self.report, self.work = adapter.partial_fit, adapter.report, adapter.work
-        self._predicted = adapter.predict
-
-    def predict(self, X: NDArray[np.int8]) -> NDArray[np.float64]:
-        """Its predictions (n, k, d) for tokens X."""
-        return asked_twice(self._predicted, X)
+    It runs as in `learn`: in a worker process with `threads` threads, its `options` and `heads` set, ended after
+    `limit` seconds; `progress` is told what is tried. A failed basis, a limit and a crash end it. Raises `InputError`
+    only if the class cannot be loaded or has no such options.
+    """
+    solver = Solver("learner", learner, dict(options or {}), heads, heads_known=HEADS)
+    if solver.options:
+        make(solver, 0)  # a misspelt option is said before anything runs
+    checks, name = list[Check](), "construct"
+    deadline = time.monotonic() + (FOREVER if limit is None else limit)
+    tell = progress or (lambda line: None)
+    solver.thing  # noqa: B018  a name that stands for nothing is said here
+    try:
+        with Worker(solver, 0, deadline, threads) as worker:
+            for name in CHECKS:
+                tell(f"{name}: {len(checks)} of {len(CHECKS)} checks made")
+                checks.append(Check(**worker.examine(name)))
+                if name in BASIS and not checks[-1].ok:
+                    break
+    except TimeoutError:
+        checks.append(Check(name, False, f"over {limit:g} s; give --limit more, or the learner less to do"))
+    except TrialEnded as error:
+        reason = f"{CHECKS[name][1]} ({error.reason})" if name == "construct" else error.reason
+        checks.append(Check(name, False, reason))
+    return checks
 
 
 def _counted(target: Instance | Examples | str | Path, count: int | None, test: int) -> int:

@@ -23,12 +23,6 @@ def die_with_parent() -> None:
         ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # 1 = PR_SET_PDEATHSIG
 
 
-def adopt_orphans() -> None:
-    """Ask the kernel to make this process the parent of descendants that lose theirs (Linux; elsewhere nothing)."""
-    if sys.platform == "linux":
-        ctypes.CDLL(None).prctl(36, 1, 0, 0, 0)  # 36 = PR_SET_CHILD_SUBREAPER
-
-
 @contextmanager
 def single_threaded(children: bool = True) -> Iterator[None]:
     """BLAS and numba use one thread: the processes are the parallelism. `children` inherit that by their environment.

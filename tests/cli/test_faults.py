@@ -40,17 +40,6 @@ class OnlyCertified:
 
     def predict(self, X):
         return X * 0.0
-
-class Forges(OnlyCertified):
-    \"\"\"Writes a header of four gigabytes wherever it can write.\"\"\"
-
-    def fit(self, X, Y):
-        for number in range(3, 32):
-            try:
-                os.write(number, b"\\xff" * 64)
-            except OSError:
-                pass
-        return super().fit(X, Y)
 """
 
 
@@ -204,19 +193,12 @@ def test_a_large_certificate_is_verified_within_the_limits() -> None:
     assert "ok" in end.out
 
 
-@pytest.mark.parametrize("learner", ["OnlyCertified", "Forges"])
 def test_what_a_learner_says_of_itself_is_no_reason_to_fail(
-    folder: Path, monkeypatch: pytest.MonkeyPatch, learner: str
+    folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Faults 9 and 4: a `report_` with `certified` alone, and bytes written into whatever is open.
-
-    That the latter take no memory, tests/evaluation/test_worker.py says.
-    """
+    """Fault 9: a `report_` with `certified` alone."""
     monkeypatch.chdir(folder)
     monkeypatch.syspath_prepend(folder)
-    end = run_command(f"learn learners:{learner} pub/hard.safetensors --count 50 --json")
+    end = run_command("learn learners:OnlyCertified pub/hard.safetensors --count 50 --json")
     assert "Traceback" not in end.err
-    assert (
-        json.loads(end.out)["status"]
-        in ({"OnlyCertified": ["wrong"], "Forges": ["wrong", "error", "killed"]}[learner])
-    )
+    assert json.loads(end.out)["status"] == "wrong"

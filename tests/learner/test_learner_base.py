@@ -9,8 +9,8 @@ from sklearn.utils.estimator_checks import check_estimator
 
 from hardness import registry
 from hardness.errors import InputError
-from hardness.evaluation.checking import check
 from hardness.evaluation.conformance import CHECKS, tried
+from hardness.evaluation.learning import check
 from hardness.evaluation.solver import Solver
 from learner.direct import Adam, Direct, JointLBFGS
 from learner.linear.regressor import LinearAttention

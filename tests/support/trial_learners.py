@@ -3,12 +3,10 @@
 import ctypes
 import gc
 import os
-import signal
 import subprocess
 import sys
 import threading
 import time
-from contextlib import suppress
 from multiprocessing import get_context
 from pathlib import Path
 from typing import Any
@@ -68,9 +66,7 @@ class Spy(Mean):
     """Writes down beside its module all that its process holds: memory, and what its open files are called."""
 
     def predict(self, X: Any) -> Any:
-        held = Path(__file__).with_name("held")
-        if not held.exists():  # it is asked twice, the second time in another order
-            held.write_bytes(self.memory() + "\n".join(self.texts()).encode())
+        Path(__file__).with_name("held").write_bytes(self.memory() + "\n".join(self.texts()).encode())
         return super().predict(X)
 
     def memory(self) -> bytes:
@@ -107,45 +103,6 @@ class Sleeps(Mean):
         Path(__file__).with_name("child").write_text(str(child.pid))
         ctypes.PyDLL(None).sleep(3600)  # holds the interpreter
         return self
-
-
-class Deserts(Mean):
-    """Starts a process in a session of its own, whose parent ends at once, and fits."""
-
-    def fit(self, X: Any, Y: Any) -> "Deserts":
-        place = Path(__file__).with_name("child")
-        start = f"setsid sleep 987.654 >/dev/null 2>&1 & echo $! >'{place}'"
-        subprocess.run(["sh", "-c", start], start_new_session=True, check=True)
-        return super().fit(X, Y)
-
-
-class KillsItsGuard(Mean):
-    """Starts a process in a session of its own, kills the process that watches, and goes on for ever."""
-
-    def fit(self, X: Any, Y: Any) -> "KillsItsGuard":
-        child = subprocess.Popen(["sleep", "987.654"], start_new_session=True)
-        Path(__file__).with_name("child").write_text(str(child.pid))
-        time.sleep(1)
-        ctypes.CDLL(None).prctl(1, 0)  # and does not end with its parent
-        os.kill(os.getppid(), signal.SIGKILL)
-        time.sleep(3600)
-        return self
-
-
-class Forges(Mean):
-    """Writes the header of an array of 4 TB, or no header at all, into every pipe that it finds open."""
-
-    line = b'{"arrays": [["<f8", [500000000000]]]}\n'
-
-    def predict(self, X: Any) -> Any:
-        for handle in range(3, 64):
-            with suppress(OSError):
-                os.write(handle, self.line)
-        return super().predict(X)
-
-
-class Babbles(Forges):
-    line = b"[" * 100_000 + b"\n"
 
 
 class Nan(Mean):
