@@ -177,10 +177,9 @@ def strategies(as_json: Json = False) -> None:
 
     Example: hardness strategies
     """
-    from hardness.sq.strategies import rounding
-    from hardness.sq.strategies.parity import STRATEGIES
+    from hardness.sq.strategies import NAMES
 
-    emit_registered("strategy", "strategies", as_json, {**rounding.STRATEGIES, **STRATEGIES})
+    emit_registered("strategy", "strategies", as_json, NAMES)
 
 
 def bounds(concepts: "Concepts", tolerance: Tolerance, as_json: Json = False) -> None:
@@ -239,8 +238,8 @@ def parity_bounds(
 
 def _query_bounds(concepts: "ParityConcepts", tolerance: float, flip: float) -> dict[str, float | None]:
     """The bounds on queries by name, the floors in integers of theory 2.7, and whether anything is identifiable."""
+    from hardness.sq.bounds.floors import IDENTIFIABLE, asymptotic_ratio, decimal, exact_floor, strict_floor
     from hardness.sq.bounds.parity import parity_bounds as of_queries
-    from hardness.sq.exact import IDENTIFIABLE, asymptotic_ratio, decimal, exact_floor, strict_floor
 
     proved = of_queries(concepts, tolerance, flip)
     radius = decimal(tolerance) / (1 - 2 * decimal(flip))  # flips shrink all means (theory 1.2b)
@@ -315,7 +314,7 @@ def value(
     if not _identifiable(independent, tolerance):
         emit(as_json, {"value": None, "identifiable": False}, [UNIDENTIFIABLE])
         return
-    from hardness.sq.exact import independent_value
+    from hardness.exact.independent import independent_value
 
     exact = independent_value(independent, tolerance)
     emit(as_json, {"value": exact}, [f"V of {independent:,} affinely independent parities: {exact:,}"])
@@ -325,7 +324,7 @@ def value_of_class(
     concepts: "ParityConcepts", tolerance: Tolerance, seconds: Seconds = 60.0, as_json: Json = False
 ) -> None:
     """V of a small class of hidden parities by exact search; of a larger one, or out of time, a bracket."""
-    from hardness.sq.small_games import value as bracket
+    from hardness.exact.small_games import value as bracket
 
     if not _identifiable(concepts.size, tolerance):
         nothing = {"value": None, "lower": None, "upper": None, "status": "exact", "identifiable": False}
@@ -339,7 +338,7 @@ def value_of_class(
 
 
 def _identifiable(concepts: int, tolerance: float) -> bool:
-    from hardness.sq.exact import IDENTIFIABLE, decimal
+    from hardness.sq.bounds.floors import IDENTIFIABLE, decimal
     from hardness.sq.tolerance import check_tolerance
 
     return decimal(check_tolerance(tolerance)) < IDENTIFIABLE or concepts == 1
@@ -390,7 +389,7 @@ def certify(
 
     It says what a run left open, or is a lower bound, or the exact value of a small class.
     """
-    from hardness.sq import certificate
+    from hardness.exact import certificate
     from hardness.sq.tolerance import check_tolerance
 
     if kind != "transcript" and (strategy is not None or seed is not None or max_queries is not None):

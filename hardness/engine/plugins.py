@@ -130,9 +130,8 @@ def _added_tasks(
     if not here:
         raise InputError(f"no trial of study {study.name} has a place for a --{kind}")
     if kind == "strategy":
-        from hardness.sq.strategies import parity, rounding
+        from hardness.sq.strategies import NAMES as known
 
-        known = {**parity.STRATEGIES, **rounding.STRATEGIES}
         if name not in known:
             registry.get(kind, name, known)
     if settings:

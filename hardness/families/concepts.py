@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
 from math import comb
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -29,6 +29,8 @@ class ParityConcepts:
     (10, [3, 5, 6, 9], 9, True)
     """
 
+    kind: ClassVar[str] = "parity"
+    parities: ClassVar[bool] = True  # so that flips (theory 1.2b) and the floors of theory 2.7 are of them
     n: int
     s: int
 
@@ -73,6 +75,10 @@ class ParityConcepts:
             kernels.enumerate_masks(np.uint64(self.unrank(start)), out)
         return out
 
+    def elements(self) -> NDArray[np.uint64]:
+        """All sets, uint64 (N,), in colex order."""
+        return self.masks()
+
     def is_identified(self, live: NDArray[np.uint64]) -> bool:
         """Whether the labels are known: one set is left."""
         return len(live) == 1
@@ -101,6 +107,8 @@ class RoundingConcepts:
     (9, [[0, 0], [1, 0], [2, 0], [0, 1]], [[0, 1, 0, 0]])
     """
 
+    kind: ClassVar[str] = "rounding"
+    parities: ClassVar[bool] = False
     n: int
     q: int
     p: int

@@ -32,6 +32,8 @@ class ListedConcepts(ABC):
     (3, (3, 8), True)
     """
 
+    kind: ClassVar[str] = "listed"
+    parities: ClassVar[bool] = False
     label: ClassVar[str] = "a listed class"
     n: int
 

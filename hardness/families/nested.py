@@ -23,7 +23,7 @@ class Nested(Family):
 
     The chain grows by `block` g coordinates at a time, the last one by what is left; g = s shows the parity alone,
     and then labels are those of `parity` bit for bit. All on one gate, from one layer. `gadget` and `sharpness` as of
-    `parity`. No `concepts`: games on chains are played block by block (`hardness.sq.switched`). Raises `InputError` on
+    `parity`. No `concepts`: games on chains are played block by block (study `switches`). Raises `InputError` on
     anything else.
 
     >>> Nested(dim=17, size=6, block=2).blocks

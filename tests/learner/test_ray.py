@@ -9,7 +9,7 @@ from commands import answer, check_refused, run_command
 
 import hardness
 from hardness.engine.outcome import Outcome, Row
-from hardness.sq.exact import exact_floor
+from hardness.sq.bounds.floors import exact_floor
 from hardness.studies import catalog
 from hardness.studies.ray import tasks_along
 from learner.studies.exponential_in_m import ray, ray_content

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from theorem_b import lost, separation
 
 ROOT = Path(__file__).parents[2]
-STORED = json.loads((ROOT / "hardness/sq/strategies/templates.json").read_text(encoding="utf-8"))
+STORED = json.loads((ROOT / "hardness/exact/templates.json").read_text(encoding="utf-8"))
 PAGE = (ROOT / "docs/theory.md").read_text(encoding="utf-8")
 Stored = dict[str, Any]
 PEAK = 55_440  # a query's values are integers over this

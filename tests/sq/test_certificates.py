@@ -24,10 +24,9 @@ from hypothesis import strategies as st
 from measured import within_limits
 from scipy.optimize import linprog
 
-from hardness.errors import InputError
-from hardness.families.concepts import ParityConcepts, RoundingConcepts
-from hardness.sq import certificate, exact
-from hardness.sq.bounds.switches import top_eigenvalue
+from hardness.exact import certificate
+from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.floors import exact_floor
 
 CHECKER = Path(__file__).parents[2] / "checker" / "check_certificate.py"
 COMMITTED = sorted((CHECKER.parent / "certificates").glob("*.json"))
@@ -54,6 +53,11 @@ def verdict(tmp_path: Path) -> Verdict:
     return check
 
 
+def committed(stem: str) -> Certificate:
+    """Read a certificate of checker/certificates."""
+    return json.loads((CHECKER.parent / "certificates" / f"{stem}.json").read_text())
+
+
 @cache
 def bases() -> dict[str, Certificate]:
     """Small certificates of each kind and source."""
@@ -62,8 +66,8 @@ def bases() -> dict[str, Certificate]:
         "blocks": certificate.transcript(ParityConcepts(10, 4), 0.12, "bent", max_queries=30),
         "characters": certificate.transcript(ParityConcepts(6, 2), 0.2, "characters"),
         "theorem": certificate.bound(ParityConcepts(16, 6), 0.1),
-        "biased": certificate.biased_bound(ParityConcepts(30, 4), 0.03, 0.2),
-        "rounding": certificate.rounding_bound(RoundingConcepts(2, 5, 2), 0.22),
+        "biased": committed("bound-biased-63-6-0.02"),
+        "rounding": committed("bound-rounding-3-3-0.3"),
         "value": certificate.value(4, [2], 0.15),
         "plane": certificate.value(2, [0, 1, 2], 0.15),
     }
@@ -202,16 +206,16 @@ FLOORS = {
 
 
 def test_the_headline_numbers_are_certified_and_one_more_is_refused(verdict: Verdict) -> None:
-    committed = {path.stem: json.loads(path.read_text()) for path in COMMITTED}
-    assert {stored["certificate"] for stored in committed.values()} == set(certificate.KINDS)
+    kept = {path.stem: json.loads(path.read_text()) for path in COMMITTED}
+    assert {stored["certificate"] for stored in kept.values()} == set(certificate.KINDS)
     for (n, s, tau), queries in FLOORS.items():
-        stored = committed[f"bound-{n}-{s}-{tau}"]
+        stored = kept[f"bound-{n}-{s}-{tau}"]
         assert stored == json.loads(json.dumps(certificate.bound(ParityConcepts(n, s), tau)))
-        assert stored["queries"] == exact.exact_floor(comb(n, s), tau) == queries
+        assert stored["queries"] == exact_floor(comb(n, s), tau) == queries
         assert verdict(stored | {"queries": queries + 1})[0] == 1
-    assert committed["transcript-16-6-0.1-sign-batch"]["queries"] == 1145
-    assert committed["transcript-20-4-0.16-flat"]["queries"] == 1645
-    assert (committed["value-4-2-0.15"]["value"], committed["value-4-2-0.05"]["value"]) == (3, 2)
+    assert kept["transcript-16-6-0.1-sign-batch"]["queries"] == 1145
+    assert kept["transcript-20-4-0.16-flat"]["queries"] == 1645
+    assert (kept["value-4-2-0.15"]["value"], kept["value-4-2-0.05"]["value"]) == (3, 2)
 
 
 def test_the_checker_is_short_and_imports_the_standard_library_only() -> None:
@@ -335,7 +339,7 @@ def test_what_is_no_file_and_a_verdict_that_cannot_be_written(tmp_path: Path) ->
     os.mkfifo(tmp_path / "pipe")
     assert checker.verdict(tmp_path / "pipe") == (2, "This is not a certificate: it is not a file.")
     path = str(tmp_path / "c.json")
-    Path(path).write_text(json.dumps(certificate.rounding_bound(RoundingConcepts(3, 3, 2), 0.3)))
+    Path(path).write_text(json.dumps(bases()["rounding"]))
     bad = [[], [str(tmp_path)], [str(tmp_path / "absent")], ["a", "b"], [path, "10000"], [path, "many"]]
     bad += [[path, "9" * 4301], [path, "-1"], [path, "١"]]
     for arguments in [*bad, [path, "1000000"]]:  # more steps than usual are allowed on demand
@@ -360,16 +364,9 @@ def test_theorem_b_is_computed_alike_on_both_sides(n: int, s: int, tolerance: De
     concepts = ParityConcepts(max(n, s), min(n, s))
     queries = certificate.bound(concepts, float(tolerance))["queries"]
     assert queries == checker.theorem_b(concepts.size, Fraction(tolerance))
-    assert queries <= exact.exact_floor(concepts.size, Fraction(tolerance))
+    assert queries <= exact_floor(concepts.size, Fraction(tolerance))
     if not Fraction(13, 96) <= tolerance < Fraction(11, 80):
-        assert queries == exact.exact_floor(concepts.size, Fraction(tolerance))
-
-
-@pytest.mark.parametrize("mean", [0.0, 0.3, -0.3, 0.9])
-@pytest.mark.parametrize(("n", "s"), [(5, 2), (6, 3), (6, 5)])
-def test_the_certified_eigenvalue_is_the_closed_form_s(n: int, s: int, mean: float) -> None:
-    proof = certificate.biased_bound(ParityConcepts(n, s), 0.01, mean)
-    assert float(Fraction(proof["by"])) == pytest.approx(top_eigenvalue(n, s, abs(mean)))
+        assert queries == exact_floor(concepts.size, Fraction(tolerance))
 
 
 @pytest.mark.parametrize(
@@ -391,10 +388,3 @@ def test_the_command_writes_what_it_says(tmp_path: Path) -> None:
         fields = answer(line, out)
         assert fields == {"kind": kind, "statement": fields["statement"], "out": str(out)}
         assert checker.verdict(out) == (0, f"Verified: {fields['statement']}.")
-
-
-def test_bounds_that_do_not_exist_are_refused() -> None:
-    with pytest.raises(InputError, match="no query separates"):
-        certificate.biased_bound(ParityConcepts(6, 2), 0.9, 0.1)
-    with pytest.raises(InputError, match="two levels"):
-        certificate.rounding_bound(RoundingConcepts(2, 5, 3), 0.1)

@@ -9,12 +9,12 @@ import pytest
 from theory_page import table
 
 from hardness.errors import InputError
+from hardness.exact.blocks import FEW, STORED, Board, ask_blocks, blocks_then_batches, placements
+from hardness.exact.layers import layer_signs, templates
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.at_scale.blocks import block_game, blocks_then_batches
-from hardness.sq.exact import exact_floor, max_separation, most_lost
+from hardness.sq.bounds.floors import exact_floor, max_separation, most_lost
 from hardness.sq.game import play, rounds, seated
 from hardness.sq.oracle import Window
-from hardness.sq.strategies.blocks import FEW, Board, blocks, placements
 
 
 @pytest.mark.parametrize("lost", [3, 4])
@@ -27,6 +27,17 @@ def test_every_placement_drives_its_sets_apart(lost: int) -> None:
         assert len(values) == 2 * lost
         gap = Fraction(float((values[lost:] - values[:lost]).min())).limit_denominator(10_000)
         assert gap == 2 * max_separation(lost)
+
+
+@pytest.mark.parametrize("lost", STORED)
+def test_the_stored_queries_are_those_of_the_library(lost: int) -> None:
+    """As many points, driven as far apart, and as many points of each mean."""
+    kept = next(t for t in templates() if t.lost == lost and t.reach == max_separation(lost))
+    signs = layer_signs(kept.size, kept.held)
+    means = signs[kept.support] @ kept.values / (2 * signs.shape[1])
+    points, numerators, denominator = STORED[lost]
+    assert len(points) == len(kept.support)
+    assert np.sort(np.array(numerators)[list(points)]) / denominator == pytest.approx(np.sort(means))
 
 
 def boards(n: int, s: int, tau: float) -> tuple[Board, Board]:
@@ -43,9 +54,8 @@ def test_the_game_at_scale_is_the_game(n: int, s: int, tau: float) -> None:
         oracle.answer(query, tau)
         assert before - len(oracle.live) >= most_lost(tau)
         board.keep(oracle.live)
-    queries, live = block_game(swift.places.means, tau, 10**9, *swift.arguments)
-    assert (queries, live) == (oracle.ledger.queries, len(oracle.live))
-    assert sorted(swift.sets[swift.pool[:live]].tolist()) == oracle.live.tolist()
+    assert (swift.play(10**9), swift.count) == (oracle.ledger.queries, len(oracle.live))
+    assert sorted(swift.sets[swift.pool[: swift.count]].tolist()) == oracle.live.tolist()
 
 
 def test_a_query_reads_one_element_of_each_of_four_pairs() -> None:
@@ -68,7 +78,7 @@ def test_blocks_in_the_loop_and_in_closed_form_find_the_set() -> None:
     for n, s, tau in ((10, 4, 0.16), (12, 4, 0.14)):
         concepts = ParityConcepts(n, s)
         result = play(concepts, "blocks", "window", tau, seed=3)
-        oracle, steps = seated(concepts, blocks, Window, tau, seed=3)
+        oracle, steps = seated(concepts, ask_blocks, Window, tau, seed=3)
         *_, (_, _, live) = rounds(concepts, oracle, steps, tau)
         assert result.solved
         assert len(live) == 1

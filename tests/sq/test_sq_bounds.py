@@ -16,7 +16,7 @@ from hardness.sq.bounds import head_budget
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds import rounding as rounding_bounds
 from hardness.sq.queries import LevelTable
-from hardness.sq.strategies.rounding import votes
+from hardness.sq.strategies import votes
 
 
 def test_parity_sda_by_brute_force() -> None:

@@ -12,12 +12,19 @@ from hypothesis import strategies as st
 from window import window_loss
 
 from hardness.errors import InputError
+from hardness.exact.dependent import (
+    Loss,
+    certain_queries,
+    cut_moments,
+    cut_sum,
+    dependent_losses,
+    middle,
+)
+from hardness.exact.independent import independent_lost
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.dependent import Loss, cut_moments, dependent_losses, middle
-from hardness.sq.exact import certain_queries, exact_floor, independent_lost
+from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.game import play
 from hardness.sq.queries import table
-from hardness.sq.strategies.tables import cut_sum
 
 
 @settings(max_examples=60)

@@ -14,34 +14,30 @@ from hypothesis import strategies as st
 from theory_page import table
 
 from hardness.errors import InputError
-from hardness.families.concepts import ParityConcepts
-from hardness.sq.affine_types import affine_type, coordinates, symmetries
-from hardness.sq.bounds.batches import batch_size
-from hardness.sq.dependent import dependent_losses
-from hardness.sq.exact import (
-    KNOWN,
-    asymptotic_ratio,
-    certain_queries,
-    decimal,
+from hardness.exact.affine_types import affine_type, coordinates, symmetries
+from hardness.exact.dependent import certain_queries, dependent_losses
+from hardness.exact.independent import (
     end_game,
-    exact_floor,
     independent_apart,
     independent_lost,
     independent_separation,
     independent_value,
+)
+from hardness.exact.layers import templates
+from hardness.exact.separation import separate
+from hardness.exact.small_games import SmallGames, Value, value
+from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.batches import batch_size
+from hardness.sq.bounds.floors import (
+    KNOWN,
+    asymptotic_ratio,
+    decimal,
+    exact_floor,
     least_distance,
     max_separation,
     most_lost,
     strict_floor,
-    success_queries,
 )
-from hardness.sq.game import rounds, seated
-from hardness.sq.oracle import Window
-from hardness.sq.separation import separate
-from hardness.sq.small_games import SmallGames, Value, value
-from hardness.sq.strategies import parity
-from hardness.sq.strategies.layers import templates
-from hardness.sq.tolerance import within
 
 TOLERANCES = (0.24, 0.2, 0.15, 0.12, 0.1, 0.08, 0.05)
 
@@ -153,49 +149,6 @@ def test_the_limit_is_that_of_theorem_d() -> None:
             assert asymptotic_ratio(int(smallest) - 1, tau) is None or int(smallest) == 1
     assert asymptotic_ratio(40, Fraction(19, 208) - Fraction(1, 10**9)) is None
     assert asymptotic_ratio(4, 0.25) is None is asymptotic_ratio(4, 0.7)
-
-
-@pytest.mark.parametrize("tau", [0.2, 0.16, 0.14, 0.1, 0.06])
-@pytest.mark.parametrize("strategy", ["sign-batch", "flat", "adaptive", "spread"])
-def test_who_stops_early_is_right_as_seldom_as_theory_says(strategy: str, tau: float) -> None:
-    """After Q queries against the window a learner is right for the sets that were lost, and one more."""
-    concepts = ParityConcepts(10, 3)
-    oracle, steps = seated(concepts, parity.STRATEGIES[strategy], Window, tau, seed=3)
-    for asked, (_, _, live) in enumerate(rounds(concepts, oracle, steps, tau), 1):
-        share = Fraction(concepts.size - len(live) + 1, concepts.size)
-        assert success_queries(concepts.size, share, tau)[0] <= asked
-
-
-@settings(max_examples=100)
-@given(st.integers(2, 3000), st.fractions(Fraction(1, 100), 1), st.sampled_from(TOLERANCES))
-def test_the_two_sides_of_success(size: int, share: Fraction, tau: float) -> None:
-    low, high = success_queries(size, share, tau)
-    assert 0 <= low <= high <= certain_queries(size, tau)
-    assert low >= 8 * decimal(tau) ** 2 * (share * size - 1)
-    if share < 1 and size * (1 - share) >= most_lost(tau):
-        assert low >= (share * size - 1) / most_lost(tau)
-
-
-def test_a_learner_that_guesses_a_part_reaches_the_upper_side() -> None:
-    """Half of C(8, 3) drawn by coins, and what is certain for those: right in half of all games, within the count."""
-    concepts, tau, rng = ParityConcepts(8, 3), 0.1, np.random.default_rng(5)
-    allowed, games, right = success_queries(concepts.size, Fraction(1, 2), tau)[1], 100, 0
-    for _ in range(games):
-        drawn, secret = np.sort(rng.choice(concepts.masks(), 28, replace=False)), rng.choice(concepts.masks())
-        oracle = Window(concepts.masks(), rng)
-        steps = parity.STRATEGIES["dependent"](concepts, drawn, tau, rng)
-        live, query, asked = drawn, next(steps), 0
-        while len(live) > 1 and asked < allowed:
-            means, asked = query.means(live), asked + 1
-            # The window's answer to all who live, as long as the secret lives; its own mean from then on.
-            exact = float(query.means(secret[None])[0])
-            reply = oracle.answer(query, tau) if secret in oracle.live else exact
-            reply = reply if abs(reply - exact) <= tau else exact
-            live = live[within(means, reply, tau)]
-            query = steps.send(live) if len(live) > 1 else query
-        assert len(live) <= 1 or secret not in live
-        right += secret in live
-    assert right >= games / 2 - 4 * (games / 4) ** 0.5  # four standard deviations: one time in 30,000
 
 
 def test_the_recursion_in_closed_form_is_the_recursion() -> None:

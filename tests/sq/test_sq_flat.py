@@ -7,11 +7,12 @@ import pytest
 from window import window_loss
 
 from hardness.errors import InputError
+from hardness.exact.independent import independent_apart, independent_value
+from hardness.exact.layers import UNIT, alive, densest, layer_signs, patterns, templates
+from hardness.exact.shaped import shape_query
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.exact import exact_floor, independent_apart, independent_value, max_separation
+from hardness.sq.bounds.floors import exact_floor, max_separation
 from hardness.sq.game import play
-from hardness.sq.strategies.layers import UNIT, alive, densest, layer_signs, patterns, templates
-from hardness.sq.strategies.shaped import shape_query
 
 
 def test_templates_reach_what_they_say() -> None:

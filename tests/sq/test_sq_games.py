@@ -11,10 +11,26 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.sq.bounds import parity as dimension
 from hardness.sq.bounds.batches import batch_modes, batch_queries, batch_size
-from hardness.sq.exact import exact_floor
-from hardness.sq.game import play, play_explicit
-from hardness.sq.oracle import ORACLES, Exact, Window
+from hardness.sq.bounds.floors import exact_floor
+from hardness.sq.game import play, play_explicit, strategy_of
+from hardness.sq.oracle import ORACLES, Exact, Oracle, Window
 from hardness.sq.queries import SignBatch, SpanFunction, character, span_coordinates, table
+from hardness.sq.scale import GameCount, Setting
+
+
+def plain_game(
+    concepts: ParityConcepts,
+    strategy: str,
+    oracle: type[Oracle],
+    tau: float,
+    seed: SeedSequence,
+    budget: int,
+    flip: float = 0.0,
+) -> GameCount:
+    """Play query by query, whatever closed form the strategy has."""
+    return play_explicit(
+        Setting(concepts, oracle, tau, budget, seed, flip=flip), strategy_of(concepts, strategy)
+    )
 
 
 def test_majority_means_agree_with_the_transform() -> None:
@@ -85,7 +101,7 @@ def test_independent_batches_are_what_the_adversary_answers(n: int, s: int, tau:
 def test_scale_agrees_with_the_plain_game(n: int, s: int, tau: float) -> None:
     """Batches are drawn in another order, so counts may differ a little; both are exact and above the bound."""
     concepts, root = ParityConcepts(n, s), SeedSequence(4)
-    plain = play_explicit(concepts, "sign-batch", Window, tau, root, 10**6)
+    plain = plain_game(concepts, "sign-batch", Window, tau, root, 10**6)
     fast = play(concepts, "sign-batch", "window", tau, seed=4)
     assert plain.remaining == fast.remaining == 1
     assert abs(plain.queries - fast.queries) <= 4 + 0.1 * plain.queries
@@ -97,7 +113,7 @@ def test_single_characters_fail_at_a_quarter(tau: float, oracle: str, ends: bool
     """Pitfall 1: the window adversary stops characters at 1/4, the null one only at 1/2."""
     concepts = ParityConcepts(10, 2)
     for game in (
-        play_explicit(concepts, "characters", ORACLES[oracle], tau, SeedSequence(0), 1000),
+        plain_game(concepts, "characters", ORACLES[oracle], tau, SeedSequence(0), 1000),
         play(concepts, "characters", oracle, tau),
     ):
         assert (game.remaining == 1) == ends
@@ -194,7 +210,7 @@ def test_no_strategy_is_below_theorem_b(strategy: str, games: int) -> None:
     for _ in range(games):
         n = int(rng.integers(3, 9))
         concepts, tau = ParityConcepts(n, int(rng.integers(1, n))), round(float(rng.uniform(0.03, 0.24)), 3)
-        tally = play_explicit(concepts, strategy, Window, tau, SeedSequence(int(rng.integers(2**32))), 400)
+        tally = plain_game(concepts, strategy, Window, tau, SeedSequence(int(rng.integers(2**32))), 400)
         assert tally.remaining > 1 or tally.queries >= exact_floor(concepts.size, tau)
         solved += tally.remaining == 1
     assert solved > games / 4
@@ -210,7 +226,7 @@ def test_low_degree_has_exactly_no_information() -> None:
         monomials = sum(comb(n, j) for j in range(1, s))
         result = play(concepts, "low-degree", "window", 1e-9)
         assert (result.status, result.remaining, result.queries) == ("budget", concepts.size, monomials)
-        plain = play_explicit(concepts, "low-degree", Window, 1e-9, SeedSequence(0), 10**6)
+        plain = plain_game(concepts, "low-degree", Window, 1e-9, SeedSequence(0), 10**6)
         assert (plain.remaining, plain.queries) == (concepts.size, monomials)
     with pytest.raises(InputError, match="concept by concept"):
         play(ParityConcepts(63, 6), "bent", "window", 0.05)
@@ -252,7 +268,7 @@ def test_flips_are_a_larger_tolerance() -> None:
     flipped = play(concepts, "sign-batch", "window", 0.06, flip=0.2, seed=1)
     assert flipped.queries == play(concepts, "sign-batch", "window", 0.1, seed=1).queries
     assert flipped.bound == pytest.approx(dimension.window_bound(concepts.size, 0.1))
-    plain = play_explicit(concepts, "sign-batch", Window, 0.06, SeedSequence(1), 10**6, flip=0.2)
+    plain = plain_game(concepts, "sign-batch", Window, 0.06, SeedSequence(1), 10**6, flip=0.2)
     assert plain.remaining == 1
     assert abs(plain.queries - flipped.queries) <= 4 + 0.1 * plain.queries
     assert play(ParityConcepts(9, 2), "sign-batch", "sampled", 0.1, flip=0.2, seed=3).solved

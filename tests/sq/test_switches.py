@@ -24,7 +24,7 @@ from hardness.sq.bounds.switches import (
 from hardness.sq.game import play
 from hardness.sq.oracle import Window
 from hardness.sq.queries import character
-from hardness.sq.switched import Biased, play_biased, play_nested
+from learner.studies.switches.games import Biased, play_biased, play_nested
 
 
 def sets_of(n, s):

@@ -24,7 +24,7 @@ from hardness.families.parity import Parity
 from hardness.instance import Instance, suite
 from hardness.report import HeatMap, lines_of
 from hardness.scores import open_error
-from hardness.sq.strategies import parity
+from hardness.sq.strategies import STRATEGIES
 from hardness.studies import catalog
 from learner.studies import stress as grid
 from learner.studies.stress.content import content, solver_of
@@ -132,9 +132,7 @@ def test_the_grid_is_every_built_in_solver_on_every_instance() -> None:
     assert on["learner", "sgd (products)"] == hard
     assert all(on["attack", attack] == hard for attack in registry.names("attack", builtin=True))
     # `blocks` is made for tolerances from 13/96 on, and the board plays at a smaller one.
-    assert [name for kind, name in on if kind == "game"] == [
-        name for name in parity.STRATEGIES if name != "blocks"
-    ]
+    assert {name for kind, name in on if kind == "game"} == {*STRATEGIES["parity"], "flat", "dependent"}
     for name in everything:
         budgets = {
             task.budget["samples"]

@@ -18,10 +18,10 @@ from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts, RoundingConcepts
 from hardness.report import Content, lines_of
 from hardness.sq.bounds import head_budget as budget
+from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
-from hardness.sq.exact import exact_floor
 from hardness.sq.game import play
-from hardness.sq.strategies.tables import spread
+from hardness.sq.strategies import spread
 from hardness.studies import catalog
 from hardness.studies.games import content as games
 from hardness.studies.games import tasks as grid

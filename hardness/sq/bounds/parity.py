@@ -1,7 +1,9 @@
 """Lower bounds on statistical queries. Each docstring names the statement and its source."""
 
+from collections.abc import Callable
 from fractions import Fraction
 from math import floor, log2
+from typing import Any
 
 from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
 from hardness.families.listed import ListedConcepts
@@ -35,7 +37,7 @@ def window_bound(concepts: int, tolerance: float, success: float = 1.0, flip: fl
     Parseval sum a_S^2 <= 1/4. If the best window loses e of the k live concepts, w = k - e, their sorted means satisfy
     a_(j+w) - a_(j) > 2 tau. Split the indices mod w into w chains (lemma L): a chain of r has a sum of squares about
     its mean of at least 2 tau^2 (r - 1), so 2 tau^2 e < 1/4 and a query loses fewer than 1/(8 tau^2). In integers, and
-    with what more is known: `exact.strict_floor`, `exact.exact_floor`.
+    with what more is known: `floors.strict_floor`, `floors.exact_floor`.
 
     >>> round(window_bound(1001, 0.1), 1)
     80.0
@@ -106,14 +108,30 @@ def adversary_bounds(concepts: Concepts, tolerance: float, flip: float = 0.0) ->
     >>> {name: round(bound) for name, bound in adversary_bounds(ParityConcepts(14, 4), 0.1).items()}
     {'window': 80, 'null': 40}
     """
-    if isinstance(concepts, RoundingConcepts):
-        return truncated_bounds(concepts, tolerance)
-    if isinstance(concepts, ListedConcepts):
-        return _positive(window=gram_bounds(concepts, tolerance).get("window"))
+    return ADVERSARIES[concepts.kind](concepts, tolerance, flip)
+
+
+def _of_parities(concepts: ParityConcepts, tolerance: float, flip: float) -> dict[str, float]:
     size = concepts.size
     return _positive(
         window=window_bound(size, tolerance, flip=flip), null=null_bound(size, tolerance, flip=flip)
     )
+
+
+def _of_rounding(concepts: RoundingConcepts, tolerance: float, flip: float) -> dict[str, float]:
+    return truncated_bounds(concepts, tolerance)
+
+
+def _of_listed(concepts: ListedConcepts, tolerance: float, flip: float) -> dict[str, float]:
+    return _positive(window=gram_bounds(concepts, tolerance).get("window"))
+
+
+# Bounds against the adversaries by the kind of a class
+ADVERSARIES: dict[str, Callable[[Any, float, float], dict[str, float]]] = {
+    "parity": _of_parities,
+    "rounding": _of_rounding,
+    "listed": _of_listed,
+}
 
 
 def parity_bounds(concepts: ParityConcepts, tolerance: float, flip: float = 0.0) -> dict[str, float]:

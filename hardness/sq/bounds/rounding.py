@@ -48,7 +48,7 @@ def window_bound(concepts: RoundingConcepts, tolerance: float, success: float = 
     Proof sketch. Two distinct non-zero vectors of {0,1}^n have a 2x2 minor +-1, so for random w the pair
     (<w,u>, <w,u'>) is uniform on Z_q^2: Var_w a_w = sum_u P(u)^2 Var_w g(u, f_w(u)) <= 1/(4 V). Sums of squares about
     the mean of any set of live secrets are at most q^n Var_w a_w, so by lemma L (`bounds.parity.window_bound`,
-    `exact.strict_floor`) a query loses e secrets with 2 tau^2 e < q^n/(4 V): an integer below q^n/(8 tau^2 V).
+    `floors.strict_floor`) a query loses e secrets with 2 tau^2 e < q^n/(4 V): an integer below q^n/(8 tau^2 V).
 
     >>> round(window_bound(RoundingConcepts(8, 5, 2), 0.1), 2)
     20.48

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from hardness.engine.store import Row
+from hardness.exact.dependent import certain_queries
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line, lines_of
 from hardness.sq.bounds.batches import batch_size
-from hardness.sq.exact import KNOWN, certain_queries, decimal, exact_floor, most_lost
+from hardness.sq.bounds.floors import KNOWN, decimal, exact_floor, most_lost
 from hardness.statistics.means import Mean, mean
 from hardness.studies.games import tasks as grid
 

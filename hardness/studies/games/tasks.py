@@ -7,7 +7,7 @@ from typing import Any
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.exact import exact_floor
+from hardness.sq.bounds.floors import exact_floor
 from hardness.studies.trials import concepts_of, played
 
 QUESTION = "How many queries does a hidden secret take, exactly or between what bounds?"
@@ -133,7 +133,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     """
     if task.solver["kind"] != "value":
         return game(task, root, guard)
-    from hardness.sq.small_games import value
+    from hardness.exact.small_games import value
 
     concepts = concepts_of(task)
     assert isinstance(concepts, ParityConcepts)

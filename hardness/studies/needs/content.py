@@ -8,14 +8,15 @@ from math import ceil, comb, log2
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
+from hardness.exact.dependent import certain_queries
 from hardness.families.concepts import RoundingConcepts
 from hardness.gadgets.levels import bits
 from hardness.report import Axis, Content, Curves, Figure, Panel, Point, Series, frame, line, lines_of
 from hardness.sq.bounds.batches import batch_queries, majority_mean
+from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.head_budget import error_mass, exact_parity
 from hardness.sq.bounds.parity import adversary_bounds, entropy_floor
 from hardness.sq.bounds.rounding import alike
-from hardness.sq.exact import certain_queries, exact_floor
 from hardness.studies.needs import learners
 from hardness.studies.needs import tasks as grid
 

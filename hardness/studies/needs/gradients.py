@@ -210,7 +210,7 @@ def search(task: Task, root: int) -> Outcome:
     """
     from scipy.stats import binom
 
-    from hardness.sq.one_bit import exhaustive_search
+    from hardness.studies.needs.one_bit import exhaustive_search
 
     rng, tried = np.random.default_rng(task.seed(root, "solver")), int(task.budget["searches"])
     searches = [exhaustive_search(concepts_of(task).size, rng) for _ in range(tried)]

@@ -7,9 +7,10 @@ from math import comb, log2, nan
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.store import Row
+from hardness.exact.dependent import certain_queries
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, frame, line, lines_of
+from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.messages import message_examples, proved_examples
-from hardness.sq.exact import certain_queries, exact_floor
 from hardness.studies.needs import gradients as grid
 
 if TYPE_CHECKING:

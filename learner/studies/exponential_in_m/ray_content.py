@@ -9,8 +9,8 @@ from hardness.engine.pickled import PREFIX
 from hardness.engine.plugins import SOLVERS
 from hardness.engine.task import Task
 from hardness.report import Axis, Content, Curves, Panel, Point, Series, grouped, line, lines_of
+from hardness.sq.bounds.floors import exact_floor
 from hardness.sq.bounds.messages import message_examples
-from hardness.sq.exact import exact_floor
 from hardness.studies.sweep.content import ended as ended_runs
 from hardness.studies.sweep.content import summarised
 from learner.studies.exponential_in_m import settings

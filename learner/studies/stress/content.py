@@ -12,14 +12,14 @@ from hardness.attacks.estimates.low_degree import monomials
 from hardness.engine.store import Row
 from hardness.engine.task import Task
 from hardness.evaluation.effort import MULTIPLY_ADDS
+from hardness.families.concepts import ParityConcepts
 from hardness.families.parity import Parity
 from hardness.instance import suite
 from hardness.io.rounding import bounded
 from hardness.report import Content, Field, HeatMap, lines_of
 from hardness.report.rounding import cell_text, short
 from hardness.sq.bounds.parity import adversary_bounds
-from hardness.sq.game import class_of
-from hardness.sq.strategies.parity import STRATEGIES
+from hardness.sq.game import class_of, strategy_of
 from learner.studies import stress as grid
 from learner.studies.stress import HANDED, OPTIONS, TOLERANCE
 
@@ -505,7 +505,7 @@ def _described(task: Task) -> str | None:
     """The first line of the description of a built-in solver; nothing of another's, which may not be here."""
     kind = task.solver["kind"]
     if kind == "game":
-        return _first_line(STRATEGIES[task.solver["strategy"]])
+        return _first_line(strategy_of(ParityConcepts(2, 1), task.solver["strategy"]))
     name = str(task.solver[kind])
     return _first_line(registry.get(kind, name)) if registry.is_builtin(kind, name) else None
 

@@ -37,7 +37,7 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
 
 
 def _game(task: Task, root: int) -> Outcome:
-    from hardness.sq.switched import play_biased, play_nested
+    from learner.studies.switches.games import play_biased, play_nested
 
     family = registry.get("family", task.family)(**task.params)
     n, solver, seed = family.dim - 1, task.solver, task.seed(root, "solver")

@@ -8,13 +8,9 @@ import numpy as np
 from numpy.random import Generator as Random
 
 from hardness.errors import InputError
-from hardness.families.concepts import ParityConcepts
-from hardness.sq.affine_types import characters, coordinates
-from hardness.sq.exact import IDENTIFIABLE, decimal, end_game, independent_lost, most_lost
-from hardness.sq.queries import SpanFunction
-from hardness.sq.small_games import Ask, SmallGames
-from hardness.sq.strategies.base import Masks, Steps
-from hardness.sq.strategies.layers import (
+from hardness.exact.affine_types import characters, coordinates
+from hardness.exact.independent import end_game, independent_lost
+from hardness.exact.layers import (
     Template,
     alive,
     densest,
@@ -23,9 +19,14 @@ from hardness.sq.strategies.layers import (
     layers_through,
     templates,
 )
-from hardness.sq.strategies.shaped import MARGIN, maximin_gap, shape_query
-from hardness.sq.strategies.sign_batch import batch, sign_batch
+from hardness.exact.shaped import MARGIN, maximin_gap, shape_query
+from hardness.exact.small_games import Ask, SmallGames
+from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.floors import IDENTIFIABLE, decimal, most_lost
+from hardness.sq.queries import SpanFunction
+from hardness.sq.strategies import Masks, Steps, batch, sign_batch
 
+SET_BY_SET = 2**18  # sets up to which it is offered: queries are looked for among all that live
 WINDOW_COORDINATES = 12  # coordinates of a window
 ROOM = 2.4  # sets alive in a layer, over the number to be lost, below which a larger layer is looked for
 TRIES = 100  # layers looked at for a query
@@ -42,6 +43,10 @@ def flat(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -
     to every answer, more than a sign batch does (`templates`); it is placed by a choice of the window's coordinates.
     Where no placement finds enough of its sets alive, a query is shaped to the sets that are (`shape_query`).
     """
+    if concepts.size > SET_BY_SET:
+        raise InputError(
+            f"flat is offered up to 2^18 sets, not {concepts.size}; play sign-batch, or lower --dim"
+        )
     tau = decimal(tolerance)
     if tau >= IDENTIFIABLE:
         return

@@ -15,7 +15,7 @@ from hardness.sq.bounds.switches import bias_degree, biased_bound, biased_enough
 from hardness.sq.game import play, rounds, seated
 from hardness.sq.oracle import Window
 from hardness.sq.queries import SignBatch, character
-from hardness.sq.strategies.base import Steps
+from hardness.sq.strategies import Steps
 from hardness.sq.tolerance import check_tolerance
 
 

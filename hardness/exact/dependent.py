@@ -1,4 +1,4 @@
-"""What a query surely loses of any parities, however dependent they are (theory 2.7, theorem C).
+"""What a query surely loses of any parities, however dependent they are, and the strategy that asks it (theorem C).
 
 Of k parities draw M with random signs, and let Z be the sum of their characters. The query is Z, scaled and cut at
 +-1/2. Over the signs, the mean at a set that was drawn is on average what it is for independent ones; it varies through
@@ -7,11 +7,30 @@ pass the tolerance, and no answer keeps both a set that was driven up and one th
 """
 
 from dataclasses import dataclass
+from fractions import Fraction
 from functools import cache
 from math import comb, exp, inf, isqrt, log, pi, sqrt
 
 import numpy as np
+from numpy.random import Generator as Random
 from numpy.typing import NDArray
+
+from hardness.exact.independent import independent_lost
+from hardness.families.concepts import ParityConcepts
+from hardness.sq.bounds.batches import batch_size
+from hardness.sq.bounds.floors import decimal
+from hardness.sq.queries import Query, table
+from hardness.sq.strategies import (
+    Masks,
+    Steps,
+    Values,
+    batch,
+    best_of,
+    character_sum,
+    check_table,
+    coefficients,
+    cut,
+)
 
 GROWTH = 1.05  # of the sums that are looked at
 LIVE_GROWTH = 1.1  # of the numbers of live sets
@@ -19,6 +38,7 @@ LIVE_GROWTH = 1.1  # of the numbers of live sets
 CUTS = np.linspace(0.04, 0.96, 24)
 MOST = 2**80  # live sets, beyond all classes
 SAFE = 1e-9  # floating point errs by far less
+DRAWS, TURNS = 3, 16  # of signs for a query, and of arguments for each
 
 
 @dataclass(frozen=True)
@@ -118,3 +138,63 @@ def _best(plans: NDArray[np.float64], live: int) -> Loss:
     lost = np.where(count <= live, np.maximum(any_signs, even_signs), 0)
     at = int(lost.argmax())
     return Loss(live, int(lost[at]), int(count[at]), float(cut[at]), bool(even_signs[at] >= any_signs[at]))
+
+
+def certain_queries(concepts: int, tolerance: float | Fraction) -> int:
+    """Queries that surely identify, whatever a valid oracle answers: an upper bound on V of every class of that size.
+
+    Two kinds of queries lose so many of any k parities to every answer. Any k span at least log2 k affine dimensions,
+    so ceil(log2 k) + 1 of them are affinely independent, and the query of theorem A on 2e <= 2E of these loses e: all
+    that it drives up, or all that it drives down. A cut sum of many dependent ones loses up to E as k grows (theorem C,
+    `dependent_losses`). V does not fall with k, so that losing more does no harm. Raises `InputError` at tolerance 1/4
+    and above.
+
+    >>> certain_queries(4845, 0.16), certain_queries(8008, 0.1), certain_queries(8008, 0.01)
+    (2423, 1296, 45)
+    """
+    tau = decimal(tolerance)
+    largest = min(independent_lost(tau), ((concepts - 1).bit_length() + 1) // 2)
+    live_for = {loss.lost: loss.live for loss in dependent_losses(float(tau))}
+    for lost in range(1, largest + 1):
+        count = max(2 ** (2 * lost - 2) + 1, 2)
+        live_for[lost] = min(live_for.get(lost, count), count)
+    live, queries = concepts, 0
+    for lost, count in sorted(live_for.items(), reverse=True):
+        if live >= count:
+            steps = -(-(live - count + 1) // lost)
+            live, queries = live - steps * lost, queries + steps
+    return queries
+
+
+def dependent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask the best, by exact loss, of a sign batch and of cut sums of live sets with random signs.
+
+    Any live sets will do, and so many are lost as `certain_queries` counts, whatever a valid oracle answers. Raises
+    `InputError` for more than 24 bits.
+
+    >>> from hardness.sq.game import play
+    >>> play(ParityConcepts(12, 4), dependent, "window", 0.01).queries <= certain_queries(495, 0.01)
+    True
+    """
+    check_table(concepts)
+
+    def candidates(live: Masks, idle: int) -> list[Query]:
+        plan = next((loss for loss in reversed(dependent_losses(tolerance)) if loss.live <= len(live)), None)
+        sums = [table(cut_sum(live, plan, concepts.n, tolerance, rng)) for _ in range(DRAWS) if plan]
+        return [batch(live, batch_size(tolerance) - 2 * idle, rng), *sums]
+
+    return best_of(candidates, live, tolerance)
+
+
+def cut_sum(live: Masks, plan: Loss, n: int, tolerance: float, rng: Random) -> Values:
+    """Return a cut sum of characters with random signs, (2^n,), at an argument that moves as many up as down."""
+    chosen = rng.choice(live, plan.count, replace=False)
+    signs = np.resize((1.0, -1.0), plan.count)  # as many of each
+    if not plan.even:
+        signs = rng.choice((-1.0, 1.0), plan.count)
+    values = cut(character_sum(chosen, signs, n), plan.cut)
+    driven = signs * (signs * coefficients(values, chosen) > 2 * tolerance * len(values))
+    turns = np.append(rng.integers(0, 1 << n, TURNS, np.uint64), np.uint64(0))
+    ups = driven @ (1.0 - 2.0 * (np.bitwise_count(chosen[:, None] & turns) & 1))
+    turn = int(turns[np.argmin(np.abs(ups))])
+    return np.asarray(values[np.arange(1 << n) ^ turn])

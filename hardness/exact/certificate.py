@@ -10,22 +10,21 @@ import json
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from fractions import Fraction
-from math import ceil, comb, inf, lcm
+from math import comb, inf, lcm
 from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from hardness.errors import InputError, unknown
-from hardness.families.concepts import ParityConcepts, RoundingConcepts
+from hardness.errors import InputError
+from hardness.exact.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames, refutations, winning
+from hardness.families.concepts import ParityConcepts
 from hardness.io.files import write_text
-from hardness.sq.exact import FIVE, decimal, exact_floor
-from hardness.sq.game import rounds, seated
+from hardness.sq.bounds.floors import FIVE, decimal, exact_floor
+from hardness.sq.game import rounds, seated, strategy_of
 from hardness.sq.oracle import Window
 from hardness.sq.queries import Query, SignBatch, SpanFunction, span_coordinates
-from hardness.sq.small_games import MOST_CONCEPTS, Ask, Leaf, OutOfTime, SmallGames, refutations, winning
-from hardness.sq.strategies.parity import STRATEGIES
 
 Certificate = dict[str, Any]
 KINDS = ("transcript", "bound", "value")
@@ -53,11 +52,9 @@ def transcript(
     >>> record["queries"], record["asked"][0], record["answers"][0]
     (8, {'table': 0, 'base': 17, 'generators': []}, '0')
     """
-    if strategy not in STRATEGIES:
-        raise unknown("strategy", strategy, STRATEGIES)
     if concepts.size < 2:
         raise InputError(f"a {concepts.label} is known without a query: nothing is left open; raise --dim")
-    oracle, steps = seated(concepts, STRATEGIES[strategy], Window, tolerance, seed, max_queries)
+    oracle, steps = seated(concepts, strategy_of(concepts, strategy), Window, tolerance, seed, max_queries)
     live, exchanges = oracle.live, []
     for query, reply, allowed in rounds(concepts, oracle, steps, tolerance, _short):
         if len(allowed) > 1:
@@ -149,58 +146,6 @@ def bound(concepts: ParityConcepts, tolerance: float) -> Certificate:
     queries = exact_floor(concepts.size, weaker)
     stated = _stated("bound", tolerance, {"n": concepts.n, "sizes": [concepts.s]})
     return stated | {"concepts": concepts.size, "queries": queries, "by": "theorem B"}
-
-
-def biased_bound(concepts: ParityConcepts, tolerance: float, mean: float) -> Certificate:
-    """Lemma L's bound for parities of bits of that mean, by the top eigenvalue of the Johnson scheme (theory 2.9).
-
-    >>> record = biased_bound(ParityConcepts(8, 3), 0.05, 0.5)
-    >>> record["by"], record["queries"]
-    ('81/32', 1)
-    """
-    mu, n, s = decimal(mean), concepts.n, concepts.s
-    low = min(s, n - s)
-
-    def relation(j: int, i: int) -> int:
-        return sum((-1) ** t * comb(j, t) * comb(s - j, i - t) * comb(n - s - j, i - t) for t in range(i + 1))
-
-    spectrum = [
-        sum((relation(j, i) * mu ** (2 * i) for i in range(low + 1)), Fraction(0)) for j in range(low + 1)
-    ]
-    top = max(spectrum[1:])
-    return _by_eigenvalue({"n": n, "s": s, "mean": str(mu)}, concepts.size, top, tolerance)
-
-
-def rounding_bound(concepts: RoundingConcepts, tolerance: float) -> Certificate:
-    """Lemma L's bound for a small rounding class of two levels (diag), by an explicit Gram matrix (theory 2.6, 2.8).
-
-    Labels of different inputs are independent over a uniform secret, so off the constants the top eigenvalue is
-    (q/2)^n (1 - m^2), m the mean of the labels +-1. Raises `InputError` for more levels, dot, or above 256 secrets.
-
-    >>> record = rounding_bound(RoundingConcepts(3, 3, 2), 0.3)
-    >>> record["by"], record["concepts"], record["queries"]
-    ('3', 24, 6)
-    """
-    if concepts.p != 2 or concepts.gadget != "diag" or concepts.heads or concepts.size > 256:
-        raise InputError(
-            "an explicit Gram matrix is for ideal labels of two levels, diag, and at most 256 secrets"
-        )
-    # Secrets of equal labels are one concept; and the eigenvalue of a part of a class is at most that of the whole.
-    labels = np.unique(2 * concepts.labels(concepts.elements()).astype(int) - 1, axis=0)
-    mean = Fraction(2 * (concepts.q // 2) - concepts.q, concepts.q)
-    top = Fraction(concepts.q, 2) ** concepts.n * (1 - mean**2)
-    family = {"weights": [1] * labels.shape[1], "labels": labels.tolist()}
-    return _by_eigenvalue(family, len(labels), top, tolerance)
-
-
-def _by_eigenvalue(family: dict[str, Any], size: int, top: Fraction, tolerance: float) -> Certificate:
-    """Lemma L with sum (a - mean)^2 <= top/4: a query loses e < top/(8 tau^2) concepts."""
-    tau = decimal(tolerance)
-    lost = ceil(top / (8 * tau**2)) - 1
-    if lost < 1:
-        raise InputError(f"no query separates two of the concepts at tolerance {tolerance}")
-    queries = -(-(size - 1) // lost)
-    return _stated("bound", tolerance, family) | {"concepts": size, "queries": queries, "by": str(top)}
 
 
 def _stated(kind: str, tolerance: float, family: dict[str, Any]) -> Certificate:

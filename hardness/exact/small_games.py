@@ -20,10 +20,12 @@ import numpy as np
 from numpy.typing import NDArray
 
 from hardness.errors import InputError
+from hardness.exact.affine_types import Type, affine_type, characters, coordinates, symmetries
+from hardness.exact.dependent import certain_queries
+from hardness.exact.independent import independent_value
+from hardness.exact.separation import folded, separate
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.affine_types import Type, affine_type, characters, coordinates, symmetries
-from hardness.sq.exact import certain_queries, decimal, exact_floor, independent_value
-from hardness.sq.separation import folded, separate
+from hardness.sq.bounds.floors import decimal, exact_floor
 
 Pair = tuple[int, int]
 Concepts = tuple[int, ...]

@@ -12,10 +12,10 @@ import numpy as np
 from numpy.random import Generator as Random
 from numpy.typing import NDArray
 
+from hardness.exact.affine_types import characters
 from hardness.families.concepts import ParityConcepts
-from hardness.sq.affine_types import characters
 from hardness.sq.queries import SpanFunction
-from hardness.sq.strategies.base import Masks
+from hardness.sq.strategies import Masks
 
 # Of 6, 8 and 9 coordinates, for every number of sets lost: found by `shaped.anneal` of 100,000 moves from up to 200
 # starts, evened out as in `shaped.shape_query`, and rounded to UNIT. Tests prove what each of them reaches.

@@ -2,14 +2,13 @@
 
 Up to affine maps the stored query that loses e* sets stands on 2e* points of AG(4, 2). The 16 sets of a block are such
 a space. Where the sets at some affine image of the 2e* points live, the query is placed there, and loses e* at least.
-Everything is played on ranks of sets; `at_scale.games.blocks_adversary` plays the same game without its oracle.
+Everything is played on ranks of sets.
 """
 
 from dataclasses import dataclass
-from functools import cache, reduce
+from functools import cache
 from itertools import product
 from math import comb
-from operator import xor
 from typing import Any
 
 import numpy as np
@@ -19,31 +18,37 @@ from numpy.typing import NDArray
 from hardness.errors import InputError
 from hardness.families.concepts import ParityConcepts
 from hardness.io.memory import require_memory
-from hardness.kernels.bits import ONE, U, compiled, popcount, random_word
+from hardness.kernels.bits import ONE, U, compiled, popcount, random_word, shuffle
 from hardness.kernels.walsh import walsh_hadamard
-from hardness.sq.affine_types import coordinates
-from hardness.sq.exact import decimal, max_separation, most_lost
+from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size
+from hardness.sq.bounds.floors import decimal, max_separation, most_lost
+from hardness.sq.oracle import Window, best_answer
 from hardness.sq.queries import SpanFunction
-from hardness.sq.strategies.base import Masks, Steps
-from hardness.sq.strategies.layers import Template, patterns, templates
-from hardness.sq.strategies.sign_batch import sign_batch
+from hardness.sq.scale import GameCount, Setting, independent_batches
+from hardness.sq.strategies import Counted, Masks, Steps, sign_batch
+from hardness.sq.tolerance import within
 
 PAIRS = 4
 MEMBERS = 1 << PAIRS
 FEW = 64  # sets that live outside a block are the best window's, if they are more than its own
 TRIES = 20_000  # blocks looked at for a query; where none of them holds one, the greedy choice has come to its end
 MOST_SETS = 2**22
-Ranks = NDArray[np.int64]
+# e*: the points of AG(4, 2) that the stored query drives apart, and its means at all 16 points, over a denominator. It
+# loses e* sets at every tolerance below T(e*): e* of the points lie above the others by twice that.
+STORED = {
+    3: ((0, 1, 2, 3, 4, 8), (10, 18, 18, -22, -14, -6, -6, 2, -14, -6, -6, 2, -14, -6, -6, 2), 96),
+    4: ((0, 1, 2, 4, 6, 7, 8, 15), (2, 2, 3, -1, 3, -1, -2, -2, -3, 1, 0, 0, 0, 0, 1, -3), 16),
+}
 
 
-def blocks(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
-    """Queries of theorem D on live sets of random blocks, while such are found; sign batches of the rest.
+def ask_blocks(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask queries of theorem D on live sets of random blocks, while such are found; sign batches of the rest.
 
     Offered for tolerances from 13/96 to below 1/6, at which a query loses 3 or 4 sets of a block, and for sets of 4 or
     more elements out of 8 or more. Raises `InputError` elsewhere.
 
     >>> from hardness.sq.game import play
-    >>> play(ParityConcepts(12, 4), "blocks", "window", 0.14).queries
+    >>> play(ParityConcepts(12, 4), blocks, "window", 0.14).queries
     131
     """
     board = Board(concepts, tolerance, rng.integers(0, 2**64, 1, np.uint64, endpoint=False))
@@ -52,6 +57,37 @@ def blocks(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random)
         live = yield query
         board.keep(live)
     yield from sign_batch(concepts, live, tolerance, rng)
+
+
+def count_blocks(game: Setting) -> GameCount | None:
+    """Count a game of blocks and then independent sign batches against the window."""
+    if game.oracle is not Window:
+        return None
+    *_, asked, live = blocks_then_batches(game.concepts, game.reach, game.budget, game.words)
+    return GameCount(asked, live)
+
+
+blocks = Counted(ask_blocks, count_blocks)
+
+
+def blocks_then_batches(
+    concepts: ParityConcepts, tolerance: float, budget: int, state: NDArray[np.uint64]
+) -> tuple[int, int, int, int]:
+    """Play blocks until no more are found, then independent sign batches: (queries, live) at either end.
+
+    Raises `InputError` as the strategy does.
+
+    >>> blocks_then_batches(ParityConcepts(16, 4), 0.14, 10**9, np.array([1], np.uint64))
+    (403, 208, 474, 1)
+    """
+    board = Board(concepts, tolerance, state)
+    asked = board.play(budget)
+    pool, stalled = board.sets[board.pool[: board.count]], board.count
+    shuffle(pool, state)
+    rank = concepts.n if concepts.s % 2 else concepts.n - 1
+    modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH, rank))
+    live, batched = independent_batches(pool, concepts.s, modes, budget - asked)
+    return asked, stalled, asked + batched, live
 
 
 @dataclass(frozen=True)
@@ -65,14 +101,12 @@ class Placements:
 
 @cache
 def placements(lost: int) -> Placements:
-    """All placements of the stored query of affine rank 4 that loses so many sets at every tolerance below T(e).
+    """Return all placements of the stored query that loses so many sets at every tolerance below T(e).
 
     >>> placements(4).means.shape, sorted(set(placements(4).means[0].round(6).tolist()))
     ((10080, 16), [-0.1875, -0.125, -0.0625, 0.0, 0.0625, 0.125, 0.1875])
     """
-    points, means = _on_its_span(
-        next(t for t in templates() if t.lost == lost and t.reach == max_separation(lost))
-    )
+    points, numerators, denominator = STORED[lost]
     # Row A of `images` are the images A 0, ..., A 15 under one invertible linear map.
     columns = np.array(list(product(range(1, MEMBERS), repeat=PAIRS)))
     bits = np.arange(MEMBERS)[:, None] >> np.arange(PAIRS) & 1
@@ -80,22 +114,8 @@ def placements(lost: int) -> Placements:
     images = images[(np.sort(images, axis=1) == np.arange(MEMBERS)).all(axis=1)]
     images = (images[:, None, :] ^ np.arange(MEMBERS)[:, None]).reshape(-1, MEMBERS)  # and every translation
     driven, first = np.unique((1 << images[:, points]).sum(axis=1), return_index=True)
+    means = np.array(numerators) / denominator
     return Placements(driven, means[np.argsort(images[first], axis=1)])
-
-
-def _on_its_span(template: Template) -> tuple[list[int], NDArray[np.float64]]:
-    """The driven sets of a template as points of AG(4, 2), and the query's mean at each of the 16 points."""
-    sets = patterns(template.size, template.held)
-    first = int(sets[template.support[0]])
-    generators, points = coordinates(sets[template.support].tolist())
-    spectrum = template.values.copy()
-    walsh_hadamard(spectrum)
-    span = np.array(
-        [reduce(xor, (g for i, g in enumerate(generators) if c >> i & 1), first) for c in range(MEMBERS)]
-    )
-    # A layer's states are those of a set's bits below the last, less the first set's.
-    states = (span ^ int(sets[0])) & (len(spectrum) - 1)
-    return points, spectrum[states] / (2 * len(spectrum))
 
 
 class Board:
@@ -112,28 +132,56 @@ class Board:
         self.pairs, self.ranks = np.zeros(PAIRS, np.uint64), np.zeros(MEMBERS, np.int64)
 
     def keep(self, live: Masks) -> None:
-        """Only these sets live."""
-        lost = np.setdiff1d(self.pool[: self.count], np.searchsorted(self.sets, live))
-        self.count = remove(self.pool, self.place, self.count, lost)
+        """Let only these sets live."""
+        self.drop(np.setdiff1d(self.pool[: self.count], np.searchsorted(self.sets, live)))
+
+    def drop(self, ranks: NDArray[np.int64]) -> None:
+        """Let the sets of these ranks live no more."""
+        self.count = remove(self.pool, self.place, self.count, ranks)
+
+    def find(self) -> int:
+        """Return a placement whose sets all live in the block of `pairs` and `ranks`, -1 if none is found."""
+        alive = self.sets, self.pool, self.place, self.count
+        return int(
+            find_block(
+                self.pairs,
+                self.ranks,
+                *alive,
+                self.n,
+                self.binomials,
+                self.places.driven,
+                TRIES,
+                self.state,
+            )
+        )
 
     def query(self) -> SpanFunction | None:
-        """A query that loses e* of the live sets, or None where no block is found that holds one."""
-        which = find_block(self.pairs, self.ranks, *self.arguments)
+        """Return a query that loses e* of the live sets, or None where no block is found that holds one."""
+        which = self.find()
         if which < 0:
             return None
         values = 2 * self.places.means[which]
         walsh_hadamard(values)
         return SpanFunction(int(self.sets[self.ranks[0]]), self.pairs.copy(), values)
 
-    @property
-    def arguments(self) -> Any:
-        """What the compiled search reads."""
-        sets = self.sets, self.pool, self.place, self.count
-        return *sets, self.n, self.binomials, self.places.driven, TRIES, self.state
+    def play(self, budget: int) -> int:
+        """Play against the window until no block is found, few sets live or the budget is spent; return the queries.
+
+        While `FEW` sets live, more of them have the mean 0, as all have outside a block, than are in a block; so the
+        best window holds 0, and what a query loses is known from its block alone.
+        """
+        asked, outside = 0, np.zeros(MEMBERS + 1)
+        while self.count >= FEW and asked < budget and (which := self.find()) >= 0:
+            asked += 1
+            living = self.place[self.ranks] >= 0
+            means = self.places.means[which][living]
+            answer = best_answer(np.concatenate([means, outside]), self.tolerance)
+            self.drop(np.sort(self.ranks[living][~within(means, answer, self.tolerance)]))
+        return asked
 
 
 def _checked(concepts: ParityConcepts, tolerance: float) -> Placements:
-    """The placements at a tolerance; `InputError` where there are none, or the class is not for blocks."""
+    """Return the placements at a tolerance; `InputError` where there are none, or the class is not for blocks."""
     low, high = max_separation(5), max_separation(3)
     if not low <= decimal(tolerance) < high:
         raise InputError(
@@ -150,7 +198,7 @@ def _checked(concepts: ParityConcepts, tolerance: float) -> Placements:
 
 @compiled
 def remove(pool: Any, place: Any, count: Any, ranks: Any) -> Any:
-    """Take ranks out of the first `count` of the pool, the last one moving up each time: how many are left."""
+    """Take ranks out of the first `count` of the pool, the last one moving up each time; return how many are left."""
     for rank in ranks:
         count -= 1
         last, at = pool[count], place[rank]
@@ -173,8 +221,7 @@ def find_block(
     tries: Any,
     state: Any,
 ) -> Any:
-    """Which placement has all its sets alive in a random block through a live set; -1 if none of so many
-    tries has.
+    """Return a placement whose sets all live in a random block through a live set; -1 if none of so many tries has one.
 
     The block's pairs (4,) and its members' ranks (16,) are left in the first two arrays; bit j of a member's number
     says whether it has taken the second of pair j.
@@ -214,7 +261,7 @@ def find_block(
 
 @compiled
 def _random_bit(mask: Any, n: Any, state: Any) -> Any:
-    """One of the bits of a mask of n bits, as a mask."""
+    """Draw one of the bits of a mask of n bits, as a mask."""
     while True:
         bit = ONE << random_word(state) % U(n)
         if mask & bit:

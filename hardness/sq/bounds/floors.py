@@ -1,0 +1,151 @@
+"""Floors of the queries that identify a parity for sure, in integers: lemma L and theorem B (theory 2.7).
+
+V is the least number of queries that surely leaves one parity of a class, whatever a valid oracle answers (the
+hardest oracle); G the least number against the greedy best-window oracle. Every floor here is a floor of both, for
+deterministic learners that must be certain. A tolerance is read as its decimal: 0.1 is 1/10.
+"""
+
+from bisect import bisect_left
+from collections.abc import Callable
+from fractions import Fraction
+from math import ceil, isqrt
+
+from hardness.errors import InputError
+
+IDENTIFIABLE = Fraction(1, 4)  # at this tolerance no query tells two parities apart
+FIVE = Fraction(13, 96)  # T(5), by computer: `checker/t_of_five.py`; the proof by hand gives 11/80
+KNOWN = 12  # up to this e queries are known that reach the upper bound of T(e)
+# e: the least size s of sets of which V/N is known to tend to 1/e. For e = 1, 2 every class of parities will do
+# (theorem C, corollary i); beyond, the stored query that reaches T(e) is one on s-partite sets (theorem D).
+LIMIT_SIZES = (
+    {1: 1, 2: 1} | dict.fromkeys(range(3, 7), 2) | {7: 3, 8: 3} | dict.fromkeys(range(9, KNOWN + 1), 4)
+)
+
+
+def decimal(tolerance: float | Fraction) -> Fraction:
+    """Return a tolerance as the fraction that its decimal says.
+
+    >>> decimal(0.1)
+    Fraction(1, 10)
+    """
+    return tolerance if isinstance(tolerance, Fraction) else Fraction(str(float(tolerance)))
+
+
+def identifying(tolerance: float | Fraction) -> Fraction:
+    """Return the decimal of a tolerance in (0, 1/4), where parities are told apart; raise `InputError` elsewhere."""
+    tau = decimal(tolerance)
+    if not 0 < tau < IDENTIFIABLE:
+        raise InputError(
+            f"no floor exists at tolerance {float(tau):g}: parities are told apart in (0, 1/4) only"
+        )
+    return tau
+
+
+def strict_floor(concepts: int, tolerance: float | Fraction) -> int:
+    """Return the queries that lemma L demands: ceil((N - 1)/(ceil(1/(8 tau^2)) - 1)), tau < 1/4. Source: theory 2.7.
+
+    Lemma L: if the best window keeps w = k - e of k concepts, the sorted means satisfy a_(j+w) - a_(j) > 2 tau. Split
+    the indices mod w into w chains; a chain of r means with gaps above 2 tau has a sum of squares about its mean of at
+    least tau^2 r (r^2 - 1)/3 >= 2 tau^2 (r - 1), strictly for r > 1. The sum over chains is at most sum a_S^2 <= 1/4 by
+    Parseval, so e < 1/(8 tau^2), strictly, and e is an integer.
+
+    >>> strict_floor(8008, 0.1), strict_floor(4845, 0.2)
+    (668, 1615)
+    """
+    tau = identifying(tolerance)
+    return ceil(Fraction(concepts - 1, ceil(1 / (8 * tau**2)) - 1))
+
+
+def least_distance(c: int) -> int:
+    """Return eta(c): E(|Z| - c)^2 is at least this for a balanced signed sum Z of distinct characters (theorem B).
+
+    Z is even and Z = 0 at the origin. Binary digits of Z/2 are polynomials over F_2 of degree 1, 2, 4 in the input,
+    and a polynomial of degree r that is not 0 holds on at least 2^-r of the cube. So Z is not c mod 4, 8 or 16 often
+    enough, where c is 2 mod 4, 4 mod 8 or 8 mod 16.
+
+    >>> [least_distance(c) for c in (1, 2, 4, 6, 8, 16)]
+    [1, 2, 4, 2, 4, 0]
+    """
+    return 1 if c % 2 else {1: 2, 2: 4, 4: 4}.get((c & -c) // 2, 0)
+
+
+def max_separation(e: int) -> Fraction:
+    """Return an upper bound of T(e): at this tolerance no query loses e of 2e or more parities (theorem B).
+
+    e pairs come apart by E|Z|/2 in all, and 2c|Z| = Z^2 + c^2 - (|Z| - c)^2 for every c: so T(e) is at most
+    (2e + c^2 - eta(c))/(8ce), at c = 2 and 4 (e + 1)/(8e) and (e + 6)/(16e). For e = 5 it is `FIVE`.
+
+    >>> [str(max_separation(e)) for e in (1, 2, 3, 4, 5, 6, 8, 30)]
+    ['1/4', '3/16', '1/6', '5/32', '13/96', '1/8', '7/64', '1/16']
+    """
+    near = isqrt(2 * e)
+    bound = min(
+        Fraction(2 * e + c * c - least_distance(c), 8 * c * e) for c in range(max(1, near - 2), near + 5)
+    )
+    return min(bound, FIVE) if e >= 5 else bound
+
+
+def most_lost(tolerance: float | Fraction) -> int:
+    """Return e* = max{e: T(e) > tau} by the upper bounds of T: no query loses more of 2e* + 2 or more parities.
+
+    >>> [most_lost(tau) for tau in (0.2, 0.16, 0.1, 0.05)]
+    [1, 3, 9, 48]
+    """
+    tau = identifying(tolerance)
+    return last(lambda e: max_separation(e) > tau)
+
+
+def last(holds: Callable[[int], bool]) -> int:
+    """Return the largest e with holds(e), which holds at 1 and falls once."""
+    high = 2
+    while holds(high):
+        high *= 2
+    return bisect_left(range(high), True, lo=high // 2, key=lambda e: not holds(e)) - 1
+
+
+def asymptotic_ratio(size: int, tolerance: float | Fraction) -> Fraction | None:
+    """Return 1/e*, the limit of V/N as n grows, N = C(n, s) and s = `size` fixed; None where that is not proved.
+
+    The floor is theorem B's, the strategy theorem D's (theory 2.7). For [13/96, 11/80) it rests on the computer's proof
+    of T(5). None too from tolerance 1/4 on, where V is infinite.
+
+    >>> [str(asymptotic_ratio(s, 0.1)) for s in (3, 4)], [str(asymptotic_ratio(4, tau)) for tau in (0.2, 0.14, 0.09)]
+    (['None', '1/9'], ['1', '1/4', 'None'])
+    """
+    tau = decimal(tolerance)
+    if tau >= IDENTIFIABLE:
+        return None
+    lost = most_lost(tau)
+    return Fraction(1, lost) if size >= LIMIT_SIZES.get(lost, size + 1) else None
+
+
+def exact_floor(concepts: int, tolerance: float | Fraction) -> int:
+    """Return theorem B's floor f of V and of G, for every class of so many parities, by one recursion (theory 2.7).
+
+    f(1) = 0 and f(k) = 1 + f(w), w the least size that theory allows a query to leave of k: at least k - e* (of
+    2e* + 2 or more), and such that w round-robin chains of the k means, gaps above 2 tau, fit into sum a_S^2 <= 1/4:
+    the sum of r(r^2 - 1) over their lengths is below 3/(4 tau^2) (lemma L). Raises `InputError` where nothing is
+    identifiable (tolerance 1/4 and above).
+
+    >>> [exact_floor(4845, tau) for tau in (0.2, 0.16)], [exact_floor(8008, tau) for tau in (0.12, 0.1, 0.05)]
+    ([4844, 1615], [1336, 891, 169])
+    """
+    tau = decimal(tolerance)
+    if concepts == 1:
+        return 0
+    lost, live, queries = most_lost(tau), concepts, 0
+    if live > 2 * lost + 2:
+        queries = -(-(live - 2 * lost - 2) // lost)
+        live -= queries * lost
+    while live > 1:
+        kept = live - lost if live >= 2 * lost + 2 else 1
+        live = bisect_left(range(live), True, lo=kept, key=lambda w: chains_fit(live, w, tau))
+        queries += 1
+    return queries
+
+
+def chains_fit(live: int, kept: int, tau: Fraction) -> bool:
+    """Say whether `kept` round-robin chains of `live` means, gaps above 2 tau, fit into a sum of squares of 1/4."""
+    length, longer = divmod(live, kept)
+    total = longer * (length + 1) * ((length + 1) ** 2 - 1) + (kept - longer) * length * (length**2 - 1)
+    return total < 3 / (4 * tau**2)

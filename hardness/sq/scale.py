@@ -1,0 +1,488 @@
+"""Games at scale: the plain game of `hardness.sq.game` in closed form per query, up to billions of concepts.
+
+A closed form takes the `Setting` of a game and returns what it comes to, or None where it does not hold.
+"""
+
+from dataclasses import dataclass
+from math import ceil, comb, log, log2, sqrt
+from typing import Any
+
+import numpy as np
+from numpy.random import SeedSequence
+from numpy.typing import NDArray
+
+from hardness.families.concepts import ParityConcepts
+from hardness.io.memory import require_memory
+from hardness.kernels import games as kernels
+from hardness.kernels.bits import ONE, ZERO, U, compiled, popcount, random_word, shuffle
+from hardness.kernels.games import best_window
+from hardness.kernels.walsh import walsh_hadamard
+from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch, majority_mean
+from hardness.sq.oracle import FAILURE, Exact, Noisy, Null, Oracle, Sampled, Window, samples_for
+
+NO_LIMIT = 2**62  # queries
+BLOCK = 1 << 24  # sets that are eliminated at a time
+WINDOW_BITS = 22  # coordinates of the widest window: a transform of 2^22 integers
+ROOM = 0.025  # by which means of certified batches pass the tolerance, in tolerances
+LANES = 16  # words of samples taken together
+CONFIRM = 16  # fresh queries that confirm a set, where samples promise no tolerance
+
+
+@dataclass(frozen=True)
+class Setting:
+    """One game: a class, an oracle, and what they play by.
+
+    `reach` is the tolerance as unflipped labels see it, tau/(1 - 2 flip) (theory 1.2b); `samples` those of a query on
+    the sampled oracle, None for as many as the tolerance needs; `budget` the queries allowed.
+    """
+
+    concepts: Any  # ParityConcepts, RoundingConcepts or ListedConcepts
+    oracle: type[Oracle]
+    tolerance: float
+    budget: int
+    seed: SeedSequence
+    samples: int | None = None
+    flip: float = 0.0
+
+    @property
+    def reach(self) -> float:
+        return self.tolerance / (1 - 2 * self.flip)
+
+    @property
+    def words(self) -> NDArray[np.uint64]:
+        """The state (1,) of the generator of compiled code."""
+        return self.seed.generate_state(1, np.uint64).astype(np.uint64)
+
+
+@dataclass(frozen=True)
+class GameCount:
+    """What a game came to: queries, live concepts, whether the learner was right (None: no answer judged)."""
+
+    queries: int
+    remaining: int
+    right: bool | None = None
+    confirmations: int = 0
+
+
+def low_degree(game: Setting) -> GameCount | None:
+    """Count a game of monomials below degree s: their mean is 0 under every concept, so nothing falls."""
+    n, s = game.concepts.n, game.concepts.s
+    if s == 1 or game.oracle not in (Window, Null):
+        return None
+    return GameCount(min(game.budget, sum(comb(n, j) for j in range(1, s))), game.concepts.size)
+
+
+def characters(game: Setting) -> GameCount | None:
+    """Count a game of single characters in any order.
+
+    Every query takes from an adversary the concept that it names, whichever it is. The secret's turn is uniform, and
+    which other set is asked when does not change the law of an honest answer.
+    """
+    size = game.concepts.size
+    if game.oracle in (Window, Null):
+        return eliminated(game.concepts, game.reach if game.oracle is Window else game.reach / 2, game.budget)
+    if game.samples is None and game.reach >= 0.25:
+        return None
+    position = int(np.random.default_rng(game.seed).integers(size))
+    if game.oracle is Sampled and not game.flip:
+        return characters_sampled(game, position)
+    if game.oracle not in (Exact, Noisy):
+        return None
+    asked = min(position + 1, size - 1)
+    if asked > game.budget:
+        return GameCount(game.budget, size - game.budget)
+    return GameCount(asked, 1, True)
+
+
+def eliminated(concepts: ParityConcepts, tolerance: float, budget: int) -> GameCount:
+    """Play single characters in colex order against the window or the null adversary, on a bitmap of N bits.
+
+    Each query takes one concept iff tau < 1/4 for the window (2 tau < 1/2) and iff tau < 1/2 for the null
+    one; the caller passes half the tolerance for the latter.
+    """
+    size = concepts.size
+    require_memory(size / 8, concepts.label)
+    if tolerance >= 0.25:
+        return GameCount(min(budget, size - 1), size)
+    bitmap, live = np.zeros(size // 64 + 1, np.uint64), size
+    for start in range(0, min(size, budget), BLOCK):
+        count = min(BLOCK, size - start, budget - start)
+        live = kernels.eliminate_in_order(np.uint64(concepts.unrank(start)), start, count, bitmap, live)
+    return GameCount(size - live, live)
+
+
+def characters_sampled(game: Setting, position: int) -> GameCount:
+    """Play characters, one after the other, on the honest sampling oracle; the secret comes at `position`.
+
+    A sum of products has mean samples/2 on the secret and 0 elsewhere: a quarter accepts, and where samples promise no
+    tolerance `CONFIRM` fresh queries must agree on the whole. Unasked concepts remain.
+    """
+    confirm = 0 if game.samples is None else CONFIRM
+    samples = samples_for(game.reach) if game.samples is None else game.samples
+    words = -(-samples // 64)
+    # Samples come 64 to a word; of the last word only those that there are count.
+    tail = np.uint64(2**64 - 1 >> (64 * words - samples))
+    accepted, queries, confirmations = kernels.scan_samples(
+        game.words,
+        position,
+        min(game.concepts.size, game.budget),
+        words,
+        tail,
+        ceil(samples / 4),
+        confirm,
+        ceil(confirm * samples / 4),
+    )
+    if accepted < 0:
+        return GameCount(queries, max(1, game.concepts.size - queries), None, confirmations)
+    return GameCount(queries, 1, accepted == position, confirmations)
+
+
+def sign_batch(game: Setting) -> GameCount | None:
+    """Play sign batches (theory 2.5e) of live sets in random order against the window.
+
+    Three ways to know the means of a batch: linearly independent sets (`independent_batches`, exact), if
+    the class has rank enough for a full batch; else sets that agree outside a small window of coordinates, by a
+    transform on the window (`window_batches`, exact), while groups of such sets fill a batch; and for
+    the rest, if K <= 255, samples enough that certified intervals decide every live set (`_certified_batch`).
+    """
+    if game.oracle is not Window:
+        return None
+    concepts, tolerance, budget, state = game.concepts, game.reach, game.budget, game.words
+    require_memory(48 * concepts.size, concepts.label)
+    pool = concepts.masks()
+    shuffle(pool, state)
+    n, size = concepts.n, batch_size(tolerance)
+    rank = n if concepts.s % 2 else n - 1
+    modes = batch_modes(tolerance, min(size, LARGEST_BATCH))
+    # `cap` is the largest batch that still lost what `modes` says: it only falls, as sets that are left depend more
+    # and more on one another.
+    queries, cap, bits = 0, modes.size - 1, _window_bits(n, tolerance, 2 * pool.size / size)
+    sizes = np.flatnonzero(modes[:256] == 1).tolist()
+    certain = max((k for k in sizes if _room(k, n, tolerance) > ROOM * tolerance), default=0)
+    coordinates = np.arange(n)
+    # A class with rank enough, but for 4 %, is played at once with independent sets; a batch of them is odd.
+    smallest, enough = 0 if n > 14 and (rank - 1) // 2 >= 0.96 * (size // 2) else cap, max(rank, certain)
+    while pool.size > 1 and smallest:
+        pool, asked, cap = _window_round(
+            pool, coordinates, bits, modes, cap, smallest, tolerance, budget - queries
+        )
+        queries += asked
+        if bits == n or queries >= budget:
+            return GameCount(queries, pool.size)
+        # No group fills a batch: a wider window has larger groups, and at last smaller groups have to do.
+        if asked == 0 and bits < min(n, WINDOW_BITS):
+            bits += 1
+        elif asked == 0:
+            smallest = 2 * smallest // 3 if 2 * smallest // 3 > enough else 0
+        shuffle(pool, state)
+        shuffle(coordinates, state)
+        if bits > 16:
+            coordinates = _dense_first(pool, coordinates)
+    # Beyond the rank sets are dependent, and mode 2 rests on independence; mode 1 is certified by samples instead.
+    modes[rank + 1 :][modes[rank + 1 :] == 2] = 0
+    cap = certain
+    while queries < budget:
+        size, _ = best_batch(modes, cap, pool.size)
+        if size <= rank:
+            break
+        if _certified_batch(pool, size, n, tolerance, state):
+            pool = pool[size // 2 :]
+            queries += 1
+        else:
+            cap = size - 2
+        shuffle(pool, state)
+    live, asked = independent_batches(pool, concepts.s, modes[: rank + 1], budget - queries)
+    return GameCount(queries + asked, live)
+
+
+def _room(size: int, n: int, tolerance: float) -> float:
+    """By how much the members' means pass the tolerance: 3 sd of chance means, 2^-(n/2)/2, taken off."""
+    return float(majority_mean(size) - 1.5 * 2.0 ** (-n / 2) - tolerance)
+
+
+def _certified_batch(
+    pool: NDArray[np.uint64], size: int, n: int, tolerance: float, state: NDArray[np.uint64]
+) -> bool:
+    """Is it certain that a batch of the first `size` sets loses just its minority?
+
+    So it is if members have |mean| > tau, so that no window holds both signs, and the rest fit into a window with the
+    larger side. Every mean is known to Hoeffding's half-width at failure probability 1e-9.
+    """
+    # Half-width and 4 sd of the sampling must fit into what members have above tau and the rest within the window.
+    slack = 2 * tolerance - majority_mean(size) - 1.5 * 2.0 ** (-n / 2)
+    rooms = (min(_room(size, n, tolerance), slack / 2), slack / 2)
+    words, fewer = (
+        LANES * ceil((sqrt(log(2 / FAILURE) / 2) + 2) ** 2 / room**2 / 64 / LANES) for room in rooms
+    )
+    hits, other_hits = np.zeros(size, np.int64), np.zeros(pool.size - size, np.int64)
+    agreements(pool[:size], pool[size:], n, state, words, fewer, hits, other_hits)
+    means, others = hits / (64 * words) - 0.5, other_hits / (64 * fewer) - 0.5
+    half, other_half = (sqrt(log(2 / FAILURE) / (2 * 64 * w)) for w in (words, fewer))
+    reach = 2 * tolerance - means.max() - half
+    return bool(means.min() - half > tolerance and np.all(np.abs(others) + other_half <= reach))
+
+
+def _window_bits(n: int, tolerance: float, queries: float) -> int:
+    """Bits of the first windows: the most whose transforms (six a query, 0.4 ns a butterfly) take a second in all.
+
+    At least so many that chance means, 2^-(bits/2)/2, stay far below the tolerance, and all of a small cube.
+    """
+    bits = 16
+    while queries * 6 * 2 ** (bits + 1) * (bits + 1) * 4e-10 < 1:
+        bits += 1
+    return min(n, WINDOW_BITS, max(bits, ceil(2 * log2(6 / tolerance))))
+
+
+def _dense_first(pool: NDArray[np.uint64], coordinates: NDArray[np.int64]) -> NDArray[np.int64]:
+    """Coordinates in an order whose prefixes hold many sets: the rarest goes last and its sets drop out, and so on."""
+    rest, order = coordinates.tolist(), []
+    while len(rest) > 1:
+        counts = [np.count_nonzero(pool >> np.uint64(j) & np.uint64(1)) for j in rest]
+        rarest = rest.pop(int(np.argmin(counts)))
+        pool = pool[pool >> np.uint64(rarest) & np.uint64(1) == 0]
+        order.append(rarest)
+    return np.array(rest + order[::-1])
+
+
+def _window_round(
+    pool: NDArray[np.uint64],
+    coordinates: NDArray[np.int64],
+    bits: int,
+    modes: NDArray[np.int64],
+    cap: int,
+    smallest: int,
+    tolerance: float,
+    budget: int,
+) -> tuple[NDArray[np.uint64], int, int]:
+    """Play groups of `smallest` sets or more in the window of the first `bits` coordinates: (live, queries, cap)."""
+    parts, outside = np.zeros(pool.size, np.int64), pool.copy()
+    for i, coordinate in enumerate(coordinates[:bits]):
+        bit = np.uint64(coordinate)
+        parts |= ((pool >> bit & ONE) << np.uint64(i)).astype(np.int64)
+        outside &= ~(ONE << bit)
+    order = np.argsort(outside, kind="stable")
+    outside = outside[order]
+    starts = np.flatnonzero(np.concatenate(([True], outside[1:] != outside[:-1], [True])))
+    alive = np.ones(pool.size, np.uint8)
+    # Means are c/2^(bits + 1) for integers c: a window of 2 tau in units of c, rounded down, which no integer can tell
+    # from the real one.
+    length = int(tolerance * 2.0 ** (bits + 2))
+    _, queries, cap = window_batches(
+        parts[order], starts, pool.size, modes, cap, smallest, bits, length, min(budget, NO_LIMIT), alive
+    )
+    return pool[order[alive == 1]], queries, cap
+
+
+@compiled
+def independent_batches(pool: Any, s: Any, mode: Any, budget: Any) -> Any:
+    """Sign-batch game with batches linearly independent over GF(2): (live, queries).
+
+    `pool` uint64 holds the live sets (shuffled, all of size s); `mode[K]` says what a batch of odd K costs:
+    1 the minority signs, 2 whichever of the plus sets, minus sets and the rest are not the largest part,
+    0 not decided here. Why that is exact is argued in `batch_modes`; it needs the xor of all K
+    sets to be no live set, ensured by giving that xor another size than s. The queue keeps its live sets at
+    head..tail.
+    """
+    capacity = pool.size
+    head, waiting = 0, capacity
+    # `batch` holds the sets of the next query; `reduced` and `pivot` their xor basis, kept in step with it. At most 64
+    # sets of 64 bits are independent, so that nothing here grows.
+    batch, reduced, pivot = np.empty(64, np.uint64), np.empty(64, np.uint64), np.empty(64, np.uint64)
+    held, queries, cap = 0, 0, mode.size - 1
+    while waiting + held > 1 and queries < budget:
+        live = waiting + held
+        size, loss = best_batch(mode, cap, live)
+        if loss == 0:
+            break
+        # Survivors of the last batch stay independent; only the basis is rebuilt around them.
+        total, rank, tries = ZERO, 0, waiting
+        kept = min(held, size)
+        for i in range(held):
+            _insert(batch[i], reduced, pivot, i)
+        rank = held
+        for i in range(kept):
+            total ^= batch[i]
+        while rank < size and tries > 0:
+            candidate = pool[head]
+            head = head + 1 if head + 1 < capacity else 0
+            tries -= 1
+            last = rank == size - 1 and size >= 3 and popcount(total ^ candidate) == U(s)
+            if not last and _insert(candidate, reduced, pivot, rank):
+                batch[rank] = candidate
+                total ^= candidate
+                rank += 1
+                waiting -= 1
+            else:
+                # A set that does not fit this batch goes to the end of the queue: `tries` counts one turn of it, after
+                # which no set that waits extends the basis.
+                tail = head + waiting - 1
+                pool[tail if tail < capacity else tail - capacity] = candidate
+        held = rank
+        if held < size:
+            cap = held if held % 2 else held - 1
+            continue
+        if size >= 3 and popcount(total) == U(s):
+            cap = size - 2
+            continue
+        queries += 1
+        # What the window keeps, by the argument of `batch_modes`: mode 1 loses the minority of the signs, mode 2 all
+        # but the largest of members with +, members with - and the rest. The minority comes first in `batch`.
+        if mode[size] == 1:
+            gone = size // 2
+        elif live - size >= (size + 1) // 2:
+            gone = size
+        else:
+            gone, held, waiting = size // 2, size, 0
+        held -= gone
+        for i in range(held):
+            batch[i] = batch[i + gone]
+    return waiting + held, queries
+
+
+@compiled
+def _insert(x: Any, reduced: Any, pivot: Any, rank: Any) -> Any:
+    """Extend an xor basis by x unless x depends on it."""
+    for i in range(rank):
+        if x & pivot[i]:
+            x ^= reduced[i]
+    if x == ZERO:
+        return False
+    reduced[rank], pivot[rank] = x, x & (~x + ONE)
+    return True
+
+
+@compiled
+def batch_means(parts: Any, count: Any, table: Any, values: Any) -> Any:
+    """values <- 2^(bits+1) times the means of `parts` under a sign batch of the first `count`, half of the signs -."""
+    # Two transforms: one gives the sum of the signed characters at every point of the window, its sign is the query,
+    # and the second its coefficients. Sums of an odd number of signs are never 0.
+    table[:] = 0
+    for i in range(count):
+        table[parts[i]] = -1 if i < count // 2 else 1
+    walsh_hadamard(table)
+    for v in range(table.size):
+        table[v] = 1 if table[v] > 0 else -1
+    walsh_hadamard(table)
+    for i in range(parts.size):
+        values[i] = table[parts[i]]
+
+
+@compiled
+def window_batches(
+    parts: Any,
+    starts: Any,
+    live: Any,
+    mode: Any,
+    cap: Any,
+    smallest: Any,
+    bits: Any,
+    length: Any,
+    budget: Any,
+    alive: Any,
+) -> Any:
+    """Sign-batch game inside groups of sets that agree outside a window of `bits` coordinates.
+
+    `parts` int64: the sets inside the window, group g at starts[g]:starts[g+1], shuffled; `live` counts the
+    live sets of the whole class. A batch from one group has the spectrum of a function on the window, zero
+    for every other set (the common part is a character that cancels from all products), so one transform of
+    2^bits integers gives every live mean exactly: a_S = c / 2^(bits+1). The window's `length` is in
+    units of c. With dependent sets the means scatter: of the batches as large as `mode` says (at most `cap`), two
+    more and two fewer, the one that loses most is asked. A group is left once it is smaller than `smallest` and a
+    batch. Marks the dead in `alive` uint8; returns (live, queries, the next cap).
+    """
+    table = np.empty(1 << bits, np.int32)
+    queries = 0
+    for g in range(starts.size - 1):
+        index = np.arange(starts[g], starts[g + 1])
+        while index.size > 1 and queries < budget:
+            # Sets outside the group have mean exactly 0 under its queries: a number of zeros stands for all of them.
+            others = live - index.size
+            size, _ = best_batch(mode, cap, live)
+            if index.size < min(smallest, size):
+                break
+            size, _ = best_batch(mode, min(cap, index.size), live)
+            if size == 0:
+                break
+            group = parts[index]
+            values, best = np.empty(group.size, np.int64), np.empty(group.size, np.int64)
+            fewest, best_low = live, 0 * length
+            for k in range(max(1, size - 2), min(size + 2, index.size, mode.size - 1) + 1, 2):
+                batch_means(group, k, table, values)
+                low, inside = best_window(np.sort(values), length, others)
+                if inside < fewest:
+                    fewest, best_low, best_size = inside, low, k
+                    best[:] = values
+            if fewest == live:
+                break
+            queries += 1
+            if size == cap:
+                cap = best_size
+            # A window that does not hold 0 rules out every set outside the group at once.
+            if others and not best_low <= 0 <= best_low + length:
+                alive[: starts[g]] = 0
+                alive[starts[g + 1] :] = 0
+            kept = (best >= best_low) & (best <= best_low + length)
+            for i in range(index.size):
+                if not kept[i]:
+                    alive[index[i]] = 0
+            index = index[kept]
+            live = fewest
+            if live == index.size and others:
+                return live, queries, cap
+    return live, queries, cap
+
+
+@compiled
+def agreements(
+    members: Any, others: Any, n: Any, state: Any, words: Any, fewer: Any, hits: Any, other_hits: Any
+) -> Any:
+    """How often eps_i chi_i (members, first half -) and chi_T (others) agree with the batch's sign: counts added.
+
+    64 samples a word; `words` and, for the others, `fewer` are numbers of words, multiples of LANES. K <= 255.
+    """
+    half = members.size // 2
+    columns, sign = np.empty((n, LANES), np.uint64), np.empty(LANES, np.uint64)
+    values, planes = np.empty((members.size, LANES), np.uint64), np.empty((8, LANES), np.uint64)
+    # A counter of eight planes, 64 samples at a time: it starts so high that the majority's last vote carries out.
+    start = 256 - (members.size + 1) // 2  # a count in eight bit planes that overflows at the majority
+    for done in range(0, words, LANES):
+        for j in range(n):
+            for w in range(LANES):
+                columns[j, w] = random_word(state)
+        sign[:] = ZERO
+        for b in range(8):
+            planes[b, :] = ~ZERO if start >> b & 1 else ZERO
+        for i in range(members.size):
+            value = values[i]
+            _character(columns, members[i], value)
+            if i < half:
+                for w in range(LANES):
+                    value[w] = ~value[w]
+            for w in range(LANES):
+                carry = value[w]
+                for b in range(8):
+                    plane = planes[b, w]
+                    planes[b, w] = plane ^ carry
+                    carry &= plane
+                sign[w] |= carry
+        for i in range(members.size):
+            for w in range(LANES):
+                hits[i] += np.int64(popcount(~(values[i, w] ^ sign[w])))
+        if done < fewer:
+            for i in range(others.size):
+                _character(columns, others[i], values[0])
+                for w in range(LANES):
+                    other_hits[i] += np.int64(popcount(~(values[0, w] ^ sign[w])))
+
+
+@compiled
+def _character(columns: Any, mask: Any, out: Any) -> Any:
+    """out (LANES,) <- words of chi_mask, bit 1 where it is -1."""
+    out[:] = ZERO
+    j = 0
+    while mask:
+        if mask & ONE:
+            for w in range(LANES):
+                out[w] ^= columns[j, w]
+        mask >>= ONE
+        j += 1

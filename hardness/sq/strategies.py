@@ -1,0 +1,453 @@
+"""Statistical-query algorithms: which query to ask next, given the concepts that are still possible.
+
+A strategy yields queries and is sent the concepts still possible after each answer; it ends when it has nothing more
+to ask, and never sees the secret. Concepts are masks of sets (count,) uint64, rows of a listed class (count,), or
+secrets of rounding (count, n) int16. Those of `hardness.exact` are found by name, as a user's own are.
+"""
+
+from collections.abc import Callable, Generator, Iterable, Mapping
+from dataclasses import dataclass
+from itertools import combinations
+from typing import Any
+
+import numpy as np
+from numpy.random import Generator as Random
+from numpy.typing import NDArray
+
+from hardness.errors import InputError
+from hardness.families.concepts import Concepts, ParityConcepts, RoundingConcepts
+from hardness.families.listed import ListedConcepts
+from hardness.kernels.walsh import walsh_hadamard
+from hardness.sq import scale
+from hardness.sq.bounds.batches import LARGEST_BATCH, batch_modes, batch_size, best_batch
+from hardness.sq.oracle import best_answer
+from hardness.sq.queries import LabelTable, LevelTable, Query, SignBatch, SpanFunction, character, table
+from hardness.sq.tolerance import within
+
+Elements = NDArray[Any]
+Steps = Generator[Query, Elements, None]
+Strategy = Callable[[Any, Any, float, Random], Steps]
+Masks = NDArray[np.uint64]
+Values = NDArray[np.float64]
+
+IDLE_QUERIES = 8
+TABLE_BITS = 24  # bits of the table that a query is
+GRADIENT_BITS, PATIENCE = (
+    20,
+    100,
+)  # of gradient queries; rounds of them that rule out nothing before it is given up
+# Of many sets so many are spread at a time, over the squared tolerance: a third of them is lost
+CROWDED = 0.21
+CLIPS = (0.0, 1.0)  # where a sum of characters is cut, in standard deviations; 0 is its sign
+EVENING = 4  # rounds
+DRAWS = 4  # votes of each size on a listed class
+SAMPLE, ASCENT = 2048, 3  # secrets that a vote's loss is estimated on, and steps of ascent
+
+
+@dataclass(frozen=True)
+class Counted:
+    """A strategy whose games have a closed form: `closed_form` of a `scale.Setting` is the count, or None."""
+
+    ask: Strategy
+    closed_form: Callable[[scale.Setting], scale.GameCount | None]
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "__doc__", self.ask.__doc__)
+
+    def __call__(self, concepts: Any, live: Any, tolerance: float, rng: Random) -> Steps:
+        return self.ask(concepts, live, tolerance, rng)
+
+
+# What all classes share
+
+
+def until_idle(
+    live: Any, ask: Callable[[Any, int], Iterable[Any]], patience: int = IDLE_QUERIES
+) -> Generator[Any, Any]:
+    """Yield the queries of `ask(live, idle)` again and again, until `patience` rounds have ruled out nothing.
+
+    `idle` is how many such rounds there were just before.
+    """
+    idle = 0
+    while idle < patience:
+        before = len(live)
+        for query in ask(live, idle):
+            live = yield query
+        idle = idle + 1 if len(live) == before else 0
+
+
+def kept(query: Query, live: Elements, tolerance: float) -> int:
+    """Count the live concepts that the window's answer to a query leaves: the fewer, the better the query."""
+    means = query.means(live)
+    return int(within(means, best_answer(means, tolerance), tolerance).sum())
+
+
+def best_of(candidates: Callable[[Any, int], Iterable[Query]], live: Any, tolerance: float) -> Steps:
+    """Yield of the candidates each time the one that the window's answer leaves fewest concepts of."""
+    return until_idle(
+        live, lambda live, idle: [min(candidates(live, idle), key=lambda query: kept(query, live, tolerance))]
+    )
+
+
+def half_negative(size: int) -> NDArray[np.int_]:
+    """Return `size` signs, the first half of them -1, rounded down."""
+    return np.where(np.arange(size) < size // 2, -1, 1)
+
+
+def vote(concepts: Concepts, chosen: Elements, signs: NDArray[np.int_]) -> Query:
+    """Return the query sign(sum_i eps_i f_i) of the labels f_i of some concepts, of whatever class."""
+    return VOTES[concepts.kind](concepts, chosen, signs)
+
+
+def characters(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask the labels of one concept after the other, from a random start; of parities every single character."""
+    for element in np.roll(live, -int(rng.integers(len(live))), axis=0):
+        yield vote(concepts, element[None], np.array([1]))
+
+
+def random_order(concepts: Concepts, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask the labels of one concept after the other, in random order."""
+    for element in rng.permutation(live):
+        yield vote(concepts, element[None], np.array([1]))
+
+
+# Parities
+
+
+def low_degree(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask every monomial of degree 1 to max(1, s-1): exactly zero information below degree s."""
+    for degree in range(1, max(1, concepts.s - 1) + 1):
+        for chosen in combinations(range(concepts.n), degree):
+            yield character(sum(1 << j for j in chosen))
+
+
+def sign_batch(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask signed majorities of `batch_size` live sets, half of the signs - (theory 2.5e); fewer in the end game."""
+    modes = batch_modes(tolerance, min(batch_size(tolerance), LARGEST_BATCH))
+
+    def largest(live: Masks, idle: int) -> list[SignBatch]:
+        size, _ = best_batch(modes, modes.size - 1 - 2 * idle, len(live))
+        return [batch(live, max(1, size), rng)]
+
+    return until_idle(live, largest)
+
+
+def batch(live: Masks, size: int, rng: Random) -> SignBatch:
+    """Draw a sign batch of `size` live sets (an odd number, at most all of them), half of the signs -."""
+    size = max(1, min(size, len(live)))
+    size -= 1 - size % 2
+    return SignBatch(rng.choice(live, size, replace=False), half_negative(size))
+
+
+def bent(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask bent functions on blocks of 4^r sets: one of each of 2r pairs {2i, 2i+1}, |a_S| = 2^-r/2 > 2 tau.
+
+    Means above 2 tau in size leave no window that holds a member and the rest: the whole block falls (theory 2.5e).
+    """
+    rank = bent_rank(2 * tolerance)
+    split = np.bitwise_count(_split(live, concepts.n)).astype(int)
+    asked: set[int] = set()
+    # Largest blocks first: of the last one only the smaller side falls.
+    for mask in live[np.lexsort((live, -split))].tolist():
+        chosen = block(mask, rank, concepts.n)
+        if chosen.base not in asked:
+            asked.add(chosen.base)
+            live = yield chosen
+    for mask in live:
+        yield character(int(mask))
+
+
+def adaptive(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask the best of sign batches and bent blocks with |a_S| > tau, by their exact loss to the window.
+
+    A fresh block of 4^r sets loses its smaller side, 6 of 16 or 28 of 64: for tau just below 2^-r/2 more than a batch.
+    """
+    rank = bent_rank(tolerance)
+
+    def candidates(live: Masks, idle: int) -> list[Query]:
+        # A batch and a block cost one query each; which loses more depends on the sets left, so both are tried on them.
+        queries: list[Query] = [batch(live, batch_size(tolerance) - 2 * i, rng) for i in (0, 0, 1)]
+        for mask in rng.choice(live, 6).tolist():
+            queries += [block(mask, rank, concepts.n, int(shift)) for shift in rng.integers(4**rank, size=3)]
+        return queries
+
+    return best_of(candidates, live, tolerance)
+
+
+def bent_rank(threshold: float) -> int:
+    """Return the largest r whose bent blocks have means 2^-r/2 above `threshold` in size."""
+    rank = 0
+    while 2.0 ** -(rank + 2) > threshold:
+        rank += 1
+    return rank
+
+
+def _split(sets: Masks, n: int) -> Masks:
+    """Return the pairs {2i, 2i+1} of which a set holds exactly one, each as its lower coordinate's bit."""
+    low = np.uint64(sum(1 << j for j in range(0, n - 1, 2)))
+    return np.asarray((sets & low) ^ (sets >> np.uint64(1) & low))
+
+
+def block(mask: int, rank: int, n: int, shift: int = 0) -> SpanFunction:
+    """Return the bent query on the block of a set's first 2r split pairs; `shift` moves its signs by a character."""
+    split = int(_split(np.array([mask], np.uint64), n)[0])
+    pairs = [j for j in range(n) if split >> j & 1][: 2 * min(rank, split.bit_count() // 2)]
+    for j in pairs:
+        mask = mask & ~(3 << j) | 1 << j
+    # The inner-product function by Kronecker products: its coefficients are all 2^-r in size, as bent functions' are.
+    values = np.ones(1)
+    for _ in range(len(pairs) // 2):
+        values = np.kron(np.array([1.0, 1.0, 1.0, -1.0]), values)
+    values *= 1 - 2.0 * (np.bitwise_count(np.arange(len(values)) & shift) & 1)
+    return SpanFunction(mask, np.array([3 << j for j in pairs], np.uint64), values)
+
+
+def spread(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask the best, by exact loss, of a sign batch and of all live sets at once, each aimed at a mean of its own.
+
+    By Parseval the squares of k means sum to at most 1/4, so that they fill a range of about 1/sqrt(k), and an answer
+    keeps a share of about tau sqrt(k). Of sets too many for that a part is spread. The last queries read off single
+    sets: at a tolerance small enough the first one does. Raises `InputError` for more than 24 bits.
+
+    >>> from hardness.sq.game import play
+    >>> [play(ParityConcepts(10, 3), "spread", "window", tau).queries for tau in (0.1, 0.02, 0.0002)]
+    [20, 4, 2]
+    """
+    check_table(concepts)
+    full, few = batch_size(tolerance), int(CROWDED / tolerance**2)
+    modes = batch_modes(tolerance, min(full, LARGEST_BATCH))
+
+    def candidates(live: Masks, idle: int) -> list[Query]:
+        count = len(live)
+        size = full if LARGEST_BATCH < full <= count else max(1, best_batch(modes, modes.size - 1, count)[0])
+        chosen = rng.choice(live, size, replace=False)
+        tables = [cut(character_sum(chosen, half_negative(size), concepts.n), 0.0)]
+        if count > 2 * few:
+            tables += [evened(rng.choice(live, few, replace=False), concepts.n, 0.0, rng)] if few > 2 else []
+        else:
+            tables += [evened(live, concepts.n, clip, rng) for clip in CLIPS]
+        return [*map(table, tables)]
+
+    return best_of(candidates, live, tolerance)
+
+
+def check_table(concepts: ParityConcepts, bits: int = TABLE_BITS) -> None:
+    """Raise `InputError` for a class whose queries cannot be tables on the whole cube."""
+    if concepts.n > bits:
+        raise InputError(
+            f"tables of 2^n values are asked for n at most {bits}, not {concepts.n}; lower --dim"
+        )
+
+
+def evened(sets: Masks, n: int, clip: float, rng: Random) -> Values:
+    """Return a cut sum of these sets' characters, (2^n,), its weights moved until the means stand in even steps."""
+    # Even steps are what a window of fixed length holds fewest of. Which set stands where does not matter: at random,
+    # so that the adversary's keeping one end says nothing of the next query.
+    aim = rng.permutation(np.linspace(-1.0, 1.0, len(sets)))
+    weights = aim
+    for _ in range(EVENING):
+        values = cut(character_sum(sets, weights, n), clip * float(np.linalg.norm(weights)))
+        means = coefficients(values, sets)
+        # A fixed point has means in proportion to the aim: what a mean lacks, in the scale of the least squares fit
+        # means = c aim, is added to its weight.
+        weights = weights + aim - means * (aim @ aim) / (means @ aim)
+    return values
+
+
+def character_sum(sets: Masks, weights: NDArray[Any], n: int) -> Values:
+    """Return the weighted sum of the characters of some sets at every sign vector, (2^n,)."""
+    values = np.zeros(1 << n)
+    values[sets.astype(np.int64)] = weights
+    walsh_hadamard(values)
+    return values
+
+
+def coefficients(values: Values, sets: Masks) -> Values:
+    """Return 2^n times the coefficients (count,) of a table (2^n,) at some sets."""
+    spectrum = values.copy()
+    walsh_hadamard(spectrum)
+    return np.asarray(spectrum[sets.astype(np.int64)])
+
+
+def cut(values: Values, at: float) -> Values:
+    """Return values over `at`, cut at ±1; their signs if it is 0."""
+    return np.clip(values / at, -1.0, 1.0) if at else np.sign(values)
+
+
+def gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask gradient coordinates of random students on y, each a query: an MLP neuron and an attention head in turn."""
+    return _coordinates(concepts, live, rng, _neuron, _head)
+
+
+def mlp_gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask gradient coordinates of random MLP neurons max(0, <a, v> + b): d/da_j = v_j 1{<a, v> + b > 0}."""
+    return _coordinates(concepts, live, rng, _neuron)
+
+
+def attention_gradient(concepts: ParityConcepts, live: Masks, tolerance: float, rng: Random) -> Steps:
+    """Ask gradient coordinates of random attention heads sigma(<w, u> - b): d/dw_j = u_j sigma', scaled to reach 1."""
+    return _coordinates(concepts, live, rng, _head)
+
+
+def _coordinates(
+    concepts: ParityConcepts, live: Masks, rng: Random, *students: Callable[[Values, Random], Any]
+) -> Steps:
+    """Yield every coordinate of the gradient of one random student after the other, as tables on the whole cube."""
+    check_table(concepts, GRADIENT_BITS)
+    v = np.where(np.arange(1 << concepts.n) >> np.arange(concepts.n)[:, None] & 1, -1.0, 1.0)
+
+    def gradients(live: Masks, idle: int) -> list[SpanFunction]:
+        drawn = [student(v, rng) for student in students]
+        return [table(inputs[j] * slope) for j in range(concepts.n) for inputs, slope in drawn]
+
+    return until_idle(live, gradients, PATIENCE)
+
+
+def _neuron(v: Values, rng: Random) -> tuple[Values, Values]:
+    """Draw the inputs (n, 2^n) and the slope (2^n,) of a neuron: its gradient is their product."""
+    a, b = rng.standard_normal(len(v)), rng.standard_normal()
+    return v, (a @ v + b > 0).astype(float)
+
+
+def _head(v: Values, rng: Random) -> tuple[Values, Values]:
+    """Draw inputs (n, 2^n) and slope (2^n,) of an attention head, whose inputs are the bits u."""
+    w, b = 4 * rng.standard_normal(len(v)), rng.standard_normal()
+    return (1 - v) / 2, 1 / np.cosh((b - w @ v / 2) / 2) ** 2
+
+
+# Rounding: queries are tables over public vectors and levels (theory 2.6)
+
+
+def votes(concepts: RoundingConcepts, secrets: Elements, signs: NDArray[np.int_]) -> Values:
+    """Return b(u, y) (U, p), the sign of sum_i eps_i (+1 if secret i has level y at u, else -1), i odd in number."""
+    labels = concepts.label_table[secrets @ concepts.powers]
+    agree = labels[:, :, None] == np.arange(concepts.p)
+    counts: Values = np.where(agree, signs[:, None, None], -signs[:, None, None]).sum(axis=0).astype(float)
+    return np.sign(counts)
+
+
+def rounding_sign_batch(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask votes of `batch_size` live secrets, half of the signs -; of fewer in the end game."""
+    size = batch_size(tolerance)
+    return until_idle(
+        live, lambda live, idle: [LevelTable(concepts, _drawn_votes(concepts, live, size, rng))]
+    )
+
+
+def _drawn_votes(concepts: RoundingConcepts, live: Elements, size: int, rng: Random) -> Values:
+    size = min(size, max(1, len(live) // 2))
+    size -= 1 - size % 2
+    return votes(concepts, rng.choice(live, size, replace=False), half_negative(size))
+
+
+def rounding_low_degree(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask every product of up to two public coordinates (as signs) times the level, scaled to [-1, 1]."""
+    signs = 1.0 - 2 * (concepts.public()[0] != 0)
+    level = 2 * np.arange(concepts.p) / (concepts.p - 1) - 1
+    for degree in range(1, 3):
+        for chosen in combinations(range(concepts.n), degree):
+            yield LevelTable(concepts, np.outer(signs[:, list(chosen)].prod(axis=1), level))
+
+
+def rounding_gradient(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask gradient coordinates u_j sigma'(<w, u> - b) of random attention heads, times the level."""
+    vectors = concepts.public()[0].astype(float)
+    level = 2 * np.arange(concepts.p) / (concepts.p - 1) - 1
+
+    def head(live: Elements, idle: int) -> list[LevelTable]:
+        w = 4 * rng.standard_normal(concepts.n)
+        slope = 1 / np.cosh((vectors @ w - (vectors @ w).mean() + rng.standard_normal()) / 2) ** 2
+        return [LevelTable(concepts, np.outer(vectors[:, j] * slope, level)) for j in range(concepts.n)]
+
+    return until_idle(live, head, PATIENCE)
+
+
+def rounding_adaptive(concepts: RoundingConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask the best of many votes by exact loss on a sample: of secrets, of near ones, and what ascent makes of them.
+
+    The variance of a_w over secrets is capped (theory 2.6), so what counts is to gather it in few large means: climb
+    sum_w a_w^4. It is convex in the table, so the signs of its gradient, a vote of all secrets with weights a_w^3,
+    never lower it; the votes of near secrets, whose labels agree, join. Or all that move by tau/2 vote alike.
+    """
+    unit = np.eye(concepts.n, dtype=np.int16)
+    steps = np.concatenate([0 * unit[:1], unit, -unit])
+
+    def climbed(live: Elements, idle: int) -> list[LevelTable]:
+        sample = live if len(live) <= SAMPLE else rng.choice(live, SAMPLE, replace=False)
+        labels = concepts.label_table[sample @ concepts.powers]
+        cells = np.stack([labels == y for y in range(concepts.p)], axis=2)
+        cells = cells.reshape(len(sample), -1).astype(np.float32)
+        near = ((rng.choice(live) + steps) % concepts.q).astype(np.int16)
+        candidates = [_drawn_votes(concepts, live, size, rng) for size in (1, 5, 15, 31)]
+        candidates.append(votes(concepts, near, np.ones(len(near), int)))
+        best, most = candidates[0], -1
+        for candidate in candidates:
+            for climb in range(ASCENT + 2):
+                means = LevelTable(concepts, candidate).means(sample)
+                lost = int(np.sum(~within(means, best_answer(means, tolerance), tolerance)))
+                if lost > most:
+                    best, most = candidate, lost
+                centred = means - np.median(means)
+                weights = np.sign(centred) * (np.abs(centred) > tolerance / 2) if climb == 0 else centred**3
+                counts = (weights.astype(np.float32) @ cells).reshape(candidate.shape)
+                candidate = np.where(counts > np.median(counts, axis=1, keepdims=True), 1.0, -1.0)
+        return [LevelTable(concepts, best)]
+
+    return until_idle(live, climbed)
+
+
+# Listed classes: queries are tables over all inputs (theory 2.8)
+
+
+def listed_characters(concepts: ListedConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask the labels of one concept after the other."""
+    for row in live:
+        yield vote(concepts, row[None], np.array([1]))
+
+
+def listed_sign_batch(concepts: ListedConcepts, live: Elements, tolerance: float, rng: Random) -> Steps:
+    """Ask the best, by exact loss, of votes of live concepts, half of the signs -, of several sizes."""
+    largest = batch_size(tolerance)
+    sizes = sorted({1, 2, 3, 5, largest // 4, largest // 2, largest} - {0})
+
+    def candidates(live: Elements, idle: int) -> list[Query]:
+        drawn = [
+            rng.choice(live, min(size, len(live)), replace=False) for size in sizes for _ in range(DRAWS)
+        ]
+        return [vote(concepts, chosen, half_negative(len(chosen))) for chosen in drawn]
+
+    return best_of(candidates, live, tolerance)
+
+
+VOTES: dict[str, Callable[[Any, Elements, NDArray[np.int_]], Query]] = {
+    "parity": lambda concepts, sets, signs: SignBatch(sets, signs),
+    "rounding": lambda concepts, secrets, signs: LevelTable(concepts, votes(concepts, secrets, signs)),
+    "listed": lambda concepts, rows, signs: LabelTable(
+        concepts, np.sign(signs @ concepts.table[rows].astype(np.int32)).astype(float)
+    ),
+}
+# The strategies by the kind of a class and by name
+STRATEGIES: dict[str, Mapping[str, Strategy]] = {
+    "parity": {
+        "characters": Counted(characters, scale.characters),
+        "random": Counted(random_order, scale.characters),
+        "low-degree": Counted(low_degree, scale.low_degree),
+        "sign-batch": Counted(sign_batch, scale.sign_batch),
+        "bent": bent,
+        "adaptive": adaptive,
+        "spread": spread,
+        "gradient": gradient,
+        "mlp-gradient": mlp_gradient,
+        "attention-gradient": attention_gradient,
+    },
+    "rounding": {
+        "characters": characters,
+        "random": random_order,
+        "low-degree": rounding_low_degree,
+        "sign-batch": rounding_sign_batch,
+        "gradient": rounding_gradient,
+        "adaptive": rounding_adaptive,
+    },
+    "listed": {"characters": listed_characters, "random": random_order, "sign-batch": listed_sign_batch},
+}
+NAMES = {**STRATEGIES["rounding"], **STRATEGIES["parity"]}  # what is built in, of whatever class

@@ -1,1 +1,0 @@
-"""Statistical-query algorithms: which query to ask next, given the concepts still possible."""
