@@ -19,21 +19,18 @@ from hardness.io.files import regular
 from hardness.io.texts import is_sanitized, load_sanitized, sanitize, sanitize_json
 
 APPLICATION = 0x41545448  # "ATTH" in the SQLite header: another program's database is refused
-# Rows of version 2 have no digest; they are read as they are, and get one when more are added
-VERSION, OLDER = 3, 2
+VERSION, READ = 4, (2, 3, 4)  # stores of versions 2 and 3 are read and added to
 STORE = "rows.db"  # in the folder of a study
 LOCK_WAIT_SECONDS = 30.0  # for another writer
-TRIAL = "identity, status, cost, detail, seconds, text"  # what a digest is of
-TRIALS = "FROM trials LEFT JOIN provenance ON id = provenance"
 AGAIN = "move it away and run again, or take the rows of its page: `hardness study merge FOLDER/rows.csv --out F.db`"
 COMMANDS = "commands"  # in the table `meta`; not a part of what the store is about
 TABLES = """
-CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL, digest BLOB);
+CREATE TABLE meta (key TEXT PRIMARY KEY, value TEXT NOT NULL);
 CREATE TABLE plan (position INTEGER PRIMARY KEY, identity BLOB NOT NULL UNIQUE, task TEXT NOT NULL);
 CREATE TABLE provenance (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE);
 CREATE TABLE trials (
     identity BLOB PRIMARY KEY, status TEXT NOT NULL, cost REAL, detail TEXT NOT NULL,
-    seconds REAL NOT NULL, provenance INTEGER NOT NULL REFERENCES provenance, digest BLOB
+    seconds REAL NOT NULL, provenance INTEGER NOT NULL REFERENCES provenance
 ) WITHOUT ROWID;
 """
 
@@ -64,7 +61,7 @@ class Store:
             if about is None and not (path.exists() and path.stat().st_size):
                 raise InputError(f"{path} does not exist or is empty; run the study first")
             path.parent.mkdir(parents=True, exist_ok=True)
-            self._db = _connected(path, about is None)
+            self._db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_WAIT_SECONDS)
         except (OSError, sqlite3.Error) as error:
             raise InputError(f"cannot open {path}: {error}; name another --out") from error
         try:
@@ -93,7 +90,7 @@ class Store:
         kind = [
             self._db.execute(f"PRAGMA {name}").fetchone()[0] for name in ("application_id", "user_version")
         ]
-        if kind not in ([APPLICATION, VERSION], [APPLICATION, OLDER]):
+        if kind[0] != APPLICATION or kind[1] not in READ:
             raise InputError(
                 f"{self.path} is not a store of studies, version {VERSION}: run the study into another --out"
             )
@@ -107,13 +104,11 @@ class Store:
             raise InputError(f"{self.path} is damaged ({sanitize(check)}); {AGAIN}")
         self._db.execute("BEGIN")  # one moment of a store that others may be writing
         try:
-            self.about = _examined(self._db, kind[1] == VERSION)
+            self.about = _examined(self._db)
         except (InputError, AttributeError, TypeError) as error:
             raise InputError(f"{self.path} is damaged ({sanitize(error)}); {AGAIN}") from error
         finally:
             self._db.execute("COMMIT")
-        if about is not None and kind[1] == OLDER:
-            self._upgrade()
         # What may differ between two stores of the same rows is no part of what they are about.
         commands = self.about.pop(COMMANDS, [])
         self.commands = (
@@ -132,22 +127,10 @@ class Store:
     def _create(self, about: Mapping[str, Any]) -> None:
         for statement in TABLES.split(";"):
             self._db.execute(statement)
-        self._db.executemany("INSERT INTO meta VALUES (?, ?, ?)", [_noted(key, about[key]) for key in about])
+        notes = [(key, canonical(value)) for key, value in about.items()]
+        self._db.executemany("INSERT INTO meta (key, value) VALUES (?, ?)", notes)
         self._db.execute(f"PRAGMA application_id = {APPLICATION}")
         self._db.execute(f"PRAGMA user_version = {VERSION}")
-
-    def _upgrade(self) -> None:
-        """Give the rows of an older version their digests, in one transaction; they were examined just now."""
-        with self._transaction():
-            if self._db.execute("PRAGMA user_version").fetchone()[0] == VERSION:
-                return  # another process was first
-            for table in ("meta", "trials"):
-                self._db.execute(f"ALTER TABLE {table} ADD COLUMN digest BLOB")
-            meta = [(_digest(*row), row[0]) for row in self._db.execute("SELECT key, value FROM meta")]
-            trials = [(_digest(*row), row[0]) for row in self._db.execute(f"SELECT {TRIAL} {TRIALS}")]
-            self._db.executemany("UPDATE meta SET digest = ? WHERE key = ?", meta)
-            self._db.executemany("UPDATE trials SET digest = ? WHERE identity = ?", trials)
-            self._db.execute(f"PRAGMA user_version = {VERSION}")
 
     def _write_ahead(self) -> None:
         """Keep a journal. Here SQLite itself does not wait for another process that makes the same store."""
@@ -186,7 +169,8 @@ class Store:
         known = list(dict.fromkeys([*self.commands, *commands]))
         if known != self.commands:
             with self._transaction():
-                self._db.execute("INSERT OR REPLACE INTO meta VALUES (?, ?, ?)", _noted(COMMANDS, known))
+                note = (COMMANDS, canonical(known))
+                self._db.execute("INSERT OR REPLACE INTO meta (key, value) VALUES (?, ?)", note)
             self.commands = known
 
     def plan(self, tasks: Iterable[Task]) -> None:
@@ -213,17 +197,11 @@ class Store:
         text, detail = canonical(sanitize_json(provenance)), canonical(sanitize_json(outcome.detail))
         with self._transaction():
             self._db.execute("INSERT OR IGNORE INTO provenance (text) VALUES (?)", (text,))
-            cost = None if outcome.cost is None else float(outcome.cost)
-            cells = (
-                bytes.fromhex(task.identity),
-                outcome.status,
-                cost,
-                detail,
-                float(round(outcome.seconds, 6)),
-            )
+            cells = (bytes.fromhex(task.identity), outcome.status, outcome.cost, detail, outcome.seconds)
             self._db.execute(
-                "INSERT OR IGNORE INTO trials SELECT ?, ?, ?, ?, ?, id, ? FROM provenance WHERE text = ?",
-                (*cells, _digest(*cells, text), text),
+                "INSERT OR IGNORE INTO trials (identity, status, cost, detail, seconds, provenance)"
+                " SELECT ?, ?, ?, ?, ?, id FROM provenance WHERE text = ?",
+                (*cells, text),
             )
 
     def retry(self, tasks: Iterable[Task]) -> int:
@@ -265,52 +243,11 @@ class Store:
                 yield Row(task, Outcome(status, cost, load_sanitized(detail), seconds), notes[note])
 
 
-def _connected(path: Path, reading: bool) -> sqlite3.Connection:
-    """A connection; for `reading` one that writes nothing where nothing can be written, such as on a read-only medium.
-
-    SQLite puts two files beside a store that it opens. Where it cannot, the store is read as it stands, if all of it
-    stands in its one file.
-    """
-    db = sqlite3.connect(path, isolation_level=None, timeout=LOCK_WAIT_SECONDS)
-    if not reading:
-        return db
-    try:
-        db.execute("SELECT count(*) FROM sqlite_master").fetchone()
-        return db
-    except sqlite3.DatabaseError as error:
-        journal = Path(f"{path}-wal")
-        if not any(word in str(error) for word in ("readonly", "unable to open")):
-            return db  # locked, or no database: said by whoever reads it
-        db.close()
-        if journal.exists() and journal.stat().st_size:
-            raise InputError(
-                f"{path} stands where nothing can be written, and some of its rows still stand in {journal.name}: copy "
-                "both to a folder of your own"
-            ) from error
-        return sqlite3.connect(f"{path.absolute().as_uri()}?immutable=1", isolation_level=None, uri=True)
-
-
-def _digest(*cells: Any) -> bytes:
-    """SHA-256 of the cells of a row: one bit of it that flips on the disk is found."""
-    return hashlib.sha256(repr(cells).encode()).digest()
-
-
-def _noted(key: str, value: Any) -> tuple[str, str, bytes]:
-    """A row of the table `meta`."""
-    return key, canonical(value), _digest(key, canonical(value))
-
-
-def _examined(db: sqlite3.Connection, digests: bool) -> dict[str, Any]:
+def _examined(db: sqlite3.Connection) -> dict[str, Any]:
     """What a store says it is about. Raises `InputError`, `AttributeError` or `TypeError` at a damaged row.
 
-    A task is its own checksum: its identity is the SHA-256 of its text. Other rows have a digest of their own, and of a
-    trial types and status are checked, whoever wrote them.
+    A task is its own checksum: its identity is the SHA-256 of its text. Of a trial, types and status are checked.
     """
-    if digests:
-        for table, cells in (("meta", "key, value FROM meta"), ("trials", f"{TRIAL} {TRIALS}")):
-            for stored, *row in db.execute(f"SELECT {table}.digest, {cells}"):
-                if stored != _digest(*row):
-                    raise InputError(f"a row of its {table} does not have the digest that it states")
     about = {str(key): schemas.parse(value, key) for key, value in db.execute("SELECT key, value FROM meta")}
     seed = about.get("seed", 0)
     if not isinstance(about.get("study"), str) or type(seed) is not int or seed < 0:

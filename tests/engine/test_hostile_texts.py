@@ -65,7 +65,6 @@ def filled(folder: Path, text: str) -> None:
             raw = json.dumps({"reason": text}, ensure_ascii=False)
             store._db.execute("UPDATE trials SET detail = ? WHERE status = 'error'", (raw,))
         store._db.execute("UPDATE provenance SET text = ?", (canonical({"cpu": text, "python": "3"}),))
-        store._db.execute("PRAGMA user_version = 2")  # whose rows have no digests
 
 
 def clean(folder: Path) -> None:
