@@ -5,7 +5,7 @@ An attack is a function ``attack(X, Y, public, *, budget, seed) -> Recovery`` re
 """
 
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
@@ -14,6 +14,7 @@ from numpy.typing import NDArray
 
 Public = dict[str, Any]
 Progress = Callable[[str], None]
+Rule = Callable[[NDArray[np.int8]], Iterator[NDArray[np.int64]]]
 # w (n,), or None, and figures or the reason of a refusal
 Answer = tuple[NDArray[np.int64] | None, dict[str, Any]]
 
@@ -23,7 +24,9 @@ class Recovery:
     """What an attack recovered: how it ended, one of the lab's statuses, the secret it names, what it used.
 
     `secret` is ``{"support": [...]}`` or ``{"w": [...]}`` as `generate` writes it, and present only if the
-    answer reproduced rows that had no part in finding it. `detail` holds the attack's own figures.
+    answer reproduced rows that had no part in finding it. `detail` holds the attack's own figures. An attack that can
+    tell labels without a secret has a `rule`: of public vectors (N, n) it yields levels (N,), the likeliest first.
+    `predictions` are the held-out labels of a challenge, where that was attacked and opened.
     """
 
     status: str
@@ -31,6 +34,8 @@ class Recovery:
     samples_used: int
     seconds: float = 0.0
     detail: dict[str, Any] = field(default_factory=dict)
+    predictions: list[float] | None = None
+    rule: Rule | None = field(default=None, repr=False, compare=False)
 
     @classmethod
     def refused(cls, reason: str, **detail: Any) -> "Recovery":

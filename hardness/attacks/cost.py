@@ -25,3 +25,7 @@ UNREACHED = Log2Cost(inf, inf, inf)
 
 class EstimateFailed(ArithmeticError):
     """No parameters were found at which the attack works; says nothing about hardness."""
+
+
+class NotPriced(ArithmeticError):
+    """The attack may work, and nothing here says what it would cost."""

@@ -1,6 +1,6 @@
 """From raw examples (X, Y) to equations: what level of ⟨w, a⟩ mod q each informative example shows."""
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import Any
@@ -197,6 +197,19 @@ def labels(secret: Mapping[str, Any], public: Public, X: NDArray[np.int8]) -> ND
     Y = np.zeros(X.shape)
     Y[:, :, 0] = X[:, :, 0] * value[:, None]
     return Y
+
+
+def predictions(recovery: Recovery, public: Public, X: NDArray[np.int8]) -> Iterator[NDArray[np.float64]]:
+    """Yield outputs (N,) in row 0, column 0 of inputs X (N, 2, d) with z₀ ≠ 0 that a recovery's secret or rule gives.
+
+    The likeliest come first.
+    """
+    if recovery.secret is not None:
+        yield labels(recovery.secret, public, X)[:, 0, 0]
+    elif recovery.rule is not None:
+        coding = linear_labels(public)
+        for level in recovery.rule(public_vectors(X, public["gadget"]).astype(np.int8)):
+            yield X[:, 0, 0] * (float(public["A"]) + coding.values(level))
 
 
 def span(w: NDArray[np.int64], q: int, p: int, heads: int | None, dot: bool) -> tuple[int, int] | None:

@@ -22,7 +22,8 @@ Name = Annotated[
 Examples = Annotated[
     Path,
     typer.Argument(
-        help="Examples of `hardness sample`, or LWE samples: a .txt or a folder.", metavar="E.npz"
+        help="Examples of `hardness sample`, a challenge's folder, or LWE samples: a .txt or a folder.",
+        metavar="E.npz",
     ),
 ]
 
@@ -53,6 +54,9 @@ def attack(
     `hardness attack membership F` takes an instance file instead: the attacker chooses inputs and sees their labels.
     So does `batch-gradient`: the attacker sees exact mean gradients of batches, and no example (theory 2.10).
 
+    Of a challenge it gets the public folder: what it finds is tried on the held-out inputs. With --json the report is
+    an answer to `hardness judge`.
+
     lattice and search also take LWE samples of others: an LWE challenge's text (.txt), or a folder of A.npy (m, n),
     b.npy (m,) and lwe.json, which says q, error [lowest, highest], and if known secret [lowest, highest], its weight,
     and noise, the standard deviation of a Gaussian that is added to the errors.
@@ -82,9 +86,12 @@ def attack(
         "seconds": outcome.seconds,
         "detail": outcome.detail,
     }
+    if outcome.predictions is not None:
+        payload["predictions"] = outcome.predictions
     lines = [f"{outcome.status}: {name} after {outcome.samples_used} examples, {outcome.seconds:.2f} s"]
     lines += [f"{key.replace('_', ' ')}: {value}" for key, value in outcome.detail.items()]
     lines += [f"secret: {outcome.secret}"] if outcome.secret else []
+    lines += ["every held-out label is right: --json gives them"] if outcome.predictions is not None else []
     emit(as_json, payload, lines)
 
 
@@ -194,17 +201,32 @@ def challenge(
     Example: hardness challenge lwr.safetensors --count 100000 --out challenge-1
     """
     from hardness.attacks.estimates.table import estimate as priced
-    from hardness.families import name_of
     from hardness.instance import Instance
-    from hardness.instance.challenge import COMMITTED, held_out, log2_answers, log2_secrets, publish
+    from hardness.instance.challenge import (
+        LEAST_BITS,
+        held_out,
+        log2_answers,
+        log2_secrets,
+        publish,
+        refuse_guessable,
+    )
     from hardness.io.rounding import at_least_power
 
     instance = Instance.load(file)
-    X = held_out(instance.family.dim)
+    X, secret_bits = held_out(instance.family.dim), log2_secrets(instance)
+    if not toy:
+        refuse_guessable(instance, X)
+    prices = priced(instance)
+    price = prices.cheapest
+    if price is not None and price.log2_time is not None and price.log2_time < LEAST_BITS and not toy:
+        raise InputError(
+            f"{price.name} opens it in about 2^{price.log2_time:.1f} operations ({price.source}): a challenge needs "
+            f"2^{LEAST_BITS}; `hardness estimate` prices other parameters, or say --toy"
+        )
     commitment = publish(instance, count, out, toy, force, X)["commitment"]
     warn_of_seed(instance)
     answers = log2_answers(instance, X)
-    price = priced(instance).cheapest if name_of(instance.family) in COMMITTED else None
+    not_priced = [each.name for each in prices.attacks if each.status in ("failed", "not priced")]
     payload = {
         "out": str(out),
         "count": count,
@@ -212,14 +234,20 @@ def challenge(
         "commitment": commitment,
         "log2_secrets": answers,
         "cheapest": None if price is None else {"name": price.name, "log2_time": price.log2_time},
+        "not_priced": not_priced,
     }
-    fewer = answers < log2_secrets(instance)
+    fewer = answers < secret_bits
     lines = [f"the {'vector of held-out labels' if fewer else 'secret'} is one of {at_least_power(answers)}"]
     if price is not None and price.log2_time is not None:
         lines.append(
-            f"the cheapest attack known here is {price.name}, about 2^{price.log2_time:.1f} operations"
+            f"the cheapest attack priced here is {price.name}, about 2^{price.log2_time:.1f} operations"
         )
-    emit(as_json, payload, [*lines, f"wrote {count} examples and commitment {commitment} to {out}"])
+    others = ", ".join([*not_priced, "learners by gradients, and whatever `hardness estimate` does not list"])
+    emit(
+        as_json,
+        payload,
+        [*lines, f"not priced: {others}", f"wrote {count} examples and commitment {commitment} to {out}"],
+    )
 
 
 def judge(

@@ -2,6 +2,7 @@
 
 import time
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -10,12 +11,13 @@ import numpy as np
 from hardness import registry
 from hardness.attacks import Progress, Recovery, bridges, lwe
 from hardness.attacks.acceptance import accepts, stands_out
-from hardness.attacks.equations import extract, quiet
+from hardness.attacks.equations import extract, predictions, quiet
 from hardness.errors import InputError, TrialEnded
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.worker import FOREVER, Worker
 from hardness.examples import Examples, read
 from hardness.instance import Instance
+from hardness.instance.challenge import opened
 from hardness.io.schemas import STATUSES
 from hardness.io.texts import sanitize_json
 
@@ -62,10 +64,27 @@ def attack(
 def attack_file(
     path: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
 ) -> Recovery:
-    """The same on a file of examples, or on LWE samples of others: a .txt or a folder (`hardness.attacks.bridges`)."""
+    """The same on a file of examples, a challenge, or LWE samples of others: a .txt or a folder (`attacks.bridges`)."""
+    if (path / "challenge.json").is_file():
+        return attack_challenge(path, name, budget, seed, progress)
     if path.is_dir() or path.suffix == ".txt":
         return lwe.attack(bridges.read(path), str(name), budget, seed, progress or quiet)
     return attack_examples(*read(path), name, budget, seed, progress)
+
+
+def attack_challenge(
+    folder: Path, name: Any, budget: int | None = None, seed: int = 0, progress: Progress | None = None
+) -> Recovery:
+    """The same on the public folder of a challenge: `solved` if what the attack found opens a commitment.
+
+    `predictions` are the held-out labels then. Raises `InputError` where the challenge was changed.
+    """
+    examples, public = read(folder / "examples.npz")
+    recovery = attack_examples(examples, public, name, budget, seed, progress)
+    right = opened(folder, lambda X: predictions(recovery, public, X))
+    if right is None:
+        return replace(recovery, status="wrong" if recovery.status == "solved" else recovery.status)
+    return replace(recovery, status="solved", predictions=right.tolist())
 
 
 def attack_examples(

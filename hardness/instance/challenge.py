@@ -9,6 +9,7 @@ proves that parameters and examples are the ones its author committed to.
 import hashlib
 import json
 import secrets
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from importlib.metadata import version
 from math import lgamma, log
@@ -30,6 +31,8 @@ from hardness.io.rounding import at_least_power
 from hardness.io.schemas import FORMAT_VERSION
 from hardness.io.texts import sanitize
 from hardness.tokens import Signs, TokenStream, pack, unpack
+
+Floats = NDArray[np.float64]
 
 FORMAT = "attention-hardness challenge"
 LICENCE = "CC0-1.0"
@@ -60,19 +63,25 @@ def publish(
     whose seed was given by hand, or of which an answer is one of fewer than 2^60: whoever can guess the seed, or try
     all answers, has the secret.
     """
-    if not instance.seed_drawn and not toy:
-        raise InputError(
-            "the instance's seed was given by hand and may be guessed; generate without --seed, or say --toy"
-        )
     whole("count", count, 1)
     X = held_out(instance.family.dim) if X is None else X
     log2_secrets(instance)  # of a family without any that is said first
-    if not toy and (few := _guessable(instance, X)):
+    if not toy:
+        refuse_guessable(instance, X)
+    with replacing_folder(out, FILES_OF_CHALLENGE if force else ()) as folder:
+        return _write(instance, count, X, folder, toy)
+
+
+def refuse_guessable(instance: Instance, X: Signs) -> None:
+    """Raise `InputError` where whoever guesses the seed, or tries all answers on the held-out inputs X, is right."""
+    if not instance.seed_drawn:
+        raise InputError(
+            "the instance's seed was given by hand and may be guessed; generate without --seed, or say --toy"
+        )
+    if few := _guessable(instance, X):
         raise InputError(
             f"{few}, and all of them can be tried: a challenge needs 2^{LEAST_BITS}; raise dim or heads, or say --toy"
         )
-    with replacing_folder(out, FILES_OF_CHALLENGE if force else ()) as folder:
-        return _write(instance, count, X, folder, toy)
 
 
 def log2_secrets(instance: Instance) -> float:
@@ -177,22 +186,13 @@ def judge(folder: Path, answer: Any) -> Verdict:
         answer = answer["secret"]
     try:
         if isinstance(answer, dict) and "predictions" in answer:
-            X = npz.arrays(folder / "heldout.npz", {"X": ("|i1", 3)})["X"]
-            if X.shape[1:] != (2, header["public"]["dim"]):
-                return Verdict(
-                    False,
-                    "none",
-                    f"heldout.npz does not hold pairs of tokens of dim {header['public']['dim']}",
-                )
+            X = _inputs(folder, header)
             values = np.array(answer["predictions"], dtype=np.float64)  # what are no numbers is a ValueError
             if values.shape != (len(X),):
                 return Verdict(
                     False, "predictions", f"{len(X)} predictions expected, got shape {values.shape}"
                 )
-            right = (
-                _commit(header, _canonical_levels(header["public"], X, values))
-                == header["heldout_commitment"]
-            )
+            right = _opens(header, X, values)
             return Verdict(
                 right,
                 "predictions",
@@ -206,6 +206,31 @@ def judge(folder: Path, answer: Any) -> Verdict:
         "secret",
         "the secret opens the commitment" if right else "the secret does not open the commitment",
     )
+
+
+def opened(folder: Path, guesses: Callable[[Signs], Iterable[Floats]]) -> Floats | None:
+    """The first of the `guesses` on the held-out inputs that opens their commitment, (H,); None where none does.
+
+    The salt is public, so whoever has the folder can try. Raises `InputError` where the challenge was changed.
+    """
+    header = _load(folder)
+    if changed := _changed(header, folder):
+        raise InputError(f"the challenge was changed: {changed}")
+    X = _inputs(folder, header)
+    return next((values for values in guesses(X) if _opens(header, X, values)), None)
+
+
+def _inputs(folder: Path, header: dict[str, Any]) -> Signs:
+    """The held-out inputs (H, 2, d)."""
+    X = npz.arrays(folder / "heldout.npz", {"X": ("|i1", 3)})["X"]
+    if X.shape[1:] != (2, header["public"]["dim"]):
+        raise ValueError(f"heldout.npz does not hold pairs of tokens of dim {header['public']['dim']}")
+    return X
+
+
+def _opens(header: dict[str, Any], X: Signs, values: Floats) -> bool:
+    """Whether outputs (H,) in row 0, column 0 are what the challenge's author committed to."""
+    return _commit(header, _canonical_levels(header["public"], X, values)) == header["heldout_commitment"]
 
 
 def _load(folder: Path) -> dict[str, Any]:

@@ -76,7 +76,7 @@ def test_every_attack_is_listed_with_a_finite_figure_or_none(n, kind):
     lines = estimates({"dim": n + 1, "heads": 2 * ((n + 1) // 2), "gadget": "dot"} | kind)
     assert {"sq bound", "exhaustive", "meet in the middle", "gaussian"} <= {line.name for line in lines}
     for line in lines:
-        assert line.status in ("ok", "failed", "not applicable")
+        assert line.status in ("ok", "failed", "not priced", "not applicable")
         assert (line.log2_time is not None) == (line.status == "ok")
         assert line.log2_time is None or isfinite(line.log2_time)
     assert n < 1100 or (lines[0].log2_time or 0) > 1000

@@ -25,7 +25,7 @@ def test_generate_sample_attack_challenge_judge(tmp_path):
     lines = run_command("challenge p --count 100 --toy --out c --force").out.splitlines()
     assert lines[:2] == [
         "the secret is one of 2^19.1",
-        "the cheapest attack known here is gaussian, about 2^16.2 operations",
+        "the cheapest attack priced here is gaussian, about 2^16.2 operations",
     ]
     (tmp_path / "right.json").write_text(json.dumps(result["secret"]))
     (tmp_path / "wrong.json").write_text('{"support": [1, 2, 3, 4, 5, 6]}')

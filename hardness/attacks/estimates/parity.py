@@ -1,6 +1,13 @@
-"""What attacks on hidden parities cost: equations over GF(2), exact or with flipped labels."""
+"""What attacks on hidden parities cost: equations over GF(2), exact or with flipped labels.
 
-from math import comb, log, log2
+With the parity of all coordinates a label of S is one of its complement, so s is the smaller of |S| and n - |S| here.
+"""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from math import comb, inf, log, log2
+
+import numpy as np
 
 from hardness.attacks import Public
 from hardness.attacks.cost import UNREACHED, Line, Log2Cost
@@ -10,6 +17,10 @@ from hardness.families.linear import SIGNS
 from hardness.sq.bounds.switches import top_eigenvalue
 
 LF2_STEPS = 8
+MOST_BLOCK = 4096  # bits that one step of collisions cancels
+FEWER = sorted(
+    {int(2 ** (i / 4)) for i in range(125)}
+)  # numbers of coordinates to which the secret is guessed down
 NOT_COUNTED = "the bound is below one query"
 
 
@@ -20,27 +31,58 @@ def guarantee(public: Public) -> str:
 
 def lines(public: Public, tolerance: float) -> list[Line]:
     """(name, source, cost) of every attack; a text in place of a cost says why it does not apply."""
-    n, s, eta = int(public["dim"]) - 1, SIGNS.weight(public), float(public.get("flip") or 0.0)
+    n, size = int(public["dim"]) - 1, SIGNS.weight(public)
+    eta, mu = float(public.get("flip") or 0.0), float(public.get("bias") or 0.0)
+    it = _Noisy(n, min(size, n - size), eta, mu)
     return [
         (
             "sq bound",
             f"queries of tolerance {tolerance}: 8 τ²(N-1)/(1-2η)², proved in this lab",
-            lambda: _query_bound(n, s, eta, float(public.get("bias") or 0.0), tolerance),
+            lambda: _query_bound(n, size, eta, mu, tolerance),
         ),
-        ("exhaustive", "all supports of the public weight", lambda: _exhaustive(n, s, eta)),
-        ("meet in the middle", "halves of the support meet on labels; search.py", lambda: _middle(n, s, eta)),
-        ("gaussian", "one elimination over GF(2); gaussian.py", lambda: _elimination(n, eta)),
+        ("exhaustive", "all supports of the public weight", lambda: _exhaustive(it)),
+        ("meet in the middle", "halves of the support meet on labels; search.py", lambda: _middle(it)),
+        ("means", "correlations with biased products, theory 2.9; means.py", lambda: _means(it)),
+        ("gaussian", "one elimination over GF(2); gaussian.py", lambda: _elimination(it)),
         (
             "lpn pooled gauss",
-            "tries geometric with p = .5776 (1-η)^n; gaussian.py",
-            lambda: _pooled(n, s, eta),
+            "tries geometric with p = .5776 (1-η)^n; few coordinates may be guessed to hold S; gaussian.py",
+            lambda: _guessed(it, _pooled),
         ),
         (
             "lf2",
-            "collisions of samples, then a Walsh-Hadamard transform; collisions.py",
-            lambda: _lf2(n, 1 - 2 * eta),
+            "collisions, then a Walsh-Hadamard transform; few coordinates may be guessed to hold S; collisions.py",
+            lambda: _guessed(it, _lf2),
         ),
     ]
+
+
+@dataclass(frozen=True)
+class _Noisy:
+    """A parity of s out of n bits, labels flipped with probability `eta`, products of mean `mu`."""
+
+    n: int
+    s: int
+    eta: float
+    mu: float
+
+    @property
+    def bias(self) -> float:
+        return 1 - 2 * self.eta
+
+    @property
+    def log2_sets(self) -> float:
+        return log2(comb(self.n, self.s))
+
+    @property
+    def log2_test(self) -> float:
+        """log2 of the informative rows on which the right set stands out."""
+        return log2_rows_to_test(self.log2_sets, self.bias)
+
+
+def collisions(n: int, s: int, eta: float) -> Log2Cost:
+    """What collisions of samples cost on a parity of s out of n bits, labels flipped with probability `eta`."""
+    return _guessed(_Noisy(n, min(s, n - s), eta, 0.0), _lf2)
 
 
 def _query_bound(n: int, s: int, eta: float, mu: float, tolerance: float) -> Log2Cost | str:
@@ -52,46 +94,75 @@ def _query_bound(n: int, s: int, eta: float, mu: float, tolerance: float) -> Log
     return Log2Cost(log2_queries, 0.0, 0.0) if log2_queries > 0 else NOT_COUNTED
 
 
-def _log2_test(n: int, s: int, eta: float) -> float:
-    """log2 of the informative rows on which the right set stands out."""
-    return log2_rows_to_test(log2(comb(n, s)), 1 - 2 * eta)
+def _exhaustive(it: _Noisy) -> Log2Cost:
+    time = it.log2_sets + log2(rows_a_candidate(it.bias))
+    return Log2Cost(time, log2(it.n), it.log2_test + 1)
 
 
-def _exhaustive(n: int, s: int, eta: float) -> Log2Cost:
-    time = log2(comb(n, s)) + log2(rows_a_candidate(1 - 2 * eta))
-    return Log2Cost(time, log2(n), _log2_test(n, s, eta) + 1)
-
-
-def _middle(n: int, s: int, eta: float) -> Log2Cost:
-    half = log2(comb(n, (s + 1) // 2))
-    bits = half + 4 if eta else 0.0  # all these labels must be right at once
+def _middle(it: _Noisy) -> Log2Cost:
+    s = max(it.s, 1)
+    half = log2(comb(it.n, (s + 1) // 2))
+    bits = half + 4 if it.eta else 0.0  # all these labels must be right at once
     # Of half² pairs a sixteenth of half meets by chance, and each of those is tested.
-    steps = log2(2 * s + s * rows_a_candidate(1 - 2 * eta) / 16) if eta else log2(2 * s)
-    return Log2Cost(half + steps - bits * log2(1 - eta), half, _log2_test(n, s, eta) + 1)
+    steps = log2(2 * s + s * rows_a_candidate(it.bias) / 16) if it.eta else log2(2 * s)
+    return Log2Cost(half + steps - bits * log2(1 - it.eta), half, it.log2_test + 1)
 
 
-def _pooled(n: int, s: int, eta: float) -> Log2Cost:
-    log2_tries = -log2(FULL_RANK) - n * log2(1 - eta)
-    time = log2_tries + log2(n) + log2(n * (n + 1) + rows_a_candidate(1 - 2 * eta))
-    return Log2Cost(time, 2 * log2(n + 1), log2(n + 1 + 2 ** _log2_test(n, s, eta)) + 1)
+def _means(it: _Noisy) -> Log2Cost | str:
+    """The C(n, k) means of label times the centred products of k coordinates, for the best k (theory 2.9).
+
+    In units of its standard deviation a mean is (1-2η) μ^(s-k) (1-μ²)^(k/2) inside S and 0 elsewhere.
+    """
+    if it.mu == 0:
+        return "products are fair: every mean but that of S itself is 0"
+    best = UNREACHED
+    for k in range(1, min(it.s, 64) + 1):
+        log2_signal = log2(it.bias) + (it.s - k) * log2(it.mu) + k / 2 * log2(1 - it.mu**2)
+        log2_means = log2(comb(it.n, k))
+        rows = log2_rows_to_test(2 * log2_means, 1.0) + 1 - 2 * log2_signal
+        if log2_means + rows < best.time:
+            best = Log2Cost(log2_means + rows, log2_means, rows + 1)
+    return best if best.time < inf else "every set is as likely"
 
 
-def _elimination(n: int, eta: float) -> Log2Cost | str:
-    if eta:
+def _elimination(it: _Noisy) -> Log2Cost | str:
+    if it.eta:
         return "labels are noisy: see LPN"
+    n = it.n
     return Log2Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10)))
 
 
-def _lf2(n: int, bias: float) -> Log2Cost:
-    """The best number t of steps: 2^{b+1} samples keep their number in a step of b bits; n - tb are transformed."""
-    best = UNREACHED
+def _guessed(it: _Noisy, cost: Callable[[_Noisy, int], Log2Cost]) -> Log2Cost:
+    """The cheapest of guesses that some `kept` coordinates hold S: one in C(n, s)/C(kept, s) is right."""
+    best = cost(it, it.n)
+    for kept in (kept for kept in FEWER if max(it.s, 1) <= kept < it.n):
+        price, log2_guesses = cost(it, kept), it.log2_sets - log2(comb(kept, it.s))
+        if price.time + log2_guesses < best.time:
+            best = Log2Cost(price.time + log2_guesses, price.memory, price.samples)
+    return best
+
+
+def _pooled(it: _Noisy, n: int) -> Log2Cost:
+    log2_tries = -log2(FULL_RANK) - n * log2(1 - it.eta)
+    time = log2_tries + log2(n) + log2(n * (n + 1) + rows_a_candidate(it.bias))
+    return Log2Cost(time, 2 * log2(n + 1), log2(n + 1 + 2**it.log2_test) + 1)
+
+
+def _lf2(it: _Noisy, n: int) -> Log2Cost:
+    """The best number of steps: 2^{b+1} samples keep their number in one that cancels b bits; the rest is transformed.
+
+    Sums of 2^i rows have products of mean μ^(2^i), and two of them agree in a coordinate with probability
+    (1 + μ^(2^(i+1)))/2: where products are biased a step of b bits cancels more than b coordinates.
+    """
+    best, b, cancelled = UNREACHED, np.arange(min(n, MOST_BLOCK) + 1.0), 0.0
     for steps in range(LF2_STEPS):
-        need = log2(8 * (n * log(2) + 5)) - 2 * 2**steps * log2(bias)
-        for b in range(n + 1):
-            final = max(n - steps * b, 1)
-            samples = max(float(b + 1), need)
-            transform = final + log2(final + 1)
-            time = max(samples + log2(n + 1) + log2(steps + 1), transform) + 1
-            if time < best.time:
-                best = Log2Cost(time, max(samples, final), samples + 1)
+        need = log2(8 * (n * log(2) + 5)) - 2 * 2**steps * log2(it.bias)
+        final = np.maximum(n - b * cancelled, 1)
+        samples = np.maximum(b + 1, need)
+        transform = final + np.log2(final + 1)
+        time = np.maximum(samples + log2(n + 1) + log2(steps + 1), transform) + 1
+        i = int(time.argmin())
+        if time[i] < best.time:
+            best = Log2Cost(float(time[i]), float(max(samples[i], final[i])), float(samples[i] + 1))
+        cancelled += 1 / (1 - log2(1 + it.mu ** (2 ** (steps + 1))))
     return best

@@ -2,14 +2,15 @@
 
 from dataclasses import dataclass
 from functools import cached_property
-from math import comb, exp, log2, pi, sqrt
+from math import comb, erfc, exp, inf, log, log2, pi, sqrt
 
 import numpy as np
 
 from hardness.attacks import Public
 from hardness.attacks.bkw_plan import bias_of
 from hardness.attacks.bkw_plan import unbounded as unbounded_bkw
-from hardness.attacks.cost import Line, Log2Cost
+from hardness.attacks.cost import UNREACHED, Line, Log2Cost, NotPriced
+from hardness.attacks.estimates import parity
 from hardness.attacks.estimates.candidates import log2_rows_to_test, rows_a_candidate
 from hardness.attacks.lattice_plan import unbounded as unbounded_lattice
 from hardness.families.concepts import RoundingConcepts
@@ -17,6 +18,9 @@ from hardness.families.linear import LEVELS
 from hardness.gadgets.modular import preimages
 from hardness.sq.bounds.rounding import FEW_HEADS, log2_window_bound
 
+WHOLE = 1e-3  # error mass of few heads up to which what needs whole labels is priced
+NO_HEADS = 2.0**-60  # error mass below which heads are no fewer than labels want
+OFFSETS = 16  # places of the secret's mean between two turns of the levels
 MEASURED = "2^30 operations to a second of one core, held to measured seconds; rows free"
 
 
@@ -49,16 +53,37 @@ def lines(public: Public, tolerance: float) -> list[Line]:
             "halves of the secret meet in boxes of residues; search.py",
             lambda: _middle(it),
         ),
+        (
+            "junta",
+            "the coordinates of a sparse secret one after the other, then a table of labels; junta.py",
+            lambda: _junta(it),
+        ),
+        (
+            "few heads",
+            f"regression on the cells of the level: few heads are wrong on {it.error_mass:.2g} of the informative "
+            "inputs, typically; few_heads.py",
+            lambda: _few_heads(it),
+        ),
         ("gaussian", "elimination over Z_q on levels of one residue; gaussian.py", lambda: _elimination(it)),
+        (
+            "linearization",
+            "polynomials that vanish on the level of fewest residues (Arora and Ge 2011); linearization.py",
+            lambda: _linearization(it),
+        ),
         (
             "bkw",
             f"integer BKW with a grid transform; {MEASURED}; bkw.py",
-            lambda: unbounded_bkw(it.n, bias_of(it.q, it.p, it.noise), int(it.dot)),
+            lambda: unbounded_bkw(it.n, bias_of(it.q, it.p, it.noise) * (1 - it.error_mass), int(it.dot)),
+        ),
+        (
+            "lf2",
+            "noisy parities, where q = 2: collisions, then a Walsh-Hadamard transform",
+            lambda: _parity(it),
         ),
         (
             "lattice",
             f"orthogonal lattice, profile with its floor; {MEASURED}; lattice.py",
-            lambda: unbounded_lattice(it.n, max(it.error, 0.2) / it.q, it.dot),
+            lambda: _lattice(it),
         ),
     ]
 
@@ -99,13 +124,39 @@ class _Rounded:
         return rounding_error(self.q, self.p, self.noise)
 
     @property
+    def heads(self) -> int | None:
+        return LEVELS.heads(self.public)
+
+    @cached_property
+    def deviation(self) -> float:
+        """Standard deviation of the level ⟨w, u⟩ of a typical secret, with label noise."""
+        support = self.n if self.weight is None else self.weight
+        entry = (0.5 if self.dot else 0.25) * (self.q**2 - 1) / 12
+        return sqrt(support * entry + self.noise**2)
+
+    @cached_property
+    def error_mass(self) -> float:
+        """How many labels are wrong for want of heads, typically: most of those beyond the cells that heads make."""
+        if self.heads is None:
+            return 0.0
+        reach = (self.heads + 1) * self.q / self.p / 2
+        return erfc(reach / self.deviation / sqrt(2)) * (1 - 1 / self.p)
+
+    @property
     def log2_secrets(self) -> float:
         return _log2_secrets(self.n, self.q, self.weight)
 
     @property
     def harmonic(self) -> float:
         """The bias that the right secret's error leaves the first harmonic; a wrong one's residues are uniform."""
-        return exp(-min(2 * (pi * self.error / self.q) ** 2, 300.0))
+        return exp(-min(2 * (pi * self.error / self.q) ** 2, 300.0)) * (1 - min(self.error_mass, 0.999))
+
+    def needs_whole_labels(self) -> None:
+        """Raise `NotPriced` where few heads leave too many labels wrong."""
+        if self.error_mass > WHOLE:
+            raise NotPriced(
+                f"labels of so few heads are wrong on {self.error_mass:.2g} of the informative inputs"
+            )
 
     @property
     def log2_test(self) -> float:
@@ -125,13 +176,14 @@ def _query_bound(it: _Rounded, tolerance: float) -> Log2Cost | str:
 
 def _exhaustive(it: _Rounded) -> Log2Cost:
     # Without noise a row of p levels leaves 1/p of the candidates; a noisy one is a coin of the harmonic's bias.
-    rows = rows_a_candidate(it.harmonic) if it.noise else 2.0
+    rows = rows_a_candidate(it.harmonic) if it.noise or it.error_mass else 2.0
     return Log2Cost(it.log2_secrets + log2(rows), log2(it.n), it.log2_test + 1)
 
 
 def _middle(it: _Rounded) -> Log2Cost | str:
     if it.noise:
         return "label noise: a half secret cannot be told right from wrong"
+    it.needs_whole_labels()
     # Dense halves have half the places each; of a sparse secret both may have any places.
     n, q, h = it.n, it.q, it.weight
     half = (n - n // 2) * log2(q) if h is None else _log2_secrets(n, q, (h + 1) // 2)
@@ -149,6 +201,97 @@ def _elimination(it: _Rounded) -> Log2Cost | str:
         return "every level holds several residues, so no label is a linear equation"
     n = it.n
     return Log2Cost(2 * log2(n) + log2(n + 10), 2 * log2(n + 1), log2(2 * (n + 10) / exact))
+
+
+def _junta(it: _Rounded) -> Log2Cost | str:
+    """C(n, k) correlations of labels with products of k coordinates for the best k, and a table of 2^h labels.
+
+    A label of h coordinates has variance r^(h-k) (1-r)^k on the products of k of them, in the mean over secrets, r
+    being the mean of |E exp(2πi a w_j u_j/q)|² over w_j != 0: half of it for diag, 3/8 for dot, where q is large.
+    """
+    h, n, q = it.weight, it.n, it.q
+    if h is None:
+        return "the secret is dense"
+    r = (q * (3 / 8 if it.dot else 1 / 2) - 1) / (q - 1)
+    log2_patterns = h * log2(3 if it.dot else 2)
+    best = UNREACHED
+    for k in range(1, min(h, 64) + 1):
+        if r <= 0 and k < h:
+            continue
+        log2_signal = (
+            ((h - k) * log2(r) if k < h else 0) + k * log2(1 - r) - 4 * (pi * it.noise / q) ** 2 / log(2)
+        )
+        log2_products = log2(comb(n, k))
+        rows = max(log2_rows_to_test(2 * log2_products, 1.0) + 1 - log2_signal, log2_patterns + 3)
+        if log2_products + rows < best.time:
+            best = Log2Cost(log2_products + rows, max(log2_products, log2_patterns), rows + 1)
+    return best
+
+
+def _few_heads(it: _Rounded) -> Log2Cost | str:
+    """Rows on which means of label times coordinate, or times two of them, point to the secret: n/ρ₁² or n/ρ₂²."""
+    if it.heads is None or it.error_mass < NO_HEADS:
+        return "no label is wrong for want of heads"
+    best = UNREACHED
+    for k, share in enumerate(hermite_shares(it.q, it.p, it.heads, it.deviation), 1):
+        rows = log2(16 * it.n) - log2(share) if share > 0 else inf
+        if rows + k * log2(it.n) < best.time:
+            best = Log2Cost(rows + k * log2(it.n), k * log2(it.n), rows + 1)
+    return best
+
+
+def hermite_shares(q: int, p: int, heads: int, deviation: float) -> tuple[float, float]:
+    """The shares ρ₁², ρ₂² of a level's variance that are linear and quadratic in a normal level ⟨w, u⟩ (theory 1.4).
+
+    Of the levels the one is taken that shows most; the mean of ⟨w, u⟩ lies anywhere between two turns of the levels.
+
+    >>> [round(share, 3) for share in hermite_shares(97, 2, 2, 200.0)]  # 0, 1, 0: nearly even in the level
+    [0.002, 0.05]
+    """
+    from scipy.special import ndtr
+
+    shown = np.zeros((OFFSETS, p, 2))
+    cells = np.arange(heads + 1) % p
+    for row, offset in enumerate((np.arange(OFFSETS) + 0.5) / OFFSETS - 0.5):
+        change = (np.arange(heads) - (heads - 1) / 2) / p + offset  # in turns of the levels, from the mean
+        edge = np.concatenate(([-40.0], change * q / deviation, [40.0]))
+        law = np.exp(-(edge**2) / 2) / sqrt(2 * pi)
+        # Of the cells between edges: the mass, and the integrals of x and of (x² - 1)/√2.
+        mass, linear, square = (
+            np.bincount(cells, np.diff(integral), p) for integral in (ndtr(edge), -law, -edge * law / sqrt(2))
+        )
+        spread = np.maximum(mass * (1 - mass), 1e-300)
+        shown[row] = np.stack((linear**2 / spread, square**2 / spread), axis=1)
+    best = shown.max(axis=1).mean(axis=0)
+    return float(best[0]), float(best[1])
+
+
+def _linearization(it: _Rounded) -> Log2Cost | str:
+    """On the level of fewest residues, c of them, Π (⟨w, u⟩ - r) = 0: one linear equation in the products of u."""
+    if it.noise:
+        return "label noise: a level's polynomial does not vanish"
+    it.needs_whole_labels()
+    width = preimages(it.q, it.p)[1]
+    c = int(width[width > 0].min())
+    n = it.n
+    unknowns = sum(comb(n * (2 if it.dot else 1), k) for k in range(1, min(c, n) + 1))
+    size, share = log2(unknowns + 10), c / it.q
+    return Log2Cost(3 * size, 2 * size, size - log2(share) + 1)
+
+
+def _parity(it: _Rounded) -> Log2Cost | str:
+    """Equations mod 2: label noise flips a label where its rounded normal is odd, few heads where they stop short."""
+    if it.q != 2:
+        return "labels are no parities: q > 2"
+    # The mean of (-1)^e of a rounded normal e, by Poisson's sum: its first two terms, right within .03.
+    kept = min(1.0, max(1e-12, 4 / pi * exp(-((pi * it.noise) ** 2) / 2)))
+    flip = (1 - kept * (1 - it.error_mass)) / 2
+    return parity.collisions(it.n, it.n // 2 if it.weight is None else it.weight, flip)
+
+
+def _lattice(it: _Rounded) -> Log2Cost:
+    it.needs_whole_labels()
+    return unbounded_lattice(it.n, max(it.error, 0.2) / it.q, it.dot)
 
 
 def rounding_error(q: int, p: int, noise: float = 0.0) -> float:

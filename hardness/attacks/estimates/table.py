@@ -12,7 +12,7 @@ from typing import Any, cast
 
 from hardness import families
 from hardness.attacks import Public
-from hardness.attacks.cost import EstimateFailed, Log2Cost
+from hardness.attacks.cost import EstimateFailed, Log2Cost, NotPriced
 from hardness.attacks.equations import stated_labels
 from hardness.attacks.estimates import parity, rounding
 from hardness.errors import InputError
@@ -32,8 +32,9 @@ COUNTED = ("family", "dim", "gadget", "modulus", "levels", "weight", "noise", "f
 class Estimate:
     """One attack's cost: log2 of elementary operations, of memory words and of examples.
 
-    `status` is ``ok``, ``failed`` (the estimate, not the attack: it says nothing about hardness) or ``not applicable``;
-    the figures are None unless it is ``ok``. `source` says where the formula comes from and what it assumes.
+    `status` is ``ok``, ``failed`` (the estimate, not the attack: it says nothing about hardness), ``not priced`` (the
+    attack may work at a cost that nobody has computed) or ``not applicable``; the figures are None unless it is ``ok``.
+    `source` says where the formula comes from and what it assumes.
     """
 
     name: str
@@ -82,6 +83,8 @@ def _line(name: str, source: str, compute: Callable[[], Log2Cost | str]) -> Esti
         cost = compute()
     except EstimateFailed as error:
         return Estimate(name, None, None, None, "failed", f"{source}: {error}")
+    except NotPriced as reason:
+        return Estimate(name, None, None, None, "not priced", str(reason))
     if isinstance(cost, str):
         return Estimate(name, None, None, None, "not applicable", cost)
     return Estimate(name, cost.time, cost.memory, cost.samples, "ok", source)
@@ -132,7 +135,7 @@ def estimate(
     hidden linear secret.
 
     >>> estimate("parity", dim=64, heads=12)
-    Estimates(parity, 6 attacks; cheapest: gaussian, 2^18.1)
+    Estimates(parity, 7 attacks; cheapest: gaussian, 2^18.1)
     """
     check_tolerance(tolerance)
     if isinstance(target, str) and (parameters or not Path(target).exists()):
