@@ -72,6 +72,9 @@ def learn(
     limit: Annotated[
         float | None, typer.Option(min=0.1, help="Seconds that end the learner.", rich_help_panel=RESOURCES)
     ] = None,
+    criterion: Annotated[
+        str, typer.Option(metavar="explained|signs|exact", help="What counts as solved.")
+    ] = "explained",
     check: CheckOnly = False,
     as_json: Json = False,
 ) -> None:
@@ -108,14 +111,17 @@ def learn(
             heads=heads_asked,
             threads=threads,
             limit=limit,
+            criterion=criterion,
             progress=tell,
         )
     payload = {name: value for name, value in payload.items() if name != "model"}
     known = {name: payload[name] for name in ("relative_error", "sign_accuracy", "open_error")}
+    share = payload["explained"]
+    yardstick = [] if share is None else [f"{share:.3g} of the variance explained"]
     scores = [f"{value:.3g} {name}" for name, value in known.items() if value is not None]
     took = f"{payload['train_examples']} examples, {payload['seconds']:.2f} s"
     place = [f"on {payload['device']}"] if "device" in payload else []
-    head = ", ".join([payload["status"], *scores, took, *place])
+    head = ", ".join([payload["status"], *yardstick, *scores, took, *place])
     lines = [
         f"{p['name']:22} {p['verdict']:8} {p['reason'] or _numbers(p['diagnostics'])}"
         for p in payload["phases"]

@@ -20,9 +20,10 @@ from hardness.examples import Examples, read, rows_in
 from hardness.families.concepts import ParityConcepts
 from hardness.gadgets.coefficients import informative
 from hardness.instance import Check, Instance
+from hardness.io.fields import one_of
 from hardness.io.memory import require_memory
 from hardness.io.texts import sanitize
-from hardness.scores import EXACT, EXPLAINED, OPEN, SCORES, SIGNS, Criterion, Judged, fresh, sizes
+from hardness.scores import CRITERIA, OPEN, SCORES, Judged, exact, fresh, sizes
 
 FIRST, SPACING = 64, 1.25  # examples at the first evaluation of `learn`, and how much later the next one is
 MOST_EXAMPLES = 2**48  # examples of a stream: at a million a second, nine years
@@ -50,6 +51,7 @@ def learn(
     heads: int | str | None = None,
     threads: int = 1,
     limit: float | None = None,
+    criterion: str = "explained",
     progress: Callable[[str], None] | None = None,
 ) -> dict[str, Any]:
     """Fit a learner on `count` examples of an instance, and judge it on `test` fresh ones.
@@ -60,14 +62,15 @@ def learn(
     file of them, are judged on a tenth that is held out. `seed` drives examples and learner by separate spawns.
     `progress` is told what is being done.
 
-    Returns a mapping, whose names are attributes too: the `status` is `refused` if the learner's own report says so;
-    else `solved` where the `criterion` is met; else `budget` if the report says that, `wrong` if not; `error`, `killed`
-    or `timeout` if it came to that, with the `reason` in one line. The scores are those of `hardness.judge`. `model` is
-    the fitted learner, None where it lived in a worker, and `device` where it ran, of one that says so by its
-    `device_`, as the learner torch-student does. A learner with `partial_fit` sees each example once, in
-    constant memory: it keeps its own width unless `heads` is given, `curve` and `open_curve` tell what it explained on
-    the way, its `work_` is part of the result, and nine tenths of the variance solve. Raises `InputError` for counts
-    below 1, an unknown name and an option that there is not.
+    Returns a mapping, whose names are attributes too. The `status` is `solved` where the `criterion` is met: for
+    `explained`, nine tenths of the labels' variance; for `signs`, .99 of the signs; for `exact`, a relative error of
+    1e-6. It is `refused` if the learner's own report says so, else `budget` if that says it, and `wrong` if not;
+    `error`, `killed` or `timeout` if it came to that, with the `reason` in one line. The scores are those of
+    `hardness.judge`, and `exact` says whether every label is right. `model` is the fitted learner, None where it lived
+    in a worker, and `device` where it ran, if it says so by its `device_`. A learner with `partial_fit` sees each
+    example once, in constant memory: it keeps its own width unless `heads` is given, `curve` and `open_curve` tell
+    what it explained on the way, and its `work_` is part of the result. Raises `InputError` for counts below 1, an
+    unknown name and an option that there is not.
 
     >>> import hardness
     >>> nice = hardness.Instance.generate(hardness.Nondegenerate(dim=4, tokens=2, heads=1), seed=0)
@@ -75,6 +78,7 @@ def learn(
     >>> learned.status, learned.relative_error < 1e-6, type(learned.model).__name__
     ('solved', True, 'Direct')
     """
+    one_of("criterion", criterion, CRITERIA)
     count = _counted(target, count, test)  # first: learners and files take their time to load
     from sklearn.utils import Bunch
 
@@ -94,7 +98,7 @@ def learn(
         train_examples=count,
         process="caller" if solver.built_in else "worker",
         reason="",
-        **dict.fromkeys(SCORES),
+        **dict.fromkeys((*SCORES, "exact")),
         model=None,
     )
     result |= {"options": dict(options)} if options else {}
@@ -135,7 +139,7 @@ def learn(
     except Exception as error:
         result |= _unjudged("error", one_line(error), started)
     else:
-        result |= _result(points, judged, streamed) | {"seconds": time.perf_counter() - started}
+        result |= _result(points, judged, streamed, criterion) | {"seconds": time.perf_counter() - started}
         result |= _proved(target, result)
     return result
 
@@ -227,20 +231,15 @@ def _data(
     return given, Judged(judged.X, judged.Y, values), public.get("heads")
 
 
-def solves(judged: Judged, streamed: bool) -> Criterion:
-    """What `learn` calls a solution: signs of structured families, 1e-6 of random layers, and nine tenths of the
-    variance for a learner that sees every example once."""
-    return EXPLAINED if streamed else EXACT if judged.values is None else SIGNS
-
-
-def _result(points: list[Evaluation], judged: Judged, streamed: bool) -> dict[str, Any]:
+def _result(points: list[Evaluation], judged: Judged, streamed: bool, criterion: str) -> dict[str, Any]:
     """Status and figures of a learner that was judged."""
-    last, report, rule = points[-1].scores, points[-1].report, solves(judged, streamed)
+    last, report, rule = points[-1].scores, points[-1].report, CRITERIA[criterion]
     claimed = report.get("status")
     figures: dict[str, Any] = {
         "criterion": rule.name,
         "phases": report.get("phases", []),
         **last,
+        "exact": exact(last),
     }
     solved = rule.met(last) and claimed != "refused"
     figures["status"] = "solved" if solved else claimed if claimed in ("refused", "budget") else "wrong"

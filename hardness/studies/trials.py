@@ -7,13 +7,12 @@ from hardness import registry
 from hardness.engine.outcome import CRASHED, Outcome, outcome_of
 from hardness.engine.task import Task
 from hardness.errors import InputError
-from hardness.evaluation.learning import solves
 from hardness.evaluation.solver import Solver
 from hardness.evaluation.until import Ending, at_sizes, stream, until_solved
 from hardness.evaluation.worker import opening
 from hardness.families.concepts import Concepts
 from hardness.instance import Instance
-from hardness.scores import Criterion, fresh, sizes
+from hardness.scores import EXPLAINED, Criterion, fresh, sizes
 
 if TYPE_CHECKING:
     from hardness.sq.game import GameResult
@@ -104,7 +103,7 @@ def solving_cost(task: Task, root: int, guard: float) -> Outcome:
         registry.get("family", task.family)(**task.params), shared.seed(root, "instance")
     )
     sampling, judged = shared.seed(root, "examples"), fresh(instance, JUDGED, shared.seed(root, "fresh"))
-    rule, spacing = solves(judged, streamed), STREAMED if streamed else FITTED
+    rule, spacing = EXPLAINED, STREAMED if streamed else FITTED
     ends = sizes(int(task.budget["samples"]), FIRST, spacing)
     lives = at_sizes(stream(instance, sampling), ends, streamed)
     opened = opening(solver_of(task, instance, sampling), task.seed(root, "solver"), guard)

@@ -93,8 +93,11 @@ def test_examples_stand_for_an_instance_and_a_tenth_is_held_out(tmp_path):
     assert (report["status"], report["train_examples"], report["criterion"]) == (
         "solved",
         540,
-        "sign_accuracy >= 0.99",
+        "explained >= 0.9",
     )
+    strict = answer(f"learn direct {tmp_path}/e.npz --seed 2 --set starts=8 --criterion exact")
+    assert (strict["status"], strict["exact"]) == ("solved", True)
+    check_refused(run_command(f"learn direct {tmp_path}/e.npz --criterion best"), "explained, signs, exact")
     assert "model" not in report
     check_refused(run_command(f"learn direct {tmp_path}/e.npz --set strats=8"), "did you mean 'starts'")
     assert run_command(f"learn direct {tmp_path}/e.npz --count 541").code == 2
