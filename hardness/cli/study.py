@@ -251,8 +251,8 @@ def sweep(
 
     Example: hardness sweep grid.toml --workers 2 --set solver.learner=direct,student
     """
-    from hardness.engine.frames import store_of
     from hardness.engine.progress import Progress
+    from hardness.engine.rows import read as read_rows
     from hardness.engine.run import Interrupted
     from hardness.studies.sweep.grid import read
     from hardness.studies.sweep.study import missing, run_grid
@@ -274,9 +274,8 @@ def sweep(
     except Interrupted as stop:
         talk("interrupted: what ended is stored; the same command goes on")
         raise typer.Exit(stop.code) from stop
-    with store_of(folder) as store:
-        planned, counts = store.planned(), store.counts()
-    _ended(as_json, "sweep", verdict, folder, planned, ran, counts)
+    table = read_rows(folder)
+    _ended(as_json, "sweep", verdict, folder, len(table.rows), ran, table.counts())
 
 
 def _ended(
@@ -329,10 +328,10 @@ def status(folder: Folder, as_json: Json = False) -> None:
 
     Example: hardness study status reports/exponential-in-m
     """
-    from hardness.engine.frames import store_of
+    from hardness.engine.rows import read
 
-    with store_of(folder) as store:
-        planned, counts, about = store.planned(), store.counts(), store.about
+    table = read(folder)
+    planned, counts, about = len(table.rows), table.counts(), table.about
     done = sum(counts.values())
     by_status = ", ".join(f"{count} {name}" for name, count in counts.items()) or "none"
     lines = [f"{about['study']}: {done} of {planned} trials ended ({by_status}); {planned - done} to run"]
@@ -347,16 +346,22 @@ def merge(
             help="Two or more: stores, folders of a study, or their rows.csv.", metavar="A.db B.db"
         ),
     ],
-    out: Annotated[Path, typer.Option(help="The store to write.")],
+    out: Annotated[Path, typer.Option(help="The store to write, or a .csv file of rows.")],
     as_json: Json = False,
 ) -> None:
     """Join the rows of shards, machines or other people into one store; `study report` makes its page.
 
     Example: hardness study merge part1/rows.db part2/rows.db --out whole/rows.db
     """
-    from hardness.engine.merging import merge as merge_stores
+    from hardness.engine.rows import dump, union
+    from hardness.engine.rows import merge as merge_stores
 
-    counts = merge_stores(stores, out)
+    if out.suffix == ".csv":
+        table = union(stores)
+        dump(table.rows, out)
+        counts = table.counts()
+    else:
+        counts = merge_stores(stores, out)
     emit(as_json, {"out": str(out), "statuses": counts}, [f"{sum(counts.values())} trials in {out}"])
 
 
@@ -367,33 +372,35 @@ def export(
     no_timing: Annotated[bool, typer.Option("--no-timing", help="Only what the seed determines.")] = False,
     as_json: Json = False,
 ) -> None:
-    """Write the rows as a table.
+    """Write the rows as a table: a wide one for other programs, or NAME.rows.csv, which `study merge` reads.
 
-    Example: hardness study export reports/exponential-in-m --out rows.csv --no-timing
+    Example: hardness study export reports/exponential-in-m --out wide.csv --no-timing
     """
-    from hardness.engine.frames import store_of
+    from hardness.engine.rows import dump, read
     from hardness.engine.table import export as write_table
 
-    with store_of(folder) as store:
-        count = write_table(store.rows, out, timing=not no_timing)
+    rows = read(folder).rows
+    write = dump if out.name.endswith(".rows.csv") else write_table
+    count = write(rows, out, timing=not no_timing)
     emit(as_json, {"out": str(out), "rows": count}, [f"{count} rows in {out}"])
 
 
 @app.command()
-def report(folder: Folder, as_json: Json = False) -> None:
-    """Write the page of the rows there are, at any time; and the index beside it, where there is one.
+def report(
+    folder: Folder,
+    pdf: Annotated[bool, typer.Option("--pdf", help="The figures of an article as PDF too.")] = False,
+    as_json: Json = False,
+) -> None:
+    """Write what shows the rows there are: the article of a committed table, the dashboard of any others.
 
-    Example: hardness study report reports/exponential-in-m
+    Example: hardness study report reports/random-features
     """
-    from hardness.engine.frames import store_of
-    from hardness.report.report import PAGE, renew_index
+    from hardness.report.report import renew_index
     from hardness.studies import catalog
 
     room = folder if folder.is_dir() else folder.parent
-    with store_of(folder) as store:
-        verdict = catalog.page(store, room)
+    verdict, page = catalog.report(folder, room, pdf)
     renew_index(room.absolute().parent)
-    page = room / PAGE
     emit(as_json, {"verdict": verdict, "page": str(page)}, [verdict, f"page: {page}"])
 
 

@@ -1,7 +1,8 @@
 """How a trial ends: exactly one status, never an exception; and the one rule that makes a status of an exception."""
 
 import time
-from collections.abc import Callable, Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any
 
@@ -16,7 +17,7 @@ from hardness.io.texts import sanitize
 FINISHED = ("solved", "wrong", "budget")  # the solver came to its end: the cost is one of it
 CENSORED = ("budget", "timeout")  # more might have solved: the cost is only known to be larger
 CRASHED = ("error", "killed")  # nothing was measured
-UNREPEATABLE = (*CRASHED, "timeout")  # it depends on the machine: another run may end otherwise
+UNREPEATABLE = {*CRASHED, "timeout"}  # it depends on the machine: another run may end otherwise
 DECIDED = ("solved", "wrong", "refused")  # neither more examples nor more time would change it
 # pebble's ProcessExpired and dask's KilledWorker: the process is gone. Named, as either may not be installed.
 GONE = ("ProcessExpired", "KilledWorker")
@@ -60,6 +61,25 @@ class Row:
     def censored(self) -> bool:
         """Whether its cost is only known to be larger."""
         return self.outcome is not None and self.outcome.status in CENSORED
+
+
+@dataclass(frozen=True)
+class Table:
+    """The rows of one study under one root seed.
+
+    `about` says which study, seed and grid that is; `commands` are the command lines that made the rows; `commits` is
+    at which states of the code, where the rows do not say it themselves.
+    """
+
+    about: Mapping[str, Any]
+    commands: Sequence[str]
+    rows: Sequence[Row]
+    commits: Sequence[str] = ()
+
+    def counts(self) -> dict[str, int]:
+        """Return the number of trials by status, in the order of `STATUSES`; a status without a trial is absent."""
+        counted = Counter(row.outcome.status for row in self.rows if row.outcome)
+        return {status: counted[status] for status in STATUSES if counted[status]}
 
 
 def outcome_of(error: BaseException, guard: float) -> Outcome:

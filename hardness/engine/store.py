@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import Any
 
-from hardness.engine.outcome import CRASHED, STATUSES, Outcome
+from hardness.engine.outcome import CRASHED, STATUSES, Outcome, Table
 from hardness.engine.outcome import Row as Row
 from hardness.engine.task import Task, canonical
 from hardness.errors import InputError
@@ -226,6 +226,10 @@ class Store:
             dict(self._db.execute("SELECT status, count(*) FROM trials GROUP BY status").fetchall())
         )
         return {status: counted[status] for status in STATUSES if counted[status]}
+
+    def table(self) -> Table:
+        """Return all rows, with what they are about."""
+        return Table(self.about, self.commands, list(self.rows()))
 
     def rows(self) -> Iterator[Row]:
         """All planned tasks in order, run or not."""

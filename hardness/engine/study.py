@@ -1,13 +1,17 @@
-"""What a study is: a question, a grid of tasks, the trial that runs one, and the page that shows the rows."""
+"""A study: a question, a grid of tasks, the trial that runs one, and the article that shows the rows."""
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from pkgutil import resolve_name
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row, Trial
 from hardness.engine.task import Task
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
 
 
 @dataclass(frozen=True)
@@ -26,8 +30,15 @@ class Study:
 
     `within(task, examples, work)` is a task within other budgets, each None where it stays, of a study that takes them.
     `user_learner_tasks(quick, learner)` lists what a learner of the user, ``package.module:Class``, adds to the grid.
-    `trial(task, root, guard)` runs one. `content(rows)`, or ``package.module:content``, which is imported only when a
-    page is written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
+    `trial(task, root, guard)` runs one.
+
+    `page` is the article, a Markdown file written by hand about a committed table of rows. What it shows are functions
+    of them, a data frame whose columns have their bare names (`hardness.engine.frames.frame`): `numbers(rows)`, every
+    number of the page by its name, rounded as it is printed; `tables(rows)`, data frames by name; `figures(rows)`,
+    matplotlib figures by name (`hardness.report.plots` helps). `hardness.report.article` fills the page.
+
+    A study without `page` has the old kind: `content(rows)`, or ``package.module:content``, imported when a page is
+    written, makes numbers, figures and tables of the rows, and the Markdown file `template` makes the page of
     them (`hardness.report`). `role` is where the study stands on the index: a word of `hardness.report.report.ROLES`.
     `formerly` names studies that this one took over, each with what it asked. `plan(file)` lists the trials of a plan
     that was fixed before them. A study that is `timed` prints seconds, and so writes them beside its rows. One whose
@@ -49,6 +60,10 @@ class Study:
     within: Callable[[Task, int | None, float | None], Task] | None = None
     timed: bool = False
     ray: Ray | None = None
+    numbers: "Callable[[pd.DataFrame], Mapping[str, Any]] | None" = None
+    tables: "Callable[[pd.DataFrame], Mapping[str, pd.DataFrame]] | None" = None
+    figures: "Callable[[pd.DataFrame], Mapping[str, Figure]] | None" = None
+    page: Path | None = None
 
     def page_of(self, about: Mapping[str, Any]) -> "Study":
         """The study with the page of what a store is about: of its ray, where that is what was run."""

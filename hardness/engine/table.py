@@ -1,13 +1,13 @@
-"""Rows as tables: .csv files that no spreadsheet calculates, .parquet files, data frames."""
+"""Rows as wide tables for other programs: .csv files that no spreadsheet calculates, and .parquet files."""
 
 import csv
 import dataclasses
-import math
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from hardness.engine.outcome import Row
+from hardness.engine.rows import PLANNED, untimed
 from hardness.errors import InputError, missing_extra
 from hardness.io.files import replacing
 from hardness.io.texts import csv_safe, sanitize, sanitize_json
@@ -15,15 +15,12 @@ from hardness.io.texts import csv_safe, sanitize, sanitize_json
 if TYPE_CHECKING:
     import pandas as pd
 
-ROWS, TIMINGS, SUMMARY = "rows.csv", "timings.csv", "summary.json"
-TIMED = ("reference_seconds",)  # of a detail, what is a time: no two runs agree on it
-
 
 def flat(row: Row, timing: bool = True) -> dict[str, Any]:
     """A row as columns: nested names joined by dots; without `timing`, only what the seed determines."""
     fields = {f.name: getattr(row.task, f.name) for f in dataclasses.fields(row.task)}
     columns: dict[str, Any] = {"identity": row.task.identity, **dict(_flatten(fields))}
-    columns["status"] = row.outcome.status if row.outcome else "planned"
+    columns["status"] = row.outcome.status if row.outcome else PLANNED
     if row.outcome:
         cost = row.outcome.cost
         columns["cost"] = int(cost) if cost is not None and float(cost).is_integer() else cost
@@ -35,15 +32,6 @@ def flat(row: Row, timing: bool = True) -> dict[str, Any]:
     return columns
 
 
-def untimed(detail: Mapping[str, Any]) -> dict[str, Any]:
-    """A detail without its times.
-
-    >>> untimed({"counted": False, "reference_seconds": 1.5})
-    {'counted': False}
-    """
-    return {name: value for name, value in detail.items() if name not in TIMED}
-
-
 def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, Any]]:
     for key, item in sorted(value.items()):
         if isinstance(item, Mapping):
@@ -52,38 +40,32 @@ def _flatten(value: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, 
             yield prefix + key, item
 
 
-def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) -> int:
-    """Write what `rows()` gives, called once a pass, to a `.csv` or `.parquet` file; returns how many rows those are.
+def export(rows: Sequence[Row], out: Path, timing: bool = True) -> int:
+    """Write rows to a `.csv` or `.parquet` file, a value a column; return how many rows those are.
 
     Equal seeds give equal bytes without timing. Raises `InputError` for another suffix.
     """
     if out.suffix not in (".csv", ".parquet"):
         raise InputError(f"cannot export to {out.name}: name a .csv or .parquet file")
-    names: dict[str, None] = {}
-    count = 0
-    for row in rows():
-        names |= dict.fromkeys(flat(row, timing))
-        count += 1
+    lines = [flat(row, timing) for row in rows]
+    names = dict.fromkeys(name for line in lines for name in line)
     if out.suffix == ".csv":
         with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
             writer = csv.DictWriter(file, list(names), restval="", lineterminator="\n")
             writer.writerow({name: csv_safe(name) for name in names})
-            writer.writerows(
-                {name: csv_safe(value) for name, value in flat(row, timing).items()} for row in rows()
-            )
-        return count
+            writer.writerows({name: csv_safe(value) for name, value in line.items()} for line in lines)
+        return len(lines)
     try:
         import pyarrow as pa
         import pyarrow.parquet as pq
     except ImportError as error:
         raise missing_extra("pyarrow", "parquet", "a .parquet file") from error
-    table = [flat(row, timing) for row in rows()]
     with replacing(out) as temporary:
         try:
             pq.write_table(
                 pa.table(
                     {
-                        str(sanitize_json(name)): [sanitize_json(row.get(name)) for row in table]
+                        str(sanitize_json(name)): [sanitize_json(row.get(name)) for row in lines]
                         for name in names
                     }
                 ),
@@ -93,40 +75,7 @@ def export(rows: Callable[[], Iterable[Row]], out: Path, timing: bool = True) ->
             raise InputError(
                 f"the rows make no table for Parquet ({sanitize(error)}); export a .csv"
             ) from error
-    return count
-
-
-def export_timings(rows: Iterable[Row], out: Path) -> None:
-    """Write the times of the trials that ended, by identity: what a table without timing leaves out."""
-    ended = {row.task.identity: row.outcome for row in rows if row.outcome}
-    names = [name for name in TIMED if any(name in outcome.detail for outcome in ended.values())]
-    with replacing(out) as temporary, temporary.open("w", newline="", encoding="utf-8") as file:
-        writer = csv.writer(file, lineterminator="\n")
-        writer.writerow(("identity", "seconds", *names))
-        for identity, outcome in ended.items():
-            writer.writerow((identity, f"{outcome.seconds:.3f}", *map(outcome.detail.get, names)))
-
-
-def timings(path: Path) -> dict[str, dict[str, float]]:
-    """Times by identity and name, as `export_timings` wrote them; none where there is no such file.
-
-    Raises `InputError` for any other file.
-    """
-    if not path.exists():
-        return {}
-    try:
-        with path.open(newline="", encoding="utf-8") as file:
-            times = {line.pop("identity"): _times(line) for line in csv.DictReader(file)}
-    except (OSError, UnicodeError, csv.Error, LookupError, AttributeError, TypeError, ValueError) as error:
-        raise InputError(f"{path} is no table of identities and seconds ({sanitize(error)})") from error
-    if not all(0 <= value < math.inf for line in times.values() for value in line.values()):
-        raise InputError(f"{path} holds seconds that are no times; send what the lab wrote")
-    return times
-
-
-def _times(line: Mapping[str, str]) -> dict[str, float]:
-    known = {name: float(line[name]) for name in TIMED if line.get(name)}
-    return {"seconds": float(line["seconds"]), **known}
+    return len(lines)
 
 
 def data_frame(lines: Sequence[Mapping[str, Any]]) -> "pd.DataFrame":

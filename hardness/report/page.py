@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup
 
-from hardness.engine.store import Store
-from hardness.engine.table import TIMINGS, export, export_timings
+from hardness.engine.outcome import Table as Rows
+from hardness.engine.rows import TIMINGS, dump, dump_timings
 from hardness.errors import InputError
 from hardness.io.files import replacing, write_text
 from hardness.io.schemas import SUMMARY_VERSION
@@ -37,14 +37,14 @@ UNFILLED = re.compile(r"\{[{%].{0,20}")  # of a template
 PLACE = re.compile("(?:<p>)?\ue000(figure|table) (.+?)\ue001(?:</p>)?")
 
 
-def write(study: "Study", store: Store, folder: Path) -> str:
+def write(study: "Study", store: Rows, folder: Path) -> str:
     """Write page, figures (SVG and PDF), rows and summary of a study into `folder`; returns the headline.
 
     A function of the rows. `rows.csv` leaves out times and provenance, so it and the figures are the same bytes for the
     same seed. Raises `InputError` if the template names what the content lacks, or its headline has more than
     `HEADLINE_WORDS`.
     """
-    rows = list(store.rows())
+    rows = store.rows
     ended = any(row.outcome for row in rows)
     content: Content = study.content_of(rows) if ended else Content(missing=NOTHING)
     text = _Text(study, content)
@@ -73,15 +73,15 @@ def write(study: "Study", store: Store, folder: Path) -> str:
         for kind in ("svg", "pdf"):
             with replacing(folder / f"{drawing.name}.{kind}") as temporary:
                 temporary.write_bytes(drawing.save(kind))
-    export(store.rows, folder / report.ROWS, timing=False)
+    dump(rows, folder / report.ROWS)
     if study.timed:
-        export_timings(rows, folder / TIMINGS)
+        dump_timings(rows, folder / TIMINGS)
     summary = {
         **store.about,
         "schema": SUMMARY_VERSION,
         "verdict": verdict,
         "kinds": " ".join(re.findall(r'class="kind (\w+)"', headline)),
-        "planned": store.planned(),
+        "planned": len(rows),
         "statuses": store.counts(),
         "made_by": store.commands,
         "commits": origins.get("commit", []),

@@ -13,6 +13,7 @@ from hardness.errors import InputError, unknown
 from hardness.io.texts import sanitize
 
 if TYPE_CHECKING:
+    from hardness.engine.outcome import Table
     from hardness.engine.store import Store
     from hardness.engine.study import Study
 
@@ -83,20 +84,37 @@ def get(name: str) -> "Study":
 
 
 def page(store: "Store", folder: Path) -> str:
-    """Write the page of a store's study into `folder`; returns its verdict line. A pure function of the rows."""
-    from hardness.engine.outcome import one_line
-    from hardness.report.page import write  # templates and figures, which a list of studies does without
+    """Write the dashboard of a store's rows into `folder`; return one line on them. A pure function of the rows."""
+    return _written(store.table(), folder, committed=False)[0]
 
-    study = get(str(store.about.get("study", "")))
-    if "seed" not in store.about:
-        raise InputError(
-            f"{store.path} does not say under which seed its rows were made; run the study again"
-        )
+
+def report(rows: Path, folder: Path, pdf: bool = False) -> tuple[str, Path]:
+    """Write what shows the rows of a study's folder into `folder`; return its title and the file.
+
+    That is the article for a committed table of rows (rows.csv without a store beside it), with its figures as PDF too
+    if `pdf`; the dashboard for any others.
+    """
+    from hardness.engine.rows import file_of, read
+
+    return _written(read(rows), folder, committed=file_of(rows).suffix == ".csv", pdf=pdf)
+
+
+def _written(table: "Table", folder: Path, committed: bool, pdf: bool = False) -> tuple[str, Path]:
+    from hardness.engine.outcome import one_line
+    from hardness.report import article, dashboard, page  # figures, which a list of studies does without
+
+    study = get(str(table.about.get("study", "")))
+    if "seed" not in table.about:
+        raise InputError("the rows do not say under which seed they were made; run the study again")
     try:
-        return write(study.page_of(store.about), store, folder)
+        if study.page is None:  # of the old kind
+            return page.write(study.page_of(table.about), table, folder), folder / dashboard.PAGE
+        if committed:
+            return article.write(study, table, folder, pdf), folder / article.ARTICLE
+        return dashboard.write(study, table, folder), folder / dashboard.PAGE
     except (LookupError, TypeError, ValueError, ArithmeticError, AttributeError) as error:
         if isinstance(error, InputError):
             raise
         raise InputError(
-            f"rows of {store.path} are no rows of {study.name} ({sanitize(one_line(error))})"
+            f"rows for {folder} are no rows of {study.name} ({sanitize(one_line(error))})"
         ) from error

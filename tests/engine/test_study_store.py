@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 from study_trials import ABOUT, exported, numbered
 
-from hardness.engine.merging import merge
 from hardness.engine.outcome import STATUSES, Outcome
+from hardness.engine.rows import merge
 from hardness.engine.store import Store
 from hardness.engine.table import export
 from hardness.errors import InputError
@@ -146,10 +146,10 @@ def test_a_torn_journal_loses_at_most_its_last_trial(tmp_path: Path) -> None:
 def test_export_has_every_row_and_times_where_asked(tmp_path: Path) -> None:
     parquet = pytest.importorskip("pyarrow.parquet")
     with Store(filled(tmp_path / "rows.db", [0, 3])) as store:
-        export(store.rows, tmp_path / "rows.csv", timing=False)
-        export(store.rows, tmp_path / "timed.parquet")
+        export([*store.rows()], tmp_path / "rows.csv", timing=False)
+        export([*store.rows()], tmp_path / "timed.parquet")
         with pytest.raises(InputError, match="csv or"):
-            export(store.rows, tmp_path / "rows.xlsx")
+            export([*store.rows()], tmp_path / "rows.xlsx")
     rows = list(csv.DictReader((tmp_path / "rows.csv").open()))
     assert [row["status"] for row in rows] == ["solved", "planned", "planned", "solved"] + ["planned"] * 4
     assert (rows[3]["cost"], rows[3]["detail.accuracy"]) == ("8", "0.5")

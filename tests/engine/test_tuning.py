@@ -1,7 +1,6 @@
 """Tuning by successive halving: the menu, which runs are asked for, who wins; and a sweep that tunes a learner."""
 
 import ast
-import csv
 import re
 from collections.abc import Sequence
 from pathlib import Path
@@ -11,6 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+import hardness
 from hardness.engine.outcome import Outcome
 from hardness.engine.task import Task
 from hardness.engine.tuning import APART, Halving, Run, Wanted, check, halving, menu, run_of, tune
@@ -120,9 +120,8 @@ def test_a_sweep_tunes_a_learner(tmp_path: Path) -> None:
         "[budget]\nsamples = 20000\n[tune]\nmenu.rate = [1e-09, 0.03]\nseeds = 2\n"
     )
     run_grid(read(path), tmp_path / "out", workers=0)
-    with (tmp_path / "out" / "rows.csv").open() as file:
-        rows = list(csv.DictReader(file))
-    judged = [row for row in rows if int(row["repetition"]) < APART]
-    assert [(row["status"], row["solver.params.rate"]) for row in judged] == [("solved", "0.03")] * 2
-    assert {float(row["solver.params.rate"]) for row in rows} == {1e-09, 0.03}
+    rows = hardness.rows(tmp_path / "out", tuning=True)
+    judged = rows[~rows.tuning]
+    assert judged[["status", "params.rate"]].values.tolist() == [["solved", 0.03]] * 2
+    assert set(rows["params.rate"]) == {1e-09, 0.03}
     assert "tuned over the same menu" in (tmp_path / "out" / "index.html").read_text()

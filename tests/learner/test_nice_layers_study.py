@@ -44,7 +44,7 @@ def test_trials_give_the_same_rows_again(kind: str, tmp_path: Path) -> None:
         with Store(tmp_path / f"{name}.db", {"study": STUDY.name, "seed": 0, "quick": True}) as store:
             run(some(kind), store, workers=0, trial=STUDY.trial)
             assert not {"error", "killed", "timeout"} & set(store.counts())
-            export(store.rows, tmp_path / f"{name}.csv", timing=False)
+            export([*store.rows()], tmp_path / f"{name}.csv", timing=False)
             rows = list(store.rows())
         files.append((tmp_path / f"{name}.csv").read_bytes())
     assert files[0] == files[1]

@@ -1,11 +1,9 @@
-"""The study of random features: its data, its page through the engine, and paired differences."""
+"""The study of random features: its tasks, its targets, and what linear functions and odd features cannot do."""
 
 import numpy as np
-import pandas as pd
-import pytest
 
 from learner.random_features import RandomFeatureAttention
-from learner.studies.random_features import DIM, HEADS, RIVAL, STUDY, TARGETS, content, sphere, target
+from learner.studies.random_features import DIM, STUDY, TARGETS, linear_error, sphere, target
 
 
 def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions_others() -> None:
@@ -15,18 +13,6 @@ def test_tasks_are_distinct_and_all_models_see_the_same_examples_and_repetitions
     assert len(seeds) == len({repetition for repetition, _ in seeds}) > 1
 
 
-def test_paired_differences_pair_repetitions() -> None:
-    runs = [("RFA", 64, 0, 0.1), ("RFA", 64, 1, 0.2), ("RFA", 64, 2, 0.9)]
-    runs += [(RIVAL, 64, 1, 0.3), (RIVAL, 64, 0, 0.2), (RIVAL, 128, 0, 0.1)]
-    table = pd.DataFrame(
-        [("f1", model, HEADS, n, repetition, error) for model, n, repetition, error in runs],
-        columns=["target", "model", "heads", "samples", "repetition", "error"],
-    )
-    gap = content.difference(table, "f1", "RFA", RIVAL)
-    assert list(gap) == [64]
-    assert (gap[64].value, gap[64].runs) == (pytest.approx(-0.1), 2)
-
-
 def test_the_error_of_the_best_linear_function_is_that_of_least_squares_on_many_examples() -> None:
     rng = np.random.default_rng(0)
     X, b = sphere(40_000, rng), np.eye(DIM)[0]
@@ -34,7 +20,7 @@ def test_the_error_of_the_best_linear_function_is_that_of_least_squares_on_many_
     Y = np.stack([target(name, X, b) for name in TARGETS], axis=1)
     fit = np.linalg.lstsq(tokens, Y, rcond=None)[0]
     unbiased = np.sum((Y - tokens @ fit) ** 2, axis=0) / (len(X) - tokens.shape[1])
-    exact = [float(content.linear_error(name)) for name in TARGETS]
+    exact = [float(linear_error(name)) for name in TARGETS]
     assert np.allclose(unbiased, exact, atol=0.02)
 
 
@@ -47,4 +33,4 @@ def test_without_a_1_attention_is_odd_and_only_even_targets_are_not() -> None:
         assert np.allclose(features[0], -features[1], atol=1e-6)
     for name in TARGETS:
         signs = [target(name, tokens, np.eye(DIM)[0]) for tokens in (X, -X)]
-        assert np.allclose(signs[0], signs[1] if content.is_even(name) else -signs[1])
+        assert np.allclose(signs[0], signs[1] if name in ("f2", "f4") else -signs[1])

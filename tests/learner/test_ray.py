@@ -3,7 +3,6 @@
 from math import comb
 from pathlib import Path
 
-import pandas as pd
 import pytest
 from commands import answer, check_refused, run_command
 
@@ -67,8 +66,8 @@ def test_a_call_gives_the_rows_of_the_command_as_a_table(folder):
     reads = f"diagonal reads {at_two:,.0f} examples at m = 2 and {at_three:,.0f} at m = 3 on hidden sets"
     assert reads in table.attrs["verdict"]
     assert Path(table.attrs["page"]).exists()
-    costs = pd.read_csv(folder / "rows.csv").query("`solver.kind` == 'diagonal' and family == 'parity'")
-    medians = costs.groupby("params.heads").cost.median().tolist()
+    costs = hardness.rows(folder).query("kind == 'diagonal' and family == 'parity'")
+    medians = costs.groupby("heads").cost.median().tolist()
     assert table[(table.name == "diagonal") & (table.layer == "hidden sets")].cost.tolist() == medians
 
 

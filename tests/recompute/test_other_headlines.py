@@ -4,16 +4,15 @@ import csv
 import re
 from collections import defaultdict
 from itertools import combinations
-from math import comb, exp, floor, gamma, isclose, log, log2, pi, sqrt
+from math import comb, exp, floor, isclose, log, log2, sqrt
 from statistics import fmean, median
 
 import numpy as np
-from committed import ROOT, Row, headline, page, plain, rows, tables
+from committed import ROOT, Row, headline, page, plain, rows
 from scipy.sparse.linalg import eigsh
 from scipy.stats import t
 
 FLOOR, CLOSE = 2.0, 3  # seconds and bits of the predictions of `lattices`
-FEATURE_TARGETS = ("f1", "f2", "f4", "g11", "g21", "g31", "g41")
 
 
 def grouped(table: list[Row], *names: str) -> dict[tuple[str, ...], list[Row]]:
@@ -353,144 +352,11 @@ def test_linear_attention_calls_it_an_identity() -> None:
     assert re.findall(r'class="kind (\w+)"', verdict[0]) == ["identity"]
 
 
-def test_random_features_all_targets() -> None:
-    """Once the headline named f2 alone, its most favourable target; later it counted as reached what nothing reaches.
-
-    On f2 and f4 the network errs as much as the mean does, which needs no example.
-    """
-    targets = [name for name in rows("random-features")[0] if name.startswith("detail.error.")]
-    errors = {}
-    for model in ("RFA", "RFMLP, as many trained"):
-        runs = rows("random-features", solver_model=model, solver_heads="1000", budget_samples="4096")
-        errors[model] = {name: fmean(float(row[name]) for row in runs) for name in targets}
-    attention, network = errors.values()
-    rival = {name: error_by_repetition(name, "RFMLP, as many trained", "4096") for name in FEATURE_TARGETS}
-    counts, fewest, below = ("64", "128", "256", "512", "1024", "2048", "4096"), {}, {}
-    for name, network_errors in rival.items():
-        for samples in counts:
-            attention_errors = error_by_repetition(name, "RFA", samples)
-            gaps = [error - network_errors[repetition] for repetition, error in attention_errors.items()]
-            below[name, samples] = side(gaps) == -1
-        fewest[name] = 2 * max(int(samples) for samples in counts if not below[name, samples])
-    enough = max(fewest.values())
-    lower = sum(below[name, str(enough)] for name in rival)
-    words = headline("random-features")
-    assert words.startswith(f"After {enough:,} noiseless examples attention")
-    assert f"after 4,096, on {lower} of this lab's {len(targets)} targets, perhaps by treating" in words
-    (table,) = (
-        lines for caption, lines in tables("random-features").items() if caption.startswith("Errors in units")
-    )
-    shown = {line[0]: [cell.split()[0] for cell in line[1:]] for line in table}
-    for name in targets:
-        short = name.removeprefix("detail.error.")
-        errors_shown = [f"{error:.3g}" for error in (attention[name], network[name], linear_error(short))]
-        assert shown[short] == [*errors_shown, f"{fewest[short]:,}" if network[name] < 1 else "–"]
-    assert [short for short in FEATURE_TARGETS if shown[short][3] == "–"] == ["f2", "f4"]
-    assert "linear in 272 coordinates, it makes no error from 273 examples on" in plain(
-        page("random-features")
-    )
-
-
-def moment(power: int) -> float:
-    """E u^power of a coordinate of a uniform vector on the sphere in 16 dimensions: u² is Beta(1/2, 15/2)."""
-    return gamma((power + 1) / 2) * gamma(8) / (sqrt(pi) * gamma((power + 16) / 2)) if power % 2 == 0 else 0.0
-
-
-def linear_error(name: str) -> float:
-    """What the best linear function of a query and 16 keys leaves, over the variance: 1 − Σ covariance²/variances."""
-    power = int(name[1])
-    if name[0] == "f":  # of each key ⟨b, x⟩^p / 16, less its mean
-        variance = (moment(2 * power) - moment(power) ** 2) / 16
-        of_keys, of_query = moment(power + 1) / 16, 0.0
-    else:  # of each key ⟨x₀, x⟩^p ⟨b, x⟩ / 16; those of two keys have a covariance
-        variance = moment(2 * power) * moment(2) / 16 + 15 / 16 * moment(power + 1) ** 2 * moment(2)
-        of_keys, of_query = moment(power) * moment(2) / 16, moment(power + 1) * moment(2)
-    return abs(round(1 - (16 * of_keys**2 + of_query**2) / moment(2) / variance, 12))
-
-
-def test_random_features_against_linear_functions() -> None:
-    """Once wins on g21 and g41 were told without what a linear function explains of them."""
-    names = FEATURE_TARGETS
-    below: dict[str, list[str]] = {}
-    above: dict[str, list[str]] = {}
-    for model in ("RFA", "RFMLP, as many trained", "RFA biased 8:1"):
-        runs = rows("random-features", solver_model=model, solver_heads="1000", budget_samples="4096")
-        errors = {name: [float(row[f"detail.error.{name}"]) for row in runs] for name in names}
-        above[model] = [name for name in names if lower_end(errors[name]) > linear_error(name)]
-        below[model] = [name for name in names if upper_end(errors[name]) < linear_error(name)]
-    attention, network, biased = below.values()
-    assert network == []
-    words = plain(page("random-features"))
-    assert headline("random-features").endswith(f"it beats every linear function on {len(attention)}.")
-    assert (
-        f"errs less than every linear function on {', '.join(attention)}, the network on no target" in words
-    )
-    assert f"On {', '.join(above['RFA'])} attention errs more than the best linear function" in words
-    alone = [name for name in biased if name not in attention]
-    assert f"they err less than every linear function on {' and '.join(alone)} too (95 % intervals)" in words
-
-
 def upper_end(values: list[float]) -> float:
     """The upper end of the 95 % interval of a mean, by Student's t."""
     centre = fmean(values)
     deviation = sqrt(sum((value - centre) ** 2 for value in values) / (len(values) - 1))
     return centre + float(t.ppf(0.975, len(values) - 1)) * deviation / sqrt(len(values))
-
-
-def lower_end(values: list[float]) -> float:
-    return -upper_end([-value for value in values])
-
-
-def test_random_features_without_a_1() -> None:
-    """That odd attention learns no even target is an identity; the other targets are measured."""
-    words = plain(page("random-features"))
-    bare = rows("random-features", solver_model="RFA without constant")
-    least = min(float(row[f"detail.error.{name}"]) for row in bare for name in ("f2", "f4"))
-    printed = re.search(r"In the runs it is ([\d.]+) or more", words)
-    assert f"which leaves {1000 * 16:,}; with softmax" in words
-    assert printed
-    assert 1 < float(printed[1]) <= least < float(printed[1]) + 0.01
-    signs = {
-        name: side(paired(name, "RFA without constant", "4096"))
-        for name in ("f1", "g11", "g21", "g31", "g41")
-    }
-    better, worse = ([name for name in signs if signs[name] == wanted] for wanted in (-1, 1))
-    assert f"without the 1 on {' and '.join(better)}, and worse off on {', '.join(worse)}" in words
-
-
-def test_random_features_bias_always_loses_on_f1() -> None:
-    counts = ("64", "128", "256", "512", "1024", "2048", "4096")
-    lost = [
-        name
-        for name in FEATURE_TARGETS
-        if all(side(paired(name, "RFA biased 8:1", samples)) == 1 for samples in counts)
-    ]
-    assert lost == ["f1"]
-    biased, unbiased, network = (
-        fmean(error_by_repetition("f1", model, "4096").values())
-        for model in ("RFA biased 8:1", "RFA", "RFMLP, as many trained")
-    )
-    assert (
-        "On f1 heads biased 8:1 lose to unbiased ones at every number of examples: after 4,096 the error is "
-        f"{biased:.3g}, and {unbiased:.3g} without bias; that of the network is {network:.3g}."
-        in plain(page("random-features"))
-    )
-
-
-def error_by_repetition(name: str, model: str, samples: str) -> dict[str, float]:
-    runs = rows("random-features", solver_model=model, solver_heads="1000", budget_samples=samples)
-    return {row["repetition"]: float(row[f"detail.error.{name}"]) for row in runs}
-
-
-def paired(name: str, model: str, samples: str) -> list[float]:
-    """Errors on a target minus those of plain attention on the same examples."""
-    errors, plain_errors = (error_by_repetition(name, each, samples) for each in (model, "RFA"))
-    return [error - plain_errors[repetition] for repetition, error in errors.items()]
-
-
-def side(values: list[float]) -> int:
-    """1 if the 95 % interval of the mean is above 0, −1 if below it."""
-    return int(lower_end(values) > 0) - int(upper_end(values) < 0)
 
 
 def test_switches_games_and_students() -> None:

@@ -13,7 +13,7 @@ from committed import ROOT, headline, page, rows, summary
 from theorem_b import separation
 
 PAGE = (ROOT / "reports" / "index.html").read_text(encoding="utf-8")
-STUDIES = sorted(path.parent.name for path in ROOT.glob("reports/*/summary.json"))
+STUDIES = sorted(path.parent.name for path in ROOT.glob("reports/*/index.html"))
 WORDS = ("zero", "one", "two", "three", "four", "five", "six", "seven")
 
 

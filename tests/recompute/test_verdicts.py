@@ -17,19 +17,6 @@ def test_the_width_of_the_learner() -> None:
     assert f" by a {WIDTHS[width]}-head gradient learner" in headline("exponential-in-m")
 
 
-def test_the_size_of_the_comparison_with_a_network() -> None:
-    tried: dict[str, set[int]] = {}
-    for row in rows("random-features", solver_model="RFA"):
-        if row["solver.heads"]:
-            tried.setdefault(row["solver.heads"], set()).add(int(row["budget.samples"]))
-    heads, examples = max(
-        ((int(text), counts) for text, counts in tried.items()), key=lambda pair: len(pair[1])
-    )
-    shown = headline("random-features").replace(",", "")
-    assert re.findall(r"attention with (\d+) frozen", shown) == [str(heads)]
-    assert {int(count) for count in re.findall(r"[Aa]fter (\d+)", shown)} <= examples
-
-
 def test_what_the_prices_of_queries_are() -> None:
     """q queries of tolerance τ are counted as q times a power of 1/τ, or as the larger of q and such a power."""
     fresh, sample, paid, larger = re.findall(

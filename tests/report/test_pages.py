@@ -77,7 +77,7 @@ ALLOWED = re.compile(
 )
 
 
-PAGES = sorted(ROOT.glob("*/studies/*/page.md"))
+PAGES = sorted(path for path in ROOT.glob("*/studies/*/page.md") if "{{ figure(" in path.read_text())
 TEMPLATES = [*ROOT.glob("hardness/report/*.html"), *PAGES]
 
 

@@ -2,8 +2,8 @@
 
 import pytest
 
-from hardness.engine.merging import merge
 from hardness.engine.outcome import Outcome, run_trial
+from hardness.engine.rows import merge
 from hardness.engine.store import Row, Store
 from hardness.studies import catalog
 from hardness.studies.lattices import content

@@ -100,7 +100,7 @@ def tabled(tmp_path_factory: pytest.TempPathFactory) -> Path:
     with Store(folder / "rows.db", {"study": "demo", "seed": 0, "quick": False}) as store:
         store.plan([task := Task("parity", {"dim": 8, "heads": 2}, {}, {}, 0)])
         store.add(task, Outcome("solved", 1.0), {})
-        write(study, store, folder)
+        write(study, store.table(), folder)
     return folder
 
 

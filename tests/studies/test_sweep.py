@@ -118,9 +118,9 @@ def test_games_stand_beside_what_is_proved_of_them_and_rows_hold_none_of_it(tmp_
     table = hardness.rows(tmp_path)
     played = [
         hardness.play(
-            hardness.Parity(dim=row["params.dim"], heads=2, flip=row["params.flip"]),
+            hardness.Parity(dim=row["dim"], heads=2, flip=row["flip"]),
             "sign-batch",
-            row["solver.oracle"],
+            row["oracle"],
             0.1,
         )
         for _, row in table.iterrows()
@@ -131,8 +131,8 @@ def test_games_stand_beside_what_is_proved_of_them_and_rows_hold_none_of_it(tmp_
             assert (row["bound"] == game.bound) if game.bound else row.isna()["bound"]
             assert row.isna()["ratio"] or row["ratio"] == row["cost"] / row["bound"]
     assert table.attrs["columns"]["bound"].startswith("queries that every strategy needs")
-    assert run_command("study export", tmp_path, "--out", tmp_path / "rows.csv").code == 0
-    assert "bound" not in (tmp_path / "rows.csv").read_text().partition("\n")[0]
+    assert run_command("study export", tmp_path, "--out", tmp_path / "wide.csv").code == 0
+    assert "bound" not in (tmp_path / "wide.csv").read_text().partition("\n")[0]
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
     assert "The bound is the number of queries that every strategy needs" in page
     assert "proved bound" in (tmp_path / "sweep.svg").read_text(encoding="utf-8")

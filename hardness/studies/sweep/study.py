@@ -87,7 +87,7 @@ def run_grid(
             return {row.task.identity: row.outcome for row in store.rows() if row.outcome}
 
         run_tasks(grid.tuned(run_tasks) if grid.tune else tasks)
-        return write(STUDY, store, out), ran
+        return write(STUDY, store.table(), out), ran
 
 
 def missing(grid: Grid, out: Path) -> tuple[int, float | None]:

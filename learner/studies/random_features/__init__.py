@@ -1,6 +1,11 @@
-"""The study `random-features`: what the abstract of Fu, Guo, Bai and Mei (arXiv 2307.11353) claims."""
+"""The study `random-features`: what the abstract of Fu, Guo, Bai and Mei (arXiv 2307.11353) claims.
+
+From the top: the grid, the trial, the numbers of the article, its tables and its figures.
+"""
 
 from collections.abc import Mapping
+from fractions import Fraction
+from math import prod
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -10,27 +15,28 @@ from numpy.typing import NDArray
 from hardness.engine.outcome import Outcome
 from hardness.engine.study import Study
 from hardness.engine.task import Task
+from hardness.report import plots
+from hardness.statistics.means import Mean, mean
 
 if TYPE_CHECKING:
+    from matplotlib.figure import Figure
+    from pandas import DataFrame
+
     from learner.ridge import RidgeLearner
 
-QUESTION = (
-    "Does attention with frozen random heads need fewer examples than a network of frozen random neurons?"
-)
-
 DIM = KEYS = 16
-HEADS, FEW, MOST, FRESH = 1000, 256, 4096, 1500
-AT = 1024  # examples at which the number of heads varies
-SIZED = ("f2", "g11")  # targets shown against the number of heads
+HEADS, MOST, FRESH = 1000, 4096, 1500
+COUNTS, QUICK_COUNTS = (64, 128, 256, 512, 1024, 2048, MOST), (64, 256, 1024)
+SIZES, QUICK_SIZES = (62, 250, 4000), (250,)  # heads, at AT examples
+AT = 1024
 TARGETS = ("f1", "f2", "f4", "g11", "g21", "g31", "g41")
-BIAS = 8.0
-BIASED = f"RFA biased {BIAS:g}:1"
-RIVAL = "RFMLP, as many trained"
+PLAIN, BARE, BIAS = "RFA", "RFA without constant", 8.0
+BIASED, RIVAL = f"RFA biased {BIAS:g}:1", "RFMLP, as many trained"
 MODELS: Mapping[str, Mapping[str, Any]] = {
-    "RFA": {},
+    PLAIN: {},
     "RFA biased 4:1": {"bias": 4.0},
     BIASED: {"bias": BIAS},
-    "RFA without constant": {"augment": False},
+    BARE: {"augment": False},
     "RFA with softmax": {"activation": "softmax"},
     RIVAL: {"neurons": DIM + 1},
     "RFMLP, as many neurons": {"neurons": 1},
@@ -38,53 +44,28 @@ MODELS: Mapping[str, Mapping[str, Any]] = {
 Array = NDArray[np.float64]
 
 
-def sphere(count: int, rng: np.random.Generator) -> Array:
-    """A query and sixteen keys (count, 17, 16), uniform on the sphere."""
-    X = rng.normal(size=(count, KEYS + 1, DIM))
-    return np.asarray(X / np.linalg.norm(X, axis=2, keepdims=True))
-
-
-def target(name: str, X: Array, b: Array) -> Array:
-    """f_p = mean <b,x_i>^p or g_p1 = mean <x_0,x_i>^p <b,x_i>, scaled to unit variance: (n,)."""
-    power, keys = int(name[1]), X[:, 1:] @ b
-    y = keys**power if name[0] == "f" else np.einsum("nd,nid->ni", X[:, 0], X[:, 1:]) ** power * keys
-    return np.asarray(y.mean(axis=1) / y.mean(axis=1).std())
-
-
 def tasks(quick: bool) -> list[Task]:
-    """Every model at every number of examples, and few to infinitely many heads at 1024 examples."""
-    counts, sizes = (
-        ((64, 256, 1024), (250,)) if quick else ((64, 128, 256, 512, 1024, 2048, MOST), (62, 250, 4000))
-    )
+    """Return every model at every number of examples, and few to infinitely many heads at `AT` examples."""
+    counts, sizes = (QUICK_COUNTS, QUICK_SIZES) if quick else (COUNTS, SIZES)
     curves = [(name, HEADS, n) for name in MODELS for n in counts]
-    heads = [(name, size, AT) for name in ("RFA", BIASED) for size in sizes]
+    heads = [(name, size, AT) for name in (PLAIN, BIASED) for size in sizes]
     return [
         Task("key-averages", {"dim": DIM, "keys": KEYS}, {"model": name, "heads": size}, {"samples": n}, r)
-        for name, size, n in [*curves, *heads, ("RFA", None, AT)]
+        for name, size, n in [*curves, *heads, (PLAIN, None, AT)]
         for r in range(3 if quick else 5)
     ]
 
 
 def seconds(task: Task) -> float:
-    """Predicted seconds of a trial: Gram matrices, then Cholesky factors."""
+    """Return the predicted seconds of a trial: Gram matrices, then Cholesky factors."""
     n, heads = float(task.budget["samples"]), task.solver["heads"]
     if heads is None:
         return 6.0
     return float(0.2 + 7e-11 * n * n * heads + 9e-11 * n**3 + 2e-7 * n * heads)
 
 
-def model(name: str, heads: int | None, random_state: int) -> "RidgeLearner":
-    """The learner called `name`, with what `heads` heads train."""
-    from learner.random_features import RandomFeatureAttention, RandomFeatureMLP
-
-    options = dict(MODELS[name])
-    if "neurons" in options:
-        return RandomFeatureMLP(options["neurons"] * (heads or 0), random_state=random_state)
-    return RandomFeatureAttention(heads, keys="others", random_state=random_state, **options)
-
-
 def trial(task: Task, root: int, guard: float) -> Outcome:
-    """Test error of one model on all targets, in units of their variance; all models see the same examples.
+    """Return the test errors of one model on all targets, in units of their variance; all models see the same examples.
 
     >>> outcome = trial(Task("key-averages", {"dim": 16, "keys": 16}, {"model": "RFA", "heads": 64},
     ...                      {"samples": 256}, 0), 0, 60.0)
@@ -100,14 +81,185 @@ def trial(task: Task, root: int, guard: float) -> Outcome:
     return Outcome("solved", n, {"error": dict(zip(TARGETS, error.tolist(), strict=True))})
 
 
+def sphere(count: int, rng: np.random.Generator) -> Array:
+    """Draw a query and sixteen keys (count, 17, 16), uniform on the sphere."""
+    X = rng.normal(size=(count, KEYS + 1, DIM))
+    return np.asarray(X / np.linalg.norm(X, axis=2, keepdims=True))
+
+
+def target(name: str, X: Array, b: Array) -> Array:
+    """Return f_p = mean <b,x_i>^p or g_p1 = mean <x_0,x_i>^p <b,x_i>, scaled to unit variance: (n,)."""
+    power, keys = int(name[1]), X[:, 1:] @ b
+    y = keys**power if name[0] == "f" else np.einsum("nd,nid->ni", X[:, 0], X[:, 1:]) ** power * keys
+    return np.asarray(y.mean(axis=1) / y.mean(axis=1).std())
+
+
+def model(name: str, heads: int | None, random_state: int) -> "RidgeLearner":
+    """Return the learner called `name`, with what `heads` heads train."""
+    from learner.random_features import RandomFeatureAttention, RandomFeatureMLP
+
+    options = dict(MODELS[name])
+    if "neurons" in options:
+        return RandomFeatureMLP(options["neurons"] * (heads or 0), random_state=random_state)
+    return RandomFeatureAttention(heads, keys="others", random_state=random_state, **options)
+
+
+def linear_error(name: str) -> Fraction:
+    """Return the error of the best linear function of all tokens, over the target's variance (docs/baselines.md, A.5).
+
+    Tokens are independent with mean 0, so the linear parts in each of them add up. That of f_p is in the keys, for odd
+    p; that of g_p1 in the keys for even p, and in the query for odd p, when the terms of the mean are correlated.
+
+    >>> {name: round(float(linear_error(name)), 3) for name in TARGETS}
+    {'f1': 0.0, 'f2': 1.0, 'f4': 1.0, 'g11': 0.484, 'g21': 0.625, 'g31': 0.59, 'g41': 0.869}
+    """
+    power = int(name[1])
+    if name[0] == "f":
+        return 1 - moment(power + 1) ** 2 / (moment(2) * moment(2 * power))
+    if power % 2 == 0:
+        return 1 - moment(power) ** 2 / moment(2 * power)
+    shared = moment(power + 1) ** 2
+    return 1 - shared / (moment(2 * power) / KEYS + (1 - Fraction(1, KEYS)) * shared)
+
+
+def moment(power: int) -> Fraction:
+    """Return E u^power of a coordinate u of a uniform unit vector: (p − 1)!!/(d(d + 2)…(d + p − 2)) for even p.
+
+    >>> moment(1), moment(2) == Fraction(1, DIM)
+    (Fraction(0, 1), True)
+    """
+    if power % 2:
+        return Fraction(0)
+    return Fraction(prod(range(1, power, 2)), prod(range(DIM, DIM + power - 1, 2)))
+
+
+def errors(rows: "DataFrame") -> "DataFrame":
+    """Return the test errors, a line a target and run: target, model, heads, samples, repetition, error."""
+    runs = rows.rename(columns={f"error.{name}": name for name in TARGETS})
+    return runs.melt(["model", "heads", "samples", "repetition"], list(TARGETS), "target", "error")
+
+
+def error_of(table: "DataFrame", name: str, model: str, n: int = MOST) -> Mean:
+    """Return the mean error of a model with `HEADS` heads on a target after n examples, with its 95 % interval."""
+    return mean(_runs(table, name, model, n).tolist())
+
+
+def gap(table: "DataFrame", name: str, n: int, other: tuple[str, int], model: str = PLAIN) -> Mean:
+    """Return the error of `model` after n examples minus that of another model after so many, paired by repetition."""
+    return mean((_runs(table, name, model, n) - _runs(table, name, *other)).tolist())
+
+
+def _runs(table: "DataFrame", name: str, model: str, n: int) -> Any:
+    chosen = table[(table.target == name) & (table.model == model) & (table.heads == HEADS)]
+    return chosen[chosen.samples == n].set_index("repetition").error.sort_index()
+
+
+def least_examples(table: "DataFrame", name: str) -> int:
+    """Return from how many examples on attention errs less than the network does after all of them."""
+    behind = [n for n in COUNTS if gap(table, name, n, (RIVAL, MOST)).side(0.0) != -1]
+    return COUNTS[COUNTS.index(behind[-1]) + 1] if behind else COUNTS[0]
+
+
+def numbers(rows: "DataFrame") -> dict[str, Any]:
+    """Return every number of the article."""
+    table = errors(rows)
+    enough = max(least_examples(table, name) for name in TARGETS)
+    bare = table[(table.model == BARE) & table.target.isin(["f2", "f4"])]
+    beaten = {
+        title: sum(error_of(table, name, model).side(float(linear_error(name))) == -1 for name in TARGETS)
+        for title, model in (("attention", PLAIN), ("network", RIVAL), ("biased", BIASED))
+    }
+    f1 = {"plain": PLAIN, "biased": BIASED, "network": RIVAL}
+    return {
+        "examples": MOST,
+        "enough": enough,
+        "won": sum(gap(table, name, enough, (RIVAL, MOST)).side(0.0) == -1 for name in TARGETS),
+        "targets": len(TARGETS),
+        "f2": {
+            title: round(error_of(table, "f2", model).value, 3)
+            for title, model in (("attention", PLAIN), ("network", RIVAL))
+        },
+        "beaten": beaten,
+        "bare": round(float(bare.error.min()), 2),
+        "f1": {title: float(f"{error_of(table, 'f1', model).value:.2g}") for title, model in f1.items()},
+        "biased": {
+            side: sum(
+                gap(table, name, n, (PLAIN, n), BIASED).side(0.0) == sign for name in TARGETS for n in COUNTS
+            )
+            for side, sign in (("better", -1), ("worse", 1))
+        },
+        "intervals": len(TARGETS) * len(COUNTS),
+        "runs": int(rows.repetition.nunique()),
+        "heads": HEADS,
+        "weights": HEADS * (DIM + 1),
+        "fresh": FRESH,
+    }
+
+
+def tables(rows: "DataFrame") -> dict[str, "DataFrame"]:
+    """Return the errors on each target, and those of all models."""
+    import pandas as pd
+
+    table = errors(rows)
+    fewest = {name: f"{least_examples(table, name):,}" for name in TARGETS}
+    main = [
+        {
+            "target": name,
+            "formula": formula(name),
+            "attention": str(error_of(table, name, PLAIN)),
+            "network": str(error_of(table, name, RIVAL)),
+            "best linear": float(linear_error(name)),
+            "enough": fewest[name] if error_of(table, name, RIVAL).value < 1 else "–",
+        }
+        for name in TARGETS
+    ]
+    models = [
+        {"model": model, **{name: error_of(table, name, model).value for name in TARGETS}} for model in MODELS
+    ]
+    return {"by_target": pd.DataFrame(main), "by_model": pd.DataFrame(models)}
+
+
+def formula(name: str) -> str:
+    """Return what a target averages over the keys."""
+    power = {"1": "", "2": "²", "3": "³", "4": "⁴"}[name[1]]
+    return f"⟨b, xᵢ⟩{power}" if name[0] == "f" else f"⟨x₀, xᵢ⟩{power}⟨b, xᵢ⟩"
+
+
+def figures(rows: "DataFrame") -> dict[str, "Figure"]:
+    """Return the figure that could refute the title: error against examples, on two of the targets."""
+    table = errors(rows)
+    figure, axes = plots.panels(1, 2, height=3.2)
+    for axis, name in zip(axes, ("f2", "g11"), strict=True):
+        ends = []
+        for model, label in ((PLAIN, "attention"), (BIASED, "biased"), (RIVAL, "network")):
+            means = [error_of(table, name, model, n) for n in COUNTS]
+            (line,) = axis.plot(COUNTS, [at.value for at in means])
+            axis.fill_between(
+                COUNTS, [at.low for at in means], [at.high for at in means], color=line.get_color(), alpha=0.2
+            )
+            ends.append((line, label))
+        least = [float(linear_error(name))] * 2
+        (line,) = axis.plot([COUNTS[0], MOST], least, "--", color="0.4", marker="")
+        ends.append((line, "best linear"))
+        axis.set_ylim(bottom=0)
+        axis.set_xscale("log", base=2)
+        axis.set_xticks(COUNTS[::2], map(str, COUNTS[::2]))
+        axis.set(title=f"{name}: {formula(name)}", xlabel="examples")
+        plots.label_ends(axis, ends)
+    axes[0].set_ylabel("test error / variance")
+    return {"errors": figure}
+
+
 STUDY = Study(
     "random-features",
-    QUESTION,
+    "Does attention with frozen random heads need fewer examples than a network of frozen random neurons?",
     tasks,
     seconds,
     trial,
     guard=300.0,
     role="appendix",
-    content="learner.studies.random_features.content:content",
-    template=Path(__file__).with_name("page.md"),
+    numbers=numbers,
+    tables=tables,
+    figures=figures,
+    page=Path(__file__).with_name("page.md"),
 )

@@ -1,0 +1,247 @@
+"""The article of a study: the Markdown file beside it, written by hand, filled with the numbers of its rows.
+
+page.md is plain Markdown. ``{factor[3m]:.2f}`` prints a number that `Study.numbers` gives, by `str.format`; ``{cells}``
+alone on a line places the table of that name that `Study.tables` gives; ``![what is seen](costs.svg)`` shows the figure
+`costs` of `Study.figures`. A brace that is none is written twice. Every placeholder must be known, and every number,
+table and figure used. The title is the claim. Nothing else is filled in: no conditions, no loops.
+"""
+
+import json
+import re
+import string
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardness.engine.frames import frame
+from hardness.engine.outcome import Table
+from hardness.engine.rows import ROWS, SUMMARY, TIMINGS, dump, dump_timings
+from hardness.engine.study import Study
+from hardness.errors import InputError
+from hardness.io.files import replacing, write_text
+from hardness.io.schemas import SUMMARY_VERSION
+from hardness.report import plots
+
+if TYPE_CHECKING:
+    import pandas as pd
+    from matplotlib.figure import Figure
+
+ARTICLE = "README.md"  # which a forge and the site show
+PICTURE = re.compile(r"!\[([^\]]*)\]\(([\w-]+)\.svg\)")
+
+
+@dataclass(frozen=True)
+class Article:
+    """A filled page, with the numbers and figures that it shows."""
+
+    title: str
+    text: str
+    numbers: Mapping[str, Any]
+    figures: "Mapping[str, Figure]"
+
+    @property
+    def pictures(self) -> list[dict[str, str]]:
+        """Return the file and the alternative text of each figure, in the order of the page."""
+        return [{"file": f"{name}.svg", "alt": alt} for alt, name in PICTURE.findall(self.text)]
+
+
+def make(study: Study, table: Table) -> Article:
+    """Return the article of rows. Raises `InputError` for a page and numbers that do not fit each other."""
+    assert study.page is not None
+    assert study.numbers is not None
+    rows = frame(table.rows)
+    numbers = plain(study.numbers(rows))
+    tables = study.tables(rows) if study.tables else {}
+    with plots.style():
+        figures = study.figures(rows) if study.figures else {}
+    text = fill(study.page.read_text(encoding="utf-8"), numbers, tables, study.page.name)
+    shown = [name for _, name in PICTURE.findall(text)]
+    if odd := sorted({*shown} ^ {*figures}):
+        raise InputError(f"{study.page.name}: figure {odd[0]} is shown and not made, or made and not shown")
+    title = text.partition("\n")[0].removeprefix("# ").strip()
+    return Article(title, f"{text.rstrip()}\n\n{_origin(table)}\n", numbers, figures)
+
+
+def write(study: Study, table: Table, folder: Path, pdf: bool = False) -> str:
+    """Write article, figures, rows and summary of a study into `folder`; return the title.
+
+    A function of the rows: the same rows give the same bytes. `pdf` writes every figure as PDF as well.
+    """
+    article = make(study, table)
+    for name, figure in article.figures.items():
+        for kind in ("svg", "pdf") if pdf else ("svg",):
+            with replacing(folder / f"{name}.{kind}") as temporary:
+                temporary.write_bytes(plots.saved(figure, name, kind))
+    write_rows(study, table, folder)
+    parts = {"verdict": article.title, "figures": article.pictures, "numbers": article.numbers}
+    write_summary(study, table, folder, **parts)
+    write_text(folder / ARTICLE, article.text)
+    return article.title
+
+
+def write_rows(study: Study, table: Table, folder: Path) -> None:
+    """Write rows.csv, and, of a study whose article prints seconds, timings.csv."""
+    dump(table.rows, folder / ROWS)
+    if study.timed:
+        dump_timings(table.rows, folder / TIMINGS)
+
+
+def write_summary(study: Study, table: Table, folder: Path, **parts: Any) -> None:
+    """Write summary.json: what the rows are about, where they come from, how they ended, and these `parts`."""
+    sources = origins(table)
+    summary = {
+        **table.about,
+        "schema": SUMMARY_VERSION,
+        "question": study.question,
+        "planned": len(table.rows),
+        "statuses": table.counts(),
+        "made_by": table.commands,
+        "commits": table.commits or sources.get("commit", []),
+        "provenance": {name: values[0] for name, values in sources.items() if len(values) == 1},
+        **parts,
+    }
+    text = json.dumps(summary, sort_keys=True, ensure_ascii=False, indent=1)
+    write_text(folder / SUMMARY, text + "\n")
+
+
+def origins(table: Table) -> dict[str, list[str]]:
+    """Return every field of the rows' provenance with its values, the most frequent first."""
+    counted: dict[str, dict[str, int]] = {}
+    for row in table.rows:
+        for name, value in (row.provenance or {}).items():
+            values = counted.setdefault(name, {})
+            values[str(value)] = values.get(str(value), 0) + 1
+    return {
+        name: sorted(values, key=lambda value: (-values[value], value)) for name, values in counted.items()
+    }
+
+
+def _origin(table: Table) -> str:
+    """Return the last lines of an article: where its rows, its numbers and their code are."""
+    ended = ", ".join(f"{count:,} {status}" for status, count in table.counts().items())
+    commits = table.commits or origins(table).get("commit", [])
+    made = f" at commit {', '.join(commits)}" if commits else ""
+    commands = "".join(f", by `{command}`" for command in table.commands)
+    return (
+        f"---\n\n[rows.csv]({ROWS}): {ended}{commands}{made}; [summary.json]({SUMMARY}): the numbers above."
+    )
+
+
+def plain(numbers: Any, name: str = "numbers") -> Any:
+    """Return numbers as JSON: mappings by text, lists, and at the ends finite numbers and texts.
+
+    >>> import numpy as np
+    >>> plain({"factor": {3: (np.float64(5.75), 4)}})
+    {'factor': {'3': [5.75, 4]}}
+    >>> plain({"mean": float("nan")})
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: numbers[mean] must be a finite number or a text, got nan
+    """
+    if hasattr(numbers, "item"):  # of numpy
+        numbers = numbers.item()
+    if isinstance(numbers, Mapping):
+        return {str(key): plain(value, f"{name}[{key}]") for key, value in numbers.items()}
+    if isinstance(numbers, list | tuple):
+        return [plain(value, f"{name}[{i}]") for i, value in enumerate(numbers)]
+    if isinstance(numbers, bool) or not isinstance(numbers, int | float | str) or numbers != numbers:
+        raise InputError(f"{name} must be a finite number or a text, got {numbers!r:.40}")
+    return numbers
+
+
+class _Filling(string.Formatter):
+    """`str.format` that remembers what was asked for."""
+
+    def __init__(self, page: str) -> None:
+        self.page = page
+        self.used: set[tuple[str, ...]] = set()
+
+    def get_field(self, field_name: str, args: Sequence[Any], kwargs: Mapping[str, Any]) -> Any:
+        path = tuple(field_name.replace("]", "").split("["))
+        self.used.add(path)
+        value: Any = kwargs
+        for key in path:
+            try:
+                value = value[int(key)] if isinstance(value, list) else value[key]
+            except (LookupError, TypeError, ValueError) as error:
+                raise InputError(f"{self.page}: there is no number {{{field_name}}}") from error
+        return value, path[0]
+
+    def format_field(self, value: Any, format_spec: str) -> str:
+        try:
+            return str(super().format_field(value, format_spec))
+        except (TypeError, ValueError) as error:
+            raise InputError(f"{self.page}: {value!r:.40} is not written as {{:{format_spec}}}") from error
+
+
+def fill(
+    text: str, numbers: Mapping[str, Any], tables: "Mapping[str, pd.DataFrame]", page: str = "page.md"
+) -> str:
+    """Return a page with its numbers and tables in their places.
+
+    Raises `InputError` for a placeholder that is not known, and for a number or table that no placeholder shows.
+
+    >>> fill("It takes {cost[parity]:,} examples, {{not}} fewer.", {"cost": {"parity": 9547}}, {})
+    'It takes 9,547 examples, {not} fewer.'
+    >>> fill("It takes {cost}.", {"cost": 1, "runs": 5}, {})
+    Traceback (most recent call last):
+    ...
+    hardness.errors.InputError: page.md: number {runs} is not used; show it or drop it
+    """
+    if both := numbers.keys() & tables.keys():
+        raise InputError(f"{page}: {both.pop()} is a number and a table")
+    known = {**numbers, **{name: markdown(table) for name, table in tables.items()}}
+    filling = _Filling(page)
+    try:
+        filled = filling.vformat(text, (), known)
+    except ValueError as error:  # a brace without its other half
+        if isinstance(error, InputError):
+            raise
+        raise InputError(f"{page}: {error}; a brace that is none is written twice") from error
+    for path in _leaves(known):
+        if path not in filling.used:
+            name = path[0] + "".join(f"[{key}]" for key in path[1:])
+            raise InputError(f"{page}: number {{{name}}} is not used; show it or drop it")
+    return filled
+
+
+def _leaves(value: Any, path: tuple[str, ...] = ()) -> Iterator[tuple[str, ...]]:
+    """Yield the way to every number."""
+    if isinstance(value, Mapping):
+        for key, item in value.items():
+            yield from _leaves(item, (*path, key))
+    elif isinstance(value, list):
+        for i, item in enumerate(value):
+            yield from _leaves(item, (*path, str(i)))
+    else:
+        yield path
+
+
+def markdown(table: "pd.DataFrame") -> str:
+    """Return a data frame as a Markdown table: whole numbers with commas, others to three digits, texts as they are.
+
+    >>> import pandas as pd
+    >>> print(markdown(pd.DataFrame({"target": ["f1", "f2"], "examples": [1024, None], "error": [0.12345, 1.0]})))
+    | target | examples | error |
+    |:--|--:|--:|
+    | f1 | 1,024 | 0.123 |
+    | f2 |  | 1 |
+    """
+    numeric = [all(not isinstance(value, str) for value in table[name].dropna()) for name in table.columns]
+    lines = [
+        [str(name) for name in table.columns],
+        *([_cell(value) for value in line] for line in table.itertuples(index=False)),
+    ]
+    head, *body = [f"| {' | '.join(cells)} |" for cells in lines]
+    return "\n".join([head, f"|{'|'.join('--:' if right else ':--' for right in numeric)}|", *body])
+
+
+def _cell(value: Any) -> str:
+    import pandas as pd
+
+    if isinstance(value, str):
+        return value.replace("|", "\\|")
+    if pd.isna(value):
+        return ""
+    return f"{value:,.0f}" if value == int(value) or abs(value) >= 1000 else f"{value:.3g}"

@@ -1,0 +1,174 @@
+"""The dashboard of any rows: one HTML file of counts, medians by cell, a figure, the rows and where they come from.
+
+It holds no sentence, so it is true of rows of every kind: quick runs, shards, sweeps, rays, boards, own learners. It
+needs no other file.
+"""
+
+import base64
+from collections.abc import Mapping, Sequence
+from html import escape
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from hardness.engine.frames import PARTS, frame
+from hardness.engine.outcome import CENSORED, Table
+from hardness.engine.study import Study
+from hardness.io.files import write_text
+from hardness.report import article, plots
+from hardness.statistics.medians import Median, median
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+PAGE = "index.html"
+SHOWN = 1000  # rows of the last table; rows.csv has all
+LINES = 8  # of the figure, those with the most points
+DESIGN = {PARTS[part] for part in ("params", "solver", "budget")}
+STYLE = """
+:root { color-scheme: light dark }
+body { font: 15px/1.5 system-ui, sans-serif; margin: 2rem auto; max-width: 75rem; padding: 0 1rem }
+table { border-collapse: collapse; font-variant-numeric: tabular-nums }
+th, td { border-bottom: 1px solid #8886; padding: .15rem .7rem .15rem 0; text-align: left }
+img { background: #fff; max-width: 100% }
+section div { overflow-x: auto }
+"""
+
+
+def write(study: Study, table: Table, folder: Path) -> str:
+    """Write dashboard, rows and summary into `folder`; return one line: how many trials ended, and how."""
+    line = f"{study.name}: {_counted(table)}"
+    parts = {
+        "Trials": _listed({status: f"{count:,}" for status, count in table.counts().items()}),
+        **_measured(frame(table.rows)),
+        "Provenance": _listed({name: ", ".join(values) for name, values in article.origins(table).items()}),
+        "Command": f"<pre>{escape(chr(10).join(table.commands))}</pre>",
+    }
+    sections = "\n".join(
+        f"<section><h2>{title}</h2>\n<div tabindex='0'>{body}</div></section>"
+        for title, body in parts.items()
+    )
+    about = escape(", ".join(f"{name} {value}" for name, value in sorted(table.about.items())))
+    html = (
+        f'<!doctype html>\n<html lang="en"><head><meta charset="utf-8"><title>{escape(study.name)}</title>'
+        f'<meta name="viewport" content="width=device-width"><style>{STYLE}</style></head>\n<body><main>'
+        f"<h1>{escape(study.name)}</h1>\n<p>{escape(study.question)}</p>\n<p>{about}</p>\n{sections}"
+        "</main></body></html>\n"
+    )
+    article.write_rows(study, table, folder)
+    article.write_summary(study, table, folder, verdict=line)
+    write_text(folder / PAGE, html)
+    return line
+
+
+def _counted(table: Table) -> str:
+    counts = table.counts()
+    ended = ", ".join(f"{count} {status}" for status, count in counts.items()) or "none"
+    return f"{sum(counts.values())} of {len(table.rows)} trials ended ({ended})"
+
+
+def _measured(rows: "pd.DataFrame") -> dict[str, str]:
+    """Return cells, figure and rows as HTML by their titles; none where no trial has a cost."""
+    if rows.empty:
+        return {}
+    shown = {"Rows": _table(rows.drop(columns=["identity"]).head(SHOWN))}
+    cells = cells_of(rows)
+    if cells.empty:
+        return shown
+    drawn = base64.b64encode(drawing(cells)).decode()
+    image = (
+        f'<img alt="Median cost by cell, as in the table of cells" src="data:image/svg+xml;base64,{drawn}">'
+    )
+    flat = cells.assign(
+        median=cells["median"].map(str),
+        smallest=[at.low for at in cells["median"]],
+        largest=[at.high for at in cells["median"]],
+    )
+    return {"Median cost": image, "Cells": _table(flat), **shown}
+
+
+def design(rows: "pd.DataFrame") -> list[str]:
+    """Return the columns that tell cells apart: family, parameters, solver and budget, where rows differ in them."""
+    meanings: Mapping[str, str] = rows.attrs["columns"]
+    names = [name for name in rows if name == "family" or meanings[name] in DESIGN]
+    return [name for name in names if rows[name].astype(str).nunique() > 1]
+
+
+def cells_of(rows: "pd.DataFrame") -> "pd.DataFrame":
+    """Return a line a cell of the design: its median cost over runs that solved or were cut short, and its counts.
+
+    Runs that choose settings are left out. A run that ended otherwise has no cost of solving, and counts as `other`.
+    """
+    import pandas as pd
+
+    ended = rows[~rows["tuning"] & (rows["status"] != "planned")]
+    if "cost" not in ended:
+        return pd.DataFrame()
+    names, lines = design(rows), []
+    keys = ended[names].astype(object).where(ended[names].notna(), "").map(_hashable)
+    groups = ended.groupby([keys[name] for name in names], sort=False) if names else [((), ended)]
+    for key, cell in groups:
+        counted = cell[cell["status"].isin(["solved", *CENSORED]) & cell["cost"].notna()]
+        if len(counted):
+            middle = median(counted["cost"].astype(float), counted["censored"].astype(bool))
+            counts = {"runs": len(cell), "solved": middle.solved, "other": len(cell) - middle.runs}
+            lines.append({**dict(zip(names, key, strict=True)), "median": middle, **counts})
+    return pd.DataFrame(lines)
+
+
+def _hashable(value: Any) -> Any:
+    return str(value) if isinstance(value, list | dict) else value
+
+
+def drawing(cells: "pd.DataFrame") -> bytes:
+    """Return an SVG of the median cost of cells against the number that varies most, a line for all else that varies.
+
+    A bound is an arrow; a bar goes from the smallest cost to the largest.
+    """
+    names = [*cells.columns[: list(cells.columns).index("median")]]
+    numeric = [name for name in names if all(isinstance(value, int | float) for value in cells[name])]
+    across = max(numeric, key=lambda name: cells[name].nunique(), default=None)
+    others = [name for name in names if name != across]
+    places = cells[across].astype(float) if across else cells.index.to_series().astype(float)
+    series: dict[str, list[tuple[float, Median]]] = {}
+    for place, (_, cell) in zip(places, cells.iterrows(), strict=True):
+        label = ", ".join(str(cell[name]) for name in others if cell[name] != "")
+        series.setdefault(label, []).append((place, cell["median"]))
+    longest = sorted(series, key=lambda label: -len(series[label]))[:LINES]
+    with plots.style():
+        figure, axes = plots.panels(height=4.0)
+        ends = [(_line(axes, sorted(series[label], key=lambda point: point[0])), label) for label in longest]
+        axes.set(xlabel=across or "cell", ylabel="median cost")
+        if all(at.low > 0 for at in cells["median"]):
+            axes.set_yscale("log")
+        plots.label_ends(axes, ends)
+        return plots.saved(figure, "medians")
+
+
+def _line(axes: Any, points: Sequence[tuple[float, Median]]) -> Any:
+    """Draw medians in order of their place; return the line."""
+    (line,) = axes.plot([x for x, _ in points], [at.value for _, at in points])
+    color = line.get_color()
+    axes.vlines(
+        [x for x, _ in points],
+        [at.low for _, at in points],
+        [at.high for _, at in points],
+        color,
+        linewidth=1,
+    )
+    for x, at in points:
+        if at.bound:
+            plots.bound(axes, x, at.value, color)
+    return line
+
+
+def _table(rows: "pd.DataFrame") -> str:
+    html: str = rows.to_html(index=False, na_rep="", border=0, float_format="{:.6g}".format)
+    return html
+
+
+def _listed(values: Mapping[str, str]) -> str:
+    lines = "".join(
+        f'<tr><th scope="row">{escape(name)}</th><td>{escape(value)}</td></tr>'
+        for name, value in values.items()
+    )
+    return f"<table>{lines}</table>"

@@ -1,0 +1,121 @@
+"""Figures of the lab in plain matplotlib: its style, bounds as arrows, labels at the ends of lines, repeatable files.
+
+A study makes its figures with `panels`, draws on the axes as anybody does, and returns the figures by name; they are
+drawn and saved in the style of lab.mplstyle.
+"""
+
+import re
+from collections.abc import Sequence
+from contextlib import AbstractContextManager
+from io import BytesIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Literal
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+    from matplotlib.lines import Line2D
+
+WIDTH = 7.2  # inches: a column of text on the page, so that labels keep their size
+APART = 11.0  # points between two labels at the ends of lines
+UNDATED = {"svg": ("Date", "Creator"), "pdf": ("CreationDate", "Creator", "Producer")}
+
+
+def style() -> AbstractContextManager[None]:
+    """Return the context in which figures have the style of the lab."""
+    from matplotlib import style as styles
+
+    return styles.context(Path(__file__).with_name("lab.mplstyle"))
+
+
+def panels(rows: int = 1, columns: int = 1, height: float = 2.6, **options: Any) -> "tuple[Figure, Any]":
+    """Return a figure as wide as the page, and its axes: one, or an array of them.
+
+    `height` is that of a row, in inches; `options` are those of `Figure.subplots`, such as sharey=True.
+    """
+    from matplotlib.figure import Figure
+
+    figure = Figure(figsize=(WIDTH, height * rows))
+    return figure, figure.subplots(rows, columns, **options)
+
+
+def bound(
+    axes: "Axes", x: float, y: float, color: Any, side: Literal["above", "below"] = "above", **options: Any
+) -> None:
+    """Draw a value that is only known to lie above or below y: a hollow triangle and an arrow to that side."""
+    marker, length = ("^", 13) if side == "above" else ("v", -13)
+    axes.plot([x], [y], marker, color=color, markerfacecolor="white", zorder=3, **options)
+    arrow = {"arrowstyle": "<-", "color": color, "linewidth": 1.0, "shrinkA": 0, "shrinkB": 3}
+    axes.annotate("", (x, y), (0, length), textcoords="offset points", arrowprops=arrow)
+
+
+def label_ends(axes: "Axes", labels: "Sequence[tuple[Line2D, str]]", apart: float = APART) -> None:
+    """Write each label behind the last point of its line, in its colour, no two closer than `apart` points.
+
+    Call it when all lines are drawn and the scales are set: labels are spread as the axes then stand.
+    """
+    figure = axes.get_figure(root=True)
+    assert figure is not None
+    figure.draw_without_rendering()
+    ends = [(line.get_xydata()[-1], line, text) for line, text in labels]  # type: ignore[index]
+    points = 72 / figure.dpi
+    heights = [axes.transData.transform(end)[1] * points for end, _, _ in ends]
+    order = sorted(range(len(ends)), key=lambda i: heights[i])
+    for i, height in zip(order, _spread([heights[i] for i in order], apart), strict=True):
+        (x, y), line, text = ends[i]
+        axes.annotate(
+            text,
+            (x, y),
+            (7, height - heights[i]),
+            textcoords="offset points",
+            va="center",
+            color=line.get_color(),
+            annotation_clip=False,
+            parse_math=False,  # a name with two dollars is no formula
+        )
+
+
+def _spread(heights: Sequence[float], apart: float) -> list[float]:
+    """Return ascending heights that lie at least `apart` from each other, moved as groups about their middles.
+
+    >>> _spread([0.0, 1.0, 30.0], 10.0)
+    [-4.5, 5.5, 30.0]
+    """
+    groups: list[list[float]] = []
+    for height in heights:
+        groups.append([height])
+        while len(groups) > 1 and _top(groups[-2], apart) + apart > _bottom(groups[-1], apart):
+            last = groups.pop()
+            groups[-1] += last
+    return [_bottom(group, apart) + apart * i for group in groups for i in range(len(group))]
+
+
+def _bottom(group: Sequence[float], apart: float) -> float:
+    return sum(group) / len(group) - apart * (len(group) - 1) / 2
+
+
+def _top(group: Sequence[float], apart: float) -> float:
+    return _bottom(group, apart) + apart * (len(group) - 1)
+
+
+def saved(figure: "Figure", name: str, kind: Literal["svg", "pdf"] = "svg") -> bytes:
+    """Return a figure as a file: the same bytes every time, on every processor."""
+    import matplotlib as mpl
+
+    stream = BytesIO()
+    with style(), mpl.rc_context({"svg.hashsalt": name}):
+        figure.savefig(stream, format=kind, metadata=dict.fromkeys(UNDATED[kind]))
+    return _counted(stream.getvalue().decode(), name).encode() if kind == "svg" else stream.getvalue()
+
+
+def _counted(svg: str, name: str) -> str:
+    """Return an SVG whose identifiers are numbers after `name`.
+
+    Those of matplotlib are hashes of places to their last bit, which differs between processors.
+
+    >>> _counted('<path id="m3594aed568"/><use href="#m3594aed568"/>', "costs")
+    '<path id="costs-1"/><use href="#costs-1"/>'
+    """
+    hashes = dict.fromkeys(re.findall(r'id="([a-z][0-9a-f]{10})"', svg))
+    names = {identity: f"{name}-{i}" for i, identity in enumerate(hashes, 1)}
+    return re.sub(r"\b[a-z][0-9a-f]{10}\b", lambda match: names.get(match[0], match[0]), svg)

@@ -1,0 +1,93 @@
+"""Title and main table of random-features, recomputed from rows.csv: csv, json and numpy, nothing of the lab."""
+
+from math import gamma, pi, sqrt
+
+import numpy as np
+import pytest
+from committed import article_tables, rows, summary
+from scipy.stats import t
+
+TARGETS = ("f1", "f2", "f4", "g11", "g21", "g31", "g41")
+COUNTS = (64, 128, 256, 512, 1024, 2048, 4096)
+ATTENTION, NETWORK, BIASED = "RFA", "RFMLP, as many trained", "RFA biased 8:1"
+
+
+def errors(target: str, model: str, samples: int) -> np.ndarray:
+    """Test errors in order of repetition."""
+    runs = rows("random-features", solver_model=model, solver_heads="1000", budget_samples=str(samples))
+    runs.sort(key=lambda row: int(row["repetition"]))
+    assert [row["repetition"] for row in runs] == list("01234")
+    return np.array([float(row[f"detail.error.{target}"]) for row in runs])
+
+
+def interval(values: np.ndarray) -> tuple[float, float, float]:
+    """The mean and its 95 % interval by Student's t."""
+    half = t.ppf(0.975, len(values) - 1) * values.std(ddof=1) / sqrt(len(values))
+    return values.mean(), values.mean() - half, values.mean() + half
+
+
+def moment(power: int) -> float:
+    """E u^power of a coordinate of a uniform vector on the sphere in 16 dimensions: u² is Beta(1/2, 15/2)."""
+    return gamma((power + 1) / 2) * gamma(8) / (sqrt(pi) * gamma((power + 16) / 2)) if power % 2 == 0 else 0.0
+
+
+def linear_error(name: str) -> float:
+    """What the best linear function of a query and 16 keys leaves, over the variance: 1 − Σ covariance²/variances."""
+    power = int(name[1])
+    if name[0] == "f":  # of each key ⟨b, x⟩^p / 16, less its mean
+        variance = (moment(2 * power) - moment(power) ** 2) / 16
+        of_keys, of_query = moment(power + 1) / 16, 0.0
+    else:  # of each key ⟨x₀, x⟩^p ⟨b, x⟩ / 16; those of two keys have a covariance
+        variance = moment(2 * power) * moment(2) / 16 + 15 / 16 * moment(power + 1) ** 2 * moment(2)
+        of_keys, of_query = moment(power) * moment(2) / 16, moment(power + 1) * moment(2)
+    return abs(round(1 - (16 * of_keys**2 + of_query**2) / moment(2) / variance, 12))
+
+
+def enough(target: str) -> int:
+    """The examples from which on attention errs less than the network does after 4,096, by paired intervals."""
+    network = errors(target, NETWORK, 4096)
+    below = [interval(errors(target, ATTENTION, n) - network)[2] < 0 for n in COUNTS]
+    behind = [i for i, lower in enumerate(below) if not lower]
+    return COUNTS[behind[-1] + 1] if behind else COUNTS[0]
+
+
+def test_half_the_examples_are_enough_on_every_target() -> None:
+    numbers = summary("random-features")["numbers"]
+    assert max(enough(name) for name in TARGETS) == numbers["enough"] == 2048
+    wins = [interval(errors(name, ATTENTION, 2048) - errors(name, NETWORK, 4096))[2] < 0 for name in TARGETS]
+    assert (sum(wins), len(wins)) == (numbers["won"], numbers["targets"]) == (7, 7)
+
+
+def test_the_table_of_targets() -> None:
+    lines, _ = article_tables("random-features")
+    assert [line[0] for line in lines] == ["target", *TARGETS]
+    for name, line in zip(TARGETS, lines[1:], strict=True):
+        attention, network = (interval(errors(name, model, 4096)) for model in (ATTENTION, NETWORK))
+        assert line[2:5] == [
+            *("{:.3g} [{:.3g}, {:.3g}]".format(*each) for each in (attention, network)),
+            f"{linear_error(name):.3g}",
+        ]
+        assert line[5] == (f"{enough(name):,}" if network[0] < 1 else "–")
+
+
+def test_who_beats_every_linear_function() -> None:
+    numbers = summary("random-features")["numbers"]
+    for title, model in (("attention", ATTENTION), ("network", NETWORK), ("biased", BIASED)):
+        beaten = [name for name in TARGETS if interval(errors(name, model, 4096))[2] < linear_error(name)]
+        assert numbers["beaten"][title] == len(beaten)
+
+
+def test_biased_heads_against_unbiased_ones() -> None:
+    numbers = summary("random-features")["numbers"]
+    gaps = {
+        (name, n): interval(errors(name, BIASED, n) - errors(name, ATTENTION, n))
+        for name in TARGETS
+        for n in COUNTS
+    }
+    assert numbers["biased"] == {
+        "better": sum(high < 0 for _, _, high in gaps.values()),
+        "worse": sum(low > 0 for _, low, _ in gaps.values()),
+    }
+    assert all(gaps["f1", n][1] > 0 for n in COUNTS)
+    for title, model in (("plain", ATTENTION), ("biased", BIASED), ("network", NETWORK)):
+        assert numbers["f1"][title] == pytest.approx(errors("f1", model, 4096).mean(), rel=0.05)
